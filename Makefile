@@ -1,0 +1,59 @@
+# Two commands for newcomers: `make demo` and `make test`. Both set up all they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+TEST_WORKERS ?= auto
+
+.PHONY: demo test test-all check lint bench docs clean
+
+demo: $(VENV)/.ready
+	$(BIN)/multibody demo
+
+test: $(VENV)/.ready-test
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) -m "not slow"
+
+test-all: $(VENV)/.ready-test
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS)
+
+check: lint
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) -m "not slow"
+
+lint: $(VENV)/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready-test
+	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+docs: $(VENV)/.ready-dev
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) docs/_build build dist .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+ifdef UV
+	$(UV) venv --python $(PYTHON) --seed $(VENV)
+else
+	$(PYTHON) -m venv $(VENV)
+endif
+
+# $(1): the extra to install. Each stamp is renewed when pyproject.toml changes.
+define install
+	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q -e ".$(1)",$(BIN)/python -m pip install -q --disable-pip-version-check -e ".$(1)")
+	@touch $@
+endef
+
+$(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
+	$(call install,)
+
+$(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
+	$(call install,[test])
+
+$(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
+	$(call install,[dev])
+	@touch $(VENV)/.ready $(VENV)/.ready-test

@@ -1,0 +1,13 @@
+"""One exception root. Every message says what was given, what was expected, and where."""
+
+
+class MultibodyError(Exception):
+    """The root of all errors that this library raises on purpose."""
+
+
+class InputError(MultibodyError, ValueError):
+    """An argument has the wrong shape, type, name or value."""
+
+
+class SingularityError(MultibodyError, ArithmeticError):
+    """A quantity was asked for at a place where it does not exist."""

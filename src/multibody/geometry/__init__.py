@@ -1,0 +1,25 @@
+"""Rotations, poses, twists, wrenches, inertias, Lie groups and the rates of parameterisations. No robots here."""
+
+from multibody.geometry import derivatives, groups, operators, points, quaternions, rates, representations, so3
+from multibody.geometry.inertia import SpatialInertia, kirchhoff
+from multibody.geometry.pose import Pose
+from multibody.geometry.rotation import Rotation
+from multibody.geometry.twist import Twist
+from multibody.geometry.wrench import Wrench
+
+__all__ = [
+    "Pose",
+    "Rotation",
+    "SpatialInertia",
+    "Twist",
+    "Wrench",
+    "derivatives",
+    "groups",
+    "kirchhoff",
+    "operators",
+    "points",
+    "quaternions",
+    "rates",
+    "representations",
+    "so3",
+]

@@ -1,0 +1,171 @@
+"""What all of geometry does with arrays: check them, build them, cut large batches into blocks.
+
+The functions of this package are *traceable*: they use only NumPy functions that dispatch to array-like objects which
+record operations instead of computing them. Such an object derives from NumPy's own operator mixin; that is how
+`is_traced` knows it. Checks look at the values of plain arrays alone.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+BLOCK = 4096
+"""Samples that are worked on together, so that the intermediate arrays of a large batch stay in the cache."""
+
+
+def is_traced(x: object) -> bool:
+    """Whether x records operations instead of holding numbers."""
+    return isinstance(x, NDArrayOperatorsMixin)
+
+
+def floats(x: ArrayLike, what: str, *core: int) -> NDArray[Any]:
+    """X as a float array whose last axes have the lengths `core`; an InputError that names `what` otherwise."""
+    expected = f"an array of real floats of shape (..., {', '.join(map(str, core))})" if core else "real floats"
+    if is_traced(x):
+        array: Any = x
+    else:
+        try:
+            array = np.asarray(x)
+        except ValueError as error:
+            raise InputError(f"{what}: expected {expected}, got a ragged sequence ({error})") from None
+        if array.dtype.kind in "iub":
+            array = array.astype(np.float64)
+        if array.dtype not in FLOATS:
+            raise InputError(f"{what}: expected {expected} (float64 or float32), got dtype {array.dtype}")
+    if core and array.shape[-len(core) :] != core:
+        raise InputError(f"{what}: expected {expected}, got shape {array.shape}")
+    return array
+
+
+def choice(value: str, what: str, options: Sequence[str]) -> str:
+    """Value, if it is one of the options; an InputError that lists them otherwise."""
+    if value not in options:
+        raise InputError(f"{what}: expected one of {', '.join(map(repr, options))}, got {value!r}")
+    return value
+
+
+def batch_shape(what: str, *parts: tuple[NDArray[Any], int]) -> tuple[int, ...]:
+    """The common batch shape of (array, number of core axes) pairs; an InputError when they do not broadcast."""
+    shapes = [array.shape[: array.ndim - core] for array, core in parts]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise InputError(f"{what}: batch shapes {', '.join(map(str, shapes))} do not broadcast") from None
+
+
+def vector(*components: Any) -> NDArray[Any]:
+    """The components, each of the batch's shape or a number, along a new last axis."""
+    return _assemble(components, (len(components),))
+
+
+def matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
+    """Rows of scalars, each of the batch's shape or a number, as a matrix on two new last axes."""
+    return _assemble([entry for row in rows for entry in row], (len(rows), len(rows[0])))
+
+
+def _assemble(entries: Sequence[Any], core: tuple[int, ...]) -> NDArray[Any]:
+    arrays = [entry for entry in entries if not isinstance(entry, int | float)]
+    batch = np.broadcast_shapes(*(array.shape for array in arrays))
+    if any(is_traced(array) for array in arrays):
+        return np.stack([np.broadcast_to(entry, batch) for entry in entries], axis=-1).reshape(batch + core)
+    out = np.empty((*batch, len(entries)), dtype=np.result_type(*arrays) if arrays else np.float64)
+    for position, entry in enumerate(entries):
+        out[..., position] = entry
+    return out.reshape(batch + core)
+
+
+def dot(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """The scalar product over the last axis, short and unrolled."""
+    return sum((a[..., k] * b[..., k] for k in range(1, a.shape[-1])), start=a[..., 0] * b[..., 0])
+
+
+def unit(x: NDArray[Any]) -> NDArray[Any]:
+    """X / |x| over the last axis, scaled first so that no square under- or overflows."""
+    largest = np.abs(x[..., 0])
+    for k in range(1, x.shape[-1]):
+        largest = np.maximum(largest, np.abs(x[..., k]))
+    x = x / largest[..., None]
+    return x / np.sqrt(dot(x, x))[..., None]
+
+
+def matvec(A: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """A x over the batch: (..., n, m) and (..., m) to (..., n)."""
+    return np.einsum("...ij,...j->...i", A, x)
+
+
+def transpose(A: NDArray[Any]) -> NDArray[Any]:
+    """The last two axes swapped."""
+    return np.swapaxes(A, -1, -2)
+
+
+def eye_like(x: NDArray[Any], n: int) -> NDArray[Any]:
+    """The n × n identity in the precision of x."""
+    return np.eye(n, dtype=x.dtype)
+
+
+def block_matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
+    """Matrices (or zero: an integer 0) as the blocks of a larger one; every row and column has one true block."""
+    blocks = [list(row) for row in rows]
+    batch = np.broadcast_shapes(*(entry.shape[:-2] for row in blocks for entry in row if not isinstance(entry, int)))
+    heights = [next(e.shape[-2] for e in row if not isinstance(e, int)) for row in blocks]
+    widths = [next(e.shape[-1] for e in column if not isinstance(e, int)) for column in zip(*blocks, strict=True)]
+    dtype = next(e.dtype for row in blocks for e in row if not isinstance(e, int))
+    return np.concatenate(
+        [
+            np.concatenate(
+                [
+                    np.broadcast_to(np.zeros((h, w), dtype) if isinstance(e, int) else e, (*batch, h, w))
+                    for e, w in zip(row, widths, strict=True)
+                ],
+                axis=-1,
+            )
+            for row, h in zip(blocks, heights, strict=True)
+        ],
+        axis=-2,
+    )
+
+
+def blockwise(function: Callable[..., NDArray[Any]], *parts: tuple[NDArray[Any], int]) -> NDArray[Any]:
+    """function(*arrays), evaluated block by block when all of a large batch have one shape.
+
+    Each part is an array with its number of core axes. NaN and Inf are data here: they stay silent in their sample.
+    """
+    arrays = [array for array, _ in parts]
+    if any(is_traced(array) for array in arrays):
+        return function(*arrays)
+    batches = {array.shape[: array.ndim - core] for array, core in parts}
+    batch = next(iter(batches))
+    count = math.prod(batch)
+    with np.errstate(all="ignore"):
+        if len(batches) > 1 or count <= 2 * BLOCK:
+            return function(*arrays)
+        flat = [array.reshape(count, *array.shape[array.ndim - core :]) for array, core in parts]
+        head = function(*(array[:BLOCK] for array in flat))
+        out = np.empty((count, *head.shape[1:]), head.dtype)
+        out[:BLOCK] = head
+        for start in range(BLOCK, count, BLOCK):
+            out[start : start + BLOCK] = function(*(array[start : start + BLOCK] for array in flat))
+    return out.reshape(batch + out.shape[1:])
+
+
+def first(bad: Any) -> tuple[int, ...]:
+    """The index of the first sample that is marked."""
+    return tuple(int(k) for k in np.argwhere(bad)[0])
+
+
+def at(index: tuple[int, ...]) -> str:
+    """How a message names a sample: nothing for a single one."""
+    return f" (sample {', '.join(map(str, index))})" if index else ""
+
+
+def cross_sign(i: int, j: int) -> int:
+    """The sign in e_i × e_j = ± e_l, for two different axes."""
+    return 1 if (j - i) % 3 == 1 else -1

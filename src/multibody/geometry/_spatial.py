@@ -1,0 +1,77 @@
+"""What twists and wrenches share: two 3-vectors, linear part first, that add and scale."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.geometry._arrays import batch_shape, floats
+from multibody.geometry._value import Value, own
+from multibody.geometry.pose import Pose
+
+
+class SpatialVector(Value):
+    """The abstract base of Twist and Wrench."""
+
+    __slots__ = ()
+    _core = (1, 1)
+
+    def __init__(self, first: ArrayLike, second: ArrayLike) -> None:
+        names = self.__slots__
+        parts = [
+            floats(part, f"{type(self).__name__}.{name}", 3) for part, name in zip((first, second), names, strict=True)
+        ]
+        batch = batch_shape(type(self).__name__, *((part, 1) for part in parts))
+        for name, part in zip(names, parts, strict=True):
+            object.__setattr__(self, name, np.broadcast_to(own(part), (*batch, 3)))
+
+    @classmethod
+    def from_vector(cls, vector: ArrayLike) -> Self:
+        """From (..., 6), linear part first."""
+        vector = own(floats(vector, cls.__name__, 6))
+        return cls._trusted(vector[..., :3], vector[..., 3:])
+
+    @classmethod
+    def zero(cls, batch: tuple[int, ...] = ()) -> Self:
+        """All zeros, in the given batch shape."""
+        return cls._trusted(np.zeros((*batch, 3)), np.zeros((*batch, 3)))
+
+    @property
+    def vector(self) -> NDArray[Any]:
+        """(..., 6), linear part first."""
+        return np.concatenate(self._arrays(), axis=-1)
+
+    def _combine(self, other: object, sign: float) -> Self:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._trusted(*(a + sign * b for a, b in zip(self._arrays(), other._arrays(), strict=True)))
+
+    def __add__(self, other: object) -> Self:
+        return self._combine(other, 1.0)
+
+    def __sub__(self, other: object) -> Self:
+        return self._combine(other, -1.0)
+
+    def __neg__(self) -> Self:
+        return self * -1.0
+
+    def __mul__(self, factor: ArrayLike) -> Self:
+        """Times numbers of any batch shape."""
+        if isinstance(factor, Value):
+            return NotImplemented
+        factor = floats(factor, "factor")[..., None]
+        return self._trusted(*(part * factor for part in self._arrays()))
+
+    __rmul__ = __mul__
+
+    def __rmatmul__(self, other: object) -> Self:
+        """A_H_B @ B_x is A_x: the action of a pose."""
+        if isinstance(other, Pose):
+            return self._moved_by(other)
+        return super().__rmatmul__(other)
+
+    def _moved_by(self, A_H_B: Pose) -> Self:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._show(**dict(zip(self.__slots__, self._arrays(), strict=True)))

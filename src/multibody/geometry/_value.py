@@ -1,0 +1,125 @@
+"""The base of all values: frozen, with slots, batched; equal and hashable by their numbers."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.geometry._arrays import batch_shape, is_traced
+
+
+class Value:
+    """A frozen value made of arrays with common leading batch axes.
+
+    A subclass names its arrays in `__slots__` and the number of core axes of each in `_core`; its public constructor
+    checks and copies, `_trusted` does neither. `==` compares all numbers exactly and gives one bool.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None  # ndarray @ value asks the value, which refuses, instead of making nonsense
+    _core: ClassVar[tuple[int, ...]]
+
+    @classmethod
+    def _trusted(cls, *parts: Any) -> Self:
+        self = object.__new__(cls)
+        for name, part in zip(cls.__slots__, parts, strict=True):
+            if isinstance(part, np.ndarray):
+                part.flags.writeable = False
+            object.__setattr__(self, name, part)
+        return self
+
+    @classmethod
+    def _from_arrays(cls, *arrays: NDArray[Any]) -> Self:
+        return cls._trusted(*arrays)
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+    def _map(self, function: Any) -> Self:
+        """The value whose arrays are function(array, its number of core axes)."""
+        return self._from_arrays(*(function(a, c) for a, c in zip(self._arrays(), self._core, strict=True)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The batch shape: () for a single value."""
+        return batch_shape(type(self).__name__, *zip(self._arrays(), self._core, strict=True))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(f"a single {type(self).__name__} has no length")
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Self:
+        """Pick from the batch, as from an array of shape `shape`."""
+        batch = self.shape
+        if not batch:
+            raise TypeError(f"a single {type(self).__name__} cannot be indexed")
+        index = index if isinstance(index, tuple) else (index,)
+
+        def pick(array: NDArray[Any], core: int) -> NDArray[Any]:
+            full = np.broadcast_to(array, batch + array.shape[array.ndim - core :])
+            return full[(*index, *[slice(None)] * core) if any(i is Ellipsis for i in index) else index]
+
+        picked = self._map(pick)
+        if any(a.ndim < c for a, c in zip(picked._arrays(), self._core, strict=True)):
+            raise IndexError(f"too many indices {index} for a {type(self).__name__} of batch shape {batch}")
+        return picked
+
+    def reshape(self, *shape: int) -> Self:
+        """The same values in another batch shape."""
+        batch = self.shape
+
+        def form(array: NDArray[Any], core: int) -> NDArray[Any]:
+            tail = array.shape[array.ndim - core :]
+            return np.broadcast_to(array, batch + tail).reshape(shape + tail)
+
+        return self._map(form)
+
+    @classmethod
+    def stack(cls, values: "list[Self] | tuple[Self, ...]") -> Self:
+        """Values of one batch shape along a new first batch axis."""
+        if not values:
+            raise InputError(f"{cls.__name__}.stack: expected at least one {cls.__name__}, got none")
+        for value in values:
+            if not isinstance(value, cls):
+                raise InputError(f"{cls.__name__}.stack: expected {cls.__name__}s, got {type(value).__name__}")
+        return cls._from_arrays(*(np.stack(arrays) for arrays in zip(*(v._arrays() for v in values), strict=True)))
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(np.array_equal(a, b) for a, b in zip(self._arrays(), other._arrays(), strict=True))  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        # + 0.0 makes -0.0 and 0.0, which are equal, hash alike; so do equal float32 and float64 numbers
+        return hash((type(self), *((a.shape, (a.astype(np.float64) + 0.0).tobytes()) for a in self._arrays())))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} is frozen: {name!r} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} is frozen: {name!r} cannot be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self._arrays())
+
+    def __rmatmul__(self, other: object) -> Any:
+        raise InputError(
+            f"{type(other).__name__} @ {type(self).__name__} has no meaning: a {type(self).__name__} stands on the left"
+        )
+
+    def _show(self, **fields: NDArray[Any]) -> str:
+        """A repr: the numbers of a single value, the shape of a batch."""
+        if self.shape or any(is_traced(a) for a in fields.values()):
+            return f"{type(self).__name__}(batch of shape {self.shape})"
+        return f"{type(self).__name__}({', '.join(f'{name}={array.tolist()}' for name, array in fields.items())})"
+
+
+def _rebuild(cls: type[Value], arrays: tuple[NDArray[Any], ...]) -> Value:
+    return cls._from_arrays(*arrays)
+
+
+def own(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy that the value may keep: what the caller does to its array later must not reach a frozen value."""
+    return array if is_traced(array) else array.copy()

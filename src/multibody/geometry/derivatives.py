@@ -1,0 +1,45 @@
+"""Derivatives on SO(3), of rotations and with respect to them: Kindr's table.  [Kindr §Derivatives]
+
+A derivative with respect to a rotation is taken along Φ ⊞ v = exp(v) ⊗ Φ, and a change of a rotation is measured by ⊟:
+all perturbations are rotation vectors in the outer frame A. All results are (..., 3, 3).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.geometry import so3
+from multibody.geometry._arrays import eye_like, transpose
+from multibody.geometry.operators import hat3
+from multibody.geometry.rotation import Rotation
+
+
+def of_rotated_vector(rotation: Rotation, r: ArrayLike) -> NDArray[Any]:
+    """∂Φ(r)/∂Φ = -(Φ(r))^."""
+    return -hat3(rotation @ r)
+
+
+def of_inverse(rotation: Rotation) -> NDArray[Any]:
+    """∂Φ^-1/∂Φ = -C(Φ)^T."""
+    return -transpose(rotation.matrix)
+
+
+def of_composition_left(left: Rotation, right: Rotation) -> NDArray[Any]:
+    """∂(Φ1 ⊗ Φ2)/∂Φ1 = 1."""
+    return np.broadcast_to(eye_like(left.matrix, 3), (left @ right).matrix.shape)
+
+
+def of_composition_right(left: Rotation, right: Rotation) -> NDArray[Any]:
+    """∂(Φ1 ⊗ Φ2)/∂Φ2 = C(Φ1)."""
+    return np.broadcast_to(left.matrix, (left @ right).matrix.shape)
+
+
+def of_exponential(v: ArrayLike) -> NDArray[Any]:
+    """∂exp(v)/∂v = Γ(v), the left Jacobian of the exponential map."""
+    return so3.left_jacobian(v)
+
+
+def of_logarithm(rotation: Rotation) -> NDArray[Any]:
+    """∂log(Φ)/∂Φ = Γ(log Φ)^-1."""
+    return so3.left_jacobian_inverse(rotation.log())

@@ -1,0 +1,61 @@
+"""The helical group: rotation about z with a translation along it, as homogeneous 4 × 4 matrices."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError
+from multibody.geometry import operators
+from multibody.geometry._arrays import eye_like, matrix, vector
+from multibody.geometry.groups._group import Group
+from multibody.geometry.pose import Pose
+from multibody.geometry.rotation import Rotation
+
+
+@dataclass(frozen=True)
+class Helical(Group):
+    """A screw about z: the coordinate is the angle, the pitch in metres per radian.  [From Table 1; From §4.6]
+
+    Unlike an angle alone, a screw tells its turns by its height: `log` gives back any number of them.
+
+    >>> Helical(pitch=0.1).log(Helical(pitch=0.1).exp([20.0])).round(12)
+    array([20.])
+    """
+
+    pitch: float
+
+    dim = 1
+    size = 4
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.pitch, int | float) and math.isfinite(self.pitch) and self.pitch != 0):
+            raise InputError(f"pitch: expected a finite number of m/rad other than 0, got {self.pitch!r}")
+
+    def selection(self) -> NDArray[Any]:
+        return np.array([[0.0], [0.0], [self.pitch], [0.0], [0.0], [1.0]])
+
+    def hat(self, x: ArrayLike) -> NDArray[Any]:
+        x = self._vector(x)
+        return operators.hat6(x * self.H[:, 0].astype(x.dtype))
+
+    def vee(self, X: ArrayLike) -> NDArray[Any]:
+        return vector(self._element(X)[..., 1, 0])
+
+    def exp(self, x: ArrayLike) -> NDArray[Any]:
+        r = self._vector(x)[..., 0]
+        c, s = np.cos(r), np.sin(r)
+        return matrix([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, self.pitch * r], [0, 0, 0, 1]])
+
+    def log(self, g: ArrayLike) -> NDArray[Any]:
+        return vector(self._element(g)[..., 2, 3] / self.pitch)
+
+    def Ad(self, g: ArrayLike) -> NDArray[Any]:
+        g = self._element(g)
+        return np.broadcast_to(eye_like(g, 1), (*g.shape[:-2], 1, 1))
+
+    def pose(self, g: ArrayLike) -> Pose:
+        g = self._element(g)
+        return Pose._trusted(Rotation._trusted(g[..., :3, :3] + 0.0), g[..., :3, 3] + 0.0)

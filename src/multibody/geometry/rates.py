@@ -1,0 +1,205 @@
+"""Rates of parameterisations: how the derivatives of parameters χ relate to linear and angular velocity.
+
+A parameterisation is chosen by name: "cartesian", "cylindrical", "spherical" for positions; for orientations
+"euler-zyx" (any of the twelve sequences, also as "euler-extrinsic-xyz"), "quaternion", "angle-axis", "rotation-vector"
+and "matrix" (nine entries, row after row). Angular velocity is that of B with respect to A, written in `frame`.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError, SingularityError
+from multibody.geometry._arrays import at, batch_shape, choice, eye_like, first, floats, is_traced, transpose
+from multibody.geometry._orientations import AngleAxis, Euler, Matrix, Orientation, Quaternion, RotationVector
+from multibody.geometry._positions import POSITIONS
+from multibody.geometry.euler import SEQUENCES
+from multibody.geometry.rotation import Rotation
+
+SINGULAR_WITHIN = 1e-9
+"""Distance to a singularity, in radians or metres, at which an undamped inverse is refused."""
+
+_EULER = "euler-"
+_ORIENTATIONS: dict[str, Callable[[], Orientation]] = {
+    "quaternion": Quaternion,
+    "angle-axis": AngleAxis,
+    "rotation-vector": RotationVector,
+    "matrix": Matrix,
+}
+ORIENTATIONS = (*(_EULER + sequence for sequence in SEQUENCES), *_ORIENTATIONS)
+"""The names of the parameterisations of orientations (the extrinsic sequences have names of their own besides)."""
+
+
+@cache
+def _orientation(name: str) -> Orientation:
+    if isinstance(name, str) and name.startswith(_EULER):
+        return Euler(name.removeprefix(_EULER))
+    return _ORIENTATIONS[choice(name, "parameterisation of an orientation", ORIENTATIONS)]()
+
+
+def _checked(name: str, chi: ArrayLike) -> tuple[Orientation, NDArray[Any]]:
+    kind = _orientation(name)
+    return kind, floats(chi, f"{name} parameters", kind.size)
+
+
+# ---- positions -------------------------------------------------------------------------------------------------------
+
+
+def position(name: str, chi: ArrayLike) -> NDArray[Any]:
+    """The position vector of position parameters.  [RD 2.2-2.8]
+
+    Args:
+        name: "cartesian", "cylindrical" or "spherical".
+        chi: (..., 3): (x, y, z), (ρ, θ, z) or (r, θ, φ), in metres and radians.
+
+    Returns:
+        (..., 3).
+
+    >>> position("cylindrical", [2.0, np.pi / 2, 1.0]).round(12)
+    array([0., 2., 1.])
+    """
+    return _position(name).position(floats(chi, f"{name} parameters", 3))
+
+
+def position_inverse(name: str, r: ArrayLike) -> NDArray[Any]:
+    """The position parameters of a position vector, lengths not negative.  [RD 2.2-2.8]
+
+    >>> position_inverse("spherical", [0.0, 0.0, 3.0])
+    array([3., 0., 0.])
+    """
+    return _position(name).parameters(floats(r, "position", 3))
+
+
+def linear(name: str, chi: ArrayLike) -> NDArray[Any]:
+    """E_P, (..., 3, 3): the linear velocity is E_P χ'.  [RD 2.9-2.16]"""
+    return _position(name).linear(floats(chi, f"{name} parameters", 3))
+
+
+def linear_inverse(name: str, chi: ArrayLike, *, damping: float | None = None) -> NDArray[Any]:
+    """E_P^-1, (..., 3, 3): χ' is E_P^-1 times the linear velocity.  [RD 2.11-2.17]
+
+    Args:
+        name: "cartesian", "cylindrical" or "spherical".
+        chi: (..., 3).
+        damping: when given, the damped inverse E^T (E E^T + damping² 1)^-1, which exists everywhere.
+
+    Raises:
+        SingularityError: on the axis, where an angle is not defined, when there is no damping.
+    """
+    kind, chi = _position(name), floats(chi, f"{name} parameters", 3)
+    if damping is not None:
+        return _damped(kind.linear(chi), damping)
+    _refuse_singular(name, kind.singular, kind.distance, chi, "m")
+    return kind.linear_inverse(chi)
+
+
+def linear_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike) -> NDArray[Any]:
+    """The time derivative of E_P: the acceleration is E_P χ'' + E_P' χ'."""
+    chi, chi_dot = floats(chi, f"{name} parameters", 3), floats(chi_dot, "their rates", 3)
+    batch_shape("linear_dot", (chi, 1), (chi_dot, 1))
+    return _position(name).linear_dot(chi, chi_dot)
+
+
+def _position(name: str) -> Any:
+    return POSITIONS[choice(name, "parameterisation of a position", tuple(POSITIONS))]
+
+
+# ---- orientations ----------------------------------------------------------------------------------------------------
+
+
+def rotation(name: str, chi: ArrayLike) -> Rotation:
+    """The rotation A_R_B of orientation parameters (..., n).
+
+    >>> rotation("euler-zyx", [0.0, 0.0, 0.0]) == Rotation.identity()
+    True
+    """
+    kind, chi = _checked(name, chi)
+    return kind.rotation(chi)
+
+
+def parameters(name: str, rotation: Rotation) -> NDArray[Any]:
+    """The orientation parameters (..., n) of a rotation A_R_B."""
+    return _orientation(name).parameters(rotation)
+
+
+def angular(name: str, chi: ArrayLike, frame: str = "A") -> NDArray[Any]:
+    """E_R, (..., 3, n): the angular velocity of B with respect to A is E_R χ'.  [RD 2.82-2.107]
+
+    Args:
+        name: the parameterisation, one of `ORIENTATIONS`.
+        chi: (..., n) parameters of A_R_B.
+        frame: the frame in which the angular velocity is written, "A" or "B".
+
+    >>> angular("euler-xyz", [0.0, 0.0, 0.0])
+    array([[ 1.,  0.,  0.],
+           [ 0.,  1., -0.],
+           [ 0.,  0.,  1.]])
+    """
+    kind, chi = _checked(name, chi)
+    return kind.angular(chi, choice(frame, "frame", ("A", "B")))
+
+
+def angular_inverse(name: str, chi: ArrayLike, frame: str = "A", *, damping: float | None = None) -> NDArray[Any]:
+    """E_R^-1, (..., n, 3): χ' is E_R^-1 times the angular velocity.  [RD 2.82-2.107]
+
+    Of the parameterisations with more than three parameters it is the one that keeps their constraint (unit length).
+
+    Args:
+        name: the parameterisation, one of `ORIENTATIONS`.
+        chi: (..., n) parameters of A_R_B.
+        frame: the frame in which the angular velocity is written, "A" or "B".
+        damping: when given, the damped inverse E^T (E E^T + damping² 1)^-1, which exists everywhere.
+
+    Raises:
+        SingularityError: at a singularity of the parameterisation, when there is no damping.
+    """
+    kind, chi = _checked(name, chi)
+    choice(frame, "frame", ("A", "B"))
+    if damping is not None:
+        return _damped(kind.angular(chi, frame), damping)
+    _refuse_singular(name, kind.singular, kind.distance, chi, "rad")
+    return kind.angular_inverse(chi, frame)
+
+
+def angular_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike, frame: str = "A") -> NDArray[Any]:
+    """The time derivative of E_R, (..., 3, n): the angular acceleration is E_R χ'' + E_R' χ'.
+
+    Args:
+        name: the parameterisation, one of `ORIENTATIONS`.
+        chi: (..., n) parameters of A_R_B.
+        chi_dot: (..., n) their rates.
+        frame: the frame in which the angular velocity is written, "A" or "B".
+    """
+    kind, chi = _checked(name, chi)
+    chi_dot = floats(chi_dot, f"rates of {name} parameters", kind.size)
+    batch_shape("angular_dot", (chi, 1), (chi_dot, 1))
+    return kind.angular_dot(chi, chi_dot, choice(frame, "frame", ("A", "B")))
+
+
+# ---- singularities ---------------------------------------------------------------------------------------------------
+
+
+def _damped(E: NDArray[Any], damping: float) -> NDArray[Any]:
+    if not damping > 0:
+        raise InputError(f"damping: expected a positive number, got {damping!r}")
+    E_T = transpose(E)
+    return np.matmul(E_T, np.linalg.inv(np.matmul(E, E_T) + damping**2 * eye_like(E, 3)))
+
+
+def _refuse_singular(
+    name: str, where: str, distance: Callable[[NDArray[Any]], NDArray[Any]], chi: NDArray[Any], unit: str
+) -> None:
+    if is_traced(chi):
+        return
+    with np.errstate(all="ignore"):
+        away = distance(chi)
+        bad = away < SINGULAR_WITHIN
+    if bad.any():
+        index = first(bad)
+        raise SingularityError(
+            f"{name} {chi[index].tolist()}{at(index)}: the rates are singular {where}, which is "
+            f"{away[index]:.1e} {unit} away; damping= gives a damped inverse"
+        )

@@ -1,0 +1,148 @@
+"""The one place where twists, accelerations and wrenches change their representation.
+
+A twist of B relative to A is written, linear first, as
+
+    "left"    B_v_AB   in B                                        (left-trivialised, body)      [MDN 20]
+    "right"   A_v_AB   in A                                        (right-trivialised, spatial)  [MDN 25]
+    "mixed"   BA_v_AB  at the origin of B, along the axes of A                                   [MDN 35]
+    "kindr"            velocity of B's origin in A, angular velocity in B                        [Kindr §Coordinates]
+
+and a wrench dually, so that its power with the twist is the same in each. Accelerations here are *apparent*: time
+derivatives of the twist's numbers [MDN 44]; `intrinsic` and `apparent` go to the intrinsic ones [MDN 47] and back.
+All conversions go through "left".
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.geometry._arrays import block_matrix, choice, eye_like, floats
+from multibody.geometry.operators import cross3, cross6
+from multibody.geometry.pose import Pose
+from multibody.geometry.twist import Twist
+from multibody.geometry.wrench import Wrench
+
+REPRESENTATIONS = ("left", "right", "mixed", "kindr")
+
+
+def transform(A_H_B: Pose, source: str, target: str) -> NDArray[Any]:
+    """The (..., 6, 6) matrix that takes a twist from the source to the target representation.  [MDN 27-28, 33-35]
+
+    >>> transform(Pose.identity(), "left", "right").shape
+    (6, 6)
+    """
+    return np.matmul(_from_left(A_H_B, target), _to_left(A_H_B, source))
+
+
+def velocity(A_H_B: Pose, twist: ArrayLike, source: str, target: str) -> NDArray[Any]:
+    """A twist (..., 6) of B relative to A in another representation.  [MDN 28, 33-35]
+
+    Args:
+        A_H_B: the pose of B in A.
+        twist: (..., 6) in the source representation.
+        source: "left", "right", "mixed" or "kindr".
+        target: the same.
+    """
+    twist = floats(twist, "twist", 6)
+    if _known(source) == _known(target):
+        return twist + 0.0
+    return _velocity_from_left(A_H_B, _velocity_to_left(A_H_B, twist, source), target)
+
+
+def wrench(A_H_B: Pose, wrench: ArrayLike, source: str, target: str) -> NDArray[Any]:
+    """A wrench (..., 6) on B in another representation; its power with the twist stays.  [MDN 58-60]"""
+    wrench = floats(wrench, "wrench", 6)
+    if _known(source) == _known(target):
+        return wrench + 0.0
+    left = wrench
+    if source == "right":
+        left = (A_H_B.inverse() @ Wrench.from_vector(wrench)).vector
+    elif source != "left":
+        left = _turned(A_H_B.inverse(), wrench, source)
+    if target == "right":
+        return (A_H_B @ Wrench.from_vector(left)).vector
+    return left if target == "left" else _turned(A_H_B, left, target)
+
+
+def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source: str, target: str) -> NDArray[Any]:
+    """An apparent acceleration (..., 6) of B relative to A in another representation.  [MDN 44-46, 52-55]
+
+    Args:
+        A_H_B: the pose of B in A.
+        twist: (..., 6) twist in the source representation.
+        acceleration: (..., 6) its time derivative.
+        source: "left", "right", "mixed" or "kindr".
+        target: the same.
+    """
+    twist, acceleration = floats(twist, "twist", 6), floats(acceleration, "acceleration", 6)
+    if _known(source) == _known(target):
+        return acceleration + 0.0
+    B_v = _velocity_to_left(A_H_B, twist, source)
+    B_a = _velocity_to_left(A_H_B, acceleration, source) - _turning(B_v, source)
+    return _velocity_from_left(A_H_B, B_a + _turning(B_v, target), target)
+
+
+def in_frame(C_H_B: Pose, B_v_AB: ArrayLike) -> NDArray[Any]:
+    """C_v_AB, (..., 6): a twist or an intrinsic acceleration in an arbitrary frame C.  [MDN 32-34, 47]"""
+    return (C_H_B @ Twist.from_vector(B_v_AB)).vector
+
+
+def apparent_in_frame(C_H_B: Pose, B_v_CB: ArrayLike, B_v_AB: ArrayLike, B_a_AB: ArrayLike) -> NDArray[Any]:
+    """The time derivative of C_v_AB, from quantities in B, of which B_a_AB is that of B_v_AB.  [MDN 45, 56]"""
+    return in_frame(C_H_B, cross6(B_v_CB, B_v_AB) + floats(B_a_AB, "acceleration", 6))
+
+
+def intrinsic(C_vdot_AB: ArrayLike, C_v_AC: ArrayLike, C_v_AB: ArrayLike) -> NDArray[Any]:
+    """The intrinsic acceleration C_a_AB from the apparent one.  [MDN 47-51]"""
+    return floats(C_vdot_AB, "acceleration", 6) + cross6(C_v_AC, C_v_AB)
+
+
+def apparent(C_a_AB: ArrayLike, C_v_AC: ArrayLike, C_v_AB: ArrayLike) -> NDArray[Any]:
+    """The apparent acceleration, the time derivative of C_v_AB, from the intrinsic one.  [MDN 49, 53]"""
+    return floats(C_a_AB, "acceleration", 6) - cross6(C_v_AC, C_v_AB)
+
+
+def _known(name: str) -> str:
+    return choice(name, "representation", REPRESENTATIONS)
+
+
+def _from_left(A_H_B: Pose, target: str) -> NDArray[Any]:
+    R = A_H_B.rotation.matrix
+    one = eye_like(R, 3)
+    if _known(target) == "left":
+        return eye_like(R, 6)
+    if target == "right":
+        return A_H_B.adjoint
+    return block_matrix([[R, 0], [0, R if target == "mixed" else one]])
+
+
+def _to_left(A_H_B: Pose, source: str) -> NDArray[Any]:
+    return _from_left(A_H_B.inverse(), source)
+
+
+def _velocity_from_left(A_H_B: Pose, B_v: NDArray[Any], target: str) -> NDArray[Any]:
+    if target == "left":
+        return B_v
+    if target == "right":
+        return in_frame(A_H_B, B_v)
+    return _turned(A_H_B, B_v, target)
+
+
+def _velocity_to_left(A_H_B: Pose, twist: NDArray[Any], source: str) -> NDArray[Any]:
+    return _velocity_from_left(A_H_B.inverse(), twist, source)
+
+
+def _turned(A_H_B: Pose, x: NDArray[Any], target: str) -> NDArray[Any]:
+    """Both halves along the axes of A ("mixed"), or the first alone ("kindr")."""
+    linear = A_H_B.rotation @ x[..., :3]
+    angular = A_H_B.rotation @ x[..., 3:] if target == "mixed" else np.broadcast_to(x[..., 3:], linear.shape)
+    return np.concatenate([linear, angular], axis=-1)
+
+
+def _turning(B_v: NDArray[Any], representation: str) -> NDArray[Any]:
+    """What the derivative of the map from "left" adds: ω × v where the linear part is along the axes of A."""
+    if representation in ("left", "right"):
+        return np.zeros_like(B_v)
+    turning = cross3(B_v[..., 3:], B_v[..., :3])
+    return np.concatenate([turning, np.zeros_like(turning)], axis=-1)

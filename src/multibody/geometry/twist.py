@@ -1,0 +1,60 @@
+"""Twists as values: a linear and an angular velocity in one frame."""
+
+from typing import Any, Self, overload
+
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.geometry._arrays import dot
+from multibody.geometry._spatial import SpatialVector
+from multibody.geometry.operators import ad, cross3, cross6, cross6_dual, hat6
+from multibody.geometry.pose import Pose
+from multibody.geometry.wrench import Wrench
+
+
+class Twist(SpatialVector):
+    """The twist C_v_AB of B relative to A, written in C, or a batch.  [MDN 20, 25, 32]
+
+    The name of the variable tells the frames. `A_H_B @ B_v` writes it in another frame [MDN 28, 33].
+
+    >>> B_v_AB = Twist([1.0, 0.0, 0.0], [0.0, 0.0, 2.0])
+    >>> Pose.identity() @ B_v_AB == B_v_AB
+    True
+    """
+
+    __slots__ = ("linear", "angular")
+    linear: NDArray[Any]
+    """(..., 3) in m/s: the velocity of the point of B that is at the origin of the frame of expression."""
+    angular: NDArray[Any]
+    """(..., 3) in rad/s."""
+
+    def hat(self) -> NDArray[Any]:
+        """(..., 4, 4): the matrix in se(3).  [MDN 7]"""
+        return hat6(self.vector)
+
+    def ad(self) -> NDArray[Any]:
+        """(..., 6, 6): the matrix of `cross` with a twist.  [MDN 38]"""
+        return ad(self.vector)
+
+    @overload
+    def cross(self, other: "Twist") -> "Twist": ...
+    @overload
+    def cross(self, other: Wrench) -> Wrench: ...
+    def cross(self, other: Any) -> Any:
+        """The cross product with a twist [MDN 38], the dual cross product with a wrench or a momentum [MDN 62]."""
+        if isinstance(other, Twist):
+            return Twist.from_vector(cross6(self.vector, other.vector))
+        if isinstance(other, Wrench):
+            return Wrench.from_vector(cross6_dual(self.vector, other.vector))
+        raise InputError(f"Twist.cross: expected a Twist or a Wrench, got {type(other).__name__}")
+
+    def power(self, wrench: Wrench) -> NDArray[Any]:
+        """(...): the power in W that a wrench in the same frame transmits at this twist.  [MDN 60]"""
+        if not isinstance(wrench, Wrench):
+            raise InputError(f"Twist.power: expected a Wrench, got {type(wrench).__name__}")
+        return dot(self.linear, wrench.force) + dot(self.angular, wrench.torque)
+
+    def _moved_by(self, A_H_B: Pose) -> Self:
+        """A_X_B B_v.  [MDN 28, 33]"""
+        angular = A_H_B.rotation @ self.angular
+        return self._trusted(A_H_B.rotation @ self.linear + cross3(A_H_B.position, angular), angular)

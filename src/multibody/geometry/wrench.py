@@ -1,0 +1,28 @@
+"""Wrenches as values: a force and a torque in one frame, dual to twists."""
+
+from typing import Any, Self
+
+from numpy.typing import NDArray
+
+from multibody.geometry._spatial import SpatialVector
+from multibody.geometry.operators import cross3
+from multibody.geometry.pose import Pose
+
+
+class Wrench(SpatialVector):
+    """The wrench B_f, or a batch: a force and the torque about the frame's origin.  [MDN 57]
+
+    >>> Wrench([0.0, 0.0, 1.0], [0.0, 0.0, 0.0]) + Wrench([1.0, 0.0, 0.0], [0.0, 2.0, 0.0])
+    Wrench(force=[1.0, 0.0, 1.0], torque=[0.0, 2.0, 0.0])
+    """
+
+    __slots__ = ("force", "torque")
+    force: NDArray[Any]
+    """(..., 3) in N."""
+    torque: NDArray[Any]
+    """(..., 3) in N m, about the origin of the frame."""
+
+    def _moved_by(self, A_H_B: Pose) -> Self:
+        """A_Xf_B B_f.  [MDN 58-59]"""
+        force = A_H_B.rotation @ self.force
+        return self._trusted(force, A_H_B.rotation @ self.torque + cross3(A_H_B.position, force))

@@ -1,0 +1,59 @@
+"""The Python examples of README.md and docs/**/*.md run, and print what they say.
+
+The ```python blocks of a page run in one namespace, from top to bottom, as a reader would type them: blocks with `>>>`
+prompts as doctests, others as they stand.
+"""
+
+import doctest
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_OURS = {"_build", "generated"}
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def pages() -> dict[str, str]:
+    """The text of the pages that have Python blocks, by path."""
+    paths = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    return {name: text for name, text in found.items() if BLOCK.search(text) and not NOT_OURS & set(name.split("/"))}
+
+
+PAGES = pages()
+
+
+def run_page(name: str, text: str) -> str:
+    """Run the blocks of a page; the report of what failed, which is empty when all went well."""
+    names: dict[str, object] = {}
+    report: list[str] = []
+    with np.printoptions():  # whatever a page sets ends with it
+        for block in BLOCK.finditer(text):
+            line = text.count("\n", 0, block.start(1))
+            if ">>> " in block[1]:
+                test = doctest.DocTestParser().get_doctest(block[1], names, name, name, line)
+                test.globs = names
+                doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append, clear_globs=False)
+            else:
+                exec(compile("\n" * line + block[1], name, "exec"), names)
+    return "".join(report)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_examples_of_the_page_run(name):
+    report = run_page(name, PAGES[name])
+    assert not report, report
+
+
+def test_the_tutorial_is_among_the_pages():
+    assert {"docs/index.md", "docs/geometry.md"} <= set(PAGES)
+
+
+def test_a_wrong_example_is_reported_with_its_line():
+    report = run_page("page.md", "text\n```python\n>>> x = 1\n```\nmore\n```python\n>>> x + 1\n3\n```\n")
+    assert "line 7, in page.md" in report
+    assert "Got:\n    2" in report

@@ -1,0 +1,270 @@
+"""The equation index: its grammar, every problem that it must report, its page, and the state of this repository."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOL = ROOT / "docs" / "equation_index.py"
+
+
+def _load_tool():
+    spec = importlib.util.spec_from_file_location("equation_index", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    return tool
+
+
+tool = _load_tool()
+
+HEADER = "document,kind,number,title,state\n"
+DATA = HEADER + (
+    "RD,section,1.1,Operators,code\n"
+    "RD,equation,2.1,First,code\n"
+    "RD,equation,2.2,Second,derivation\n"
+    "RD,example,2.1.1,Numbers,code\n"
+    "QT,equation,9,Nine,definition\n"
+    "RD,equation,2.3,Third,later\n"
+    "RD,section,1.2,Names,prose\n"
+    "Kindr,item,1,One,definition\n"
+    "Kindr,item,2,Two,definition\n"
+    "Kindr,section,Angle-Axis Rates,Rates,definition\n"
+)
+ENTRIES = tool.read_entries(DATA)[0]
+CODE = {"src/multibody/a.py": 'def f():\n    """Computes.  [RD §1.1; RD 2.1]"""\n'}
+TESTS = {"tests/test_a.py": '"""[RD §1.1]"""\n\n\ndef test_f():\n    """[RD 2.1, Ex. 2.1.1]"""\n'}
+
+
+# This repository
+
+
+@pytest.fixture(scope="module")
+def index():
+    return tool.load(ROOT)
+
+
+def test_this_repository_has_no_problems(index):
+    assert not index.problems, "\n".join(index.problems)
+
+
+def test_titles_are_short(index):
+    assert [entry.name for entry in index.entries.values() if not 0 < len(entry.title) <= 60] == []
+
+
+@pytest.mark.parametrize(
+    ("document", "numbers"),
+    [
+        ("Kindr", [str(i) for i in range(1, 19)]),
+        ("RD", [f"2.{i}" for i in range(1, 277)] + [f"3.{i}" for i in range(1, 122)]),
+        ("QT", [str(i) for i in range(1, 86)]),
+        ("MDN", [str(i) for i in range(1, 95)]),
+        ("From", [str(i) for i in range(1, 113)]),
+    ],
+)
+def test_every_equation_of_the_documents_is_listed_once_and_in_order(index, document, numbers):
+    assert [e.number for e in index.entries.values() if (e.document, e.kind) == (document, "equation")] == numbers
+
+
+# The grammar
+
+
+@pytest.mark.parametrize(
+    ("tag", "names"),
+    [
+        ("[RD 2.1]", ["RD 2.1"]),
+        ("[RD §1.1]", ["RD §1.1"]),
+        ("[RD Ex. 2.1.1]", ["RD Ex. 2.1.1"]),
+        ("[Kindr item 2]", ["Kindr item 2"]),
+        ("[Kindr §Angle-Axis Rates]", ["Kindr §Angle-Axis Rates"]),
+        ("[RD 2.1, 2.3]", ["RD 2.1", "RD 2.3"]),
+        ("[RD 2.1-2.3]", ["RD 2.1", "RD 2.2", "RD 2.3"]),
+        ("[RD 2.1–2.2, 2.3]", ["RD 2.1", "RD 2.2", "RD 2.3"]),
+        ("[RD §1.1-1.2]", ["RD §1.1", "RD §1.2"]),
+        ("[Kindr item 1, 2, §Angle-Axis Rates]", ["Kindr item 1", "Kindr item 2", "Kindr §Angle-Axis Rates"]),
+        ("[RD 2.1; Kindr item 1-2]", ["RD 2.1", "Kindr item 1", "Kindr item 2"]),
+        ("[RD §1.1; RD 2.1]", ["RD §1.1", "RD 2.1"]),
+        ("[RD §1.1, RD 2.1]", ["RD §1.1", "RD 2.1"]),
+        ("[RD 2.1; 2.3]", ["RD 2.1", "RD 2.3"]),
+        ("[Kindr items 1, 2]", ["Kindr item 1", "Kindr item 2"]),
+    ],
+)
+def test_a_tag_stands_for_its_entries(tag, names):
+    assert tool.expand(tag, ENTRIES) == names
+
+
+@pytest.mark.parametrize(
+    ("tag", "message"),
+    [
+        ("[RD 2.9]", "no entry RD 2.9"),
+        ("[RD §2.1]", "no entry RD §2.1"),
+        ("[RD Ex. 2.1.1, 2.1]", "no entry RD Ex. 2.1"),
+        ("[RD Ex 2.1.1]", "no entry RD Ex 2.1.1"),
+        ("[Kindr 1]", "no entry Kindr 1"),
+        ("[RD 2.1-2.9]", "no entry RD 2.9"),
+        ("[RD 2.1-2.2-2.3]", "no entry RD 2.1-2.2-2.3"),
+        ("[RD 2.3-2.1]", "runs backwards"),
+        ("[RD 2.1-2.1]", "runs backwards"),
+        ("[RD2.1]", "'RD2.1' is not a document"),
+        ("[RD 2.1; Book 2.2]", "no entry RD Book 2.2"),
+        ("[RD]", "names no entry"),
+        ("[RD §]", "names no entry"),
+        ("[RD 2.1;]", "names no entry"),
+        ("[RD 2.1,, 2.2]", "names no entry"),
+        ("[RD 2.1; Kindr]", "names no entry"),
+        ("[RD §1.1; 2.1]", "no entry RD §2.1"),
+        ("[RD 2.1", "does not close"),
+    ],
+)
+def test_a_wrong_tag_is_refused(tag, message):
+    with pytest.raises(tool.TagError, match=message):
+        tool.expand(tag, ENTRIES)
+
+
+SOURCE = '''"""A module.  [RD 1]"""
+
+name = "[RD 2]"  # [RD 3]
+
+
+class Pose:
+    """A pose.
+
+    [RD 4,
+    5]
+    """
+
+    @decorated(1)  # [RD 6]
+    def inverse(self):
+        """[0, π], [RDX 7], [Kindr 8] and [QT9]"""
+
+    size = 3
+    """[MDN 10"""
+'''
+
+
+def test_tags_are_found_in_docstrings_and_comments_with_line_and_scope():
+    found = [(tag.text, tag.line, tag.scope) for tag in tool.find_tags(SOURCE, "src/a.py")]
+    assert found == [
+        ("[RD 1]", 1, ""),
+        ("[RD 3]", 3, ""),
+        ("[RD 4, 5]", 9, "Pose"),
+        ("[RD 6]", 13, "Pose.inverse"),
+        ("[Kindr 8]", 15, "Pose.inverse"),
+        ("[QT9]", 15, "Pose.inverse"),
+        ("[MDN 10", 18, "Pose"),
+    ]
+
+
+# The problems
+
+
+def test_a_tree_where_all_is_tagged_has_no_problems():
+    assert tool.build(DATA, CODE, TESTS).problems == []
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("RD,equation,2.1,First again,code", "docs/equations.csv:12: RD 2.1 is already on line 3"),
+        ("RD,theorem,1,A,prose", "docs/equations.csv:12: unknown kind 'theorem'"),
+        ("RD,equation,2.4,A,done", "docs/equations.csv:12: unknown state 'done'"),
+        ("Book,equation,2.4,A,code", "docs/equations.csv:12: unknown document 'Book'"),
+        ("RD,equation,2.4,A, B,code", "docs/equations.csv:12: 6 fields"),
+    ],
+)
+def test_a_wrong_row_is_reported_with_its_line(row, message):
+    (problem,) = tool.build(DATA + row + "\n", CODE, TESTS).problems
+    assert problem.startswith(message)
+
+
+@pytest.mark.parametrize("folder", ["src/multibody", "tests"])
+@pytest.mark.parametrize(("tag", "message"), [("[RD 7.7]", "no entry RD 7.7"), ("[RD7.7]", "is not a document")])
+def test_a_tag_that_names_nothing_is_reported_with_its_place(folder, tag, message):
+    source = {f"{folder}/b.py": f"x = 1\n# {tag}\n"}
+    code, tests = (CODE | source, TESTS) if folder != "tests" else (CODE, TESTS | source)
+    (problem,) = tool.build(DATA, code, tests).problems
+    assert problem.startswith(f"{folder}/b.py:2: {tag}: ")
+    assert message in problem
+
+
+def test_an_entry_in_code_without_a_tag_in_src_is_reported():
+    code = {"src/multibody/a.py": '"""[RD §1.1]"""'}
+    assert tool.build(DATA, code, TESTS).problems == [
+        "docs/equations.csv:3: RD 2.1 is 'code', but no tag in src says where"
+    ]
+
+
+def test_an_entry_in_code_without_a_tag_in_tests_is_reported():
+    tests = {"tests/test_a.py": '"""[RD §1.1; RD Ex. 2.1.1]"""'}
+    assert tool.build(DATA, CODE, tests).problems == [
+        "docs/equations.csv:3: RD 2.1 is 'code', but no tag in tests says which test shows it"
+    ]
+
+
+def test_a_worked_example_needs_a_test_and_no_code():
+    tests = {"tests/test_a.py": '"""[RD §1.1; RD 2.1]"""'}
+    (problem,) = tool.build(DATA, CODE, tests).problems
+    assert "RD Ex. 2.1.1 is 'code', but no tag in tests" in problem
+
+
+def test_an_entry_to_come_that_is_tagged_in_src_is_reported():
+    code = CODE | {"src/multibody/b.py": "\n# [RD 2.3]\n"}
+    assert tool.build(DATA, code, TESTS).problems == [
+        "src/multibody/b.py:2: [RD 2.3]: RD 2.3 is 'later' in docs/equations.csv:7"
+    ]
+
+
+# The page and the commands
+
+
+def test_the_page_shows_places_and_states():
+    page = tool.render(tool.build(DATA, CODE, TESTS)).splitlines()
+    assert "| §1.1 | Operators | `a.f` | `test_a.py` | in code |" in page
+    assert "| 2.1 | First | `a.f` | `test_a.py::test_f` | in code |" in page
+    assert "| Ex. 2.1.1 | Numbers |  | `test_a.py::test_f` | in code |" in page
+    assert "| 2.2 | Second |  |  | derivation step |" in page
+    assert "| 2.3 | Third |  |  | to come |" in page
+    assert "| §1.2 | Names |  |  | text |" in page
+    assert "| item 1 | One |  |  | definition |" in page
+    assert "| RD | 6 | 3 | 0 | 1 | 1 | 1 | 3 |" in page
+
+
+def test_a_place_is_shown_once_and_without_its_line():
+    code = {"src/multibody/geometry/__init__.py": '"""[RD §1.1]"""\n# [RD 2.1; RD §1.1]\n'}
+    page = tool.render(tool.build(DATA, code, TESTS)).splitlines()
+    assert "| §1.1 | Operators | `geometry` | `test_a.py` | in code |" in page
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of the tool in a small tree of its own."""
+    for path, text in {
+        "docs/equations.csv": DATA,
+        "docs/equation_index.py": TOOL.read_text(encoding="utf-8"),
+        **CODE,
+        **TESTS,
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def _run(tree, option):
+    return subprocess.run([sys.executable, tree / "docs/equation_index.py", option], capture_output=True, text=True)
+
+
+def test_check_is_silent_when_all_is_well_and_fails_when_not(tree):
+    assert (_run(tree, "--check").returncode, _run(tree, "--check").stdout) == (0, "")
+    (tree / "src/multibody/sub").mkdir()
+    (tree / "src/multibody/sub/b.py").write_text("# [RD 7.7]\n")
+    result = _run(tree, "--check")
+    assert (result.returncode, result.stdout) == (1, "src/multibody/sub/b.py:1: [RD 7.7]: no entry RD 7.7\n")
+
+
+def test_write_writes_the_page(tree):
+    assert _run(tree, "--write").returncode == 0
+    assert (tree / "docs/equations.md").read_text(encoding="utf-8") == tool.render(tool.load(tree))
