@@ -32,15 +32,22 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
-html_theme_options = {"navbar_align": "left", "show_toc_level": 2, "footer_end": []}
+html_sidebars = {page: [] for page in ("geometry", "notation", "equations", "errata", "contributing", "changelog")}
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 8,
+    "show_toc_level": 2,
+    "footer_end": [],
+}
 
 
-def write_equation_index(app):
+def write_equation_index(*_):
     (HERE / "equations.md").write_text(equation_index.render(equation_index.load()), encoding="utf-8")
 
 
-def escape_bars(app, what, name, obj, options, lines):
+def escape_bars(*arguments):
     """In docstrings |x| is a norm, not a substitution."""
+    lines = arguments[-1]
     lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines]
 
 

@@ -1,6 +1,7 @@
 """Formulas as MathML, written at build time: the pages need neither a script nor a network to show them."""
 
 import html
+import re
 
 from docutils import nodes
 from docutils.utils.math import MathError
@@ -8,11 +9,14 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
+GROUP = r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|[A-Za-z])"
+ACCENT = re.compile(rf"(\\(?:dot|ddot|hat|widehat|bar|overline|tilde|vec|overset\s*{GROUP})\s*{GROUP})_")
 
 
 def mathml(node, as_block):
+    formula = ACCENT.sub(r"\1{}_", node.astext())  # docutils would put the index under the accented letter
     try:
-        return tex2mathml(node.astext(), as_block=as_block)
+        return tex2mathml(formula, as_block=as_block)
     except MathError as error:
         logger.warning("this formula cannot be shown: %s", error, location=node)
         return f"<code>{html.escape(node.astext())}</code>"
@@ -24,7 +28,7 @@ def visit_inline(translator, node):
 
 
 def visit_block(translator, node):
-    translator.body.append(f'<div class="math">{mathml(node, as_block=True)}</div>\n')
+    translator.body.append(f'<div class="formula">{mathml(node, as_block=True)}</div>\n')
     raise nodes.SkipNode
 
 

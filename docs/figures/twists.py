@@ -21,11 +21,12 @@ A_o_B = np.array([2.3, 1.15])
 A_o_B_DOT = np.array([0.35, 0.95])  # the velocity of B's origin, m/s
 OMEGA = 0.6  # rad/s, counterclockwise
 
+AT_A = "velocity of the body's point\nthat is now at A's origin"
 PANELS = (
-    ("left", r"B_v_AB", "velocity of B's origin", "axes of B", A_o_B, A_R_B, B_COLOR),
-    ("right", r"A_v_AB", "velocity of the body's point\nthat is now at A's origin", "axes of A", np.zeros(2), np.eye(2), A_COLOR),
-    ("mixed", r"BA_v_AB", "velocity of B's origin", "axes of A", A_o_B, np.eye(2), A_COLOR),
-)  # fmt: skip
+    ("left", "B_v_AB", "velocity of B's origin", "axes of B", A_o_B, A_R_B, B_COLOR),
+    ("right", "A_v_AB", AT_A, "axes of A", np.zeros(2), np.eye(2), A_COLOR),
+    ("mixed", "BA_v_AB", "velocity of B's origin", "axes of A", A_o_B, np.eye(2), A_COLOR),
+)
 
 
 def velocity_of(point):
@@ -59,7 +60,7 @@ def panel(ax, title, name, what, axes_text, point, axes, color):
     ax.add_patch(Arc(A_o_B, 2.3, 2.3, theta1=-50, theta2=-8, color=INK, lw=1.4))
     end = A_o_B + 1.15 * np.array([np.cos(np.deg2rad(-8)), np.sin(np.deg2rad(-8))])
     arrow(ax, end - [0.012, 0.08], np.array([0.02, 0.14]), INK, 1.4)
-    ax.text(*(A_o_B + [1.15, -0.75]), "ω", color=INK, fontsize=13, ha="center", va="center")
+    ax.text(A_o_B[0] + 1.15, A_o_B[1] - 0.75, "ω", color=INK, fontsize=13, ha="center", va="center")
 
     v = 0.95 * velocity_of(point)
     for k in range(2):  # the components along the axes that the twist is written in

@@ -14,7 +14,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 NOT_OURS = {"_build", "generated"}
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+NEGATIVE_ZERO = re.compile(r"-(?=0\.?0*(?![\d.]))")
+
+
+class Checker(doctest.OutputChecker):
+    """As the usual one, but blind to spaces and to the sign of zero, which is the processor's choice."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        want, got = (NEGATIVE_ZERO.sub("", re.sub(r"\s", "", text)) for text in (want, got))
+        return super().check_output(want, got, optionflags)
 
 
 def pages() -> dict[str, str]:
@@ -37,7 +45,9 @@ def run_page(name: str, text: str) -> str:
             if ">>> " in block[1]:
                 test = doctest.DocTestParser().get_doctest(block[1], names, name, name, line)
                 test.globs = names
-                doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append, clear_globs=False)
+                doctest.DocTestRunner(Checker(), optionflags=doctest.ELLIPSIS).run(
+                    test, out=report.append, clear_globs=False
+                )
             else:
                 exec(compile("\n" * line + block[1], name, "exec"), names)
     return "".join(report)
@@ -57,3 +67,12 @@ def test_a_wrong_example_is_reported_with_its_line():
     report = run_page("page.md", "text\n```python\n>>> x = 1\n```\nmore\n```python\n>>> x + 1\n3\n```\n")
     assert "line 7, in page.md" in report
     assert "Got:\n    2" in report
+
+
+def test_the_sign_of_zero_and_spaces_do_not_matter_but_numbers_do():
+    same = Checker().check_output
+    assert same("array([0.1, 0. ])\n", "array([ 0.1, -0. ])\n", 0)
+    assert same("0.0\n", "-0.0\n", 0)
+    assert not same("array([0.1])\n", "array([-0.1])\n", 0)
+    assert not same("array([0.01])\n", "array([-0.01])\n", 0)
+    assert not same("2\n", "3\n", 0)

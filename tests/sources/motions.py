@@ -158,7 +158,8 @@ class Cloud:
         x = self.paths(A_H_B)
         linear = x.rate.map(lambda dx: self.masses * dx)
         angular = x.product(linear, lambda r, p: np.cross(r, p, axis=-2))
-        return Series([np.concatenate([p, h], -2).sum(-1)[..., None] for p, h in zip(linear.c, angular.c, strict=False)])
+        both = zip(linear.c, angular.c, strict=True)
+        return Series([np.concatenate([p, h], -2).sum(-1)[..., None] for p, h in both])
 
     def wrench(self, A_H_B):
         """The force, and moment about the origin of B, both in the axes of B, that Newton's law asks for. (..., 6)"""

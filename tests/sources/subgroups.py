@@ -60,7 +60,7 @@ def _matrix_units(n, *entries):
     return basis
 
 
-# Three algebras outside se(3), for what is claimed of all Lie groups: the affine maps of a line (two-dimensional and not
+# Three algebras outside se(3), for what is claimed of all Lie groups: the affine maps of a line (two-dimensional, not
 # abelian), Heisenberg's, and all 2x2 matrices.
 OUTSIDE = {
     "aff(1)": _matrix_units(2, (0, 0), (0, 1)),

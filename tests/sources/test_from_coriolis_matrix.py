@@ -9,7 +9,7 @@ import pytest
 
 from .motions import Cloud, constant, random_motion, steered_motion
 from .multibody_notation import Xf_59
-from .subgroups import CURVED, FLAT, NAMES, SELECTION, C_57, S, ad, dS, inertia, library
+from .subgroups import C_57, CURVED, FLAT, NAMES, SELECTION, S, ad, dS, inertia, library
 from .truth import STEP, same
 
 
@@ -75,7 +75,7 @@ def test_the_momentum_balance_is_the_particles_newton_law(state):
 
 @pytest.mark.parametrize("name", CURVED)
 def test_the_published_coriolis_matrix_is_wrong(state):
-    """[From 32-37]: all forms of Duindam and Stramigioli agree with each other, and none with the momentum balance."""
+    """[From 32-37, §2.3]: the forms of Duindam and Stramigioli agree with each other, not with momentum."""
     name, M, v, p = state.name, state.M, state.v, state.p
     C = duindam_33(name, M, v, np.zeros(state.m))
     same(duindam_35(name, p), C, 1e-13)
@@ -102,7 +102,7 @@ def test_the_published_matrix_has_the_wrong_sign_on_SO3(rng):
 
 
 def test_the_corrected_coriolis_matrix_is_right(state):
-    """[From 48, 51, 57, Prop. 3.1]: C(v) v from the derivatives of S is what the momentum balance asks for."""
+    """[From 48, 51, 57, §3, Prop. 3.1]: C(v) v from the derivatives of S is what the momentum balance asks for."""
     C = C_57(state.name, state.M, state.v)
     same(C @ state.v, state.coriolis, 1e-12)
     same(state.M @ state.dv + C @ state.v, state.tau, 1e-12)
@@ -212,9 +212,7 @@ def test_proposition_3_1_at_zero(state):
     C_49 = np.einsum("li,slm,mj,sk,k->ij", Si, difference, Si, M, v)
     C_50 = np.einsum("li,slm,mj,s->ij", Si, difference, Si, p)
     n = range(state.m)
-    C_56 = np.array(
-        [[sum(Si[i, i] * (d[s, i, j] - d[s, j, i]) * Si[j, j] * p[s] for s in n) for j in n] for i in n]
-    )
+    C_56 = np.array([[sum(Si[i, i] * (d[s, i, j] - d[s, j, i]) * Si[j, j] * p[s] for s in n) for j in n] for i in n])
     for C in (C_49, C_50, C_56):
         same(C, C_57(name, M, v), 1e-13)
 

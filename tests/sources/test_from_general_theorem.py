@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from .motions import Series, twist_matrix
-from .subgroups import NAMES, OUTSIDE, SELECTION, C_57, S, ad, dim, dS, library, structure
+from .subgroups import C_57, NAMES, OUTSIDE, SELECTION, S, ad, dim, dS, library, structure
 from .truth import mul, same
 
 ALL = [*NAMES, *OUTSIDE]
@@ -98,8 +98,8 @@ def test_the_bracket_is_the_commutator(name, rng):
 def test_the_first_line_of_the_bracket(rng):
     """[From 103] with the right indices: -X6 Y2 + X5 Y3 come from XY, and X2 Y6 - X3 Y5 from -YX."""
     X, Y = rng.normal(size=(2, 6))
-    X1, X2, X3, X4, X5, X6 = X
-    Y1, Y2, Y3, Y4, Y5, Y6 = Y
+    _, X2, X3, _, X5, X6 = X
+    _, Y2, Y3, _, Y5, Y6 = Y
     same((ad("SE(3)", X) @ Y)[0], -X6 * Y2 + X5 * Y3 + X2 * Y6 - X3 * Y5, 1e-14)
     same((twist_matrix(X) @ twist_matrix(Y))[0, 3], -X6 * Y2 + X5 * Y3, 1e-14)
     same(-(twist_matrix(Y) @ twist_matrix(X))[0, 3], X2 * Y6 - X3 * Y5, 1e-14)
@@ -107,7 +107,7 @@ def test_the_first_line_of_the_bracket(rng):
 
 
 def test_proposition_5_1(name, rng):
-    """[From 104-109, Prop. 5.1]: C(v) v of the derivatives of S is -ad_v^T M v, for every algebra and inertia."""
+    """[From 104-109, §5, Prop. 5.1]: C(v) v of the derivatives of S is -ad_v^T M v, for every algebra and inertia."""
     m = dim(name)
     M, v = spd(rng, m), rng.normal(size=m)
     C = C_57(name, M, v)

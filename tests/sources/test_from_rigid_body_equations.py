@@ -5,9 +5,9 @@ import pytest
 
 import multibody as mb
 
-from .motions import ORDER, Cloud, Series, constant, random_motion, split, steered_motion, twist_matrix, twist_vector
+from .motions import Cloud, Series, constant, random_motion, steered_motion, twist_matrix, twist_vector
 from .subgroups import NAMES, SELECTION, S, inertia, library
-from .truth import STEP, hat, mul, same
+from .truth import STEP, mul, same
 
 SAMPLES = 3
 
@@ -57,7 +57,7 @@ def test_eulers_equations_without_torque(rng):
 
 
 def test_eulers_equations_in_principal_axes(rng):
-    """[From 2-4]: entry by entry."""
+    """[From 2-4, §2.1]: entry by entry."""
     cloud = Cloud(rng).principal()
     M = cloud.inertia[3:, 3:]
     Ix, Iy, Iz = np.diag(M)
@@ -101,6 +101,7 @@ def test_newton_euler_and_kirchhoff(rng):
         same(library("SE(3)").ad(V), ad_8(V))
         same(library("SE(3)").inverse_dynamics(M, V, dV), wrench, 1e-11)
         same(mb.SpatialInertia.from_matrix(M).newton_euler(V, dV), wrench, 1e-11)
+        same(mb.geometry.kirchhoff(V, momentum(V), rate), wrench, 1e-11)
 
 
 # Section 2.2 in two kinds of coordinates x: exponential ones of every group, and Euler angles z-y-x on SO(3).
@@ -168,7 +169,7 @@ def problem(request, rng):
 
 
 def test_quasi_velocities(problem):
-    """[From 12, 28-29]: v = S(q) dq, with S = I - ad/2 + ad^2/6 - ... for exponential coordinates, is the body's twist."""
+    """[From 12, 28-29]: v = S(q) dq is the body's twist, with S = I - ad/2 + ad^2/6 - ... for exponentials."""
     twist = (problem.motion.inverse @ problem.motion.rate).map(twist_vector)
     same(problem.H @ problem.v, twist.now[..., 0], 1e-12)
     dS = along(problem.S, problem.x, problem.dx)
@@ -234,7 +235,7 @@ def gamma(P):
 
 
 def test_boltzmann_hamel(problem):
-    """[From 25-27, Prop. 2.1]: both forms give the force of Newton's law."""
+    """[From 25-27, §2.2, Prop. 2.1]: both forms give the force of Newton's law."""
     P, x, dx = problem, problem.x, problem.dx
     S, dS, dL_dv = P.S(x), along(P.S, x, dx), P.M @ P.v
     dv = S @ P.ddx + dS @ dx

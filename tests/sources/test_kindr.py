@@ -1,6 +1,6 @@
 """The Kindr cheat sheet, as printed: rotations, their parameters, and the calculus on SO(3).
 
-Where the sheet carries a slip, the corrected form stands here and the slip in test_errata_kindr_rd_qt.py.
+Where the sheet carries a slip, the corrected form stands here and the slip in test_errata_kindr.py.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation as Truth
 import multibody as mb
 from multibody.geometry import derivatives, operators, quaternions, so3
 
-from .truth import T, angular_velocity, hat, mul, rate, rotations, rows, same
+from .truth import T, angular_velocity, hat, mul, rate, rotations, rows, same, unit
 
 N = 40
 
@@ -19,10 +19,6 @@ N = 40
 @pytest.fixture
 def rng():
     return np.random.default_rng(1606)
-
-
-def unit(v):
-    return v / np.linalg.norm(v, axis=-1, keepdims=True)
 
 
 def R(matrix):
@@ -79,7 +75,7 @@ def test_positions(rng):
 
 
 def test_active_and_passive_rotations(rng):
-    """[Kindr items 1, 2, 4]: an active rotation turns the vector; its inverse gives the coordinates in the turned frame."""
+    """[Kindr items 1, 2, 4]: an active rotation turns the vector; its inverse, the coordinates in the turned frame."""
     phi, I_r = moderate(rng), rng.normal(size=(N, 3))
     active = Truth.from_rotvec(phi)
     axes = active.as_matrix()  # the columns: the axes of the turned frame, seen in I
@@ -122,7 +118,7 @@ def test_box_plus_and_box_minus(rng):
 
 
 def test_discrete_integration_and_differential(rng):
-    """[Kindr items 10, 11]: both forms, of C_IB with I_ω_IB and of C_BI with -B_ω_IB, against the flow of C' = I_ω^ C."""
+    """[Kindr items 10, 11]: C_IB with I_ω_IB and C_BI with -B_ω_IB, against the flow of C' = I_ω^ C."""
     C_IB, B_w, dt = rotations(rng, N), rng.normal(size=(N, 3)), 0.3
     I_w = mul(C_IB, B_w)
     following = expm(hat(I_w) * dt) @ C_IB
@@ -166,7 +162,7 @@ def test_rotation_vector(rng):
 
 
 def test_quaternion_algebra(rng):
-    """[Kindr §Rotation Quaternion]: i² = j² = k² = ijk = -1, conjugate, inverse, product and both matrices."""
+    """[Kindr §Quaternion]: i² = j² = k² = ijk = -1, conjugate, inverse, product and both matrices."""
     e = np.eye(4)
     one, i, j, k = e
     for imaginary in (i, j, k):
@@ -211,7 +207,7 @@ def test_quaternion_and_angle_axis(rng):
 
 
 def test_quaternion_and_rotation_matrix(rng):
-    """[Kindr §Quaternion and Rotation Matrix]: three forms of C_IB and two of its inverse."""
+    """[Kindr §Quaternion and Matrix]: three forms of C_IB and two of its inverse."""
     q = unit(rng.normal(size=(N, 4)))
     q0, v = q[:, :1, None], q[:, 1:]
     truth = scipy_of(q).as_matrix()
@@ -232,7 +228,7 @@ def test_quaternion_and_rotation_matrix(rng):
 
 @pytest.mark.parametrize("sequence", ["zyx", "xyz"])
 def test_euler_angles(sequence, rng):
-    """[Kindr §Euler Angles ZYX, Kindr §Euler Angles XYZ]: the sequences of figures 1 and 2 (the matrices are lost)."""
+    """[Kindr §Euler ZYX, Kindr §Euler XYZ]: the sequences of figures 1 and 2 (the matrices are lost)."""
     chi = np.concatenate([np.radians([[50.0, 25, 30]]), rng.uniform(-1, 1, (N, 3)) * [np.pi, np.pi / 2, np.pi]])
     truth = Truth.from_euler(sequence.upper(), chi)
     same(mb.Rotation.from_euler(sequence, chi).matrix, truth.as_matrix())
@@ -240,7 +236,7 @@ def test_euler_angles(sequence, rng):
 
 
 def test_homogeneous_transformation(rng):
-    """[Kindr §Homogeneous Transformation]: T_IB and its inverse."""
+    """[Kindr §Pose]: T_IB and its inverse."""
     C, r, B_r = rotations(rng, N), rng.normal(size=(N, 3)), rng.normal(size=(N, 3))
     bottom = np.broadcast_to([0.0, 0, 0, 1], (N, 1, 4))
     T_IB = np.concatenate([np.concatenate([C, r[:, :, None]], -1), bottom], -2)

@@ -9,7 +9,7 @@ import multibody as mb
 from multibody.geometry import points, quaternions, rates, so3
 
 from .motions import random_motion, split
-from .truth import T, angular_velocity, hat, mul, rate, rotations, rows, same, turning, vee
+from .truth import T, angular_velocity, elementary, hat, mul, rate, rotations, rows, same, turning, unit, vee
 
 N = 40
 
@@ -19,15 +19,8 @@ def rng():
     return np.random.default_rng(1607)
 
 
-def unit(v):
-    return v / np.linalg.norm(v, axis=-1, keepdims=True)
-
-
 def C_zyx(chi):
-    (cz, cy, cx), (sz, sy, sx) = np.moveaxis(np.cos(chi), -1, 0), np.moveaxis(np.sin(chi), -1, 0)
-    C_z = rows((cz, -sz, 0), (sz, cz, 0), (0, 0, 1))
-    C_y = rows((cy, 0, sy), (0, 1, 0), (-sy, 0, cy))
-    return C_z @ C_y @ rows((1, 0, 0), (0, cx, -sx), (0, sx, cx))
+    return elementary("z", chi[..., 0]) @ elementary("y", chi[..., 1]) @ elementary("x", chi[..., 2])
 
 
 def E(chi):
@@ -90,7 +83,7 @@ def test_angular_velocity(rng):
 
 
 def test_rates_of_the_rotation_matrix(rng):
-    """[Kindr §Rotation Matrix Rates]: I_ω^ = C' C^T = C_BI'^T C_BI, B_ω^ = C^T C' = C_BI C_BI'^T, and back."""
+    """[Kindr §Matrix Rates]: I_ω^ = C' C^T = C_BI'^T C_BI, B_ω^ = C^T C' = C_BI C_BI'^T, and back."""
     C_0, I_w = rotations(rng, N), rng.normal(size=(N, 3))
     C = lambda t: expm(hat(I_w) * t) @ C_0
     B_w, C_dot = mul(T(C_0), I_w), rate(C)
@@ -120,9 +113,9 @@ def test_rates_of_quaternions(rng):
     B_w = mul(T(C_0), I_w)
     # the product with the pure quaternion of the angular velocity is the truth: q(t) = exp(I_w t / 2) ⊗ q
     turn = np.concatenate([np.zeros((N, 1)), I_w], axis=-1)
-    q_dot = np.concatenate(
-        [-np.sum(turn[:, 1:] * v, -1, keepdims=True), q0[:, None] * I_w + np.cross(I_w, v)], axis=-1
-    ) / 2
+    q_dot = (
+        np.concatenate([-np.sum(turn[:, 1:] * v, -1, keepdims=True), q0[:, None] * I_w + np.cross(I_w, v)], axis=-1) / 2
+    )
     step = 1e-6
     truth = Truth.from_rotvec(I_w * step) * Truth.from_matrix(C_0)
     near = truth.as_quat()[:, [3, 0, 1, 2]]
@@ -175,7 +168,7 @@ def test_rates_of_rotation_vectors(rng):
 
 
 def test_rates_of_zyx_angles(rng):
-    """[Kindr §Euler Angles ZYX Rates]: four matrices, for the angular velocity in B and in I."""
+    """[Kindr §Euler ZYX Rates]: four matrices, for the angular velocity in B and in I."""
     chi, chi_dot = angles(rng), rng.normal(size=(N, 3))
     C = lambda t: C_zyx(chi + t * chi_dot)
     I_w, B_w = angular_velocity(C), body_rate(C)

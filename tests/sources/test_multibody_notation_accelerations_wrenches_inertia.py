@@ -1,7 +1,7 @@
 """Multibody Dynamics Notation, sections 5.4 to 7 and appendix A: every printed formula, against exact motions.
 
 Wrenches and inertias are checked against Newton's law for a cloud of particles. Where the print is wrong,
-`test_errata_mdn_from.py` shows it and the corrected form stands here.
+`test_errata_mdn.py` shows it and the corrected form stands here.
 """
 
 import numpy as np
@@ -42,13 +42,6 @@ def A_H_C(rng):
     return random_motion(np.random.default_rng(rng.integers(1 << 30)))
 
 
-def at_origin_with_axes(o_of, R_of):
-    """The series of the frame with the origin of the first and the axes of the second."""
-    H = np.array(o_of.c)
-    H[..., :3, :3] = R_of.c[..., :3, :3]
-    return Series(H)
-
-
 def apparent(v):
     """[MDN 44]: the derivative of the coordinates."""
     return v.rate
@@ -64,12 +57,15 @@ def parts(v):
 
 
 def test_apparent_acceleration_in_a_moving_frame(A_H_B, A_H_C):
-    """[MDN 44-45]: d(C_v_AB) = C_X_B (B_v_CB x B_v_AB + dB_v_AB)."""
+    """[MDN 44-45, §5.4]: d(C_v_AB) = C_X_B (B_v_CB x B_v_AB + dB_v_AB)."""
     C_H_B = A_H_C.inverse @ A_H_B
     C_v_AB = times(X_27(C_H_B), left(A_H_B))
     inner = times(left(C_H_B).map(cross_38), left(A_H_B)) + left(A_H_B).rate
     equal_series(apparent(C_v_AB), times(X_27(C_H_B), inner), 1e-11)
     differ(apparent(C_v_AB).now, times(X_27(C_H_B), left(A_H_B).rate).now)
+    pose = mb.Pose.from_matrix(C_H_B.now)
+    library = representations.apparent_in_frame(pose, left(C_H_B).now, left(A_H_B).now, left(A_H_B).rate.now)
+    same(library, apparent(C_v_AB).now, 1e-12)
 
 
 @pytest.mark.parametrize("source", ["left", "right", "mixed"])
@@ -114,7 +110,9 @@ def test_intrinsic_acceleration(A_H_B, A_H_C):
 
 def test_mixed_acceleration(A_H_B):
     """[MDN 52-55]: in B[A] the apparent acceleration is (ddA_o_B, dA_w_AB)."""
-    A_H_mixed = at_origin_with_axes(A_H_B, Series(np.broadcast_to(np.eye(4), A_H_B.c.shape) * 0 + _identity(A_H_B)))
+    A_H_mixed = A_H_B.map(np.copy)
+    A_H_mixed.c[..., :3, :3] = 0
+    A_H_mixed.c[0, ..., :3, :3] = np.eye(3)
     mixed_H_B = A_H_mixed.inverse @ A_H_B
     v = times(X_27(mixed_H_B), left(A_H_B))
     a = times(X_27(mixed_H_B), left(A_H_B).rate)
@@ -132,14 +130,8 @@ def test_mixed_acceleration(A_H_B):
     same(representations.acceleration(pose, left(A_H_B).now, left(A_H_B).rate.now, "left", "mixed"), expected, 1e-12)
 
 
-def _identity(like):
-    c = np.zeros_like(like.c)
-    c[0] = np.eye(4)
-    return c
-
-
 def test_wrench_coordinates_and_their_transformation(A_H_B, rng):
-    """[MDN 57-59]: forces on points of a body, summed about B and about A, are moved by A_Xf_B = B_X_A^T."""
+    """[MDN 57-59, §6]: forces on points of a body, summed about B and about A, are moved by A_Xf_B = B_X_A^T."""
     H = A_H_B.now
     R, o = H[..., :3, :3], H[..., :3, 3]
     B_points, B_forces = rng.normal(size=(2, 9, 3))
@@ -170,13 +162,13 @@ def test_power_does_not_depend_on_the_frame(A_H_B, rng):
     power = np.sum(velocities * (B_forces @ T(H[..., :3, :3])), (-2, -1))
     same(left(A_H_B).now @ B_f, power)
     same(np.sum(A_f * right(A_H_B).now, -1), power)
-    same(mb.Wrench.from_vector(A_f).power(mb.Twist.from_vector(right(A_H_B).now)), power)
+    same(mb.Twist.from_vector(right(A_H_B).now).power(mb.Wrench.from_vector(A_f)), power)
     pose = mb.Pose.from_matrix(H)
     same(representations.wrench(pose, np.broadcast_to(B_f, (5, 6)), "left", "right"), A_f)
 
 
 def test_dual_cross_product(A_H_B):
-    """[MDN 61-66]: dA_Xf_B = A_Xf_B B_v xbar* = A_v xbar* A_Xf_B, and xbar* = -ad^T."""
+    """[MDN 61-66, §6.1]: dA_Xf_B = A_Xf_B B_v xbar* = A_v xbar* A_Xf_B, and xbar* = -ad^T."""
     Xf, v = Xf_59(A_H_B), left(A_H_B)
     equal_series(Xf.rate, Xf @ v.map(dual_cross_62), 1e-11)
     equal_series(Xf @ v.map(dual_cross_62), right(A_H_B).map(dual_cross_62) @ Xf, 1e-11)
@@ -199,7 +191,7 @@ def test_dual_cross_product_of_the_library(rng):
 
 
 def test_inertia_about_the_centre_of_mass_and_elsewhere(A_H_B, rng):
-    """[MDN 67-69]: against a cloud of particles, with a frame C at the centre of mass and turned against B."""
+    """[MDN 67-69, §7]: against a cloud of particles, with a frame C at the centre of mass and turned against B."""
     cloud = Cloud(rng)
     m = cloud.masses.sum()
     B_o_C = cloud.masses @ cloud.points / m
@@ -243,7 +235,7 @@ def test_newton_euler_from_momentum(A_H_B, rng):
 
 
 def test_featherstone(A_H_B, A_H_C):
-    """[MDN 85-87]: the spatial acceleration is C_X_A dA_v_AB; in the body frame dot and ring agree."""
+    """[MDN 85-87, §A.1]: the spatial acceleration is C_X_A dA_v_AB; in the body frame dot and ring agree."""
     C_H_A, C_H_B = A_H_C.inverse, A_H_C.inverse @ A_H_B
     dot = {  # derivative with respect to the inertial frame A, then expressed in the frame
         "B": times(X_27(A_H_B.inverse), right(A_H_B).rate).now,
@@ -257,7 +249,7 @@ def test_featherstone(A_H_B, A_H_C):
 
 
 def test_siciliano_and_spong(A_H_B, rng):
-    """[MDN 88-91]: T_B^A and H_B^A are A_H_B, with a last row 0_(1x3), 1; their velocity is the mixed one."""
+    """[MDN 88-91, §A.2, §A.3]: T_B^A and H_B^A are A_H_B, with a last row 0, 0, 0, 1; their velocity is mixed."""
     R, o = split(A_H_B)
     T_B = np.concatenate([np.concatenate([R.now, o.now], -1), np.broadcast_to([0, 0, 0, 1.0], (5, 1, 4))], -2)
     same(T_B, A_H_B.now)
@@ -268,11 +260,9 @@ def test_siciliano_and_spong(A_H_B, rng):
 
 
 def test_murray_li_sastry(A_H_B):
-    """[MDN 92-94]: V^s is the right-trivialised velocity, V^b the left-trivialised one."""
+    """[MDN 92-94, §A.4]: V^s is the right-trivialised velocity, V^b the left-trivialised one."""
     R_ab, p_ab = split(A_H_B)
-    V_s = np.concatenate(
-        [(-(R_ab.rate @ R_ab.T @ p_ab) + p_ab.rate).now[..., 0], vee_6((R_ab.rate @ R_ab.T).now)], -1
-    )
+    V_s = np.concatenate([(-(R_ab.rate @ R_ab.T @ p_ab) + p_ab.rate).now[..., 0], vee_6((R_ab.rate @ R_ab.T).now)], -1)
     V_b = np.concatenate([(R_ab.T @ p_ab.rate).now[..., 0], vee_6((R_ab.T @ R_ab.rate).now)], -1)
     same(V_s, right(A_H_B).now)
     same(V_b, left(A_H_B).now)

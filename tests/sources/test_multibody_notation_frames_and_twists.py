@@ -1,7 +1,7 @@
 """Multibody Dynamics Notation, sections 3 to 5.3: every printed formula, against exact motions and the library.
 
 A, B and C are three frames in relative motion. Each formula is transcribed as printed; where the print is wrong,
-`test_errata_mdn_from.py` shows it and the corrected form stands here.
+`test_errata_mdn.py` shows it and the corrected form stands here.
 """
 
 import numpy as np
@@ -27,11 +27,11 @@ def A_H_B(rng):
 
 
 def test_the_sets_and_their_algebras(rng):
-    """[MDN 1-4]: exp maps so(3) into SO(3) and se(3) into SE(3); commutators stay in the algebras."""
+    """[MDN 1-4, §3.1]: exp maps so(3) into SO(3) and se(3) into SE(3); commutators stay in the algebras."""
     W = hat_5(rng.normal(size=(20, 3)))
     R = expm(W)
-    same(T(R) @ R, np.broadcast_to(np.eye(3), R.shape), 1e-14)
-    same(np.linalg.det(R), np.ones(20))
+    same(T(R) @ R, np.broadcast_to(np.eye(3), R.shape), 1e-13)
+    same(np.linalg.det(R), np.ones(20), 1e-13)
     same(T(W), -W)
     commutator = W[:-1] @ W[1:] - W[1:] @ W[:-1]
     same(T(commutator), -commutator)
@@ -40,8 +40,8 @@ def test_the_sets_and_their_algebras(rng):
     same(expm(V)[..., 3, :], np.broadcast_to([0.0, 0, 0, 1], (20, 4)))
     bracket = V[:-1] @ V[1:] - V[1:] @ V[:-1]
     same(bracket, hat_7(vee_8(bracket)))
-    same(mb.Pose.exp(v).matrix, expm(V), 1e-13)
-    same(mb.Rotation.exp(v[..., 3:]).matrix, expm(V[..., :3, :3]), 1e-13)
+    same(mb.Pose.exp(v).matrix, expm(V), 1e-12)
+    same(mb.Rotation.exp(v[..., 3:]).matrix, expm(V[..., :3, :3]), 1e-12)
 
 
 def test_hat_and_vee_of_three(rng):
@@ -75,14 +75,15 @@ def test_the_differential_is_the_linear_map_of_the_limit(rng):
 
     series = Series([hat_7(x0 @ screw), hat_7(z @ screw)]).exp
     sizes = 10.0 ** -np.arange(1, 6)
-    quotients = np.array([np.linalg.norm(f(x0 + h * z) - f(x0) - h * series.c[1]) / (h * np.linalg.norm(z)) for h in sizes])
+    residuals = np.array([np.linalg.norm(f(x0 + h * z) - f(x0) - h * series.c[1]) for h in sizes])
+    quotients = residuals / (sizes * np.linalg.norm(z))
     same(quotients[1:] / quotients[:-1], 0.1 * np.ones(4), 0.02)
     jacobian = np.stack([Series([hat_7(x0 @ screw), hat_7(e @ screw)]).exp.c[1] for e in np.eye(3)])
     same(np.einsum("iab,i->ab", jacobian, z), series.c[1])
 
 
 def test_coordinates_of_a_point(rng):
-    """[MDN 10-13]: scalar products with the axes of A; A_R_B has the axes of B as columns; A_p = A_R_B B_p + A_o_B."""
+    """[MDN 10-13, §4.2, §4.3]: scalar products; the columns of A_R_B are axes of B; A_p = A_R_B B_p + A_o_B."""
     origin_A, origin_B, p = rng.normal(size=(3, 8, 3))  # in some third frame
     axes_A, axes_B = expm(hat_5(rng.normal(size=(2, 8, 3))))  # columns x, y, z
     A_p = np.stack([np.sum((p - origin_A) * axes_A[..., i], -1) for i in range(3)], -1)
@@ -123,7 +124,7 @@ def test_rates_of_coordinates(A_H_B, rng):
 
 
 def test_left_trivialised_velocity(A_H_B):
-    """[MDN 17-21]: A_H_B^-1 dA_H_B is [A_R_B^T dA_R_B, A_R_B^T dA_o_B; 0, 0], skew in its first block."""
+    """[MDN 17-21, §5]: A_H_B^-1 dA_H_B is [A_R_B^T dA_R_B, A_R_B^T dA_o_B; 0, 0], skew in its first block."""
     R, o = split(A_H_B)
     product = A_H_B.inverse @ A_H_B.rate
     equal_series(product.map(lambda H: H[..., :3, :3]), R.T @ R.rate)
@@ -178,7 +179,7 @@ def test_adjoint_action_of_the_group(A_H_B, rng):
 
 
 def test_a_twist_in_any_frame(A_H_B, rng):
-    """[MDN 32-33]: C_v_AB = C_X_A A_v_AB = C_X_B B_v_AB, and C_X_A A_X_B = C_X_B."""
+    """[MDN 32-33, §5.1]: C_v_AB = C_X_A A_v_AB = C_X_B B_v_AB, and C_X_A A_X_B = C_X_B."""
     C_H_A = random_motion(rng).inverse
     C_H_B = C_H_A @ A_H_B
     equal_series(X_27(C_H_A) @ X_27(A_H_B), X_27(C_H_B))
@@ -203,7 +204,7 @@ def test_angular_velocity_turns_with_the_axes(A_H_B, rng):
 
 
 def test_the_right_linear_velocity_is_of_the_point_at_the_origin_of_A(A_H_B):
-    """[MDN §5.2]: A_v_AB's linear part is not dA_o_B; it is the velocity of the point of B that passes the origin of A."""
+    """[MDN §5.2]: A_v_AB's linear part is not dA_o_B but the velocity of the point of B that passes the origin of A."""
     R, o = split(A_H_B)
     B_p = -T(R.now) @ o.now  # the point of B that is at the origin of A now
     same((R.rate.now @ B_p + o.rate.now)[..., 0], right(A_H_B).now[..., :3])
@@ -217,9 +218,7 @@ def test_mixed_velocity(A_H_B):
     mixed_H_B = block([[R, o - o]]).map(lambda H: np.concatenate([H, np.zeros_like(H[..., :1, :])], -2))
     mixed_H_B.c[0, ..., 3, 3] = 1
     mixed = times(X_27(mixed_H_B), left(A_H_B))
-    blocks = np.concatenate(
-        [mul(R.now, mul(T(R.now), o.rate.now[..., 0])), mul(R.now, left(A_H_B).now[..., 3:])], -1
-    )
+    blocks = np.concatenate([mul(R.now, mul(T(R.now), o.rate.now[..., 0])), mul(R.now, left(A_H_B).now[..., 3:])], -1)
     same(mixed.now, blocks)
     expected = np.concatenate([o.rate.now[..., 0], right(A_H_B).now[..., 3:]], -1)
     same(mixed.now, expected)
@@ -229,7 +228,7 @@ def test_mixed_velocity(A_H_B):
 
 
 def test_rate_of_the_velocity_transformation(A_H_B):
-    """[MDN 36-38]: dA_H_B = A_H_B B_v_AB^, and in the same way dA_X_B = A_X_B B_v_AB x."""
+    """[MDN 36-38, §5.3]: dA_H_B = A_H_B B_v_AB^, and in the same way dA_X_B = A_X_B B_v_AB x."""
     equal_series(A_H_B.rate, A_H_B @ left(A_H_B).map(hat_7))
     X = X_27(A_H_B)
     equal_series(X.rate, X @ left(A_H_B).map(cross_38))

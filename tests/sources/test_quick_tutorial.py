@@ -1,6 +1,6 @@
-"""QT section 3 (18-24) and section 5.2 (49-58), as printed.
+"""One rigid body, and the velocities of a tree of them, as printed.  [QT §3, 5.2]
 
-Where the text carries a slip, the corrected form stands here and the slip in test_errata_kindr_rd_qt.py.
+Where the text carries a slip, the corrected form stands here and the slip in test_errata_qt.py.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import multibody as mb
 from multibody.geometry import operators, rates, so3
 
 from .motions import Cloud, constant, random_motion, split
-from .truth import T, angular_velocity, hat, mul, rate, rotations, rows, same, vee
+from .truth import T, angular_velocity, elementary, hat, mul, rate, rotations, rows, same, vee
 
 N = 20
 
@@ -122,6 +122,17 @@ def test_newton_euler_equations(body):
     same(inertia.newton_euler(B_v, B_dv), np.concatenate([mul(B, body.force), mul(B, body.torque)], axis=-1), 1e-11)
 
 
+def test_kinetic_energy(body):
+    """[QT 25-27]: of the particles, through mass and inertia, and in block form (25 with the dot over its first r)."""
+    energy = 0.5 * (body.mu * body.path.rate.now**2).sum(axis=(-2, -1))
+    both = 0.5 * body.m * np.sum(body.v**2, -1) + 0.5 * np.sum(body.w * mul(body.I_c, body.w), -1)
+    same(both, energy, 1e-12)
+    same(sum(0.5 * body.mu * np.sum((body.v + np.cross(body.w, r)) ** 2, -1) for r in body.each_arm()), energy, 1e-12)
+    B_v = np.concatenate([mul(T(body.R.now), body.v), mul(T(body.R.now), body.w)], axis=-1)
+    inertia = mb.SpatialInertia(mass=body.m, com=[0.0, 0, 0], inertia=body.I_0)
+    same(inertia.kinetic_energy(B_v), energy, 1e-12)
+
+
 # ---- section 5.2: the tree of figure 1, links 1 to 4 with 2, 3, 1 and 1 degrees of freedom ---------------------------
 
 PARENT = {1: None, 2: 1, 3: 1, 4: 2}
@@ -129,25 +140,13 @@ SLICE = {1: slice(0, 2), 2: slice(2, 5), 3: slice(5, 6), 4: slice(6, 7)}
 AXIS_3, AXIS_4 = np.array([0.6, 0.0, 0.8]), np.array([0.0, -0.8, 0.6])
 
 
-def R_x(a):
-    return rows((1, 0, 0), (0, np.cos(a), -np.sin(a)), (0, np.sin(a), np.cos(a)))
-
-
-def R_y(a):
-    return rows((np.cos(a), 0, np.sin(a)), (0, 1, 0), (-np.sin(a), 0, np.cos(a)))
-
-
-def R_z(a):
-    return rows((np.cos(a), -np.sin(a), 0), (np.sin(a), np.cos(a), 0), (0, 0, 1))
-
-
 def R_local(k, q):
     """R_k(q_k): a universal joint, three Euler angles, two hinges."""
     own = q[..., SLICE[k]]
     if k == 1:
-        return R_x(own[..., 0]) @ R_y(own[..., 1])
+        return elementary("x", own[..., 0]) @ elementary("y", own[..., 1])
     if k == 2:
-        return R_x(own[..., 0]) @ R_y(own[..., 1]) @ R_z(own[..., 2])
+        return elementary("x", own[..., 0]) @ elementary("y", own[..., 1]) @ elementary("z", own[..., 2])
     return expm(hat(own * (AXIS_3 if k == 3 else AXIS_4)))
 
 
@@ -156,10 +155,10 @@ def J_local(k, q):
     own = q[..., SLICE[k]]
     one = np.broadcast_to(np.eye(3), (*own.shape[:-1], 3, 3))
     if k == 1:
-        return np.stack([one[..., 0], mul(R_x(own[..., 0]), one[..., 1])], axis=-1)
+        return np.stack([one[..., 0], mul(elementary("x", own[..., 0]), one[..., 1])], axis=-1)
     if k == 2:  # (52)
-        R1 = R_x(own[..., 0])
-        return np.stack([one[..., 0], mul(R1, one[..., 1]), mul(R1 @ R_y(own[..., 1]), one[..., 2])], axis=-1)
+        R_x, R_y = elementary("x", own[..., 0]), elementary("y", own[..., 1])
+        return np.stack([one[..., 0], mul(R_x, one[..., 1]), mul(R_x @ R_y, one[..., 2])], axis=-1)
     return np.broadcast_to((AXIS_3 if k == 3 else AXIS_4)[:, None], (*own.shape[:-1], 3, 1))
 
 

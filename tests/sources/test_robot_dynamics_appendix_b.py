@@ -1,4 +1,4 @@
-"""RD appendix B: the Matlab functions, transcribed line by line (indices start at one there)."""
+"""The Matlab functions, transcribed line by line (indices start at one there).  [RD §B.1, B.2]"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""RD section 3.3.1, as printed: the Newton-Euler equations of one body, against a cloud of particles."""
+"""The Newton-Euler equations of one body, as printed, against a cloud of particles.  [RD §3.3.1]"""
 
 import numpy as np
 import pytest
@@ -27,7 +27,9 @@ class Body:
         self.v_S, self.a_S = self.r_S.rate.now[..., 0], self.r_S.rate.rate.now[..., 0]
         self.B_Theta = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in self.particles)
         self.Theta = self.C_AB.now @ self.B_Theta @ T(self.C_AB.now)
-        self.dF = np.moveaxis((self.cloud.masses * self.path.rate.rate.now), -1, 0)  # Newton's law, particle by particle
+        self.dF = np.moveaxis(
+            (self.cloud.masses * self.path.rate.rate.now), -1, 0
+        )  # Newton's law, particle by particle
         self.F, self.T = self.dF.sum(axis=0), np.cross(self.rho, self.dF).sum(axis=0)
 
     @property

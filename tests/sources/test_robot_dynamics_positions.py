@@ -1,4 +1,4 @@
-"""RD chapter 1 and sections 2.2 and 2.3, as printed: operators, positions and linear velocities."""
+"""Operators, positions and linear velocities, as printed.  [RD §1.2, 2.2.1, 2.3.1]"""
 
 import numpy as np
 import pytest
@@ -152,3 +152,5 @@ def test_curvilinear_maps(name, rng):
     same(rates.linear(name, chi), E(chi))
     same(rates.linear_inverse(name, chi), E_inverse(chi))
     same(rates.linear(name, chi.reshape(2, 20, 3)), E(chi).reshape(2, 20, 3, 3))
+    chi_dot = rng.normal(size=(N, 3))
+    same(rates.linear_dot(name, chi, chi_dot), rate(lambda t: E(chi + t * chi_dot)))

@@ -1,4 +1,4 @@
-"""RD section 2.4.5, as printed: unit quaternions, and example 2.4.1."""
+"""Unit quaternions, as printed, and an example.  [RD §2.4.5]"""
 
 import numpy as np
 import pytest
@@ -73,7 +73,9 @@ def blocks(xi, sign):
 
 def product(a, b):
     scalar = a[..., :1] * b[..., :1] - np.sum(a[..., 1:] * b[..., 1:], axis=-1, keepdims=True)
-    return np.concatenate([scalar, a[..., :1] * b[..., 1:] + b[..., :1] * a[..., 1:] + mul(hat(a[..., 1:]), b[..., 1:])], -1)
+    return np.concatenate(
+        [scalar, a[..., :1] * b[..., 1:] + b[..., :1] * a[..., 1:] + mul(hat(a[..., 1:]), b[..., 1:])], -1
+    )
 
 
 def pure(r):

@@ -1,4 +1,4 @@
-"""RD section 2.5, as printed: angular velocity, the rates of all parameters of a rotation, and example 2.5.1."""
+"""Angular velocity and the rates of all parameters of a rotation, as printed, and an example.  [RD §2.5, 2.5.1]"""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation as Truth
 import multibody as mb
 from multibody.geometry import operators, quaternions, rates, so3
 
-from .truth import T, angular_velocity, hat, mul, rate, rotations, rows, same, turning, vee
+from .truth import T, angular_velocity, elementary, hat, mul, rate, rotations, rows, same, turning, unit, vee
 
 N = 50
 
@@ -18,25 +18,9 @@ def rng():
     return np.random.default_rng(25)
 
 
-def unit(v):
-    return v / np.linalg.norm(v, axis=-1, keepdims=True)
-
-
-def C_x(a):
-    return rows((1, 0, 0), (0, np.cos(a), -np.sin(a)), (0, np.sin(a), np.cos(a)))
-
-
-def C_y(a):
-    return rows((np.cos(a), 0, np.sin(a)), (0, 1, 0), (-np.sin(a), 0, np.cos(a)))
-
-
-def C_z(a):
-    return rows((np.cos(a), -np.sin(a), 0), (np.sin(a), np.cos(a), 0), (0, 0, 1))
-
-
 def C_euler(sequence, chi):
-    first, second, third = ({"x": C_x, "y": C_y, "z": C_z}[axis] for axis in sequence)
-    return first(chi[..., 0]) @ second(chi[..., 1]) @ third(chi[..., 2])
+    first, second, third = (elementary(axis, chi[..., k]) for k, axis in enumerate(sequence))
+    return first @ second @ third
 
 
 def E_zyx(chi):
@@ -88,7 +72,7 @@ def E_angle_axis(theta, n):
 
 
 def E_rotation_vector(phi):
-    a, p = np.linalg.norm(phi, axis=-1)[:, None, None], hat(phi)
+    a, p = np.sqrt(np.sum(phi**2, axis=-1))[:, None, None], hat(phi)
     s, c = np.sin(a), np.cos(a)
     E = np.eye(3) + p * ((1 - c) / a**2) + p @ p * ((a - s) / a**3)
     return E, np.eye(3) - 1 / 2 * p + p @ p * (1 / a**2) * (1 - a / 2 * s / (1 - c))
@@ -150,19 +134,23 @@ def test_example_2_5_1(rng):
     a, a_dot = rng.uniform(-np.pi, np.pi, N), rng.normal(size=N)
     c, s = np.cos(a), np.sin(a)
     C_dot = rows((0, 0, 0), (0, -a_dot * s, -a_dot * c), (0, a_dot * c, -a_dot * s))
-    same(C_dot, rate(lambda t: C_x(a + t * a_dot)))
+    C_AB = rows((1, 0, 0), (0, c, -s), (0, s, c))
+    same(C_AB, Truth.from_euler("x", a[:, None]).as_matrix())
+    same(C_dot, rate(lambda t: elementary("x", a + t * a_dot)))
     product = C_dot @ rows((1, 0, 0), (0, c, s), (0, -s, c))
     same(product, rows((0, 0, 0), (0, 0, -a_dot), (0, a_dot, 0)))
     w = np.stack([a_dot, 0 * a, 0 * a], axis=-1)
     same(operators.vee3(product), w)
-    same(mul(rates.angular("matrix", C_x(a).reshape(N, 9)), C_dot.reshape(N, 9)), w)
+    same(mul(rates.angular("matrix", C_AB.reshape(N, 9)), C_dot.reshape(N, 9)), w)
 
 
 def test_axes_of_the_zyx_angles(rng):
     """[RD 2.83-2.86]: the three axes of rotation, seen in the fixed frame, are the columns of E."""
-    z, y, x = chi = rng.uniform(-np.pi, np.pi, (3, N))
+    z, y, _ = chi = rng.uniform(-np.pi, np.pi, (3, N))
+    C_z = rows((np.cos(z), -np.sin(z), 0), (np.sin(z), np.cos(z), 0), (0, 0, 1))
+    C_y = rows((np.cos(y), 0, np.sin(y)), (0, 1, 0), (-np.sin(y), 0, np.cos(y)))
     e_z = np.broadcast_to(np.eye(3) @ [0, 0, 1], (N, 3))
-    e_y, e_x = C_z(z) @ [0, 1, 0], C_z(z) @ C_y(y) @ [1, 0, 0]
+    e_y, e_x = C_z @ [0, 1, 0], C_z @ C_y @ [1, 0, 0]
     same(e_y, np.stack([-np.sin(z), np.cos(z), 0 * z], axis=-1))
     same(e_x, np.stack([np.cos(y) * np.cos(z), np.cos(y) * np.sin(z), -np.sin(y)], axis=-1))
     E = np.stack([e_z, e_y, e_x], axis=-1)
@@ -206,6 +194,7 @@ def test_rates_of_quaternions(rng):
     same(quaternions.rate_matrix(xi), H(xi), 0)
     same(rates.angular("quaternion", xi), 2 * H(xi))
     same(rates.angular_inverse("quaternion", xi), T(H(xi)) / 2)
+    same(rates.angular_dot("quaternion", xi, xi_dot), 2 * H(xi_dot))
 
 
 def test_rates_of_angle_and_axis(rng):
@@ -227,6 +216,8 @@ def test_rates_of_angle_and_axis(rng):
     chi = np.concatenate([theta[:, None], n], axis=-1)
     same(rates.angular("angle-axis", chi), E, 1e-12)
     same(rates.angular_inverse("angle-axis", chi), E_inverse, 1e-12)
+    E_dot = rate(lambda t: E_angle_axis(theta + t * theta_dot, n + t * n_dot)[0])
+    same(rates.angular_dot("angle-axis", chi, chi_dot), E_dot, 1e-12)
 
 
 def test_rates_of_rotation_vectors(rng):
@@ -242,3 +233,5 @@ def test_rates_of_rotation_vectors(rng):
     same(so3.left_jacobian_inverse(phi), E_inverse, 1e-11)
     same(rates.angular("rotation-vector", phi), E, 1e-12)
     same(rates.angular_inverse("rotation-vector", phi), E_inverse, 1e-11)
+    E_dot = rate(lambda t: E_rotation_vector(phi + t * phi_dot)[0])
+    same(rates.angular_dot("rotation-vector", phi, phi_dot), E_dot, 1e-11)

@@ -1,4 +1,4 @@
-"""RD section 2.4, as printed: rotation matrices, elementary rotations, Euler angles, angle and axis."""
+"""Rotation matrices, elementary rotations, Euler angles, angle and axis, as printed.  [RD §2.4.1-2.4.5]"""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation as Truth
 import multibody as mb
 from multibody.geometry import rates
 
-from .truth import T, hat, mul, rotations, rows, same
+from .truth import T, elementary, hat, mul, rotations, rows, same, unit
 
 N = 60
 
@@ -109,10 +109,6 @@ def angle_axis_matrix(theta, n):
     )
 
 
-def unit(v):
-    return v / np.linalg.norm(v, axis=-1, keepdims=True)
-
-
 def test_rotation_matrix_maps_coordinates(rng):
     """[RD 2.18-2.22, 2.24]: the columns of C_AB are the axes of B seen in A; A_r = C_AB B_r."""
     C_AB, B_r = rotations(rng, N), rng.normal(size=(N, 3))
@@ -151,6 +147,7 @@ def test_elementary_rotations(axis, rng):
     printed = ELEMENTARY[axis](angle)
     same(printed, Truth.from_euler(axis, angle[:, None]).as_matrix())
     same(printed, expm(hat(angle[:, None] * np.eye(3)["xyz".index(axis)])))
+    same(elementary(axis, angle), printed, 0)  # what the tests of this folder use
     same(mb.Rotation.elementary(axis, angle).matrix, printed)
     same(mb.Rotation.elementary(axis, angle.reshape(3, 20)).matrix, printed.reshape(3, 20, 3, 3))
 

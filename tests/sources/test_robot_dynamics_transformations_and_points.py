@@ -1,4 +1,4 @@
-"""RD sections 2.6 and 2.7, as printed: homogeneous transformations, points of moving bodies, and example 2.6.1."""
+"""Homogeneous transformations and points of moving bodies, as printed, and an example.  [RD §2.6, 2.7]"""
 
 import numpy as np
 import pytest

@@ -39,6 +39,20 @@ def mul(A, x):
     return np.einsum("...ij,...j->...i", A, x)
 
 
+def unit(v):
+    """V scaled to length one."""
+    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+
+
+def elementary(axis, angle):
+    """The rotation matrix about "x", "y" or "z", also of complex angles: cos, sin and -sin around the unit entry."""
+    i = "xyz".index(axis)
+    j, k = (i + 1) % 3, (i + 2) % 3
+    c, s, entries = np.cos(angle), np.sin(angle), [[0] * 3 for _ in range(3)]
+    entries[i][i], entries[j][j], entries[j][k], entries[k][j], entries[k][k] = 1, c, -s, s, c
+    return rows(*entries)
+
+
 def rate(f, t=0.0):
     """df/dt of an analytic function."""
     return f(t + 1j * STEP).imag / STEP

@@ -45,6 +45,11 @@ def floats(x: ArrayLike, what: str, *core: int) -> NDArray[Any]:
     return array
 
 
+def numbers(x: ArrayLike, what: str, like: NDArray[Any]) -> NDArray[Any]:
+    """x as floats of any shape; a Python number has no precision of its own and takes that of `like`."""
+    return np.asarray(x, dtype=like.dtype) if isinstance(x, int | float) else floats(x, what)
+
+
 def choice(value: str, what: str, options: Sequence[str]) -> str:
     """Value, if it is one of the options; an InputError that lists them otherwise."""
     if value not in options:
@@ -88,7 +93,7 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def unit(x: NDArray[Any]) -> NDArray[Any]:
-    """X / |x| over the last axis, scaled first so that no square under- or overflows."""
+    """x / |x| over the last axis, scaled first so that no square under- or overflows."""
     largest = np.abs(x[..., 0])
     for k in range(1, x.shape[-1]):
         largest = np.maximum(largest, np.abs(x[..., k]))

@@ -46,7 +46,7 @@ class Orientation(Protocol):
 
 
 class Euler:
-    """Three Euler angles in the order of the sequence's letters.  [RD 2.82-2.93; Kindr 1-8; Kindr §Euler ZYX Rates]"""
+    """Three Euler angles, in the order of the sequence.  [RD 2.82-2.93; Kindr 1-8, §Euler ZYX Rates, §Appendix I]"""
 
     size = 3
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.geometry._arrays import batch_shape, floats
+from multibody.geometry._arrays import batch_shape, floats, numbers
 from multibody.geometry._value import Value, own
 from multibody.geometry.pose import Pose
 
@@ -16,11 +16,10 @@ class SpatialVector(Value):
     __slots__ = ()
     _core = (1, 1)
 
-    def __init__(self, first: ArrayLike, second: ArrayLike) -> None:
+    def _set(self, *given: ArrayLike) -> None:
+        """Check and copy the two parts."""
         names = self.__slots__
-        parts = [
-            floats(part, f"{type(self).__name__}.{name}", 3) for part, name in zip((first, second), names, strict=True)
-        ]
+        parts = [floats(part, f"{type(self).__name__}.{name}", 3) for part, name in zip(given, names, strict=True)]
         batch = batch_shape(type(self).__name__, *((part, 1) for part in parts))
         for name, part in zip(names, parts, strict=True):
             object.__setattr__(self, name, np.broadcast_to(own(part), (*batch, 3)))
@@ -59,8 +58,9 @@ class SpatialVector(Value):
         """Times numbers of any batch shape."""
         if isinstance(factor, Value):
             return NotImplemented
-        factor = floats(factor, "factor")[..., None]
-        return self._trusted(*(part * factor for part in self._arrays()))
+        parts = self._arrays()
+        factor = numbers(factor, "factor", parts[0])[..., None]
+        return self._trusted(*(part * factor for part in parts))
 
     __rmul__ = __mul__
 

@@ -17,6 +17,7 @@ from multibody.geometry._arrays import (
     is_traced,
     matrix,
     matvec,
+    numbers,
     transpose,
     vector,
 )
@@ -31,7 +32,7 @@ SYMMETRIC_WITHIN = 1e-9
 
 
 class SpatialInertia(Value):
-    """The inertia of a rigid body in a frame B, or a batch.  [MDN 67-69; RD 3.15-3.17; QT 18-21]
+    """The inertia of a rigid body in a frame B, or a batch.  [MDN 67-69, §7; RD 3.15-3.17; QT 18-21]
 
     `A_H_B @ inertia` writes it in another frame, `+` joins two bodies into one, `inertia @ twist` is the momentum.
     Any numbers that make a symmetric matrix are taken; `check` says whether a real body can have them.
@@ -50,7 +51,8 @@ class SpatialInertia(Value):
     """(..., 3, 3): the rotational inertia about the centre of mass, along the frame's axes, in kg m²."""
 
     def __init__(self, *, mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> None:
-        mass, com, inertia = floats(mass, "mass"), floats(com, "com", 3), floats(inertia, "inertia", 3, 3)
+        com, inertia = floats(com, "com", 3), floats(inertia, "inertia", 3, 3)
+        mass = numbers(mass, "mass", com)
         batch = batch_shape("SpatialInertia", (mass, 0), (com, 1), (inertia, 2))
         if not is_traced(inertia):
             skew = np.abs(inertia - transpose(inertia)).max(axis=(-1, -2))
@@ -150,11 +152,11 @@ class SpatialInertia(Value):
         return np.concatenate([linear, angular], axis=-1)
 
     def kinetic_energy(self, twist: ArrayLike) -> NDArray[Any]:
-        """(...): half the product of twist and momentum, in J.  [From 60]"""
+        """(...): half the product of twist and momentum, in J.  [From 60; QT 26-27]"""
         return dot(floats(twist, "twist", 6), self.momentum(twist)) / 2
 
     def newton_euler(self, twist: ArrayLike, acceleration: ArrayLike) -> NDArray[Any]:
-        """(..., 6): the wrench M a + v ×̄* M v that a body-fixed frame needs.  [From 5, 7, 11, 76; RD 3.22-3.25]
+        """(..., 6): the wrench M a + v ×̄* M v that a body-fixed frame needs.  [From 1-5, 7, 11, 76, §2.1; RD 3.22-3.25]
 
         Args:
             twist: (..., 6) B_v_AB of a frame fixed to the body; A is inertial.
@@ -173,7 +175,7 @@ class SpatialInertia(Value):
     def newton_euler_at_com(
         self, omega: ArrayLike, a_com: ArrayLike, psi: ArrayLike
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Force m a and torque Θ Ψ + Ω × Θ Ω about the centre of mass.  [RD 3.18-3.25; QT 22-24]
+        """Force m a and torque Θ Ψ + Ω × Θ Ω about the centre of mass.  [RD 3.18-3.25; QT 22-24, §3]
 
         Args:
             omega: (..., 3) angular velocity, along the axes of the frame of this inertia.

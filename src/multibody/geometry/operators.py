@@ -9,7 +9,7 @@ from multibody.geometry._arrays import block_matrix, floats, matrix, transpose, 
 
 
 def hat3(w: ArrayLike) -> NDArray[Any]:
-    """The skew-symmetric matrix of w, which times b is w × b.  [MDN 5; RD §1.2; QT 20; Kindr §Operators]
+    """The skew-symmetric matrix of w, which times b is w × b.  [MDN 5, §3.1; RD §1.2; QT 20; Kindr §Operators]
 
     Args:
         w: (..., 3).
@@ -60,7 +60,7 @@ def vee6(V: ArrayLike) -> NDArray[Any]:
 
 
 def cross3(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
-    """A × b, broadcasting.  [RD §1.2; QT 20; Kindr §Operators]
+    """a × b, broadcasting.  [RD §1.2; QT 20; Kindr §Operators]
 
     >>> cross3([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
     array([0., 0., 1.])
@@ -71,7 +71,7 @@ def cross3(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
 
 
 def ad(v: ArrayLike) -> NDArray[Any]:
-    """The matrix of the cross product of twists, v ×, which is ad_v of se(3).  [MDN 38; From 8]
+    """The matrix of the cross product of twists, v ×, which is ad_v of se(3).  [MDN 37-38, 41-43, §5.3; From 8]
 
     Args:
         v: (..., 6) twist.
@@ -85,7 +85,7 @@ def ad(v: ArrayLike) -> NDArray[Any]:
 
 
 def ad_dual(v: ArrayLike) -> NDArray[Any]:
-    """The matrix of the dual cross product of a twist and a wrench, which is -ad_v^T.  [MDN 62, 65]
+    """The matrix of the dual cross product of a twist and a wrench, which is -ad_v^T.  [MDN 61-66, §6.1]
 
     Args:
         v: (..., 6) twist.
@@ -97,14 +97,14 @@ def ad_dual(v: ArrayLike) -> NDArray[Any]:
 
 
 def cross6(v: ArrayLike, u: ArrayLike) -> NDArray[Any]:
-    """V × u for two twists, without forming the matrix.  [MDN 38-40]"""
+    """v × u for two twists, without forming the matrix.  [MDN 38-40]"""
     v, u = floats(v, "v", 6), floats(u, "u", 6)
     w = v[..., 3:]
     return np.concatenate([cross3(w, u[..., :3]) + cross3(v[..., :3], u[..., 3:]), cross3(w, u[..., 3:])], axis=-1)
 
 
 def cross6_dual(v: ArrayLike, f: ArrayLike) -> NDArray[Any]:
-    """V ×̄* f for a twist and a wrench, without forming the matrix.  [MDN 62]"""
+    """v ×̄* f for a twist and a wrench, without forming the matrix.  [MDN 62]"""
     v, f = floats(v, "v", 6), floats(f, "f", 6)
     w = v[..., 3:]
     return np.concatenate([cross3(w, f[..., :3]), cross3(v[..., :3], f[..., :3]) + cross3(w, f[..., 3:])], axis=-1)

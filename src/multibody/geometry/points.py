@@ -12,7 +12,7 @@ from multibody.geometry.operators import cross3
 
 
 def velocity(v_B: ArrayLike, omega: ArrayLike, r_BP: ArrayLike) -> NDArray[Any]:
-    """v_P = v_B + Ω × r_BP, of a point P fixed to a body.  [RD 2.117-2.121; Kindr §Linear Velocity]
+    """v_P = v_B + Ω × r_BP, of a point P fixed to a body.  [RD 2.117-2.121, §2.7; Kindr §Linear Velocity]
 
     >>> velocity([1.0, 0.0, 0.0], [0.0, 0.0, 2.0], [1.0, 0.0, 0.0])
     array([1., 2., 0.])

@@ -16,6 +16,7 @@ from multibody.geometry._arrays import (
     floats,
     is_traced,
     matvec,
+    numbers,
 )
 from multibody.geometry._value import Value, own
 from multibody.geometry.operators import hat3
@@ -23,7 +24,7 @@ from multibody.geometry.rotation import Rotation
 
 
 class Pose(Value):
-    """The pose A_H_B of frame B in frame A, or a batch of them.  [MDN 3, 12; RD §2.6; Kindr §Pose]
+    """The pose A_H_B of frame B in frame A, or a batch of them.  [MDN 3, 12, §4.3; RD §2.6; Kindr §Pose]
 
     Poses compose where inner letters touch, `A_H_C = A_H_B @ B_H_C` [RD 2.112], and map the coordinates of points,
     `A_H_B @ B_p = A_p` [MDN 13; RD 2.108-2.110]. On a Twist `@` is the adjoint action, on a Wrench its dual, and a
@@ -114,7 +115,7 @@ class Pose(Value):
 
     @property
     def adjoint(self) -> NDArray[Any]:
-        """A_X_B, (..., 6, 6): A_v = A_X_B B_v for twists.  [MDN 27-30]"""
+        """A_X_B, (..., 6, 6): A_v = A_X_B B_v for twists.  [MDN 27-30, §5.1]"""
         R = self.rotation.matrix
         return block_matrix([[R, np.matmul(hat3(self.position), R)], [0, R]])
 
@@ -168,7 +169,7 @@ class Pose(Value):
             method: "screw" moves along and about one axis; "decoupled" moves the origin on a straight line while the
                 rotation is interpolated on its own.
         """
-        t = floats(t, "t")
+        t = numbers(t, "t", self.position)
         if choice(method, "method", ("screw", "decoupled")) == "screw":
             return self.boxplus(other.boxminus(self) * t[..., None])
         position = self.position + (other.position - self.position) * t[..., None]
@@ -183,7 +184,8 @@ class Pose(Value):
             representation: how the twist is written: "left" (B_v_AB), "right" (A_v_AB) or "mixed" (BA_v_AB, which
                 moves the origin and the rotation apart).
         """
-        step = floats(twist, "twist", 6) * floats(dt, "dt")[..., None]
+        twist = floats(twist, "twist", 6)
+        step = twist * numbers(dt, "dt", twist)[..., None]
         choice(representation, "representation", ("left", "right", "mixed"))
         if representation == "left":
             return self @ Pose.exp(step)

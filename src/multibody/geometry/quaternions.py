@@ -24,7 +24,7 @@ def conjugate(q: ArrayLike) -> NDArray[Any]:
 
 
 def multiply(q: ArrayLike, p: ArrayLike) -> NDArray[Any]:
-    """Q ⊗ p: the quaternion of A_R_C from those of A_R_B and B_R_C.  [RD 2.57; Kindr §Quaternion]
+    """q ⊗ p: the quaternion of A_R_C from those of A_R_B and B_R_C.  [RD 2.57; Kindr §Quaternion]
 
     >>> multiply([0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0])  # i j = k
     array([0., 0., 0., 1.])
@@ -83,12 +83,22 @@ def rate_matrix_bar(q: ArrayLike) -> NDArray[Any]:
 
 
 def normalize(q: ArrayLike) -> NDArray[Any]:
-    """Q / |q|.  [RD 2.53]
+    """q / |q|.  [RD 2.53]
 
     >>> normalize([0.0, 3.0, 0.0, 4.0])
     array([0. , 0.6, 0. , 0.8])
     """
     return unit(floats(q, "quaternion", 4))
+
+
+def canonical(q: ArrayLike) -> NDArray[Any]:
+    """Of q and -q, which are the same rotation, the one with w ≥ 0.
+
+    >>> canonical([-1.0, 0.0, 2.0, 0.0])
+    array([ 1., -0., -2., -0.])
+    """
+    q = floats(q, "quaternion", 4)
+    return np.where(q[..., :1] < 0, -q, q)
 
 
 def to_matrix(q: ArrayLike) -> NDArray[Any]:
@@ -175,25 +185,27 @@ def dominant(K: ArrayLike) -> NDArray[Any]:
     The matrix is squared until only that eigenvector is left: no branches, and as precise as the gap allows.
     """
     power = floats(K, "K", 4, 4)
-    for _ in range(40):
+    for _ in range(56):
         power = power / np.trace(power, axis1=-2, axis2=-1)[..., None, None]
         power = np.matmul(power, power)
     columns = [power[..., k] for k in range(4)]
     longest = columns[0]  # of q q^T
     for column in columns[1:]:
         longest = np.where((dot(column, column) > dot(longest, longest))[..., None], column, longest)
-    q = normalize(longest)
-    return np.where(q[..., :1] < 0, -q, q)
+    return canonical(normalize(longest))
 
 
 def of_nearest_rotation(M: ArrayLike) -> NDArray[Any]:
     """The quaternion of the rotation nearest to M in the Frobenius norm (Davenport's q-method)."""
     M = floats(M, "matrix", 3, 3)
-    m = [[M[..., i, j] for j in range(3)] for i in range(3)]
+    largest = np.abs(M[..., 0, 0])
+    for i, j in ((0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)):
+        largest = np.maximum(largest, np.abs(M[..., i, j]))
+    m = [[M[..., i, j] / largest for j in range(3)] for i in range(3)]  # so that no square under- or overflows
     wx, wy, wz = m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]
     xy, xz, yz = m[0][1] + m[1][0], m[0][2] + m[2][0], m[1][2] + m[2][1]
     x, y, z = m[0][0], m[1][1], m[2][2]
-    size = 3 * np.sqrt(sum(m[i][j] * m[i][j] for i in range(3) for j in range(3)))  # no eigenvalue is below -size
+    size = 9.0  # no eigenvalue is below -9 when no entry is above 1
     K = matrix(
         [
             [size + x + y + z, wx, wy, wz],

@@ -49,7 +49,7 @@ def _checked(name: str, chi: ArrayLike) -> tuple[Orientation, NDArray[Any]]:
 
 
 def position(name: str, chi: ArrayLike) -> NDArray[Any]:
-    """The position vector of position parameters.  [RD 2.2-2.8]
+    """The position vector of position parameters.  [RD 2.2-2.8, §2.2.1]
 
     Args:
         name: "cartesian", "cylindrical" or "spherical".
@@ -74,7 +74,7 @@ def position_inverse(name: str, r: ArrayLike) -> NDArray[Any]:
 
 
 def linear(name: str, chi: ArrayLike) -> NDArray[Any]:
-    """E_P, (..., 3, 3): the linear velocity is E_P χ'.  [RD 2.9-2.16]"""
+    """E_P, (..., 3, 3): the linear velocity is E_P χ'.  [RD 2.9-2.16, §2.3.1]"""
     return _position(name).linear(floats(chi, f"{name} parameters", 3))
 
 
@@ -126,7 +126,7 @@ def parameters(name: str, rotation: Rotation) -> NDArray[Any]:
 
 
 def angular(name: str, chi: ArrayLike, frame: str = "A") -> NDArray[Any]:
-    """E_R, (..., 3, n): the angular velocity of B with respect to A is E_R χ'.  [RD 2.82-2.107]
+    """E_R, (..., 3, n): the angular velocity of B with respect to A is E_R χ'.  [RD 2.82-2.107, §2.5.1]
 
     Args:
         name: the parameterisation, one of `ORIENTATIONS`.
@@ -134,9 +134,9 @@ def angular(name: str, chi: ArrayLike, frame: str = "A") -> NDArray[Any]:
         frame: the frame in which the angular velocity is written, "A" or "B".
 
     >>> angular("euler-xyz", [0.0, 0.0, 0.0])
-    array([[ 1.,  0.,  0.],
-           [ 0.,  1., -0.],
-           [ 0.,  0.,  1.]])
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
     """
     kind, chi = _checked(name, chi)
     return kind.angular(chi, choice(frame, "frame", ("A", "B")))

@@ -66,7 +66,7 @@ def wrench(A_H_B: Pose, wrench: ArrayLike, source: str, target: str) -> NDArray[
 
 
 def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source: str, target: str) -> NDArray[Any]:
-    """An apparent acceleration (..., 6) of B relative to A in another representation.  [MDN 44-46, 52-55]
+    """An apparent acceleration (..., 6) of B relative to A in another representation.  [MDN 44-46, 52-55, §5.4]
 
     Args:
         A_H_B: the pose of B in A.

@@ -16,12 +16,13 @@ from multibody.geometry._arrays import (
     first,
     floats,
     is_traced,
-    matrix,
     matvec,
+    numbers,
     transpose,
     unit,
     vector,
 )
+from multibody.geometry._arrays import matrix as matrix_of
 from multibody.geometry._value import Value, own
 
 TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
@@ -29,7 +30,7 @@ TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
 
 
 class Rotation(Value):
-    """The orientation of frame B in frame A, or a batch of them.  [RD §2.4; Kindr items 1-5]
+    """The orientation of frame B in frame A, or a batch of them.  [RD §2.4-2.4.5; MDN §4.2; Kindr items 1-5]
 
     A rotation is passive: it changes the frame in which a vector is written and leaves the vector alone,
     `A_R_B @ B_r = A_r` [RD 2.22, 2.24; Kindr item 2]. Read as an active rotation, the same matrix turns a vector
@@ -41,14 +42,37 @@ class Rotation(Value):
     array([0., 1., 0.])
     """
 
-    __slots__ = ("matrix",)
+    __slots__ = ("_matrix", "_quaternion")
     _core = (2,)
-    matrix: NDArray[Any]
-    """(..., 3, 3): the columns are the axes of B in A.  [RD 2.21-2.23; MDN 11]"""
+    _matrix: NDArray[Any] | None  # of these two one is known from the start;
+    _quaternion: NDArray[Any] | None  # the other is computed when it is asked for, and kept
 
     def __init__(self, matrix: ArrayLike) -> None:
         """As `from_matrix`."""
-        object.__setattr__(self, "matrix", Rotation.from_matrix(matrix).matrix)
+        self._set(matrix=Rotation.from_matrix(matrix).matrix, quaternion=None)
+
+    def _set(self, *, matrix: NDArray[Any] | None, quaternion: NDArray[Any] | None) -> None:
+        for name, part in (("_matrix", matrix), ("_quaternion", quaternion)):
+            if isinstance(part, np.ndarray):
+                part.flags.writeable = False
+            object.__setattr__(self, name, part)
+
+    @classmethod
+    def _trusted(cls, *parts: Any) -> Self:
+        (matrix,) = parts
+        self = object.__new__(cls)
+        self._set(matrix=matrix, quaternion=None)
+        return self
+
+    @classmethod
+    def _of_quaternion(cls, quaternion: NDArray[Any]) -> Self:
+        """Trusted, from unit quaternions with w ≥ 0."""
+        self = object.__new__(cls)
+        self._set(matrix=None, quaternion=quaternion)
+        return self
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return (self.matrix,)
 
     # ---- constructors ------------------------------------------------------------------------------------------------
 
@@ -90,7 +114,7 @@ class Rotation(Value):
             quaternion: (..., 4), not zero.
         """
         quaternion = _not_zero(floats(quaternion, "quaternion (w, x, y, z)", 4), "quaternion")
-        return cls._trusted(blockwise(lambda q: quaternions.to_matrix(unit(q)), (quaternion, 1)))
+        return cls._of_quaternion(blockwise(lambda q: quaternions.canonical(unit(q)), (quaternion, 1)))
 
     @classmethod
     def from_xyzw(cls, quaternion: ArrayLike) -> Self:
@@ -105,14 +129,18 @@ class Rotation(Value):
         >>> Rotation.from_angle_axis(np.pi, [0.0, 0.0, 2.0]).quaternion.round(12)
         array([0., 0., 0., 1.])
         """
-        angle, axis = floats(angle, "angle"), _not_zero(floats(axis, "axis", 3), "axis")
+        axis = _not_zero(floats(axis, "axis", 3), "axis")
+        angle = numbers(angle, "angle", axis)
         batch_shape("from_angle_axis", (angle, 0), (axis, 1))
         return cls._trusted(blockwise(lambda a, n: so3.from_angle_axis(a, unit(n)), (angle, 0), (axis, 1)))
 
     @classmethod
     def from_rotation_vector(cls, vector: ArrayLike) -> Self:
         """From rotation vectors (..., 3): the axis times the angle.  [RD 2.47; Kindr item 6]"""
-        return cls._trusted(so3.exp(vector))
+        phi = floats(vector, "rotation vector", 3)
+        return cls._of_quaternion(
+            blockwise(lambda phi: quaternions.canonical(quaternions.from_rotation_vector(phi)), (phi, 1))
+        )
 
     exp = from_rotation_vector
 
@@ -137,7 +165,7 @@ class Rotation(Value):
         R: list[list[Any]] = [[0] * 3 for _ in range(3)]
         R[i][i], R[j][j], R[k][k] = 1, np.cos(angle), np.cos(angle)
         R[k][j], R[j][k] = np.sin(angle), -np.sin(angle)
-        return cls._trusted(matrix(R))
+        return cls._trusted(matrix_of(R))
 
     @classmethod
     def random(cls, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Self:
@@ -151,9 +179,18 @@ class Rotation(Value):
     # ---- parameters --------------------------------------------------------------------------------------------------
 
     @property
+    def matrix(self) -> NDArray[Any]:
+        """(..., 3, 3): the columns are the axes of B in A.  [RD 2.21-2.23; MDN 11]"""
+        if self._matrix is None:
+            self._set(matrix=blockwise(quaternions.to_matrix, (self.quaternion, 1)), quaternion=self._quaternion)
+        return self._matrix  # type: ignore[return-value]
+
+    @property
     def quaternion(self) -> NDArray[Any]:
         """(..., 4): the unit quaternion w, x, y, z with w ≥ 0.  [RD 2.51-2.55]"""
-        return blockwise(quaternions.from_matrix, (self.matrix, 2))
+        if self._quaternion is None:
+            self._set(matrix=self._matrix, quaternion=blockwise(quaternions.from_matrix, (self.matrix, 2)))
+        return self._quaternion  # type: ignore[return-value]
 
     @property
     def xyzw(self) -> NDArray[Any]:
@@ -164,13 +201,13 @@ class Rotation(Value):
     @property
     def angle_axis(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """The angle (...) in [0, π] and the unit axis (..., 3); x for no rotation.  [RD 2.46, 2.49-2.50]"""
-        both = blockwise(lambda R: quaternions.to_angle_axis(quaternions.from_matrix(R)), (self.matrix, 2))
+        both = blockwise(quaternions.to_angle_axis, (self.quaternion, 1))
         return both[..., 0], both[..., 1:]
 
     @property
     def rotation_vector(self) -> NDArray[Any]:
         """(..., 3): the axis times the angle, of length in [0, π].  [RD 2.47; Kindr item 7]"""
-        return so3.log(self.matrix)
+        return blockwise(quaternions.to_rotation_vector, (self.quaternion, 1))
 
     def log(self) -> NDArray[Any]:
         """As `rotation_vector`.  [Kindr item 7]"""
@@ -216,25 +253,26 @@ class Rotation(Value):
 
     def interpolate(self, other: "Rotation", t: ArrayLike) -> "Rotation":
         """Spherical linear interpolation: self at t = 0, other at t = 1, t of any batch shape.  [Kindr item 12]"""
-        t = floats(t, "t")
-        return self.boxplus(other.boxminus(self) * t[..., None])
+        way = other.boxminus(self)
+        return self.boxplus(way * numbers(t, "t", way)[..., None])
 
     def integrate(self, omega: ArrayLike, dt: ArrayLike, frame: str = "A") -> "Rotation":
-        """A_R_B after a time dt at a constant angular velocity.  [Kindr item 10; RD 2.70, 2.72]
+        """A_R_B after a time dt at a constant angular velocity.  [Kindr item 10; RD 2.70, 2.72, §2.5]
 
         Args:
             omega: (..., 3) angular velocity of B with respect to A, in rad/s.
             dt: (...) time in s.
             frame: the frame in which omega is written, "A" or "B".
         """
-        phi = floats(omega, "omega", 3) * floats(dt, "dt")[..., None]
+        omega = floats(omega, "omega", 3)
+        phi = omega * numbers(dt, "dt", omega)[..., None]
         return self.boxplus(phi) if choice(frame, "frame", ("A", "B")) == "A" else self @ Rotation.exp(phi)
 
     def angular_velocity(self, following: "Rotation", dt: ArrayLike, frame: str = "A") -> NDArray[Any]:
         """The constant angular velocity (..., 3) that leads to the following rotation in dt.  [Kindr item 11]"""
         choice(frame, "frame", ("A", "B"))
         turn = following.boxminus(self) if frame == "A" else (self.inverse() @ following).log()
-        return turn / floats(dt, "dt")[..., None]
+        return turn / numbers(dt, "dt", turn)[..., None]
 
     def angle_to(self, other: "Rotation") -> NDArray[Any]:
         """(...): the angle in [0, π] of the rotation from self to other.

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import SingularityError
 from multibody.geometry import _coefficients as k
 from multibody.geometry import quaternions
-from multibody.geometry._arrays import at, blockwise, dot, first, floats, is_traced, matrix
+from multibody.geometry._arrays import at, blockwise, dot, first, floats, is_traced, matrix, numbers
 
 SINGULAR_WITHIN = 1e-9
 """Distance in radians to θ = 2π, 4π, ... at which the inverse Jacobians are refused."""
@@ -63,7 +63,8 @@ def exp(phi: ArrayLike) -> NDArray[Any]:
 
 def from_angle_axis(angle: ArrayLike, axis: ArrayLike) -> NDArray[Any]:
     """The rotation matrix of an angle (...) about a unit axis (..., 3).  [RD 2.48]"""
-    angle, axis = floats(angle, "angle"), floats(axis, "axis", 3)
+    axis = floats(axis, "axis", 3)
+    angle = numbers(angle, "angle", axis)
     half = np.sin(angle / 2)
     return _isotropic(np.cos(angle), np.sin(angle), 2 * half * half, axis)
 
@@ -85,7 +86,7 @@ def log(R: ArrayLike) -> NDArray[Any]:
 
 
 def left_jacobian(phi: ArrayLike) -> NDArray[Any]:
-    """Γ(φ): the angular velocity in the fixed frame is Γ(φ) φ'.  [Kindr §Derivatives; RD 2.104, 2.106; QT 54, 56]
+    """Γ(φ): the angular velocity in the fixed frame is Γ(φ) φ'.  [Kindr §Derivatives; RD 2.104, 2.106; QT 54, 56, §5.2]
 
     Args:
         phi: (..., 3) rotation vector.

@@ -2,10 +2,9 @@
 
 from typing import Any, Self, overload
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import dot
 from multibody.geometry._spatial import SpatialVector
 from multibody.geometry.operators import ad, cross3, cross6, cross6_dual, hat6
 from multibody.geometry.pose import Pose
@@ -13,9 +12,10 @@ from multibody.geometry.wrench import Wrench
 
 
 class Twist(SpatialVector):
-    """The twist C_v_AB of B relative to A, written in C, or a batch.  [MDN 20, 25, 32]
+    """The twist C_v_AB of B relative to A, written in C, or a batch.  [MDN 20, 25, 32, §5, 5.2]
 
     The name of the variable tells the frames. `A_H_B @ B_v` writes it in another frame [MDN 28, 33].
+    In one frame, C_v_AB + C_v_BD is C_v_AD, and -C_v_AB is C_v_BA [RD 2.71, 2.76; Kindr §Angular Velocity].
 
     >>> B_v_AB = Twist([1.0, 0.0, 0.0], [0.0, 0.0, 2.0])
     >>> Pose.identity() @ B_v_AB == B_v_AB
@@ -27,6 +27,9 @@ class Twist(SpatialVector):
     """(..., 3) in m/s: the velocity of the point of B that is at the origin of the frame of expression."""
     angular: NDArray[Any]
     """(..., 3) in rad/s."""
+
+    def __init__(self, linear: ArrayLike, angular: ArrayLike) -> None:
+        self._set(linear, angular)
 
     def hat(self) -> NDArray[Any]:
         """(..., 4, 4): the matrix in se(3).  [MDN 7]"""
@@ -52,7 +55,7 @@ class Twist(SpatialVector):
         """(...): the power in W that a wrench in the same frame transmits at this twist.  [MDN 60]"""
         if not isinstance(wrench, Wrench):
             raise InputError(f"Twist.power: expected a Wrench, got {type(wrench).__name__}")
-        return dot(self.linear, wrench.force) + dot(self.angular, wrench.torque)
+        return wrench.power(self)
 
     def _moved_by(self, A_H_B: Pose) -> Self:
         """A_X_B B_v.  [MDN 28, 33]"""

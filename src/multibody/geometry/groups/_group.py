@@ -99,7 +99,7 @@ class Group(ABC):
     def ad_swapped(self, p: ArrayLike) -> NDArray[Any]:
         """(..., m, m): From's tilde ad, which swaps the order: for every v, it times v is -ad_v^T p.
 
-        [From 73, 83, 98, 108; From Table 1]
+        [From 73, 83, 98, 108; From Table 1, Lemma 5.1]
         """
         p = self._vector(p)
         return np.einsum("kij,...k->...ji", -self.structure.astype(p.dtype), p)
@@ -133,13 +133,15 @@ class Group(ABC):
     def C(self, M: ArrayLike, v: ArrayLike) -> NDArray[Any]:
         """(..., m, m): the Coriolis matrix of a body with inertia M, ad_swapped(M v).
 
-        [From 57, 68, 74, 82, 93, 105-106, 109; From Table 2]
+        [From 51, 57, 68, 74, 82, 93, 105-106, 109; From Table 2, Prop. 3.1]
         """
         return self.ad_swapped(matvec(floats(M, "M", self.dim, self.dim), self._vector(v)))
 
     def inertia(self, body: ArrayLike) -> NDArray[Any]:
         """(..., m, m): H^T I H of a 6 × 6 inertia.  [From 60, 63]"""
-        return np.matmul(np.matmul(self.H.T, floats(body, "6 x 6 inertia", 6, 6)), self.H)
+        body = floats(body, "6 x 6 inertia", 6, 6)
+        H = self.H.astype(body.dtype)
+        return np.matmul(np.matmul(H.T, body), H)
 
     def spatial_inertia(self, g: ArrayLike, M: ArrayLike) -> NDArray[Any]:
         """(..., m, m): the inertia for velocities in the inertial frame, which depends on the pose.  [From 61]"""
@@ -147,7 +149,7 @@ class Group(ABC):
         return np.matmul(np.matmul(transpose(Ad), floats(M, "M", self.dim, self.dim)), Ad)
 
     def inverse_dynamics(self, M: ArrayLike, v: ArrayLike, v_dot: ArrayLike) -> NDArray[Any]:
-        """(..., m): τ = M v' + C(v) v of one body.  [From 48, 69-71, 75, 84-87, 94-96, 104-108]"""
+        """(..., m): τ = M v' + C(v) v of one body.  [From 48, 69-71, 75, 84-87, 94-96, 104-108, §5, Prop. 5.1]"""
         v = self._vector(v)
         return matvec(floats(M, "M", self.dim, self.dim), self._vector(v_dot)) + matvec(self.C(M, v), v)
 
