@@ -14,5 +14,5 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", settings.get_profile("multibody"), max_examples=2000, derandomize=False)
+settings.register_profile("thorough", settings.get_profile("multibody"), max_examples=1000, derandomize=False)
 settings.load_profile("multibody")

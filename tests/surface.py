@@ -132,6 +132,7 @@ KINDS = {
     "matrix4": Kind(homogeneous_matrices, 2),
     "any-3x3": Kind(lambda rng, batch: rng.uniform(-1, 1, (*batch, 3, 3)), 2),
     "any-4x4": Kind(lambda rng, batch: rng.uniform(-1, 1, (*batch, 4, 4)), 2),
+    "outer-4x4": Kind(lambda rng, batch: np.einsum("...i,...j->...ij", *[unit_vectors(4)(rng, batch)] * 2), 2),
     "quaternion": Kind(unit_vectors(4), 1),
     "axis": Kind(unit_vectors(3), 1),
     "vector3": Kind(vectors(3), 1),
@@ -263,6 +264,7 @@ def _table():
     yield "Twist.cross[Twist]", mb.Twist.cross, "Twist", "Twist"
     yield "Twist.cross[Wrench]", mb.Twist.cross, "Twist", "Wrench"
     yield "Twist.power", mb.Twist.power, "Twist", "Wrench"
+    yield "Wrench.power", mb.Wrench.power, "Wrench", "Twist"
 
     yield "SpatialInertia", lambda m, c, J: I(mass=m, com=c, inertia=J), "mass", "vector3", "inertia3"
     yield "SpatialInertia.from_matrix", I.from_matrix, "inertia6"
@@ -294,10 +296,11 @@ def _table():
         "right_matrix": ("quaternion",), "pure": ("vector3",), "rotate": ("quaternion", "vector3"),
         "rate_matrix": ("quaternion",), "rate_matrix_bar": ("quaternion",), "normalize": ("quaternion",),
         "to_matrix": ("quaternion",), "from_matrix": ("matrix3",), "from_rotation_vector": ("vector3",),
-        "to_rotation_vector": ("quaternion",), "to_angle_axis": ("quaternion",), "of_nearest_rotation": ("any-3x3",),
+        "to_rotation_vector": ("quaternion",), "canonical": ("quaternion",), "to_angle_axis": ("quaternion",),
+        "of_nearest_rotation": ("any-3x3",),
     }.items():  # fmt: skip
         yield f"quaternions.{name}", getattr(quaternions, name), *kinds
-    yield "quaternions.dominant", lambda q: quaternions.dominant(q[..., :, None] * q[..., None, :]), "quaternion"
+    yield "quaternions.dominant", quaternions.dominant, "outer-4x4"
     for name in ("exp", "left_jacobian", "left_jacobian_inverse", "right_jacobian", "right_jacobian_inverse"):
         yield f"so3.{name}", getattr(so3, name), "vector3"
     yield "so3.log", so3.log, "matrix3"

@@ -11,3 +11,7 @@ class InputError(MultibodyError, ValueError):
 
 class SingularityError(MultibodyError, ArithmeticError):
     """A quantity was asked for at a place where it does not exist."""
+
+
+class MissingPackageError(MultibodyError, ImportError):
+    """A package that only an optional part of the library uses is not installed."""

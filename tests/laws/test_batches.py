@@ -6,7 +6,7 @@ import pytest
 import multibody as mb
 from multibody.geometry._arrays import BLOCK
 
-from ..surface import KINDS, TABLE  # noqa: TID252
+from ..surface import KINDS, TABLE
 from .tools import TOLERANCE, near
 
 every_function = pytest.mark.parametrize("function", TABLE.values(), ids=TABLE.keys())
@@ -77,6 +77,15 @@ def test_a_python_number_does_not_change_float32(label):
     arrays = function.draw(np.random.default_rng(5), (3,), dtype=np.float32)
     mixed = [0.5 if number else array for array, number in zip(arrays, numbers, strict=True)]
     assert {result.dtype for result in function(*mixed)} == {np.dtype(np.float32)}
+
+
+def test_lists_integers_and_booleans_are_floats():
+    quarter = [[0, -1, 0], [1, 0, 0], [False, False, True]]
+    R = mb.Rotation.from_matrix(quarter)
+    for result in (R.matrix, R @ [1, 2, 3], mb.Pose(R, (1, 2, 3)).matrix, mb.Twist([1, 0, 0], [0, 0, 1]).vector):
+        assert result.dtype == np.float64
+    assert mb.Rotation.from_matrix(np.array(quarter, np.int8)) == R
+    near(mb.Rotation.from_quaternion([1, 0, 0, 1]).matrix, quarter)
 
 
 LAYOUTS = {

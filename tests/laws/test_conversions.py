@@ -12,7 +12,7 @@ import multibody as mb
 from multibody import Pose, Rotation
 from multibody.geometry import euler, operators
 
-from ..surface import SEQUENCES, homogeneous_matrices, rotation_matrices  # noqa: TID252
+from ..surface import SEQUENCES, homogeneous_matrices, rotation_matrices
 from .tools import angles, mul, near, quaternions, vectors
 
 any_rotation = quaternions().map(lambda q: Rotation.from_matrix(SciPy.from_quat(q).as_matrix()))
@@ -47,6 +47,15 @@ def test_quaternion_there_and_back(R):
     near(np.linalg.norm(q), 1.0)
     assert q[0] >= 0
     near(np.abs(q @ np.roll(scipy(R).as_quat(), 1)), 1.0)
+
+
+@given(R=any_rotation, stretch=vectors(9, 3e-7))
+def test_a_matrix_that_is_a_rotation_within_the_tolerance_has_a_unit_quaternion_and_axis(R, stretch):
+    """As from data that were once float32."""
+    sloppy = Rotation.from_matrix(R.matrix @ (np.eye(3) + (stretch / 3).reshape(3, 3)))
+    near(np.linalg.norm(sloppy.quaternion), 1.0)
+    near(np.linalg.norm(sloppy.angle_axis[1]), 1.0)
+    assert sloppy.angle_to(R) < 1e-6
 
 
 @given(q=quaternions(), factor=st.floats(1e-300, 1e300))

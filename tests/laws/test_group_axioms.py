@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 import multibody as mb
+from multibody.geometry import groups
 
-from ..surface import GROUPS, inertial_parameters  # noqa: TID252
+from ..surface import GROUPS, inertial_parameters
 from .tools import TOLERANCE, T, difference, mul, near, vectors
 
 BATCHES = {  # two batch shapes, which broadcast to the third
@@ -143,6 +144,12 @@ def test_screws_tell_any_number_of_turns():
     x = np.linspace(-100.0, 100.0, 41)[:, None]
     for G in (GROUPS["Helical-0.2"], GROUPS["Helical--1.5"]):
         near(G.log(G.exp(x)), x)
+
+
+def test_a_pitch_from_numpy_does_not_change_the_precision():
+    G = groups.Helical(pitch=np.float64(0.3))
+    for x in (np.ones(1, np.float32), np.ones((4, 1), np.float32)):
+        assert G.exp(x).dtype == G.hat(x).dtype == G.log(G.exp(x)).dtype == np.float32
 
 
 # ---- adjoints and brackets -------------------------------------------------------------------------------------------

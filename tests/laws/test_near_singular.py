@@ -12,7 +12,7 @@ import pytest
 from multibody import Pose, Rotation, SingularityError
 from multibody.geometry import quaternions, so3
 
-from ..surface import GROUPS, SEQUENCES  # noqa: TID252
+from ..surface import GROUPS, SEQUENCES
 from . import exact
 from .tools import near
 
@@ -179,6 +179,40 @@ def test_pose_log(theta, axis):
         n = -n
     close(found[:3], exact.inverse(exact.left_jacobian(angle * n)) @ exact.exact(H[:3, 3]))
     close(found[3:], angle * n, theta)
+
+
+SUBNORMAL = [5e-324, 1.5e-323, 3.5e-323, 1e-320, 1e-315, 1e-310]
+
+
+@pytest.mark.parametrize("theta", [*SUBNORMAL, 1e-308])
+def test_angles_that_are_less_than_a_normal_float_are_as_good_as_none(theta, axis):
+    """Half of such an angle is not always a float, and its square is zero."""
+    for sign in (1, -1):
+        phi = sign * theta * axis
+        near(Rotation.exp(phi).matrix, np.eye(3), 1e-300)
+        near(Rotation.exp(phi).log(), phi, 1e-300)
+        near(Pose.exp([*RHO, *phi]).position, RHO)
+        near(so3.left_jacobian(phi), np.eye(3))
+        near(so3.left_jacobian_inverse(phi), np.eye(3))
+        for G in (GROUPS[name] for name in ("SO2", "SE2", "SE3", "Schoenflies-x", "Schoenflies-z", "Helical-0.2")):
+            x = np.array([*RHO, *RHO])[: G.dim]
+            x[-1 if G.dim < 6 else slice(3, 6)] = sign * theta
+            still = np.where(np.abs(x) < 1e-300, 0.0, x)
+            near(G.exp(x), G.exp(still), 1e-12)
+            near(G.log(G.exp(x)), still)
+            near(G.S(x), G.S(still))
+            near(G.S_inverse(x), G.S_inverse(still))
+
+
+@pytest.mark.parametrize("theta", [1e-45, 3e-45, 1e-40, 1e-38])
+@pytest.mark.parametrize("name", ["SE2", "SE3", "Schoenflies-y"])
+def test_the_same_in_float32(theta, name):
+    G = GROUPS[name]
+    x = np.array([1, 1, 1, theta, theta, theta], np.float32)[-G.dim :] if G.dim == 6 else np.ones(G.dim, np.float32)
+    x[-1] = theta
+    still = np.where(x < 1e-30, 0, x)
+    for function in (G.exp, G.S, G.S_inverse, lambda x: G.log(G.exp(x))):
+        near(function(x), function(still), 1e-6)
 
 
 PLANAR = ["SE2", "Schoenflies-x", "Schoenflies-y", "Schoenflies-z"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.errors import InputError
+from multibody.errors import InputError, SingularityError
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -52,7 +52,7 @@ def numbers(x: ArrayLike, what: str, like: NDArray[Any]) -> NDArray[Any]:
 
 def choice(value: str, what: str, options: Sequence[str]) -> str:
     """Value, if it is one of the options; an InputError that lists them otherwise."""
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise InputError(f"{what}: expected one of {', '.join(map(repr, options))}, got {value!r}")
     return value
 
@@ -64,6 +64,22 @@ def batch_shape(what: str, *parts: tuple[NDArray[Any], int]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         raise InputError(f"{what}: batch shapes {', '.join(map(str, shapes))} do not broadcast") from None
+
+
+def batch_of(batch: tuple[int, ...]) -> tuple[int, ...]:
+    """A batch shape that the caller asks for."""
+    if not isinstance(batch, tuple) or not all(isinstance(n, int | np.integer) and n >= 0 for n in batch):
+        raise InputError(f"batch: expected a tuple of lengths such as (10,), got {batch!r}")
+    return batch
+
+
+def solve(A: NDArray[Any], b: NDArray[Any], what: str) -> NDArray[Any]:
+    """x with A x = b for vectors b over the batch; a SingularityError that names the sample where A has no inverse."""
+    try:
+        return np.linalg.solve(A, b[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        singular = np.linalg.det(np.where(np.isfinite(A), A, 0.0)) == 0
+        raise SingularityError(f"{what}{at(first(singular))} has no inverse") from None
 
 
 def vector(*components: Any) -> NDArray[Any]:
@@ -90,6 +106,22 @@ def _assemble(entries: Sequence[Any], core: tuple[int, ...]) -> NDArray[Any]:
 def dot(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """The scalar product over the last axis, short and unrolled."""
     return sum((a[..., k] * b[..., k] for k in range(1, a.shape[-1])), start=a[..., 0] * b[..., 0])
+
+
+def not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
+    """x, unless it is a concrete vector of zeros, which has no direction."""
+    if not is_traced(x):
+        zero = ~x.any(axis=-1)
+        if zero.any():
+            raise InputError(f"{what}{at(first(zero))}: expected a direction, got zero")
+    return x
+
+
+def generator(rng: np.random.Generator) -> np.random.Generator:
+    """The source of random numbers that the caller gives."""
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng: expected a numpy.random.Generator, got {type(rng).__name__}")
+    return rng
 
 
 def unit(x: NDArray[Any]) -> NDArray[Any]:
@@ -141,7 +173,7 @@ def block_matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
 def blockwise(function: Callable[..., NDArray[Any]], *parts: tuple[NDArray[Any], int]) -> NDArray[Any]:
     """function(*arrays), evaluated block by block when all of a large batch have one shape.
 
-    Each part is an array with its number of core axes. NaN and Inf are data here: they stay silent in their sample.
+    Each part is an array with its number of core axes.
     """
     arrays = [array for array, _ in parts]
     if any(is_traced(array) for array in arrays):
@@ -149,15 +181,14 @@ def blockwise(function: Callable[..., NDArray[Any]], *parts: tuple[NDArray[Any],
     batches = {array.shape[: array.ndim - core] for array, core in parts}
     batch = next(iter(batches))
     count = math.prod(batch)
-    with np.errstate(all="ignore"):
-        if len(batches) > 1 or count <= 2 * BLOCK:
-            return function(*arrays)
-        flat = [array.reshape(count, *array.shape[array.ndim - core :]) for array, core in parts]
-        head = function(*(array[:BLOCK] for array in flat))
-        out = np.empty((count, *head.shape[1:]), head.dtype)
-        out[:BLOCK] = head
-        for start in range(BLOCK, count, BLOCK):
-            out[start : start + BLOCK] = function(*(array[start : start + BLOCK] for array in flat))
+    if len(batches) > 1 or count <= 2 * BLOCK:
+        return function(*arrays)
+    flat = [array.reshape(count, *array.shape[array.ndim - core :]) for array, core in parts]
+    head = function(*(array[:BLOCK] for array in flat))
+    out = np.empty((count, *head.shape[1:]), head.dtype)
+    out[:BLOCK] = head
+    for start in range(BLOCK, count, BLOCK):
+        out[start : start + BLOCK] = function(*(array[start : start + BLOCK] for array in flat))
     return out.reshape(batch + out.shape[1:])
 
 

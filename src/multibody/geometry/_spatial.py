@@ -5,11 +5,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.geometry._arrays import batch_shape, floats, numbers
+from multibody.geometry._arrays import batch_of, batch_shape, floats, numbers
+from multibody.geometry._public import public_methods
 from multibody.geometry._value import Value, own
 from multibody.geometry.pose import Pose
 
 
+@public_methods
 class SpatialVector(Value):
     """The abstract base of Twist and Wrench."""
 
@@ -33,7 +35,7 @@ class SpatialVector(Value):
     @classmethod
     def zero(cls, batch: tuple[int, ...] = ()) -> Self:
         """All zeros, in the given batch shape."""
-        return cls._trusted(np.zeros((*batch, 3)), np.zeros((*batch, 3)))
+        return cls._trusted(np.zeros((*batch_of(batch), 3)), np.zeros((*batch, 3)))
 
     @property
     def vector(self) -> NDArray[Any]:

@@ -1,14 +1,17 @@
 """The base of all values: frozen, with slots, batched; equal and hashable by their numbers."""
 
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, is_traced
+from multibody.geometry._public import public_methods
 
 
+@public_methods
 class Value:
     """A frozen value made of arrays with common leading batch axes.
 
@@ -50,25 +53,32 @@ class Value:
             raise TypeError(f"a single {type(self).__name__} has no length")
         return self.shape[0]
 
+    def __bool__(self) -> bool:
+        return True
+
     def __getitem__(self, index: Any) -> Self:
         """Pick from the batch, as from an array of shape `shape`."""
         batch = self.shape
         if not batch:
             raise TypeError(f"a single {type(self).__name__} cannot be indexed")
         index = index if isinstance(index, tuple) else (index,)
+        np.broadcast_to(False, batch)[index]  # an index that reaches past the batch is an IndexError here
+        index = index if any(i is Ellipsis for i in index) else (*index, Ellipsis)
 
         def pick(array: NDArray[Any], core: int) -> NDArray[Any]:
             full = np.broadcast_to(array, batch + array.shape[array.ndim - core :])
-            return full[(*index, *[slice(None)] * core) if any(i is Ellipsis for i in index) else index]
+            return full[(*index, *[slice(None)] * core)]
 
-        picked = self._map(pick)
-        if any(a.ndim < c for a, c in zip(picked._arrays(), self._core, strict=True)):
-            raise IndexError(f"too many indices {index} for a {type(self).__name__} of batch shape {batch}")
-        return picked
+        return self._map(pick)
 
-    def reshape(self, *shape: int) -> Self:
+    def reshape(self, *shape: Any) -> Self:
         """The same values in another batch shape."""
         batch = self.shape
+        try:
+            wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+            shape = np.broadcast_to(False, batch).reshape(wanted).shape
+        except (TypeError, ValueError):
+            raise InputError(f"reshape: expected a batch shape for the values of {batch}, got {shape}") from None
 
         def form(array: NDArray[Any], core: int) -> NDArray[Any]:
             tail = array.shape[array.ndim - core :]
@@ -77,13 +87,20 @@ class Value:
         return self._map(form)
 
     @classmethod
-    def stack(cls, values: "list[Self] | tuple[Self, ...]") -> Self:
+    def stack(cls, values: "Iterable[Self]") -> Self:
         """Values of one batch shape along a new first batch axis."""
+        try:
+            values = list(values)
+        except TypeError:
+            raise InputError(f"{cls.__name__}.stack: expected values, got one {type(values).__name__}") from None
         if not values:
             raise InputError(f"{cls.__name__}.stack: expected at least one {cls.__name__}, got none")
         for value in values:
             if not isinstance(value, cls):
                 raise InputError(f"{cls.__name__}.stack: expected {cls.__name__}s, got {type(value).__name__}")
+        shapes = [value.shape for value in values]
+        if len(set(shapes)) > 1:
+            raise InputError(f"{cls.__name__}.stack: expected one batch shape, got {', '.join(map(str, shapes))}")
         return cls._from_arrays(*(np.stack(arrays) for arrays in zip(*(v._arrays() for v in values), strict=True)))
 
     def __eq__(self, other: object) -> bool:
@@ -118,6 +135,16 @@ class Value:
 
 def _rebuild(cls: type[Value], arrays: tuple[NDArray[Any], ...]) -> Value:
     return cls._from_arrays(*arrays)
+
+
+V = TypeVar("V", bound=Value)
+
+
+def need(x: object, kind: type[V]) -> V:
+    """x, if it is a value of that kind."""
+    if not isinstance(x, kind):
+        raise InputError(f"expected a {kind.__name__}, got {type(x).__name__}")
+    return x
 
 
 def own(array: NDArray[Any]) -> NDArray[Any]:

@@ -18,10 +18,12 @@ from multibody.geometry._arrays import (
     matrix,
     matvec,
     numbers,
+    solve,
     transpose,
     vector,
 )
-from multibody.geometry._value import Value, own
+from multibody.geometry._public import public, public_methods
+from multibody.geometry._value import Value, need, own
 from multibody.geometry.operators import cross3, cross6_dual, hat3, vee3
 from multibody.geometry.pose import Pose
 from multibody.geometry.twist import Twist
@@ -31,6 +33,7 @@ SYMMETRIC_WITHIN = 1e-9
 """How far, relative to its largest entry, a rotational inertia may be from symmetric."""
 
 
+@public_methods
 class SpatialInertia(Value):
     """The inertia of a rigid body in a frame B, or a batch.  [MDN 67-69, §7; RD 3.15-3.17; QT 18-21]
 
@@ -56,7 +59,7 @@ class SpatialInertia(Value):
         batch = batch_shape("SpatialInertia", (mass, 0), (com, 1), (inertia, 2))
         if not is_traced(inertia):
             skew = np.abs(inertia - transpose(inertia)).max(axis=(-1, -2))
-            bad = skew > SYMMETRIC_WITHIN * np.abs(inertia).max(axis=(-1, -2))
+            bad = (skew > SYMMETRIC_WITHIN * np.abs(inertia).max(axis=(-1, -2))) & np.isfinite(skew)
             if bad.any():
                 index = first(bad)
                 raise InputError(
@@ -75,6 +78,7 @@ class SpatialInertia(Value):
         value = cls(mass=mass, com=com, inertia=M[..., 3:, 3:] - _steiner(mass, com))
         if not is_traced(M):
             bad = np.abs(value.matrix - M).max(axis=(-1, -2)) > SYMMETRIC_WITHIN * np.abs(M).max(axis=(-1, -2))
+            bad = bad & np.isfinite(M).all(axis=(-1, -2))  # NaN and Inf are data
             if bad.any():
                 raise InputError(
                     f"6 x 6 inertia{at(first(bad))}: expected [[m 1, -m c^], [m c^, I]], got {M[first(bad)].tolist()}"
@@ -110,7 +114,7 @@ class SpatialInertia(Value):
 
     def transformed(self, A_H_B: Pose) -> "SpatialInertia":
         """The same body in frame A.  [MDN 68-69; RD §3.3.1; QT 21]"""
-        R = A_H_B.rotation.matrix
+        R = need(A_H_B, Pose).rotation.matrix
         inertia = np.matmul(np.matmul(R, self.inertia), transpose(R))
         com = A_H_B @ self.com
         return SpatialInertia._trusted(np.broadcast_to(self.mass, com.shape[:-1]), com, inertia)
@@ -169,7 +173,7 @@ class SpatialInertia(Value):
         rest = floats(wrench, "wrench", 6) - cross6_dual(twist, self.momentum(twist))
         force = rest[..., :3]
         torque = rest[..., 3:] - cross3(self.com, force)
-        angular = np.linalg.solve(self.inertia, torque[..., None])[..., 0]
+        angular = solve(self.inertia, torque, "the rotational inertia")
         return np.concatenate([force / self.mass[..., None] - cross3(angular, self.com), angular], axis=-1)
 
     def newton_euler_at_com(
@@ -230,6 +234,7 @@ class SpatialInertia(Value):
         return self._show(mass=self.mass, com=self.com, inertia=self.inertia)
 
 
+@public
 def kirchhoff(twist: ArrayLike, momentum: ArrayLike, momentum_rate: ArrayLike) -> NDArray[Any]:
     """(..., 6): the wrench of Kirchhoff's equations, p' + v ×̄* p, in a moving frame.  [From 7-10]
 

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import block_matrix, floats, matrix, transpose, vector
+from multibody.geometry._public import public
 
 
+@public
 def hat3(w: ArrayLike) -> NDArray[Any]:
     """The skew-symmetric matrix of w, which times b is w × b.  [MDN 5, §3.1; RD §1.2; QT 20; Kindr §Operators]
 
@@ -25,6 +27,7 @@ def hat3(w: ArrayLike) -> NDArray[Any]:
     return matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
 
 
+@public
 def vee3(W: ArrayLike) -> NDArray[Any]:
     """The vector w with hat3(w) = W, of the antisymmetric part of W.  [MDN 6; RD §1.2; Kindr §Operators]
 
@@ -35,6 +38,7 @@ def vee3(W: ArrayLike) -> NDArray[Any]:
     return vector(W[..., 2, 1] - W[..., 1, 2], W[..., 0, 2] - W[..., 2, 0], W[..., 1, 0] - W[..., 0, 1]) / 2
 
 
+@public
 def hat6(v: ArrayLike) -> NDArray[Any]:
     """The 4 × 4 matrix of a twist in se(3).  [MDN 4, 7]
 
@@ -49,6 +53,7 @@ def hat6(v: ArrayLike) -> NDArray[Any]:
     return matrix([[0, -z, y, v[..., 0]], [z, 0, -x, v[..., 1]], [-y, x, 0, v[..., 2]], [0, 0, 0, 0]])
 
 
+@public
 def vee6(V: ArrayLike) -> NDArray[Any]:
     """The twist v with hat6(v) = V.  [MDN 8]
 
@@ -59,6 +64,7 @@ def vee6(V: ArrayLike) -> NDArray[Any]:
     return np.concatenate([V[..., :3, 3], vee3(V[..., :3, :3])], axis=-1)
 
 
+@public
 def cross3(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
     """a × b, broadcasting.  [RD §1.2; QT 20; Kindr §Operators]
 
@@ -70,6 +76,7 @@ def cross3(a: ArrayLike, b: ArrayLike) -> NDArray[Any]:
     return vector(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
 
 
+@public
 def ad(v: ArrayLike) -> NDArray[Any]:
     """The matrix of the cross product of twists, v ×, which is ad_v of se(3).  [MDN 37-38, 41-43, §5.3; From 8]
 
@@ -84,6 +91,7 @@ def ad(v: ArrayLike) -> NDArray[Any]:
     return block_matrix([[angular, linear], [0, angular]])
 
 
+@public
 def ad_dual(v: ArrayLike) -> NDArray[Any]:
     """The matrix of the dual cross product of a twist and a wrench, which is -ad_v^T.  [MDN 61-66, §6.1]
 
@@ -96,6 +104,7 @@ def ad_dual(v: ArrayLike) -> NDArray[Any]:
     return -transpose(ad(v))
 
 
+@public
 def cross6(v: ArrayLike, u: ArrayLike) -> NDArray[Any]:
     """v × u for two twists, without forming the matrix.  [MDN 38-40]"""
     v, u = floats(v, "v", 6), floats(u, "u", 6)
@@ -103,6 +112,7 @@ def cross6(v: ArrayLike, u: ArrayLike) -> NDArray[Any]:
     return np.concatenate([cross3(w, u[..., :3]) + cross3(v[..., :3], u[..., 3:]), cross3(w, u[..., 3:])], axis=-1)
 
 
+@public
 def cross6_dual(v: ArrayLike, f: ArrayLike) -> NDArray[Any]:
     """v ×̄* f for a twist and a wrench, without forming the matrix.  [MDN 62]"""
     v, f = floats(v, "v", 6), floats(f, "f", 6)

@@ -8,9 +8,11 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import floats
+from multibody.geometry._public import public
 from multibody.geometry.operators import cross3
 
 
+@public
 def velocity(v_B: ArrayLike, omega: ArrayLike, r_BP: ArrayLike) -> NDArray[Any]:
     """v_P = v_B + Ω × r_BP, of a point P fixed to a body.  [RD 2.117-2.121, §2.7; Kindr §Linear Velocity]
 
@@ -20,6 +22,7 @@ def velocity(v_B: ArrayLike, omega: ArrayLike, r_BP: ArrayLike) -> NDArray[Any]:
     return floats(v_B, "v_B", 3) + cross3(omega, r_BP)
 
 
+@public
 def acceleration(a_B: ArrayLike, omega: ArrayLike, psi: ArrayLike, r_BP: ArrayLike) -> NDArray[Any]:
     """a_P = a_B + Ψ × r_BP + Ω × (Ω × r_BP), with the angular acceleration Ψ.  [RD 2.122]
 
@@ -29,6 +32,7 @@ def acceleration(a_B: ArrayLike, omega: ArrayLike, psi: ArrayLike, r_BP: ArrayLi
     return floats(a_B, "a_B", 3) + cross3(psi, r_BP) + cross3(omega, cross3(omega, r_BP))
 
 
+@public
 def derivative(B_r: ArrayLike, B_r_dot: ArrayLike, B_w_AB: ArrayLike) -> NDArray[Any]:
     """The time derivative in A of a vector, written in B: B_r' + B_w_AB × B_r.  [RD 2.115-2.116, 2.123-2.129]
 
@@ -42,6 +46,7 @@ def derivative(B_r: ArrayLike, B_r_dot: ArrayLike, B_w_AB: ArrayLike) -> NDArray
     return floats(B_r_dot, "B_r_dot", 3) + cross3(B_w_AB, B_r)
 
 
+@public
 def velocity_of_moving_point(
     B_v_A: ArrayLike, B_r_AP: ArrayLike, B_r_dot_AP: ArrayLike, B_w_IB: ArrayLike
 ) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from multibody.errors import InputError
 from multibody.geometry import so3
 from multibody.geometry._arrays import (
     at,
+    batch_of,
     batch_shape,
     block_matrix,
     choice,
@@ -18,11 +19,13 @@ from multibody.geometry._arrays import (
     matvec,
     numbers,
 )
-from multibody.geometry._value import Value, own
+from multibody.geometry._public import public_methods
+from multibody.geometry._value import Value, need, own
 from multibody.geometry.operators import hat3
 from multibody.geometry.rotation import Rotation
 
 
+@public_methods
 class Pose(Value):
     """The pose A_H_B of frame B in frame A, or a batch of them.  [MDN 3, 12, §4.3; RD §2.6; Kindr §Pose]
 
@@ -66,7 +69,7 @@ class Pose(Value):
     @classmethod
     def identity(cls, batch: tuple[int, ...] = ()) -> Self:
         """Frame B on frame A, in the given batch shape."""
-        return cls._trusted(Rotation.identity(batch), np.zeros((*batch, 3)))
+        return cls._trusted(Rotation.identity(batch), np.zeros((*batch_of(batch), 3)))
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike, *, project: bool = False, tolerance: float | None = None) -> Self:
@@ -80,6 +83,7 @@ class Pose(Value):
         matrix = floats(matrix, "homogeneous matrix", 4, 4)
         if not is_traced(matrix):
             bad = (np.abs(matrix[..., 3, :] - [0.0, 0.0, 0.0, 1.0]) > 1e-9).any(axis=-1)
+            bad = bad & np.isfinite(matrix).all(axis=(-1, -2))  # NaN and Inf are data
             if bad.any():
                 index = first(bad)
                 raise InputError(
@@ -158,7 +162,7 @@ class Pose(Value):
 
     def boxminus(self, other: "Pose") -> NDArray[Any]:
         """log(self @ other^-1), (..., 6): `other.boxplus(self.boxminus(other))` is self."""
-        return (self @ other.inverse()).log()
+        return (self @ need(other, Pose).inverse()).log()
 
     def interpolate(self, other: "Pose", t: ArrayLike, method: str = "screw") -> "Pose":
         """Self at t = 0, other at t = 1.
@@ -169,6 +173,7 @@ class Pose(Value):
             method: "screw" moves along and about one axis; "decoupled" moves the origin on a straight line while the
                 rotation is interpolated on its own.
         """
+        need(other, Pose)
         t = numbers(t, "t", self.position)
         if choice(method, "method", ("screw", "decoupled")) == "screw":
             return self.boxplus(other.boxminus(self) * t[..., None])

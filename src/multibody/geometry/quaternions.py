@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.geometry._arrays import dot, floats, matrix, unit, vector
+from multibody.geometry._arrays import dot, floats, matrix, not_zero, unit, vector
 from multibody.geometry._coefficients import half_sinc
+from multibody.geometry._public import public
 
 
 def _parts(q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     return q[..., 0], q[..., 1], q[..., 2], q[..., 3]
 
 
+@public
 def conjugate(q: ArrayLike) -> NDArray[Any]:
     """q* = (w, -x, -y, -z), the inverse of a unit quaternion.  [RD 2.56; Kindr §Quaternion]
 
@@ -23,6 +25,7 @@ def conjugate(q: ArrayLike) -> NDArray[Any]:
     return vector(w, -x, -y, -z)
 
 
+@public
 def multiply(q: ArrayLike, p: ArrayLike) -> NDArray[Any]:
     """q ⊗ p: the quaternion of A_R_C from those of A_R_B and B_R_C.  [RD 2.57; Kindr §Quaternion]
 
@@ -39,18 +42,21 @@ def multiply(q: ArrayLike, p: ArrayLike) -> NDArray[Any]:
     )
 
 
+@public
 def left_matrix(q: ArrayLike) -> NDArray[Any]:
     """M_l with q ⊗ p = M_l(q) p, (..., 4, 4); Kindr's Q.  [RD 2.58-2.59; Kindr §Quaternion]"""
     w, x, y, z = _parts(floats(q, "quaternion", 4))
     return matrix([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
 
 
+@public
 def right_matrix(p: ArrayLike) -> NDArray[Any]:
     """M_r with q ⊗ p = M_r(p) q, (..., 4, 4); Kindr's conjugate Q.  [RD 2.60-2.61; Kindr §Quaternion]"""
     w, x, y, z = _parts(floats(p, "quaternion", 4))
     return matrix([[w, -x, -y, -z], [x, w, z, -y], [y, -z, w, x], [z, y, -x, w]])
 
 
+@public
 def pure(r: ArrayLike) -> NDArray[Any]:
     """The quaternion (0, r) of a vector.  [RD 2.62]
 
@@ -61,6 +67,7 @@ def pure(r: ArrayLike) -> NDArray[Any]:
     return vector(np.zeros_like(r[..., 0]), r[..., 0], r[..., 1], r[..., 2])
 
 
+@public
 def rotate(q: ArrayLike, r: ArrayLike) -> NDArray[Any]:
     """A_r from B_r, by q ⊗ (0, r) ⊗ q* with the unit quaternion of A_R_B.  [RD 2.63-2.64]
 
@@ -70,27 +77,31 @@ def rotate(q: ArrayLike, r: ArrayLike) -> NDArray[Any]:
     return multiply(multiply(q, pure(r)), conjugate(q))[..., 1:]
 
 
+@public
 def rate_matrix(q: ArrayLike) -> NDArray[Any]:
     """H(q), (..., 3, 4): A_w_AB = 2 H(q) q' and q' = H(q)^T A_w_AB / 2.  [RD 2.94-2.99; Kindr §Quaternion Rates]"""
     w, x, y, z = _parts(floats(q, "quaternion", 4))
     return matrix([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]])
 
 
+@public
 def rate_matrix_bar(q: ArrayLike) -> NDArray[Any]:
     """H̄(q), (..., 3, 4): B_w_AB = 2 H̄(q) q' and q' = H̄(q)^T B_w_AB / 2.  [Kindr §Quaternion Rates]"""
     w, x, y, z = _parts(floats(q, "quaternion", 4))
     return matrix([[-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])
 
 
+@public
 def normalize(q: ArrayLike) -> NDArray[Any]:
     """q / |q|.  [RD 2.53]
 
     >>> normalize([0.0, 3.0, 0.0, 4.0])
     array([0. , 0.6, 0. , 0.8])
     """
-    return unit(floats(q, "quaternion", 4))
+    return unit(not_zero(floats(q, "quaternion", 4), "quaternion"))
 
 
+@public
 def canonical(q: ArrayLike) -> NDArray[Any]:
     """Of q and -q, which are the same rotation, the one with w ≥ 0.
 
@@ -101,6 +112,7 @@ def canonical(q: ArrayLike) -> NDArray[Any]:
     return np.where(q[..., :1] < 0, -q, q)
 
 
+@public
 def to_matrix(q: ArrayLike) -> NDArray[Any]:
     """The rotation matrix of a unit quaternion.  [RD 2.54; Kindr §Quaternion and Matrix]"""
     w, x, y, z = _parts(floats(q, "quaternion", 4))
@@ -116,6 +128,7 @@ def to_matrix(q: ArrayLike) -> NDArray[Any]:
     )
 
 
+@public
 def from_matrix(R: ArrayLike) -> NDArray[Any]:
     """The unit quaternion, w ≥ 0, of a rotation matrix, precise for every rotation.  [RD 2.55]
 
@@ -144,6 +157,7 @@ def from_matrix(R: ArrayLike) -> NDArray[Any]:
     )
 
 
+@public
 def from_rotation_vector(phi: ArrayLike) -> NDArray[Any]:
     """The unit quaternion (cos θ/2, n sin θ/2).  [RD 2.51-2.52; Kindr §Quaternion and Angle-Axis]"""
     phi = floats(phi, "rotation vector", 3)
@@ -152,6 +166,7 @@ def from_rotation_vector(phi: ArrayLike) -> NDArray[Any]:
     return vector(np.cos(theta / 2), s * phi[..., 0], s * phi[..., 1], s * phi[..., 2])
 
 
+@public
 def to_rotation_vector(q: ArrayLike) -> NDArray[Any]:
     """The rotation vector, of length in [0, π], of a unit quaternion, w ≥ 0.  [Kindr §Quaternion and Angle-Axis]"""
     w, x, y, z = _parts(floats(q, "quaternion", 4))
@@ -164,6 +179,7 @@ def to_rotation_vector(q: ArrayLike) -> NDArray[Any]:
     return vector(factor * x, factor * y, factor * z)
 
 
+@public
 def to_angle_axis(q: ArrayLike) -> NDArray[Any]:
     """(..., 4): angle in [0, π] and unit axis of a unit quaternion, w ≥ 0.  [Kindr §Quaternion and Angle-Axis]
 
@@ -179,6 +195,7 @@ def to_angle_axis(q: ArrayLike) -> NDArray[Any]:
     return vector(2 * np.arctan2(np.where(zero, 0.0, n * largest), w), x / n, y / n, z / n)
 
 
+@public
 def dominant(K: ArrayLike) -> NDArray[Any]:
     """The unit eigenvector, w ≥ 0, of the largest eigenvalue of a positive semi-definite (..., 4, 4) matrix.
 
@@ -195,6 +212,7 @@ def dominant(K: ArrayLike) -> NDArray[Any]:
     return canonical(normalize(longest))
 
 
+@public
 def of_nearest_rotation(M: ArrayLike) -> NDArray[Any]:
     """The quaternion of the rotation nearest to M in the Frobenius norm (Davenport's q-method)."""
     M = floats(M, "matrix", 3, 3)

@@ -16,6 +16,8 @@ from multibody.errors import InputError, SingularityError
 from multibody.geometry._arrays import at, batch_shape, choice, eye_like, first, floats, is_traced, transpose
 from multibody.geometry._orientations import AngleAxis, Euler, Matrix, Orientation, Quaternion, RotationVector
 from multibody.geometry._positions import POSITIONS
+from multibody.geometry._public import public
+from multibody.geometry._value import need
 from multibody.geometry.euler import SEQUENCES
 from multibody.geometry.rotation import Rotation
 
@@ -33,11 +35,13 @@ ORIENTATIONS = (*(_EULER + sequence for sequence in SEQUENCES), *_ORIENTATIONS)
 """The names of the parameterisations of orientations (the extrinsic sequences have names of their own besides)."""
 
 
-@cache
 def _orientation(name: str) -> Orientation:
     if isinstance(name, str) and name.startswith(_EULER):
-        return Euler(name.removeprefix(_EULER))
+        return _euler(name.removeprefix(_EULER))
     return _ORIENTATIONS[choice(name, "parameterisation of an orientation", ORIENTATIONS)]()
+
+
+_euler = cache(Euler)
 
 
 def _checked(name: str, chi: ArrayLike) -> tuple[Orientation, NDArray[Any]]:
@@ -48,6 +52,7 @@ def _checked(name: str, chi: ArrayLike) -> tuple[Orientation, NDArray[Any]]:
 # ---- positions -------------------------------------------------------------------------------------------------------
 
 
+@public
 def position(name: str, chi: ArrayLike) -> NDArray[Any]:
     """The position vector of position parameters.  [RD 2.2-2.8, §2.2.1]
 
@@ -64,6 +69,7 @@ def position(name: str, chi: ArrayLike) -> NDArray[Any]:
     return _position(name).position(floats(chi, f"{name} parameters", 3))
 
 
+@public
 def position_inverse(name: str, r: ArrayLike) -> NDArray[Any]:
     """The position parameters of a position vector, lengths not negative.  [RD 2.2-2.8]
 
@@ -73,11 +79,13 @@ def position_inverse(name: str, r: ArrayLike) -> NDArray[Any]:
     return _position(name).parameters(floats(r, "position", 3))
 
 
+@public
 def linear(name: str, chi: ArrayLike) -> NDArray[Any]:
     """E_P, (..., 3, 3): the linear velocity is E_P χ'.  [RD 2.9-2.16, §2.3.1]"""
     return _position(name).linear(floats(chi, f"{name} parameters", 3))
 
 
+@public
 def linear_inverse(name: str, chi: ArrayLike, *, damping: float | None = None) -> NDArray[Any]:
     """E_P^-1, (..., 3, 3): χ' is E_P^-1 times the linear velocity.  [RD 2.11-2.17]
 
@@ -96,6 +104,7 @@ def linear_inverse(name: str, chi: ArrayLike, *, damping: float | None = None) -
     return kind.linear_inverse(chi)
 
 
+@public
 def linear_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike) -> NDArray[Any]:
     """The time derivative of E_P: the acceleration is E_P χ'' + E_P' χ'."""
     chi, chi_dot = floats(chi, f"{name} parameters", 3), floats(chi_dot, "their rates", 3)
@@ -110,6 +119,7 @@ def _position(name: str) -> Any:
 # ---- orientations ----------------------------------------------------------------------------------------------------
 
 
+@public
 def rotation(name: str, chi: ArrayLike) -> Rotation:
     """The rotation A_R_B of orientation parameters (..., n).
 
@@ -120,11 +130,13 @@ def rotation(name: str, chi: ArrayLike) -> Rotation:
     return kind.rotation(chi)
 
 
+@public
 def parameters(name: str, rotation: Rotation) -> NDArray[Any]:
     """The orientation parameters (..., n) of a rotation A_R_B."""
-    return _orientation(name).parameters(rotation)
+    return _orientation(name).parameters(need(rotation, Rotation))
 
 
+@public
 def angular(name: str, chi: ArrayLike, frame: str = "A") -> NDArray[Any]:
     """E_R, (..., 3, n): the angular velocity of B with respect to A is E_R χ'.  [RD 2.82-2.107, §2.5.1]
 
@@ -142,6 +154,7 @@ def angular(name: str, chi: ArrayLike, frame: str = "A") -> NDArray[Any]:
     return kind.angular(chi, choice(frame, "frame", ("A", "B")))
 
 
+@public
 def angular_inverse(name: str, chi: ArrayLike, frame: str = "A", *, damping: float | None = None) -> NDArray[Any]:
     """E_R^-1, (..., n, 3): χ' is E_R^-1 times the angular velocity.  [RD 2.82-2.107]
 
@@ -164,6 +177,7 @@ def angular_inverse(name: str, chi: ArrayLike, frame: str = "A", *, damping: flo
     return kind.angular_inverse(chi, frame)
 
 
+@public
 def angular_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike, frame: str = "A") -> NDArray[Any]:
     """The time derivative of E_R, (..., 3, n): the angular acceleration is E_R χ'' + E_R' χ'.
 
@@ -183,7 +197,7 @@ def angular_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike, frame: str = "A")
 
 
 def _damped(E: NDArray[Any], damping: float) -> NDArray[Any]:
-    if not damping > 0:
+    if not isinstance(damping, int | float) or not damping > 0:
         raise InputError(f"damping: expected a positive number, got {damping!r}")
     E_T = transpose(E)
     return np.matmul(E_T, np.linalg.inv(np.matmul(E, E_T) + damping**2 * eye_like(E, 3)))

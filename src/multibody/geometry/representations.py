@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.geometry._arrays import block_matrix, choice, eye_like, floats
+from multibody.geometry._arrays import batch_shape, block_matrix, choice, eye_like, floats
+from multibody.geometry._public import public
+from multibody.geometry._value import need
 from multibody.geometry.operators import cross3, cross6
 from multibody.geometry.pose import Pose
 from multibody.geometry.twist import Twist
@@ -26,15 +28,18 @@ from multibody.geometry.wrench import Wrench
 REPRESENTATIONS = ("left", "right", "mixed", "kindr")
 
 
+@public
 def transform(A_H_B: Pose, source: str, target: str) -> NDArray[Any]:
     """The (..., 6, 6) matrix that takes a twist from the source to the target representation.  [MDN 27-28, 33-35]
 
     >>> transform(Pose.identity(), "left", "right").shape
     (6, 6)
     """
+    need(A_H_B, Pose)
     return np.matmul(_from_left(A_H_B, target), _to_left(A_H_B, source))
 
 
+@public
 def velocity(A_H_B: Pose, twist: ArrayLike, source: str, target: str) -> NDArray[Any]:
     """A twist (..., 6) of B relative to A in another representation.  [MDN 28, 33-35]
 
@@ -44,15 +49,16 @@ def velocity(A_H_B: Pose, twist: ArrayLike, source: str, target: str) -> NDArray
         source: "left", "right", "mixed" or "kindr".
         target: the same.
     """
-    twist = floats(twist, "twist", 6)
+    twist = _fitting(A_H_B, floats(twist, "twist", 6))
     if _known(source) == _known(target):
         return twist + 0.0
     return _velocity_from_left(A_H_B, _velocity_to_left(A_H_B, twist, source), target)
 
 
+@public
 def wrench(A_H_B: Pose, wrench: ArrayLike, source: str, target: str) -> NDArray[Any]:
     """A wrench (..., 6) on B in another representation; its power with the twist stays.  [MDN 58-60]"""
-    wrench = floats(wrench, "wrench", 6)
+    wrench = _fitting(A_H_B, floats(wrench, "wrench", 6))
     if _known(source) == _known(target):
         return wrench + 0.0
     left = wrench
@@ -65,6 +71,7 @@ def wrench(A_H_B: Pose, wrench: ArrayLike, source: str, target: str) -> NDArray[
     return left if target == "left" else _turned(A_H_B, left, target)
 
 
+@public
 def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source: str, target: str) -> NDArray[Any]:
     """An apparent acceleration (..., 6) of B relative to A in another representation.  [MDN 44-46, 52-55, §5.4]
 
@@ -76,6 +83,8 @@ def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source:
         target: the same.
     """
     twist, acceleration = floats(twist, "twist", 6), floats(acceleration, "acceleration", 6)
+    batch_shape("representations.acceleration", (twist, 1), (acceleration, 1))
+    twist, acceleration = _fitting(A_H_B, twist), _fitting(A_H_B, acceleration)
     if _known(source) == _known(target):
         return acceleration + 0.0
     B_v = _velocity_to_left(A_H_B, twist, source)
@@ -83,24 +92,34 @@ def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source:
     return _velocity_from_left(A_H_B, B_a + _turning(B_v, target), target)
 
 
+@public
 def in_frame(C_H_B: Pose, B_v_AB: ArrayLike) -> NDArray[Any]:
     """C_v_AB, (..., 6): a twist or an intrinsic acceleration in an arbitrary frame C.  [MDN 32-34, 47]"""
-    return (C_H_B @ Twist.from_vector(B_v_AB)).vector
+    return (need(C_H_B, Pose) @ Twist.from_vector(B_v_AB)).vector
 
 
+@public
 def apparent_in_frame(C_H_B: Pose, B_v_CB: ArrayLike, B_v_AB: ArrayLike, B_a_AB: ArrayLike) -> NDArray[Any]:
     """The time derivative of C_v_AB, from quantities in B, of which B_a_AB is that of B_v_AB.  [MDN 45, 56]"""
     return in_frame(C_H_B, cross6(B_v_CB, B_v_AB) + floats(B_a_AB, "acceleration", 6))
 
 
+@public
 def intrinsic(C_vdot_AB: ArrayLike, C_v_AC: ArrayLike, C_v_AB: ArrayLike) -> NDArray[Any]:
     """The intrinsic acceleration C_a_AB from the apparent one.  [MDN 47-51]"""
     return floats(C_vdot_AB, "acceleration", 6) + cross6(C_v_AC, C_v_AB)
 
 
+@public
 def apparent(C_a_AB: ArrayLike, C_v_AC: ArrayLike, C_v_AB: ArrayLike) -> NDArray[Any]:
     """The apparent acceleration, the time derivative of C_v_AB, from the intrinsic one.  [MDN 49, 53]"""
     return floats(C_a_AB, "acceleration", 6) - cross6(C_v_AC, C_v_AB)
+
+
+def _fitting(A_H_B: Pose, x: NDArray[Any]) -> NDArray[Any]:
+    """x, broadcast to the batch of the pose."""
+    batch = batch_shape("representation", (need(A_H_B, Pose).position, 1), (x, 1))
+    return np.broadcast_to(x, (*batch, 6))
 
 
 def _known(name: str) -> str:

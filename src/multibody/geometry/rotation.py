@@ -9,26 +9,31 @@ from multibody.errors import InputError, SingularityError
 from multibody.geometry import euler, quaternions, so3
 from multibody.geometry._arrays import (
     at,
+    batch_of,
     batch_shape,
     blockwise,
     choice,
     dot,
     first,
     floats,
+    generator,
     is_traced,
     matvec,
+    not_zero,
     numbers,
     transpose,
     unit,
     vector,
 )
 from multibody.geometry._arrays import matrix as matrix_of
-from multibody.geometry._value import Value, own
+from multibody.geometry._public import public_methods
+from multibody.geometry._value import Value, need, own
 
 TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
 """How far an entry of R^T R may be from the identity in a matrix that is taken to be a rotation."""
 
 
+@public_methods
 class Rotation(Value):
     """The orientation of frame B in frame A, or a batch of them.  [RD §2.4-2.4.5; MDN §4.2; Kindr items 1-5]
 
@@ -83,7 +88,7 @@ class Rotation(Value):
         >>> Rotation.identity((2, 3)).shape
         (2, 3)
         """
-        return cls._trusted(np.broadcast_to(np.eye(3), (*batch, 3, 3)))
+        return cls._trusted(np.broadcast_to(np.eye(3), (*batch_of(batch), 3, 3)))
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike, *, project: bool = False, tolerance: float | None = None) -> Self:
@@ -113,7 +118,7 @@ class Rotation(Value):
         Args:
             quaternion: (..., 4), not zero.
         """
-        quaternion = _not_zero(floats(quaternion, "quaternion (w, x, y, z)", 4), "quaternion")
+        quaternion = not_zero(floats(quaternion, "quaternion (w, x, y, z)", 4), "quaternion")
         return cls._of_quaternion(blockwise(lambda q: quaternions.canonical(unit(q)), (quaternion, 1)))
 
     @classmethod
@@ -129,7 +134,7 @@ class Rotation(Value):
         >>> Rotation.from_angle_axis(np.pi, [0.0, 0.0, 2.0]).quaternion.round(12)
         array([0., 0., 0., 1.])
         """
-        axis = _not_zero(floats(axis, "axis", 3), "axis")
+        axis = not_zero(floats(axis, "axis", 3), "axis")
         angle = numbers(angle, "angle", axis)
         batch_shape("from_angle_axis", (angle, 0), (axis, 1))
         return cls._trusted(blockwise(lambda a, n: so3.from_angle_axis(a, unit(n)), (angle, 0), (axis, 1)))
@@ -174,7 +179,7 @@ class Rotation(Value):
         >>> Rotation.random(np.random.default_rng(0), (5,)).shape
         (5,)
         """
-        return cls.from_quaternion(rng.standard_normal((*batch, 4)))
+        return cls.from_quaternion(generator(rng).standard_normal((*batch_of(batch), 4)))
 
     # ---- parameters --------------------------------------------------------------------------------------------------
 
@@ -249,11 +254,11 @@ class Rotation(Value):
 
     def boxminus(self, other: "Rotation") -> NDArray[Any]:
         """log(Φ ⊗ other^-1), (..., 3) in frame A: `other.boxplus(self.boxminus(other))` is self.  [Kindr item 9]"""
-        return (self @ other.inverse()).log()
+        return (self @ need(other, Rotation).inverse()).log()
 
     def interpolate(self, other: "Rotation", t: ArrayLike) -> "Rotation":
         """Spherical linear interpolation: self at t = 0, other at t = 1, t of any batch shape.  [Kindr item 12]"""
-        way = other.boxminus(self)
+        way = need(other, Rotation).boxminus(self)
         return self.boxplus(way * numbers(t, "t", way)[..., None])
 
     def integrate(self, omega: ArrayLike, dt: ArrayLike, frame: str = "A") -> "Rotation":
@@ -271,6 +276,7 @@ class Rotation(Value):
     def angular_velocity(self, following: "Rotation", dt: ArrayLike, frame: str = "A") -> NDArray[Any]:
         """The constant angular velocity (..., 3) that leads to the following rotation in dt.  [Kindr item 11]"""
         choice(frame, "frame", ("A", "B"))
+        need(following, Rotation)
         turn = following.boxminus(self) if frame == "A" else (self.inverse() @ following).log()
         return turn / numbers(dt, "dt", turn)[..., None]
 
@@ -280,7 +286,7 @@ class Rotation(Value):
         >>> Rotation.elementary("z", 1.0).angle_to(Rotation.elementary("z", 3.0)).round(12)
         np.float64(2.0)
         """
-        return (self.inverse() @ other).angle_axis[0]
+        return (self.inverse() @ need(other, Rotation)).angle_axis[0]
 
     def mean(self, axis: int = 0, weights: ArrayLike | None = None) -> "Rotation":
         """The rotation with the least (weighted) sum of squared chordal distances to those along a batch axis.
@@ -293,6 +299,8 @@ class Rotation(Value):
             SingularityError: when there is no single such rotation, as between two that differ by half a turn.
         """
         batch = self.shape
+        if not isinstance(axis, int | np.integer):
+            raise InputError(f"mean: expected the number of a batch axis, got {axis!r}")
         if not -len(batch) <= axis < len(batch):
             raise InputError(f"mean: axis {axis} does not exist in the batch shape {batch}")
         stacked = np.moveaxis(self.matrix, axis % len(batch), 0)
@@ -309,14 +317,6 @@ class Rotation(Value):
         return self._show(matrix=self.matrix)
 
 
-def _not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
-    if not is_traced(x):
-        zero = ~x.any(axis=-1)
-        if zero.any():
-            raise InputError(f"{what}{at(first(zero))}: expected a direction, got zero")
-    return x
-
-
 def _check_orthonormal(R: NDArray[Any], tolerance: float) -> None:
     def deviation(R: NDArray[Any]) -> NDArray[Any]:
         columns = [R[..., :, k] for k in range(3)]
@@ -327,7 +327,7 @@ def _check_orthonormal(R: NDArray[Any], tolerance: float) -> None:
 
     found = blockwise(deviation, (R, 2))
     worst, determinant = found[..., 0], found[..., 1]
-    bad = (worst > tolerance) | (determinant < 0)  # not so for NaN, which is data
+    bad = ((worst > tolerance) | (determinant < 0)) & np.isfinite(R).all(axis=(-1, -2))  # NaN and Inf are data
     if bad.any():
         index = first(bad)
         raise InputError(

@@ -18,6 +18,7 @@ from multibody.errors import SingularityError
 from multibody.geometry import _coefficients as k
 from multibody.geometry import quaternions
 from multibody.geometry._arrays import at, blockwise, dot, first, floats, is_traced, matrix, numbers
+from multibody.geometry._public import public
 
 SINGULAR_WITHIN = 1e-9
 """Distance in radians to θ = 2π, 4π, ... at which the inverse Jacobians are refused."""
@@ -38,6 +39,7 @@ def _isotropic(a: Any, b: Any, c: Any, phi: NDArray[Any]) -> NDArray[Any]:
     )
 
 
+@public
 def exp(phi: ArrayLike) -> NDArray[Any]:
     """The rotation matrix of a rotation vector (Rodrigues).  [Kindr item 6; QT 53, 55; RD 2.48]
 
@@ -61,6 +63,7 @@ def exp(phi: ArrayLike) -> NDArray[Any]:
     return blockwise(block, (floats(phi, "rotation vector", 3), 1))
 
 
+@public
 def from_angle_axis(angle: ArrayLike, axis: ArrayLike) -> NDArray[Any]:
     """The rotation matrix of an angle (...) about a unit axis (..., 3).  [RD 2.48]"""
     axis = floats(axis, "axis", 3)
@@ -69,6 +72,7 @@ def from_angle_axis(angle: ArrayLike, axis: ArrayLike) -> NDArray[Any]:
     return _isotropic(np.cos(angle), np.sin(angle), 2 * half * half, axis)
 
 
+@public
 def log(R: ArrayLike) -> NDArray[Any]:
     """The rotation vector of a rotation matrix, its length in [0, π].  [Kindr item 7; RD 2.47]
 
@@ -85,6 +89,7 @@ def log(R: ArrayLike) -> NDArray[Any]:
     return blockwise(block, (floats(R, "rotation matrix", 3, 3), 2))
 
 
+@public
 def left_jacobian(phi: ArrayLike) -> NDArray[Any]:
     """Γ(φ): the angular velocity in the fixed frame is Γ(φ) φ'.  [Kindr §Derivatives; RD 2.104, 2.106; QT 54, 56, §5.2]
 
@@ -103,6 +108,7 @@ def left_jacobian(phi: ArrayLike) -> NDArray[Any]:
     return blockwise(block, (floats(phi, "rotation vector", 3), 1))
 
 
+@public
 def left_jacobian_inverse(phi: ArrayLike) -> NDArray[Any]:
     """Γ(φ)^-1, which does not exist at θ = 2π, 4π, ...  [Kindr §Derivatives; RD 2.105, 2.107]
 
@@ -127,16 +133,19 @@ def left_jacobian_inverse(phi: ArrayLike) -> NDArray[Any]:
     return blockwise(block, (phi, 1))
 
 
+@public
 def right_jacobian(phi: ArrayLike) -> NDArray[Any]:
     """Γ(-φ), which times φ' is the angular velocity in the moving frame.  [Kindr §Rotation Vector Rates; From 29]"""
     return left_jacobian(-floats(phi, "rotation vector", 3))
 
 
+@public
 def right_jacobian_inverse(phi: ArrayLike) -> NDArray[Any]:
     """Γ(-φ)^-1.  [Kindr §Rotation Vector Rates]"""
     return left_jacobian_inverse(-floats(phi, "rotation vector", 3))
 
 
+@public
 def left_jacobian_dot(phi: ArrayLike, dphi: ArrayLike) -> NDArray[Any]:
     """The derivative of Γ(φ) along dphi: its time derivative when dphi is φ'.
 

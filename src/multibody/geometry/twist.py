@@ -5,12 +5,14 @@ from typing import Any, Self, overload
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
+from multibody.geometry._public import public_methods
 from multibody.geometry._spatial import SpatialVector
 from multibody.geometry.operators import ad, cross3, cross6, cross6_dual, hat6
 from multibody.geometry.pose import Pose
 from multibody.geometry.wrench import Wrench
 
 
+@public_methods
 class Twist(SpatialVector):
     """The twist C_v_AB of B relative to A, written in C, or a batch.  [MDN 20, 25, 32, §5, 5.2]
 

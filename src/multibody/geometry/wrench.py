@@ -6,11 +6,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot
+from multibody.geometry._public import public_methods
 from multibody.geometry._spatial import SpatialVector
 from multibody.geometry.operators import cross3
 from multibody.geometry.pose import Pose
 
 
+@public_methods
 class Wrench(SpatialVector):
     """The wrench B_f, or a batch: a force and the torque about the frame's origin.  [MDN 57, §6]
 

@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry import _coefficients as k
 from multibody.geometry import operators, so3
-from multibody.geometry._arrays import eye_like, floats, matvec, transpose
+from multibody.geometry._arrays import eye_like, floats, matvec, solve, transpose
+from multibody.geometry._public import public_methods
 from multibody.geometry.pose import Pose
 
 
+@public_methods
 class Group(ABC):
     """A Lie group of rigid motion: what its subclasses say, and what follows from it.  [From §4]
 
@@ -157,7 +159,7 @@ class Group(ABC):
         """(..., m): the v' that solves M v' + C(v) v = τ."""
         v = self._vector(v)
         rest = self._vector(tau) - matvec(self.C(M, v), v)
-        return np.linalg.solve(floats(M, "M", self.dim, self.dim), rest[..., None])[..., 0]
+        return solve(floats(M, "M", self.dim, self.dim), rest, "the inertia M")
 
     def _vector(self, x: ArrayLike) -> NDArray[Any]:
         return floats(x, f"{type(self).__name__} vector", self.dim)

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import InputError
 from multibody.geometry import operators
 from multibody.geometry._arrays import eye_like, matrix, vector
+from multibody.geometry._public import public_methods
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
 
 
+@public_methods
 @dataclass(frozen=True)
 class Helical(Group):
     """A screw about z: the coordinate is the angle, the pitch in metres per radian.  [From Table 1; From §4.6]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.geometry import _coefficients as k
 from multibody.geometry import operators
 from multibody.geometry._arrays import choice, matvec, vector
+from multibody.geometry._public import public_methods
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
@@ -16,6 +17,7 @@ from multibody.geometry.rotation import Rotation
 AXES = ("x", "y", "z")
 
 
+@public_methods
 @dataclass(frozen=True)
 class Schoenflies(Group):
     """Pick-and-place motion: velocities (u, v, w) and the rate about the axis.  [From §4.4; From 88-96; From Table 1]

@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry import _coefficients as k
 from multibody.geometry._arrays import matrix, vector
+from multibody.geometry._public import public_methods
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
 
 
+@public_methods
 @dataclass(frozen=True)
 class SE2(Group):
     """Translation along x and y, rotation about z: velocities (u, v, r).  [From §4.3; From 77-87; From Table 1]"""

@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry import operators, so3
 from multibody.geometry._arrays import block_matrix
+from multibody.geometry._public import public_methods
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
 
 
+@public_methods
 @dataclass(frozen=True)
 class SE3(Group):
     """Free motion: velocities are twists, linear first.  [MDN 3-4; From §4.2; From 72-76; From Table 1]

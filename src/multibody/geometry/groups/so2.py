@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import eye_like, matrix, transpose, vector
+from multibody.geometry._public import public_methods
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
 
 
+@public_methods
 @dataclass(frozen=True)
 class SO2(Group):
     """Rotation about z by an angle.  [From Table 1; From Table 2; From §4.6]

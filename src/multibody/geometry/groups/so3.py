@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry import operators, so3
 from multibody.geometry._arrays import transpose
+from multibody.geometry._public import public_methods
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
 
 
+@public_methods
 @dataclass(frozen=True)
 class SO3(Group):
     """Rotation about a point.  [MDN 1-2; From §4.1; From 64-65; From Table 1]"""

@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import eye_like, matrix, vector
+from multibody.geometry._public import public_methods
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
 
 
+@public_methods
 class Translations(Group):
     """The abstract base of the translation groups: g = [[1, x], [0, 1]].  [From §4.5; From Table 1; From Table 2]"""
 
@@ -52,6 +54,7 @@ class Translations(Group):
         return matrix([*rows, [0] * n + [diagonal]])
 
 
+@public_methods
 @dataclass(frozen=True)
 class R1(Translations):
     """Translation along z."""
@@ -61,6 +64,7 @@ class R1(Translations):
     axes = (2,)
 
 
+@public_methods
 @dataclass(frozen=True)
 class R2(Translations):
     """Translation along x and y."""
@@ -70,6 +74,7 @@ class R2(Translations):
     axes = (0, 1)
 
 
+@public_methods
 @dataclass(frozen=True)
 class R3(Translations):
     """Translation along x, y and z."""

@@ -1,0 +1,74 @@
+"""What every public function of geometry promises: NaN and Inf are data, and batches that do not fit are told so."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from multibody.errors import InputError, MultibodyError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_SPECIAL = (
+    "__init__",
+    "__matmul__",
+    "__rmatmul__",
+    "__add__",
+    "__sub__",
+    "__neg__",
+    "__mul__",
+    "__rmul__",
+    "__getitem__",
+)
+
+
+@runtime_checkable
+class Shaped(Protocol):
+    """A value or an array."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        ...
+
+
+def public(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, silent about numbers that are not finite; it refuses batch shapes that do not broadcast."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            with np.errstate(all="ignore"):
+                return function(*args, **kwargs)
+        except ValueError as error:
+            if isinstance(error, MultibodyError) or "broadcast" not in str(error):
+                raise
+            shapes = ", ".join(str(_shape(x)) for x in (*args, *kwargs.values()))
+            what = f"{function.__qualname__}: expected batch shapes that broadcast"
+            raise InputError(f"{what}, got arguments of shapes {shapes}") from None
+
+    return run
+
+
+def public_methods(cls: type[T]) -> type[T]:
+    """The class, with all its public methods and operators made `public`."""
+    for name, member in list(vars(cls).items()):
+        if name.startswith("_") and name not in _SPECIAL:
+            continue
+        wrapped: Any = None
+        if isinstance(member, classmethod):
+            wrapped = classmethod(public(member.__func__))
+        elif isinstance(member, property) and member.fget:
+            wrapped = property(public(member.fget), doc=member.__doc__)
+        elif callable(member) and not isinstance(member, type):
+            wrapped = public(member)
+        if wrapped is not None:
+            setattr(cls, name, wrapped)
+    return cls
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    """The batch shape of a value, the whole shape of an array."""
+    return x.shape if isinstance(x, Shaped) else np.shape(x)
