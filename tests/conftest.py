@@ -1,8 +1,13 @@
-"""What all tests share: the profiles of hypothesis.
+"""What all tests share: the profiles of hypothesis, and one thread for linear algebra.
 
-"multibody" is the one that runs; it draws the same examples every time. `pytest --hypothesis-profile=thorough` draws
-many new ones.
+"multibody" is the profile that runs; it draws the same examples every time. `pytest --hypothesis-profile=thorough`
+draws many new ones.
 """
+
+import os
+
+# Before NumPy is loaded. Our matrices are small: threads do not help, and workers that share the cores wait for them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from hypothesis import HealthCheck, settings
 

@@ -284,13 +284,13 @@ def test_the_wrong_sample_of_a_batch_is_named():
             make(x)
 
 
-def test_a_singular_inertia_is_a_singularity_and_names_the_sample():
-    """A point mass has no angular acceleration; other samples of the batch are not to blame."""
-    point = SpatialInertia(mass=1.0, com=chi, inertia=np.stack([np.eye(3), np.zeros((3, 3))]))
-    with pytest.raises(mb.SingularityError, match=r"sample 1\b"):
-        point.acceleration(v6, np.ones(6))
-    M = np.stack([np.eye(3), np.zeros((3, 3))])
-    with pytest.raises(mb.SingularityError, match=r"sample 1\b"):
+@pytest.mark.parametrize("other", [np.eye(3), 1e-120 * np.eye(3), np.full((3, 3), np.nan)], ids=["one", "tiny", "nan"])
+def test_a_singular_inertia_is_a_singularity_and_names_the_sample(other):
+    """A point mass has no angular acceleration; the other samples of the batch are not to blame."""
+    M = np.stack([other, other, np.zeros((3, 3))])
+    with pytest.raises(mb.SingularityError, match=r"sample 2\b"):
+        SpatialInertia(mass=1.0, com=chi, inertia=M).acceleration(v6, np.ones(6))
+    with pytest.raises(mb.SingularityError, match=r"sample 2\b"):
         groups.SE2().forward_dynamics(M, chi, np.ones(3))
 
 

@@ -78,8 +78,21 @@ def solve(A: NDArray[Any], b: NDArray[Any], what: str) -> NDArray[Any]:
     try:
         return np.linalg.solve(A, b[..., None])[..., 0]
     except np.linalg.LinAlgError:
-        singular = np.linalg.det(np.where(np.isfinite(A), A, 0.0)) == 0
-        raise SingularityError(f"{what}{at(first(singular))} has no inverse") from None
+        raise SingularityError(f"{what}{at(_first_singular(A))} has no inverse") from None
+
+
+def _first_singular(A: NDArray[Any]) -> tuple[int, ...]:
+    for index in np.ndindex(A.shape[:-2]):
+        try:
+            np.linalg.inv(A[index])
+        except np.linalg.LinAlgError:
+            return index
+    return ()
+
+
+def singular_within(x: NDArray[Any]) -> float:
+    """The distance to a singularity at which numbers of the precision of x cannot tell it any more."""
+    return max(1e-9, 4 * float(np.finfo(x.dtype).eps))
 
 
 def vector(*components: Any) -> NDArray[Any]:
@@ -93,7 +106,7 @@ def matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
 
 
 def _assemble(entries: Sequence[Any], core: tuple[int, ...]) -> NDArray[Any]:
-    arrays = [entry for entry in entries if not isinstance(entry, int | float)]
+    arrays = [entry for entry in entries if type(entry) not in (int, float)]  # a NumPy number has a precision
     batch = np.broadcast_shapes(*(array.shape for array in arrays))
     if any(is_traced(array) for array in arrays):
         return np.stack([np.broadcast_to(entry, batch) for entry in entries], axis=-1).reshape(batch + core)

@@ -26,9 +26,9 @@ _D_SERIES = [b / factorial(2 * k + 2) for k, b in enumerate(_BERNOULLI)]
 
 
 def half_sinc(theta: NDArray[Any]) -> NDArray[Any]:
-    """sin(θ/2) / θ, which is 1/2 at zero."""
-    zero = theta == 0.0
-    return np.where(zero, 0.5, np.sin(theta / 2) / np.where(zero, 1.0, theta))
+    """sin(θ/2) / θ, which is 1/2 at zero and next to it, where θ/2 may no longer be a normal number."""
+    small = np.abs(theta) < 1e-30
+    return np.where(small, 0.5, np.sin(theta / 2) / np.where(small, 1.0, theta))
 
 
 def a_b(theta: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

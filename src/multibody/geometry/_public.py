@@ -53,9 +53,9 @@ def public(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def public_methods(cls: type[T]) -> type[T]:
-    """The class, with all its public methods and operators made `public`."""
+    """The class, with its public methods and operators made `public`, but for those it lists in `_plain`."""
     for name, member in list(vars(cls).items()):
-        if name.startswith("_") and name not in _SPECIAL:
+        if (name.startswith("_") and name not in _SPECIAL) or name in vars(cls).get("_plain", ()):
             continue
         wrapped: Any = None
         if isinstance(member, classmethod):

@@ -29,8 +29,8 @@ from multibody.geometry.pose import Pose
 from multibody.geometry.twist import Twist
 from multibody.geometry.wrench import Wrench
 
-SYMMETRIC_WITHIN = 1e-9
-"""How far, relative to its largest entry, a rotational inertia may be from symmetric."""
+WITHIN = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
+"""How far, relative to its largest entry, an inertia may be from its form: symmetric, of six by six, possible."""
 
 
 @public_methods
@@ -59,7 +59,7 @@ class SpatialInertia(Value):
         batch = batch_shape("SpatialInertia", (mass, 0), (com, 1), (inertia, 2))
         if not is_traced(inertia):
             skew = np.abs(inertia - transpose(inertia)).max(axis=(-1, -2))
-            bad = (skew > SYMMETRIC_WITHIN * np.abs(inertia).max(axis=(-1, -2))) & np.isfinite(skew)
+            bad = (skew > WITHIN[inertia.dtype] * np.abs(inertia).max(axis=(-1, -2))) & np.isfinite(skew)
             if bad.any():
                 index = first(bad)
                 raise InputError(
@@ -74,10 +74,10 @@ class SpatialInertia(Value):
         """From 6 × 6 matrices of the form of `matrix`.  [MDN 68]"""
         M = floats(matrix, "6 x 6 inertia", 6, 6)
         mass, offset = M[..., 0, 0], vee3(M[..., 3:, :3])
-        com = offset / mass[..., None]
+        com = _per_mass(offset, mass)
         value = cls(mass=mass, com=com, inertia=M[..., 3:, 3:] - _steiner(mass, com))
         if not is_traced(M):
-            bad = np.abs(value.matrix - M).max(axis=(-1, -2)) > SYMMETRIC_WITHIN * np.abs(M).max(axis=(-1, -2))
+            bad = np.abs(value.matrix - M).max(axis=(-1, -2)) > WITHIN[M.dtype] * np.abs(M).max(axis=(-1, -2))
             bad = bad & np.isfinite(M).all(axis=(-1, -2))  # NaN and Inf are data
             if bad.any():
                 raise InputError(
@@ -89,7 +89,8 @@ class SpatialInertia(Value):
     def from_parameters(cls, parameters: ArrayLike) -> Self:
         """From (..., 10): m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's origin."""
         p = floats(parameters, "inertial parameters", 10)
-        mass, com = p[..., 0], p[..., 1:4] / p[..., :1]
+        mass = p[..., 0]
+        com = _per_mass(p[..., 1:4], mass)
         xx, xy, yy, xz, yz, zz = (p[..., k] for k in range(4, 10))
         about_origin = matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         return cls(mass=mass, com=com, inertia=about_origin - _steiner(mass, com))
@@ -188,7 +189,9 @@ class SpatialInertia(Value):
         """
         omega, psi = floats(omega, "omega", 3), floats(psi, "psi", 3)
         torque = matvec(self.inertia, psi) + cross3(omega, matvec(self.inertia, omega))
-        return self.mass[..., None] * floats(a_com, "a_com", 3), torque
+        force = self.mass[..., None] * floats(a_com, "a_com", 3)
+        batch = batch_shape("newton_euler_at_com", (force, 1), (torque, 1))
+        return np.broadcast_to(force, (*batch, 3)), np.broadcast_to(torque, (*batch, 3))
 
     # ---- physical consistency ----------------------------------------------------------------------------------------
 
@@ -207,7 +210,7 @@ class SpatialInertia(Value):
                 moments[..., 0],
             ),
             (
-                finite & (excess > 1e-9 * size),
+                finite & (excess > WITHIN[self.inertia.dtype] * size),
                 "no principal moment may exceed the sum of the other two (triangle inequality), but one does by "
                 "{:.6g} kg m^2",
                 excess,
@@ -244,6 +247,12 @@ def kirchhoff(twist: ArrayLike, momentum: ArrayLike, momentum_rate: ArrayLike) -
         momentum_rate: (..., 6) the time derivative of its numbers.
     """
     return floats(momentum_rate, "momentum_rate", 6) + cross6_dual(twist, momentum)
+
+
+def _per_mass(moment: NDArray[Any], mass: NDArray[Any]) -> NDArray[Any]:
+    """The centre of mass; that of nothing is the origin."""
+    massless = (mass == 0.0)[..., None]
+    return np.where(massless, 0.0, moment / np.where(massless, 1.0, mass[..., None]))
 
 
 def _steiner(mass: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:

@@ -146,15 +146,10 @@ def from_matrix(R: ArrayLike) -> NDArray[Any]:
         return np.where(upper, np.where(x_first, column_x, column_y), np.where(z_first, column_z, column_w))
 
     ww, xx, yy, zz = 1 + x + y + z, 1 + x - y - z, 1 - x + y - z, 1 - x - y + z
-    scale = 0.5 / np.sqrt(pick(xx, yy, zz, ww))
-    w = pick(wx, wy, wz, ww)
+    w, i, j, k = pick(wx, wy, wz, ww), pick(xx, xy, xz, wx), pick(xy, yy, yz, wy), pick(xz, yz, zz, wz)
+    scale = 1 / np.sqrt(w * w + i * i + j * j + k * k)
     scale = np.where(w < 0, -scale, scale)
-    return vector(
-        scale * w,
-        scale * pick(xx, xy, xz, wx),
-        scale * pick(xy, yy, yz, wy),
-        scale * pick(xz, yz, zz, wz),
-    )
+    return vector(scale * w, scale * i, scale * j, scale * k)
 
 
 @public

@@ -13,16 +13,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError, SingularityError
-from multibody.geometry._arrays import at, batch_shape, choice, eye_like, first, floats, is_traced, transpose
+from multibody.geometry._arrays import (
+    at,
+    batch_shape,
+    choice,
+    eye_like,
+    first,
+    floats,
+    is_traced,
+    singular_within,
+    transpose,
+)
 from multibody.geometry._orientations import AngleAxis, Euler, Matrix, Orientation, Quaternion, RotationVector
 from multibody.geometry._positions import POSITIONS
 from multibody.geometry._public import public
 from multibody.geometry._value import need
 from multibody.geometry.euler import SEQUENCES
 from multibody.geometry.rotation import Rotation
-
-SINGULAR_WITHIN = 1e-9
-"""Distance to a singularity, in radians or metres, at which an undamped inverse is refused."""
 
 _EULER = "euler-"
 _ORIENTATIONS: dict[str, Callable[[], Orientation]] = {
@@ -107,9 +114,14 @@ def linear_inverse(name: str, chi: ArrayLike, *, damping: float | None = None) -
 @public
 def linear_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike) -> NDArray[Any]:
     """The time derivative of E_P: the acceleration is E_P χ'' + E_P' χ'."""
-    chi, chi_dot = floats(chi, f"{name} parameters", 3), floats(chi_dot, "their rates", 3)
-    batch_shape("linear_dot", (chi, 1), (chi_dot, 1))
+    chi, chi_dot = _together(floats(chi, f"{name} parameters", 3), floats(chi_dot, "their rates", 3))
     return _position(name).linear_dot(chi, chi_dot)
+
+
+def _together(chi: NDArray[Any], chi_dot: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Parameters and their rates in one batch shape."""
+    batch = batch_shape("parameters and rates", (chi, 1), (chi_dot, 1))
+    return np.broadcast_to(chi, (*batch, chi.shape[-1])), np.broadcast_to(chi_dot, (*batch, chi.shape[-1]))
 
 
 def _position(name: str) -> Any:
@@ -188,8 +200,7 @@ def angular_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike, frame: str = "A")
         frame: the frame in which the angular velocity is written, "A" or "B".
     """
     kind, chi = _checked(name, chi)
-    chi_dot = floats(chi_dot, f"rates of {name} parameters", kind.size)
-    batch_shape("angular_dot", (chi, 1), (chi_dot, 1))
+    chi, chi_dot = _together(chi, floats(chi_dot, f"rates of {name} parameters", kind.size))
     return kind.angular_dot(chi, chi_dot, choice(frame, "frame", ("A", "B")))
 
 
@@ -210,7 +221,7 @@ def _refuse_singular(
         return
     with np.errstate(all="ignore"):
         away = distance(chi)
-        bad = away < SINGULAR_WITHIN
+        bad = away < singular_within(chi)
     if bad.any():
         index = first(bad)
         raise SingularityError(

@@ -83,8 +83,8 @@ def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source:
         target: the same.
     """
     twist, acceleration = floats(twist, "twist", 6), floats(acceleration, "acceleration", 6)
-    batch_shape("representations.acceleration", (twist, 1), (acceleration, 1))
-    twist, acceleration = _fitting(A_H_B, twist), _fitting(A_H_B, acceleration)
+    batch = batch_shape("acceleration", (twist, 1), (acceleration, 1), (need(A_H_B, Pose).position, 1))
+    twist, acceleration = np.broadcast_to(twist, (*batch, 6)), np.broadcast_to(acceleration, (*batch, 6))
     if _known(source) == _known(target):
         return acceleration + 0.0
     B_v = _velocity_to_left(A_H_B, twist, source)
@@ -130,7 +130,7 @@ def _from_left(A_H_B: Pose, target: str) -> NDArray[Any]:
     R = A_H_B.rotation.matrix
     one = eye_like(R, 3)
     if _known(target) == "left":
-        return eye_like(R, 6)
+        return np.broadcast_to(eye_like(R, 6), (*R.shape[:-2], 6, 6))
     if target == "right":
         return A_H_B.adjoint
     return block_matrix([[R, 0], [0, R if target == "mixed" else one]])

@@ -49,6 +49,7 @@ class Rotation(Value):
 
     __slots__ = ("_matrix", "_quaternion")
     _core = (2,)
+    _plain = ("matrix", "quaternion")  # they call public functions, when they compute at all
     _matrix: NDArray[Any] | None  # of these two one is known from the start;
     _quaternion: NDArray[Any] | None  # the other is computed when it is asked for, and kept
 
@@ -105,6 +106,8 @@ class Rotation(Value):
             SingularityError: when `project` finds no single nearest rotation.
         """
         matrix = floats(matrix, "rotation matrix", 3, 3)
+        if tolerance is not None and not tolerance > 0:
+            raise InputError(f"tolerance: expected a positive number, got {tolerance!r}")
         if project:
             return cls._trusted(_nearest(matrix, "from_matrix"))
         if not is_traced(matrix):

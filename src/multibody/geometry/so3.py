@@ -17,11 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import SingularityError
 from multibody.geometry import _coefficients as k
 from multibody.geometry import quaternions
-from multibody.geometry._arrays import at, blockwise, dot, first, floats, is_traced, matrix, numbers
+from multibody.geometry._arrays import at, blockwise, dot, first, floats, is_traced, matrix, numbers, singular_within
 from multibody.geometry._public import public
-
-SINGULAR_WITHIN = 1e-9
-"""Distance in radians to θ = 2π, 4π, ... at which the inverse Jacobians are refused."""
 
 
 def _isotropic(a: Any, b: Any, c: Any, phi: NDArray[Any]) -> NDArray[Any]:
@@ -180,7 +177,7 @@ def check_whole_turns(phi: NDArray[Any]) -> None:
     with np.errstate(all="ignore"):
         turns = np.linalg.norm(phi, axis=-1) / (2 * np.pi)
         distance = 2 * np.pi * np.abs(turns - np.round(turns))
-        bad = (distance < SINGULAR_WITHIN) & (np.round(turns) > 0)
+        bad = (distance < singular_within(phi)) & (np.round(turns) > 0)
     if bad.any():
         index = first(bad)
         raise SingularityError(

@@ -33,7 +33,10 @@ class Helical(Group):
     size = 4
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.pitch, int | float) and math.isfinite(self.pitch) and self.pitch != 0):
+        number = isinstance(self.pitch, int | float | np.integer | np.floating)
+        if number:
+            object.__setattr__(self, "pitch", float(self.pitch))  # so that it does not change the precision of arrays
+        if not number or not math.isfinite(self.pitch) or self.pitch == 0:
             raise InputError(f"pitch: expected a finite number of m/rad other than 0, got {self.pitch!r}")
 
     def selection(self) -> NDArray[Any]:
