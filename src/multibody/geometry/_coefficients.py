@@ -37,6 +37,21 @@ def a_b(theta: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return 2 * s * np.cos(theta / 2), 2 * s * s
 
 
+def a_b_squared(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A and B at θ² = x, smooth at zero: no root is taken where its slope is infinite."""
+    small = x < 1e-5
+    a, b = a_b(np.sqrt(np.where(small, 1.0, x)))
+    return np.where(small, 1 - x * (1 / 6 - x / 120), a), np.where(small, 0.5 - x * (1 / 24 - x / 720), b)
+
+
+def half_angle(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """cos(θ/2) and sin(θ/2) / θ at θ² = x, smooth at zero."""
+    small = x < 1e-5
+    theta = np.sqrt(np.where(small, 1.0, x))
+    cosine = np.where(small, 1 - x * (1 / 8 - x / 384), np.cos(theta / 2))
+    return cosine, np.where(small, 0.5 - x * (1 / 48 - x / 3840), np.sin(theta / 2) / theta)
+
+
 def c(x: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """C at θ² = x."""
     return _closed_or_series(x, 1 - a, _C_SERIES)

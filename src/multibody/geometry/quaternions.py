@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import dot, floats, matrix, not_zero, unit, vector
-from multibody.geometry._coefficients import half_sinc
+from multibody.geometry._coefficients import half_angle
 from multibody.geometry._public import public
 
 
@@ -156,9 +156,8 @@ def from_matrix(R: ArrayLike) -> NDArray[Any]:
 def from_rotation_vector(phi: ArrayLike) -> NDArray[Any]:
     """The unit quaternion (cos θ/2, n sin θ/2).  [RD 2.51-2.52; Kindr §Quaternion and Angle-Axis]"""
     phi = floats(phi, "rotation vector", 3)
-    theta = np.sqrt(dot(phi, phi))
-    s = half_sinc(theta)
-    return vector(np.cos(theta / 2), s * phi[..., 0], s * phi[..., 1], s * phi[..., 2])
+    c, s = half_angle(dot(phi, phi))
+    return vector(c, s * phi[..., 0], s * phi[..., 1], s * phi[..., 2])
 
 
 @public

@@ -54,7 +54,7 @@ def exp(phi: ArrayLike) -> NDArray[Any]:
 
     def block(phi: NDArray[Any]) -> NDArray[Any]:
         x = dot(phi, phi)
-        a, b = k.a_b(np.sqrt(x))
+        a, b = k.a_b_squared(x)
         return _isotropic(1 - b * x, a, b, phi)
 
     return blockwise(block, (floats(phi, "rotation vector", 3), 1))
@@ -99,7 +99,7 @@ def left_jacobian(phi: ArrayLike) -> NDArray[Any]:
 
     def block(phi: NDArray[Any]) -> NDArray[Any]:
         x = dot(phi, phi)
-        a, b = k.a_b(np.sqrt(x))
+        a, b = k.a_b_squared(x)
         return _isotropic(a, b, k.c(x, a), phi)
 
     return blockwise(block, (floats(phi, "rotation vector", 3), 1))
@@ -123,7 +123,7 @@ def left_jacobian_inverse(phi: ArrayLike) -> NDArray[Any]:
 
     def block(phi: NDArray[Any]) -> NDArray[Any]:
         x = dot(phi, phi)
-        a, b = k.a_b(np.sqrt(x))
+        a, b = k.a_b_squared(x)
         d = k.d(x, a, b)
         return _isotropic(1 - d * x, -0.5, d, phi)
 
@@ -158,7 +158,7 @@ def left_jacobian_dot(phi: ArrayLike, dphi: ArrayLike) -> NDArray[Any]:
 
     def block(phi: NDArray[Any], dphi: NDArray[Any]) -> NDArray[Any]:
         x, dx = dot(phi, phi), 2 * dot(phi, dphi)
-        a, b = k.a_b(np.sqrt(x))
+        a, b = k.a_b_squared(x)
         c = k.c(x, a)
         da = dx * (c - b) / 2
         db = dx * k.db(x, a, b)
