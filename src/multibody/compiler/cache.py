@@ -1,0 +1,139 @@
+"""Object code on disk, so that the next process starts in milliseconds.
+
+An entry is one file, named by a digest of all that its code depends on: the graph or the key that stands for it, the
+options, this library's compiler, LLVM's version, the processor and its features. It holds a line of JSON and the object
+code, under a checksum; nothing in it is ever executed but that code. The directory must belong to the user, and nobody
+else may write to it. Whatever goes wrong here costs a compilation and nothing else.
+"""
+
+import hashlib
+import json
+import os
+import stat
+import sys
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from multibody.compiler import native
+from multibody.compiler.config import config
+
+_MAGIC = b"multibody kernel 1\n"
+
+
+class Entry(NamedTuple):
+    """What is kept of a kernel."""
+
+    header: dict[str, Any]
+    """Plain data: the signature and the counts of operations."""
+    objects: list[bytes]
+
+
+def directory() -> Path:
+    """Where entries lie: $MULTIBODY_CACHE_DIR, or `multibody` in the user's cache directory."""
+    named = os.environ.get("MULTIBODY_CACHE_DIR")
+    if named:
+        return Path(named)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "multibody"
+
+
+def digest(*parts: object) -> str:
+    """A digest of the parts, and of everything that all entries depend on."""
+    everything = (_environment(), config.level, *parts)
+    return hashlib.sha256(repr(everything).encode()).hexdigest()
+
+
+def load(key: str) -> Entry | None:
+    """The entry of that key, or None when there is none that can be trusted."""
+    place = _usable()
+    if place is None:
+        return None
+    try:
+        data = (place / key).read_bytes()
+    except OSError:
+        return None
+    return _decode(key, data)
+
+
+def store(key: str, entry: Entry) -> None:
+    """Keep an entry: written aside and then renamed, so that no reader ever sees half of it."""
+    place = _usable()
+    if place is None:
+        return
+    try:
+        handle, name = tempfile.mkstemp(prefix=".", dir=place)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_encode(key, entry))
+            os.replace(name, place / key)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError:  # a full or read-only disk
+        return
+
+
+def _encode(key: str, entry: Entry) -> bytes:
+    header = json.dumps({"key": key, "lengths": [len(code) for code in entry.objects], **entry.header}).encode()
+    body = header + b"\n" + b"".join(entry.objects)
+    return _MAGIC + hashlib.sha256(body).digest() + body
+
+
+def _decode(key: str, data: bytes) -> Entry | None:
+    start = len(_MAGIC) + 32
+    body = data[start:]
+    if data[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
+        return None
+    line, _, rest = body.partition(b"\n")
+    header = json.loads(line)
+    if header.pop("key") != key:  # a copy of another entry
+        return None
+    objects = []
+    for length in header.pop("lengths"):
+        objects.append(rest[:length])
+        rest = rest[length:]
+    return Entry(header, objects)
+
+
+def _usable() -> Path | None:
+    """The directory, made when it is missing; None when it is switched off or not safe."""
+    if not config.cache:
+        return None
+    place = directory()
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = place.stat()
+    except OSError:
+        return None
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        _warn(place)
+        return None
+    return place
+
+
+@cache
+def _warn(place: Path) -> None:
+    warnings.warn(
+        f"the kernel cache {place} belongs to another user or can be written by others: it is not used", stacklevel=2
+    )
+
+
+@cache
+def _environment() -> tuple[object, ...]:
+    """What the code of every kernel depends on, besides its graph."""
+    sources = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        sources.update(path.read_bytes())
+    machine = native.host()
+    return (sources.hexdigest(), llvmlite.__version__, llvm.llvm_version_info, machine)

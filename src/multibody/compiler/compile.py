@@ -1,0 +1,139 @@
+"""`compile`: from a NumPy function to a kernel."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from multibody.compiler import cache, llvm_ir, native
+from multibody.compiler.config import config
+from multibody.compiler.kernel import Kernel, Signature
+from multibody.compiler.passes import Block, prepare
+from multibody.compiler.program import cut
+from multibody.compiler.shape import choose_shape
+from multibody.compiler.trace import Input, Trace, trace
+from multibody.errors import InputError
+
+
+def compile(  # noqa: A001
+    function: Callable[..., Any],
+    *shapes: Any,
+    names: Sequence[str] | None = None,
+    optional: Mapping[str, Any] | None = None,
+    dtype: DTypeLike = np.float64,
+    key: str | None = None,
+) -> Kernel:
+    """Turn a function written in plain NumPy into a native kernel that evaluates batches.
+
+    Args:
+        function: of arrays; see "Compile your own function" in the documentation for what it may do.
+        *shapes: the shape of one sample of each argument: (7,), 7, or () for a number.
+        names: of the arguments; by default those of the function.
+        optional: shapes of further arguments, by name, that a call may give or leave out; the function has None as
+            their default, and code for them is made when they are first given.
+        dtype: float64 or float32.
+        key: a text that stands for the function, all that it uses and their versions. With it, a kernel that is in the
+            cache is loaded without tracing the function; without it, the function is traced to know its key.
+
+    >>> k = compile(lambda x, y: x @ y, 3, 3)
+    >>> k([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+    np.float64(32.0)
+    """
+    name = getattr(function, "__name__", "kernel")
+
+    def record() -> Trace:
+        return trace(function, shapes, names, dtype)
+
+    if key is not None:
+        known = cache.digest("key", key, shapes, names, np.dtype(dtype).name)
+        found = cache.load(known) or _build(record(), known)
+    else:
+        traced = record()
+        known = cache.digest("graph", fingerprint(traced))
+        found = cache.load(known) or _build(traced, known)
+    signature = _signature(found.header)
+    variants = None
+    if optional:
+        variants = _Variants(function, shapes, names, dict(optional), dtype)
+    header = found.header
+    return Kernel(name, signature, found.objects, Counter(header["ops"]), header["work"], record, function, variants)
+
+
+def fingerprint(traced: Trace) -> str:
+    """A digest of a trace: equal graphs with equal arguments and results have equal ones."""
+    graph = traced.graph
+    order = graph.live(traced.roots)
+    new = {k: position for position, k in enumerate(order)}
+    nodes = [(graph.op[k], tuple(new[a] for a in graph.args[k]), repr(graph.value.get(k))) for k in order]
+    loops = [
+        None
+        if loop is None
+        else (loop.rounds, *(tuple(new.get(k, -1) for k in part) for part in loop[1:4]), loop.parent)
+        for loop in graph.loops
+    ]
+    outputs = [(ids.shape, [new[k] for k in ids.ravel().tolist()]) for ids in traced.outputs]
+    return cache.digest(nodes, loops, traced.inputs, outputs, traced.layout, traced.dtype.name)
+
+
+class _Variants:
+    """Kernels with some of the optional arguments, made when they are first asked for."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        shapes: Sequence[Any],
+        names: Sequence[str] | None,
+        optional: dict[str, Any],
+        dtype: DTypeLike,
+    ) -> None:
+        self.function, self.shapes, self.names, self.optional, self.dtype = function, shapes, names, optional, dtype
+        self.made: dict[tuple[str, ...], Kernel] = {}
+
+    def get(self, given: tuple[str, ...], required: tuple[str, ...]) -> Kernel:
+        """The kernel with these optional arguments after the required ones."""
+        given = tuple(sorted(given))
+        if given not in self.made:
+            count = len(self.shapes)
+
+            def bound(*args: Any) -> Any:
+                return self.function(*args[:count], **dict(zip(given, args[count:], strict=True)))
+
+            shapes = [*self.shapes, *(self.optional[name] for name in given)]
+            self.made[given] = compile(bound, *shapes, names=[*required, *given], dtype=self.dtype)
+        return self.made[given]
+
+
+def texts_of(traced: Trace) -> tuple[list[str], Block]:
+    """The modules of a trace, and what they compute."""
+    machine = native.host()
+    block = prepare(traced.graph, traced.roots)
+    program = cut(block)
+    lanes = machine.lanes * (2 if traced.dtype == np.float32 else 1)
+    shape = choose_shape(program, lanes, traced.dtype.name, fma=machine.fma)
+    return llvm_ir.modules(program, shape, [ids.size for ids in traced.outputs]), block
+
+
+def _build(traced: Trace, key: str) -> cache.Entry:
+    texts, block = texts_of(traced)
+    header = {
+        "inputs": [[given.name, list(given.shape)] for given in traced.inputs],
+        "outputs": [list(ids.shape) for ids in traced.outputs],
+        "dtype": traced.dtype.name,
+        "layout": traced.layout,
+        "ops": dict(block.graph.count(block.order)),
+        "work": block.graph.work(block.order),
+    }
+    entry = cache.Entry(header, [native.compile_object(text, config.level) for text in texts])
+    cache.store(key, entry)
+    return entry
+
+
+def _signature(header: dict[str, Any]) -> Signature:
+    inputs = tuple(Input(name, tuple(shape)) for name, shape in header["inputs"])
+    taken = {given.name for given in inputs} & {"out", "threads"}
+    if taken:
+        raise InputError(f"names: {', '.join(taken)} is an option of every kernel: give the argument another name")
+    outputs = tuple(tuple(shape) for shape in header["outputs"])
+    return Signature(inputs, outputs, np.dtype(header["dtype"]), header["layout"])

@@ -1,0 +1,47 @@
+"""Settings of the compiler, for the whole process."""
+
+import ctypes
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Config:
+    """Change a field to change the setting: `mb.config.threads = 2`."""
+
+    threads: int = 1
+    """Threads that a kernel splits a batch over when the call does not say."""
+    level: int = 2
+    """How hard LLVM's code generator works: 1, 2 or 3."""
+    cache: bool = os.environ.get("MULTIBODY_CACHE", "on").lower() not in ("off", "0", "no")
+    """Whether object code is kept on disk."""
+
+
+config = Config()
+EAGER = ctypes.c_int64(0)
+"""How many `eager` blocks are open in all threads: while none is, the door need not ask whose they are."""
+_lock = threading.Lock()
+_eager: ContextVar[bool] = ContextVar("multibody_eager", default=False)
+
+
+@contextmanager
+def eager() -> Iterator[None]:
+    """Within this block, what would run as a kernel runs as the plain NumPy it was written in."""
+    token = _eager.set(True)
+    with _lock:
+        EAGER.value += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            EAGER.value -= 1
+        _eager.reset(token)
+
+
+def is_eager() -> bool:
+    """Whether an `eager` block is open."""
+    return _eager.get()

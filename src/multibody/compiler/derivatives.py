@@ -1,0 +1,306 @@
+"""Derivatives of a trace, as traces: forward and reverse mode, dense and sparse Jacobians, gradients, Hessian products.
+
+The derivatives are more nodes of the same graph, so what they share with the function is computed once. A derivative
+that is zero for all values is never made: changes are kept as rows, {index: node}, that have no entry for it. Loops
+that depend on the inputs are written out.
+`differentiate` has the same for plain NumPy functions.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.compiler.graph import Graph
+from multibody.compiler.layout import Layout
+from multibody.compiler.partials import CHOICES, PARTIALS, flows, guard, plus, times
+from multibody.compiler.trace import Input, Trace
+from multibody.compiler.unroll import unrolled
+from multibody.errors import InputError
+
+Row = dict[int, int]
+"""The nodes of the entries that are not zero for all values."""
+Ids = NDArray[Any]
+"""An array of nodes."""
+
+
+# ---- the two modes ---------------------------------------------------------------------------------------------------
+
+
+def forward(graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> list[Row]:
+    """The changes of the roots that follow from those of some leaves, in one sweep from the leaves."""
+    changes = dict(seeds)
+    zero = graph.const(0.0)
+    for k in graph.live(list(roots)):
+        if k in seeds or not any(a in changes for a in flows(graph, k)):
+            continue
+        op, args = graph.op[k], graph.args[k]
+        row: Row = {}
+        if op in CHOICES:
+            p, *sides = CHOICES[op](graph, args)
+            a, b = (changes.get(side, {}) for side in sides)
+            row = {i: graph.apply("select", p, a.get(i, zero), b.get(i, zero)) for i in {**a, **b}}
+        else:
+            for a, partial in zip(args, PARTIALS[op], strict=True):
+                if partial and a in changes:
+                    slope = partial(graph, args, k)
+                    _accumulate(graph, row, {i: times(graph, slope, t) for i, t in changes[a].items()})
+        changes[k] = _without_zeros(graph, row)
+    return [changes.get(root, {}) for root in roots]
+
+
+def reverse(graph: Graph, roots: Sequence[int], seeds: Sequence[Row], wrt: Sequence[int]) -> list[Row]:
+    """The derivatives, by the nodes wrt, of the roots weighted with the seeds, in one sweep from the roots."""
+    order = graph.live(list(roots))
+    ends, active = set(wrt), set(wrt)
+    for k in order:
+        if any(a in active for a in flows(graph, k)):
+            active.add(k)
+    weights: dict[int, Row] = {k: {} for k in active}
+    for root, row in zip(roots, seeds, strict=True):
+        if root in active:
+            _accumulate(graph, weights[root], row)
+    for k in reversed(order):
+        if k not in active or k in ends:
+            continue
+        op, args, row = graph.op[k], graph.args[k], _without_zeros(graph, weights.pop(k))
+        if op in CHOICES:
+            p, a, b = CHOICES[op](graph, args)
+            for side, condition in ((a, p), (b, graph.apply("not", p))):
+                if side in active:
+                    _accumulate(graph, weights[side], {i: guard(graph, condition, t) for i, t in row.items()})
+        else:
+            for a, partial in zip(args, PARTIALS[op], strict=True):
+                if partial and a in active:
+                    slope = partial(graph, args, k)
+                    _accumulate(graph, weights[a], {i: times(graph, slope, t) for i, t in row.items()})
+    return [_without_zeros(graph, weights[node]) for node in wrt]
+
+
+def jacobian_rows(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> list[Row]:
+    """For every root its derivatives {position in wrt: node}, by the mode that makes fewer products."""
+    one = graph.const(1.0)
+    if _forward_is_cheaper(graph, roots, wrt):
+        return forward(graph, roots, {node: {j: one} for j, node in enumerate(wrt)})
+    columns = reverse(graph, roots, [{i: one} for i in range(len(roots))], wrt)
+    rows: list[Row] = [{} for _ in roots]
+    for j, column in enumerate(columns):
+        for i, node in column.items():
+            rows[i][j] = node
+    return rows
+
+
+def _accumulate(graph: Graph, row: Row, part: Row) -> None:
+    for i, node in part.items():
+        row[i] = plus(graph, row[i], node) if i in row else node
+
+
+def _without_zeros(graph: Graph, row: Row) -> Row:
+    return {i: node for i, node in row.items() if graph.number(node) != 0}
+
+
+def _forward_is_cheaper(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> bool:
+    """Count the products of both modes: one for every input that a node depends on, or every output that it reaches."""
+    order = graph.live(list(roots))
+    depends = {node: 1 << j for j, node in enumerate(wrt)}
+    reaches = dict.fromkeys(order, 0)
+    for i, root in enumerate(roots):
+        reaches[root] |= 1 << i
+    ahead = back = 0
+    for k in order:
+        mask = depends.get(k, 0)
+        for a in flows(graph, k):
+            ahead += depends[a].bit_count()
+            mask |= depends[a]
+        depends[k] = mask
+    for k in reversed(order):
+        for a in flows(graph, k):
+            if depends[a]:
+                back += reaches[k].bit_count()
+                reaches[a] |= reaches[k]
+    return ahead <= back
+
+
+# ---- on arrays of nodes ----------------------------------------------------------------------------------------------
+
+
+def push(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids], changes: Sequence[Ids]) -> list[Ids]:
+    """The changes of the outputs along changes of the inputs, which are different leaves."""
+    seeds = {x: {0: dx} for x, dx in zip(_flat(inputs), _flat(changes), strict=True)}
+    seeds = {x: _without_zeros(graph, row) for x, row in seeds.items()}
+    rows = forward(graph, _flat(outputs), seeds)
+    return _shaped([row.get(0, graph.const(0.0)) for row in rows], outputs)
+
+
+def pull(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids], weights: Sequence[Ids]) -> list[Ids]:
+    """The derivatives of the outputs, weighted and summed, by the inputs, which are different leaves."""
+    seeds = [_without_zeros(graph, {0: w}) for w in _flat(weights)]
+    rows = reverse(graph, _flat(outputs), seeds, _flat(inputs))
+    return _shaped([row.get(0, graph.const(0.0)) for row in rows], inputs)
+
+
+def blocks(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids]) -> list[Ids]:
+    """All Jacobians, output by output and for each input by input, of shapes out.shape + in.shape."""
+    rows = jacobian_rows(graph, _flat(outputs), _flat(inputs))
+    full = np.full((len(rows), len(_flat(inputs))), graph.const(0.0), dtype=np.int64)
+    for i, row in enumerate(rows):
+        for j, node in row.items():
+            full[i, j] = node
+    tall = np.split(full, np.cumsum([ids.size for ids in outputs])[:-1], axis=0)
+    widths = np.cumsum([ids.size for ids in inputs])[:-1]
+    return [
+        block.reshape(out.shape + given.shape)
+        for out, band in zip(outputs, tall, strict=True)
+        for given, block in zip(inputs, np.split(band, widths, axis=1), strict=True)
+    ]
+
+
+def _flat(arrays: Sequence[Ids]) -> list[int]:
+    return [node for ids in arrays for node in ids.ravel().tolist()]
+
+
+def _shaped(nodes: list[int], like: Sequence[Ids]) -> list[Ids]:
+    parts = np.split(np.array(nodes, dtype=np.int64), np.cumsum([ids.size for ids in like])[:-1])
+    return [part.reshape(ids.shape) for part, ids in zip(parts, like, strict=True)]
+
+
+# ---- on traces -------------------------------------------------------------------------------------------------------
+
+
+def jvp(trace: Trace) -> Trace:
+    """Inputs (x, ..., dx, ...), result (y, dy): the function and its change along dx."""
+    inputs = leaves(trace)
+    trace = unrolled(trace, _flat(inputs))
+    directions, changes = _more(trace, [Input("d" + given.name, given.shape) for given in trace.inputs])
+    outputs = (*trace.outputs, *push(trace.graph, trace.outputs, inputs, changes))
+    return _derived(trace, directions, outputs, ["tuple", trace.layout, plain(trace.layout)])
+
+
+def vjp(trace: Trace) -> Trace:
+    """Inputs (x, ..., ybar, ...), result (y, xbar): the function and the derivatives of Σ ybar · y by x."""
+    inputs = leaves(trace)
+    trace = unrolled(trace, _flat(inputs))
+    many = len(trace.outputs) > 1
+    wanted = [Input(f"ybar{k}" if many else "ybar", ids.shape) for k, ids in enumerate(trace.outputs)]
+    added, weights = _more(trace, wanted)
+    outputs = (*trace.outputs, *pull(trace.graph, trace.outputs, inputs, weights))
+    return _derived(trace, added, outputs, ["tuple", trace.layout, _arrays(len(trace.inputs))])
+
+
+def jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
+    """The dense Jacobians, of shape out.shape + in.shape, with structural zeros as constants.
+
+    Args:
+        trace: of the function.
+        wrt: the name of an input, or several: then every output has a tuple of Jacobians. By default all inputs.
+    """
+    inputs = _chosen(trace, wrt)
+    trace = unrolled(trace, _flat(inputs))
+    found = blocks(trace.graph, trace.outputs, inputs)
+    return _derived(trace, (), tuple(found), plain(trace.layout, _arrays(len(inputs))))
+
+
+class SparseJacobian(NamedTuple):
+    """The entries of a Jacobian that are not zero for all values."""
+
+    rows: NDArray[Any]
+    """(nnz,), positions in all outputs laid end to end; sorted."""
+    columns: NDArray[Any]
+    """(nnz,), positions in the chosen inputs laid end to end; sorted within a row."""
+    shape: tuple[int, int]
+    values: Trace
+    """Yields the entries, (nnz,)."""
+
+
+def sparse_jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> SparseJacobian:
+    """The pattern of the Jacobian and a trace of its entries, row by row."""
+    inputs = _chosen(trace, wrt)
+    trace = unrolled(trace, _flat(inputs))
+    rows = jacobian_rows(trace.graph, trace.roots, _flat(inputs))
+    entries = [(i, j, row[j]) for i, row in enumerate(rows) for j in sorted(row)]
+    i, j, nodes = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+    shape = (len(rows), len(_flat(inputs)))
+    return SparseJacobian(i, j, shape, _derived(trace, (), (nodes.copy(),), "array"))
+
+
+def gradient(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
+    """The derivatives of a scalar function by its inputs, one array for each."""
+    inputs = _chosen(trace, wrt)
+    trace = unrolled(trace, _flat(inputs))
+    one = np.full(scalar_output(trace.outputs).shape, trace.graph.const(1.0))
+    return _derived(trace, (), tuple(pull(trace.graph, trace.outputs, inputs, [one])), _arrays(len(inputs)))
+
+
+def hessian_vector(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
+    """Inputs (x, ..., dx, ...), result the second derivatives of a scalar function times dx: forward over reverse."""
+    inputs = _chosen(trace, wrt)
+    slopes = gradient(trace, wrt).outputs
+    names = [given.name for given in trace.inputs]
+    wanted = [Input("d" + name, ids.shape) for name, ids in zip(_wanted(names, wrt), inputs, strict=True)]
+    added, changes = _more(trace, wanted)
+    return _derived(trace, added, tuple(push(trace.graph, slopes, inputs, changes)), _arrays(len(inputs)))
+
+
+def scalar_output(outputs: Sequence[Ids]) -> Ids:
+    """The one output, when the function returns one number."""
+    if len(outputs) != 1 or outputs[0].size != 1:
+        shapes = ", ".join(str(ids.shape) for ids in outputs)
+        raise InputError(f"a gradient needs a function that returns one number; this one returns shapes {shapes}")
+    return outputs[0]
+
+
+def plain(layout: Layout, cell: Layout = "array") -> Layout:
+    """The layout with the arrays of a value of geometry, or the one array, in its place; a cell for each array."""
+    if layout == "array":
+        return cell
+    kind, *parts = layout
+    if kind == "dict":
+        return ["dict", *([key, plain(part, cell)] for key, part in parts)]
+    members = [plain(part, cell) for part in (parts[1:] if kind == "value" else parts)]
+    return members[0] if kind == "value" and len(members) == 1 else ["tuple", *members]
+
+
+def _arrays(count: int) -> Layout:
+    return "array" if count == 1 else ["tuple", *["array"] * count]
+
+
+def _derived(trace: Trace, more: tuple[Input, ...], outputs: tuple[Ids, ...], layout: Layout) -> Trace:
+    return trace._replace(inputs=trace.inputs + more, outputs=outputs, layout=layout)
+
+
+def leaves(trace: Trace) -> list[Ids]:
+    """The nodes of the inputs."""
+    return [_leaf(trace, i, given.shape) for i, given in enumerate(trace.inputs)]
+
+
+def _leaf(trace: Trace, position: int, shape: tuple[int, ...]) -> Ids:
+    ids = [trace.graph.leaf("input", trace.first + position, k) for k in range(math.prod(shape))]
+    return np.array(ids, dtype=np.int64).reshape(shape)
+
+
+def _more(trace: Trace, wanted: list[Input]) -> tuple[tuple[Input, ...], list[Ids]]:
+    """Further inputs, after those of the trace, under names that are not taken yet."""
+    taken = {given.name for given in trace.inputs}
+    added: list[Input] = []
+    for name, shape in wanted:
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        added.append(Input(name, shape))
+    first = len(trace.inputs)
+    return tuple(added), [_leaf(trace, first + k, given.shape) for k, given in enumerate(added)]
+
+
+def _chosen(trace: Trace, wrt: str | Sequence[str] | None) -> list[Ids]:
+    """The nodes of the inputs wrt."""
+    names = [given.name for given in trace.inputs]
+    return [leaves(trace)[names.index(name)] for name in _wanted(names, wrt)]
+
+
+def _wanted(names: list[str], wrt: str | Sequence[str] | None) -> list[str]:
+    wanted = names if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
+    if not wanted or any(name not in names for name in wanted):
+        raise InputError(f"wrt: expected names of inputs ({', '.join(names)}), got {wrt!r}")
+    return wanted

@@ -1,0 +1,99 @@
+"""The door from Python: a builtin function, made by LLVM, that goes from NumPy arrays to the kernel and back.
+
+One function serves all kernels. Its `self` is a tuple whose first item is the address of a record of the kernel (see
+`Record`) and whose other items keep that record, the code and the callables alive. It takes exactly the easy cases,
+which are the ones that must be fast: NumPy arrays of the right dtype, contiguous, each a single sample or a batch along
+one leading axis. Everything else it hands to the `slow` callable of the record, with the arguments as they came.
+
+On builds of Python where objects look different (free-threaded, debug) there is no door, and kernels are called through
+ctypes.
+"""
+
+import ctypes
+import struct
+import sys
+import sysconfig
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from multibody.compiler import native
+from multibody.compiler.door_ir import Record, text
+
+_FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
+
+
+@cache
+def available() -> bool:
+    """Whether objects lie in memory as the door expects."""
+    usual = sys.implementation.name == "cpython" and struct.calcsize("P") == 8
+    return usual and not sysconfig.get_config_var("Py_GIL_DISABLED") and not hasattr(sys, "gettotalrefcount")
+
+
+def make(
+    code: native.Code,
+    dtype: np.dtype[Any],
+    shapes_in: list[tuple[int, ...]],
+    shapes_out: list[tuple[int, ...]],
+    *,
+    single: bool,
+    slow: Any,
+    largest: int,
+    alone: int,
+    eager: int,
+) -> Any:
+    """The builtin of one kernel."""
+    keep: list[Any] = [code, slow, dtype, np.empty]
+
+    def specs(shapes: list[tuple[int, ...]]) -> int:
+        """Records of four words: axes, the address of their lengths, bytes of a sample, the shape as a tuple."""
+        words: list[int] = []
+        for shape in shapes:
+            lengths = (ctypes.c_int64 * max(1, len(shape)))(*shape)
+            keep.extend((lengths, shape))
+            words += [len(shape), ctypes.addressof(lengths), int(np.prod(shape)) * dtype.itemsize, id(shape)]
+        memory = (ctypes.c_int64 * max(1, len(words)))(*words)
+        keep.append(memory)
+        return ctypes.addressof(memory)
+
+    record = Record(
+        kernel=code.addresses["kernel"],
+        array_type=id(np.ndarray),
+        descr=id(dtype),
+        slow=id(slow),
+        inputs=len(shapes_in),
+        outputs=len(shapes_out),
+        input_specs=specs(shapes_in),
+        output_specs=specs(shapes_out),
+        empty=id(np.empty),
+        out_name=id(sys.intern("out")),
+        tuple_type=id(tuple),
+        single=int(single),
+        largest=largest,
+        alone=alone,
+        eager=eager,
+    )
+    memory = (ctypes.c_int64 * len(record))(*record)
+    keep.append(memory)
+    method, definition = _definition()
+    new = ctypes.pythonapi.PyCFunction_NewEx
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return new(definition, (ctypes.addressof(memory), method, *keep), None)
+
+
+class _Method(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+@cache
+def _definition() -> tuple[Any, int]:
+    """The method definition that all doors share, and its address; it is never freed, as builtins point to it."""
+    code = native.link([native.compile_object(text(), level=1)], "door")
+    definition = _Method(b"kernel", code.addresses["door"], _FASTCALL_WITH_KEYWORDS, b"A compiled kernel.")
+    return (code, definition), ctypes.addressof(definition)

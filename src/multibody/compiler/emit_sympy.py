@@ -1,0 +1,144 @@
+"""A trace as SymPy expressions: to read, to simplify, to print."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from multibody.compiler.derivatives import plain
+from multibody.compiler.emission import Target, fold, optional, uses
+from multibody.compiler.layout import rebuild
+from multibody.compiler.ops import OPS
+from multibody.compiler.trace import Trace
+from multibody.errors import InputError
+
+
+def to_sympy(trace: Trace, *symbols: Any) -> Any:
+    """The result of the function, nested as it returns it: numbers as expressions, vectors as columns, matrices.
+
+    Arrays of more than two axes become SymPy arrays; a value of geometry becomes the arrays that it is made of.
+    Constants keep their binary digits, and whole numbers become integers. Large functions, and choices that depend on
+    other choices (as in logarithms and pivoted solutions), are too much for one expression: see `to_sympy_steps`.
+
+    Args:
+        trace: of the function.
+        *symbols: for each input something of its shape to put in: a matrix, nested lists of expressions, an expression.
+            By default those of `symbols_of`.
+
+    >>> from multibody.compiler.trace import trace
+    >>> to_sympy(trace(lambda q: np.sin(q[0]) ** 2 - 2 * q[1], [2]))
+    -2*q_1 + sin(q_0)**2
+    """
+    return _emit(trace, symbols, lambda _, value: value)
+
+
+def to_sympy_steps(trace: Trace, *symbols: Any) -> tuple[list[tuple[Any, Any]], Any]:
+    """As `to_sympy`, with a symbol for every value that is used twice or chosen, as `sympy.cse` has it.
+
+    Returns:
+        The list of (symbol, expression), each in terms of symbols before it, and the result in terms of all.
+
+    >>> from multibody.compiler.trace import trace
+    >>> to_sympy_steps(trace(lambda x: np.exp(np.sin(x)) / np.sin(x), [()]))
+    ([(t0, sin(x))], exp(t0)/t0)
+    """
+    sympy = optional("sympy", "symbolic")
+    count, op = uses(trace), trace.graph.op
+    steps: list[tuple[Any, Any]] = []
+
+    def keep(node: int, value: Any) -> Any:
+        if op[node] == "input" or OPS[op[node]].boolean or (count[node] == 1 and op[node] != "select"):
+            return value
+        steps.append((sympy.Symbol(f"t{len(steps)}", real=True), value))
+        return steps[-1][0]
+
+    result = _emit(trace, symbols, keep)
+    return steps, result
+
+
+def _emit(trace: Trace, symbols: tuple[Any, ...], keep: Callable[[int, Any], Any]) -> Any:
+    sympy = optional("sympy", "symbolic")
+    given = list(symbols) or list(symbols_of(trace).values())
+    if len(given) != len(trace.inputs):
+        raise InputError(f"symbols: expected one for each of {len(trace.inputs)} inputs, got {len(given)}")
+    flat = [_elements(x, i.name, i.shape) for x, i in zip(given, trace.inputs, strict=True)]
+
+    def number(c: float) -> Any:
+        return sympy.Integer(int(c)) if abs(c) < 1e15 and c == int(c) else sympy.Float(c)
+
+    outputs = fold(trace, Target("SymPy", _table(sympy), number, lambda i, k: flat[i][k], keep))
+    arrays = [_array(sympy, values, ids.shape) for values, ids in zip(outputs, trace.outputs, strict=True)]
+    return rebuild(plain(trace.layout), iter(arrays))
+
+
+def symbols_of(trace: Trace) -> dict[str, Any]:
+    """The real symbols that stand for the inputs: q, or q_0, q_1, ... in a column, or A_0_0, A_0_1, ... in a matrix."""
+    sympy = optional("sympy", "symbolic")
+
+    def symbol(name: str, *index: int) -> Any:
+        return sympy.Symbol("_".join([name, *map(str, index)]), real=True)
+
+    return {
+        name: _array(sympy, [symbol(name, *index) for index in np.ndindex(*shape)], shape)
+        for name, shape in trace.inputs
+    }
+
+
+def _elements(x: Any, name: str, shape: tuple[int, ...]) -> list[Any]:
+    array = np.array(x.tolist() if hasattr(x, "tolist") else x, dtype=object)
+    if array.shape not in (shape, (*shape, 1)):
+        raise InputError(f"symbols of {name}: expected shape {shape}, got {array.shape}")
+    return array.ravel().tolist()
+
+
+def _array(sympy: Any, values: list[Any], shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return values[0]
+    if len(shape) <= 2:
+        rows, columns = (*shape, 1)[:2]
+        return sympy.ImmutableMatrix(rows, columns, values)
+    return sympy.ImmutableDenseNDimArray(values, shape)
+
+
+def _table(sympy: Any) -> dict[str, Callable[..., Any]]:
+    def as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Without the search for relations between the arguments, which can take hours."""
+        return partial(function, evaluate=False)
+
+    return {
+        "true": lambda: sympy.true,
+        "false": lambda: sympy.false,
+        "neg": lambda a: -a,
+        "abs": sympy.Abs,
+        "sign": sympy.sign,
+        "sqrt": sympy.sqrt,
+        "sin": sympy.sin,
+        "cos": sympy.cos,
+        "tan": sympy.tan,
+        "asin": sympy.asin,
+        "acos": sympy.acos,
+        "exp": sympy.exp,
+        "log": sympy.log,
+        "tanh": sympy.tanh,
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "min": as_it_is(sympy.Min),
+        "max": as_it_is(sympy.Max),
+        "atan2": sympy.atan2,
+        "hypot": lambda a, b: sympy.sqrt(a**2 + b**2),
+        "pow": sympy.Pow,
+        "fma": lambda a, b, c: a * b + c,
+        "fms": lambda a, b, c: a * b - c,
+        "fnma": lambda a, b, c: c - a * b,
+        "select": lambda p, a, b: sympy.Piecewise((a, p), (b, True), evaluate=False),
+        "lt": as_it_is(sympy.StrictLessThan),
+        "le": as_it_is(sympy.LessThan),
+        "eq": as_it_is(sympy.Eq),
+        "ne": as_it_is(sympy.Ne),
+        "and": as_it_is(sympy.And),
+        "or": as_it_is(sympy.Or),
+        "not": as_it_is(sympy.Not),
+    }

@@ -1,0 +1,225 @@
+"""The text of a kernel's entry: tile after tile, rows in, all segments, rows out.
+
+    void kernel(T **in, int64 *strides, int64 **offsets, T **out, int64 n)
+
+takes rows: sample s of argument k begins at in[k] + s strides[k] bytes, or + offsets[k][s] where that table is given;
+sample s of result m begins at out[m] + s times its size. The entry of a scan takes four numbers more: how many steps
+to run, after how many of them to keep outputs first and then again, and for how many kept ones there is room in a row.
+"""
+
+from itertools import groupby
+from typing import NamedTuple
+
+from multibody.compiler import rows_ir
+from multibody.compiler.program import Program, Repeat
+from multibody.compiler.shape import Shape
+
+_OVER_TIME = ", i64 %steps, i64 %first, i64 %every, i64 %total"
+STACK = 256 * 1024
+"""Bytes of a buffer that may lie on the stack; a larger one comes from malloc."""
+
+
+class Scan(NamedTuple):
+    """What a scan needs to know: the first results are the state, which stays in the buffer."""
+
+    states: int
+    """How many results are the state."""
+    places: list[int]
+    """The first slot of each."""
+    steps: dict[int, int]
+    """Arguments that change from step to step, with their elements per step."""
+
+
+def lengths(program: Program, sizes_out: list[int]) -> tuple[set[int], set[int]]:
+    """The lengths of rows that the entry loads and stores."""
+    return {run[3] for run in _runs(program)}, set(sizes_out)
+
+
+def entry(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None = None) -> str:
+    """The kernel: tile after tile, rows in, all segments, rows out; a scan repeats the segments over time."""
+    size, lanes = shape.tile * shape.row, shape.lanes
+    bin_size = max(sizes_out, default=0) * shape.size + 64
+    heap = size + bin_size > STACK
+    buffer = "%slots" if heap else "%buffer"
+    used = sorted({argument for argument, _, _ in program.inputs})
+    lines = [
+        f"define void @kernel(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %n{_OVER_TIME if scan else ''}) {{",
+        "entry:",
+        f"  %buffer = {f'call ptr @malloc(i64 {size + bin_size + 64})' if heap else f'alloca [{size} x i8], align 64'}",
+        f"  %bin = {f'getelementptr i8, ptr %buffer, i64 {size + 64}' if heap else f'alloca [{bin_size} x i8]'}",
+        *_rounds(program.steps, "r"),
+        "  %last = sub i64 %n, 1",
+    ]
+    if heap:
+        lines += [
+            "  %at = ptrtoint ptr %buffer to i64",
+            "  %up = add i64 %at, 63",
+            "  %aligned = and i64 %up, -64",
+            "  %slots = inttoptr i64 %aligned to ptr",
+        ]
+    for k in used:
+        for name, table, kind in (("in", "%in", "ptr"), ("st", "%strides", "i64"), ("of", "%offsets", "ptr")):
+            lines += [f"  %{name}a{k} = getelementptr i64, ptr {table}, i64 {k}",
+                      f"  %{name}{k} = load {kind}, ptr %{name}a{k}, align 8"]  # fmt: skip
+    for m in range(len(sizes_out)):
+        lines += [f"  %outa{m} = getelementptr ptr, ptr %out, i64 {m}", f"  %out{m} = load ptr, ptr %outa{m}, align 8"]
+    lines += [
+        "  %some = icmp sgt i64 %n, 0",
+        "  br i1 %some, label %tiles, label %done",
+        "tiles:",
+        "  %t = phi i64 [ 0, %entry ], [ %t1, %next ]",
+        "  %left = sub i64 %n, %t",
+        f"  %whole = icmp ugt i64 %left, {shape.tile * lanes}",
+        f"  %samples = select i1 %whole, i64 {shape.tile * lanes}, i64 %left",
+        f"  %round = add i64 %samples, {lanes - 1}",
+        f"  %count = udiv i64 %round, {lanes}",
+    ]
+    runs = _runs(program)
+    once = [run for run in runs if scan is None or run[0] not in scan.steps]
+    each = [run for run in runs if scan is not None and run[0] in scan.steps]
+    places = _places(program, sizes_out)
+    lines += [line for run in once for line in _load(run, shape, buffer, "")]
+    if scan is None:
+        lines += [*_steps(program.steps, buffer, "r"), "  br label %next", "next:"]
+        lines += [
+            line
+            for m, place in enumerate(places)
+            for line in _store(m, place, sizes_out[m], shape, buffer, f"{sizes_out[m] * shape.size}")
+        ]
+    else:
+        lines += _over_time(program, shape, sizes_out, scan, buffer, each, places)
+    lines += [
+        f"  %t1 = add i64 %t, {shape.tile * lanes}",
+        "  %again = icmp ult i64 %t1, %n",
+        "  br i1 %again, label %tiles, label %done",
+        "done:",
+        *(["  call void @free(ptr %buffer)"] if heap else []),
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def _over_time(
+    program: Program,
+    shape: Shape,
+    sizes_out: list[int],
+    scan: Scan,
+    buffer: str,
+    each: list[tuple[int, int, int, int]],
+    places: list[int],
+) -> list[str]:
+    """All steps of a tile: per-step rows in, the segments, and every so often rows out; at the end the state."""
+    lines = [
+        "  br label %step",
+        "step:",
+        "  %now = phi i64 [ 0, %tiles ], [ %later, %stepped ]",
+        "  %wait = phi i64 [ %first, %tiles ], [ %waiting, %stepped ]",
+        "  %kept = phi i64 [ 0, %tiles ], [ %keeping, %stepped ]",
+    ]
+    for k in sorted({run[0] for run in each}):
+        lines += [f"  %ahead{k} = mul i64 %now, {scan.steps[k] * shape.size}",
+                  f"  %in{k}.now = getelementptr i8, ptr %in{k}, i64 %ahead{k}"]  # fmt: skip
+    lines += [line for run in each for line in _load(run, shape, buffer, ".now")]
+    lines += _steps(program.steps, buffer, "r")
+    lines += [
+        "  %sooner = sub i64 %wait, 1",
+        "  %due = icmp eq i64 %sooner, 0",
+        "  br i1 %due, label %keep, label %pass",
+        "keep:",
+    ]
+    for m in range(scan.states, len(sizes_out)):
+        row = sizes_out[m] * shape.size
+        lines += [
+            f"  %row{m} = mul i64 %kept, {row}",
+            f"  %at{m} = getelementptr i8, ptr %out{m}, i64 %row{m}",
+            f"  %wide{m} = mul i64 %total, {row}",
+            *_store(m, places[m], sizes_out[m], shape, buffer, f"%wide{m}", f"%at{m}"),
+        ]
+    lines += [
+        "  %more.kept = add i64 %kept, 1",
+        "  br label %stepped",
+        "pass:",
+        "  br label %stepped",
+        "stepped:",
+        "  %waiting = phi i64 [ %every, %keep ], [ %sooner, %pass ]",
+        "  %keeping = phi i64 [ %more.kept, %keep ], [ %kept, %pass ]",
+        "  %later = add i64 %now, 1",
+        "  %going = icmp ult i64 %later, %steps",
+        "  br i1 %going, label %step, label %next",
+        "next:",
+    ]
+    for m in range(scan.states):
+        lines += _store(m, scan.places[m], sizes_out[m], shape, buffer, f"{sizes_out[m] * shape.size}")
+    return lines
+
+
+def _places(program: Program, sizes_out: list[int]) -> list[int]:
+    """The first slot of every result."""
+    places, first = [], program.outputs[0] if program.outputs else 0
+    for length in sizes_out:
+        places.append(first)
+        first += length
+    return places
+
+
+def _load(run: tuple[int, int, int, int], shape: Shape, buffer: str, suffix: str) -> list[str]:
+    k, column, slot, length = run
+    return [
+        f"  %base{slot} = getelementptr inbounds {shape.scalar}, ptr %in{k}{suffix}, i64 {column}",
+        f"  %to{slot} = getelementptr inbounds i8, ptr {buffer}, i64 {slot * shape.bytes}",
+        f"  call void @{rows_ir.loader(length)}(ptr %to{slot}, ptr %base{slot}, i64 %st{k}, ptr %of{k}, i64 %t, "
+        f"i64 %count, i64 %last, i64 {length})",
+    ]
+
+
+def _store(m: int, slot: int, length: int, shape: Shape, buffer: str, stride: str, base: str = "") -> list[str]:
+    return [
+        f"  %from{m} = getelementptr inbounds i8, ptr {buffer}, i64 {slot * shape.bytes}",
+        f"  call void @{rows_ir.storer(length)}(ptr %from{m}, ptr {base or f'%out{m}'}, i64 {stride}, i64 %t, "
+        f"i64 %count, i64 %n, i64 {length}, ptr %bin)",
+    ]
+
+
+def _steps(steps: list[int | Repeat], buffer: str, name: str) -> list[str]:
+    """Calls of segments; loops become loops, with labels made of the path that leads to them."""
+    lines = []
+    for position, step in enumerate(steps):
+        if isinstance(step, int):
+            lines.append(f"  call void @segment{step}(ptr {buffer}, i64 %count)")
+            continue
+        here = f"{name}.{position}"
+        lines += [
+            f"  store i64 0, ptr %{here}.round, align 8",
+            f"  br label %{here}.body",
+            f"{here}.body:",
+            *_steps(step.steps, buffer, here),
+            f"  %{here}.was = load i64, ptr %{here}.round, align 8",
+            f"  %{here}.now = add i64 %{here}.was, 1",
+            f"  store i64 %{here}.now, ptr %{here}.round, align 8",
+            f"  %{here}.more = icmp ult i64 %{here}.now, {step.rounds}",
+            f"  br i1 %{here}.more, label %{here}.body, label %{here}.done",
+            f"{here}.done:",
+        ]
+    return lines
+
+
+def _rounds(steps: list[int | Repeat], name: str) -> list[str]:
+    """The counters of all loops."""
+    lines = []
+    for position, step in enumerate(steps):
+        if isinstance(step, Repeat):
+            here = f"{name}.{position}"
+            lines += [f"  %{here}.round = alloca i64, align 8", *_rounds(step.steps, here)]
+    return lines
+
+
+def _runs(program: Program) -> list[tuple[int, int, int, int]]:
+    """(argument, column, slot, length): elements that follow one another in an argument and in the slots."""
+    runs = []
+    inputs = sorted(program.inputs)
+    keyed = [(argument, column - slot, column, slot) for argument, column, slot in inputs]
+    for _, group in groupby(keyed, key=lambda item: item[:2]):
+        members = list(group)
+        runs.append((members[0][0], members[0][2], members[0][3], len(members)))
+    return runs

@@ -1,0 +1,326 @@
+"""A kernel: native code with the manners of a NumPy function."""
+
+import ctypes
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.compiler import door, door_ir, native, workers
+from multibody.compiler.config import EAGER, is_eager
+from multibody.compiler.layout import Layout, flatten, is_flat, rebuild
+from multibody.compiler.trace import Input, Trace
+from multibody.errors import InputError
+
+PIECE = 0.03
+"""Seconds of work between two looks for a signal."""
+HELD = 2e-5
+"""Seconds of work for which other threads may wait."""
+LEAST = 16
+"""Samples that run together in any case: the lanes of the widest machine."""
+_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+
+
+class Signature(NamedTuple):
+    """What a kernel takes and gives."""
+
+    inputs: tuple[Input, ...]
+    outputs: tuple[tuple[int, ...], ...]
+    dtype: np.dtype[Any]
+    layout: Layout
+    """How the results are nested."""
+
+
+class Argument(NamedTuple):
+    """An argument as the kernel's entry takes it."""
+
+    array: NDArray[Any]
+    stride: int
+    offsets: NDArray[Any] | None
+
+
+class Native:
+    """The code of one kernel and the ways to call it."""
+
+    def __init__(
+        self, code: native.Code, signature: Signature, work: int, function: Callable[..., Any] | None, variants: Any
+    ) -> None:
+        self.function = function
+        self.variants = variants
+        self.code = code
+        self.signature = signature
+        self.entry = _ENTRY(code.addresses["kernel"])
+        numbers = sum(map(math.prod, (*(given.shape for given in signature.inputs), *signature.outputs)))
+        self.rate = 5e-10 * (1 + work + numbers)  # seconds per sample, a guess until the first long run tells
+        easy = is_flat(signature.layout) and max(len(signature.inputs), len(signature.outputs)) <= door_ir.MOST
+        self.call = self.slow
+        if easy and door.available():
+            self.call = door.make(
+                code,
+                signature.dtype,
+                [given.shape for given in signature.inputs],
+                list(signature.outputs),
+                single=signature.layout == "array",
+                slow=self.slow,
+                largest=int(PIECE / self.rate),
+                alone=int(HELD / self.rate),
+                eager=ctypes.addressof(EAGER),
+            )
+
+    def slow(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
+        """All that the door does not take: lists, other dtypes and layouts, any batch shape, names, threads."""
+        extra = tuple(name for name in named if self.variants and name in self.variants.optional)
+        given = {name: named.pop(name) for name in extra}
+        given = {name: value for name, value in given.items() if value is not None}
+        if given:
+            kernel = self.variants.get(tuple(given), tuple(i.name for i in self.signature.inputs))
+            return kernel(*args, **named, **given, out=out, threads=threads)
+        arrays = self._bind(args, named)
+        shapes = [
+            array.shape[: array.ndim - len(given.shape)]
+            for array, given in zip(arrays, self.signature.inputs, strict=True)
+        ]
+        try:
+            batch = np.broadcast_shapes(*shapes)
+        except ValueError:
+            listed = ", ".join(
+                f"{given.name} {shape}" for given, shape in zip(self.signature.inputs, shapes, strict=True)
+            )
+            raise InputError(f"the batch shapes do not broadcast: {listed}") from None
+        results, copies = self._results(out, batch, arrays)
+        count = workers.count(threads)
+        if is_eager() and self.function is not None:
+            self._plain(self.function, arrays, results, batch)
+        else:
+            rows = [rows_of(a, batch, len(given.shape)) for a, given in zip(arrays, self.signature.inputs, strict=True)]
+            self._run(rows, results, math.prod(batch), count)
+        for given, computed in copies:
+            given[...] = computed
+        if out is not None:
+            return out
+        return rebuild(self.signature.layout, (result if result.ndim else result[()] for result in results))
+
+    def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[NDArray[Any]]:
+        inputs = self.signature.inputs
+        names = [given.name for given in inputs]
+        if len(args) > len(inputs):
+            raise InputError(f"expected {len(inputs)} arguments ({', '.join(names)}), got {len(args)}")
+        values = dict(zip(names, args, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise InputError(f"no argument is called {name!r}; expected {', '.join(names)}, out, threads")
+            if name in values:
+                raise InputError(f"the argument {name!r} is given twice")
+            values[name] = value
+        missing = [name for name in names if name not in values]
+        if missing:
+            raise InputError(f"missing: {', '.join(missing)} (expected {', '.join(names)})")
+        return [self._checked(values[given.name], given) for given in inputs]
+
+    def _checked(self, value: Any, given: Input) -> NDArray[Any]:
+        try:
+            array = np.asarray(value)
+        except ValueError as error:
+            raise InputError(f"{given.name}: expected numbers of shape {_dots(given.shape)}, got {error}") from None
+        if array.dtype.kind not in "fiub":
+            raise InputError(f"{given.name}: expected real numbers, got dtype {array.dtype}")
+        core = len(given.shape)
+        if array.shape[array.ndim - core :] != given.shape or array.ndim < core:
+            raise InputError(f"{given.name}: expected shape {_dots(given.shape)}, got {array.shape}")
+        return array.astype(self.signature.dtype, copy=False)
+
+    def _results(self, out: Any, batch: tuple[int, ...], arrays: list[NDArray[Any]]) -> tuple[list[Any], list[Any]]:
+        """Where the kernel writes, and (given, computed) pairs to copy afterwards."""
+        shapes = [batch + core for core in self.signature.outputs]
+        if out is None:
+            return [np.empty(shape, self.signature.dtype) for shape in shapes], []
+        given = [out] if self.signature.layout == "array" else list(out) if isinstance(out, tuple | list) else None
+        if given is None or len(given) != len(shapes):
+            raise InputError(f"out: expected {len(shapes)} arrays in a tuple, got {type(out).__name__}")
+        results, copies = [], []
+        for place, shape in zip(given, shapes, strict=True):
+            if not isinstance(place, np.ndarray) or place.shape != shape:
+                found = place.shape if isinstance(place, np.ndarray) else type(place).__name__
+                raise InputError(f"out: expected an array of shape {shape}, got {found}")
+            if place.dtype.kind != "f":
+                raise InputError(f"out: expected dtype {self.signature.dtype}, got {place.dtype}")
+            if not place.flags.writeable:
+                raise InputError("out: expected an array that can be written, got a read-only one")
+            direct = place.flags.c_contiguous and place.flags.aligned and place.dtype == self.signature.dtype
+            if direct and not any(np.may_share_memory(place, array) for array in arrays):
+                results.append(place)
+            else:
+                results.append(np.empty(shape, self.signature.dtype))
+                copies.append((place, results[-1]))
+        return results, copies
+
+    def _plain(
+        self, function: Callable[..., Any], arrays: list[NDArray[Any]], results: list[Any], batch: tuple[int, ...]
+    ) -> None:
+        """The NumPy source, sample by sample: it was traced on one, and need not know of batches."""
+        whole = [
+            np.broadcast_to(array, batch + given.shape)
+            for array, given in zip(arrays, self.signature.inputs, strict=True)
+        ]
+        for index in np.ndindex(*batch):
+            parts: list[Any] = []
+            flatten(function(*(array[index] for array in whole)), parts.append)
+            for result, part in zip(results, parts, strict=True):
+                result[index] = part
+
+    def _run(self, arguments: list[Argument], results: list[NDArray[Any]], count: int, threads: int) -> None:
+        if not count:
+            return
+        share = -(-count // threads)
+        parts = [(start, min(count, start + share)) for start in range(0, count, share)]
+        workers.run([lambda stop, a=a, b=b: self._pieces(arguments, results, a, b, stop) for a, b in parts])
+
+    def _pieces(self, arguments: list[Argument], results: list[NDArray[Any]], start: int, end: int, stop: Any) -> None:
+        """Samples start to end, a piece at a time, so that a signal is heard."""
+        while start < end and not stop.is_set():
+            piece = min(end, start + max(LEAST, int(PIECE / self.rate)))
+            begun = time.perf_counter()
+            self._piece(arguments, results, start, piece)
+            if piece - start >= LEAST:
+                self.rate = max(1e-10, (time.perf_counter() - begun) / (piece - start))
+            start = piece
+
+    def _piece(self, arguments: list[Argument], results: list[NDArray[Any]], start: int, end: int) -> None:
+        k, m = len(arguments), len(results)
+        data, strides, offsets = (ctypes.c_void_p * k)(), (ctypes.c_int64 * k)(), (ctypes.c_void_p * k)()
+        for i, argument in enumerate(arguments):
+            data[i] = argument.array.ctypes.data + (start * argument.stride if argument.offsets is None else 0)
+            strides[i] = argument.stride
+            offsets[i] = None if argument.offsets is None else argument.offsets.ctypes.data + 8 * start
+        out = (ctypes.c_void_p * m)()
+        for i, (result, core) in enumerate(zip(results, self.signature.outputs, strict=True)):
+            out[i] = result.ctypes.data + start * math.prod(core) * result.itemsize
+        self.entry(data, strides, offsets, out, end - start)
+
+
+def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
+    """Rows at one stride where the batch allows it, else a table of offsets; the numbers are not copied."""
+    tail = array.shape[array.ndim - core :]
+    sample = array[(0,) * (array.ndim - core)] if 0 not in array.shape[: array.ndim - core] else np.empty(tail)
+    if not (sample.flags.c_contiguous and array.flags.aligned):
+        array = np.ascontiguousarray(array)
+    rows = np.broadcast_to(array, batch + tail)
+    lengths = [(n, s) for n, s in zip(batch, rows.strides, strict=False) if n != 1]
+    for (_, outer), (n, inner) in pairwise(lengths):
+        if outer != n * inner:
+            offsets = np.zeros(batch, dtype=np.int64)
+            for axis, (n, stride) in enumerate(zip(batch, rows.strides, strict=False)):
+                offsets += np.arange(n).reshape(n, *[1] * (len(batch) - axis - 1)) * stride
+            return Argument(array, 0, offsets.ravel())
+    return Argument(array, lengths[-1][1] if lengths else 0, None)
+
+
+def _dots(shape: tuple[int, ...]) -> str:
+    return f"(..., {', '.join(map(str, shape))})" if shape else "(...)"
+
+
+class Kernel:
+    """A compiled function.
+
+    Call it as the NumPy function it was made from: `kernel(q, v)`, on single samples or on batches of any leading
+    shape, which broadcast; `out=` writes into arrays that are there, `threads=` splits a batch.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        signature: Signature,
+        objects: list[bytes],
+        ops: Counter[str],
+        work: int,
+        record: Callable[[], Trace] | None = None,
+        function: Callable[..., Any] | None = None,
+        variants: Any = None,
+    ) -> None:
+        self.name = name
+        self.signature = signature
+        self.ops = ops
+        """How often each operation occurs; a fused multiply-add is one."""
+        self._objects = objects
+        self._work = work
+        self._record = record
+        code = native.link(objects, "kernel")
+        self._native = Native(code, signature, work, function, variants)
+        # a class of its own, so that a call goes straight through the door
+        own = type("Kernel", (Kernel,), {"__call__": self._native.call, "__doc__": Kernel.__doc__})
+        object.__setattr__(self, "__class__", own)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Evaluate; see the class."""
+        return self._native.call(*args, **kwargs)
+
+    def trace(self) -> Trace:
+        """The graph of the function, recorded anew."""
+        if self._record is None:
+            raise InputError(f"{self.name} came without its function (from a pickle): only its code is here")
+        return self._record()
+
+    @property
+    def graph(self) -> Any:
+        """The operations to look at: `print(kernel.graph)`, `kernel.graph.draw("graph.png")`."""
+        from multibody.compiler.graph_view import GraphView
+
+        return GraphView(self.trace())
+
+    def to_c(self) -> Any:
+        """C99 of the same graph: a source and a header."""
+        from multibody.compiler.emit_c import to_c
+
+        return to_c(self.trace(), _identifier(self.name))
+
+    def to_numpy(self) -> str:
+        """Readable Python source of the same graph."""
+        from multibody.compiler.emit_numpy import to_numpy
+
+        return to_numpy(self.trace(), _identifier(self.name))
+
+    def to_sympy(self, *symbols: Any) -> Any:
+        """SymPy expressions of the same graph; needs `multibody[symbolic]`."""
+        from multibody.compiler.emit_sympy import to_sympy
+
+        return to_sympy(self.trace(), *symbols)
+
+    @property
+    def ir(self) -> str:
+        """The text of the LLVM modules."""
+        from multibody.compiler.compile import texts_of  # which makes kernels
+
+        return "\n".join(texts_of(self.trace())[0])
+
+    @property
+    def asm(self) -> str:
+        """The assembly of the native code."""
+        from multibody.compiler.compile import texts_of
+
+        return "\n".join(native.assembly(text) for text in texts_of(self.trace())[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revive, (native.host(), self.name, self.signature, self._objects, self.ops, self._work)
+
+    def __repr__(self) -> str:
+        takes = ", ".join(f"{given.name} {given.shape}" for given in self.signature.inputs)
+        gives = ", ".join(map(str, self.signature.outputs))
+        return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
+
+
+def _revive(machine: native.Machine, name: str, *rest: Any) -> Kernel:
+    """The kernel of a pickle, where its code can run."""
+    if machine != native.host():
+        raise InputError(
+            f"{name}: expected a kernel for {native.host().cpu}, got one for {machine.cpu}: compile it here"
+        )
+    return Kernel(name, *rest)
+
+
+def _identifier(name: str) -> str:
+    return name if name.isidentifier() else "kernel"

@@ -1,0 +1,113 @@
+"""Small systems of equations on traced arrays, unrolled.
+
+A matrix whose entries across the diagonal are the same nodes is symmetric for all values: it is factored as L D L^T
+without pivots, which is right when it is definite. Any other is eliminated with partial pivoting, by selection.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from multibody.compiler.traced import TracedArray, refuse
+
+Rows = list[list[Any]]
+
+
+def solve(A: TracedArray, b: TracedArray) -> TracedArray:
+    """x with A x = b; b is (n,) or (..., n, m), as NumPy has it."""
+    vector = b.ndim == 1
+    right = b[:, None] if vector else b
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2] or right.shape[-2] != A.shape[-1]:
+        raise refuse(f"np.linalg.solve of shapes {A.shape} and {b.shape}: expected (..., n, n) and (..., n, m) or (n,)")
+    batch = np.broadcast_shapes(A.shape[:-2], right.shape[:-2])
+    left = np.broadcast_to(A.ids, batch + A.shape[-2:])
+    right_ids = np.broadcast_to(right.ids, batch + right.shape[-2:])
+    out = np.empty(right_ids.shape, dtype=np.int64)
+    for index in np.ndindex(*batch):
+        ids = left[index]
+        matrix, columns = _rows(A, ids), _rows(A, right_ids[index])
+        solution = (_by_ldlt(matrix, columns) if (ids == ids.T).all() else None) or _by_elimination(matrix, columns)
+        out[index] = [[int(x.ids) for x in row] for row in solution]
+    return A._with(out[..., 0] if vector else out)
+
+
+def inverse(A: TracedArray) -> TracedArray:
+    """A^-1."""
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise refuse(f"np.linalg.inv of shape {A.shape}: expected (..., n, n)")
+    one: Any = np.zeros_like(A) + np.eye(A.shape[-1])
+    return solve(A, one)
+
+
+def cholesky(A: TracedArray) -> TracedArray:
+    """The lower triangular L with L L^T = A."""
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise refuse(f"np.linalg.cholesky of shape {A.shape}: expected (..., n, n)")
+    out = np.full(A.shape, A.graph.const(0.0))
+    for index in np.ndindex(*A.shape[:-2]):
+        a = _rows(A, A.ids[index])
+        n = len(a)
+        L: Rows = [[None] * n for _ in range(n)]
+        for j in range(n):
+            L[j][j] = np.sqrt(_minus(a[j][j], [(L[j][k], L[j][k]) for k in range(j)]))
+            for i in range(j + 1, n):
+                L[i][j] = _minus(a[i][j], [(L[i][k], L[j][k]) for k in range(j)]) / L[j][j]
+            for i in range(j, n):
+                out[(*index, i, j)] = int(L[i][j].ids)
+    return A._with(out)
+
+
+def _rows(like: TracedArray, ids: Any) -> Rows:
+    return [[like._with(x) for x in row] for row in ids]
+
+
+def _minus(x: TracedArray, products: list[tuple[TracedArray, TracedArray]]) -> TracedArray:
+    for a, b in products:
+        x = x - a * b
+    return x
+
+
+def _by_ldlt(a: Rows, b: Rows) -> Rows | None:
+    """L D L^T x = b, with 1 / D multiplied rather than D divided; None when a pivot is zero for all values."""
+    n = len(a)
+    L: Rows = [[None] * n for _ in range(n)]
+    scaled: Rows = [[None] * n for _ in range(n)]  # L D
+    reciprocal: list[TracedArray] = []
+    for j in range(n):
+        pivot = _minus(a[j][j], [(scaled[j][k], L[j][k]) for k in range(j)])
+        if pivot.graph.number(int(pivot.ids)) == 0:
+            return None
+        reciprocal.append(1.0 / pivot)
+        for i in range(j + 1, n):
+            scaled[i][j] = _minus(a[i][j], [(scaled[i][k], L[j][k]) for k in range(j)])
+            L[i][j] = scaled[i][j] * reciprocal[j]
+    x = [list(row) for row in b]
+    for c in range(len(b[0])):
+        for i in range(n):
+            x[i][c] = _minus(x[i][c], [(L[i][k], x[k][c]) for k in range(i)])
+        for i in reversed(range(n)):
+            x[i][c] = _minus(x[i][c] * reciprocal[i], [(L[k][i], x[k][c]) for k in range(i + 1, n)])
+    return x
+
+
+def _by_elimination(a: Rows, b: Rows) -> Rows:
+    """Gauss with partial pivoting: every row below that has a larger head is swapped up, by selection."""
+    n = len(a)
+    rows = [list(left) + list(right) for left, right in zip(a, b, strict=True)]
+    for j in range(n):
+        for i in range(j + 1, n):
+            larger = np.abs(rows[i][j]) > np.abs(rows[j][j])
+            rows[j], rows[i] = (
+                [np.where(larger, low, high) for low, high in zip(rows[i], rows[j], strict=True)],
+                [np.where(larger, high, low) for low, high in zip(rows[i], rows[j], strict=True)],
+            )
+        head = 1.0 / rows[j][j]
+        for i in range(j + 1, n):
+            factor = rows[i][j] * head
+            rows[i] = [x if k <= j else x - factor * y for k, (x, y) in enumerate(zip(rows[i], rows[j], strict=True))]
+    x: Rows = [[None] * len(b[0]) for _ in range(n)]
+    for i in reversed(range(n)):
+        head = 1.0 / rows[i][i]
+        for c in range(len(b[0])):
+            x[i][c] = _minus(rows[i][n + c], [(rows[i][k], x[k][c]) for k in range(i + 1, n)]) * head
+    return x

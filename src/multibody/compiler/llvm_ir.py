@@ -1,0 +1,242 @@
+"""The text of an LLVM module for a program: one function per segment, and those of rows_ir around them.
+
+A vector holds one value of `lanes` samples. The buffer has a row of slots, a vector each, for each vector of samples.
+"""
+
+from multibody.compiler import entry_ir, rows_ir, vector_math
+from multibody.compiler.program import Program, Segment
+from multibody.compiler.shape import Shape
+
+GROUP = 2000
+"""Nodes and stores per module: what LLVM compiles in a fraction of a second, so that a signal is heard in between."""
+_MEMORY = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
+MATH = ("sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log", "tanh", "hypot", "pow")
+_BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
+
+
+def modules(program: Program, shape: Shape, sizes_out: list[int], scan: entry_ir.Scan | None = None) -> list[str]:
+    """The texts of the modules of a kernel: one, or for large programs several that are compiled one by one.
+
+    Args:
+        program: what to compute.
+        shape: how numbers are held.
+        sizes_out: the elements per sample of every result.
+        scan: for a scan over time.
+    """
+    needed = _math_needed(program)
+    library = vector_math.library(needed, shape.lanes, shape.dtype, fma=shape.fma) if needed else ""
+    entry = entry_ir.entry(program, shape, sizes_out, scan)
+    rows = "\n".join([rows_ir.functions(shape, *entry_ir.lengths(program, sizes_out)), entry, _MEMORY])
+    numbered = list(enumerate(program.segments))
+    if sum(map(_weight, program.segments)) <= GROUP:  # one module, in which LLVM sees all calls
+        code = [_segment(program, segment, number, shape) for number, segment in numbered]
+        return [
+            "\n".join([library, _intrinsics(shape, library), rows, *code]).replace(
+                "define void @segment", "define internal void @segment"
+            )
+        ]
+    v = shape.vector
+    calls = [f"declare void @segment{number}(ptr, i64)" for number, _ in numbered]
+    texts = ["\n".join([library.replace("define internal", "define"), rows, *calls])]
+    math = "\n".join(
+        f"declare {f'{{{v}, {v}}}' if op == 'sincos' else v} @{vector_math.symbol(op, shape.lanes, shape.dtype)}"
+        f"({', '.join([v] * (2 if op in ('atan2', 'hypot', 'pow') else 1))})"
+        for op in needed
+    )
+    group: list[str] = []
+    weight = 0
+    for number, segment in numbered:
+        group.append(_segment(program, segment, number, shape))
+        weight += _weight(segment)
+        if weight >= GROUP or number == len(numbered) - 1:
+            texts.append("\n".join([math, _intrinsics(shape, ""), *group]))
+            group, weight = [], 0
+    return texts
+
+
+def _weight(segment: Segment) -> int:
+    return len(segment.nodes) + len(segment.stores)
+
+
+def _math_needed(program: Program) -> list[str]:
+    graph = program.block.graph
+    sines = {graph.args[k][0] for k in program.block.order if graph.op[k] == "sin"}
+    found = set()
+    for k in program.block.order:
+        op = graph.op[k]
+        if op == "cos" and graph.args[k][0] in sines:
+            found.add("sincos")
+        elif op in MATH:
+            found.add(op)
+    return sorted(found)
+
+
+def _intrinsics(shape: Shape, declared: str) -> str:
+    """Declarations that are not in a text already."""
+    v, suffix = shape.vector, f"v{shape.lanes}f{8 * shape.size}"
+    return "\n".join(
+        f"declare {v} @llvm.{name}.{suffix}({', '.join([v] * arity)})"
+        for name, arity in (("sqrt", 1), ("fabs", 1), ("fma", 3))
+        if f"@llvm.{name}.{suffix}(" not in declared
+    )
+
+
+# ---- segments --------------------------------------------------------------------------------------------------------
+
+
+def _segment(program: Program, segment: Segment, number: int, shape: Shape) -> str:
+    emit = _Emitter(program, segment, shape)
+    places: dict[int, list[int]] = {}
+    for k, slot in segment.stores:
+        places.setdefault(k, []).append(slot)
+    read = set(segment.loads.values())
+    for k in dict.fromkeys([*segment.nodes, *places]):
+        emit.node(k)
+        for slot in places.get(k, ()):
+            if slot not in read:  # at once, so that no register waits for the end
+                emit.store(k, slot)
+    late = [(k, slot) for k, slot in segment.stores if slot in read]  # values that change places
+    for k, slot in late:
+        emit.store(k, slot)
+    return "\n".join(
+        [
+            f"define void @segment{number}(ptr noalias %buffer, i64 %count) nounwind {{",
+            "entry:",
+            "  br label %loop",
+            "loop:",
+            "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+            f"  %at = mul i64 %i, {shape.row}",
+            "  %p = getelementptr inbounds i8, ptr %buffer, i64 %at",
+            *emit.lines,
+            "  %next = add i64 %i, 1",
+            "  %more = icmp ult i64 %next, %count",
+            "  br i1 %more, label %loop, label %done",
+            "done:",
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+class _Emitter:
+    """The lines of one segment's loop."""
+
+    def __init__(self, program: Program, segment: Segment, shape: Shape) -> None:
+        self.graph = program.block.graph
+        self.segment = segment
+        self.shape = shape
+        self.suffix = f"v{shape.lanes}f{8 * shape.size}"
+        self.lines: list[str] = []
+        self.values: dict[int, str] = {}
+        self.nodes = set(segment.nodes)
+        self.sines = {self.graph.args[k][0]: k for k in self.nodes if self.graph.op[k] == "sin"}
+        self.cosines = {self.graph.args[k][0]: k for k in self.nodes if self.graph.op[k] == "cos"}
+
+    def value(self, k: int) -> str:
+        """The text of a node's value; a value from elsewhere is loaded where it is first used."""
+        found = self.values.get(k)
+        if found is None:
+            op, v = self.graph.op[k], self.shape.vector
+            if op == "const":
+                found = self.shape.constant(self.graph.value[k])
+            elif op in ("true", "false"):
+                found = f"<{', '.join([f'i1 {op}'] * self.shape.lanes)}>"
+            else:
+                self.line(
+                    f"%a{k}", f"getelementptr inbounds i8, ptr %p, i64 {self.segment.loads[k] * self.shape.bytes}"
+                )
+                found = self.line(f"%v{k}", f"load {v}, ptr %a{k}, align {self.shape.bytes}")
+                if self.boolean(k):
+                    found = self.line(f"%b{k}", f"fcmp une {v} {found}, zeroinitializer")
+            self.values[k] = found
+        return found
+
+    def boolean(self, k: int) -> bool:
+        return self.graph.op[k] in (*_COMPARE, "and", "or", "not", "true", "false")
+
+    def line(self, name: str, text: str) -> str:
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def call(self, name: str, function: str, *args: str) -> str:
+        v = self.shape.vector
+        return self.line(name, f"call {v} @{function}({', '.join(f'{v} {a}' for a in args)})")
+
+    def store(self, k: int, slot: int) -> None:
+        value, v = self.value(k), self.shape.vector
+        if self.boolean(k):
+            one = self.shape.constant(1.0)
+            value = self.line(f"%f{k}.{slot}", f"select {self.shape.mask} {value}, {v} {one}, {v} zeroinitializer")
+        address = self.line(f"%s{slot}", f"getelementptr inbounds i8, ptr %p, i64 {slot * self.shape.bytes}")
+        self.lines.append(f"  store {v} {value}, ptr {address}, align {self.shape.bytes}")
+
+    def node(self, k: int) -> None:
+        if k in self.values:
+            return
+        if k not in self.nodes:
+            self.value(k)
+            return
+        op, v, name = self.graph.op[k], self.shape.vector, f"%v{k}"
+        args = [self.value(a) for a in self.graph.args[k]]
+        if op in _BINARY:
+            self.values[k] = self.line(name, f"{_BINARY[op]} {v} {args[0]}, {args[1]}")
+        elif op in _COMPARE:
+            self.values[k] = self.line(name, f"fcmp {_COMPARE[op]} {v} {args[0]}, {args[1]}")
+        elif op in ("fma", "fms", "fnma"):
+            self.values[k] = self.fused(name, op, *args)
+        elif op == "neg":
+            self.values[k] = self.line(name, f"fneg {v} {args[0]}")
+        elif op == "select":
+            self.values[k] = self.line(name, f"select {self.shape.mask} {args[0]}, {v} {args[1]}, {v} {args[2]}")
+        elif op in ("and", "or"):
+            self.values[k] = self.line(name, f"{op} {self.shape.mask} {args[0]}, {args[1]}")
+        elif op == "not":
+            ones = f"<{', '.join(['i1 true'] * self.shape.lanes)}>"
+            self.values[k] = self.line(name, f"xor {self.shape.mask} {args[0]}, {ones}")
+        elif op in ("abs", "sqrt"):
+            self.values[k] = self.call(name, f"llvm.{'fabs' if op == 'abs' else op}.{self.suffix}", *args)
+        elif op in ("min", "max"):
+            self.extremum(k, name, "olt" if op == "min" else "ogt", *args)
+        elif op == "sign":
+            self.sign(k, name, args[0])
+        elif op in ("sin", "cos") and self.graph.args[k][0] in self.sines and self.graph.args[k][0] in self.cosines:
+            self.sine_and_cosine(self.graph.args[k][0], args[0])
+        else:
+            self.values[k] = self.call(name, vector_math.symbol(op, self.shape.lanes, self.shape.dtype), *args)
+
+    def fused(self, name: str, op: str, a: str, b: str, c: str) -> str:
+        v = self.shape.vector
+        if not self.shape.fma:  # no such instruction: two roundings on this class of machines
+            product = self.line(f"{name}.p", f"fmul {v} {a}, {b}")
+            text = {"fma": f"fadd {v} {product}, {c}", "fms": f"fsub {v} {product}, {c}"}
+            return self.line(name, text.get(op, f"fsub {v} {c}, {product}"))
+        if op == "fms":
+            c = self.line(f"{name}.n", f"fneg {v} {c}")
+        if op == "fnma":
+            a = self.line(f"{name}.n", f"fneg {v} {a}")
+        return self.call(name, f"llvm.fma.{self.suffix}", a, b, c)
+
+    def extremum(self, k: int, name: str, comparison: str, a: str, b: str) -> None:
+        """NumPy's minimum and maximum: a NaN on either side wins."""
+        v, mask = self.shape.vector, self.shape.mask
+        first = self.line(f"{name}.c", f"fcmp {comparison} {v} {a}, {b}")
+        nan = self.line(f"{name}.u", f"fcmp uno {v} {a}, {a}")
+        either = self.line(f"{name}.e", f"or {mask} {first}, {nan}")
+        self.values[k] = self.line(name, f"select {mask} {either}, {v} {a}, {v} {b}")
+
+    def sign(self, k: int, name: str, x: str) -> None:
+        v, mask, one = self.shape.vector, self.shape.mask, self.shape.constant(1.0)
+        above = self.line(f"{name}.a", f"fcmp ogt {v} {x}, zeroinitializer")
+        below = self.line(f"{name}.b", f"fcmp olt {v} {x}, zeroinitializer")
+        zero = self.line(f"{name}.z", f"fcmp oeq {v} {x}, zeroinitializer")
+        rest = self.line(f"{name}.r", f"select {mask} {zero}, {v} zeroinitializer, {v} {x}")
+        low = self.line(f"{name}.l", f"select {mask} {below}, {v} {self.shape.constant(-1.0)}, {v} {rest}")
+        self.values[k] = self.line(name, f"select {mask} {above}, {v} {one}, {v} {low}")
+
+    def sine_and_cosine(self, angle: int, x: str) -> None:
+        v = self.shape.vector
+        symbol = vector_math.symbol("sincos", self.shape.lanes, self.shape.dtype)
+        both = self.line(f"%sc{angle}", f"call {{{v}, {v}}} @{symbol}({v} {x})")
+        for position, k in enumerate((self.sines[angle], self.cosines[angle])):
+            self.values[k] = self.line(f"%v{k}", f"extractvalue {{{v}, {v}}} {both}, {position}")

@@ -1,0 +1,130 @@
+"""From the text of a module to code in memory: target, object code, linking."""
+
+import itertools
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+
+_names = itertools.count()
+_lock = threading.RLock()
+"""Held by all that LLVM does, freeing code included: a forked child must not find it in the midst of something."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+
+class Machine(NamedTuple):
+    """The processor that code is made for."""
+
+    triple: str
+    cpu: str
+    features: str
+    lanes: int
+    """Doubles in a vector register."""
+    fma: bool
+
+
+@cache
+def host() -> Machine:
+    """The machine at hand."""
+    _initialize()
+    features = llvm.get_host_cpu_features()
+    lanes = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+    fma = bool(features.get("fma")) or llvm.get_process_triple().startswith(("aarch64", "arm64"))
+    return Machine(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), lanes, fma)
+
+
+@cache
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@cache
+def _target_machine(level: int) -> Any:
+    machine = host()
+    target = llvm.Target.from_triple(machine.triple)
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=level, reloc="pic", codemodel="default"
+    )
+
+
+@cache
+def _jit() -> Any:
+    return llvm.create_lljit_compiler(_target_machine(2))
+
+
+@contextmanager
+def _source_order() -> Iterator[None]:
+    """Within this block LLVM emits instructions in the order of the text.
+
+    Its schedulers would run one chain of dependent operations after the other, to save registers, and lose up to two
+    thirds of the speed; the order of creation has independent operations side by side. The one that runs after the
+    allocation of registers changes nothing here, and takes most of the time of blocks with many stores. The settings
+    are LLVM's own, and global: they are put back for others who use it in this process.
+    """
+    with _lock:
+        try:
+            for option in ("-enable-misched=false", "-pre-RA-sched=source", "-disable-post-ra=true"):
+                llvm.set_option("multibody", option)
+            yield
+        finally:
+            for option in ("-enable-misched=true", "-pre-RA-sched=default", "-disable-post-ra=false"):
+                llvm.set_option("multibody", option)
+
+
+def compile_object(text: str, level: int = 2) -> bytes:
+    """The object code of a module's text."""
+    with _source_order():
+        return _target_machine(level).emit_object(_parse(text))
+
+
+def assembly(text: str, level: int = 2) -> str:
+    """The assembly of a module's text, to read."""
+    with _source_order():
+        return _target_machine(level).emit_assembly(_parse(text))
+
+
+def _parse(text: str) -> Any:
+    machine = _target_machine(2)
+    module = llvm.parse_assembly(f'target triple = "{host().triple}"\n{text}')
+    module.data_layout = str(machine.target_data)
+    return module
+
+
+class Code:
+    """Object code in memory: it lives as long as this does."""
+
+    __slots__ = ("__weakref__", "addresses")
+
+    def __init__(self, addresses: dict[str, int]) -> None:
+        self.addresses = addresses
+
+
+_owners: dict[int, Any] = {}
+"""LLVM's handles of the code in memory: not in `Code`, where the garbage collector would free them without the lock."""
+
+
+def _free(number: int) -> None:
+    with _lock:
+        del _owners[number]
+
+
+def link(objects: list[bytes], *symbols: str) -> Code:
+    """Load object code; the addresses of its symbols."""
+    with _lock:
+        builder = llvm.JITLibraryBuilder().add_current_process()
+        for code in objects:
+            builder.add_object_img(code)
+        for symbol in symbols:
+            builder.export_symbol(symbol)
+        number = next(_names)
+        owner = _owners[number] = builder.link(_jit(), f"multibody-{number}")
+        code = Code({symbol: owner[symbol] for symbol in symbols})
+        weakref.finalize(code, _free, number).atexit = False
+        return code

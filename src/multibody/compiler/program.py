@@ -1,0 +1,192 @@
+"""Cutting code into segments, and giving every value that crosses a cut a slot.
+
+A segment is a function that loops over a tile of samples. Values that several segments share live in slots: rows of a
+structure-of-arrays buffer, one vector per group of samples of the tile. Arguments, results and values that loops carry
+have slots of their own; the others are used again as soon as their value is dead.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from multibody.compiler.graph import Graph
+from multibody.compiler.ops import OPS
+from multibody.compiler.passes import Block
+
+SEGMENT = 1000
+"""Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
+ONE_BLOCK = 1500
+"""Up to so many nodes code is not cut at all."""
+LEAVES = ("const", "true", "false")
+
+
+class Segment(NamedTuple):
+    """Nodes that run together; loads and stores are slots of the buffer."""
+
+    nodes: list[int]
+    loads: dict[int, int]
+    """node -> slot, of values from elsewhere."""
+    stores: list[tuple[int, int]]
+    """(node, slot), of values for elsewhere; a slot that is read here is read before it is stored."""
+
+
+class Repeat(NamedTuple):
+    """Steps that run several times."""
+
+    rounds: int
+    steps: "list[int | Repeat]"
+
+
+class Program(NamedTuple):
+    """Segments, the order in which they run, and the places of arguments and results in the buffer."""
+
+    block: Block
+    segments: list[Segment]
+    steps: "list[int | Repeat]"
+    """Numbers of segments, and loops over them."""
+    inputs: list[tuple[int, int, int]]
+    """(argument, element, slot) of every element that is used."""
+    outputs: list[int]
+    """The slot of every output element."""
+    slots: int
+
+
+def cut(block: Block, feedback: dict[int, int] | None = None) -> Program:
+    """The program of a block.
+
+    Args:
+        block: what to compute.
+        feedback: for a scan: which output (its position) becomes which input leaf (its node) in the next step.
+    """
+    return _Cutter(block, feedback or {}).program()
+
+
+class _Cutter:
+    def __init__(self, block: Block, feedback: dict[int, int]) -> None:
+        self.block = block
+        self.graph: Graph = block.graph
+        self.feedback = feedback
+        self.owner = self.graph.owners()
+        self.segments: list[Segment] = []
+        self.pieces: list[list[int]] = []
+        self.stores: list[list[tuple[int, int]]] = []
+        self.home: dict[int, int] = {}
+        self.slot: dict[int, int] = {}
+        self.last: dict[int, int] = {}
+        self.slots = 0
+        self.spans: dict[int, tuple[int, int]] = {}  # loop -> its first and last segment
+
+    def fresh(self) -> int:
+        self.slots += 1
+        return self.slots - 1
+
+    def program(self) -> Program:
+        graph, order = self.graph, self.block.order
+        inputs = []
+        for k in order:
+            if graph.op[k] == "input":
+                self.slot[k] = self.fresh()
+                inputs.append((*graph.value[k], self.slot[k]))
+        outputs = [self.fresh() for _ in self.block.outputs]
+        steps = self.region(-1)
+        # results: into their slots where they are made, or after all loops when they come from elsewhere
+        elsewhere: list[tuple[int, int]] = []
+        for position, (k, slot) in enumerate(zip(self.block.outputs, outputs, strict=True)):
+            if position not in self.feedback:
+                (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
+        if not steps or isinstance(steps[-1], Repeat) or len(elsewhere) > SEGMENT:
+            steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
+        else:
+            self.stores[steps[-1]] += elsewhere
+        if self.feedback:
+            following = [(self.block.outputs[position], self.slot[leaf]) for position, leaf in self.feedback.items()]
+            steps.append(self.add([], following))
+        self.lifetimes()
+        self.assign()
+        return Program(self.block, self.segments, steps, inputs, outputs, self.slots)
+
+    def add(self, piece: list[int], stores: Iterable[tuple[int, int]] = ()) -> int:
+        number = len(self.pieces)
+        self.pieces.append(piece)
+        self.stores.append(list(stores))
+        self.home.update((k, number) for k in piece)
+        return number
+
+    def region(self, loop: int) -> "list[int | Repeat]":
+        """The steps of a loop's body, or of the whole (-1)."""
+        graph = self.graph
+        steps: list[int | Repeat] = []
+        pending: list[int] = []
+        seen: set[int] = set()
+        for k in self.block.order:
+            if self.owner[k] != loop:
+                continue
+            if graph.op[k] == "result" and graph.value[k][0] not in seen:
+                inner = graph.value[k][0]
+                seen.add(inner)
+                steps += [self.add(piece) for piece in self.cut(pending)]
+                pending = []
+                steps += self.repeat(inner)
+            elif OPS[graph.op[k]].arity:
+                pending.append(k)
+        return steps + [self.add(piece) for piece in self.cut(pending)]
+
+    def repeat(self, number: int) -> "list[int | Repeat]":
+        """A loop: carried values get their first numbers, then the body runs, which ends by renewing them."""
+        loop = self.graph._loop(number)
+        places = [self.fresh() for _ in loop.carried]
+        self.slot.update(zip(loop.carried, places, strict=True))
+        for k in self.block.order:
+            if self.graph.op[k] == "result" and self.graph.value[k][0] == number:
+                self.slot[k] = places[self.graph.value[k][1]]
+        start = self.add([], zip(loop.initial, places, strict=True))
+        begin = len(self.pieces)
+        body = self.region(number)
+        end = self.add([], zip(loop.final, places, strict=True))
+        self.spans[number] = (begin, end)
+        return [start, Repeat(loop.rounds, [*body, end])]
+
+    def cut(self, nodes: list[int]) -> Iterator[list[int]]:
+        """Runs of the order; a sine is not torn from its cosine."""
+        graph = self.graph
+        length = len(nodes) if len(nodes) <= ONE_BLOCK else SEGMENT
+        start = 0
+        while start < len(nodes):
+            end = min(start + length, len(nodes))
+            if end < len(nodes) and {graph.op[k] for k in nodes[end - 1 : end + 1]} == {"sin", "cos"}:
+                end += graph.args[nodes[end - 1]] == graph.args[nodes[end]]
+            yield nodes[start:end]
+            start = end
+
+    def lifetimes(self) -> None:
+        """The last segment that needs each value; what a loop reads from outside must outlive its last round."""
+        for number, piece in enumerate(self.pieces):
+            used = [a for k in piece for a in self.graph.args[k]] + [k for k, _ in self.stores[number]]
+            for a in used:
+                until = number
+                for loop, (begin, end) in self.spans.items():
+                    if begin <= number <= end and not self.inside(self.owner[a], loop):
+                        until = max(until, end)
+                self.last[a] = max(self.last.get(a, -1), until)
+
+    def inside(self, owner: int, loop: int) -> bool:
+        while owner >= 0:
+            if owner == loop:
+                return True
+            owner = self.graph._loop(owner).parent
+        return False
+
+    def assign(self) -> None:
+        graph = self.graph
+        free: list[int] = []
+        expiring: dict[int, list[int]] = {}
+        for number, piece in enumerate(self.pieces):
+            mine = set(piece)
+            for k in piece:
+                if self.last.get(k, number) > number:
+                    self.slot[k] = free.pop() if free else self.fresh()
+                    expiring.setdefault(self.last[k], []).append(self.slot[k])
+                    self.stores[number].append((k, self.slot[k]))
+            used = [a for k in piece for a in graph.args[k]] + [k for k, _ in self.stores[number]]
+            loads = {a: self.slot[a] for a in used if a not in mine and graph.op[a] not in LEAVES}
+            free.extend(expiring.pop(number, ()))
+            self.segments.append(Segment(piece, loads, self.stores[number]))

@@ -1,0 +1,273 @@
+"""`compile_scan`: a step that is repeated over time inside the kernel, where the state stays.
+
+What rollouts, integrators and closed loops stand on: per-step inputs are read as time goes on, outputs are kept as
+often as asked for, and nothing returns to Python between the steps.
+"""
+
+import ctypes
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from multibody.compiler import llvm_ir, native, workers
+from multibody.compiler.config import config
+from multibody.compiler.entry_ir import Scan as Places
+from multibody.compiler.graph import Graph
+from multibody.compiler.kernel import PIECE, Argument, rows_of
+from multibody.compiler.layout import Layout, flatten, rebuild
+from multibody.compiler.passes import prepare
+from multibody.compiler.program import cut
+from multibody.compiler.shape import choose_shape
+from multibody.compiler.trace import Trace, trace
+from multibody.errors import InputError
+
+_ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5)
+
+
+class Plan(NamedTuple):
+    """What a scan takes: how many of the arguments are states, per-step inputs and parameters."""
+
+    states: int
+    inputs: int
+    parameters: int
+    state_layout: Layout
+
+
+class Scan:
+    """A compiled scan; see `compile_scan`."""
+
+    def __init__(self, name: str, traced: Trace, plan: Plan) -> None:
+        self.name = name
+        self.plan = plan
+        self.inputs = traced.inputs
+        self.dtype = traced.dtype
+        self.outputs = [ids.shape for ids in traced.outputs]
+        self.output_layout = traced.layout[2] if len(traced.layout) > 2 else None
+        machine = native.host()
+        block = prepare(traced.graph, _with_all_states(traced, plan))
+        leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}
+        states = [(i, e) for i in range(plan.states) for e in range(math.prod(traced.inputs[i].shape))]
+        program = cut(block, {position: leaves[element] for position, element in enumerate(states)})
+        slots = {(argument, element): slot for argument, element, slot in program.inputs}
+        lanes = machine.lanes * (2 if traced.dtype == np.float32 else 1)
+        shape = choose_shape(program, lanes, traced.dtype.name, fma=machine.fma)
+        moving = range(plan.states, plan.states + plan.inputs)
+        places = Places(
+            plan.states,
+            [slots.get((i, 0), 0) for i in range(plan.states)],
+            {i: math.prod(traced.inputs[i].shape) for i in moving},
+        )
+        sizes = [math.prod(shape) for shape in self.outputs]
+        texts = llvm_ir.modules(program, shape, sizes, places)
+        self.ops = block.graph.count(block.order)
+        """How often each operation occurs in a step."""
+        self.code = native.link([native.compile_object(text, config.level) for text in texts], "kernel")
+        self.entry = _ENTRY(self.code.addresses["kernel"])
+        self.rate = 5e-10 * max(1, block.graph.work(block.order))  # seconds per sample and step, a guess
+
+    def __call__(
+        self, state: Any, *args: Any, steps: int | None = None, every: int = 1, threads: int | None = None
+    ) -> tuple[Any, Any]:
+        """Run the steps.
+
+        Args:
+            state: the first state: an array, or a tuple of arrays, with any leading batch shape.
+            *args: per-step inputs, (..., steps, *shape) each, then parameters; batches broadcast.
+            steps: how many steps; needed only when there are no per-step inputs.
+            every: outputs are kept after every so many steps.
+            threads: over how many threads the batch is split.
+
+        Returns:
+            The last state, and the kept outputs, with an axis for time before the axes of each (or None).
+        """
+        several = self.plan.state_layout != "array"
+        if several and not (isinstance(state, tuple | list) and len(state) == self.plan.states):
+            raise InputError(f"{self.name}: state: expected a tuple of {self.plan.states} arrays, got {state!r:.60}")
+        arrays = self._checked([*(state if several else [state]), *args])
+        steps = self._count(arrays, steps)
+        if not isinstance(every, int | np.integer) or every < 1:
+            raise InputError(f"{self.name}: every: expected a positive integer, got {every!r}")
+        cores = [len(given.shape) + self._moves(i) for i, given in enumerate(self.inputs)]
+        try:
+            batch = np.broadcast_shapes(*(a.shape[: a.ndim - core] for a, core in zip(arrays, cores, strict=True)))
+        except ValueError:
+            raise InputError(f"{self.name}: the batch shapes do not broadcast") from None
+        arguments = [rows_of(array, batch, core) for array, core in zip(arrays, cores, strict=True)]
+        kept = steps // every
+        finals = [np.empty(batch + shape, self.dtype) for shape in self.outputs[: self.plan.states]]
+        for final, array in zip(finals, arrays, strict=False):
+            final[...] = array
+        results = [np.empty((*batch, kept, *shape), self.dtype) for shape in self.outputs[self.plan.states :]]
+        self._run(arguments, finals, results, math.prod(batch), steps, every, workers.count(threads))
+        last = rebuild(self.plan.state_layout, (final if final.ndim else final[()] for final in finals))
+        return last, None if self.output_layout is None else rebuild(self.output_layout, iter(results))
+
+    def _moves(self, i: int) -> bool:
+        return self.plan.states <= i < self.plan.states + self.plan.inputs
+
+    def _checked(self, values: list[Any]) -> list[NDArray[Any]]:
+        if len(values) != len(self.inputs):
+            raise InputError(f"{self.name}: expected {len(self.inputs)} arrays, got {len(values)}")
+        arrays = []
+        for i, (value, given) in enumerate(zip(values, self.inputs, strict=True)):
+            try:
+                array = np.asarray(value)
+            except ValueError as error:
+                raise InputError(f"{self.name}: {given.name}: expected numbers, got {error}") from None
+            core = len(given.shape) + self._moves(i)
+            if array.dtype.kind not in "fiub":
+                raise InputError(f"{self.name}: {given.name}: expected real numbers, got dtype {array.dtype}")
+            if array.ndim < core or array.shape[array.ndim - len(given.shape) :] != given.shape:
+                expected = ("steps", *given.shape) if self._moves(i) else given.shape
+                raise InputError(
+                    f"{self.name}: {given.name}: expected (..., {', '.join(map(str, expected))}), got {array.shape}"
+                )
+            arrays.append(array.astype(self.dtype, copy=False))
+        return arrays
+
+    def _count(self, arrays: list[NDArray[Any]], steps: int | None) -> int:
+        found = {
+            array.shape[array.ndim - len(given.shape) - 1]
+            for i, (array, given) in enumerate(zip(arrays, self.inputs, strict=True))
+            if self._moves(i)
+        } | ({steps} if steps is not None else set())
+        if len(found) != 1:
+            raise InputError(f"{self.name}: expected one number of steps, got {sorted(found) or 'none (pass steps=)'}")
+        count = found.pop()
+        if not isinstance(count, int | np.integer) or count < 0:
+            raise InputError(f"{self.name}: steps: expected an integer that is not negative, got {count!r}")
+        return int(count)
+
+    def _run(
+        self,
+        arguments: list[Argument],
+        finals: list[NDArray[Any]],
+        results: list[NDArray[Any]],
+        count: int,
+        steps: int,
+        every: int,
+        threads: int,
+    ) -> None:
+        if not count or not steps:
+            return
+        share = -(-count // threads)
+        parts = [(start, min(count, start + share)) for start in range(0, count, share)]
+
+        def part(start: int, end: int, stop: Any) -> None:
+            while start < end and not stop.is_set():
+                piece = min(end, start + 4096)
+                self._over_time(arguments, finals, results, start, piece, steps, every, stop)
+                start = piece
+
+        workers.run([lambda stop, a=a, b=b: part(a, b, stop) for a, b in parts])
+
+    def _over_time(
+        self,
+        arguments: list[Argument],
+        finals: list[NDArray[Any]],
+        results: list[NDArray[Any]],
+        start: int,
+        end: int,
+        steps: int,
+        every: int,
+        stop: Any,
+    ) -> None:
+        """All steps of some samples, in pieces after which a signal is heard; the state waits in `finals`."""
+        done, total = 0, steps // every
+        while done < steps and not stop.is_set():
+            piece = min(steps - done, max(1, int(PIECE / self.rate / (end - start))))
+            begun = time.perf_counter()
+            data, strides, offsets = self._pointers(arguments, finals, start, done)
+            out = (ctypes.c_void_p * (len(finals) + len(results)))()
+            for m, (array, shape) in enumerate(zip([*finals, *results], self.outputs, strict=True)):
+                size = math.prod(shape) * array.itemsize
+                kept = m >= len(finals)
+                out[m] = array.ctypes.data + size * (start * total + done // every if kept else start)
+            self.entry(data, strides, offsets, out, end - start, piece, every - done % every, every, total)
+            self.rate = max(1e-11, (time.perf_counter() - begun) / (piece * (end - start)))
+            done += piece
+
+    def _pointers(
+        self, arguments: list[Argument], finals: list[NDArray[Any]], start: int, done: int
+    ) -> tuple[Any, ...]:
+        k = len(arguments)
+        data, strides, offsets = (ctypes.c_void_p * k)(), (ctypes.c_int64 * k)(), (ctypes.c_void_p * k)()
+        for i, argument in enumerate(arguments):
+            size = math.prod(self.inputs[i].shape) * self.dtype.itemsize
+            if i < len(finals):
+                data[i], strides[i] = finals[i].ctypes.data + start * size, size
+                continue
+            ahead = done * size if self._moves(i) else 0
+            data[i] = argument.array.ctypes.data + ahead + (start * argument.stride if argument.offsets is None else 0)
+            strides[i] = argument.stride
+            offsets[i] = None if argument.offsets is None else argument.offsets.ctypes.data + 8 * start
+        return data, strides, offsets
+
+    def __repr__(self) -> str:
+        return f"<Scan {self.name}, {sum(self.ops.values())} operations a step, {self.dtype}>"
+
+
+def compile_scan(
+    step: Callable[..., Any],
+    state: Any,
+    inputs: Sequence[Any] = (),
+    parameters: Sequence[Any] = (),
+    *,
+    dtype: DTypeLike = np.float64,
+) -> Scan:
+    """Compile a step of time, to be repeated in the kernel.
+
+    Args:
+        step: `step(state, *inputs, *parameters)` in plain NumPy; returns the next state and an output (or None).
+        state: the shape of the state, or a list of shapes for a state that is a tuple of arrays.
+        inputs: shapes of what changes from step to step.
+        parameters: shapes of what stays.
+        dtype: float64 or float32.
+
+    >>> scan = compile_scan(lambda x, u: (0.5 * x + u, x), (1,), [(1,)])
+    >>> last, seen = scan([1.0], [[0.0], [0.0], [1.0]])
+    >>> last, seen[:, 0]
+    (array([1.125]), array([1.  , 0.5 , 0.25]))
+    """
+    several = isinstance(state, list)
+    shapes = [*(state if several else [state]), *inputs, *parameters]
+    count = len(state) if several else 1
+    layout: Layout = ["tuple", *["array"] * count] if several else "array"
+
+    def flat(*args: Any) -> Any:
+        first = tuple(args[:count]) if several else args[0]
+        result = step(first, *args[count:])
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise InputError("a step must return the next state and an output: (state, output), or (state, None)")
+        following, output = result
+        states: list[Any] = []
+        if flatten(following, states.append) != layout:
+            raise InputError("a step must return a state that is nested as the one it takes")
+        return (tuple(states), *(() if output is None else (output,)))
+
+    names = [f"state{k}" for k in range(count)] + [f"input{k}" for k in range(len(inputs))]
+    traced = trace(flat, shapes, [*names, *(f"parameter{k}" for k in range(len(parameters)))], dtype)
+    for given, ids in zip(traced.inputs, traced.outputs, strict=False):
+        if given.name.startswith("state") and ids.shape != given.shape:
+            raise InputError(f"a step must keep the shape of the state: {given.shape} became {ids.shape}")
+    plan = Plan(count, len(inputs), len(parameters), layout)
+    return Scan(getattr(step, "__name__", "scan"), traced, plan)
+
+
+def _with_all_states(traced: Trace, plan: Plan) -> list[int]:
+    """The outputs; every element of the state is made to be used, so that it has a place to stay in."""
+    graph: Graph = traced.graph
+    roots = traced.roots
+    needed = set(graph.live(roots))
+    position = 0
+    for i in range(plan.states):
+        for e in range(math.prod(traced.inputs[i].shape)):
+            leaf = graph.leaf("input", i, e)
+            if leaf not in needed:  # a state that is written and never read
+                roots[position] = graph._intern("select", (graph.truth(True), roots[position], leaf))
+            position += 1
+    return roots

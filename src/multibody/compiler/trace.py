@@ -1,0 +1,100 @@
+"""Running a NumPy function once on traced arrays: what goes in, the graph, what comes out."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from multibody.compiler.graph import Graph
+from multibody.compiler.layout import Layout, flatten
+from multibody.compiler.traced import TracedArray, is_boolean, nodes
+from multibody.errors import InputError
+
+
+class Input(NamedTuple):
+    """An argument of the function: its name and the shape of one sample."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
+class Trace(NamedTuple):
+    """A function of arrays as a graph."""
+
+    graph: Graph
+    inputs: tuple[Input, ...]
+    outputs: tuple[NDArray[Any], ...]
+    """One array of nodes for each array that the function returns."""
+    layout: Layout
+    """How the result is nested."""
+    dtype: np.dtype[Any]
+    first: int = 0
+    """The position of the first input among the leaves of the graph: not 0 in a trace that is part of another."""
+
+    @property
+    def roots(self) -> list[int]:
+        """The nodes of all outputs."""
+        return [node for ids in self.outputs for node in ids.ravel().tolist()]
+
+
+def trace(
+    function: Callable[..., Any],
+    shapes: Sequence[Any],
+    names: Sequence[str] | None = None,
+    dtype: DTypeLike = np.float64,
+) -> Trace:
+    """Record a function of arrays of the given shapes.
+
+    Args:
+        function: plain NumPy on arrays; returns an array, a value of geometry, or tuples, lists and dicts of them.
+        shapes: the shape of each argument, as (7,), 7 or () for a number.
+        names: the names of the arguments; by default those of the function.
+        dtype: float64 or float32.
+    """
+    kind = np.dtype(dtype)
+    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise InputError(f"dtype: expected float64 or float32, got {kind}")
+    inputs = tuple(Input(n, shape_of(s)) for n, s in zip(_names(function, shapes, names), shapes, strict=True))
+    graph = Graph()
+    arrays = []
+    for i, given in enumerate(inputs):
+        ids = [graph.leaf("input", i, k) for k in range(int(np.prod(given.shape)))]
+        arrays.append(TracedArray(graph, np.array(ids, dtype=np.int64).reshape(given.shape), kind))
+    found: list[NDArray[Any]] = []
+    layout = flatten(function(*arrays), lambda array: found.append(nodes_of(graph, array)))
+    return Trace(graph, inputs, tuple(found), layout, kind)
+
+
+def shape_of(shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple of lengths."""
+    given = (shape,) if isinstance(shape, int | np.integer) else shape
+    if not isinstance(given, tuple | list) or not all(isinstance(n, int | np.integer) and n >= 0 for n in given):
+        raise InputError(f"shape: expected a tuple of lengths such as (7,), got {shape!r}")
+    return tuple(int(n) for n in given)
+
+
+def _names(function: Callable[..., Any], shapes: Sequence[Any], names: Sequence[str] | None) -> list[str]:
+    if names is None:
+        try:
+            names = list(inspect.signature(function).parameters)[: len(shapes)]
+        except (TypeError, ValueError):
+            names = []
+        if len(names) != len(shapes):
+            names = [f"x{k}" for k in range(len(shapes))]
+    if len(names) != len(shapes) or len(set(names)) != len(names):
+        raise InputError(f"names: expected {len(shapes)} different names, got {list(names)}")
+    return list(names)
+
+
+def nodes_of(graph: Graph, result: Any) -> NDArray[Any]:
+    """The nodes of an array that a traced function returns."""
+    if not isinstance(result, TracedArray | np.ndarray | int | float | np.number):
+        kind = type(result).__name__
+        raise InputError(f"the traced function returned {kind}; expected arrays, tuples, lists or dicts")
+    ids = nodes(graph, result)
+    if not is_boolean(graph, ids):
+        return ids
+    one, zero = graph.const(1.0), graph.const(0.0)  # truth values leave as 1.0 and 0.0
+    return np.array([graph.apply("select", p, one, zero) for p in ids.ravel().tolist()]).reshape(ids.shape)

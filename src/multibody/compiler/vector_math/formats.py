@@ -1,0 +1,63 @@
+"""The two floating-point formats, and how LLVM spells their numbers."""
+
+import struct
+from typing import NamedTuple
+
+
+class Format(NamedTuple):
+    """A binary floating-point format of IEEE 754."""
+
+    name: str
+    real: str
+    """LLVM's name of the format."""
+    integer: str
+    """LLVM's name of the integers of the same width."""
+    width: int
+    mantissa: int
+    """Bits of the fraction."""
+
+    @property
+    def suffix(self) -> str:
+        """As in the names of LLVM's intrinsics."""
+        return f"f{self.width}"
+
+    @property
+    def bias(self) -> int:
+        """Of the exponent: the largest one."""
+        return (1 << (self.width - self.mantissa - 2)) - 1
+
+    @property
+    def sign(self) -> int:
+        """The bit of the sign."""
+        return 1 << (self.width - 1)
+
+    @property
+    def smallest_normal(self) -> float:
+        return 2.0 ** (1 - self.bias)
+
+    @property
+    def shift(self) -> float:
+        """Adding it rounds to an integer, which then stands in the lowest bits, whatever its sign."""
+        return 1.5 * 2.0**self.mantissa
+
+    def bits(self, number: float) -> int:
+        """The pattern of a number."""
+        code, integer = ("d", "Q") if self.width == 64 else ("f", "I")
+        return struct.unpack(f"<{integer}", struct.pack(f"<{code}", number))[0]
+
+    def spell(self, number: float) -> str:
+        """A constant, rounded to the format; LLVM writes floats of all formats as the pattern of a double."""
+        if self.width == 32:
+            number = struct.unpack("<f", struct.pack("<f", number))[0]
+        return f"{self.real} 0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+    def spell_integer(self, pattern: int) -> str:
+        """A constant of the integers, modulo their width."""
+        pattern %= 1 << self.width
+        return f"{self.integer} {pattern - (1 << self.width) if pattern & self.sign else pattern}"
+
+
+FORMATS = {
+    "float64": Format("float64", "double", "i64", 64, 52),
+    "float32": Format("float32", "float", "i32", 32, 23),
+}
