@@ -1,0 +1,220 @@
+"""A kernel computes what its NumPy source computes, and the same bits however a sample reaches it."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import multibody as mb
+from multibody.compiler import compile as compiling
+from multibody.compiler import native
+from multibody.compiler.interpret import evaluate
+from multibody.compiler.ops import OPS
+
+from ..laws.tools import near
+from ..surface import KINDS, TABLE
+from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, program, samples, single
+
+SIZES = (1, 3, 4, 5, 63, 64, 65, 4096)
+DTYPES = (np.float64, np.float32)
+
+
+def everything(x, A):
+    """Every operation of a graph, and systems of equations."""
+    a, b, c, d = x
+    S = A @ A.T + np.eye(3)
+    inside = ((a < b) & (c <= d)) | ~(a == c) & (b != d)
+    numbers = [
+        np.sin(a) * np.cos(a) + np.cos(b), np.tan(c), np.arcsin(np.tanh(a)), np.arccos(np.tanh(b)), np.exp(a),
+        np.log(np.abs(b) + 0.1), np.arctan2(a, b), np.power(np.abs(c) + 0.1, d), (c * c) ** 1.5, np.hypot(c, d),
+        np.where(inside, a, -b), np.minimum(a, b), np.maximum(c, d), np.sign(d), a / (b * b + 0.3), np.sqrt(a * a + 1),
+        a * b + c, a * b - c, c - a * b, -a, np.clip(a, -0.5, 0.5), np.abs(d), a**5, a**-3, 1.0 * inside,
+    ]  # fmt: skip
+    return np.stack(numbers), np.linalg.solve(S, x[:3]), np.linalg.solve(A, x[1:]), np.linalg.inv(S), b
+
+
+def draw(count, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-2, 2, (count, *shape)).astype(dtype) for shape in ((4,), (3, 3))]
+
+
+@pytest.fixture(scope="module", params=DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def kernel(request):
+    return mb.compile(everything, 4, (3, 3), dtype=request.param)
+
+
+def bits(result):
+    return [np.ascontiguousarray(part).tobytes() for part in result]
+
+
+# ---- the same bits ---------------------------------------------------------------------------------------------------
+
+
+def test_every_operation_is_in_the_kernel(kernel):
+    assert kernel.ops.keys() == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("count", SIZES)
+def test_batches_are_single_calls(kernel, count):
+    x, A = draw(count, kernel.signature.dtype)
+    whole = kernel(x, A)
+    for k in {0, 1, count // 2, count - 2, count - 1} & set(range(count)):
+        assert bits(kernel(x[k], A[k])) == bits(part[k] for part in whole)
+        assert bits(kernel(x[k : k + 1], A[k : k + 1])) == bits(part[k : k + 1] for part in whole)
+
+
+@pytest.mark.parametrize("count", SIZES)
+def test_permuted_batches(kernel, count):
+    x, A = draw(count, kernel.signature.dtype)
+    order = np.random.default_rng(1).permutation(count)
+    assert bits(kernel(x[order], A[order])) == bits(part[order] for part in kernel(x, A))
+
+
+@pytest.mark.parametrize("count", SIZES)
+def test_parts_of_batches(kernel, count):
+    x, A = draw(count, kernel.signature.dtype)
+    whole = kernel(x, A)
+    for cut in {1, count // 3, count - 1}:
+        assert bits(kernel(x[cut:], A[cut:])) == bits(part[cut:] for part in whole)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8, 100])
+def test_threads(kernel, threads):
+    for count in (1, 5, 4096):
+        x, A = draw(count, kernel.signature.dtype)
+        assert bits(kernel(x, A, threads=threads)) == bits(kernel(x, A))
+
+
+def test_out_and_the_way_through_ctypes(kernel):
+    for count in SIZES:
+        x, A = draw(count, kernel.signature.dtype)
+        whole = kernel(x, A)
+        out = tuple(np.full_like(part, np.nan) for part in whole)
+        assert kernel(x, A, out=out) is out
+        assert bits(out) == bits(whole)
+        assert bits(kernel._native.slow(x, A)) == bits(whole)
+
+
+def test_pieces(kernel, monkeypatch):
+    x, A = draw(4096, kernel.signature.dtype)
+    whole = kernel(x, A)
+    monkeypatch.setattr("multibody.compiler.kernel.PIECE", 0.0)
+    assert bits(kernel(x, A)) == bits(whole)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300, 0.0])
+def test_one_bad_sample_touches_itself_alone(kernel, bad):
+    x, A = draw(4096, kernel.signature.dtype)
+    whole = kernel(x, A)
+    with np.errstate(over="ignore"):
+        x[1234], A[1234] = bad, bad
+    others = np.arange(4096) != 1234
+    assert bits(part[others] for part in kernel(x, A)) == bits(part[others] for part in whole)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lanes(monkeypatch, lanes, dtype):
+    """Machines with other vectors of the same class give the same bits."""
+    here = native.host()
+    expected = [mb.compile(everything, 4, (3, 3), dtype=dtype)(*draw(n, dtype)) for n in (1, 7, 67)]
+    monkeypatch.setattr(native, "host", lambda: here._replace(lanes=lanes))
+    monkeypatch.setattr(mb.config, "cache", False)
+    other = mb.compile(everything, 4, (3, 3), dtype=dtype)
+    assert f"<{lanes * (2 if dtype == np.float32 else 1)} x " in other.ir
+    for n, results in zip((1, 7, 67), expected, strict=True):
+        assert bits(other(*draw(n, dtype))) == bits(results)
+
+
+def test_without_fused_operations(monkeypatch):
+    here = native.host()
+    monkeypatch.setattr(native, "host", lambda: here._replace(fma=False))
+    monkeypatch.setattr(mb.config, "cache", False)
+    kernel = mb.compile(everything, 4, (3, 3))
+    assert "@llvm.fma" not in re.sub("declare.*", "", kernel.ir)
+    x, A = draw(65)
+    for one, other in zip(kernel(x, A), eagerly(kernel, x, A), strict=True):
+        near(one, other, 1e-12)
+
+
+# ---- the same numbers ------------------------------------------------------------------------------------------------
+
+
+def eagerly(kernel, *arguments):
+    with mb.eager(), np.errstate(all="ignore"):
+        return kernel(*arguments)
+
+
+def built(traced):
+    """The kernel of a trace."""
+    entry = compiling._build(traced, "a key of tests")
+    header = entry.header
+    return mb.Kernel("kernel", compiling._signature(header), entry.objects, header["ops"], header["work"])
+
+
+def test_equals_the_eager_run(kernel):
+    x, A = draw(200, kernel.signature.dtype)
+    exact = mb.compile(everything, 4, (3, 3))
+    for one, other in zip(kernel(x, A), eagerly(exact, x, A), strict=True):
+        assert one.dtype == kernel.signature.dtype
+        near(one, other, 1e-13 if one.dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("op", OPERATIONS)
+def test_single_operations(op, dtype):
+    kernel = built(single(op)._replace(dtype=np.dtype(dtype)))
+    x = samples(op).astype(dtype)
+    near(kernel(x), evaluate(single(op), x), 1e-14 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("op", [op for op in OPERATIONS if OPS[op].arity <= 2])
+def test_special_values(op):
+    """NaN, infinities and both zeros, as NumPy has them."""
+    traced = single(op)
+    kernel = built(traced)
+    values = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-310, 1e300, -1e300]
+    grid = np.stack(np.meshgrid(*[values] * OPS[op].arity, indexing="ij"), axis=-1).reshape(-1, OPS[op].arity)
+    np.testing.assert_allclose(kernel(grid), evaluate(traced, grid), rtol=1e-14)
+
+
+@given(INSTRUCTIONS)
+def test_random_programs(instructions):
+    function = program(instructions)
+    kernel = mb.compile(function, 3)
+    x = np.random.default_rng(5).uniform(-2, 2, (9, 3))
+    found = kernel(x)
+    np.testing.assert_allclose(found, function(x), rtol=1e-9, atol=1e-9)
+    assert all(kernel(x[k]).tobytes() == found[k].tobytes() for k in range(9))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("name", SUITE)
+def test_functions_of_many_operations(name, dtype):
+    if name == "elimination" and dtype == np.float32:
+        pytest.skip("one of its matrices is too near a singular one")
+    case = SUITE[name]
+    kernel = mb.compile(case.function, *case.shapes, dtype=dtype)
+    inputs = case.draw(37)
+    found = arrays(kernel(*(x.astype(dtype) for x in inputs)))
+    for one, other in zip(found, arrays(case.function(*inputs)), strict=True):
+        near(one, other, 1e-12 if dtype == np.float64 else 2e-5)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if k % 13 == 0 else pytest.mark.slow) for k, name in enumerate(TABLE)]
+)
+def test_functions_of_geometry(name):
+    function = TABLE[name]
+    inputs = function.draw(np.random.default_rng(2), (5,))
+    kernel = mb.compile(
+        lambda *x: function.call(*(KINDS[k].value(a) for k, a in zip(function.kinds, x, strict=True))),
+        *(array.shape[1:] for array in inputs),
+    )
+    found = arrays(kernel(*inputs))
+    for one, other in zip(found, function(*inputs), strict=True):
+        near(one, np.broadcast_to(other, one.shape), 1e-12)
+    for k in range(5):
+        alone = arrays(kernel(*(array[k] for array in inputs)))
+        assert bits(alone) == bits(part[k] for part in found)
