@@ -85,7 +85,7 @@ def branching(x):
 
 def constants(x):
     """Carried values that begin as plain numbers, and one that never changes."""
-    return mb.loop(4, lambda c: (c[0] + 1, c[1] + x, c[2], 3.0), (0, 0.0, np.arange(3.0), x[0]))
+    return mb.loop(4, lambda c: (c[0] + 1, c[1] + x, c[2], 3.0), (0, np.zeros(3), np.arange(3.0), x[0]))
 
 
 def values(x):
@@ -190,7 +190,7 @@ def spread(x, count=600):
     def body(c):
         a, b, flag = c
         for k in range(count):
-            a, b = np.tanh(0.9 * b + 0.01 * before[k]), np.cos(a) + before[-k]
+            a, b = np.tanh(0.9 * b + 0.01 * before[k]), 0.5 * np.cos(a) + 0.1 * before[-k]
             flag = flag | (a > b)
         inner = mb.loop(2, lambda z: z * 0.5 + before[7] * a, b)
         return a + inner, np.where(early, b, inner), flag
@@ -198,7 +198,7 @@ def spread(x, count=600):
     a, b, flag = mb.loop(3, body, (x[0], x[1], x[2] > 0))
     after = a
     for k in range(count):
-        after = np.sin(after) * before[k] + b
+        after = np.sin(0.1 * after * before[k]) + b
     return after, np.where(flag & early, a, b), np.stack(before[:5])
 
 

@@ -276,11 +276,11 @@ class Rotation(Value):
         phi = omega * numbers(dt, "dt", omega)[..., None]
         return self.boxplus(phi) if choice(frame, "frame", ("A", "B")) == "A" else self @ Rotation.exp(phi)
 
-    def angular_velocity(self, following: "Rotation", dt: ArrayLike, frame: str = "A") -> NDArray[Any]:
-        """The constant angular velocity (..., 3) that leads to the following rotation in dt.  [Kindr item 11]"""
+    def angular_velocity(self, next: "Rotation", dt: ArrayLike, frame: str = "A") -> NDArray[Any]:  # noqa: A002
+        """The constant angular velocity (..., 3) that leads to the next rotation in a time dt.  [Kindr item 11]"""
         choice(frame, "frame", ("A", "B"))
-        need(following, Rotation)
-        turn = following.boxminus(self) if frame == "A" else (self.inverse() @ following).log()
+        need(next, Rotation)
+        turn = next.boxminus(self) if frame == "A" else (self.inverse() @ next).log()
         return turn / numbers(dt, "dt", turn)[..., None]
 
     def angle_to(self, other: "Rotation") -> NDArray[Any]:
