@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from multibody import Pose, Rotation, SpatialInertia, Twist
+from multibody.compiler.compile import compile  # noqa: A004
+from multibody.compiler.config import config
 from multibody.compiler.graph import Graph
 from multibody.compiler.ops import OPS
 from multibody.compiler.trace import Input, Trace
@@ -21,6 +24,15 @@ def arrays(result: Any) -> list[np.ndarray]:
     if isinstance(result, dict):
         result = list(result.values())
     return [a for part in result for a in arrays(part)] if isinstance(result, list | tuple) else [np.asarray(result)]
+
+
+def cut_into(length: int, function: Callable[..., Any], *shapes: Any) -> Any:
+    """The kernel of a function, in segments and modules of so many nodes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "cache", False)
+        for name in ("program.SEGMENT", "program.ONE_BLOCK", "llvm_ir.GROUP"):
+            patch.setattr(f"multibody.compiler.{name}", length)
+        return compile(function, *shapes)
 
 
 # ---- one operation ---------------------------------------------------------------------------------------------------

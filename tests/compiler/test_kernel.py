@@ -14,7 +14,7 @@ from multibody.compiler.ops import OPS
 
 from ..laws.tools import near
 from ..surface import KINDS, TABLE
-from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, program, samples, single
+from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, cut_into, program, samples, single
 
 SIZES = (1, 3, 4, 5, 63, 64, 65, 4096)
 DTYPES = (np.float64, np.float32)
@@ -179,10 +179,11 @@ def test_special_values(op):
     np.testing.assert_allclose(kernel(grid), evaluate(traced, grid), rtol=1e-14)
 
 
+@pytest.mark.parametrize("length", [3, 1000])
 @given(INSTRUCTIONS)
-def test_random_programs(instructions):
+def test_random_programs(length, instructions):
     function = program(instructions)
-    kernel = mb.compile(function, 3)
+    kernel = cut_into(length, function, 3)
     x = np.random.default_rng(5).uniform(-2, 2, (9, 3))
     found = kernel(x)
     np.testing.assert_allclose(found, function(x), rtol=1e-9, atol=1e-9)

@@ -1,4 +1,4 @@
-"""mb.loop: in a kernel it is a loop, whose code does not grow with its rounds, and computes what the for loop computes."""
+"""mb.loop: a loop in the kernel, whose code does not grow with its rounds, computes what the for loop computes."""
 
 import functools
 import re
@@ -14,7 +14,7 @@ from multibody.compiler import interpret
 from multibody.compiler.trace import trace
 
 from ..laws.tools import near
-from .cases import arrays
+from .cases import arrays, cut_into
 
 RNG = np.random.default_rng(0)
 
@@ -214,9 +214,10 @@ def test_loops_in_large_graphs():
             assert one[k].tobytes() == alone.tobytes()
 
 
+@pytest.mark.parametrize("length", [3, 1000])
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 20), st.integers(0, 20), st.integers(0, 4)), max_size=12))
-def test_random_nests(plan):
-    """Loops opened and closed anywhere, reading anything that is in reach."""
+def test_random_nests(length, plan):
+    """Loops opened and closed anywhere, reading anything that is in reach, cut into few or many segments."""
 
     def run(values, plan):
         values = list(values)
@@ -240,7 +241,7 @@ def test_random_nests(plan):
     def function(x):
         return np.stack(run([x[0], x[1], x[0] * x[1]], plan)[-4:])
 
-    kernel = mb.compile(function, 2)
+    kernel = cut_into(length, function, 2)
     for x in RNG.uniform(-1, 1, (3, 2)):
         near(kernel(x), function(x), 1e-9)
 
