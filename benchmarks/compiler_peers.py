@@ -59,16 +59,17 @@ def system(A: Any, b: Any, xp: Any = np) -> Any:
 
 
 def best(functions: dict[str, Callable[[], Any]], budget: float = 1.5) -> dict[str, float]:
-    """The least time of each; they take turns, so that a noisy machine is unfair to none."""
+    """The least time of each; they take turns of twenty calls, so that a noisy machine is unfair to none and all are warm."""
     times = dict.fromkeys(functions, math.inf)
     for function in functions.values():
         function()
     end = time.perf_counter() + budget * len(functions)
     while time.perf_counter() < end:
         for name, function in functions.items():
-            start = time.perf_counter()
-            function()
-            times[name] = min(times[name], time.perf_counter() - start)
+            for _ in range(20):
+                start = time.perf_counter()
+                function()
+                times[name] = min(times[name], time.perf_counter() - start)
     return times
 
 

@@ -72,7 +72,7 @@ def test_a_pickle_of_another_machine_is_refused(monkeypatch):
     monkeypatch.setattr(native, "host", lambda: here._replace(cpu="z80", features="+nothing"))
     data = pickle.dumps(kernel)
     monkeypatch.undo()
-    with pytest.raises(InputError, match=r"expected a kernel for .*, got one for z80"):
+    with pytest.raises(InputError, match=r"expected code for .*, got code for z80"):
         pickle.loads(data)
 
 

@@ -305,7 +305,7 @@ class Kernel:
         return "\n".join(native.assembly(text) for text in texts_of(self.trace())[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _revive, (native.host(), self.name, self.signature, self._objects, self.ops, self._work)
+        return revive, (native.host(), Kernel, self.name, self.signature, self._objects, self.ops, self._work)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{given.name} {given.shape}" for given in self.signature.inputs)
@@ -313,14 +313,8 @@ class Kernel:
         return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
 
 
-def _revive(machine: native.Machine, name: str, *rest: Any) -> Kernel:
-    """The kernel of a pickle, where its code can run."""
+def revive(machine: native.Machine, kind: Callable[..., Any], name: str, *rest: Any) -> Any:
+    """What was pickled, where its code can run."""
     if machine != native.host():
-        raise InputError(
-            f"{name}: expected a kernel for {native.host().cpu}, got one for {machine.cpu}: compile it here"
-        )
-    return Kernel(name, *rest)
-
-
-def _identifier(name: str) -> str:
-    return name if name.isidentifier() else "kernel"
+        raise InputError(f"{name}: expected code for {native.host().cpu}, got code for {machine.cpu}: compile it here")
+    return kind(name, *rest)

@@ -7,17 +7,19 @@ often as asked for, and nothing returns to Python between the steps.
 import ctypes
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from multibody.compiler import llvm_ir, native, workers
-from multibody.compiler.config import config
+from multibody.compiler import cache, llvm_ir, native, workers
+from multibody.compiler.compile import fingerprint
+from multibody.compiler.config import config, is_eager
 from multibody.compiler.entry_ir import Scan as Places
 from multibody.compiler.graph import Graph
-from multibody.compiler.kernel import PIECE, Argument, rows_of
+from multibody.compiler.kernel import PIECE, Argument, Signature, revive, rows_of
 from multibody.compiler.layout import Layout, flatten, rebuild
 from multibody.compiler.passes import prepare
 from multibody.compiler.program import cut
@@ -40,34 +42,29 @@ class Plan(NamedTuple):
 class Scan:
     """A compiled scan; see `compile_scan`."""
 
-    def __init__(self, name: str, traced: Trace, plan: Plan) -> None:
+    def __init__(
+        self,
+        name: str,
+        plan: Plan,
+        signature: Signature,
+        objects: list[bytes],
+        ops: Counter[str],
+        work: int,
+        step: Callable[..., Any] | None = None,
+    ) -> None:
         self.name = name
         self.plan = plan
-        self.inputs = traced.inputs
-        self.dtype = traced.dtype
-        self.outputs = [ids.shape for ids in traced.outputs]
-        self.output_layout = traced.layout[2] if len(traced.layout) > 2 else None
-        machine = native.host()
-        block = prepare(traced.graph, _with_all_states(traced, plan))
-        leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}
-        states = [(i, e) for i in range(plan.states) for e in range(math.prod(traced.inputs[i].shape))]
-        program = cut(block, {position: leaves[element] for position, element in enumerate(states)})
-        slots = {(argument, element): slot for argument, element, slot in program.inputs}
-        lanes = machine.lanes * (2 if traced.dtype == np.float32 else 1)
-        shape = choose_shape(program, lanes, traced.dtype.name, fma=machine.fma)
-        moving = range(plan.states, plan.states + plan.inputs)
-        places = Places(
-            plan.states,
-            [slots.get((i, 0), 0) for i in range(plan.states)],
-            {i: math.prod(traced.inputs[i].shape) for i in moving},
-        )
-        sizes = [math.prod(shape) for shape in self.outputs]
-        texts = llvm_ir.modules(program, shape, sizes, places)
-        self.ops = block.graph.count(block.order)
+        self.signature = signature
+        self.inputs, self.outputs, self.dtype, layout = signature
+        self.output_layout = layout[2] if len(layout) > 2 else None
+        self.ops = ops
         """How often each operation occurs in a step."""
-        self.code = native.link([native.compile_object(text, config.level) for text in texts], "kernel")
+        self._objects = objects
+        self._work = work
+        self._step = step
+        self.code = native.link(objects, "kernel")
         self.entry = _ENTRY(self.code.addresses["kernel"])
-        self.rate = 5e-10 * max(1, block.graph.work(block.order))  # seconds per sample and step, a guess
+        self.rate = 5e-10 * (1 + work)  # seconds per sample and step, a guess to begin with
 
     def __call__(
         self, state: Any, *args: Any, steps: int | None = None, every: int = 1, threads: int | None = None
@@ -102,7 +99,11 @@ class Scan:
         for final, array in zip(finals, arrays, strict=False):
             final[...] = array
         results = [np.empty((*batch, kept, *shape), self.dtype) for shape in self.outputs[self.plan.states :]]
-        self._run(arguments, finals, results, math.prod(batch), steps, every, workers.count(threads))
+        count = workers.count(threads)
+        if is_eager() and self._step is not None:
+            self._plain(self._step, arrays, finals, results, batch, steps, every)
+        else:
+            self._run(arguments, finals, results, math.prod(batch), steps, every, count)
         last = rebuild(self.plan.state_layout, (final if final.ndim else final[()] for final in finals))
         return last, None if self.output_layout is None else rebuild(self.output_layout, iter(results))
 
@@ -141,6 +142,33 @@ class Scan:
         if not isinstance(count, int | np.integer) or count < 0:
             raise InputError(f"{self.name}: steps: expected an integer that is not negative, got {count!r}")
         return int(count)
+
+    def _plain(
+        self,
+        step: Callable[..., Any],
+        arrays: list[NDArray[Any]],
+        finals: list[NDArray[Any]],
+        results: list[NDArray[Any]],
+        batch: tuple[int, ...],
+        steps: int,
+        every: int,
+    ) -> None:
+        """The NumPy source, sample by sample and step by step."""
+        cores = [((steps,) if self._moves(i) else ()) + given.shape for i, given in enumerate(self.inputs)]
+        whole = [np.broadcast_to(array, batch + core) for array, core in zip(arrays, cores, strict=True)]
+        states = self.plan.states
+        for index in np.ndindex(*batch):
+            sample = [array[index] for array in whole]
+            for now in range(steps):
+                given = (array[now] if self._moves(i) else array for i, array in enumerate(sample))
+                parts: list[Any] = []
+                flatten(step(*given), parts.append)
+                sample[:states] = parts[:states]
+                if (now + 1) % every == 0:
+                    for result, part in zip(results, parts[states:], strict=True):
+                        result[(*index, now // every)] = part
+            for final, part in zip(finals, sample, strict=False):
+                final[index] = part
 
     def _run(
         self,
@@ -207,6 +235,9 @@ class Scan:
             offsets[i] = None if argument.offsets is None else argument.offsets.ctypes.data + 8 * start
         return data, strides, offsets
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return revive, (native.host(), Scan, self.name, self.plan, self.signature, self._objects, self.ops, self._work)
+
     def __repr__(self) -> str:
         return f"<Scan {self.name}, {sum(self.ops.values())} operations a step, {self.dtype}>"
 
@@ -255,7 +286,33 @@ def compile_scan(
         if given.name.startswith("state") and ids.shape != given.shape:
             raise InputError(f"a step must keep the shape of the state: {given.shape} became {ids.shape}")
     plan = Plan(count, len(inputs), len(parameters), layout)
-    return Scan(getattr(step, "__name__", "scan"), traced, plan)
+    known = cache.digest("scan", fingerprint(traced), plan)
+    header, objects = cache.load(known) or _build(traced, plan, known)
+    signature = Signature(traced.inputs, tuple(ids.shape for ids in traced.outputs), traced.dtype, traced.layout)
+    name = getattr(step, "__name__", "scan")
+    return Scan(name, plan, signature, objects, Counter(header["ops"]), header["work"], flat)
+
+
+def _build(traced: Trace, plan: Plan, key: str) -> cache.Entry:
+    machine = native.host()
+    block = prepare(traced.graph, _with_all_states(traced, plan))
+    leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}
+    states = [(i, e) for i in range(plan.states) for e in range(math.prod(traced.inputs[i].shape))]
+    program = cut(block, {position: leaves[element] for position, element in enumerate(states)})
+    slots = {(argument, element): slot for argument, element, slot in program.inputs}
+    lanes = machine.lanes * (2 if traced.dtype == np.float32 else 1)
+    shape = choose_shape(program, lanes, traced.dtype.name, fma=machine.fma)
+    moving = range(plan.states, plan.states + plan.inputs)
+    places = Places(
+        plan.states,
+        [slots.get((i, 0), 0) for i in range(plan.states)],
+        {i: math.prod(traced.inputs[i].shape) for i in moving},
+    )
+    texts = llvm_ir.modules(program, shape, [ids.size for ids in traced.outputs], places)
+    header = {"ops": dict(block.graph.count(block.order)), "work": block.graph.work(block.order)}
+    entry = cache.Entry(header, [native.compile_object(text, config.level) for text in texts])
+    cache.store(key, entry)
+    return entry
 
 
 def _with_all_states(traced: Trace, plan: Plan) -> list[int]:
