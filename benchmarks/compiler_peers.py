@@ -59,7 +59,7 @@ def system(A: Any, b: Any, xp: Any = np) -> Any:
 
 
 def best(functions: dict[str, Callable[[], Any]], budget: float = 1.5) -> dict[str, float]:
-    """The least time of each; they take turns of twenty calls, so that a noisy machine is unfair to none and all are warm."""
+    """The least time of each; they take turns of twenty calls: a noisy machine is unfair to none, and all are warm."""
     times = dict.fromkeys(functions, math.inf)
     for function in functions.values():
         function()

@@ -257,6 +257,26 @@ def test_eager_is_of_this_thread_alone_and_ends_with_an_error():
     assert not seen
 
 
+# ---- kernels in kernels ----------------------------------------------------------------------------------------------
+
+
+def test_a_kernel_in_a_traced_function_is_its_source():
+    inner = mb.compile(lambda x, t: {"s": np.sin(x) * t}, 3, (), names=["x", "time"], optional={})
+    pushed = mb.compile(lambda x, push=None: x if push is None else x + push, 3, optional={"push": 3})
+    kernel = mb.compile(lambda x, t: inner(x, time=t)["s"] + inner(2 * x, 1.0)["s"] + pushed(x, push=-x), 3, ())
+    x = np.random.default_rng(0).uniform(-1, 1, (5, 3))
+    near(kernel(x, 2.0), 2 * np.sin(x) + np.sin(2 * x), 1e-14)
+    with mb.eager():
+        near(kernel(x, 2.0), 2 * np.sin(x) + np.sin(2 * x), 1e-14)
+    with pytest.raises(InputError, match=r"x: expected shape \(3,\) in a traced function, got \(2,\)"):
+        mb.compile(lambda x: inner(x, 1.0)["s"], 2)
+    with pytest.raises(InputError, match="missing: time"):
+        mb.compile(lambda x: inner(x)["s"], 3)
+    twin = copy.copy(inner)
+    with pytest.raises(InputError, match="came without its function"):
+        mb.compile(lambda x: twin(x, 1.0)["s"], 3)
+
+
 # ---- large graphs ----------------------------------------------------------------------------------------------------
 
 

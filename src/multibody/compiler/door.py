@@ -14,14 +14,38 @@ import struct
 import sys
 import sysconfig
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multibody.compiler import native
-from multibody.compiler.door_ir import Record, text
+from multibody.compiler.door_ir import text
 
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
+
+
+class Record(NamedTuple):
+    """What the door knows of a kernel; the order is that of the words in memory."""
+
+    kernel: int
+    array_type: int
+    descr: int
+    slow: int
+    inputs: int
+    outputs: int
+    input_specs: int
+    output_specs: int
+    empty: int
+    out_name: int
+    tuple_type: int
+    single: int
+    """1 when the result is one array, 0 when it is a tuple."""
+    largest: int
+    """The largest batch that the door runs itself; longer ones are run in pieces."""
+    alone: int
+    """The largest batch that runs without letting other threads in."""
+    eager: int
+    """The address of a number that is not zero while plain NumPy is wanted somewhere."""
 
 
 @cache
@@ -94,6 +118,6 @@ class _Method(ctypes.Structure):
 @cache
 def _definition() -> tuple[Any, int]:
     """The method definition that all doors share, and its address; it is never freed, as builtins point to it."""
-    code = native.link([native.compile_object(text(), level=1)], "door")
+    code = native.link([native.compile_object(text(Record._fields), level=1)], "door")
     definition = _Method(b"kernel", code.addresses["door"], _FASTCALL_WITH_KEYWORDS, b"A compiled kernel.")
     return (code, definition), ctypes.addressof(definition)

@@ -4,7 +4,7 @@ It reads the fields of NumPy's array objects at the places where NumPy's binary 
 through functions of the stable interface only.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 MOST = 32
 """Arguments or results that the door can take."""
@@ -15,34 +15,10 @@ _C_CONTIGUOUS_ALIGNED = 0x0001 | 0x0100
 _WRITEABLE = 0x0400
 
 
-class Record(NamedTuple):
-    """What the door knows of a kernel; the order is that of the words in memory."""
-
-    kernel: int
-    array_type: int
-    descr: int
-    slow: int
-    inputs: int
-    outputs: int
-    input_specs: int
-    output_specs: int
-    empty: int
-    out_name: int
-    tuple_type: int
-    single: int
-    """1 when the result is one array, 0 when it is a tuple."""
-    largest: int
-    """The largest batch that the door runs itself; longer ones are run in pieces."""
-    alone: int
-    """The largest batch that runs without letting other threads in."""
-    eager: int
-    """The address of a number that is not zero while plain NumPy is wanted somewhere."""
-
-
-def text() -> str:
-    """The module of the door."""
+def text(record: Sequence[str]) -> str:
+    """The module of the door, which knows of a kernel what is in a record: words with these names, in this order."""
     writeable = _C_CONTIGUOUS_ALIGNED | _WRITEABLE
-    offset = {name: 8 * position for position, name in enumerate(Record._fields)}
+    offset = {name: 8 * position for position, name in enumerate(record)}
 
     def field(name: str, kind: str) -> str:
         return (
@@ -51,14 +27,16 @@ def text() -> str:
         )
 
     fields = "\n".join(
-        field(name, "i64" if name in ("inputs", "outputs", "single", "largest", "alone") else "ptr")
-        for name in Record._fields
+        field(name, "i64" if name in ("inputs", "outputs", "single", "largest", "alone") else "ptr") for name in record
     )
     return f"""
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
+declare ptr @PyTuple_Pack(i64, ...)
+declare ptr @PySequence_Concat(ptr, ptr)
+declare ptr @PyLong_FromSsize_t(i64)
 declare ptr @PyObject_GetItem(ptr, ptr)
 declare ptr @PyLong_AsVoidPtr(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -136,11 +114,38 @@ define internal ptr @data(ptr %object) nounwind {{
   ret ptr %d
 }}
 
+; np.empty(shape, dtype), for a single sample (%n is -1) or for a batch
+define internal ptr @fresh(ptr %empty, ptr %descr, ptr %spec, i64 %n) nounwind {{
+  %call = alloca [2 x ptr], align 8
+  %core.a = getelementptr i64, ptr %spec, i64 3
+  %core = load ptr, ptr %core.a, align 8
+  store ptr %core, ptr %call, align 8
+  %call.1 = getelementptr ptr, ptr %call, i64 1
+  store ptr %descr, ptr %call.1, align 8
+  %one.sample = icmp eq i64 %n, -1
+  br i1 %one.sample, label %sample, label %batch
+sample:
+  %alone = call ptr @PyObject_Vectorcall(ptr %empty, ptr %call, i64 2, ptr null)
+  ret ptr %alone
+batch:
+  %length = call ptr @PyLong_FromSsize_t(i64 %n)
+  %first = call ptr (i64, ...) @PyTuple_Pack(i64 1, ptr %length)
+  %shape = call ptr @PySequence_Concat(ptr %first, ptr %core)
+  store ptr %shape, ptr %call, align 8
+  %rows = call ptr @PyObject_Vectorcall(ptr %empty, ptr %call, i64 2, ptr null)
+  call void @Py_DecRef(ptr %shape)
+  call void @Py_DecRef(ptr %first)
+  call void @Py_DecRef(ptr %length)
+  ret ptr %rows
+}}
+
 ; what is handed back for a fresh array: itself or, as NumPy has it, the number in one without axes
-define internal ptr @handed(ptr %array, ptr %spec) nounwind {{
+define internal ptr @handed(ptr %array, ptr %spec, i64 %n) nounwind {{
   %axes = load i64, ptr %spec, align 8
   %no.axes = icmp eq i64 %axes, 0
-  br i1 %no.axes, label %number, label %whole
+  %one.sample = icmp eq i64 %n, -1
+  %bare = and i1 %no.axes, %one.sample
+  br i1 %bare, label %number, label %whole
 number:
   %shape.a = getelementptr i64, ptr %spec, i64 3
   %shape = load ptr, ptr %shape.a, align 8
@@ -159,7 +164,6 @@ entry:
   %out = alloca [{MOST} x ptr], align 8
   %results = alloca [{MOST} x ptr], align 8
   %length = alloca i64, align 8
-  %call = alloca [2 x ptr], align 8
   %item = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %record = call ptr @PyLong_AsVoidPtr(ptr %item)
 {fields}
@@ -214,7 +218,7 @@ keywords:
   br i1 %too.long, label %slowly, label %named
 named:
   %no.names = icmp eq ptr %names, null
-  br i1 %no.names, label %allocate, label %given
+  br i1 %no.names, label %make, label %given
 given:
   %names.n = call i64 @PyTuple_Size(ptr %names)
   %only = icmp eq i64 %names.n, 1
@@ -303,20 +307,13 @@ apart.next:
   %u1 = add i64 %u, 1
   br label %apart.out
 
-allocate:
-  br i1 %one.sample, label %make, label %slowly
 make:
-  %a = phi i64 [ 0, %allocate ], [ %a1, %made ]
+  %a = phi i64 [ 0, %named ], [ %a1, %made ]
   %a.end = icmp eq i64 %a, %outputs
   br i1 %a.end, label %run, label %make.one
 make.one:
   %aspec = getelementptr [4 x i64], ptr %output_specs, i64 %a
-  %shape.a = getelementptr i64, ptr %aspec, i64 3
-  %shape = load ptr, ptr %shape.a, align 8
-  store ptr %shape, ptr %call, align 8
-  %call.1 = getelementptr ptr, ptr %call, i64 1
-  store ptr %descr, ptr %call.1, align 8
-  %fresh = call ptr @PyObject_Vectorcall(ptr %empty, ptr %call, i64 2, ptr null)
+  %fresh = call ptr @fresh(ptr %empty, ptr %descr, ptr %aspec, i64 %n)
   %failed = icmp eq ptr %fresh, null
   br i1 %failed, label %error, label %made
 made:
@@ -363,7 +360,7 @@ hand:
   br i1 %hand.single, label %hand.one, label %hand.tuple
 hand.one:
   %only.array = load ptr, ptr %results, align 8
-  %only.result = call ptr @handed(ptr %only.array, ptr %output_specs)
+  %only.result = call ptr @handed(ptr %only.array, ptr %output_specs, i64 %n)
   ret ptr %only.result
 hand.tuple:
   %tuple = call ptr @PyTuple_New(i64 %outputs)
@@ -376,7 +373,7 @@ hand.item:
   %h.a = getelementptr ptr, ptr %results, i64 %h
   %h.array = load ptr, ptr %h.a, align 8
   %h.spec = getelementptr [4 x i64], ptr %output_specs, i64 %h
-  %h.o = call ptr @handed(ptr %h.array, ptr %h.spec)
+  %h.o = call ptr @handed(ptr %h.array, ptr %h.spec, i64 %n)
   %ignored = call i32 @PyTuple_SetItem(ptr %tuple, i64 %h, ptr %h.o)
   %h1 = add i64 %h, 1
   br label %hand.next

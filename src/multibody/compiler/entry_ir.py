@@ -32,11 +32,16 @@ class Scan(NamedTuple):
 
 def lengths(program: Program, sizes_out: list[int]) -> tuple[set[int], set[int]]:
     """The lengths of rows that the entry loads and stores."""
-    return {run[3] for run in _runs(program)}, set(sizes_out)
+    return {run[3] for run in runs(program)}, set(sizes_out)
 
 
-def entry(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None = None) -> str:
-    """The kernel: tile after tile, rows in, all segments, rows out; a scan repeats the segments over time."""
+def entry(
+    program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None = None, *, direct: bool = False
+) -> str:
+    """The kernel: tile after tile, rows in, all segments, rows out; a scan repeats the segments over time.
+
+    With `direct` there is a function of that name for whole vectors at regular strides; what it leaves goes in tiles.
+    """
     size, lanes = shape.tile * shape.row, shape.lanes
     bin_size = max(sizes_out, default=0) * shape.size + 64
     heap = size + bin_size > STACK
@@ -63,20 +68,21 @@ def entry(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | Non
                       f"  %{name}{k} = load {kind}, ptr %{name}a{k}, align 8"]  # fmt: skip
     for m in range(len(sizes_out)):
         lines += [f"  %outa{m} = getelementptr ptr, ptr %out, i64 {m}", f"  %out{m} = load ptr, ptr %outa{m}, align 8"]
+    lines += _begin(used, len(sizes_out), lanes) if direct else ["  %begin = add i64 0, 0"]
     lines += [
-        "  %some = icmp sgt i64 %n, 0",
+        "  %some = icmp slt i64 %begin, %n",
         "  br i1 %some, label %tiles, label %done",
         "tiles:",
-        "  %t = phi i64 [ 0, %entry ], [ %t1, %next ]",
+        f"  %t = phi i64 [ %begin, %{'started' if direct else 'entry'} ], [ %t1, %next ]",
         "  %left = sub i64 %n, %t",
         f"  %whole = icmp ugt i64 %left, {shape.tile * lanes}",
         f"  %samples = select i1 %whole, i64 {shape.tile * lanes}, i64 %left",
         f"  %round = add i64 %samples, {lanes - 1}",
         f"  %count = udiv i64 %round, {lanes}",
     ]
-    runs = _runs(program)
-    once = [run for run in runs if scan is None or run[0] not in scan.steps]
-    each = [run for run in runs if scan is not None and run[0] in scan.steps]
+    found = runs(program)
+    once = [run for run in found if scan is None or run[0] not in scan.steps]
+    each = [run for run in found if scan is not None and run[0] in scan.steps]
     places = _places(program, sizes_out)
     lines += [line for run in once for line in _load(run, shape, buffer, "")]
     if scan is None:
@@ -98,6 +104,30 @@ def entry(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | Non
         "}",
     ]
     return "\n".join(lines)
+
+
+def _begin(used: list[int], results: int, lanes: int) -> list[str]:
+    """Whole vectors first, straight from rows to rows, when no argument has a table of offsets."""
+    arguments = [f"ptr %in{k}, i64 %st{k}" for k in used] + [f"ptr %out{m}" for m in range(results)]
+    lines = ["  %regular0 = add i1 0, 1"]
+    for position, k in enumerate(used):
+        lines += [
+            f"  %free{k} = icmp eq ptr %of{k}, null",
+            f"  %regular{position + 1} = and i1 %regular{position}, %free{k}",
+        ]
+    return [
+        *lines,
+        f"  %vectors = sdiv i64 %n, {lanes}",
+        "  %any = icmp sgt i64 %vectors, 0",
+        f"  %fast = and i1 %regular{len(used)}, %any",
+        "  br i1 %fast, label %start, label %started",
+        "start:",
+        f"  call void @direct(i64 %vectors, {', '.join(arguments)})",
+        f"  %reached = mul i64 %vectors, {lanes}",
+        "  br label %started",
+        "started:",
+        "  %begin = phi i64 [ 0, %entry ], [ %reached, %start ]",
+    ]
 
 
 def _over_time(
@@ -214,12 +244,12 @@ def _rounds(steps: list[int | Repeat], name: str) -> list[str]:
     return lines
 
 
-def _runs(program: Program) -> list[tuple[int, int, int, int]]:
+def runs(program: Program) -> list[tuple[int, int, int, int]]:
     """(argument, column, slot, length): elements that follow one another in an argument and in the slots."""
-    runs = []
+    found = []
     inputs = sorted(program.inputs)
     keyed = [(argument, column - slot, column, slot) for argument, column, slot in inputs]
     for _, group in groupby(keyed, key=lambda item: item[:2]):
         members = list(group)
-        runs.append((members[0][0], members[0][2], members[0][3], len(members)))
-    return runs
+        found.append((members[0][0], members[0][2], members[0][3], len(members)))
+    return found

@@ -15,6 +15,7 @@ from multibody.compiler import door, door_ir, native, workers
 from multibody.compiler.config import EAGER, is_eager
 from multibody.compiler.layout import Layout, flatten, is_flat, rebuild
 from multibody.compiler.trace import Input, Trace
+from multibody.compiler.traced import TracedArray
 from multibody.errors import InputError
 
 PIECE = 0.03
@@ -80,7 +81,10 @@ class Native:
         if given:
             kernel = self.variants.get(tuple(given), tuple(i.name for i in self.signature.inputs))
             return kernel(*args, **named, **given, out=out, threads=threads)
-        arrays = self._bind(args, named)
+        values = self._bind(args, named)
+        if any(isinstance(value, TracedArray) for value in values):
+            return self._within(values)
+        arrays = [self._checked(value, given) for value, given in zip(values, self.signature.inputs, strict=True)]
         shapes = [
             array.shape[: array.ndim - len(given.shape)]
             for array, given in zip(arrays, self.signature.inputs, strict=True)
@@ -105,7 +109,7 @@ class Native:
             return out
         return rebuild(self.signature.layout, (result if result.ndim else result[()] for result in results))
 
-    def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[NDArray[Any]]:
+    def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         inputs = self.signature.inputs
         names = [given.name for given in inputs]
         if len(args) > len(inputs):
@@ -120,7 +124,17 @@ class Native:
         missing = [name for name in names if name not in values]
         if missing:
             raise InputError(f"missing: {', '.join(missing)} (expected {', '.join(names)})")
-        return [self._checked(values[given.name], given) for given in inputs]
+        return [values[name] for name in names]
+
+    def _within(self, values: list[Any]) -> Any:
+        """In a function that is traced, a kernel is the function that it was made from."""
+        if self.function is None:
+            raise InputError("a kernel from a pickle came without its function, and cannot be part of another one")
+        for value, given in zip(values, self.signature.inputs, strict=True):
+            if np.shape(value) != given.shape:
+                found = np.shape(value)
+                raise InputError(f"{given.name}: expected shape {given.shape} in a traced function, got {found}")
+        return self.function(*values)
 
     def _checked(self, value: Any, given: Input) -> NDArray[Any]:
         try:
@@ -318,3 +332,7 @@ def revive(machine: native.Machine, kind: Callable[..., Any], name: str, *rest: 
     if machine != native.host():
         raise InputError(f"{name}: expected code for {native.host().cpu}, got code for {machine.cpu}: compile it here")
     return kind(name, *rest)
+
+
+def _identifier(name: str) -> str:
+    return name if name.isidentifier() else "kernel"

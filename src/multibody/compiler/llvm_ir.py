@@ -7,6 +7,8 @@ from multibody.compiler import entry_ir, rows_ir, vector_math
 from multibody.compiler.program import Program, Segment
 from multibody.compiler.shape import Shape
 
+SMALL = 250
+"""Nodes up to which a program of short rows is also compiled without a buffer in between."""
 GROUP = 2000
 """Nodes and stores per module: what LLVM compiles in a fraction of a second, so that a signal is heard in between."""
 _MEMORY = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
@@ -26,11 +28,14 @@ def modules(program: Program, shape: Shape, sizes_out: list[int], scan: entry_ir
     """
     needed = _math_needed(program)
     library = vector_math.library(needed, shape.lanes, shape.dtype, fma=shape.fma) if needed else ""
-    entry = entry_ir.entry(program, shape, sizes_out, scan)
+    alone = sum(map(_weight, program.segments)) <= GROUP
+    direct = alone and scan is None and _is_small(program, sizes_out)
+    entry = entry_ir.entry(program, shape, sizes_out, scan, direct=direct)
     rows = "\n".join([rows_ir.functions(shape, *entry_ir.lengths(program, sizes_out)), entry, _MEMORY])
     numbered = list(enumerate(program.segments))
-    if sum(map(_weight, program.segments)) <= GROUP:  # one module, in which LLVM sees all calls
+    if alone:  # one module, in which LLVM sees all calls
         code = [_segment(program, segment, number, shape) for number, segment in numbered]
+        code += [_direct(program, shape, sizes_out)] if direct else []
         return [
             "\n".join([library, _intrinsics(shape, library), rows, *code]).replace(
                 "define void @segment", "define internal void @segment"
@@ -110,6 +115,71 @@ def _segment(program: Program, segment: Segment, number: int, shape: Shape) -> s
             "  %p = getelementptr inbounds i8, ptr %buffer, i64 %at",
             *emit.lines,
             "  %next = add i64 %i, 1",
+            "  %more = icmp ult i64 %next, %count",
+            "  br i1 %more, label %loop, label %done",
+            "done:",
+            "  ret void",
+            "}",
+        ]
+    )
+
+
+def _is_small(program: Program, sizes_out: list[int]) -> bool:
+    """Whether moving rows weighs as much as the work, so that it pays to move them past the buffer."""
+    runs = entry_ir.runs(program)
+    short = max([run[3] for run in runs] + sizes_out, default=0) <= rows_ir.UNROLLED
+    return bool(runs and sizes_out) and short and program.steps == [0] and len(program.segments[0].nodes) <= SMALL
+
+
+def _direct(program: Program, shape: Shape, sizes_out: list[int]) -> str:
+    """The one segment of a small program, from rows to rows: for whole vectors of samples at regular strides."""
+    lanes, graph = range(shape.lanes), program.block.graph
+    runs = entry_ir.runs(program)
+    used = sorted({run[0] for run in runs})
+    emit = _Emitter(program, program.segments[0], shape)
+    leaves = {graph.value[k]: k for k in program.block.order if graph.op[k] == "input"}
+    for k in used:
+        emit.lines += [f"  %b{k}.o = mul i64 %s, %st{k}", f"  %b{k}.r0 = getelementptr i8, ptr %in{k}, i64 %b{k}.o"]
+        emit.lines += [f"  %b{k}.r{n} = getelementptr i8, ptr %b{k}.r{n - 1}, i64 %st{k}" for n in lanes[1:]]
+    for number, (k, column, _, length) in enumerate(runs):
+        starts = rows_ir.fours(shape, length)
+        names: dict[int, str] = {}
+        for j in starts:
+            lines, found = rows_ir.four_values(shape, str(column + j), f"i{number}q{j}", f"%b{k}.r")
+            emit.lines += lines
+            names.update(zip(range(j, j + 4), found, strict=True))
+        for j in range(length) if not starts else ():
+            lines, name = rows_ir.one_value(shape, str(column + j), f"i{number}e{j}", f"%b{k}.r")
+            emit.lines += lines
+            names[j] = name
+        emit.values.update((leaves[k, column + j], name) for j, name in names.items())
+    for node in program.segments[0].nodes:
+        emit.node(node)
+    first = 0
+    for m, length in enumerate(sizes_out):
+        values = [emit.value(k) for k in program.block.outputs[first : first + length]]
+        first += length
+        emit.lines += [f"  %d{m}.o = mul i64 %s, {length * shape.size}"]
+        emit.lines += [f"  %d{m}.r0 = getelementptr i8, ptr %out{m}, i64 %d{m}.o"]
+        emit.lines += [
+            f"  %d{m}.r{n} = getelementptr i8, ptr %d{m}.r{n - 1}, i64 {length * shape.size}" for n in lanes[1:]
+        ]
+        starts = rows_ir.fours(shape, length)
+        for j in starts:
+            emit.lines += rows_ir.four_rows(shape, str(j), f"o{m}q{j}", values[j : j + 4], f"%d{m}.r")
+        for j in range(length) if not starts else ():
+            emit.lines += rows_ir.one_row(shape, str(j), f"o{m}e{j}", values[j], f"%d{m}.r")
+    parameters = [f"ptr %in{k}, i64 %st{k}" for k in used] + [f"ptr noalias %out{m}" for m in range(len(sizes_out))]
+    return "\n".join(
+        [
+            f"define internal void @direct(i64 %count, {', '.join(parameters)}) nounwind {{",
+            "entry:",
+            "  br label %loop",
+            "loop:",
+            "  %v = phi i64 [ 0, %entry ], [ %next, %loop ]",
+            f"  %s = mul i64 %v, {shape.lanes}",
+            *emit.lines,
+            "  %next = add i64 %v, 1",
             "  %more = icmp ult i64 %next, %count",
             "  br i1 %more, label %loop, label %done",
             "done:",

@@ -146,9 +146,7 @@ def _store_rows(shape: Shape, length: int | None) -> str:
 def _straight(way: str, shape: Shape, length: int) -> list[str]:
     """All elements of short rows: between the pointers %r of the lanes and the slots at %d."""
     four, one = (_four_in, _one_in) if way == "pack" else (_four_out, _one_out)
-    starts = list(range(0, length - 3, 4)) if shape.lanes % 4 == 0 else []
-    if starts and length % 4:
-        starts.append(length - 4)  # the last four, some of them for the second time
+    starts = fours(shape, length)
     lines = [line for j in starts for line in four(shape, str(j), f"q{j}", "%d")]
     left = [] if starts else range(length)
     return lines + [line for j in left for line in one(shape, str(j), f"e{j}", "%d")]
@@ -158,7 +156,7 @@ def _looped(way: str, shape: Shape) -> str:
     """A function for rows of any length: it advances by four while it can, then by one."""
     four, one = (_four_in, _one_in) if way == "pack" else (_four_out, _one_out)
     by_four = shape.lanes % 4 == 0
-    fours = [
+    in_fours = [
         "  br label %quads",
         "quads:",
         "  %j = phi i64 [ 0, %entry ], [ %j4, %body ]",
@@ -173,7 +171,7 @@ def _looped(way: str, shape: Shape) -> str:
         [
             f"define internal void @{way}(ptr noalias %slots, i64 %count, {_rows(shape)}) nounwind {{",
             "entry:",
-            *(fours if by_four else ["  br label %rest"]),
+            *(in_fours if by_four else ["  br label %rest"]),
             "rest:",
             f"  %m = phi i64 [ {'%j, %quads' if by_four else '0, %entry'} ], [ %m1, %one ]",
             "  %left = icmp ult i64 %m, %count",
@@ -203,73 +201,108 @@ def _slot(shape: Shape, j: str, k: int, tag: str, slots: str) -> list[str]:
     ]
 
 
-def _four_in(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
+def four_values(shape: Shape, j: str, tag: str, rows: str = "%r") -> tuple[list[str], list[str]]:
+    """Lines that read elements j to j + 3 of the lanes' rows, and the names of their vectors."""
     s, q, groups = shape.scalar, f"<4 x {shape.scalar}>", shape.lanes // 4
     lines: list[str] = []
     columns = []
     for g in range(groups):
         for lane in range(4 * g, 4 * g + 4):
             lines += [
-                f"  %{tag}a{lane} = getelementptr inbounds {s}, ptr %r{lane}, i64 {j}",
+                f"  %{tag}a{lane} = getelementptr inbounds {s}, ptr {rows}{lane}, i64 {j}",
                 f"  %{tag}l{lane} = load {q}, ptr %{tag}a{lane}, align {shape.size}",
             ]
         turned, names = _transpose([f"%{tag}l{lane}" for lane in range(4 * g, 4 * g + 4)], q, f"{tag}g{g}")
         lines += turned
         columns.append(names)
+    results = []
     for k in range(4):
         joined, name = _join([column[k] for column in columns], s, f"{tag}j{k}")
-        lines += [*joined, *_slot(shape, j, k, tag, slots)]
-        lines.append(f"  store {shape.vector} {name}, ptr %{tag}d{k}, align {shape.bytes}")
-    return lines
+        lines += joined
+        results.append(name)
+    return lines, results
 
 
-def _four_out(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
+def one_value(shape: Shape, j: str, tag: str, rows: str = "%r") -> tuple[list[str], str]:
+    """Lines that read element j of the lanes' rows, and the name of its vector."""
+    s, v = shape.scalar, shape.vector
+    lines, before = [], "undef"
+    for lane in range(shape.lanes):
+        lines += [
+            f"  %{tag}x{lane} = getelementptr inbounds {s}, ptr {rows}{lane}, i64 {j}",
+            f"  %{tag}y{lane} = load {s}, ptr %{tag}x{lane}, align {shape.size}",
+            f"  %{tag}w{lane} = insertelement {v} {before}, {s} %{tag}y{lane}, i32 {lane}",
+        ]
+        before = f"%{tag}w{lane}"
+    return lines, before
+
+
+def four_rows(shape: Shape, j: str, tag: str, values: list[str], rows: str = "%r") -> list[str]:
+    """Lines that write four vectors to elements j to j + 3 of the lanes' rows."""
     s, v, q, groups = shape.scalar, shape.vector, f"<4 x {shape.scalar}>", shape.lanes // 4
     lines: list[str] = []
-    for k in range(4):
-        lines += _slot(shape, j, k, tag, slots)
-        lines.append(f"  %{tag}l{k} = load {v}, ptr %{tag}d{k}, align {shape.bytes}")
     for g in range(groups):
-        names = [f"%{tag}l{k}" for k in range(4)]
+        names = values
         if groups > 1:
             mask = ", ".join(f"i32 {i}" for i in range(4 * g, 4 * g + 4))
             lines += [
-                f"  %{tag}h{g}.{k} = shufflevector {v} {names[k]}, {v} undef, <4 x i32> <{mask}>" for k in range(4)
+                f"  %{tag}h{g}.{k} = shufflevector {v} {values[k]}, {v} undef, <4 x i32> <{mask}>" for k in range(4)
             ]
             names = [f"%{tag}h{g}.{k}" for k in range(4)]
-        turned, rows = _transpose(names, q, f"{tag}g{g}")
+        turned, across = _transpose(names, q, f"{tag}g{g}")
         lines += turned
-        for lane, row in zip(range(4 * g, 4 * g + 4), rows, strict=True):
+        for lane, row in zip(range(4 * g, 4 * g + 4), across, strict=True):
             lines += [
-                f"  %{tag}a{lane} = getelementptr inbounds {s}, ptr %r{lane}, i64 {j}",
+                f"  %{tag}a{lane} = getelementptr inbounds {s}, ptr {rows}{lane}, i64 {j}",
                 f"  store {q} {row}, ptr %{tag}a{lane}, align {shape.size}",
             ]
     return lines
 
 
-def _one_in(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
+def one_row(shape: Shape, j: str, tag: str, value: str, rows: str = "%r") -> list[str]:
+    """Lines that write a vector to element j of the lanes' rows."""
     s, v = shape.scalar, shape.vector
-    lines, before = [], "undef"
+    lines = []
     for lane in range(shape.lanes):
         lines += [
-            f"  %{tag}x{lane} = getelementptr inbounds {s}, ptr %r{lane}, i64 {j}",
-            f"  %{tag}y{lane} = load {s}, ptr %{tag}x{lane}, align {shape.size}",
-            f"  %{tag}w{lane} = insertelement {v} {before}, {s} %{tag}y{lane}, i32 {lane}",
-        ]
-        before = f"%{tag}w{lane}"
-    return [*lines, *_slot(shape, j, 0, tag, slots), f"  store {v} {before}, ptr %{tag}d0, align {shape.bytes}"]
-
-
-def _one_out(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
-    s, v = shape.scalar, shape.vector
-    lines = [*_slot(shape, j, 0, tag, slots), f"  %{tag}v = load {v}, ptr %{tag}d0, align {shape.bytes}"]
-    for lane in range(shape.lanes):
-        lines += [
-            f"  %{tag}y{lane} = extractelement {v} %{tag}v, i32 {lane}",
-            f"  %{tag}x{lane} = getelementptr inbounds {s}, ptr %r{lane}, i64 {j}",
+            f"  %{tag}y{lane} = extractelement {v} {value}, i32 {lane}",
+            f"  %{tag}x{lane} = getelementptr inbounds {s}, ptr {rows}{lane}, i64 {j}",
             f"  store {s} %{tag}y{lane}, ptr %{tag}x{lane}, align {shape.size}",
         ]
     return lines
+
+
+def fours(shape: Shape, length: int) -> list[int]:
+    """Where to begin with four elements at a time; the last four may be partly done for the second time."""
+    starts = list(range(0, length - 3, 4)) if shape.lanes % 4 == 0 else []
+    return [*starts, length - 4] if starts and length % 4 else starts
+
+
+def _four_in(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
+    lines, names = four_values(shape, j, tag)
+    for k, name in enumerate(names):
+        lines += _slot(shape, j, k, tag, slots)
+        lines.append(f"  store {shape.vector} {name}, ptr %{tag}d{k}, align {shape.bytes}")
+    return lines
+
+
+def _four_out(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
+    lines: list[str] = []
+    for k in range(4):
+        lines += _slot(shape, j, k, tag, slots)
+        lines.append(f"  %{tag}v{k} = load {shape.vector}, ptr %{tag}d{k}, align {shape.bytes}")
+    return lines + four_rows(shape, j, tag, [f"%{tag}v{k}" for k in range(4)])
+
+
+def _one_in(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
+    lines, name = one_value(shape, j, tag)
+    store = f"  store {shape.vector} {name}, ptr %{tag}d0, align {shape.bytes}"
+    return [*lines, *_slot(shape, j, 0, tag, slots), store]
+
+
+def _one_out(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
+    load = f"  %{tag}v = load {shape.vector}, ptr %{tag}d0, align {shape.bytes}"
+    return [*_slot(shape, j, 0, tag, slots), load, *one_row(shape, j, tag, f"%{tag}v")]
 
 
 def _transpose(names: list[str], q: str, tag: str) -> tuple[list[str], list[str]]:

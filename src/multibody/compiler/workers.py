@@ -36,8 +36,10 @@ def count(threads: int | None) -> int:
 def run(parts: list[Callable[[threading.Event], None]]) -> None:
     """Run all parts, the first one here; when one fails or a signal comes, the others stop at their next piece."""
     stop = threading.Event()
-    futures: list[Future[Any]] = [_executor(len(parts)).submit(part, stop) for part in parts[1:]]
+    futures: list[Future[Any]] = []
     try:
+        for part in parts[1:]:
+            futures.append(_executor().submit(part, stop))
         parts[0](stop)
         for future in futures:
             future.result()
@@ -49,10 +51,8 @@ def run(parts: list[Callable[[threading.Event], None]]) -> None:
             future.exception()
 
 
-def _executor(parts: int) -> ThreadPoolExecutor:
+def _executor() -> ThreadPoolExecutor:
     global _pool
-    if parts == 1:
-        return None  # type: ignore[return-value]  # nothing will be submitted
     with _lock:
         if _pool is None:
             _pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="multibody")
