@@ -22,7 +22,7 @@ def compile(  # noqa: A001
     *shapes: Any,
     names: Sequence[str] | None = None,
     optional: Mapping[str, Any] | None = None,
-    dtype: DTypeLike = np.float64,
+    dtype: DTypeLike | None = None,
     key: str | None = None,
 ) -> Kernel:
     """Turn a function written in plain NumPy into a native kernel that evaluates batches.
@@ -33,7 +33,7 @@ def compile(  # noqa: A001
         names: of the arguments; by default those of the function.
         optional: shapes of further arguments, by name, that a call may give or leave out; the function has None as
             their default, and code for them is made when they are first given.
-        dtype: float64 or float32.
+        dtype: float64 or float32; by default that of `mb.config`.
         key: a text that stands for the function, all that it uses and their versions. With it, a kernel that is in the
             cache is loaded without tracing the function; without it, the function is traced to know its key.
 
@@ -42,6 +42,7 @@ def compile(  # noqa: A001
     np.float64(32.0)
     """
     name = getattr(function, "__name__", "kernel")
+    dtype = config.dtype if dtype is None else dtype
 
     def record() -> Trace:
         return trace(function, shapes, names, dtype)

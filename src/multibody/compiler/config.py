@@ -15,6 +15,8 @@ class Config:
 
     threads: int = 1
     """Threads that a kernel splits a batch over when the call does not say."""
+    dtype: str = "float64"
+    """The precision of kernels when `compile` does not say: "float64" or "float32"."""
     level: int = 2
     """How hard LLVM's code generator works: 1, 2 or 3."""
     cache: bool = os.environ.get("MULTIBODY_CACHE", "on").lower() not in ("off", "0", "no")

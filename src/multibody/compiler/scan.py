@@ -248,7 +248,7 @@ def compile_scan(
     inputs: Sequence[Any] = (),
     parameters: Sequence[Any] = (),
     *,
-    dtype: DTypeLike = np.float64,
+    dtype: DTypeLike | None = None,
 ) -> Scan:
     """Compile a step of time, to be repeated in the kernel.
 
@@ -257,7 +257,7 @@ def compile_scan(
         state: the shape of the state, or a list of shapes for a state that is a tuple of arrays.
         inputs: shapes of what changes from step to step.
         parameters: shapes of what stays.
-        dtype: float64 or float32.
+        dtype: float64 or float32; by default that of `mb.config`.
 
     >>> scan = compile_scan(lambda x, u: (0.5 * x + u, x), (1,), [(1,)])
     >>> last, seen = scan([1.0], [[0.0], [0.0], [1.0]])
@@ -281,7 +281,12 @@ def compile_scan(
         return (tuple(states), *(() if output is None else (output,)))
 
     names = [f"state{k}" for k in range(count)] + [f"input{k}" for k in range(len(inputs))]
-    traced = trace(flat, shapes, [*names, *(f"parameter{k}" for k in range(len(parameters)))], dtype)
+    traced = trace(
+        flat,
+        shapes,
+        [*names, *(f"parameter{k}" for k in range(len(parameters)))],
+        config.dtype if dtype is None else dtype,
+    )
     for given, ids in zip(traced.inputs, traced.outputs, strict=False):
         if given.name.startswith("state") and ids.shape != given.shape:
             raise InputError(f"a step must keep the shape of the state: {given.shape} became {ids.shape}")
