@@ -268,6 +268,37 @@ def test_wrong_bodies(body, carry, told):
     assert "test_loop.py" in str(error.value), "the user's line is named"
 
 
+def after(x, stash):
+    return mb.loop(3, lambda y: stash(2 * y) or y + 1, x) + stash.kept
+
+
+def returned(x, stash):
+    mb.loop(3, lambda y: stash(2 * y) or y + 1, x)
+    return stash.kept
+
+
+def carried(x, stash):
+    return mb.loop(3, lambda y: stash(y) or y + 1, x) + mb.loop(3, lambda y: y + 1, stash.kept)
+
+
+def outer(x, stash):
+    return mb.loop(2, lambda z: mb.loop(3, lambda y: stash(y) or y + z, z) * stash.kept, x)
+
+
+def last(x, stash):
+    return mb.loop(2, lambda z: (mb.loop(3, lambda y: stash(y) or y + z, z), stash.kept)[1], x)
+
+
+@pytest.mark.parametrize("function", [after, returned, carried, outer, last], ids=lambda f: f.__name__)
+def test_values_that_escape_from_a_body(function):
+    class Stash:
+        def __call__(self, value):
+            self.kept = value
+
+    with pytest.raises(mb.TraceError, match="a value from inside a loop is used after it: let the loop carry it"):
+        mb.compile(lambda x: function(x, Stash()), ())
+
+
 @pytest.mark.parametrize("count", [-1, 1.5, "3", None])
 def test_wrong_counts(count):
     with pytest.raises(InputError, match="loop: expected a number of rounds"):

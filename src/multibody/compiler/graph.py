@@ -123,6 +123,16 @@ class Graph:
                 owner.append(max((owner[a] for a in args), key=self._depth, default=-1))
         return owner
 
+    def escapes(self, outputs: list[int]) -> bool:
+        """Whether a value of a loop's body is used where the loop is over."""
+        owner, over = self.owners(), {-1: len(self.op)}  # loop -> the first node after it
+        for k, op in enumerate(self.op):
+            if op == "result":
+                over.setdefault(self.value[k][0], k)
+        uses = [(a, k) for k in self.live(outputs) for a in self.args[k]]
+        uses += [(a, over[n]) for n, loop in enumerate(self.loops) if loop for a in loop.initial + loop.final]
+        return any(k > over[owner[a]] for a, k in uses) or any(owner[k] >= 0 for k in outputs)
+
     def _loop(self, number: int) -> Loop:
         loop = self.loops[number]
         assert loop is not None

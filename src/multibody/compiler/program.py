@@ -66,6 +66,12 @@ class _Cutter:
         self.graph: Graph = block.graph
         self.feedback = feedback
         self.owner = self.graph.owners()
+        self.members: dict[int, list[int]] = {}  # loop -> what is computed in its body, or with -1 outside of all
+        self.results: dict[int, list[int]] = {}  # loop -> its results
+        for k in block.order:
+            self.members.setdefault(self.owner[k], []).append(k)
+            if self.graph.op[k] == "result":
+                self.results.setdefault(self.graph.value[k][0], []).append(k)
         self.segments: list[Segment] = []
         self.pieces: list[list[int]] = []
         self.stores: list[list[tuple[int, int]]] = []
@@ -73,7 +79,8 @@ class _Cutter:
         self.slot: dict[int, int] = {}
         self.last: dict[int, int] = {}
         self.slots = 0
-        self.spans: dict[int, tuple[int, int]] = {}  # loop -> its first and last segment
+        self.within: list[int] = []  # the loop of each segment
+        self.end: dict[int, int] = {}  # loop -> its last segment
 
     def fresh(self) -> int:
         self.slots += 1
@@ -104,9 +111,10 @@ class _Cutter:
         self.assign()
         return Program(self.block, self.segments, steps, inputs, outputs, self.slots)
 
-    def add(self, piece: list[int], stores: Iterable[tuple[int, int]] = ()) -> int:
+    def add(self, piece: list[int], stores: Iterable[tuple[int, int]] = (), loop: int = -1) -> int:
         number = len(self.pieces)
         self.pieces.append(piece)
+        self.within.append(loop)
         self.stores.append(list(stores))
         self.home.update((k, number) for k in piece)
         return number
@@ -117,32 +125,26 @@ class _Cutter:
         steps: list[int | Repeat] = []
         pending: list[int] = []
         seen: set[int] = set()
-        for k in self.block.order:
-            if self.owner[k] != loop:
-                continue
+        for k in self.members.get(loop, ()):
             if graph.op[k] == "result" and graph.value[k][0] not in seen:
                 inner = graph.value[k][0]
                 seen.add(inner)
-                steps += [self.add(piece) for piece in self.cut(pending)]
+                steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
                 pending = []
                 steps += self.repeat(inner)
             elif OPS[graph.op[k]].arity:
                 pending.append(k)
-        return steps + [self.add(piece) for piece in self.cut(pending)]
+        return steps + [self.add(piece, loop=loop) for piece in self.cut(pending)]
 
     def repeat(self, number: int) -> "list[int | Repeat]":
         """A loop: carried values get their first numbers, then the body runs, which ends by renewing them."""
         loop = self.graph._loop(number)
         places = [self.fresh() for _ in loop.carried]
         self.slot.update(zip(loop.carried, places, strict=True))
-        for k in self.block.order:
-            if self.graph.op[k] == "result" and self.graph.value[k][0] == number:
-                self.slot[k] = places[self.graph.value[k][1]]
-        start = self.add([], zip(loop.initial, places, strict=True))
-        begin = len(self.pieces)
+        self.slot.update((k, places[self.graph.value[k][1]]) for k in self.results[number])
+        start = self.add([], zip(loop.initial, places, strict=True), loop.parent)
         body = self.region(number)
-        end = self.add([], zip(loop.final, places, strict=True))
-        self.spans[number] = (begin, end)
+        end = self.end[number] = self.add([], zip(loop.final, places, strict=True), number)
         return [start, Repeat(loop.rounds, [*body, end])]
 
     def cut(self, nodes: list[int]) -> Iterator[list[int]]:
@@ -162,10 +164,9 @@ class _Cutter:
         for number, piece in enumerate(self.pieces):
             used = [a for k in piece for a in self.graph.args[k]] + [k for k, _ in self.stores[number]]
             for a in used:
-                until = number
-                for loop, (begin, end) in self.spans.items():
-                    if begin <= number <= end and not self.inside(self.owner[a], loop):
-                        until = max(until, end)
+                until, loop = number, self.within[number]
+                while loop >= 0 and not self.inside(self.owner[a], loop):
+                    until, loop = self.end[loop], self.graph._loop(loop).parent
                 self.last[a] = max(self.last.get(a, -1), until)
 
     def inside(self, owner: int, loop: int) -> bool:

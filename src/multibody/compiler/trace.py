@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from multibody.compiler.graph import Graph
 from multibody.compiler.layout import Layout, flatten
-from multibody.compiler.traced import TracedArray, is_boolean, nodes
+from multibody.compiler.traced import TracedArray, is_boolean, nodes, refuse
 from multibody.errors import InputError
 
 
@@ -64,7 +64,10 @@ def trace(
         arrays.append(TracedArray(graph, np.array(ids, dtype=np.int64).reshape(given.shape), kind))
     found: list[NDArray[Any]] = []
     layout = flatten(function(*arrays), lambda array: found.append(nodes_of(graph, array)))
-    return Trace(graph, inputs, tuple(found), layout, kind)
+    recorded = Trace(graph, inputs, tuple(found), layout, kind)
+    if graph.loops and graph.escapes(recorded.roots):
+        raise refuse("a value from inside a loop is used after it: let the loop carry it")
+    return recorded
 
 
 def shape_of(shape: Any) -> tuple[int, ...]:
