@@ -355,24 +355,18 @@ def test_processes_at_once(place):
 
 
 @pytest.mark.usefixtures("place")
-def test_a_warm_start_is_short():
-    """Milliseconds, without tracing: the promise is 50 ms, a loaded machine is given more."""
+def test_a_warm_start_does_not_trace():
+    """How long it takes is measured in benchmarks/compiler_limits.py."""
     code = textwrap.dedent("""
-        import sys, time
         import numpy as np
         import multibody as mb
-        mb.compile  # LLVM is imported
         def function(x):
             print("traced")
             for k in range(400):
                 x = x * x[::-1] + np.sin(x) * k
             return x
-        begun = time.perf_counter()
-        mb.compile(function, 2, key="warm")(np.ones(2))
-        print(time.perf_counter() - begun)
+        print(mb.compile(function, 2, key="warm")(np.ones(2)).shape)
     """)
     outputs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
                for _ in range(2)]  # fmt: skip
-    assert outputs[0][0] == "traced"
-    assert len(outputs[1]) == 1
-    assert float(outputs[1][0]) < 0.5
+    assert outputs == [["traced", "(2,)"], ["(2,)"]]
