@@ -129,6 +129,19 @@ def test_fork_while_other_threads_compile_and_run(monkeypatch):
             thread.join()
 
 
+def test_threads_while_python_ends():
+    code = """
+        import atexit
+        import numpy as np
+        import multibody as mb
+        kernel = mb.compile(lambda x: 2 * x, 3)
+        atexit.register(lambda: print(kernel(np.ones((100, 3)), threads=4).sum()))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["600.0"]
+    assert not done.stderr
+
+
 # ---- Ctrl-C ----------------------------------------------------------------------------------------------------------
 
 PREFACE = """

@@ -37,10 +37,15 @@ def run(parts: list[Callable[[threading.Event], None]]) -> None:
     """Run all parts, the first one here; when one fails or a signal comes, the others stop at their next piece."""
     stop = threading.Event()
     futures: list[Future[Any]] = []
+    here = parts[:1]
     try:
         for part in parts[1:]:
-            futures.append(_executor().submit(part, stop))
-        parts[0](stop)
+            try:
+                futures.append(_executor().submit(part, stop))
+            except RuntimeError:  # Python is ending, and starts no threads any more
+                here.append(part)
+        for part in here:
+            part(stop)
         for future in futures:
             future.result()
     except BaseException:
