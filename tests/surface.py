@@ -16,6 +16,7 @@ from multibody.geometry import (
     euler,
     groups,
     kirchhoff,
+    log_cholesky,
     operators,
     points,
     quaternions,
@@ -137,6 +138,7 @@ KINDS = {
     "axis": Kind(unit_vectors(3), 1),
     "vector3": Kind(vectors(3), 1),
     "vector6": Kind(vectors(6), 1),
+    "vector10": Kind(vectors(10), 1),
     "angle": Kind(scalars(-3, 3), 0),
     "t": Kind(scalars(0.1, 0.9), 0),
     "mass": Kind(scalars(0.5, 2), 0),
@@ -236,6 +238,8 @@ def _table():
         yield f"Pose.{name}", lambda h, name=name: getattr(h, name), "Pose"
     yield "Pose.log", H.log, "Pose"
     yield "Pose.inverse", H.inverse, "Pose"
+    yield "Pose.pull[Pose]", lambda H, G: H.pull(G), "Pose", "Pose"
+    yield "Pose.pull[points]", H.pull, "Pose", "vector3"
     yield "Pose.__matmul__[Pose]", H.__matmul__, "Pose", "Pose"
     yield "Pose.__matmul__[points]", H.__matmul__, "Pose", "vector3"
     for kind in ("Twist", "Wrench", "SpatialInertia"):
@@ -269,9 +273,12 @@ def _table():
     yield "SpatialInertia", lambda m, c, J: I(mass=m, com=c, inertia=J), "mass", "vector3", "inertia3"
     yield "SpatialInertia.from_matrix", I.from_matrix, "inertia6"
     yield "SpatialInertia.from_parameters", I.from_parameters, "parameters10"
-    for name in ("mass", "com", "inertia", "about_origin", "matrix"):
+    for name in ("mass", "com", "inertia", "first_moment", "about_origin", "matrix"):
         yield f"SpatialInertia.{name}", lambda body, name=name: getattr(body, name), "SpatialInertia"
     yield "SpatialInertia.parameters", I.parameters, "SpatialInertia"
+    yield "log_cholesky.parameters", log_cholesky.parameters, "vector10"
+    yield "log_cholesky.from_parameters", log_cholesky.from_parameters, "parameters10"
+    yield "log_cholesky.pseudo_inertia", log_cholesky.pseudo_inertia, "parameters10"
     yield "SpatialInertia.transformed", I.transformed, "SpatialInertia", "Pose"
     yield "SpatialInertia.__matmul__", I.__matmul__, "SpatialInertia", "Twist"
     yield "SpatialInertia.__add__", lambda a, b: a + b, "SpatialInertia", "SpatialInertia"

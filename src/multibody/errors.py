@@ -15,3 +15,15 @@ class SingularityError(MultibodyError, ArithmeticError):
 
 class MissingPackageError(MultibodyError, ImportError):
     """A package that only an optional part of the library uses is not installed."""
+
+
+class RobotFileError(InputError):
+    """A robot file that cannot be read, or does not say what its format asks for, and where."""
+
+    def __init__(
+        self, message: str, *, file: str | None = None, line: int | None = None, element: str | None = None
+    ) -> None:
+        place = ":".join(str(part) for part in (file, line) if part is not None)
+        where = " ".join(part for part in (place, element) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+        self.message, self.file, self.line, self.element = message, file, line, element

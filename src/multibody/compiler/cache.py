@@ -132,8 +132,14 @@ def _warn(place: Path) -> None:
 @cache
 def _environment() -> tuple[object, ...]:
     """What the code of every kernel depends on, besides its graph."""
-    sources = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        sources.update(path.read_bytes())
     machine = native.host()
-    return (sources.hexdigest(), llvmlite.__version__, llvm.llvm_version_info, machine)
+    return (source_digest(Path(__file__).parent), llvmlite.__version__, llvm.llvm_version_info, machine)
+
+
+def source_digest(*folders: Path) -> str:
+    """A digest of all Python sources in folders."""
+    sources = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            sources.update(path.read_bytes())
+    return sources.hexdigest()

@@ -24,6 +24,8 @@ def compile(  # noqa: A001
     optional: Mapping[str, Any] | None = None,
     dtype: DTypeLike | None = None,
     key: str | None = None,
+    batched: bool = False,
+    quaternions: Mapping[str, Sequence[int]] | None = None,
 ) -> Kernel:
     """Turn a function written in plain NumPy into a native kernel that evaluates batches.
 
@@ -36,6 +38,9 @@ def compile(  # noqa: A001
         dtype: float64 or float32; by default that of `mb.config`.
         key: a text that stands for the function, all that it uses and their versions. With it, a kernel that is in the
             cache is loaded without tracing the function; without it, the function is traced to know its key.
+        batched: say that the function itself takes any leading batch shape: `mb.eager` then runs it on whole batches.
+        quaternions: by the name of an argument, where unit quaternions begin in it: a call with another length of
+            one is refused.
 
     >>> k = compile(lambda x, y: x @ y, 3, 3)
     >>> k([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
@@ -54,12 +59,13 @@ def compile(  # noqa: A001
         traced = record()
         known = cache.digest("graph", fingerprint(traced))
         found = cache.load(known) or _build(traced, known)
-    signature = _signature(found.header)
+    signature = _signature(found.header, quaternions or {})
     variants = None
     if optional:
         variants = _Variants(function, shapes, names, dict(optional), dtype)
     header = found.header
-    return Kernel(name, signature, found.objects, Counter(header["ops"]), header["work"], record, function, variants)
+    ops = Counter(header["ops"])
+    return Kernel(name, signature, found.objects, ops, header["work"], record, function, variants, batched)
 
 
 def fingerprint(traced: Trace) -> str:
@@ -131,10 +137,12 @@ def _build(traced: Trace, key: str) -> cache.Entry:
     return entry
 
 
-def _signature(header: dict[str, Any]) -> Signature:
+def _signature(header: dict[str, Any], quaternions: Mapping[str, Sequence[int]] = {}) -> Signature:
     inputs = tuple(Input(name, tuple(shape)) for name, shape in header["inputs"])
     taken = {given.name for given in inputs} & {"out", "threads"}
     if taken:
         raise InputError(f"names: {', '.join(taken)} is an option of every kernel: give the argument another name")
     outputs = tuple(tuple(shape) for shape in header["outputs"])
-    return Signature(inputs, outputs, np.dtype(header["dtype"]), header["layout"])
+    names = [given.name for given in inputs]
+    places = tuple((names.index(name), start) for name, starts in quaternions.items() for start in starts)
+    return Signature(inputs, outputs, np.dtype(header["dtype"]), header["layout"], places)

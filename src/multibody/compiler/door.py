@@ -13,6 +13,7 @@ import ctypes
 import struct
 import sys
 import sysconfig
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -35,9 +36,11 @@ class Record(NamedTuple):
     outputs: int
     input_specs: int
     output_specs: int
-    empty: int
+    new_array: int
+    """The address of PyArray_NewFromDescr."""
     out_name: int
     tuple_type: int
+    none: int
     single: int
     """1 when the result is one array, 0 when it is a tuple."""
     largest: int
@@ -46,6 +49,26 @@ class Record(NamedTuple):
     """The largest batch that runs without letting other threads in."""
     eager: int
     """The address of a number that is not zero while plain NumPy is wanted somewhere."""
+    quaternions: int
+    """How many quaternions there are in the arguments, which must have unit length."""
+    places: int
+    """The address of two words for each: the argument, and its first byte there."""
+    wide: int
+    """1 when numbers are float64, 0 when they are float32."""
+
+
+_NEW_FROM_DESCR = 94
+"""Where PyArray_NewFromDescr is in NumPy's table of functions, of which the order never changes."""
+
+
+@cache
+def _new_array() -> int:
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+
+    find = ctypes.pythonapi.PyCapsule_GetPointer
+    find.restype, find.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = find(_multiarray_umath._ARRAY_API, None)
+    return ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[_NEW_FROM_DESCR] or 0
 
 
 @cache
@@ -66,9 +89,10 @@ def make(
     largest: int,
     alone: int,
     eager: int,
+    quaternions: Sequence[tuple[int, int]],
 ) -> Any:
     """The builtin of one kernel."""
-    keep: list[Any] = [code, slow, dtype, np.empty]
+    keep: list[Any] = [code, slow, dtype]
 
     def specs(shapes: list[tuple[int, ...]]) -> int:
         """Records of four words: axes, the address of their lengths, bytes of a sample, the shape as a tuple."""
@@ -81,6 +105,9 @@ def make(
         keep.append(memory)
         return ctypes.addressof(memory)
 
+    words = [word for index, start in quaternions for word in (index, start * dtype.itemsize)]
+    places = (ctypes.c_int64 * max(1, len(words)))(*words)
+    keep.append(places)
     record = Record(
         kernel=code.addresses["kernel"],
         array_type=id(np.ndarray),
@@ -90,13 +117,17 @@ def make(
         outputs=len(shapes_out),
         input_specs=specs(shapes_in),
         output_specs=specs(shapes_out),
-        empty=id(np.empty),
+        new_array=_new_array(),
         out_name=id(sys.intern("out")),
         tuple_type=id(tuple),
+        none=id(None),
         single=int(single),
         largest=largest,
         alone=alone,
         eager=eager,
+        quaternions=len(quaternions),
+        places=ctypes.addressof(places),
+        wide=int(dtype == np.float64),
     )
     memory = (ctypes.c_int64 * len(record))(*record)
     keep.append(memory)

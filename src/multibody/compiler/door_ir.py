@@ -1,16 +1,15 @@
 """The text of the door from Python, see `door`: one LLVM function for all kernels.
 
-It reads the fields of NumPy's array objects at the places where NumPy's binary interface has them, and calls Python
-through functions of the stable interface only.
+It reads the fields of NumPy's array objects at the places where NumPy's binary interface has them, makes arrays through
+NumPy's own table of functions, and calls Python through functions of the stable interface only.
 """
 
 from collections.abc import Sequence
 
+from multibody.compiler.door_helpers_ir import FIELDS, HELPERS
+
 MOST = 32
 """Arguments or results that the door can take."""
-_FIELDS = {"type": 8, "data": 16, "nd": 24, "dims": 32, "descr": 56, "flags": 64}  # of a NumPy array
-_NUMBERS = 24
-"""Where a NumPy dtype has the word of its kind, its order of bytes and its type number."""
 _C_CONTIGUOUS_ALIGNED = 0x0001 | 0x0100
 _WRITEABLE = 0x0400
 
@@ -26,17 +25,13 @@ def text(record: Sequence[str]) -> str:
             f"  %{name} = load {kind}, ptr %{name}.a, align 8"
         )
 
-    fields = "\n".join(
-        field(name, "i64" if name in ("inputs", "outputs", "single", "largest", "alone") else "ptr") for name in record
-    )
+    numbers = ("inputs", "outputs", "single", "largest", "alone", "quaternions", "wide")
+    fields = "\n".join(field(name, "i64" if name in numbers else "ptr") for name in record)
     return f"""
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
-declare ptr @PyTuple_Pack(i64, ...)
-declare ptr @PySequence_Concat(ptr, ptr)
-declare ptr @PyLong_FromSsize_t(i64)
 declare ptr @PyObject_GetItem(ptr, ptr)
 declare ptr @PyLong_AsVoidPtr(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -45,117 +40,7 @@ declare void @Py_DecRef(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 
-; 0: not what it should be; 1: a single sample; 2: a batch, whose length goes to %length
-define internal i64 @fits(ptr %object, ptr %type, ptr %descr, ptr %spec, i32 %flags, ptr %length) nounwind {{
-entry:
-  %type.a = getelementptr i8, ptr %object, i64 {_FIELDS["type"]}
-  %type.o = load ptr, ptr %type.a, align 8
-  %type.ok = icmp eq ptr %type.o, %type
-  br i1 %type.ok, label %array, label %no
-array:
-  %descr.a = getelementptr i8, ptr %object, i64 {_FIELDS["descr"]}
-  %descr.o = load ptr, ptr %descr.a, align 8
-  %numbers.a = getelementptr i8, ptr %descr.o, i64 {_NUMBERS}
-  %numbers = load i64, ptr %numbers.a, align 8
-  %wanted.a = getelementptr i8, ptr %descr, i64 {_NUMBERS}
-  %wanted = load i64, ptr %wanted.a, align 8
-  %descr.ok = icmp eq i64 %numbers, %wanted
-  %flags.a = getelementptr i8, ptr %object, i64 {_FIELDS["flags"]}
-  %flags.o = load i32, ptr %flags.a, align 4
-  %flags.has = and i32 %flags.o, %flags
-  %flags.ok = icmp eq i32 %flags.has, %flags
-  %both = and i1 %descr.ok, %flags.ok
-  br i1 %both, label %axes, label %no
-axes:
-  %nd.a = getelementptr i8, ptr %object, i64 {_FIELDS["nd"]}
-  %nd.i = load i32, ptr %nd.a, align 4
-  %nd = sext i32 %nd.i to i64
-  %want = load i64, ptr %spec, align 8
-  %extra = sub i64 %nd, %want
-  %possible = icmp ult i64 %extra, 2
-  br i1 %possible, label %lengths, label %no
-lengths:
-  %dims.a = getelementptr i8, ptr %object, i64 {_FIELDS["dims"]}
-  %dims = load ptr, ptr %dims.a, align 8
-  %core = getelementptr i64, ptr %dims, i64 %extra
-  %spec.a = getelementptr i64, ptr %spec, i64 1
-  %expected = load ptr, ptr %spec.a, align 8
-  br label %compare
-compare:
-  %k = phi i64 [ 0, %lengths ], [ %k1, %same ]
-  %end = icmp eq i64 %k, %want
-  br i1 %end, label %yes, label %one
-one:
-  %has.a = getelementptr i64, ptr %core, i64 %k
-  %has = load i64, ptr %has.a, align 8
-  %needs.a = getelementptr i64, ptr %expected, i64 %k
-  %needs = load i64, ptr %needs.a, align 8
-  %equal = icmp eq i64 %has, %needs
-  br i1 %equal, label %same, label %no
-same:
-  %k1 = add i64 %k, 1
-  br label %compare
-yes:
-  %batched = icmp eq i64 %extra, 1
-  br i1 %batched, label %batch, label %sample
-batch:
-  %count = load i64, ptr %dims, align 8
-  store i64 %count, ptr %length, align 8
-  ret i64 2
-sample:
-  ret i64 1
-no:
-  ret i64 0
-}}
-
-define internal ptr @data(ptr %object) nounwind {{
-  %a = getelementptr i8, ptr %object, i64 {_FIELDS["data"]}
-  %d = load ptr, ptr %a, align 8
-  ret ptr %d
-}}
-
-; np.empty(shape, dtype), for a single sample (%n is -1) or for a batch
-define internal ptr @fresh(ptr %empty, ptr %descr, ptr %spec, i64 %n) nounwind {{
-  %call = alloca [2 x ptr], align 8
-  %core.a = getelementptr i64, ptr %spec, i64 3
-  %core = load ptr, ptr %core.a, align 8
-  store ptr %core, ptr %call, align 8
-  %call.1 = getelementptr ptr, ptr %call, i64 1
-  store ptr %descr, ptr %call.1, align 8
-  %one.sample = icmp eq i64 %n, -1
-  br i1 %one.sample, label %sample, label %batch
-sample:
-  %alone = call ptr @PyObject_Vectorcall(ptr %empty, ptr %call, i64 2, ptr null)
-  ret ptr %alone
-batch:
-  %length = call ptr @PyLong_FromSsize_t(i64 %n)
-  %first = call ptr (i64, ...) @PyTuple_Pack(i64 1, ptr %length)
-  %shape = call ptr @PySequence_Concat(ptr %first, ptr %core)
-  store ptr %shape, ptr %call, align 8
-  %rows = call ptr @PyObject_Vectorcall(ptr %empty, ptr %call, i64 2, ptr null)
-  call void @Py_DecRef(ptr %shape)
-  call void @Py_DecRef(ptr %first)
-  call void @Py_DecRef(ptr %length)
-  ret ptr %rows
-}}
-
-; what is handed back for a fresh array: itself or, as NumPy has it, the number in one without axes
-define internal ptr @handed(ptr %array, ptr %spec, i64 %n) nounwind {{
-  %axes = load i64, ptr %spec, align 8
-  %no.axes = icmp eq i64 %axes, 0
-  %one.sample = icmp eq i64 %n, -1
-  %bare = and i1 %no.axes, %one.sample
-  br i1 %bare, label %number, label %whole
-number:
-  %shape.a = getelementptr i64, ptr %spec, i64 3
-  %shape = load ptr, ptr %shape.a, align 8
-  %value = call ptr @PyObject_GetItem(ptr %array, ptr %shape)
-  call void @Py_DecRef(ptr %array)
-  ret ptr %value
-whole:
-  ret ptr %array
-}}
-
+{HELPERS}
 define ptr @door(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
   %in = alloca [{MOST} x ptr], align 8
@@ -215,7 +100,10 @@ keywords:
   %one.sample = icmp eq i64 %n, -1
   %samples = select i1 %one.sample, i64 1, i64 %n
   %too.long = icmp sgt i64 %n, %largest
-  br i1 %too.long, label %slowly, label %named
+  br i1 %too.long, label %slowly, label %guarded
+guarded:
+  %units = call i1 @units(ptr %in, ptr %strides, i64 %samples, ptr %places, i64 %quaternions, i64 %wide)
+  br i1 %units, label %named, label %slowly
 named:
   %no.names = icmp eq ptr %names, null
   br i1 %no.names, label %make, label %given
@@ -230,10 +118,13 @@ which:
 destination:
   %dest.a = getelementptr ptr, ptr %args, i64 %nargs
   %dest = load ptr, ptr %dest.a, align 8
+  %no.dest = icmp eq ptr %dest, %none
+  br i1 %no.dest, label %make, label %destined
+destined:
   %is.single = icmp ne i64 %single, 0
   br i1 %is.single, label %fill, label %several
 several:
-  %dest.type.a = getelementptr i8, ptr %dest, i64 {_FIELDS["type"]}
+  %dest.type.a = getelementptr i8, ptr %dest, i64 {FIELDS["type"]}
   %dest.type = load ptr, ptr %dest.type.a, align 8
   %is.tuple = icmp eq ptr %dest.type, %tuple_type
   br i1 %is.tuple, label %sized, label %slowly
@@ -242,7 +133,7 @@ sized:
   %enough = icmp eq i64 %dest.n, %outputs
   br i1 %enough, label %fill, label %slowly
 fill:
-  %m = phi i64 [ 0, %destination ], [ 0, %sized ], [ %m1, %filled ]
+  %m = phi i64 [ 0, %destined ], [ 0, %sized ], [ %m1, %filled ]
   %full = icmp eq i64 %m, %outputs
   br i1 %full, label %apart, label %part
 part:
@@ -308,12 +199,12 @@ apart.next:
   br label %apart.out
 
 make:
-  %a = phi i64 [ 0, %named ], [ %a1, %made ]
+  %a = phi i64 [ 0, %named ], [ 0, %destination ], [ %a1, %made ]
   %a.end = icmp eq i64 %a, %outputs
   br i1 %a.end, label %run, label %make.one
 make.one:
   %aspec = getelementptr [4 x i64], ptr %output_specs, i64 %a
-  %fresh = call ptr @fresh(ptr %empty, ptr %descr, ptr %aspec, i64 %n)
+  %fresh = call ptr @fresh(ptr %new_array, ptr %array_type, ptr %descr, ptr %aspec, i64 %n)
   %failed = icmp eq ptr %fresh, null
   br i1 %failed, label %error, label %made
 made:

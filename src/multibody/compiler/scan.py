@@ -55,7 +55,7 @@ class Scan:
         self.name = name
         self.plan = plan
         self.signature = signature
-        self.inputs, self.outputs, self.dtype, layout = signature
+        self.inputs, self.outputs, self.dtype, layout = signature[:4]
         self.output_layout = layout[2] if len(layout) > 2 else None
         self.ops = ops
         """How often each operation occurs in a step."""

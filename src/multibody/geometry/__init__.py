@@ -1,6 +1,16 @@
 """Rotations, poses, twists, wrenches, inertias, Lie groups and the rates of parameterisations. No robots here."""
 
-from multibody.geometry import derivatives, groups, operators, points, quaternions, rates, representations, so3
+from multibody.geometry import (
+    derivatives,
+    groups,
+    log_cholesky,
+    operators,
+    points,
+    quaternions,
+    rates,
+    representations,
+    so3,
+)
 from multibody.geometry.inertia import SpatialInertia, kirchhoff
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
@@ -16,6 +26,7 @@ __all__ = [
     "derivatives",
     "groups",
     "kirchhoff",
+    "log_cholesky",
     "operators",
     "points",
     "quaternions",

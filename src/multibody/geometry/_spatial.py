@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.geometry._arrays import batch_of, batch_shape, floats, numbers
 from multibody.geometry._public import public_methods
 from multibody.geometry._value import Value, own
-from multibody.geometry.pose import Pose
+from multibody.geometry.pose import Pose, SupportsPull
 
 
 @public_methods
-class SpatialVector(Value):
+class SpatialVector(SupportsPull):
     """The abstract base of Twist and Wrench."""
 
     __slots__ = ()
@@ -40,7 +40,11 @@ class SpatialVector(Value):
     @property
     def vector(self) -> NDArray[Any]:
         """(..., 6), linear part first."""
-        return np.concatenate(self._arrays(), axis=-1)
+        first, second = self._arrays()
+        if first.shape != second.shape:  # one of them may be the same for a whole batch
+            shape = np.broadcast_shapes(first.shape, second.shape)
+            first, second = np.broadcast_to(first, shape), np.broadcast_to(second, shape)
+        return np.concatenate([first, second], axis=-1)
 
     def _combine(self, other: object, sign: float) -> Self:
         if not isinstance(other, type(self)):

@@ -97,9 +97,14 @@ class SpatialInertia(Value):
 
     def parameters(self) -> NDArray[Any]:
         """(..., 10): m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's origin; dynamics is linear in them."""
-        moment, J = self.mass[..., None] * self.com, self.about_origin
+        moment, J = self.first_moment, self.about_origin
         entries = (J[..., i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))
         return vector(self.mass, *(moment[..., k] for k in range(3)), *entries)
+
+    @property
+    def first_moment(self) -> NDArray[Any]:
+        """(..., 3): the mass times the centre of mass, in kg m."""
+        return self.mass[..., None] * self.com
 
     @property
     def about_origin(self) -> NDArray[Any]:

@@ -25,6 +25,15 @@ from multibody.geometry.operators import hat3
 from multibody.geometry.rotation import Rotation
 
 
+class SupportsPull(Value):
+    """The abstract base of values on which the inverse of a pose acts in a way of its own."""
+
+    __slots__ = ()
+
+    def _pulled_by(self, A_H_B: "Pose") -> Self:
+        raise NotImplementedError
+
+
 @public_methods
 class Pose(Value):
     """The pose A_H_B of frame B in frame A, or a batch of them.  [MDN 3, 12, §4.3; RD §2.6; Kindr §Pose]
@@ -150,6 +159,19 @@ class Pose(Value):
         B_R_A = self.rotation.inverse()
         return Pose._trusted(B_R_A, -(B_R_A @ self.position))
 
+    def pull(self, other: Any) -> Any:
+        """A_H_B.pull(A_x) is B_x: the action of the inverse, on all that `@` takes, in fewer operations.
+
+        >>> A_H_B = Pose(Rotation.elementary("z", np.pi / 2), [1.0, 0.0, 0.0])
+        >>> A_H_B.pull([1.0, 1.0, 0.0]).round(12)
+        array([1., 0., 0.])
+        """
+        if isinstance(other, SupportsPull):
+            return other._pulled_by(self)
+        if isinstance(other, Value):
+            return self.inverse() @ other
+        return self.rotation.inverse() @ (floats(other, "Pose.pull of points", 3) - self.position)
+
     def log(self) -> NDArray[Any]:
         """(..., 6): the twist whose exponential is this pose, with an angle in [0, π].  [From 59]"""
         phi = self.rotation.log()
@@ -200,3 +222,22 @@ class Pose(Value):
 
     def __repr__(self) -> str:
         return self._show(position=self.position, quaternion=self.rotation.quaternion)
+
+
+_new = object.__new__
+_set_matrix, _set_quaternion = (vars(Rotation)[name].__set__ for name in ("_matrix", "_quaternion"))
+_set_rotation, _set_position = (vars(Pose)[name].__set__ for name in Pose.__slots__)
+
+
+def pose_of(matrix: NDArray[Any], position: NDArray[Any]) -> Pose:
+    """Trusted, from fresh arrays, in as few steps as Python allows: poses of single states are asked for often."""
+    if type(matrix) is np.ndarray and type(position) is np.ndarray:
+        matrix.setflags(False)  # type: ignore[call-arg]
+        position.setflags(False)  # type: ignore[call-arg]
+    rotation = _new(Rotation)
+    _set_matrix(rotation, matrix)
+    _set_quaternion(rotation, None)
+    pose = _new(Pose)
+    _set_rotation(pose, rotation)
+    _set_position(pose, position)
+    return pose

@@ -63,3 +63,8 @@ class Twist(SpatialVector):
         """A_X_B B_v.  [MDN 28, 33]"""
         angular = A_H_B.rotation @ self.angular
         return self._trusted(A_H_B.rotation @ self.linear + cross3(A_H_B.position, angular), angular)
+
+    def _pulled_by(self, A_H_B: Pose) -> Self:
+        """B_X_A A_v.  [MDN 30]"""
+        B_R_A = A_H_B.rotation.inverse()
+        return self._trusted(B_R_A @ (self.linear + cross3(self.angular, A_H_B.position)), B_R_A @ self.angular)

@@ -39,3 +39,8 @@ class Wrench(SpatialVector):
         """A_Xf_B B_f.  [MDN 58-59]"""
         force = A_H_B.rotation @ self.force
         return self._trusted(force, A_H_B.rotation @ self.torque + cross3(A_H_B.position, force))
+
+    def _pulled_by(self, A_H_B: Pose) -> Self:
+        """B_Xf_A A_f.  [MDN 59, 64]"""
+        B_R_A = A_H_B.rotation.inverse()
+        return self._trusted(B_R_A @ self.force, B_R_A @ (self.torque + cross3(self.force, A_H_B.position)))
