@@ -1,0 +1,1 @@
+"""Models of robots: joints, bodies, trees, builders and loaders. Frozen data."""

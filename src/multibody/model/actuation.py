@@ -1,0 +1,111 @@
+"""What drives the joints of a robot, and what acts in them by itself."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.geometry._arrays import matvec, transpose
+from multibody.model import base_velocity
+from multibody.model.actuator import Actuator
+from multibody.model.configuration import sized
+from multibody.model.joint import Joint
+from multibody.model.joints import Floating
+from multibody.model.model import Model
+
+
+def motors(model: Model) -> tuple[Actuator, ...]:
+    """The actuators; where a model states none, one on each joint with a coordinate that does not float."""
+    if model.actuators is not None:
+        return model.actuators
+    driven = (j for j in model.joints if j.mimic is None and not isinstance(j.kind, Floating))
+    return tuple(Actuator(joint.name, joint.name) for joint in driven)
+
+
+def selection(model: Model) -> NDArray[Any]:
+    """S, (n, nv): v to the velocities of the motors; motor torques u make the generalized forces S^T u.  [RD 3.55-3.56]
+
+    An actuator has a row for each velocity of its joint, with its gear there: 1 for a motor without a gear. Joints that
+    mimic have no motor of their own.
+
+    >>> from multibody.model.builder import Builder
+    >>> from multibody.model.joints import Revolute
+    >>> b = Builder("cart").body("cart").body("arm").joint("hinge", Revolute("y"), parent="cart", child="arm")
+    >>> selection(b.model(floating=True))
+    array([[0., 0., 0., 0., 0., 0., 1.]])
+    """
+    rows = [(k, each.gear) for each in motors(model) for k in _velocities(model.joint(each.joint))]
+    S = np.zeros((len(rows), model.nv))
+    for row, (column, gear) in enumerate(rows):
+        S[row, column] = gear
+    return S
+
+
+def passive(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
+    """The generalized forces of damping, dry friction and springs in the joints, (..., nv), as they act on the robot.
+
+    Damping and friction take energy out: their power with v is never positive. Dry friction has the sign of each
+    velocity and is zero at rest: it does not hold a joint still. A spring stores k/2 times the square of the way from
+    its rest: lengths in the joint's frame on the parent, angles the shortest way round.
+
+    Args:
+        model: the robot.
+        q: (..., nq).
+        v: (..., nv), the velocity of a floating base written as the robot does.
+
+    >>> from multibody.model.builder import Builder
+    >>> from multibody.model.joint import Passive
+    >>> from multibody.model.joints import Revolute
+    >>> b = Builder("door").body("wall").body("door")
+    >>> _ = b.joint("hinge", Revolute("z"), parent="wall", child="door", passive=Passive(damping=0.5, stiffness=2.0))
+    >>> passive(b.model(), [0.1], [0.4])
+    array([-0.4])
+    """
+    q, v = sized(model, q, "q"), sized(model, v, "v")
+    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    left_v = base_velocity.to_left(model, q, v)
+    parts = {j.v.start: np.zeros_like(left_v[..., j.v]) for j in model.joints}
+    for joint in model.joints:
+        if _has_forces(joint):
+            ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
+            force = _force(joint, joint.coordinates(q), joint.rates(left_v))
+            parts[joint.v.start] = parts[joint.v.start] + ratio * force
+    if not parts:
+        return np.zeros((*batch, 0), v.dtype)
+    tau = np.concatenate([np.broadcast_to(parts[k], (*batch, parts[k].shape[-1])) for k in sorted(parts)], axis=-1)
+    return base_velocity.force_from_left(model, q, tau)
+
+
+def _velocities(joint: Joint) -> range:
+    return range(joint.v.start, joint.v.stop)
+
+
+def _has_forces(joint: Joint) -> bool:
+    return bool(joint.passive.damping or joint.passive.friction or joint.passive.stiffness)
+
+
+def _force(joint: Joint, x: NDArray[Any], rates: NDArray[Any]) -> NDArray[Any]:
+    """In the joint at its coordinates x (..., kind.nq) and velocities (..., kind.nv)."""
+    act = joint.passive
+    force = -act.damping * rates
+    if act.friction:
+        force = force - act.friction * np.sign(rates)
+    return force - act.stiffness * _stretch(joint, x) if act.stiffness else force
+
+
+def _stretch(joint: Joint, x: NDArray[Any]) -> NDArray[Any]:
+    """(..., kind.nv): the gradient of half the squared way from the spring's rest.
+
+    `difference` is not it where lengths and angles mix: on SE(3), SE(2) and Schönflies motions the square of the
+    logarithm weighs how far the child has to turn on its way.
+    """
+    kind, given = joint.kind, joint.passive.rest
+    rest = kind.neutral() if given is None else np.array(given)
+    rest = rest.astype(x.dtype)
+    turned = kind.difference(rest, x)
+    n = kind.rates.count("m")
+    if not 0 < n < kind.nv:
+        return turned
+    # the linear velocity of the child is along its own axes: q' = F v
+    moved = matvec(transpose(kind.rate_matrix(x)[..., :n, :n]), x[..., :n] - rest[:n])
+    return np.concatenate([moved, np.broadcast_to(turned[..., n:], (*moved.shape[:-1], kind.nv - n))], axis=-1)

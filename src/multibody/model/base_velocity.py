@@ -1,0 +1,96 @@
+"""The velocity of a floating base in its four representations.  [MDN 76; RD 2.261; Kindr §Coordinates]
+
+Algorithms compute with the left-trivialised velocity of every joint; this file takes the robot's v, a and generalized
+forces to that form and back, for the floating joints on the world. Frames: W the world (where the joint stands), B the
+base.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry import representations
+from multibody.model.joint import Joint
+from multibody.model.model import Model
+
+
+def to_left(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """The velocity with every base in the representation "left"."""
+    return _replaced(model, v, lambda j, x: representations.velocity(_pose(j, q), x, model.velocity, "left"))
+
+
+def from_left(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """The inverse of `to_left`."""
+    return _replaced(model, v, lambda j, x: representations.velocity(_pose(j, q), x, "left", model.velocity))
+
+
+def acceleration_to_left(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+    """The acceleration v' with every base in the representation "left"; v is the robot's.  [MDN 52-55]"""
+    return _replaced(
+        model,
+        a,
+        lambda j, x: representations.acceleration(_pose(j, q), v[..., j.v], x, model.velocity, "left"),
+    )
+
+
+def acceleration_from_left(model: Model, q: NDArray[Any], left_v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+    """The inverse of `acceleration_to_left`; left_v is the velocity in "left" too."""
+    return _replaced(
+        model,
+        a,
+        lambda j, x: representations.acceleration(_pose(j, q), left_v[..., j.v], x, "left", model.velocity),
+    )
+
+
+def force_to_left(model: Model, q: NDArray[Any], tau: NDArray[Any]) -> NDArray[Any]:
+    """Generalized forces, dual to velocities: their power stays.  [MDN 58-60]"""
+    return _replaced(model, tau, lambda j, x: representations.wrench(_pose(j, q), x, model.velocity, "left"))
+
+
+def force_from_left(model: Model, q: NDArray[Any], tau: NDArray[Any]) -> NDArray[Any]:
+    """The inverse of `force_to_left`."""
+    return _replaced(model, tau, lambda j, x: representations.wrench(_pose(j, q), x, "left", model.velocity))
+
+
+def between(joint: Joint, q: NDArray[Any], source: str, target: str) -> NDArray[Any]:
+    """(..., 6, 6): the map of one base's velocity from a representation to another.  [MDN 76]"""
+    return representations.transform(_pose(joint, q), source, target)
+
+
+def change(joint: Joint, x: NDArray[Any], twist: NDArray[Any], source: str, target: str) -> NDArray[Any]:
+    """The velocity (..., 6) of one base, at its own coordinates x, in another representation."""
+    return representations.velocity(joint.kind.pose(x), twist, source, target)
+
+
+def columns_from_left(model: Model, q: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
+    """A matrix (..., m, nv) that multiplies left velocities, made to multiply the robot's.  [MDN 75-76]"""
+    if model.velocity == "left" or not model.bases:
+        return J
+    parts, at = [], 0
+    for joint in model.bases:
+        parts.append(J[..., :, at : joint.v.start])
+        parts.append(np.matmul(J[..., :, joint.v], between(joint, q, model.velocity, "left")))
+        at = joint.v.stop
+    return np.concatenate([*parts, J[..., :, at:]], axis=-1)
+
+
+def _pose(joint: Joint, q: NDArray[Any]) -> Any:
+    """W_H_B, where W is the place of the joint."""
+    return joint.kind.pose(q[..., joint.q])
+
+
+def _replaced(model: Model, x: NDArray[Any], change: Any) -> NDArray[Any]:
+    """x with the part of every base changed; when bases are in "left", as it is."""
+    if model.velocity == "left" or not model.bases:
+        return x
+    parts, at = [], 0
+    for joint in model.bases:
+        parts.append(x[..., at : joint.v.start])
+        parts.append(change(joint, x[..., joint.v]))
+        at = joint.v.stop
+    parts.append(x[..., at:])
+    batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate(
+        [np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts if part.shape[-1]], axis=-1
+    )

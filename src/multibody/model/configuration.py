@@ -1,0 +1,239 @@
+"""Configurations of a robot: a manifold without singularities.  [MDN 77-79; RD §2.10, §2.10.1; From §4]
+
+q are coordinates (..., nq), v velocities (..., nv); all functions take batches, and those on values of q and v traced
+arrays too.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError
+from multibody.geometry import quaternions, rates
+from multibody.geometry._arrays import at, batch_of, block_matrix, choice, eye_like, first, floats, generator, numbers
+from multibody.model import base_velocity
+from multibody.model.joint import Joint
+from multibody.model.model import Model
+
+UNIT_WITHIN = 1e-6
+"""How far the length of a quaternion in q may be from 1."""
+LIMIT_WITHIN = 1e-9
+"""How far past its limit a coordinate may be, for rounding."""
+
+
+def neutral(model: Model) -> NDArray[Any]:
+    """(nq,): all joints at zero, quaternions at the identity."""
+    return _joined([joint.kind.neutral() for joint in _own(model)], ())
+
+
+def random(model: Model, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> NDArray[Any]:
+    """(..., nq): uniform within the limits, quaternions uniform over rotations."""
+    batch_of(batch)
+    generator(rng)
+    parts = [j.kind.random(rng, model.lower[j.q], model.upper[j.q], batch) for j in _own(model)]
+    return _joined(parts, batch)
+
+
+def integrate(model: Model, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
+    """The configuration after moving at the velocity dv for one unit of time.  [MDN 77-79; From 59]
+
+    Joints move on their group. A base moves on SE(3) when its velocity is "left" or "right", and with position and
+    rotation apart when it is "kindr" or "mixed".
+    """
+    return _each(model, lambda j, x, d: _base(model, j).integrate(x, d), (q, "q"), (dv, "v"))
+
+
+def difference(model: Model, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
+    """The dv, the shortest, with integrate(q0, dv) = q1."""
+    return _each(model, lambda j, x0, x1: _base(model, j).difference(x0, x1), (q0, "q"), (q1, "q"))
+
+
+def interpolate(model: Model, q0: NDArray[Any], q1: NDArray[Any], t: ArrayLike) -> NDArray[Any]:
+    """q0 at t = 0, q1 at t = 1, the shortest way at a constant velocity; t of any batch shape."""
+    way = difference(model, q0, q1)
+    return integrate(model, q0, way * numbers(t, "t", way)[..., None])
+
+
+def normalize(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    """The same with quaternions of length one."""
+
+    def unit(joint: Joint, x: NDArray[Any]) -> NDArray[Any]:
+        where = joint.kind.quaternion
+        if where is None:
+            return x
+        return np.concatenate([x[..., : where.start], quaternions.normalize(x[..., where]), x[..., where.stop :]], -1)
+
+    return _each(model, unit, (q, "q"))
+
+
+def check(model: Model, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
+    """q as an array, when it is a configuration of the robot.
+
+    Raises:
+        InputError: that names the sample and the joint, when q has the wrong shape, is not finite, holds a quaternion
+            that is not a unit, or (unless limits=False) is past a limit.
+    """
+    q = sized(model, q, "q")
+    bad = ~np.isfinite(q)
+    if bad.any():
+        *index, k = first(bad)
+        raise InputError(f"q{at(tuple(index))}: expected finite numbers, got {q[(*index, k)]} {coordinate(model, k)}")
+    check_units(model, q)
+    if limits:
+        past = (q < model.lower - LIMIT_WITHIN) | (q > model.upper + LIMIT_WITHIN)
+        if past.any():
+            *index, k = first(past)
+            raise InputError(
+                f"q{at(tuple(index))}: {q[(*index, k)]:.9g} {coordinate(model, k)} is past its limits "
+                f"{model.lower[k]:.9g} and {model.upper[k]:.9g}"
+            )
+    return q
+
+
+def check_units(model: Model, q: NDArray[Any]) -> None:
+    """Refuse quaternions in q that are not units; what is not a number passes, as data."""
+    for joint in _own(model):
+        if joint.kind.quaternion is not None:
+            length = np.linalg.norm(q[..., joint.q][..., joint.kind.quaternion], axis=-1)
+            off = (np.abs(length - 1) > UNIT_WITHIN) & np.isfinite(length)
+            if off.any():
+                index = first(off)
+                raise InputError(
+                    f"q{at(index)}: the quaternion (w, x, y, z) of joint {joint.name!r} has the length "
+                    f"{length[index]:.9g}, expected 1 within {UNIT_WITHIN:g}; robot.normalize(q) mends it"
+                )
+
+
+def sized(model: Model, x: ArrayLike, what: str) -> NDArray[Any]:
+    """x as floats of shape (..., nq) for "q", (..., nv) for velocities and what is dual to them."""
+    array = floats(x, what)
+    n, other = (model.nq, model.nv) if what.startswith("q") else (model.nv, model.nq)
+    if array.ndim and array.shape[-1] == n:
+        return array
+    kind = "nq coordinates" if what.startswith("q") else "nv velocities, accelerations or forces"
+    hint = ""
+    if array.ndim and array.shape[-1] == other != n:
+        hint = (
+            f"; {other} is its {'nv' if what.startswith('q') else 'nq'}: coordinates and velocities differ in number "
+            "where there are quaternions"
+        )
+    raise InputError(f"{model.name}: {what} needs the shape (..., {n}), its {kind}, got {array.shape}{hint}")
+
+
+def coordinate(model: Model, k: int) -> str:
+    """How a message names the k-th coordinate."""
+    joint = next(j for j in _own(model) if j.q.start <= k < j.q.stop)
+    return f"at joint {joint.name!r}" + (f" (coordinate {k - joint.q.start})" if joint.nq > 1 else "")
+
+
+def rate_matrix(model: Model, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
+    """F(q), (..., nq, nv): q' = F(q) v.  [Kindr §Coordinate Rates; RD 2.262; MDN 78-79]
+
+    Args:
+        model: the robot.
+        q: (..., nq).
+        base: how the rotation of a floating base is written in q': "quaternion", or a name of
+            `geometry.rates.ORIENTATIONS` such as "euler-zyx", for Euler-angle bases: F then has as many rows as that
+            parameterisation makes of q.
+    """
+    _known(base)
+    return _blocks([_rates(model, joint, q, base)[0] for joint in _own(model)], q)
+
+
+def rate_inverse(model: Model, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
+    """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
+    _known(base)
+    return _blocks([_rates(model, joint, q, base)[1] for joint in _own(model)], q)
+
+
+def _known(base: str) -> None:
+    """Refuse an unknown name also where no base asks for it."""
+    choice(base, "base, a parameterisation of an orientation", rates.ORIENTATIONS)
+
+
+def _rates(model: Model, joint: Joint, q: NDArray[Any], base: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    x = joint.coordinates(q)
+    if not model.is_base(joint):
+        return joint.kind.rate_matrix(x), joint.kind.rate_inverse(x)
+    # the base: position and B_w_IB (Kindr), then to the robot's own representation
+    chi = rates.parameters(base, joint.kind.pose(x).rotation) if base != "quaternion" else x[..., 3:]
+    one = np.broadcast_to(eye_like(x, 3), (*x.shape[:-1], 3, 3))
+    F = block_matrix([[one, 0], [0, rates.angular_inverse(base, chi, frame="B")]])
+    back = block_matrix([[one, 0], [0, rates.angular(base, chi, frame="B")]])
+    kindr = base_velocity.between(joint, q, model.velocity, "kindr")
+    return np.matmul(F, kindr), np.matmul(base_velocity.between(joint, q, "kindr", model.velocity), back)
+
+
+def _own(model: Model) -> list[Joint]:
+    """The joints with coordinates of their own, in the order of q."""
+    return sorted((j for j in model.joints if j.mimic is None), key=lambda j: j.q.start)
+
+
+class _Kindr:
+    """A base whose position and rotation move apart: R^3 × SO(3)."""
+
+    def __init__(self, joint: Joint, frame: str) -> None:
+        self.joint, self.frame = joint, frame
+
+    def integrate(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+        position = x[..., :3] + d[..., :3]
+        turn = quaternions.from_rotation_vector(d[..., 3:])
+        order = (x[..., 3:], turn) if self.frame == "B" else (turn, x[..., 3:])
+        rotation = quaternions.multiply(*order)
+        return np.concatenate([np.broadcast_to(position, (*rotation.shape[:-1], 3)), rotation], axis=-1)
+
+    def difference(self, x0: NDArray[Any], x1: NDArray[Any]) -> NDArray[Any]:
+        back = quaternions.conjugate(x0[..., 3:])
+        turn = quaternions.multiply(back, x1[..., 3:]) if self.frame == "B" else quaternions.multiply(x1[..., 3:], back)
+        phi = quaternions.to_rotation_vector(quaternions.canonical(turn))
+        return np.concatenate([np.broadcast_to(x1[..., :3] - x0[..., :3], phi.shape), phi], axis=-1)
+
+
+class _Right:
+    """A base that moves on SE(3) by a twist in the world's frame: exp(d) H."""
+
+    def __init__(self, joint: Joint) -> None:
+        self.joint = joint
+
+    def integrate(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+        left = base_velocity.change(self.joint, x, d, "right", "left")
+        return self.joint.kind.integrate(x, left)
+
+    def difference(self, x0: NDArray[Any], x1: NDArray[Any]) -> NDArray[Any]:
+        return base_velocity.change(self.joint, x0, self.joint.kind.difference(x0, x1), "left", "right")
+
+
+def _base(model: Model, joint: Joint) -> Any:
+    """What integrates a joint: its kind, or for a base what its representation asks for."""
+    if not model.is_base(joint) or model.velocity == "left":
+        return joint.kind
+    if model.velocity == "right":
+        return _Right(joint)
+    return _Kindr(joint, "B" if model.velocity == "kindr" else "A")
+
+
+def _each(model: Model, function: Callable[..., NDArray[Any]], *given: tuple[NDArray[Any], str]) -> NDArray[Any]:
+    """function(joint, part of each given array ...), put together for all joints."""
+    parts = [function(joint, *(x[..., getattr(joint, where)] for x, where in given)) for joint in _own(model)]
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x, _ in given))
+    return _joined(parts, batch, like=given[0][0])
+
+
+def _joined(parts: list[NDArray[Any]], batch: tuple[int, ...], like: Any = None) -> NDArray[Any]:
+    if not parts:
+        return np.zeros((*batch, 0)) if like is None else np.zeros((*batch, 0), like.dtype)
+    return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+
+
+def _blocks(blocks: list[NDArray[Any]], q: NDArray[Any]) -> NDArray[Any]:
+    """The blocks along the diagonal."""
+    batch, width = q.shape[:-1], sum(block.shape[-1] for block in blocks)
+    rows, at = [], 0
+    for block in blocks:
+        height, own = block.shape[-2:]
+        sides = [np.zeros((*batch, height, n), q.dtype) for n in (at, width - at - own)]
+        rows.append(np.concatenate([sides[0], np.broadcast_to(block, (*batch, height, own)), sides[1]], axis=-1))
+        at += own
+    return np.concatenate(rows, axis=-2) if rows else np.zeros((*batch, 0, 0), q.dtype)

@@ -1,0 +1,52 @@
+"""What joints about and along one fixed axis share."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry import Pose
+from multibody.model.joints._axes import Axis, along, rotation_about, unit_axis, unturned
+from multibody.model.joints._kind import Kind
+from multibody.model.subspace import Subspace
+
+
+@dataclass(frozen=True)
+class Screw(Kind):
+    """The abstract base of joints with one coordinate: an angle about, or a length along, an axis."""
+
+    axis: Axis
+
+    nq = 1
+    nv = 1
+
+    def __init__(self, axis: str | Sequence[float] = "z") -> None:
+        object.__setattr__(self, "axis", unit_axis(axis))
+
+    @property
+    @abstractmethod
+    def screw(self) -> tuple[float, float]:
+        """How far the child moves along the axis, and turns about it, when the coordinate grows by one."""
+
+    def pose(self, q: NDArray[Any]) -> Pose:
+        """Along and about the axis.  [From 59]"""
+        advance, turn = self.screw
+        x = q[..., 0]
+        position = along(self.axis, advance * x) if advance else np.zeros((*x.shape, 3), q.dtype)
+        if not turn:
+            return Pose._trusted(unturned(q), position)
+        return Pose._trusted(rotation_about(self.axis, x), position)
+
+    def subspace(self, q: NDArray[Any]) -> Subspace:
+        advance, turn = self.screw
+        axis = np.array(self.axis)
+        return Subspace.constant(np.concatenate([advance * axis, turn * axis])[:, None], q)
+
+    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
+        return q + dv
+
+    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
+        return q1 - q0

@@ -1,0 +1,38 @@
+"""No motion: the child is a part of the parent."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry import Pose
+from multibody.geometry.groups import Group
+from multibody.model.joints._kind import Kind
+from multibody.model.subspace import Subspace
+
+
+@dataclass(frozen=True)
+class Fixed(Kind):
+    """A joint without coordinates. Links that it joins make one body."""
+
+    nq = 0
+    nv = 0
+    units = ()
+    rates = ()
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        return ()
+
+    def pose(self, q: NDArray[Any]) -> Pose:
+        return Pose.identity(q.shape[:-1])
+
+    def subspace(self, q: NDArray[Any]) -> Subspace:
+        return Subspace.constant(np.zeros((6, 0)), q)
+
+    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
+        return q + dv
+
+    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
+        return q1 - q0

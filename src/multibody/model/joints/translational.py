@@ -1,0 +1,39 @@
+"""Translation in all directions, without rotation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry import Pose
+from multibody.geometry.groups import R3, Group
+from multibody.model.joints._axes import unturned
+from multibody.model.joints._kind import Kind
+from multibody.model.subspace import Subspace
+
+
+@dataclass(frozen=True)
+class Translational(Kind):
+    """q = the position x, y, z of the child in the joint's frame.  [From §4.6; From Table 1]"""
+
+    nq = 3
+    nv = 3
+    units = ("m", "m", "m")
+    rates = ("m", "m", "m")
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        return (R3(),)
+
+    def pose(self, q: NDArray[Any]) -> Pose:
+        return Pose._trusted(unturned(q), q + 0.0)
+
+    def subspace(self, q: NDArray[Any]) -> Subspace:
+        return Subspace.constant(np.eye(6)[:, :3], q)
+
+    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
+        return q + dv
+
+    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
+        return q1 - q0

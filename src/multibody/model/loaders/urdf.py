@@ -1,0 +1,98 @@
+"""URDF, the Unified Robot Description Format, as the ROS wiki and its schema define it."""
+
+import os
+
+from multibody.model.builder import Builder
+from multibody.model.joint import Joint
+from multibody.model.link import Link
+from multibody.model.loaders.meshes import Meshes
+from multibody.model.loaders.urdf_inertia import check_inertias, read_inertia
+from multibody.model.loaders.urdf_joint import read_joint
+from multibody.model.loaders.urdf_origin import Origins
+from multibody.model.loaders.urdf_shapes import ShapeReader
+from multibody.model.loaders.urdf_tree import note_tree, outline
+from multibody.model.loaders.xml import Document, Element, tag
+
+VERSIONS = ("1.0", "1.1", "1.2")
+
+EXTENSIONS = ("transmission", "gazebo", "sensor", "ros2_control", "plugin", "drake", "mujoco", "group_state")
+"""Elements of other programs that URDF files carry."""
+
+
+def read(document: Document, *, meshes: Meshes, coupled: bool = True, snap: float = 0.0) -> Builder:
+    """The parts of the robot in a URDF file.
+
+    Where files in use leave the format, this is what happens: a revolute or prismatic joint without <limit> has none,
+    and a robot without a name is named after its file, with a warning; a link with a negative moment of inertia is an
+    error, unless others that are fixed to it outweigh it. Motors of <transmission> are noted and left out.
+
+    Args:
+        document: the elements.
+        meshes: finds the files of shapes.
+        coupled: whether joints with <mimic> follow others, or move on their own.
+        snap: entries of rotations this near to 0 and ±1 are made exact.
+
+    Raises:
+        RobotFileError: with file, line and element.
+    """
+    root = document.root
+    _strip_namespace(root)
+    document.attributes(root, "name", "version")
+    document.places["robot", ""] = root
+    version = root.get("version") or "1.0"
+    if version not in VERSIONS:
+        document.warn(root, "assumed", f"expected the version {', '.join(VERSIONS)}, got {version!r}")
+    for element in root:
+        if "xacro" in element.tag:
+            raise document.error(element, "expected a URDF file, got one with macros: expand it with xacro first")
+    found = document.parts(root, many=("link", "joint", "material"), ignored=EXTENSIONS)
+    origins = Origins(document, snap)
+    shapes = ShapeReader(document, origins, meshes)
+    for element in found.get("material", ()):
+        shapes.define(element)
+    links = [_link(document, element, origins, shapes) for element in found.get("link", ())]
+    joints: list[Joint] = []
+    for element in found.get("joint", ()):
+        new = list(read_joint(document, element, origins, coupled=coupled))
+        for extra in new[1:]:
+            document.places["link", extra.parent or ""] = document.places["joint", extra.name] = element
+            links.append(Link(extra.parent or ""))
+        joints += new
+    origins.note()
+    tree = outline(links, joints)
+    if tree is not None:
+        check_inertias(document, links, tree)
+        note_tree(document, tree, joints)
+    builder = Builder(_name(document))
+    builder.add(*links, *joints)
+    for diagnostic in document.diagnostics:
+        builder.note(diagnostic)
+    return builder
+
+
+def _link(document: Document, element: Element, origins: Origins, shapes: ShapeReader) -> Link:
+    document.attributes(element, "name")
+    name = document.name(element, "link")
+    found = document.parts(element, one=("inertial",), many=("visual", "collision"), ignored=("contact", "sensor"))
+    inertia = read_inertia(document, found["inertial"][0], origins) if "inertial" in found else None
+    visuals = tuple([shapes.visual(visual) for visual in found.get("visual", ())])
+    collisions = tuple([shapes.collision(collision) for collision in found.get("collision", ())])
+    return Link(name, inertia, visuals, collisions)
+
+
+def _name(document: Document) -> str:
+    name = (document.root.get("name") or "").strip()
+    if name:
+        return name
+    name = os.path.splitext(os.path.basename(document.file))[0]
+    document.warn(document.root, "assumed", f"expected the attribute 'name', got none: the robot is named {name!r}")
+    return name
+
+
+def _strip_namespace(root: Element) -> None:
+    """Take the default namespace, if the file has one, from all elements."""
+    if not root.tag.startswith("{"):
+        return
+    space = root.tag[: root.tag.index("}") + 1]
+    for element in root.iter(f"{space}*"):
+        element.tag = tag(element)

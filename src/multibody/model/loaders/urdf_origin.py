@@ -1,0 +1,118 @@
+"""Places in a URDF file, and right angles that the file rounded."""
+
+import math
+
+import numpy as np
+
+from multibody.geometry import Pose, Rotation
+from multibody.model.loaders.xml import Document, Element
+
+ROUNDING = 1e-14
+"""What floating-point numbers alone may do to the entries of a rotation."""
+
+DEGREES = 4 * math.pi
+"""An angle of a place beyond this was perhaps meant in degrees."""
+
+_ORIGIN = Pose.identity()
+
+Matrix = tuple[float, ...]
+
+
+class Origins:
+    """Reads <origin xyz rpy>; equal texts give one and the same value."""
+
+    def __init__(self, document: Document, snap: float) -> None:
+        self._document = document
+        self._snap = snap
+        self._poses: dict[tuple[str | None, str | None], tuple[Pose, bool]] = {(None, None): (_ORIGIN, False)}
+        self._snapped: list[Element] = []
+
+    def pose(self, origin: list[Element] | None) -> Pose:
+        """The pose of an element's origin; without one, the identity."""
+        if origin is None:
+            return _ORIGIN
+        element = origin[0]
+        self._document.attributes(element, "xyz", "rpy")
+        key = element.get("xyz"), element.get("rpy")
+        known = self._poses.get(key)
+        if known is None:
+            known = self._poses[key] = self._read(element)
+        if known[1]:
+            self._snapped.append(element)
+        return known[0]
+
+    def axis(self, element: Element) -> tuple[float, ...]:
+        """The axis of a joint, with entries near 0 and ±1 made exact."""
+        axis = self._document.vector(element, "xyz", 3)
+        length = math.hypot(*axis)
+        if not length > 0:
+            raise self._document.error(element, f"xyz: expected an axis that is not zero, got {element.get('xyz')!r}")
+        if abs(length - 1) > 1e-3:
+            self._document.warn(element, "assumed", f"the axis has the length {length:g}: it is made 1")
+        exact = tuple(_snapped(x / length, self._snap) for x in axis)
+        if any(abs(a - b / length) > ROUNDING for a, b in zip(exact, axis, strict=True)):
+            self._snapped.append(element)
+        return exact
+
+    def note(self) -> None:
+        """Tell, in one note, which rotations were made exact."""
+        if self._snapped:
+            lines = [str(self._document.line(element)) for element in self._snapped]
+            more = ", ..." if len(lines) > 20 else ""
+            self._document.note(
+                self._snapped[0],
+                "snapped",
+                f"{len(lines)} rotations or axes within {self._snap:g} of a right angle were made exact (snap=0 keeps "
+                f"them as they are), on the lines {', '.join(lines[:20])}{more}",
+            )
+
+    def _read(self, element: Element) -> tuple[Pose, bool]:
+        x, y, z = (0.0, 0.0, 0.0) if element.get("xyz") is None else self._document.vector(element, "xyz", 3)
+        rpy = (0.0, 0.0, 0.0) if element.get("rpy") is None else self._document.vector(element, "rpy", 3)
+        if max(map(abs, rpy)) > DEGREES:
+            self._document.warn(
+                element, "units", f"rpy: expected radians, got {element.get('rpy')!r}, which look like degrees"
+            )
+        entries, changed = rotation(rpy, self._snap)
+        matrix = np.array(entries).reshape(3, 3)
+        return Pose._trusted(Rotation._trusted(matrix), np.array((x, y, z))), changed
+
+
+def rotation(rpy: tuple[float, ...], snap: float) -> tuple[Matrix, bool]:
+    """The rotation Rz(yaw) Ry(pitch) Rx(roll), row by row, and whether more than rounding was snapped.
+
+    Sines and cosines near 0 and ±1 are made exact, and then entries, unless that would leave the rotations.
+    """
+    changed = False
+    pairs: list[float] = []
+    for angle in rpy:
+        c, s = math.cos(angle), math.sin(angle)
+        near = min(abs(c), abs(s))
+        if near <= snap:
+            c, s = float(round(c)), float(round(s))
+            changed = changed or near > ROUNDING
+        pairs += (c, s)
+    cr, sr, cp, sp, cy, sy = pairs
+    entries = (
+        *(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        *(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        *(-sp, cp * sr, cp * cr),
+    )
+    exact = tuple(_snapped(x, snap) for x in entries)
+    if exact == entries or not _is_rotation(exact):
+        return tuple(x + 0.0 for x in entries), changed
+    return exact, changed or any(abs(a - b) > ROUNDING for a, b in zip(exact, entries, strict=True))
+
+
+def _snapped(x: float, snap: float) -> float:
+    whole = float(round(x))
+    return whole + 0.0 if abs(x - whole) <= snap else x
+
+
+def _is_rotation(R: Matrix) -> bool:
+    rows = (R[:3], R[3:6], R[6:])
+    return all(
+        abs(sum(x * y for x, y in zip(rows[a], rows[b], strict=True)) - (a == b)) <= ROUNDING
+        for a in range(3)
+        for b in range(a, 3)
+    )

@@ -1,0 +1,260 @@
+"""From links and joints to a tree of moving bodies: order, merged links, coordinates."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from multibody.errors import InputError
+from multibody.geometry import Pose, SpatialInertia
+from multibody.model.joint import Joint, Limits, Mimic
+from multibody.model.link import Frame, Link
+
+
+class StructureError(InputError):
+    """Links and joints that do not make a tree. `element` is the kind ("link", "joint", "frame") and name at fault."""
+
+    def __init__(self, message: str, kind: str, name: str) -> None:
+        super().__init__(message)
+        self.element = (kind, name)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A moving rigid body: a link with a joint of its own, and all links fixed to it. Its frame i is that link's."""
+
+    index: int
+    """From 1: body 0 is the world."""
+    parent: int
+    name: str
+    joint: Joint
+    inertia: SpatialInertia
+    """i_M, of all of its links."""
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The tree that algorithms walk."""
+
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    """All joints, with their coordinates, in the order of the tree; fixed ones too."""
+    frames: dict[str, tuple[int, Pose]]
+    """For every link and frame: its body and the pose i_H_frame in it."""
+    nq: int
+    nv: int
+
+
+def assemble(links: Sequence[Link], joints: Sequence[Joint], frames: Sequence[Frame]) -> Structure:
+    """The tree of moving bodies: depth first, children in the order in which their joints are given."""
+    by_name = _named("link", links)
+    _named("joint", joints)
+    for joint in joints:
+        _refuse_odd(joint)
+    root, order = _walk(by_name, joints)
+    placed = _coordinates(order)
+
+    place: dict[str | None, tuple[int, Pose]] = {None: (0, _ORIGIN)}
+    parts: list[list[tuple[str, Pose]]] = [[]]
+    if root is not None:
+        place[root] = (0, _ORIGIN)
+        parts[0].append((root, _ORIGIN))
+    moved: list[tuple[int, Joint]] = []
+    for joint in placed:
+        parent, p_H_link = place[joint.parent]
+        p_H_j = p_H_link @ joint.placement if p_H_link is not _ORIGIN else joint.placement
+        if joint.kind.nv == 0:
+            place[joint.child] = (parent, p_H_j)
+            parts[parent].append((joint.child, p_H_j))
+            continue
+        parts.append([(joint.child, _ORIGIN)])
+        place[joint.child] = (len(parts) - 1, _ORIGIN)
+        moved.append((parent, replace(joint, placement=p_H_j)))
+    bodies = tuple(
+        Body(k, parent, joint.child, joint, _joined(by_name, parts[k]), tuple(name for name, _ in parts[k]))
+        for k, (parent, joint) in enumerate(moved, start=1)
+    )
+    table = {link.name: place[link.name] for link in links}
+    for frame in frames:
+        if frame.name in table:
+            raise StructureError(f"two links or frames are named {frame.name!r}", "frame", frame.name)
+        if frame.link not in place:
+            raise StructureError(
+                f"frame {frame.name!r} is on the link {frame.link!r}, which does not exist", "frame", frame.name
+            )
+        index, i_H_link = place[frame.link]
+        table[frame.name] = (index, i_H_link @ frame.pose)
+    nq, nv = sum(joint.nq for joint in placed), sum(joint.nv for joint in placed)
+    return Structure(bodies, placed, table, nq, nv)
+
+
+_ORIGIN = Pose.identity()
+
+
+def _named(kind: str, items: Iterable[Link] | Iterable[Joint]) -> dict[str, Link]:
+    table: dict[str, Link] = {}
+    for item in items:
+        if not item.name:
+            raise StructureError(f"a {kind} has an empty name", kind, item.name)
+        if item.name in table:
+            raise StructureError(f"two {kind}s are named {item.name!r}", kind, item.name)
+        table[item.name] = item  # type: ignore[assignment]
+    return table
+
+
+def _refuse_odd(joint: Joint) -> None:
+    """Refuse numbers of a joint that no robot can have."""
+    at, rest = joint.placement, joint.passive.rest
+    if at.shape or not (np.isfinite(at.position).all() and np.isfinite(at.rotation.matrix).all()):
+        raise StructureError(
+            f"joint {joint.name!r}: expected one placement of finite numbers, got {at}", "joint", joint.name
+        )
+    if rest is not None and (len(rest) != joint.kind.nq or not np.isfinite(rest).all()):
+        raise StructureError(
+            f"joint {joint.name!r}: expected {joint.kind.nq} finite numbers where its spring is at rest, got {rest}",
+            "joint",
+            joint.name,
+        )
+
+
+def _walk(links: dict[str, Link], joints: Sequence[Joint]) -> tuple[str | None, list[Joint]]:
+    """The link that is fixed to the world, if any, and the joints from the world outward."""
+    if not links:
+        raise StructureError("a robot has at least one link, this one has none", "robot", "")
+    above: dict[str, Joint] = {}
+    below: dict[str | None, list[Joint]] = defaultdict(list)
+    for joint in joints:
+        for role, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in links and not (role == "parent" and name is None):
+                raise StructureError(
+                    f"joint {joint.name!r} has the {role} link {name!r}, which does not exist", "joint", joint.name
+                )
+        if joint.parent == joint.child:
+            raise StructureError(f"joint {joint.name!r} joins the link {joint.child!r} to itself", "joint", joint.name)
+        if joint.child in above:
+            raise StructureError(
+                f"link {joint.child!r} has two parents: it is the child of the joints {above[joint.child].name!r} and "
+                f"{joint.name!r}",
+                "joint",
+                joint.name,
+            )
+        above[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [name for name in links if name not in above]
+    if len(roots) > 1:
+        raise StructureError(
+            f"a robot has one root, but {len(roots)} links have no parent: {', '.join(map(repr, roots[:8]))}",
+            "link",
+            roots[1],
+        )
+    starts = list(below[None])
+    if not roots and not starts:
+        raise _cycle_error(above, joints[0].child)
+    if roots:
+        starts += below[roots[0]]
+    order: list[Joint] = []
+    waiting = starts[::-1]
+    while waiting:
+        joint = waiting.pop()
+        order.append(joint)
+        waiting.extend(reversed(below[joint.child]))
+    if len(order) < len(joints):
+        reached = {joint.name for joint in order}
+        raise _cycle_error(above, next(joint.child for joint in joints if joint.name not in reached))
+    return (roots[0] if roots else None), order
+
+
+def _cycle_error(above: dict[str, Joint], link: str) -> StructureError:
+    """About the cycle, named parents first, that one reaches by going up from a link."""
+    seen: dict[str, None] = {}
+    while link not in seen:
+        seen[link] = None
+        parent = above[link].parent
+        assert parent is not None
+        link = parent
+    way = list(seen)
+    cycle = [link, *reversed(way[way.index(link) :])]
+    names = cycle if len(cycle) <= 9 else [*cycle[:8], "..."]
+    return StructureError(f"joints form a cycle through the links {' -> '.join(names)}", "joint", above[link].name)
+
+
+def _coordinates(order: Sequence[Joint]) -> tuple[Joint, ...]:
+    """The joints with their places in q and v; those that mimic take the place of the joint they follow."""
+    nq = nv = 0
+    placed: dict[str, Joint] = {}
+    for joint in order:
+        if joint.mimic is None:
+            kind = joint.kind
+            own = replace(
+                joint,
+                limits=_spread(joint),
+                q=slice(nq, nq + kind.nq),
+                v=slice(nv, nv + kind.nv),
+            )
+            nq, nv = nq + kind.nq, nv + kind.nv
+            placed[joint.name] = own
+    names = {joint.name: joint for joint in order}
+    for joint in order:
+        if joint.mimic is not None:
+            leader = _leader(joint, names)
+            first = placed[leader.joint]
+            placed[joint.name] = replace(joint, limits=_spread(joint), mimic=leader, q=first.q, v=first.v)
+    return tuple(placed[joint.name] for joint in order)
+
+
+def _spread(joint: Joint) -> Limits:
+    try:
+        return joint.limits.spread(joint.kind)
+    except InputError as error:
+        raise StructureError(f"joint {joint.name!r}: {error}", "joint", joint.name) from None
+
+
+def _leader(joint: Joint, names: dict[str, Joint]) -> Mimic:
+    """The joint with a coordinate that this one follows in the end, and how."""
+    ratio, offset, seen, at = 1.0, 0.0, [joint.name], joint
+    while at.mimic is not None:
+        for name, value in (("ratio", at.mimic.ratio), ("offset", at.mimic.offset)):
+            if not np.isfinite(value):
+                raise StructureError(f"joint {at.name!r} mimics with the {name} {value}", "joint", at.name)
+        # q_joint = ratio q_at + offset, q_at = r q_next + o
+        offset += ratio * at.mimic.offset
+        ratio *= at.mimic.ratio
+        if at.mimic.joint not in names:
+            raise StructureError(
+                f"joint {at.name!r} mimics the joint {at.mimic.joint!r}, which does not exist", "joint", at.name
+            )
+        at = names[at.mimic.joint]
+        if at.name in seen:
+            circle = " -> ".join([*seen, at.name])
+            what = "itself" if len(seen) == 1 else f"in a circle: {circle}"
+            raise StructureError(f"joint {joint.name!r} mimics {what}", "joint", joint.name)
+        seen.append(at.name)
+    for each in (joint, at):
+        if each.kind.nq != 1:
+            raise StructureError(
+                f"joint {joint.name!r} mimics {at.name!r}: both need one coordinate, and {each.name!r} is "
+                f"{each.kind.name}",
+                "joint",
+                joint.name,
+            )
+    return Mimic(at.name, ratio, offset)
+
+
+def _joined(links: dict[str, Link], parts: Sequence[tuple[str, Pose]]) -> SpatialInertia:
+    """The inertia of links that are fixed to each other, in the frame of their body."""
+    total: SpatialInertia | None = None
+    for name, i_H_link in parts:
+        own = links[name].inertia
+        if own is None:
+            continue
+        here = own if i_H_link is _ORIGIN else i_H_link @ own
+        total = here if total is None else total + here
+    if total is not None and total.mass < 0:
+        name = parts[0][0]
+        raise StructureError(f"the links fixed to {name!r} weigh {float(total.mass):g} kg together", "link", name)
+    return MASSLESS if total is None else total
+
+
+MASSLESS = SpatialInertia(mass=0.0, com=np.zeros(3), inertia=np.zeros((3, 3)))

@@ -1,0 +1,270 @@
+"""Changes to a robot: each function takes a model and returns a new one.
+
+Coordinates of the new robot belong to joints by name: where joints are added or taken away, those that stay keep their
+meaning, but can have another place in q. `lock` and `remove` are in `cutting.py`, `scale` in `scaling.py`.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from multibody.errors import InputError
+from multibody.geometry import Pose, SpatialInertia
+from multibody.model.actuation import motors
+from multibody.model.actuator import Equality
+from multibody.model.builder import as_pose
+from multibody.model.cutting import at_home, lock, note, remove, with_home
+from multibody.model.diagnostics import Diagnostic
+from multibody.model.joint import Joint, Limits, Passive
+from multibody.model.joints import Fixed
+from multibody.model.model import Model, unknown
+from multibody.model.scaling import scale
+
+__all__ = ["attach", "change", "lock", "payload", "remove", "rename", "scale"]
+
+Names = Mapping[str, str]
+FIELDS = ("gravity", "velocity", "home", "actuators")
+"""Of a model, that `change` takes as they are."""
+
+
+def attach(
+    model: Model,
+    other: Model,
+    *,
+    frame: str,
+    other_frame: str | None = None,
+    pose: Pose | ArrayLike | None = None,
+    prefix: str = "",
+) -> Model:
+    """The robot with another one fixed to one of its frames, as a gripper to a flange.
+
+    Args:
+        model: the robot; its name, gravity and way to write velocities stay.
+        other: what to attach. A floating base of it is taken away.
+        frame: a frame of the robot.
+        other_frame: the frame of the other, fixed to its base, that comes to lie there; by default its root link.
+        pose: frame_H_other_frame, a Pose or a position; by default they coincide.
+        prefix: is put before the names of the other's links, joints, frames and actuators.
+    """
+    link, link_H_frame = _on_link(model, frame)
+    notes = list(other.diagnostics)
+    bases = {base.name for base in other.bases}
+    if bases:
+        other = lock(other, {base.name: base.kind.neutral() for base in other.bases})
+        notes.append(note(f"{other.name} has no floating base any more: it is attached to {frame!r}", "attached"))
+    if prefix:
+        other = _prefixed(other, prefix)
+        bases = {prefix + name for name in bases}
+        other_frame = None if other_frame is None else prefix + other_frame
+    base_H_frame = _base_frame(other, other_frame)
+    link_H_base = link_H_frame @ as_pose(pose) @ base_H_frame.inverse()
+    children = {joint.child for joint in other.description}
+    joints = [_attachment(frame, link, each.name, link_H_base) for each in other.links if each.name not in children]
+    for joint in other.description:
+        if joint.parent is not None:
+            joints.append(joint)
+        elif joint.name in bases:
+            joints.append(_attachment(frame, link, joint.child, link_H_base @ joint.placement))
+        else:
+            joints.append(replace(joint, parent=link, placement=link_H_base @ joint.placement))
+    stated = model.actuators is not None or other.actuators is not None
+    _refuse_clashes("link or frame", model.frames, other.frames, other)
+    _refuse_clashes("joint", [j.name for j in model.description], [j.name for j in joints], other)
+    if stated:
+        _refuse_clashes("actuator", [a.name for a in motors(model)], [a.name for a in motors(other)], other)
+    new = model.with_(
+        links=model.links + other.links,
+        description=model.description + tuple(joints),
+        extra_frames=model.extra_frames + other.extra_frames,
+        actuators=motors(model) + motors(other) if stated else None,
+        equalities=model.equalities + other.equalities,
+        home=None,
+        diagnostics=(*model.diagnostics, *notes),
+    )
+    known = model.home is not None or other.home is not None
+    return with_home(new, {**at_home(model), **at_home(other)}) if known else new
+
+
+def payload(model: Model, frame: str, inertia: SpatialInertia, pose: Pose | ArrayLike | None = None) -> Model:
+    """The robot with a load fixed to one of its frames.
+
+    Args:
+        model: the robot.
+        frame: where the load is.
+        inertia: of the load, in a frame of its own.
+        pose: of that frame in the robot's, a Pose or a position; by default they coincide.
+    """
+    link, link_H_frame = _on_link(model, frame)
+    if not isinstance(inertia, SpatialInertia) or inertia.shape or not np.isfinite(inertia.parameters()).all():
+        raise InputError(f"payload on {frame!r}: expected one SpatialInertia of finite numbers, got {inertia!r}")
+    load = link_H_frame @ as_pose(pose) @ inertia
+    old = model.link(link).inertia
+    new = change(model, inertias={link: load if old is None else old + load})
+    if model.frame(frame)[0]:
+        return new
+    fixed = Diagnostic("warning", "payload", f"the payload on {frame!r} has no effect: that frame does not move")
+    return new.with_(diagnostics=(*new.diagnostics, fixed))
+
+
+def rename(
+    model: Model,
+    names: Names | None = None,
+    *,
+    frames: Names | None = None,
+    joints: Names | None = None,
+    name: str | None = None,
+) -> Model:
+    """The robot with other names.
+
+    Args:
+        model: the robot.
+        names: {old: new} of links, frames and joints.
+        frames: the same of links and frames alone, where a joint has the name too.
+        joints: the same of joints alone.
+        name: of the robot.
+    """
+    frames, joints = dict(frames or {}), dict(joints or {})
+    of_joints = {joint.name for joint in model.description}
+    for old, new in (names or {}).items():
+        if old in of_joints and old in model.structure.frames:
+            raise InputError(f"{model.name}: {old!r} is a link or frame and a joint; rename with frames= or joints=")
+        if old not in of_joints and old not in model.structure.frames:
+            every = (*model.frames, *(joint.name for joint in model.description))
+            raise InputError(unknown("link, frame or joint", old, every, model.name))
+        (joints if old in of_joints else frames)[old] = new
+    for old in frames:
+        model.frame(old)
+    for old in joints:
+        model.joint(old)
+    for old, new in (*frames.items(), *joints.items(), *([(model.name, name)] if name is not None else [])):
+        if not isinstance(new, str) or not new:
+            raise InputError(f"{model.name}: the new name of {old!r}: expected a text that is not empty, got {new!r}")
+
+    def link(old: Any) -> Any:
+        return frames.get(old, old)
+
+    def joint(old: Any) -> Any:
+        return joints.get(old, old)
+
+    return model.with_(
+        name=model.name if name is None else name,
+        links=tuple(replace(each, name=link(each.name)) for each in model.links),
+        description=tuple(
+            replace(
+                each,
+                name=joint(each.name),
+                parent=link(each.parent),
+                child=link(each.child),
+                mimic=each.mimic and replace(each.mimic, joint=joint(each.mimic.joint)),
+            )
+            for each in model.description
+        ),
+        extra_frames=tuple(replace(each, name=link(each.name), link=link(each.link)) for each in model.extra_frames),
+        actuators=model.actuators and tuple(replace(each, joint=joint(each.joint)) for each in model.actuators),
+        equalities=tuple(_renamed(each, link, joint) for each in model.equalities),
+    )
+
+
+def change(
+    model: Model,
+    *,
+    inertias: Mapping[str, SpatialInertia | None] | None = None,
+    placements: Mapping[str, Pose | ArrayLike] | None = None,
+    limits: Mapping[str, Limits] | None = None,
+    passive: Mapping[str, Passive] | None = None,
+    **fields: Any,
+) -> Model:
+    """The robot with other parameters.
+
+    Args:
+        model: the robot.
+        inertias: of links, each in its frame; None for a link without mass.
+        placements: of joints in their parent links.
+        limits: of joints.
+        passive: damping, friction, springs and armature of joints.
+        **fields: `gravity`, `velocity`, `home` or `actuators` of the model.
+
+    >>> from multibody.model.builder import Builder
+    >>> change(Builder("stone").body("stone").model(), gravity=(0.0, 0.0, -1.62)).gravity
+    (0.0, 0.0, -1.62)
+    """
+    for name in fields:
+        if name not in FIELDS:
+            of_parts = ("inertias", "placements", "limits", "passive")
+            raise InputError(unknown("parameter", name, (*of_parts, *FIELDS), "change"))
+    links = {name: replace(model.link(name), inertia=inertia) for name, inertia in (inertias or {}).items()}
+    changes: dict[str, dict[str, Any]] = defaultdict(dict)
+    for field, given in (("placement", placements), ("limits", limits), ("passive", passive)):
+        for name, value in (given or {}).items():
+            model.joint(name)
+            changes[name][field] = as_pose(value) if field == "placement" else value  # type: ignore[arg-type]
+    for what, values, kind in (
+        ("inertia", [link.inertia for link in links.values() if link.inertia is not None], SpatialInertia),
+        ("limits", list((limits or {}).values()), Limits),
+        ("passive", list((passive or {}).values()), Passive),
+    ):
+        for value in values:
+            if not isinstance(value, kind):
+                raise InputError(f"change, {what}: expected {kind.__name__}, got {value!r}")
+    return model.with_(
+        links=tuple(links.get(link.name, link) for link in model.links),
+        description=tuple(replace(joint, **changes.get(joint.name, {})) for joint in model.description),
+        **fields,
+    )
+
+
+def _on_link(model: Model, frame: str) -> tuple[str, Pose]:
+    """The link that a frame is on, and link_H_frame."""
+    model.frame(frame)
+    return next(((f.link, f.pose) for f in model.extra_frames if f.name == frame), (frame, Pose.identity()))
+
+
+def _base_frame(other: Model, name: str | None) -> Pose:
+    """base_H_frame of a frame that is fixed to the base of a robot without a floating base."""
+    if name is None:
+        children = {joint.child for joint in other.description}
+        roots = [link.name for link in other.links if link.name not in children]
+        roots = roots or [joint.child for joint in other.description if joint.parent is None]
+        index, pose = other.frame(roots[0])
+        return pose if index == 0 else Pose.identity()
+    index, pose = other.frame(name)
+    if index:
+        raise InputError(
+            f"attach: expected an other_frame that is fixed to the base of {other.name}, {name!r} moves with the body "
+            f"{other.bodies[index - 1].name!r}"
+        )
+    return pose
+
+
+def _attachment(frame: str, link: str, child: str, pose: Pose) -> Joint:
+    return Joint(f"{frame}_to_{child}", Fixed(), link, child, pose)
+
+
+def _prefixed(model: Model, prefix: str) -> Model:
+    new = rename(
+        model,
+        frames={name: prefix + name for name in model.frames},
+        joints={joint.name: prefix + joint.name for joint in model.description},
+    )
+    return new.with_(
+        actuators=new.actuators and tuple(replace(each, name=prefix + each.name) for each in new.actuators),
+        equalities=tuple(replace(each, name=prefix + each.name) for each in new.equalities),
+    )
+
+
+def _refuse_clashes(what: str, ours: Any, theirs: Any, other: Model) -> None:
+    both = sorted(set(ours) & set(theirs))
+    if both:
+        raise InputError(
+            f"attach {other.name}: both robots have a {what} named {', '.join(map(repr, both[:5]))}"
+            f"{', ...' if len(both) > 5 else ''}; give a prefix, such as prefix={other.name + '_'!r}"
+        )
+
+
+def _renamed(equality: Equality, link: Callable[[Any], Any], joint: Callable[[Any], Any]) -> Equality:
+    new = joint if equality.kind == "joint" else link
+    return replace(equality, first=new(equality.first), second=new(equality.second))
