@@ -1,0 +1,76 @@
+"""Vectors and matrices over the robot's velocities, put together from the parts of its joints."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry import Twist, Wrench
+from multibody.geometry._arrays import dot, is_traced, matrix
+from multibody.model.joint import Joint
+from multibody.model.model import Model
+
+Entries = dict[tuple[int, int], NDArray[Any]]
+"""The entries (row, column) of a matrix, each a number over the batch; those that are absent are zero."""
+
+
+class VelocityParts:
+    """A vector (..., nv) that grows joint by joint; joints that share a velocity (mimic) add up."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.parts: dict[int, NDArray[Any]] = {}
+
+    def add(self, joint: Joint, part: NDArray[Any]) -> None:
+        """Add a part (..., joint.kind.nv) at the place of a joint."""
+        start = joint.v.start
+        self.parts[start] = self.parts[start] + part if start in self.parts else part
+
+    def vector(self, batch: tuple[int, ...] = ()) -> NDArray[Any]:
+        """(..., nv)."""
+        if not self.parts:
+            return np.zeros((*batch, self.model.nv))
+        parts = [self.parts[start] for start in sorted(self.parts)]
+        batch = np.broadcast_shapes(batch, *(part.shape[:-1] for part in parts))
+        return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+
+
+def add_entry(entries: Entries, row: int, column: int, value: NDArray[Any]) -> None:
+    """Add to an entry: joints that share a velocity (mimic) add up."""
+    key = (row, column)
+    entries[key] = entries[key] + value if key in entries else value
+
+
+def paired(twist: Twist, wrench: Wrench) -> NDArray[Any]:
+    """(...): the product of a direction and a wrench in the same frame."""
+    return dot(twist.linear, wrench.force) + dot(twist.angular, wrench.torque)
+
+
+def mirrored(M: NDArray[Any]) -> NDArray[Any]:
+    """A matrix that is symmetric but for rounding, with the upper triangle on both sides."""
+    n = M.shape[-1]
+    return matrix([[M[..., min(i, j), max(i, j)] for j in range(n)] for i in range(n)])
+
+
+def dense(rows: Sequence[Sequence[Any]], batch: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
+    """(..., n, m): numbers over the batch, or None for zero, as a matrix."""
+    zero = np.zeros(batch, like.dtype)
+    full = [[zero if entry is None else np.broadcast_to(entry, batch) for entry in row] for row in rows]
+    return stacked([np.stack(row, axis=-1) for row in full], -2, (*batch, 0, 0), like)
+
+
+def stacked(parts: Sequence[NDArray[Any]], axis: int, empty: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
+    """The parts along a new axis; of a robot that has none, an array of the shape `empty`."""
+    return np.stack(parts, axis=axis) if parts else np.zeros(empty, like.dtype)
+
+
+def own_batch(*arrays: NDArray[Any]) -> tuple[int, ...]:
+    """The common batch shape of arrays (..., n)."""
+    return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+
+
+def gravity(model: Model, like: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3): of the model, in the precision of q; an array where gravity is an input."""
+    given: Any = model.gravity
+    return given if is_traced(given) else np.asarray(given, like.dtype)

@@ -1,0 +1,154 @@
+"""Forward dynamics: the articulated body algorithm."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms._parts import VelocityParts, mirrored, own_batch
+from multibody.algorithms.crba import armature, congruence
+from multibody.algorithms.rnea import Wrenches, outward_wrenches
+from multibody.errors import InputError
+from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
+from multibody.geometry._arrays import matrix, matvec, transpose
+from multibody.geometry.operators import hat3
+from multibody.model import base_velocity
+from multibody.model.model import Model
+from multibody.model.subspace import Subspace
+
+
+class Articulated(NamedTuple):
+    """The symmetric 6 × 6 inertia [[A, B], [B^T, C]] that a body shows when joints beyond it are free to move."""
+
+    A: NDArray[Any]
+    B: NDArray[Any]
+    C: NDArray[Any]
+
+    @staticmethod
+    def of(inertia: SpatialInertia) -> "Articulated":
+        """Of a body alone.  [MDN 68-69]"""
+        return Articulated.of_matrix(inertia.matrix)
+
+    def __add__(self, other: Any) -> "Articulated":
+        return Articulated(self.A + other.A, self.B + other.B, self.C + other.C)
+
+    @property
+    def matrix(self) -> NDArray[Any]:
+        """(..., 6, 6)."""
+        upper = np.concatenate([self.A, self.B], axis=-1)
+        return np.concatenate([upper, np.concatenate([transpose(self.B), self.C], axis=-1)], axis=-2)
+
+    @staticmethod
+    def of_matrix(M: NDArray[Any]) -> "Articulated":
+        """The blocks of a symmetric matrix."""
+        return Articulated(M[..., :3, :3], M[..., :3, 3:], M[..., 3:, 3:])
+
+    def seen_in(self, A_H_B: Pose) -> "Articulated":
+        """The same, from frame B, in frame A: A_Xf_B M B_X_A."""
+        R, P = A_H_B.rotation.matrix, hat3(A_H_B.position)
+        A, C = congruence(R, self.A), congruence(R, self.C)
+        B = np.matmul(np.matmul(R, self.B), transpose(R))
+        moved = B - np.matmul(A, P)
+        return Articulated(A, moved, mirrored(C - np.matmul(transpose(B), P) + np.matmul(P, moved)))
+
+
+def aba(
+    model: Model,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    tau: NDArray[Any],
+    wrenches: Wrenches | None = None,
+) -> NDArray[Any]:
+    """The a that solves M(q) a + h(q, v) = τ + Σ J^T f, in a time that grows linearly with the bodies.  [RD 3.55]
+
+    Every body has the wrench i_f that it needs when the joints do not accelerate. Inward, each joint gives way as its
+    torque asks and passes on what is left: inertia less what the joint lets move. Outward, the accelerations follow.
+
+    Args:
+        model: the robot; it must have no coupled joints.
+        q: (..., nq).
+        v: (..., nv) in the robot's own base representation.
+        tau: (..., nv).
+        wrenches: as in `rnea`.
+    """
+    if any(joint.mimic is not None for joint in model.joints):
+        raise InputError(f"{model.name}: the articulated body algorithm takes no coupled joints")
+    left_v = base_velocity.to_left(model, q, v)
+    still = base_velocity.acceleration_to_left(model, q, v, np.zeros_like(v))
+    left_tau = base_velocity.force_to_left(model, q, tau)
+    motion, i_f = outward_wrenches(model, q, left_v, still, wrenches)
+    p_H = motion.p_H
+    i_M = [None, *(Articulated.of(body.inertia) for body in model.bodies)]
+    solved: list[_Joint | None] = [None] * len(i_M)
+    for i, p, body in model.inward():
+        M = i_M[i]
+        assert M is not None
+        joint = body.joint
+        one = _Joint(M, motion.i_S[i], left_tau[..., joint.v], i_f[i], armature(model, joint, q))
+        solved[i] = one
+        if p:
+            parent = i_M[p]
+            assert parent is not None
+            i_M[p] = parent + one.inertia(M).seen_in(p_H[i])
+            i_f[p] = i_f[p] + p_H[i] @ one.wrench(i_f[i])
+    a = VelocityParts(model)
+    i_a: list[Twist | None] = [None] * len(i_M)
+    for i, p, body in model.outward():
+        one, before = solved[i], i_a[p]
+        assert one is not None
+        i_a_p = None if before is None else p_H[i].pull(before)
+        rates = one.acceleration(i_a_p)
+        a.add(body.joint, rates)
+        own = one.S @ rates
+        i_a[i] = own if i_a_p is None else i_a_p + own
+    # the recursion gives what the joints add to the motion without their acceleration
+    total = a.vector(own_batch(q, v, tau, *(wrenches or {}).values())) + still
+    return base_velocity.acceleration_from_left(model, q, left_v, total)
+
+
+class _Joint:
+    """One joint on the way inward: U = M S, D = S^T U, u = τ - S^T f."""
+
+    def __init__(self, M: Articulated, S: Subspace, tau: NDArray[Any], f: Wrench, drives: NDArray[Any] | None) -> None:
+        self.S, self.U = S, np.matmul(M.matrix, S.matrix)
+        self.D = np.matmul(transpose(S.matrix), self.U)
+        self.D = mirrored(self.D) if drives is None else self.D + drives
+        self.free = drives is None
+        self.u = tau - S.project(f)
+        self.solved_u = self._solve(self.u[..., None])[..., 0]
+
+    def _solve(self, x: NDArray[Any]) -> NDArray[Any]:
+        """D^-1 x."""
+        return x * (1 / self.D) if x.shape[-2] == 1 else np.linalg.solve(self.D, x)
+
+    def inertia(self, M: Articulated) -> Articulated:
+        """M - U D^-1 U^T: along the axes of the joint nothing is left, exactly."""
+        left = M.matrix - np.matmul(self.U, self._solve(transpose(self.U)))
+        given = _axes(self.S) if self.free else frozenset()
+        zero = np.zeros(left.shape[:-2], left.dtype)
+        rows = [
+            [zero if i in given or j in given else left[..., min(i, j), max(i, j)] for j in range(6)] for i in range(6)
+        ]
+        return Articulated.of_matrix(matrix(rows))
+
+    def wrench(self, f: Wrench) -> Wrench:
+        """What the parent feels when its own acceleration is zero: f + U D^-1 u."""
+        push = matvec(self.U, self.solved_u)
+        return Wrench._trusted(f.force + push[..., :3], f.torque + push[..., 3:])
+
+    def acceleration(self, i_a_p: Twist | None) -> NDArray[Any]:
+        """D^-1 (u - U^T a), with a of the parent in the child's frame."""
+        if i_a_p is None:
+            return self.solved_u
+        back = matvec(transpose(self.U), i_a_p.vector)
+        return self._solve((self.u - back)[..., None])[..., 0]
+
+
+def _axes(S: Subspace) -> frozenset[int]:
+    """The rows that the columns of S single out, when each is one axis of the frame."""
+    if not isinstance(S.matrix, np.ndarray):
+        return frozenset()
+    unit = (S.matrix == 1.0).sum(axis=0) + (S.matrix == -1.0).sum(axis=0)
+    if S.matrix.ndim != 2 or not (((S.matrix != 0.0).sum(axis=0) == 1) & (unit == 1)).all():
+        return frozenset()
+    return frozenset(np.flatnonzero(S.matrix.any(axis=1)).tolist())

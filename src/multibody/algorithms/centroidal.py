@@ -1,0 +1,189 @@
+"""The centre of mass, momenta about it, and how they change.
+
+Frames: W world, O as in `columns.py`, G the centre of mass with the axes of the world.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import kinematics
+from multibody.algorithms._flow import Flow
+from multibody.algorithms._moments import Moments
+from multibody.algorithms._parts import own_batch
+from multibody.algorithms.columns import Directions, directions, near_base
+from multibody.algorithms.crba import Composite
+from multibody.algorithms.jacobian import assemble
+from multibody.algorithms.rnea import outward_wrenches
+from multibody.errors import InputError
+from multibody.geometry import Twist, Wrench
+from multibody.geometry._arrays import block_matrix, dot, eye_like, matvec
+from multibody.geometry.operators import cross3
+from multibody.model import base_velocity
+from multibody.model.model import Model
+
+
+def center_of_mass(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3): of all moving bodies, in the world.  [RD 3.16]"""
+    origin, near = near_base(model, q)
+    return np.broadcast_to(_first_moment(model, near) / _mass(model) + origin, (*q.shape[:-1], 3))
+
+
+def com_jacobian(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3, nv): the velocity of the centre of mass, along the axes of the world, is J v."""
+    mass = _mass(model)
+    d = directions(model, q)
+    beyond = _beyond(d)
+    columns = {}
+    for k, column in enumerate(d.columns):
+        part = beyond[column.body]
+        linear = (part.mass[..., None] * column.twist.linear + cross3(column.twist.angular, part.first)) / mass
+        columns[k] = Twist._trusted(linear, np.zeros_like(linear))
+    return assemble(d, columns, q)[..., :3, :]
+
+
+def centroidal_momentum_matrix(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    """A_G, (..., 6, nv): linear momentum, and angular momentum about the centre of mass, along the world's axes."""
+    d = directions(model, q)
+    beyond = _beyond(d)
+    c = beyond[0].first / _mass(model)
+    columns = {k: _about(c, beyond[column.body].momentum(column.twist)) for k, column in enumerate(d.columns)}
+    return assemble(d, columns, q)
+
+
+def centroidal_momentum(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """(..., 6): A_G v, by a sum over the bodies."""
+    left_v = base_velocity.to_left(model, q, v)
+    i_v = kinematics.twists(model, q, left_v)
+    momenta = [None, *(Composite.of(body.inertia).momentum(i_v[body.index]) for body in model.bodies)]
+    return _total(model, q, momenta, own_batch(q, v))
+
+
+def centroidal_momentum_rate(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+    """(..., 6): the time derivative of `centroidal_momentum`, A_G a + A_G' v: what outer forces must give."""
+    left_v = base_velocity.to_left(model, q, v)
+    left_a = base_velocity.acceleration_to_left(model, q, v, a)
+    _, i_f = outward_wrenches(model, q, left_v, left_a, gravity=False)
+    return _total(model, q, i_f, own_batch(q, v, a))
+
+
+def centroidal_momentum_matrix_dot(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """(..., 6, nv): the time derivative of `centroidal_momentum_matrix` at the velocity v."""
+    d = directions(model, q)
+    beyond, flows, rates = _beyond(d), _flows(d, v), d.rates(v)
+    mass = _mass(model)
+    c, c_dot = beyond[0].first / mass, flows[0].p / mass
+    columns = {}
+    for k, column in enumerate(d.columns):
+        I, flow, rate = beyond[column.body], flows[column.body], rates[k]
+        own = I.momentum(column.twist)
+        # the inertia changes as its particles move, the column as what carries it moves
+        change = _inertia_rate(flow).momentum(column.twist)
+        change = change if rate is None else change + I.momentum(rate)
+        moved = _about(c, change)
+        columns[k] = Twist._trusted(moved.linear, moved.angular - cross3(c_dot, own.force))
+    return assemble(d, columns, q, v)
+
+
+def momentum(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """(..., 6): linear momentum, and angular momentum about the world's origin.  [RD 3.19-3.20]"""
+    h = centroidal_momentum(model, q, v)
+    angular = h[..., 3:] + cross3(center_of_mass(model, q), h[..., :3])
+    return np.concatenate([h[..., :3], angular], axis=-1)
+
+
+def com_velocity(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3): of the centre of mass, along the world's axes."""
+    return matvec(com_jacobian(model, q), v)
+
+
+def centroidal_inertia(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    """(..., 6, 6): the inertia of the robot as one rigid body, about its centre of mass, along the world's axes."""
+    total = _beyond(directions(model, q))[0]
+    m = total.mass
+    c = total.first / _mass(model)
+    one = eye_like(c, 3)
+    shift = dot(total.first, c)[..., None, None] * one - total.first[..., :, None] * c[..., None, :]
+    I_G = np.broadcast_to(total.inertia - shift, (*q.shape[:-1], 3, 3))
+    return block_matrix([[np.broadcast_to(m[..., None, None] * one, I_G.shape), 0], [0, I_G]])
+
+
+def _mass(model: Model) -> Any:
+    """The mass of all bodies, to divide vectors by."""
+    if not isinstance(model.mass, float):
+        return model.mass[..., None]
+    if not model.mass > 0:
+        raise InputError(f"{model.name}: no moving body has mass, so there is no centre of mass")
+    return model.mass
+
+
+def _beyond(d: Directions) -> list[Composite]:
+    """Of each body, the inertia of it and all that hang on it, about O along the world's axes; of all bodies at 0."""
+    none = Composite(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
+    inner: list[Composite] = [none, *(Composite.of(body.inertia) for body in d.model.bodies)]
+    found: list[Composite] = [none] * len(inner)
+    for i, p, body in d.model.inward():
+        pose = d.poses[i]
+        assert pose is not None
+        found[i] = inner[i].seen_in(pose)
+        if p:
+            inner[p] = inner[p] + inner[i].seen_in(body.joint.pose(d.near))
+        else:
+            found[0] = found[0] + found[i]
+    return found
+
+
+def _flows(d: Directions, v: NDArray[Any]) -> list[Flow]:
+    """The same of the flow of mass."""
+    found: list[Flow] = [Flow(np.zeros(3), np.zeros((3, 3)))] * (len(d.model.bodies) + 1)
+    twists = d.twists(v)
+    for i, _, body in d.model.outward():
+        pose = d.poses[i]
+        twist = twists[i]
+        assert pose is not None
+        assert twist is not None
+        found[i] = Flow.of(Moments.of(body.inertia), pose.pull(twist)).seen_in(pose)
+    for i, p, _ in d.model.inward():
+        found[p] = found[p] + found[i]
+    return found
+
+
+def _inertia_rate(flow: Flow) -> Composite:
+    """The rate of an inertia whose particles flow: of the second moments it is G + G^T."""
+    spread = flow.G + np.swapaxes(flow.G, -1, -2)
+    trace = (spread[..., 0, 0] + spread[..., 1, 1] + spread[..., 2, 2])[..., None, None]
+    return Composite(np.zeros(()), flow.p, trace * eye_like(spread, 3) - spread)
+
+
+def _about(c: NDArray[Any], momentum: Wrench) -> Twist:
+    """A momentum about O, about the point c instead."""
+    return Twist._trusted(momentum.force, momentum.torque - cross3(c, momentum.force))
+
+
+def _total(model: Model, q: NDArray[Any], parts: list[Any], batch: tuple[int, ...]) -> NDArray[Any]:
+    """The sum of wrenches or momenta of bodies, about the centre of mass along the world's axes."""
+    mass = _mass(model)
+    _, near = near_base(model, q)
+    parts = list(parts)
+    total: Wrench | None = None
+    for i, p, body in model.inward():
+        moved = body.joint.pose(near) @ parts[i]
+        if p:
+            parts[p] = parts[p] + moved
+        else:
+            total = moved if total is None else total + moved
+    assert total is not None
+    about = _about(_first_moment(model, near) / mass, total)
+    return np.broadcast_to(about.vector, (*batch, 6))
+
+
+def _first_moment(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3): the mass of all bodies times their centre of mass, in the world."""
+    first: list[Any] = [np.zeros(3, q.dtype), *(body.inertia.first_moment for body in model.bodies)]
+    masses: list[Any] = [np.zeros(()), *(body.inertia.mass for body in model.bodies)]
+    for i, p, body in model.inward():
+        p_H_i = body.joint.pose(q)
+        first[p] = first[p] + p_H_i.rotation @ first[i] + masses[i][..., None] * p_H_i.position
+        masses[p] = masses[p] + masses[i]
+    return first[0]

@@ -1,0 +1,150 @@
+"""The directions in which a robot moves: one twist for each of its velocities.
+
+Twists here are written along the axes of the world, about a point O that stands still: where the base is at this
+moment, so that nothing large cancels when a robot is far from the world's origin. A frame's Jacobian, its time
+derivative and its Hessian follow from the directions and from what carries each of them along.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import kinematics
+from multibody.geometry import Pose, Twist
+from multibody.geometry.operators import cross3
+from multibody.model.joint import Joint
+from multibody.model.model import Model
+
+
+@dataclass(frozen=True)
+class Column:
+    """One direction: the body `body` and all beyond it move with the twist at a unit of the velocity `index`."""
+
+    index: int
+    """Of the velocity in v. Joints that mimic share one: their columns add up."""
+    body: int
+    twist: Twist
+    carrier: int
+    """The body that carries the twist along when it moves; 0 when it stands still in the world."""
+    alone: range | None = None
+    """The places in the list of the only columns that carry it, where these are not all that move the carrier."""
+
+
+@dataclass(frozen=True)
+class Directions:
+    """All columns at a configuration, and the poses of the bodies relative to O."""
+
+    model: Model
+    origin: NDArray[Any]
+    """W_o_O, (..., 3)."""
+    near: NDArray[Any]
+    """The configuration with O at the world's origin."""
+    poses: list[Pose | None]
+    columns: list[Column]
+
+    def on(self, body: int) -> list[int]:
+        """The columns that move a body, by their place in the list."""
+        path = set(self.model.support(body))
+        return [k for k, column in enumerate(self.columns) if column.body in path]
+
+    def frame(self, name: str) -> Pose:
+        """The pose of a frame, relative to O."""
+        i, i_H_F = self.model.frame(name)
+        pose = self.poses[i]
+        if pose is None:
+            return Pose._trusted(i_H_F.rotation, i_H_F.position - self.origin)
+        return pose @ i_H_F
+
+    def carries(self, k: int, c: int) -> bool:
+        """Whether column c is carried along when column k moves."""
+        column = self.columns[c]
+        if column.alone is not None:
+            return k in column.alone
+        body = self.columns[k].body
+        return body <= column.carrier <= self.model.last(body)
+
+    def derivative(self, k: int, c: int) -> Twist | None:
+        """Of column c along column k; None for zero.  [MDN 38]"""
+        return self.columns[k].twist.cross(self.columns[c].twist) if self.carries(k, c) else None
+
+    def twists(self, v: NDArray[Any]) -> list[Twist | None]:
+        """The twist of every body that has columns, from the world outward; None where nothing moves."""
+        found: list[Twist | None] = [None] * (len(self.model.bodies) + 1)
+        started: set[int] = set()
+        for column in self.columns:
+            i = column.body
+            if i not in started:
+                found[i] = found[self.model.bodies[i - 1].parent]
+                started.add(i)
+            found[i] = _sum(found[i], column.twist * v[..., column.index])
+        return found
+
+    def rates(self, v: NDArray[Any]) -> list[Twist | None]:
+        """The time derivatives of all columns; None for zero."""
+        twists = self.twists(v)
+        found: list[Twist | None] = []
+        for column in self.columns:
+            carrier = twists[column.carrier]
+            if column.alone is not None:
+                carrier = None
+                for k in column.alone:
+                    carrier = _sum(carrier, self.columns[k].twist * v[..., self.columns[k].index])
+            found.append(None if carrier is None else carrier.cross(column.twist))
+        return found
+
+
+def directions(model: Model, q: NDArray[Any], only: Collection[int] | None = None) -> Directions:
+    """The columns of the bodies in `only`, by default of all, in the robot's own base representation.  [MDN 74-76]"""
+    origin, near = near_base(model, q)
+    W_H = kinematics.poses(model, near, only)
+    columns: list[Column] = []
+    for i, p, body in model.outward():
+        if only is not None and i not in only:
+            continue
+        W_H_i = W_H[i]
+        assert W_H_i is not None
+        place = len(columns)
+        for k, (twist, carrier) in enumerate(_of_joint(model, body.joint, near, W_H_i, origin)):
+            alone = range(place, place + 3) if carrier == "position" else None
+            columns.append(Column(body.joint.v.start + k, i, twist, {"parent": p, "child": i}.get(carrier, 0), alone))
+    return Directions(model, origin, near, W_H, columns)
+
+
+def near_base(model: Model, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """O, and the configuration with the base put there, when all bodies hang on one floating base."""
+    if not model.floating or len(model.children(0)) > 1:
+        return np.zeros(3, q.dtype), q
+    near = np.concatenate([np.zeros((*q.shape[:-1], 3), q.dtype), q[..., 3:]], axis=-1)
+    return model.bases[0].placement.rotation @ q[..., :3], near
+
+
+def _of_joint(
+    model: Model, joint: Joint, q: NDArray[Any], W_H_i: Pose, origin: NDArray[Any]
+) -> list[tuple[Twist, str]]:
+    """The twists of a joint's velocities, and what each is fixed to: "none" is the world."""
+    S = joint.subspace(q)
+    left = [W_H_i @ S.column(k) for k in range(joint.kind.nv)]
+    if model.is_base(joint) and model.velocity != "left":
+        axes = [joint.placement.rotation.matrix[..., :, k] for k in range(3)]
+        still = [(Twist._trusted(e, np.zeros_like(e)), "none") for e in axes]
+        if model.velocity == "kindr":
+            return [*still, *((twist, "child") for twist in left[3:])]
+        if model.velocity == "mixed":
+            return [*still, *((_about(W_H_i.position, e), "position") for e in axes)]
+        return [*still, *((_about(joint.placement.position - origin, e), "none") for e in axes)]
+    if joint.kind.nv == 1:
+        return [(left[0], "parent")]  # a direction does not carry itself
+    held = joint.kind.held_by_parent
+    return [(twist, "parent" if k in held else "child") for k, twist in enumerate(left)]
+
+
+def _about(point: NDArray[Any], axis: NDArray[Any]) -> Twist:
+    """The twist of a rotation about an axis through a point."""
+    return Twist._trusted(cross3(point, axis), axis)
+
+
+def _sum(a: Twist | None, b: Twist) -> Twist:
+    return b if a is None else a + b

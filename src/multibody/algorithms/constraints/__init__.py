@@ -1,0 +1,22 @@
+"""Constraints and contacts: one small interface, a file for each family, and sets of them."""
+
+from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints.closures import Distance, HingeClosure, JointCoupling, PointClosure, Weld
+from multibody.algorithms.constraints.constraint_set import ConstraintSet, Ranks
+from multibody.algorithms.constraints.contacts import FrameContact, NoSlip, PointContact, RollingContact, SurfaceContact
+
+__all__ = [
+    "Constraint",
+    "ConstraintSet",
+    "Distance",
+    "FrameContact",
+    "HingeClosure",
+    "JointCoupling",
+    "NoSlip",
+    "PointClosure",
+    "PointContact",
+    "Ranks",
+    "RollingContact",
+    "SurfaceContact",
+    "Weld",
+]

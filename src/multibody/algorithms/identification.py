@@ -1,0 +1,265 @@
+"""Identification: which inertial parameters a motion can tell, and what they are, from measured torques.
+
+Inverse dynamics is linear in the ten parameters of each body, τ = Y(q, v, a) π + armature a. Not all of them act: the
+combinations that do are the *base parameters*. What the data leave open stays as near as possible to a prior.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms.regressor import PARAMETERS, parameters, regressor
+from multibody.errors import InputError
+from multibody.geometry import log_cholesky
+from multibody.geometry._arrays import at, batch_shape, first, floats
+from multibody.model import configuration
+from multibody.model.model import Model
+
+NAMES = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+MOST = 300
+"""Steps in a stage of the physically consistent search."""
+SHORTEST = 1e-10
+"""The part of a step below which none helps."""
+ENOUGH = 1e-6
+"""A stage ends when a step promises to lower the function, which has no unit, by less."""
+ROUNDING = 1e-2
+"""A stage that ends with a larger promise has not arrived."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """The combinations of parameters that inverse dynamics depends on: Y π = Y[..., indices] (combination π)."""
+
+    indices: NDArray[Any]
+    """(count,): columns of the regressor, ascending, that are independent."""
+    combination: NDArray[Any]
+    """(count, 10 bodies): from π, the rows of `parameters` one after the other, to the base parameters."""
+    names: tuple[str, ...]
+    """Of the parameter that each combination is named after: "m cx of forearm"."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.indices)
+
+
+@dataclass(frozen=True, eq=False)
+class Identified:
+    """What identification found."""
+
+    parameters: NDArray[Any]
+    """m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body about its origin, as (bodies, 10)."""
+    residual: float
+    """The root of the mean square of the torques that stay unexplained, in N m and N; with weights, times these."""
+    physical: NDArray[Any]
+    """Whether a body with these parameters can exist, for each body."""
+    steps: int
+    """Of the search; 0 for linear least squares."""
+    converged: bool
+    """Whether the search arrived. If not, the prior is too far from the data: take another, or regularise more."""
+
+
+def base_parameters(model: Model, *, samples: int = 0, seed: int = 0, tolerance: float = 1e-9) -> BaseParameters:
+    """The base parameters, by a QR decomposition with pivots of regressors at random states.
+
+    Args:
+        model: the robot.
+        samples: the number of states; by default three times as many equations as parameters.
+        seed: of the random states.
+        tolerance: a column whose part that is independent of others is smaller, relative to the largest, counts as
+            dependent.
+
+    >>> import multibody as mb
+    >>> base_parameters(mb.load("cart-pendulum").model).names
+    ('m of cart', 'm cx of pendulum', 'm cz of pendulum', 'Iyy of pendulum')
+    """
+    n = PARAMETERS * len(model.bodies)
+    if not isinstance(samples, int) or samples < 0:
+        raise InputError(f"base_parameters of {model.name}: expected a number of samples, got {samples!r}")
+    if not 0 < tolerance < 1:
+        raise InputError(f"base_parameters of {model.name}: expected a tolerance in (0, 1), got {tolerance!r}")
+    rng = np.random.default_rng(seed)
+    count = samples or 3 * n // max(model.nv, 1) + 10
+    q = configuration.random(model, rng, (count,))
+    v, a = (rng.standard_normal((count, model.nv)) for _ in range(2))
+    R: Any = np.linalg.qr(regressor(model, q, v, a).reshape(count * model.nv, n), mode="r")
+    indices = _independent(R, tolerance)
+    combination = np.linalg.lstsq(R[:, indices], R, rcond=None)[0]
+    combination[np.abs(combination) < 100 * tolerance] = 0.0
+    combination[:, indices] = np.eye(len(indices))
+    names = tuple(f"{NAMES[k % PARAMETERS]} of {model.bodies[k // PARAMETERS].name}" for k in indices.tolist())
+    return BaseParameters(indices, combination, names)
+
+
+def identify(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    tau: ArrayLike,
+    *,
+    consistent: bool = False,
+    prior: ArrayLike | None = None,
+    regularisation: float = 1e-10,
+    weights: ArrayLike | None = None,
+) -> Identified:
+    """Inertial parameters from motions and torques.
+
+    Minimises |Y π - τ|² / |τ|² + regularisation D(π, prior). D is |π - prior|², or with `consistent` the divergence of
+    the bodies' pseudo-inertias, which no choice of units or frames changes, and which is infinite where a body cannot
+    exist (Lee, Wensing and Park, Geometric Robot Dynamic Identification, 2020).
+
+    Args:
+        model: the robot; joints with friction: take `passive` off the torques first.
+        q: (..., nq).
+        v: (..., nv).
+        a: (..., nv).
+        tau: (..., nv), in N m and N; rows of a floating base are those of the forces that act on it, zero in flight.
+        consistent: whether every body must have a positive mass and moments of inertia that a body can have.
+        prior: (bodies, 10), where the search begins and what it returns to where data say nothing; by default the
+            parameters of the model.
+        regularisation: positive; without `consistent` it can be zero, for the solution nearest to the prior.
+        weights: (nv,), what rows are multiplied by, such as the inverse of the standard deviations of the torques.
+
+    Raises:
+        InputError: when shapes differ, numbers are not finite, or a prior is no body's though `consistent` asks for it.
+    """
+    where = f"identify {model.name}"
+    Y, t = _equations(model, where, q, v, a, tau, weights)
+    start = parameters(model) if prior is None else floats(prior, f"{where}, prior", len(model.bodies), PARAMETERS)
+    if start.ndim != 2 or not np.isfinite(start).all():
+        raise InputError(f"{where}, prior: expected finite numbers of shape {(len(model.bodies), PARAMETERS)}")
+    if not (np.isfinite(regularisation) and regularisation >= 0 and (regularisation or not consistent)):
+        raise InputError(
+            f"{where}, regularisation: expected a number {'>' if consistent else '>='} 0, got {regularisation}"
+        )
+    rows, scale = len(t), np.linalg.norm(t) or 1.0
+    R: Any = np.linalg.qr(np.concatenate([Y, t[:, None]], axis=1) / scale, mode="r")
+    A, b = R[:, :-1], R[:, -1]  # |A π - b| = |Y π - t| / scale, in as many rows as there are parameters
+    if consistent:
+        _check_prior(model, where, start)
+        found, steps, converged = _consistent(A, b, start, regularisation)
+    else:
+        found, steps, converged = _linear(A, b, start, np.sqrt(regularisation)), 0, True
+    residual = float(np.linalg.norm(A @ found.ravel() - b) * scale / np.sqrt(rows))
+    return Identified(found, residual, _physical(found), steps, converged)
+
+
+def _equations(model: Model, where: str, q: Any, v: Any, a: Any, tau: Any, weights: Any) -> tuple[Any, Any]:
+    """The regressor and the torques without those of the armature, weighted, with a row for each torque."""
+    if not model.bodies:
+        raise InputError(f"{where}: it has no moving bodies")
+    arrays = [configuration.check(model, q, limits=False)]
+    for name, x in (("v", v), ("a", a), ("tau", tau)):
+        array = configuration.sized(model, x, name)
+        if not np.isfinite(array).all():
+            index = first(~np.isfinite(array).all(axis=-1))
+            raise InputError(f"{where}, {name}{at(index)}: expected finite numbers, got {array[index].tolist()}")
+        arrays.append(array)
+    batch = batch_shape(f"{where}, q, v, a, tau", *((array, 1) for array in arrays))
+    if 0 in batch:
+        raise InputError(f"{where}: expected at least one sample, got the batch shape {batch}")
+    q, v, a, tau = (np.broadcast_to(array, (*batch, array.shape[-1])) for array in arrays)
+    w = np.ones(model.nv) if weights is None else floats(weights, f"{where}, weights", model.nv)
+    if w.ndim != 1 or not (np.isfinite(w) & (w >= 0)).all():
+        raise InputError(f"{where}, weights: expected {model.nv} numbers >= 0, got {np.asarray(weights).tolist()}")
+    Y = w[:, None] * regressor(model, q, v, a)
+    return Y.reshape(-1, Y.shape[-1]), (w * (tau - model.armature * a)).ravel()
+
+
+def _linear(A: NDArray[Any], b: NDArray[Any], start: NDArray[Any], weight: float) -> NDArray[Any]:
+    rest = b - A @ start.ravel()
+    if weight:
+        A = np.concatenate([A, weight * np.eye(start.size)])
+        rest = np.concatenate([rest, np.zeros(start.size)])
+    return start + np.linalg.lstsq(A, rest, rcond=None)[0].reshape(start.shape)
+
+
+def _consistent(A: NDArray[Any], b: NDArray[Any], start: NDArray[Any], weight: float) -> tuple[NDArray[Any], int, bool]:
+    """The least |A π - b|² + weight Σ D over bodies that can exist, by Newton's method; the function is convex.
+
+    Returns π, the number of steps, and whether they arrived.
+
+    D = -log det(J J0^-1) + tr(J J0^-1) - 4 grows without bound where a pseudo-inertia J stops being positive definite.
+    The weight begins large, where the prior is the answer, and goes down in stages.
+    """
+    units = log_cholesky.pseudo_inertia(np.eye(PARAMETERS))  # J = Σ π_k units[k]
+    J0_inverse = np.linalg.inv(log_cholesky.pseudo_inertia(start))
+    entries = np.arange(start.size).reshape(start.shape)
+
+    def value(pi: NDArray[Any], w: float) -> float:
+        J, e = log_cholesky.pseudo_inertia(pi), A @ pi.ravel() - b
+        try:
+            C = np.linalg.cholesky(J)
+        except np.linalg.LinAlgError:
+            return np.inf
+        return e @ e / w + np.einsum("bij,bji->", J0_inverse, J) - 2 * np.log(np.einsum("bii->bi", C)).sum()
+
+    def newton(pi: NDArray[Any], w: float) -> tuple[NDArray[Any], float]:
+        """The step, and how much lower the function would be if it were a parabola.
+
+        With J = C C^T, the second derivative of D is B^T B, with the columns C^-1 units[k] C^-T of B, and the first is
+        B^T (C^T J0^-1 C - 1): the step is that of a least-squares problem, whose squares need not be formed.
+        """
+        C = np.linalg.cholesky(log_cholesky.pseudo_inertia(pi))
+        C_inverse = np.linalg.inv(C)[:, None]
+        B = C_inverse @ units @ np.swapaxes(C_inverse, -1, -2)
+        rest = np.swapaxes(C, -1, -2) @ J0_inverse @ C - np.eye(4)
+        own = np.zeros((len(pi), 16, start.size))
+        for body, columns in enumerate(entries):
+            own[body][:, columns] = B[body].reshape(PARAMETERS, 16).T
+        M = np.concatenate([np.sqrt(2 / w) * A, own.reshape(-1, start.size)])
+        c = np.concatenate([np.sqrt(2 / w) * (A @ pi.ravel() - b), rest.ravel()])
+        size = np.linalg.norm(M, axis=0)
+        Q, R = np.linalg.qr(M / size)
+        along = Q.T @ c
+        return -(np.linalg.solve(R, along) / size).reshape(pi.shape), float(along @ along) / 2
+
+    pi, steps, promise = start, 0, np.inf
+    stages = 1 + max(0, int(np.ceil(-np.log10(weight))))
+    for w in np.geomspace(max(1.0, weight), weight, stages):
+        for _ in range(MOST):
+            step, promise = newton(pi, w)
+            before, length = value(pi, w), 1.0
+            while length > SHORTEST and not value(pi + length * step, w) < before - 0.1 * length * promise:
+                length /= 2
+            if length > SHORTEST:
+                pi, steps = pi + length * step, steps + 1
+            if promise < ENOUGH or length <= SHORTEST:
+                break
+        if promise > ROUNDING:
+            return pi, steps, False
+    return pi, steps, True
+
+
+def _physical(pi: NDArray[Any]) -> NDArray[Any]:
+    """(bodies,): whether the pseudo-inertia has no negative eigenvalue, to rounding."""
+    eigenvalues = np.linalg.eigvalsh(log_cholesky.pseudo_inertia(pi))
+    return (pi[:, 0] > 0) & (eigenvalues[:, 0] >= -1e-12 * np.abs(eigenvalues[:, -1]))
+
+
+def _check_prior(model: Model, where: str, pi: NDArray[Any]) -> None:
+    for body, own in zip(model.bodies, pi, strict=True):
+        if not np.linalg.eigvalsh(log_cholesky.pseudo_inertia(own))[0] > 0:
+            raise InputError(
+                f"{where}, prior of the body {body.name!r}: expected a positive mass and moments of inertia that a "
+                f"body with some thickness has, got {own.tolist()}"
+            )
+
+
+def _independent(R: NDArray[Any], tolerance: float) -> NDArray[Any]:
+    """Indices, ascending, of independent columns: each time the one that is farthest from the span of those before."""
+    rest, chosen = R.copy(), list[int]()
+    largest = np.linalg.norm(R, axis=0).max(initial=0.0)
+    for _ in range(min(R.shape)):
+        norms = np.linalg.norm(rest, axis=0)
+        k = int(norms.argmax())
+        if not norms[k] > tolerance * largest:
+            break
+        chosen.append(k)
+        direction = rest[:, k] / norms[k]
+        rest = rest - np.outer(direction, direction @ rest)
+        rest[:, k] = 0.0
+    return np.array(sorted(chosen), dtype=int)

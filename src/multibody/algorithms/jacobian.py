@@ -1,0 +1,181 @@
+"""Jacobians of frames and points, their time derivatives, and those between two frames.
+
+[RD §2.8.5, 2.10.3; MDN §8; Kindr §Appendix II]
+
+Frames: W world, F the frame, O the point about which the columns of `directions` are written.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import kinematics
+from multibody.algorithms._parts import stacked
+from multibody.algorithms.columns import Directions, directions
+from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
+from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation, Twist
+from multibody.geometry._arrays import choice, matvec, transpose
+from multibody.geometry.operators import cross3
+from multibody.model.model import Model
+
+
+def jacobian(model: Model, frame: str, q: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:
+    """(..., 6, nv): the twist of a frame is J v.  [MDN 74-76; RD 2.151-2.167, 2.268; Kindr 13-14; QT 51]
+
+    Args:
+        model: the robot.
+        frame: its name.
+        q: (..., nq).
+        representation: "left", "right" or "mixed"; the mixed one stacks RD's J_P and J_R.
+    """
+    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    i, _ = model.frame(frame)
+    d = directions(model, q, model.support(i))
+    O_H_F = d.frame(frame)
+    columns = {k: _written(d.columns[k].twist, O_H_F, d.origin, representation) for k in d.on(i)}
+    return assemble(d, columns, q)
+
+
+def jacobian_dot(
+    model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], representation: str = "mixed"
+) -> NDArray[Any]:
+    """(..., 6, nv): the time derivative of `jacobian` at the velocity v.  [RD 3.10; Kindr 17-18]"""
+    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    i, _ = model.frame(frame)
+    d = directions(model, q, model.support(i))
+    O_H_F, on, rates = d.frame(frame), d.on(i), d.rates(v)
+    W_v = d.twists(v)[i]
+    columns: dict[int, Twist] = {}
+    for k in on:
+        s, s_dot = d.columns[k].twist, rates[k]
+        if representation == "left":
+            moving = None if W_v is None else W_v.cross(s)
+            change = _sum(s_dot, None if moving is None else -moving)
+            written = None if change is None else O_H_F.pull(change)
+        else:
+            written = None if s_dot is None else _written(s_dot, O_H_F, d.origin, representation)
+            if representation == "mixed" and W_v is not None:
+                F_o_dot = W_v.linear + cross3(W_v.angular, O_H_F.position)
+                written = _sum(written, _linear(cross3(s.angular, F_o_dot)))
+        if written is not None:
+            columns[k] = written
+    return assemble(d, columns, q, v)
+
+
+def point_jacobian(model: Model, frame: str, q: NDArray[Any], F_r: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3, nv): the velocity, along the axes of the world, of a point fixed to a frame is J v.  [RD 2.163, 2.264]
+
+    F_r, (..., 3), is the point in the frame; the centre of mass of a link makes it J_vk.  [Kindr 10; QT 57]
+    """
+    J = jacobian(model, frame, q, "mixed")
+    arm = kinematics.pose(model, frame, q).rotation @ F_r
+    return J[..., :3, :] + crossed(J[..., 3:, :], arm)
+
+
+def jacobian_in(
+    model: Model, frame: str, q: NDArray[Any], *, written_in: str | Pose, base: str | None = None
+) -> NDArray[Any]:
+    """D_J_WF/C, (..., 6, nv): in an arbitrary frame D, for the base velocity in any representation.  [MDN 74-76, 81]
+
+    Args:
+        model: the robot.
+        frame: F, its name.
+        q: (..., nq).
+        written_in: D: the name of a frame of the robot, or a pose W_H_D.
+        base: the representation of the base's velocity that the columns multiply; by default the robot's own.
+    """
+    if not isinstance(written_in, str | Pose):
+        raise InputError(f"written_in: expected the name of a frame or a Pose, got {type(written_in).__name__}")
+    own = model if base is None or base == model.velocity else model.with_(velocity=base)
+    W_H_D = kinematics.pose(model, written_in, q) if isinstance(written_in, str) else written_in
+    J = jacobian(own, frame, q, "mixed")
+    D_R_W, arm = W_H_D.rotation.inverse(), W_H_D.position - kinematics.pose(model, frame, q).position
+    linear, angular = J[..., :3, :] + crossed(J[..., 3:, :], arm), J[..., 3:, :]
+    return np.concatenate([np.matmul(D_R_W.matrix, part) for part in (linear, angular)], axis=-2)
+
+
+def relative_jacobian(
+    model: Model, frame: str, reference: str, q: NDArray[Any], *, kind: str = "twist", representation: str = "left"
+) -> NDArray[Any]:
+    """(..., 6, nv): the velocity of one frame F relative to another, E. There are two, and they differ.
+
+    Args:
+        model: the robot.
+        frame: F.
+        reference: E.
+        q: (..., nq).
+        kind: "twist" for the twist v_EF of F relative to E, which vanishes when they move as one body [MDN 32-33]; then
+            the representation is "left" (in F), "right" (in E) or "mixed" (at F, along the axes of E). "difference"
+            for the difference of the absolute velocities of their origins and of their angular velocities, along
+            the axes of the world [RD 2.153-2.154].
+        representation: of the twist.
+    """
+    if choice(kind, "kind", ("twist", "difference")) == "difference":
+        return jacobian(model, frame, q, "mixed") - jacobian(model, reference, q, "mixed")
+    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    W_H_F, W_H_E = kinematics.pose(model, frame, q), kinematics.pose(model, reference, q)
+    E_H_F = W_H_E.inverse() @ W_H_F
+    place = {
+        "left": W_H_F,
+        "right": W_H_E,
+        "mixed": W_H_E @ Pose._trusted(_identity(E_H_F), E_H_F.position),
+    }[representation]
+    return jacobian_in(model, frame, q, written_in=place) - jacobian_in(model, reference, q, written_in=place)
+
+
+def moving_contact_velocity(
+    model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], F_H_C: Pose, F_v_FC: NDArray[Any]
+) -> NDArray[Any]:
+    """(..., 6): C_v_WC of a contact frame C that moves on its link, C_J_WF v + C_v_FC.  [MDN 81-82]
+
+    Args:
+        model: the robot.
+        frame: F on the link.
+        q: (..., nq).
+        v: (..., nv).
+        F_H_C: where the contact frame is on the link.
+        F_v_FC: (..., 6) its twist relative to the link, left-trivialised: in C.
+    """
+    W_H_C = kinematics.pose(model, frame, q) @ F_H_C
+    return matvec(jacobian_in(model, frame, q, written_in=W_H_C), v) + F_v_FC
+
+
+def crossed(J_R: NDArray[Any], arm: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3, nv): each column of J_R, a rotation, crossed with an arm (..., 3): the velocity of its end."""
+    return transpose(cross3(transpose(J_R), arm[..., None, :]))
+
+
+def assemble(d: Directions, columns: dict[int, Twist], *given: NDArray[Any]) -> NDArray[Any]:
+    """(..., 6, nv): the twists, by their place in the list of columns, as a matrix."""
+    batch = np.broadcast_shapes(*(array.shape[:-1] for array in given))
+    full: list[Any] = [np.zeros((*batch, 6), given[0].dtype)] * d.model.nv
+    seen: set[int] = set()
+    for k, twist in columns.items():
+        index = d.columns[k].index
+        vector = np.broadcast_to(twist.vector, (*batch, 6))
+        full[index] = full[index] + vector if index in seen else vector
+        seen.add(index)
+    return stacked(full, -1, (*batch, 6, 0), given[0])
+
+
+def _written(s: Twist, O_H_F: Pose, origin: NDArray[Any], representation: str) -> Twist:
+    """A twist about O in a representation of the frame's velocity."""
+    if representation == "left":
+        return O_H_F.pull(s)
+    at = O_H_F.position if representation == "mixed" else -origin
+    return Twist._trusted(s.linear + cross3(s.angular, at), s.angular)
+
+
+def _linear(x: NDArray[Any]) -> Twist:
+    return Twist._trusted(x, np.zeros_like(x))
+
+
+def _sum(a: Twist | None, b: Twist | None) -> Twist | None:
+    return b if a is None else a if b is None else a + b
+
+
+def _identity(pose: Pose) -> Rotation:
+    R = pose.rotation.matrix
+    return Rotation._trusted(np.broadcast_to(np.eye(3, dtype=R.dtype), R.shape))

@@ -1,0 +1,205 @@
+"""Forces on all links, as engines with maximal coordinates take them, and generalized forces.  [QT §6.2]
+
+F is (..., m, 6) over the links of `maximal.link_names`: a force at the centre of mass of each and a torque, along the
+axes of the world, on the robot. Joint torques τ̂ are (..., m, 3): that of link k acts on it and, in the opposite
+direction, on its parent, and is written in the frame of the parent.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import kinematics
+from multibody.algorithms._groups import Placed, least_norm, links, placed
+from multibody.algorithms._parts import stacked
+from multibody.algorithms.maximal import Names, link_jacobian, local_jacobian, parent_rotations
+from multibody.algorithms.rnea import projected, transmitted
+from multibody.errors import InputError
+from multibody.geometry import Pose, Wrench
+from multibody.geometry._arrays import floats, matvec, transpose
+from multibody.geometry.operators import cross3
+from multibody.model.model import Model
+from multibody.model.subspace import Subspace
+
+
+def generalized_force(
+    model: Model,
+    q: NDArray[Any],
+    F: NDArray[Any],
+    names: Names | None = None,
+    *,
+    points: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Q = J_v^T f + J_ω^T τ, (..., nv), dual to v, by one pass from the leaves to the world.  [QT 67]
+
+    Args:
+        model: the robot.
+        q: (..., nq).
+        F: (..., m, 6), forces and torques along the axes of the world.
+        names: of the links; by default `maximal.link_names(model)`.
+        points: (..., m, 3), where the forces act, in the world: QT's r_k, so that F holds f and τ', without the torque
+            of f. By default the centres of mass: F holds f and τ.
+    """
+    found = links(model, names)
+    F = floats(F, "F", len(found.names), 6)
+    r = None if points is None else floats(points, "points", len(found.names), 3)
+    W_H = kinematics.poses(model, q)
+    zero = np.zeros(3, q.dtype)
+    i_f = [Wrench._trusted(zero, zero)] * (len(model.bodies) + 1)
+    for k, (i, i_c) in enumerate(zip(found.bodies, found.centres, strict=True)):
+        W_H_i = W_H[i]
+        assert W_H_i is not None
+        i_R_W = W_H_i.rotation.inverse()
+        force = i_R_W @ F[..., k, :3]
+        arm = i_c if r is None else i_R_W @ (r[..., k, :] - W_H_i.position)
+        i_f[i] = i_f[i] + Wrench._trusted(force, i_R_W @ F[..., k, 3:] + cross3(arm, force))
+    p_H = [Pose.identity(), *(body.joint.pose(q) for body in model.bodies)]
+    i_S = [Subspace.constant(np.zeros((6, 0)), q), *(body.joint.subspace(q) for body in model.bodies)]
+    batch = np.broadcast_shapes(q.shape[:-1], F.shape[:-2], () if r is None else r.shape[:-2])
+    return projected(model, q, i_S, transmitted(model, p_H, i_f), batch)
+
+
+def at_centres(
+    model: Model, q: NDArray[Any], F: NDArray[Any], points: NDArray[Any], names: Names | None = None
+) -> NDArray[Any]:
+    """(f, τ) of forces and torques (f, τ') that act at points: τ = τ' + (r - x) × f.  [QT 67]"""
+    found = links(model, names)
+    F, points = floats(F, "F", len(found.names), 6), floats(points, "points", len(found.names), 3)
+    W_H = kinematics.poses(model, q)
+    parts = []
+    for k, (i, i_c) in enumerate(zip(found.bodies, found.centres, strict=True)):
+        W_H_i = W_H[i]
+        assert W_H_i is not None
+        parts.append(cross3(points[..., k, :] - W_H_i @ i_c, F[..., k, :3]))
+    batch = np.broadcast_shapes(q.shape[:-1], F.shape[:-2], points.shape[:-2])
+    turned = stacked([np.broadcast_to(part, (*batch, 3)) for part in parts], -2, (*batch, 0, 3), q)
+    return np.concatenate([np.broadcast_to(F[..., :3], turned.shape), F[..., 3:] + turned], axis=-1)
+
+
+def least_forces(model: Model, q: NDArray[Any], Q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+    """F, (..., m, 6): of all that give the generalized force Q, the smallest.  [QT 70]
+
+    Newtons and newton metres count alike. It needs the whole Jacobian; `applied_forces` is another answer, and cheap.
+    """
+    found = links(model, names)
+    found.reach_all(model)
+    J = link_jacobian(model, q, names)
+    y = least_norm(J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv)), floats(Q, "Q", model.nv))
+    return y.reshape((*y.shape[:-1], len(found.names), 6))
+
+
+def applied_forces(model: Model, q: NDArray[Any], Q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+    """F, (..., m, 6), that gives the generalized force Q, joint by joint: on a link, and back on its parent.
+
+    A joint that only turns gives torques alone [QT 68, 71]. One that slides gives the smallest force at the centre of
+    mass of its link, with the torque that the parent feels from its arm. What joints to the world give back is lost
+    there. The sum over a robot that floats is therefore that of its base alone, as it should be.
+    """
+    here = placed(model, q, names)
+    here.links.reach_all(model)
+    Q = floats(Q, "Q", model.nv)
+    batch = np.broadcast_shapes(q.shape[:-1], Q.shape[:-1])
+    zero = np.zeros((*batch, 6), q.dtype)
+    F = [zero] * len(here.links.names)
+    for k, own in enumerate(_shares(here, Q)):
+        if own is not None:
+            f = _wrench(here, k, own)
+            F[k] = F[k] + f
+            p = here.links.parents[k]
+            if p is not None:
+                arm = here.x[k] - here.x[p]
+                F[p] = F[p] - np.concatenate([f[..., :3], f[..., 3:] + cross3(arm, f[..., :3])], axis=-1)
+    return stacked(F, -2, (*batch, 0, 6), q)
+
+
+def _wrench(here: Placed, k: int, Q: NDArray[Any]) -> NDArray[Any]:
+    """(..., 6): the smallest wrench on link k, at its centre of mass, with the forces Q in the joints of its group."""
+    A = here.columns(k)
+    if not here.links.groups[k].turns:
+        return least_norm(A, Q)
+    torque = least_norm(A[..., 3:, :], Q)
+    return np.concatenate([np.zeros_like(torque), torque], axis=-1)
+
+
+def _shares(here: Placed, Q: NDArray[Any]) -> list[NDArray[Any] | None]:
+    """The part of Q that each link's joints give: where several links share a velocity, the first gives its force."""
+    given: set[int] = set()
+    shares: list[NDArray[Any] | None] = []
+    for group in here.links.groups:
+        own = [np.zeros_like(Q[..., index]) if index in given else Q[..., index] for index in group.velocities]
+        shares.append(np.stack(own, axis=-1) if not given.issuperset(group.velocities) else None)
+        given.update(group.velocities)
+    return shares
+
+
+def joint_torques(model: Model, q: NDArray[Any], Q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+    """τ̂_k = (Ĵ_ωk^T)^+ Q_k, (..., m, 3), of the velocities that turn; no linear forces.  [QT 71]
+
+    Velocities that only slide give nothing here: `applied_forces` has them.
+    """
+    here = placed(model, q, names)
+    Q = floats(Q, "Q", model.nv)
+    batch = np.broadcast_shapes(q.shape[:-1], Q.shape[:-1])
+    R_p = parent_rotations(model, q, names)
+    parts = []
+    for k, (group, own) in enumerate(zip(here.links.groups, _shares(here, Q), strict=True)):
+        torque = np.zeros((*batch, 3), q.dtype)
+        if group.turning and own is not None:
+            if len(group.turning) > group.rank:
+                raise InputError(
+                    f"{model.name}: {group.between} turn link {here.links.names[k]!r} about {len(group.turning)} axes "
+                    f"of rank {group.rank}; torques alone cannot give each its force, expected independent axes"
+                )
+            A = _parts(here.columns(k)[..., 3:, :], group.turning)
+            world = least_norm(A, _parts(own, group.turning))
+            torque = np.broadcast_to(matvec(transpose(R_p[..., k, :, :]), world), torque.shape)
+        parts.append(torque)
+    return stacked(parts, -2, (*batch, 0, 3), q)
+
+
+def body_torques(model: Model, q: NDArray[Any], torques: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+    """τ' = D^T R τ̂, (..., m, 3): what joint torques put on each link, along the axes of the world.  [QT 68]"""
+    found = links(model, names)
+    turned = matvec(parent_rotations(model, q, names), floats(torques, "torques", len(found.names), 3))
+    parts = [turned[..., k, :] for k in range(len(found.names))]
+    for k, p in enumerate(found.parents):
+        if p is not None:
+            parts[p] = parts[p] - turned[..., k, :]
+    return stacked(parts, -2, turned.shape, q)
+
+
+def generalized_force_of_torques(
+    model: Model, q: NDArray[Any], torques: NDArray[Any], names: Names | None = None
+) -> NDArray[Any]:
+    """Q = Ĵ_ω^T τ̂, (..., nv), of joint torques; forces add what `generalized_force` gives.  [QT 69]"""
+    found = links(model, names)
+    J = local_jacobian(model, q, names)
+    flat = J.reshape((*J.shape[:-3], 3 * len(found.names), model.nv))
+    torques = floats(torques, "torques", len(found.names), 3)
+    return matvec(transpose(flat), torques.reshape((*torques.shape[:-2], 3 * len(found.names))))
+
+
+def least_forces_and_torques(
+    model: Model, q: NDArray[Any], Q: NDArray[Any], points: NDArray[Any], names: Names | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """f, τ̂, each (..., m, 3): the smallest forces at known points and joint torques that give Q.  [QT 69-70]"""
+    here = placed(model, q, names)
+    here.links.reach_all(model)
+    m = len(here.links.names)
+    points = floats(points, "points", m, 3)
+    W_o = here.directions.origin
+    J = link_jacobian(model, q, names)
+    arms = stacked([points[..., k, :] - W_o - here.x[k] for k in range(m)], -2, (*q.shape[:-1], 0, 3), q)
+    J_v = J[..., :3, :] + transpose(cross3(transpose(J[..., 3:, :]), arms[..., None, :]))
+    hat = local_jacobian(model, q, names)
+    A = np.concatenate([part.reshape((*part.shape[:-3], 3 * m, model.nv)) for part in (J_v, hat)], axis=-2)
+    y = least_norm(A, floats(Q, "Q", model.nv))
+    f, torques = y[..., : 3 * m], y[..., 3 * m :]
+    return f.reshape((*f.shape[:-1], m, 3)), torques.reshape((*torques.shape[:-1], m, 3))
+
+
+def _parts(x: NDArray[Any], indices: Sequence[int]) -> NDArray[Any]:
+    """Those along the last axis."""
+    return np.stack([x[..., index] for index in indices], axis=-1)

@@ -1,0 +1,35 @@
+"""The pivots of the mass matrix, in a time that grows linearly with the bodies."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms.forward_dynamics import factors
+from multibody.model.model import Model
+
+
+def pivots(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    """(nv,): what M = L^T D L has in D at a configuration (nq,): the inertia that each velocity meets.
+
+    Velocities are eliminated from the last to the first, as in `factorization`; what a joint leaves of the inertia of
+    its body goes on to its parent, as in `aba`. A pivot of zero is passed over.
+    """
+    if any(joint.mimic is not None for joint in model.joints):
+        with np.errstate(all="ignore"):
+            return np.array([1 / np.float64(x) for x in factors(model, q).inverse])
+    i_M = [np.zeros((6, 6)), *(body.inertia.matrix for body in model.bodies)]
+    found = np.empty(model.nv)
+    for i, p, body in model.inward():
+        at, S, p_H_i = body.joint.v, body.joint.subspace(q).matrix, body.joint.pose(q)
+        left, U = i_M[i], i_M[i] @ S
+        D = S.T @ U + np.diag(model.armature[at])
+        for k in reversed(range(at.stop - at.start)):
+            found[at.start + k] = D[k, k]
+            ratio = 1 / D[k, k] if D[k, k] else 0.0
+            left = left - np.outer(U[:, k], U[:, k]) * ratio
+            U = U - np.outer(U[:, k], D[k]) * ratio
+            D = D - np.outer(D[:, k], D[k]) * ratio
+        p_Xf_i = p_H_i.dual_adjoint
+        i_M[p] = i_M[p] + p_Xf_i @ left @ p_Xf_i.T
+    return found

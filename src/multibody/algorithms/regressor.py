@@ -1,0 +1,65 @@
+"""The regressor: inverse dynamics is linear in the inertial parameters of the bodies."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms._parts import own_batch, stacked
+from multibody.algorithms.rnea import outward_motion
+from multibody.geometry import Wrench
+from multibody.geometry.operators import cross3
+from multibody.model import base_velocity
+from multibody.model.model import Model
+
+PARAMETERS = 10
+"""Of a body: m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
+
+
+def parameters(model: Model) -> NDArray[Any]:
+    """(bodies, 10): the inertial parameters of the moving bodies, in the order of `model.bodies`."""
+    return np.stack([body.inertia.parameters() for body in model.bodies]) if model.bodies else np.zeros((0, PARAMETERS))
+
+
+def regressor(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+    """Y, (..., nv, 10 bodies): τ = Y(q, v, a) π + armature a, with π the rows of `parameters`, one after the other."""
+    left_v = base_velocity.to_left(model, q, v)
+    left_a = base_velocity.acceleration_to_left(model, q, v, a)
+    motion = outward_motion(model, q, left_v, left_a)
+    batch, n = own_batch(q, v, a), model.nv
+    columns: list[NDArray[Any]] = []
+    for body in model.bodies:
+        for f in _wrenches(motion.i_o[body.index], motion.i_U[body.index]):
+            entries: list[Any] = [np.zeros(batch, q.dtype)] * n
+            i, wrench = body.index, f
+            while i:
+                joint = model.bodies[i - 1].joint
+                part = motion.i_S[i].project(wrench)
+                for k in range(joint.kind.nv):
+                    entries[joint.v.start + k] = entries[joint.v.start + k] + part[..., k]
+                wrench, i = motion.p_H[i] @ wrench, model.bodies[i - 1].parent
+            column = np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1)
+            columns.append(base_velocity.force_from_left(model, q, column))
+    return stacked(columns, -1, (*batch, n, 0), q)
+
+
+def _wrenches(o: NDArray[Any], U: NDArray[Any]) -> list[Wrench]:
+    """The wrench of a body for a unit of each of its parameters, from the acceleration o + U r of its points.
+
+    The six moments of inertia enter through the second moments, of which Ixx is yy + zz, and so on.
+    """
+    zero = np.zeros_like(o)
+    found = [Wrench._trusted(o, zero)]
+    one = np.eye(3, dtype=o.dtype)
+    for k in range(3):
+        found.append(Wrench._trusted(U[..., :, k], cross3(one[k], o)))
+    x, y, z = range(3)
+
+    def second(i: int, j: int) -> NDArray[Any]:
+        """The torque of a unit of the second moment ij: r × U r with r_i r_j = 1."""
+        torque = cross3(one[i], U[..., :, j])
+        return torque if i == j else torque + cross3(one[j], U[..., :, i])
+
+    xx, yy, zz = second(x, x), second(y, y), second(z, z)
+    moments = [(yy + zz - xx) / 2, -second(x, y), (xx + zz - yy) / 2, -second(x, z), -second(y, z), (xx + yy - zz) / 2]
+    return [*found, *(Wrench._trusted(zero, torque) for torque in moments)]

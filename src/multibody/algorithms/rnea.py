@@ -1,0 +1,166 @@
+"""Inverse dynamics: the recursive Newton-Euler algorithm.  [QT §7-7.3; RD §3.3.2]"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import _parts, kinematics
+from multibody.algorithms._moments import Moments, turning
+from multibody.algorithms._parts import VelocityParts, own_batch, stacked
+from multibody.geometry import Pose, Wrench
+from multibody.geometry._arrays import matvec
+from multibody.geometry.operators import cross3
+from multibody.model import base_velocity
+from multibody.model.model import Model
+from multibody.model.subspace import Subspace
+
+Wrenches = Mapping[str, NDArray[Any]]
+
+
+def rnea(
+    model: Model,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    a: NDArray[Any],
+    wrenches: Wrenches | None = None,
+    *,
+    gravity: bool = True,
+) -> NDArray[Any]:
+    """The τ that solves M(q) a + h(q, v) = τ + Σ J^T f.  [QT 72-85; RD 3.1, 3.55, §3.1]
+
+    Args:
+        model: the robot.
+        q: (..., nq).
+        v: (..., nv) in the robot's own base representation.
+        a: (..., nv) the time derivative of v.
+        wrenches: by the name of a frame, (..., 6): at its origin, along the axes of the world, on the robot.
+        gravity: False for a world without it.
+
+    Returns:
+        (..., nv), dual to v.
+    """
+    left_v = base_velocity.to_left(model, q, v)
+    left_a = base_velocity.acceleration_to_left(model, q, v, a)
+    motion, i_f = outward_wrenches(model, q, left_v, left_a, wrenches, gravity=gravity)
+    batch = own_batch(q, v, a, *(wrenches or {}).values())
+    return projected(model, q, motion.i_S, transmitted(model, motion.p_H, i_f), batch) + model.armature * a
+
+
+def joint_wrenches(
+    model: Model,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    a: NDArray[Any],
+    wrenches: Wrenches | None = None,
+) -> NDArray[Any]:
+    """(..., bodies, 6): the wrench that each joint transmits from parent to child, in the child's frame.  [QT 72-73]
+
+    Its projection on the joint's motion is the joint's torque, less what turns the drive's own inertia; the rest the
+    bearings carry.  [RD §3.3.2]
+    """
+    left_v = base_velocity.to_left(model, q, v)
+    left_a = base_velocity.acceleration_to_left(model, q, v, a)
+    motion, i_f = outward_wrenches(model, q, left_v, left_a, wrenches)
+    i_f = transmitted(model, motion.p_H, i_f)
+    batch = own_batch(q, v, a, *(wrenches or {}).values())
+    return stacked([np.broadcast_to(f.vector, (*batch, 6)) for f in i_f[1:]], -2, (*batch, 0, 6), q)
+
+
+def transmitted(model: Model, p_H: Sequence[Pose], i_f: Sequence[Wrench]) -> list[Wrench]:
+    """The wrench that each joint passes on to its child, in the child's frame, from those on the bodies.  [QT 72-73]"""
+    i_f = list(i_f)
+    for i, p, _ in model.inward():
+        if p:
+            i_f[p] = i_f[p] + p_H[i] @ i_f[i]
+    return i_f
+
+
+def projected(
+    model: Model, q: NDArray[Any], i_S: Sequence[Subspace], i_f: Sequence[Wrench], batch: tuple[int, ...]
+) -> NDArray[Any]:
+    """(..., nv): what the joints feel of the wrenches that they pass on, in the robot's own base representation."""
+    tau = VelocityParts(model)
+    for i, _, body in model.inward():
+        tau.add(body.joint, i_S[i].project(i_f[i]))
+    return base_velocity.force_from_left(model, q, tau.vector(batch))
+
+
+class Motion(NamedTuple):
+    """Of every body, in its frame i: where it is in its parent, S, ω, the matrix U, and its origin's acceleration.
+
+    The acceleration i_o is less that of gravity; a point r of the body has i_o + U r.
+    """
+
+    p_H: list[Pose]
+    i_S: list[Subspace]
+    i_w: list[NDArray[Any]]
+    i_w_dot: list[NDArray[Any]]
+    i_U: list[NDArray[Any]]
+    i_o: list[NDArray[Any]]
+
+
+def outward_motion(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any], *, gravity: bool = True) -> Motion:
+    """The motion of the bodies, from the world outward; v and a have their bases in "left".  [QT 76-85]"""
+    ground = -_parts.gravity(model, q) if gravity else np.zeros(3, q.dtype)
+    none = Subspace.constant(np.zeros((6, 0)), q)
+    motion = Motion([Pose.identity()], [none], [np.zeros(3)], [np.zeros(3)], [np.zeros((3, 3))], [ground])
+    p_H, i_S, i_w, i_w_dot, i_U, i_o = motion
+    for _, p, body in model.outward():
+        joint = body.joint
+        p_H_i, S = joint.pose(q), joint.subspace(q)
+        i_v_pi, i_a_pi = S @ v[..., joint.v], S @ a[..., joint.v]
+        bias = joint.bias(q, v)
+        i_a_pi = i_a_pi if bias is None else i_a_pi + bias
+        i_R_p = p_H_i.rotation.inverse()
+        i_w_p = i_R_p @ i_w[p]
+        w = i_w_p + i_v_pi.angular  # [QT 78]
+        w_dot = i_R_p @ i_w_dot[p] + i_a_pi.angular + cross3(i_w_p, i_v_pi.angular)  # [QT 80]
+        slide = cross3(2 * i_w_p + i_v_pi.angular, i_v_pi.linear)  # Coriolis, when the joint slides
+        i_o.append(i_R_p @ (i_o[p] + matvec(i_U[p], p_H_i.position)) + i_a_pi.linear + slide)  # [QT 79, 84]
+        i_w.append(w)
+        i_w_dot.append(w_dot)
+        i_U.append(turning(w, w_dot))
+        p_H.append(p_H_i)
+        i_S.append(S)
+    return motion
+
+
+def outward_wrenches(
+    model: Model,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    a: NDArray[Any],
+    wrenches: Wrenches | None = None,
+    *,
+    gravity: bool = True,
+) -> tuple[Motion, list[Wrench]]:
+    """The motion of the bodies, and the wrench i_f that each needs for its own.  [QT 72-73]"""
+    motion = outward_motion(model, q, v, a, gravity=gravity)
+    i_f = [Wrench.zero()]
+    for i, _, body in model.outward():
+        i_f.append(Moments.of(body.inertia).wrench(motion.i_o[i], motion.i_U[i]))
+    for i, i_f_ext in external(model, q, wrenches).items():
+        i_f[i] = i_f[i] - i_f_ext
+    return motion, i_f
+
+
+def external(model: Model, q: NDArray[Any], wrenches: Wrenches | None) -> dict[int, Wrench]:
+    """The sum of the given wrenches on each body, in its frame; those on the world do nothing.
+
+    [MDN 58-60; RD 3.49-3.51, §3.5.3]
+    """
+    given = [(*model.frame(name), f) for name, f in (wrenches or {}).items()]
+    path = {k for i, _, _ in given for k in model.support(i)}
+    W_H = kinematics.poses(model, q, path)
+    total: dict[int, Wrench] = {}
+    for i, i_H_F, f in given:
+        W_H_i = W_H[i]
+        if W_H_i is None:
+            continue
+        i_R_W = W_H_i.rotation.inverse()
+        force = i_R_W @ f[..., :3]
+        i_f = Wrench._trusted(force, i_R_W @ f[..., 3:] + cross3(i_H_F.position, force))
+        total[i] = total[i] + i_f if i in total else i_f
+    return total

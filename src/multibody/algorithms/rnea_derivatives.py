@@ -1,0 +1,192 @@
+"""The derivatives of inverse dynamics, by a recursion of their own.
+
+Of two velocities of the robot, one of a joint i and one of a joint j that carries it, each derivative is a product of
+a wrench at i and a twist at j, or the other way round. The wrenches of i go inward once. In the frame of a body:
+
+    S       a direction of motion                        I   the inertia of the body and all beyond it
+    S'      v × S, its rate                              B   the flow of their mass (_flow.py)
+    P'      v_before × S                                 f   the wrench that they need
+    P''     a_before × S + v_before × P'
+
+    dτ_i/dq_j = S_i·(2 B_i P'_j + I_i P''_j)             dτ_j/dq_i = S_j·(2 B_i P'_i + I_i P''_i + S_i ×* f_i)
+    dτ_i/dv_j = S_i·(2 B_i S_j + I_i (P'_j + S'_j))      dτ_j/dv_i = S_j·(2 B_i S_i + I_i (P'_i + S'_i))
+
+"before" is the motion of the parent. Directions that one joint moves in at once do not carry each other.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import base_derivatives
+from multibody.algorithms._flow import Flow
+from multibody.algorithms._moments import Moments, turning
+from multibody.algorithms._parts import Entries, add_entry, dense, gravity, own_batch, paired
+from multibody.algorithms.crba import Composite
+from multibody.geometry import Pose, Twist, Wrench
+from multibody.geometry.operators import cross3
+from multibody.model import base_velocity
+from multibody.model.model import Model
+from multibody.model.structure import Body
+
+
+@dataclass
+class Direction:
+    """One direction of motion of a body: S, P', P'' and P' + S' in its frame."""
+
+    index: int
+    stage: int
+    S: Twist
+    P_dot: Twist
+    P_ddot: Twist
+    P_S_dot: Twist
+
+
+def rnea_derivatives(
+    model: Model,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    a: NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """dτ/dq, dτ/dv, dτ/da of inverse dynamics, each (..., nv, nv); dτ/da is the mass matrix.  [RD 3.55]
+
+    Derivatives by q are along the velocities of the robot: column k is the change of τ along integrate(q, ε e_k), with
+    the numbers of v and a held.
+
+    Args:
+        model: the robot.
+        q: (..., nq).
+        v: (..., nv) in the robot's own base representation.
+        a: (..., nv).
+    """
+    left_v = base_velocity.to_left(model, q, v)
+    left_a = base_velocity.acceleration_to_left(model, q, v, a)
+    by_q, by_v, by_a, tau = _left(model, q, left_v, left_a)
+    batch, n = own_batch(q, v, a), model.nv
+    full = [dense([[m.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for m in (by_q, by_v, by_a)]
+    dq, dv, M = full
+    for joint in model.bases:
+        force = np.stack([np.broadcast_to(tau[k], batch) for k in range(joint.v.start, joint.v.stop)], axis=-1)
+        maps = base_derivatives.maps(joint, q, left_v[..., joint.v], left_a[..., joint.v], force, model.velocity)
+        dq, dv, M = base_derivatives.changed(dq, dv, M, maps, joint.v)
+    return dq, dv, M + np.diag(model.armature)
+
+
+def _left(
+    model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
+) -> tuple[Entries, Entries, Entries, list[Any]]:
+    """The derivatives and τ with bases in "left"; entries that are absent are zero."""
+    p_H, directions, composites, flows, i_f = _outward(model, q, v, a)
+    by_q, by_v, by_a = {}, {}, {}
+    tau: list[Any] = [None] * model.nv
+    for i, p, _ in model.inward():
+        I, B, f = composites[i], flows[i], i_f[i]
+        own = directions[i]
+        for d in own:
+            _add_at(tau, d.index, paired(d.S, f))
+            # the four wrenches of this direction, which go inward to the joints that carry it
+            lever = B.transpose_times(d.S) * 2
+            around = Wrench._trusted(np.zeros_like(lever), lever)
+            momentum = I.momentum(d.S)
+            turned = B.times(d.P_dot) * 2 + I.momentum(d.P_ddot)
+            pushed = turned + d.S.cross(f)
+            dragged = B.times(d.S) * 2 + I.momentum(d.P_S_dot)
+            for e in own:
+                if e.stage == d.stage:
+                    add_entry(by_q, d.index, e.index, paired(e.P_dot, around) + paired(e.P_ddot, momentum))
+                    add_entry(by_v, d.index, e.index, paired(e.S, around) + paired(e.P_S_dot, momentum))
+                    add_entry(by_a, d.index, e.index, paired(e.S, momentum))
+                elif e.stage < d.stage:
+                    _pair(by_q, by_v, by_a, d, e, around, momentum, pushed, dragged)
+            for j, H in _way(model, p_H, i):
+                around, momentum, pushed, dragged = H @ around, H @ momentum, H @ pushed, H @ dragged
+                for e in directions[j]:
+                    _pair(by_q, by_v, by_a, d, e, around, momentum, pushed, dragged)
+        if p:
+            composites[p] = composites[p] + I.seen_in(p_H[i])
+            flows[p] = flows[p] + B.seen_in(p_H[i])
+            i_f[p] = i_f[p] + p_H[i] @ f
+    return by_q, by_v, by_a, tau
+
+
+def _pair(
+    by_q: Entries,
+    by_v: Entries,
+    by_a: Entries,
+    d: Direction,
+    e: Direction,
+    around: Wrench,
+    momentum: Wrench,
+    pushed: Wrench,
+    dragged: Wrench,
+) -> None:
+    """What a direction d and one e that carries it have to do with each other."""
+    add_entry(by_q, d.index, e.index, paired(e.P_dot, around) + paired(e.P_ddot, momentum))
+    add_entry(by_q, e.index, d.index, paired(e.S, pushed))
+    add_entry(by_v, d.index, e.index, paired(e.S, around) + paired(e.P_S_dot, momentum))
+    add_entry(by_v, e.index, d.index, paired(e.S, dragged))
+    mass = paired(e.S, momentum)
+    add_entry(by_a, d.index, e.index, mass)
+    add_entry(by_a, e.index, d.index, mass)
+
+
+def _outward(
+    model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
+) -> tuple[list[Pose], list[list[Direction]], list[Composite], list[Flow], list[Wrench]]:
+    """Of every body: its place, its directions, and its own inertia, flow and wrench."""
+    i_v = [Twist.zero()]
+    i_a = [Twist._trusted(-gravity(model, q), np.zeros(3, q.dtype))]
+    p_H, directions = [Pose.identity()], [[]]
+    none = Moments(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
+    composites, flows, i_f = [Composite(*none)], [Flow(np.zeros(3), np.zeros((3, 3)))], [Wrench.zero()]
+    for _, p, body in model.outward():
+        p_H_i = body.joint.pose(q)
+        before_v, before_a = p_H_i.pull(i_v[p]), p_H_i.pull(i_a[p])
+        found: list[Direction] = []
+        S = body.joint.subspace(q)
+        for stage, ks in enumerate(_stages(body)):
+            rates = [(S.column(k), v[..., body.joint.v.start + k], a[..., body.joint.v.start + k]) for k in ks]
+            after_v, after_a = before_v, before_a
+            for s, s_v, _ in rates:
+                after_v = after_v + s * s_v
+            own = []
+            for k, (s, s_v, s_a) in zip(ks, rates, strict=True):
+                s_dot, P_dot = after_v.cross(s), before_v.cross(s)
+                after_a = after_a + s * s_a + s_dot * s_v
+                P_ddot = before_a.cross(s) + before_v.cross(P_dot)
+                both = P_dot * 2 if len(ks) == 1 else P_dot + s_dot
+                own.append(Direction(body.joint.v.start + k, stage, s, P_dot, P_ddot, both))
+            found += own
+            before_v, before_a = after_v, after_a
+        p_H.append(p_H_i)
+        i_v.append(before_v)
+        i_a.append(before_a)
+        directions.append(found)
+        mass = Moments.of(body.inertia)
+        composites.append(Composite.of(body.inertia))
+        flows.append(Flow.of(mass, before_v))
+        o = before_a.linear + cross3(before_v.angular, before_v.linear)
+        i_f.append(mass.wrench(o, turning(before_v.angular, before_a.angular)))
+    return p_H, directions, composites, flows, i_f
+
+
+def _stages(body: Body) -> list[list[int]]:
+    """The velocities of a joint, in the order in which one carries the next: a joint with a fixed subspace has one."""
+    held = body.joint.kind.held_by_parent
+    rest = [k for k in range(body.joint.kind.nv) if k not in held]
+    return [*([k] for k in held), rest] if held else [rest]
+
+
+def _way(model: Model, p_H: list[Pose], i: int) -> Iterator[tuple[int, Pose]]:
+    """(j, j_H_below) of the bodies from the parent of i to the world."""
+    while model.bodies[i - 1].parent:
+        j = model.bodies[i - 1].parent
+        yield j, p_H[i]
+        i = j
+
+
+def _add_at(x: list[Any], k: int, value: NDArray[Any]) -> None:
+    x[k] = value if x[k] is None else x[k] + value

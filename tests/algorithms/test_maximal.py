@@ -1,0 +1,173 @@
+"""Links of maximal coordinates that users get wrong, coupled and massless ones, batches, kernels, long chains."""
+
+import numpy as np
+import pytest
+
+import multibody as mb
+from multibody.algorithms import maximal, maximal_forces
+from multibody.errors import InputError, SingularityError
+from multibody.geometry import Pose, SpatialInertia
+from multibody.model.builder import Builder
+from multibody.model.joint import Mimic
+from multibody.model.joints import Fixed, Prismatic, Revolute
+
+from ..sources.test_quick_tutorial_maximal import chain, inertia, state
+from ..sources.truth import same
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return mb.load("branching-figure").model
+
+
+def test_velocities_that_no_joint_allows(figure):
+    """The message names the sample, the links, the joint, and by how much."""
+    q, v, _ = state(figure, batch=(3,))
+    V = maximal.link_velocities(figure, q, v)
+    V[1, 2, :3] += [0.3, 0.4, 0.0]
+    joint = figure.bodies[2].joint.name
+    with pytest.raises(
+        InputError, match=rf"sample 1.*'link3'.*'link2' at 0\.498 m/s and 0\.0289 rad/s, which joint '{joint}' forbids"
+    ):
+        maximal.check_velocities(figure, q, V)
+    assert maximal.check_velocities(figure, q, V, within=1.0).shape == (3, figure.nv)
+    V[0, 0, 0] = np.nan
+    with pytest.raises(InputError, match=r"V \(sample 0\): expected finite"):
+        maximal.check_velocities(figure, q, V)
+    with pytest.raises(InputError, match=r"V: expected .* \(\.\.\., 4, 6\), got shape \(3, 4, 5\)"):
+        maximal.joint_velocities(figure, q, V[..., :5])
+
+
+def test_links_that_are_welded_cannot_part():
+    b = Builder("pair")
+    b.body("a", inertia()).body("b", inertia())
+    b.joint("turn", Revolute("z"), parent=None, child="a").joint("weld", Fixed(), parent="a", child="b")
+    model = b.model()
+    V = maximal.link_velocities(model, np.array([0.3]), np.array([2.0]))
+    same(maximal.check_velocities(model, np.array([0.3]), V), [2.0])
+    V[1, 3] += 0.1
+    with pytest.raises(InputError, match=r"'b' would leave link 'a' at 0 m/s and 0\.1 rad/s, which a rigid connection"):
+        maximal.check_velocities(model, np.array([0.3]), V)
+
+
+def test_coupled_joints_that_disagree():
+    """Each joint allows it, but a follower turns at its ratio."""
+    b = Builder("gripper")
+    for k, mimic in enumerate((None, Mimic("j0", -1.0))):
+        b.body(f"finger{k}", inertia())
+        b.joint(f"j{k}", Revolute("z"), parent=None, child=f"finger{k}", mimic=mimic)
+    model = b.model()
+    q = np.array([0.2])
+    V = maximal.link_velocities(model, q, np.array([1.0]))
+    same(maximal.check_velocities(model, q, V), [1.0])
+    V[1] *= -1
+    with pytest.raises(InputError, match="share a velocity disagree: link 'finger"):
+        maximal.check_velocities(model, q, V)
+    Q = np.array([3.0])
+    same(maximal_forces.generalized_force(model, q, maximal_forces.applied_forces(model, q, Q)), Q)
+
+
+def test_a_coupled_joint_beside_a_free_one():
+    """The group of one link has a velocity of its own and one that another link tells: each force is given once."""
+    b = Builder("gripper")
+    b.body("finger", inertia()).body("between").body("thumb", inertia())
+    b.joint("j0", Revolute("z"), parent=None, child="finger")
+    b.joint("j1", Revolute("z"), parent=None, child="between", mimic=Mimic("j0", -0.5))
+    b.joint("j2", Revolute("x"), parent="between", child="thumb")
+    model = b.model()
+    q, v, Q = state(model)
+    V = maximal.link_velocities(model, q, v)
+    same(maximal.joint_velocities_by_joint(model, q, V), v, 1e-10)
+    same(maximal_forces.generalized_force(model, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-10)
+    torques = maximal_forces.joint_torques(model, q, Q)
+    same(maximal_forces.generalized_force_of_torques(model, q, torques), Q, 1e-10)
+
+
+def test_massless_links_between():
+    """An engine has no massless links: the joints around one are read together."""
+    model = chain(Revolute("x"), Prismatic("y"), Revolute("z"), Revolute("x"), massless=(1, 2))
+    assert maximal.link_names(model) == ("link0", "link3")
+    q, v, Q = state(model)
+    V = maximal.link_velocities(model, q, v)
+    same(maximal.joint_velocities_by_joint(model, q, V), v, 1e-10)
+    same(maximal_forces.generalized_force(model, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-10)
+    with pytest.raises(InputError, match="joint 'joint1' moves none of the links 'link0'"):
+        maximal.joint_velocities(model, q, V[:1], ["link0"])
+    with pytest.raises(InputError, match="no link is named 'link9'"):
+        maximal.link_velocities(model, q, v, ["link9"])
+    with pytest.raises(InputError, match="expected the names of different links"):
+        maximal.link_velocities(model, q, v, ["link0", "link0"])
+
+
+def test_axes_that_links_cannot_tell_apart():
+    """Two hinges on one axis with nothing between: no velocity of links tells their rates."""
+    b = Builder("twice")
+    b.body("a").body("b", inertia())
+    b.joint("one", Revolute("z"), parent=None, child="a").joint("two", Revolute("z"), parent="a", child="b")
+    model, q = b.model(), np.zeros(2)
+    with pytest.raises(SingularityError):
+        maximal.joint_velocities_by_joint(model, q, np.zeros((1, 6)))
+    with pytest.raises(InputError, match="'one', 'two' turn link 'b' about 2 axes of rank 1"):
+        maximal_forces.joint_torques(model, q, np.ones(2))
+
+
+def test_links_on_the_world_are_refused():
+    b = Builder("post")
+    b.body("post", inertia()).body("arm", inertia())
+    b.joint("hinge", Revolute("z"), parent="post", child="arm")
+    with pytest.raises(InputError, match="link 'post' is fixed to the world"):
+        maximal.link_velocities(b.model(), np.zeros(1), np.zeros(1), ["post", "arm"])
+
+
+def test_batches_and_kernels():
+    """Compiled, a batch gives what single samples give as plain NumPy."""
+    model = mb.load("quadruped").model
+    q, v, Q = state(model, batch=(2, 3))
+    m = len(maximal.link_names(model))
+    V, F = maximal.link_velocities(model, q, v), maximal_forces.applied_forces(model, q, Q)
+    assert V.shape == F.shape == (2, 3, m, 6)
+    cases = {
+        "velocities": (lambda q, v: maximal.link_velocities(model, q, v), v, V, model.nv),
+        "by joint": (lambda q, V: maximal.joint_velocities_by_joint(model, q, V), V, v, (m, 6)),
+        "forces": (lambda q, Q: maximal_forces.applied_forces(model, q, Q), Q, F, model.nv),
+        "back": (lambda q, F: maximal_forces.generalized_force(model, q, F), F, Q, (m, 6)),
+    }
+    for name, (function, given_, expected, shape) in cases.items():
+        np.testing.assert_allclose(function(q, given_), expected, rtol=0, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(function(q[1, 2], given_[1, 2]), expected[1, 2], rtol=0, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(function(q[1, 2], given_), function(np.broadcast_to(q[1, 2], q.shape), given_))
+        kernel = mb.compile(function, model.nq, shape)
+        np.testing.assert_allclose(kernel(q, given_), expected, rtol=0, atol=1e-9, err_msg=name)
+
+
+def test_pseudo_inverses_compile():
+    """The whole pseudo-inverses too, for robots of a moderate size; joint by joint in float32."""
+    model = mb.load("planar-arm").model
+    q, v, Q = state(model, batch=(5,))
+    V = maximal.link_velocities(model, q, v)
+    back = mb.compile(lambda q, V: maximal.joint_velocities(model, q, V), model.nq, V.shape[1:])
+    same(back(q, V), v, 1e-9)
+    least = mb.compile(lambda q, Q: maximal_forces.least_forces(model, q, Q), model.nq, model.nv)
+    same(least(q, Q), maximal_forces.least_forces(model, q, Q), 1e-9)
+    single = mb.compile(
+        lambda q, V: maximal.joint_velocities_by_joint(model, q, V), model.nq, V.shape[1:], dtype=np.float32
+    )(q.astype(np.float32), V.astype(np.float32))
+    assert single.dtype == np.float32
+    same(single, v, 1e-4)
+
+
+@pytest.mark.parametrize("n", [1100, pytest.param(5000, marks=pytest.mark.slow)])
+def test_a_long_chain(n):
+    """Longer than Python's recursion limit."""
+    b = Builder("chain")
+    one = SpatialInertia(mass=1.0, com=[0.0, 0.0, -0.05], inertia=1e-3 * np.eye(3))
+    step = Pose(rotation=mb.Rotation.identity(), position=[0.0, 0.0, -0.1])
+    for k in range(n):
+        parent = f"link{k - 1}" if k else None
+        b.body(f"link{k}", one)
+        b.joint(f"joint{k}", Revolute("xy"[k % 2]), parent=parent, child=f"link{k}", placement=step)
+    model = b.model()
+    q, v, Q = state(model)
+    same(maximal.joint_velocities_by_joint(model, q, maximal.link_velocities(model, q, v)), v, 1e-9)
+    F = maximal_forces.applied_forces(model, q, Q)
+    same(maximal_forces.generalized_force(model, q, F), Q, 1e-8)
