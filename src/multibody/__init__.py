@@ -4,10 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from multibody import geometry
-from multibody.errors import InputError, MultibodyError, SingularityError
+from multibody.errors import InputError, MultibodyError, RobotFileError, SingularityError
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
+    from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
     from multibody.compiler.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
@@ -15,30 +16,42 @@ if TYPE_CHECKING:
     from multibody.compiler.loop import loop
     from multibody.compiler.scan import compile_scan
     from multibody.compiler.traced import TraceError
+    from multibody.model import robots
+    from multibody.model.builder import Builder
+    from multibody.robot import Robot, load
 
 __version__ = "0.1.0"
 
-_COMPILER = {
-    "Kernel": "kernel",
-    "TraceError": "traced",
-    "compile": "compile",
-    "compile_scan": "scan",
-    "config": "config",
-    "eager": "config",
-    "gradient": "differentiate",
-    "hessian_vector": "differentiate",
-    "jacobian": "differentiate",
-    "jvp": "differentiate",
-    "loop": "loop",
-    "vjp": "differentiate",
+_LATER = {
+    "Builder": "model.builder",
+    "Kernel": "compiler.kernel",
+    "Robot": "robot",
+    "TraceError": "compiler.traced",
+    "compile": "compiler.compile",
+    "compile_scan": "compiler.scan",
+    "config": "compiler.config",
+    "eager": "compiler.config",
+    "gradient": "compiler.differentiate",
+    "hessian_vector": "compiler.differentiate",
+    "jacobian": "compiler.differentiate",
+    "jvp": "compiler.differentiate",
+    "load": "robot",
+    "loop": "compiler.loop",
+    "vjp": "compiler.differentiate",
 }
-"""Names that come from a module of the compiler, which is imported when the first is used: LLVM takes a while."""
+"""Names from rooms that are imported when the first is used: LLVM takes a while."""
+
+_ROOMS = {"constraints": "algorithms.constraints", "robots": "model.robots"}
+"""Packages under shorter names."""
 
 __all__ = [
+    "Builder",
     "InputError",
     "Kernel",
     "MultibodyError",
     "Pose",
+    "Robot",
+    "RobotFileError",
     "Rotation",
     "SingularityError",
     "SpatialInertia",
@@ -48,23 +61,29 @@ __all__ = [
     "compile",
     "compile_scan",
     "config",
+    "constraints",
     "eager",
     "geometry",
     "gradient",
     "hessian_vector",
     "jacobian",
     "jvp",
+    "load",
     "loop",
+    "robots",
     "vjp",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _COMPILER:
-        value = getattr(import_module(f"multibody.compiler.{_COMPILER[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'multibody' has no attribute {name!r}")
+    if name in _ROOMS:
+        value: Any = import_module(f"multibody.{_ROOMS[name]}")
+    elif name in _LATER:
+        value = getattr(import_module(f"multibody.{_LATER[name]}"), name)
+    else:
+        raise AttributeError(f"module 'multibody' has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,13 +1,23 @@
 """The command line: one file per command."""
 
+import sys
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from multibody import __version__
+from multibody.cli._tables import terminal
+from multibody.cli.bench import bench
 from multibody.cli.demo import demo
+from multibody.cli.evaluate import evaluate
+from multibody.cli.info import info
+from multibody.errors import MultibodyError
 
 app = typer.Typer(name="multibody", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
+app.command()(info)
+app.command("eval")(evaluate)
+app.command()(bench)
 app.command()(demo)
 
 
@@ -27,5 +37,10 @@ def multibody(
 
 
 def main() -> None:
-    """The entry point of the `multibody` command."""
-    app()
+    """The entry point of the `multibody` command: errors of the library are one message, without a traceback."""
+    try:
+        app()
+    except MultibodyError as error:
+        said = Text.assemble(("error: ", "bold red"), (str(error), "red"))
+        terminal(stderr=True).print(said, soft_wrap=True)
+        sys.exit(1)

@@ -1,158 +1,141 @@
 """`multibody demo`: what the library does today, on one screen and in one picture."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
-from rich.table import Column, Table
+from rich.table import Table
 
-from multibody.cli._tumbling import Motion, collect, tumble
-from multibody.compiler.compile import compile  # noqa: A004
-from multibody.geometry import Pose, Rotation, rates
+from multibody.cli._demo_picture import draw
+from multibody.cli._options import writable
+from multibody.cli._tables import number, show, table, vector
+from multibody.cli._throw import Flight, collect, throw
+from multibody.cli._timing import in_turns
+from multibody.cli._tree import tree
+from multibody.robot import Robot, load
 
-INERTIA = np.diag([0.02, 0.06, 0.07])  # kg m²: a T-shaped handle, spun about each of its axes
-SPINS = ("smallest", "middle", "largest")
-DT, DURATION = 0.005, 12.0  # s
+DT, DURATION = 0.001, 0.95  # s
+SPEEDS = {
+    "inverse_dynamics": "inverse dynamics",
+    "inverse_dynamics_derivatives": "its derivatives",
+    "forward_dynamics": "forward dynamics",
+    "mass_matrix": "mass matrix",
+}
+BATCH = 1024
 
 
 def demo(
     picture: Annotated[Path, typer.Option(help="Where to save the picture.")] = Path("multibody-demo.png"),
+    quick: Annotated[bool, typer.Option("--quick", help="Measure the smallest robot only.")] = False,
 ) -> None:
-    """Show rotations, poses and a tumbling body; check what must be conserved; save a picture."""
-    console = Console()
-    console.rule("[bold]One rotation, eight ways to write it")
-    console.print(_parameterisations(Rotation.from_euler("zyx", [0.9, 0.4, -0.5])))
-    console.rule("[bold]Frames: inner letters touch")
-    _frames(console)
-    console.rule("[bold]A free body on SO(3), spun about each of its axes")
-    motion = _spin(console)
-    failed = _conserved(console, motion)
-    console.rule("[bold]Speed on one core: the same source, eager and compiled")
-    console.print(_speed())
-    _draw(motion, picture)
-    console.print(f"\nSaved [bold]{picture}[/bold]: the spin about the middle axis flips over and over.")
-    if failed:
+    """Show an arm and its dynamics, throw a humanoid and check what is conserved, measure, save a picture."""
+    console = Console(highlight=False)
+    writable("--picture", picture)
+    arm = load("panda")
+    console.rule("[bold]An arm")
+    console.print(tree(arm, console.width))
+    console.rule("[bold]Its kinematics and dynamics, at home")
+    wrong = _arm(console, arm)
+    console.rule("[bold]A humanoid, thrown and let go")
+    humanoid = load("humanoid")
+    flight = _flight(console, humanoid)
+    wrong |= _conserved(console, flight)
+    console.rule("[bold]Speed on one core")
+    speeds = _speeds(console, [arm] if quick else [arm, load("quadruped"), humanoid])
+    show(console, _speed_table(speeds), caption=f"batches of {BATCH}, arrays reused")
+    draw(humanoid, flight, {SPEEDS[name]: row for name, row in speeds.items()}, picture)
+    console.print(f"Saved {picture}.", markup=False)
+    if wrong:
         raise typer.Exit(1)
 
 
-def _text(x: NDArray[Any]) -> str:
-    return np.array2string(np.asarray(x) + 0.0, precision=4, suppress_small=True, separator=", ")
+def _arm(console: Console, robot: Robot) -> bool:
+    """A table of calls and values, and checks of one result by another; whether a check failed."""
+    q, v = robot.home(), np.array([0.3, -0.2, 0.1, 0.4, -0.1, 0.2, 0.5])
+    calls: dict[str, Callable[[], str]] = {
+        'robot.pose("tool", q).position': lambda: f"{vector(robot.pose('tool', q).position)} m",
+        'robot.velocity("tool", q, v)': lambda: vector(robot.velocity("tool", q, v)),
+        'robot.manipulability("tool", q)': lambda: number(float(robot.manipulability("tool", q))),
+        "robot.gravity(q)": lambda: f"{vector(robot.gravity(q))} N·m",
+        "robot.forward_dynamics(q, v, 0)": lambda: f"{vector(robot.forward_dynamics(q, v, 0 * v))} rad/s²",
+        "robot.kinetic_energy(q, v)": lambda: f"{number(float(robot.kinetic_energy(q, v)))} J",
+    }
+    made = table("call", "value")
+    for call, value in track(calls.items(), "compiling", console=console, transient=True):
+        made.add_row(call, value())
+    show(console, made)
+
+    a = robot.forward_dynamics(q, v, np.ones(robot.nv))
+    M, J = robot.mass_matrix(q), robot.jacobian("tool", q)
+    d_dq = robot.inverse_dynamics_derivatives(q, v, a)[0]
+    h = 1e-6
+    ends = [robot.inverse_dynamics(robot.integrate(q, side * np.eye(robot.nv)), v, a) for side in (h, -h)]
+    checks = {
+        "inverse dynamics of forward dynamics is τ": (robot.inverse_dynamics(q, v, a) - 1, 1e-10),
+        "M a + h is τ": (M @ a + robot.bias(q, v) - 1, 1e-10),
+        "J v is the velocity": (J @ v - robot.velocity("tool", q, v), 1e-12),
+        "v·M v / 2 is the kinetic energy": (v @ M @ v / 2 - robot.kinetic_energy(q, v), 1e-12),
+        "∂τ/∂q is that of finite differences": (d_dq - ((ends[0] - ends[1]) / (2 * h)).T, 1e-6),
+    }
+    made = table("check", "off by", "", numbers=2)
+    for name, (error, allowed) in checks.items():
+        off = float(np.abs(error).max())
+        made.add_row(name, f"{off:.0e}", "[green]yes" if off < allowed else "[red]no")
+    show(console, made)
+    return any(np.abs(error).max() >= allowed for error, allowed in checks.values())
 
 
-def _parameterisations(A_R_B: Rotation) -> Table:
-    table = Table("parameterisation", Column("χ", no_wrap=True), "largest |E_R^-1|")
-    names = (
-        "matrix",
-        "quaternion",
-        "angle-axis",
-        "rotation-vector",
-        "euler-zyx",
-        "euler-xyz",
-        "euler-zyz",
-        "euler-zxz",
-    )
-    for name in names:
-        chi = rates.parameters(name, A_R_B)
-        shown = A_R_B.matrix if name == "matrix" else chi
-        table.add_row(name, _text(shown), f"{np.abs(rates.angular_inverse(name, chi)).max():.3f}")
-    return table
-
-
-def _frames(console: Console) -> None:
-    A_H_B = Pose(Rotation.elementary("z", np.pi / 2), [1.0, 0.0, 0.5])  # a robot's base in the world
-    B_H_C = Pose(Rotation.from_euler("zyx", [0.0, np.pi / 6, 0.0]), [0.4, 0.0, 0.8])  # a camera on the robot
-    C_p = np.array([0.0, 0.0, 1.0])  # a point that the camera sees
-    A_H_C = A_H_B @ B_H_C
-    console.print(f"A_H_C = A_H_B @ B_H_C   A_o_C = {_text(A_H_C.position)} m")
-    console.print(f"A_p   = A_H_C @ C_p           = {_text(A_H_C @ C_p)} m")
-    console.print(f"B_H_A = A_H_B.inverse()       back again: {_text(A_H_C.inverse() @ (A_H_C @ C_p))} m")
-
-
-def _spin(console: Console) -> Motion:
-    w0 = 6.0 * np.eye(3) + 0.01  # rad/s, a little off each axis
+def _flight(console: Console, robot: Robot) -> Flight:
+    q, v = robot.home(), np.zeros(robot.nv)
+    q[2] += 0.15
+    v[:6] = 5.2, 0.0, 4.6, 0.3, 4.0, 0.3  # m/s, rad/s
     steps = round(DURATION / DT)
-    states = tumble(INERTIA, w0, DT, steps)
-    return collect(INERTIA, DT, list(track(states, "integrating", total=steps + 1, console=console)))
+    states = track(throw(robot, q, v, DT, steps), "integrating", total=steps + 1, console=console, transient=True)
+    return collect(robot, DT, list(states))
 
 
-def _conserved(console: Console, motion: Motion) -> bool:
-    energy = np.abs(motion.energy / motion.energy[0] - 1).max(axis=0)
-    size = np.linalg.norm(motion.momentum[0], axis=-1)
-    momentum = np.linalg.norm(motion.momentum - motion.momentum[0], axis=-1).max(axis=0) / size
-    orthogonality = np.abs(np.swapaxes(motion.A_R_B, -1, -2) @ motion.A_R_B - np.eye(3)).max(axis=(0, 2, 3))
-    axis = motion.A_R_B[:, range(3), range(3), range(3)]  # how much each spin axis still points where it did
-    table = Table("inertia about it", "turns away by", "energy drift", "momentum drift", "|R^T R - 1|")
-    for k, name in enumerate(SPINS):
-        away = np.degrees(np.arccos(np.clip(axis[:, k].min(), -1, 1)))
-        row = (f"{away:.1f}°", f"{energy[k]:.1e}", f"{momentum[k]:.1e}", f"{orthogonality[k]:.1e}")
-        table.add_row(name, *row)
-    console.print(table)
-    failed = bool(max(energy.max(), momentum.max()) > 1e-6 or orthogonality.max() > 1e-11)
-    console.print("[red]not conserved[/red]" if failed else f"Energy and momentum conserved over {DURATION:g} s: yes")
+def _conserved(console: Console, flight: Flight) -> bool:
+    made = table("", "at the start", "at the end", "largest drift", numbers=3)
+    for name, x in (("kinetic energy, J", flight.kinetic), ("potential energy, J", flight.potential)):
+        made.add_row(name, f"{x[0]:.3f}", f"{x[-1]:.3f}", "")
+    total = flight.kinetic + flight.potential
+    drift, turning = flight.energy_drift.max(), flight.momentum_drift.max()
+    made.add_row("total energy, J", f"{total[0]:.3f}", f"{total[-1]:.3f}", f"{drift:.0e}")
+    size = np.linalg.norm(flight.momentum, axis=-1)
+    made.add_row("angular momentum, kg m²/s", f"{size[0]:.3f}", f"{size[-1]:.3f}", f"{turning:.0e}")
+    show(console, made)
+    failed = bool(max(drift, turning) > 1e-6)
+    said = "[red]not conserved[/red]" if failed else f"Energy and momentum conserved over {DURATION:g} s: yes"
+    console.print(f"{said} (RK4 on the group, {DT * 1e3:g} ms)")
     return failed
 
 
-def _speed() -> Table:
-    count = 200_000
-    rotations = Rotation.random(np.random.default_rng(0), (count,))
-    matrices, phi, points = np.array(rotations.matrix), rotations.rotation_vector, np.ones((count, 3))
-    cases: dict[str, tuple[Callable[..., Any], tuple[NDArray[Any], ...]]] = {
-        "matrix to quaternion": (lambda R: Rotation.from_matrix(R).quaternion, (matrices,)),
-        "matrix to Euler angles": (lambda R: Rotation.from_matrix(R).euler("zyx"), (matrices,)),
-        "rotation vector to matrix": (lambda phi: Rotation.exp(phi).matrix, (phi,)),
-        "composition": (lambda R, S: R @ S, (matrices, matrices)),
-        "rotation of a vector": (lambda R, r: Rotation.from_matrix(R) @ r, (matrices, points)),
-    }
-    table = Table("operation, million per second", "NumPy", "compiled", "compiled in")
-    for name, (function, arrays) in cases.items():
-        begun = time.perf_counter()
-        kernel = compile(function, *(array.shape[1:] for array in arrays))
-        built = time.perf_counter() - begun
-        out = kernel(*arrays)
-        plain = min(_timed(lambda f=function, a=arrays: f(*a)) for _ in range(5))
-        native = min(_timed(lambda k=kernel, a=arrays, o=out: k(*a, out=o)) for _ in range(5))
-        table.add_row(name, f"{count / plain / 1e6:.1f}", f"{count / native / 1e6:.0f}", f"{built:.2f} s")
-    return table
+def _speeds(console: Console, robots: list[Robot]) -> dict[str, dict[str, float]]:
+    """Evaluations per second in batches, by quantity and robot."""
+    rng = np.random.default_rng(0)
+    states = [[robot.random(rng, (BATCH,)), *rng.standard_normal((2, BATCH, robot.nv))] for robot in robots]
+    pairs = [(name, k) for name in SPEEDS for k in range(len(robots))]
+    calls: dict[str, dict[str, Callable[[], Any]]] = {name: {} for name in SPEEDS}
+    for name, k in track(pairs, "compiling", console=console, transient=True):
+        calls[name][robots[k].name] = _batch(robots[k], name, states[k])
+    measured = track(calls.items(), "measuring", console=console, transient=True)
+    return {name: {who: BATCH / t for who, t in in_turns(each).items()} for name, each in measured}
 
 
-def _timed(case: Any) -> float:
-    start = time.perf_counter()
-    case()
-    return time.perf_counter() - start
+def _batch(robot: Robot, name: str, states: list[Any]) -> Callable[[], Any]:
+    kernel = robot.kernel(name)
+    args = states[: len(kernel.signature.inputs)]
+    out = kernel(*args)
+    return lambda: kernel(*args, out=out)
 
 
-def _draw(motion: Motion, picture: Path) -> None:
-    from matplotlib.figure import Figure  # here, because it takes longer to import than all the rest
-
-    figure = Figure(figsize=(12, 4), layout="constrained")
-    sphere = figure.add_subplot(1, 3, 1, projection="3d")
-    colors = ("tab:blue", "tab:red", "tab:green")
-    grid = np.stack(np.meshgrid(1.0, np.linspace(0, 2 * np.pi, 25), np.linspace(0, np.pi, 13)), axis=-1)[:, 0]
-    sphere.plot_wireframe(*np.moveaxis(rates.position("spherical", grid), -1, 0), color="0.85", lw=0.5)
-    for k, color in enumerate(colors):
-        sphere.plot(*motion.A_R_B[:, k, :, k].T, color=color, lw=1 if k == 1 else 4)
-    sphere.set(title="paths of the three spin axes", aspect="equal", xlabel="x", ylabel="y", zlabel="z")
-    sphere.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
-
-    angles = figure.add_subplot(1, 3, 2)
-    chi = Rotation.from_matrix(motion.A_R_B[:, 1]).euler("zyx")
-    chi_dot = np.einsum("tij,tj->ti", rates.angular_inverse("euler-zyx", chi, "B", damping=1e-9), motion.B_w[:, 1])
-    angles.semilogy(motion.time, np.linalg.norm(chi_dot, axis=-1), color="tab:red", label="rates of Euler angles zyx")
-    angles.semilogy(motion.time, np.linalg.norm(motion.B_w[:, 1], axis=-1), color="black", label="angular velocity")
-    angles.set(title="Euler angles race near gimbal lock", xlabel="time [s]", ylabel="rad/s")
-    angles.set_ylim(top=3e4)
-    angles.legend(loc="upper right", fontsize="small")
-
-    drift = figure.add_subplot(1, 3, 3)
-    for k, color in enumerate(colors):
-        error = np.abs(motion.energy[1:, k] / motion.energy[0, k] - 1)
-        drift.semilogy(motion.time[1:], np.maximum(error, 1e-17), color=color, lw=1, label=f"{SPINS[k]} inertia")
-    drift.set(title="energy error of the integration on SO(3)", xlabel="time [s]", ylabel="relative")
-    drift.legend(title="spun about the axis of", loc="lower right", fontsize="small")
-    figure.savefig(picture, dpi=110)
+def _speed_table(speeds: dict[str, dict[str, float]]) -> Table:
+    robots = list(next(iter(speeds.values())))
+    made = table("million evaluations per second", *robots, numbers=len(robots))
+    for name, row in speeds.items():
+        made.add_row(SPEEDS[name], *(f"{row[robot] / 1e6:.3g}" for robot in robots))
+    return made

@@ -1,0 +1,75 @@
+"""The picture of the demo: a flight, its energies, and speeds."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multibody.cli._throw import Flight
+from multibody.robot import Robot
+
+SNAPSHOTS = 6
+LEGEND: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 1.2, "columnspacing": 1.0}
+
+
+def draw(robot: Robot, flight: Flight, speeds: dict[str, dict[str, float]], path: Path) -> None:
+    """Save the picture.
+
+    Args:
+        robot: what flies.
+        flight: how.
+        speeds: evaluations per second, by quantity and robot.
+        path: where to.
+    """
+    from matplotlib.figure import Figure  # here, because it takes longer to import than all the rest
+
+    figure = Figure(figsize=(13, 3.8), layout="constrained")
+    air, energy, speed = figure.subplots(1, 3, width_ratios=(2.2, 1, 1))
+    _air(air, robot, flight)
+    _energy(energy, flight)
+    _speed(speed, speeds)
+    figure.savefig(path, dpi=110)
+
+
+def _air(axes: Any, robot: Robot, flight: Flight) -> None:
+    """The robot from its right, as sticks from joint to joint, and the path of its centre of mass."""
+    chosen = np.linspace(0, len(flight.time) - 1, SNAPSHOTS).round().astype(int)
+    poses = robot.poses(flight.q[chosen])
+    sticks = [(robot.bodies[p - 1].name, body.name) for _, p, body in robot.model.outward() if p]
+    sticks += [(frame.link, frame.name) for frame in robot.model.extra_frames]
+    for start, end in sticks:
+        line = np.stack([poses[start].position, poses[end].position], axis=1)[..., [0, 2]]
+        color = "tab:orange" if "left" in end else "tab:blue" if "right" in end else "0.2"
+        for k, ((x0, z0), (x1, z1)) in enumerate(line):
+            alpha = 0.35 + 0.65 * k / (SNAPSHOTS - 1)
+            axes.plot([x0, x1], [z0, z1], color=color, lw=2.5, alpha=alpha, solid_capstyle="round")
+    head = poses["vertex"].position[:, [0, 2]]
+    axes.scatter(*head.T, s=60, color="0.2", zorder=3)
+    com = robot.center_of_mass(flight.q)
+    axes.plot(com[:, 0], com[:, 2], "--", color="tab:red", lw=1, label="centre of mass")
+    axes.set(title=f"{robot.name}, thrown and let go", xlabel="x [m]", ylabel="z [m]", aspect="equal")
+    axes.legend(loc="lower center", **LEGEND)
+
+
+def _energy(axes: Any, flight: Flight) -> None:
+    potential = flight.potential - flight.potential[0]
+    axes.plot(flight.time, flight.kinetic, color="tab:blue", label="kinetic")
+    axes.plot(flight.time, potential, color="tab:orange", label="potential")
+    axes.plot(flight.time, flight.kinetic + potential, color="0.2", label="total")
+    axes.set(title=f"energy, drift {flight.energy_drift.max():.0e}", xlabel="time [s]", ylabel="J")
+    axes.set_ylim(top=1.35 * flight.kinetic[0])
+    axes.legend(loc="upper center", ncols=3, **LEGEND)
+
+
+def _speed(axes: Any, speeds: dict[str, dict[str, float]]) -> None:
+    robots = list(next(iter(speeds.values())))
+    height = 0.8 / len(robots)
+    for k, robot in enumerate(robots):
+        places = [i + (k - (len(robots) - 1) / 2) * height for i in range(len(speeds))]
+        bars = axes.barh(places, [row[robot] / 1e6 for row in speeds.values()], height, label=robot)
+        axes.bar_label(bars, fmt="%.3g", padding=2, fontsize="small")
+    axes.set_yticks(range(len(speeds)), [name.replace(" ", "\n", 1) for name in speeds])
+    axes.set(title="million per second, one core", xscale="log")
+    axes.invert_yaxis()
+    axes.margins(x=0.22)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.08), ncols=3, **LEGEND)

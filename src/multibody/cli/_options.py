@@ -1,0 +1,72 @@
+"""What commands share: options that say which robot and which state."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.model import configuration
+from multibody.robot import Robot
+
+
+class Mimic(StrEnum):
+    """How joints that follow others are read."""
+
+    coupled = "coupled"
+    independent = "independent"
+
+
+class Representation(StrEnum):
+    """How the twist of a frame is written."""
+
+    mixed = "mixed"
+    left = "left"
+    right = "right"
+
+
+File = Annotated[str, typer.Argument(help="A URDF or MJCF file, or the name of an embedded robot.")]
+Floating = Annotated[bool, typer.Option("--floating", help="Add a floating base.")]
+MimicOption = Annotated[Mimic, typer.Option(help="Joints that follow others: tied to them, or free.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Make an error of the first warning about the file.")]
+
+
+def configuration_of(robot: Robot, text: str, rng: np.random.Generator) -> NDArray[Any]:
+    """q from a text: numbers, "neutral", "home" or "random"."""
+    named = {"neutral": robot.neutral, "home": robot.home, "random": lambda: robot.random(rng)}
+    q = named[text]() if text in named else _numbers("--q", text, ", ".join(named))
+    return robot.check(q, limits=False)
+
+
+def rates_of(robot: Robot, what: str, text: str, rng: np.random.Generator) -> NDArray[Any]:
+    """v or a from a text: numbers, "zero" or "random"."""
+    if text == "zero":
+        return np.zeros(robot.nv)
+    if text == "random":
+        return rng.standard_normal(robot.nv)
+    return configuration.sized(robot.model, _numbers(f"--{what}", text, "zero, random"), what)
+
+
+def _numbers(option: str, text: str, names: str) -> NDArray[Any]:
+    try:
+        numbers = np.array([float(part) for part in text.replace(",", " ").split()])
+    except ValueError:
+        numbers = np.array([np.nan])
+    if not np.isfinite(numbers).all():
+        message = f"expected finite numbers with commas between them, or one of: {names}; got {text!r}"
+        raise typer.BadParameter(message, param_hint=option)
+    return numbers
+
+
+def writable(option: str, path: Path) -> Path:
+    """A path to which a picture can be saved: told before the work, not after it."""
+    directory = path.resolve().parent
+    if not (directory.is_dir() and os.access(directory, os.W_OK)):
+        raise InputError(f"{option}: expected a place in a directory that can be written to, got {str(path)!r}")
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise InputError(f"{option}: expected a name that ends in .png, .svg or .pdf, got {str(path)!r}")
+    return path

@@ -1,0 +1,117 @@
+"""`multibody eval`: kinematics and dynamics at one state, as tables or JSON."""
+
+import json
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from multibody.cli._options import (
+    File,
+    Floating,
+    Mimic,
+    MimicOption,
+    Representation,
+    Strict,
+    configuration_of,
+    rates_of,
+)
+from multibody.cli._tables import TWIST, matrix, number, show, terminal, vector, velocity_names
+from multibody.errors import InputError
+from multibody.geometry import Rotation
+from multibody.robot import Robot, load
+from multibody.robot.quantities import Request
+
+
+def evaluate(
+    file: File,
+    frame: Annotated[str | None, typer.Option(help="For its pose, velocity, acceleration and Jacobian.")] = None,
+    q: Annotated[str, typer.Option(help='Numbers "0,0.1,...", or neutral, home, random.')] = "home",
+    v: Annotated[str, typer.Option(help='Numbers "0,0.1,...", or zero, random.')] = "zero",
+    a: Annotated[str, typer.Option(help='Numbers "0,0.1,...", or zero, random.')] = "zero",
+    representation: Annotated[Representation, typer.Option(help="Of velocity and Jacobian.")] = Representation.mixed,
+    floating: Floating = False,
+    mimic: MimicOption = Mimic.coupled,
+    strict: Strict = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is random.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all digits.")] = False,
+) -> None:
+    """Compute pose, Jacobian, mass matrix, bias, gravity and torque at one state."""
+    robot = load(file, floating=floating, mimic=mimic.value, strict=strict)
+    rng = np.random.default_rng(seed)
+    state = {"q": configuration_of(robot, q, rng)}
+    state |= {"v": rates_of(robot, "v", v, rng), "a": rates_of(robot, "a", a, rng)}
+    results = _computed(robot, state, frame, representation.value)
+    _warn_of_limits(robot, state["q"])
+    if as_json:
+        plain = _plain(robot, state, frame, representation.value, results)
+        print("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(x)}" for name, x in plain.items()) + "\n}")
+    else:
+        _show(terminal(), robot, state, frame, representation.value, results)
+
+
+def _computed(robot: Robot, state: dict[str, Any], frame: str | None, representation: str) -> dict[str, Any]:
+    """In plain NumPy: compiling takes longer than one evaluation."""
+    names = ["mass_matrix", "bias", "gravity", "inverse_dynamics", "kinetic_energy"]
+    requests = [Request.of(robot.model, name) for name in names + ["center_of_mass"] * bool(robot.mass)]
+    if frame is not None:
+        requests.append(Request.of(robot.model, "pose", frame))
+        for name in ("jacobian", "velocity", "acceleration"):
+            requests.append(Request.of(robot.model, name, frame, representation=representation))
+    return {r.name: r.function(robot.model)(*(state[name] for name in r.inputs())) for r in requests}
+
+
+def _warn_of_limits(robot: Robot, q: Any) -> None:
+    try:
+        robot.check(q)
+    except InputError as error:
+        terminal(stderr=True).print(f"note: {error}", style="yellow", soft_wrap=True)
+
+
+def _plain(
+    robot: Robot, state: dict[str, Any], frame: str | None, representation: str, results: dict[str, Any]
+) -> dict[str, Any]:
+    plain: dict[str, Any] = {"robot": robot.name, "nq": robot.nq, "nv": robot.nv}
+    plain |= {name: np.asarray(x).tolist() for name, x in state.items()}
+    if frame is not None:
+        rotation, position = results["pose"]
+        plain |= {"frame": frame, "representation": representation}
+        plain["pose"] = {
+            "position": position.tolist(),
+            "quaternion": Rotation.from_matrix(rotation).quaternion.tolist(),
+            "rotation": rotation.tolist(),
+        }
+    plain |= {name: np.asarray(x).tolist() for name, x in results.items() if name != "pose"}
+    return plain
+
+
+def _show(
+    console: Console, robot: Robot, state: dict[str, Any], frame: str | None, representation: str, results: Any
+) -> None:
+    names = velocity_names(robot)
+    console.print(Text.assemble((robot.name, "bold"), f" at q = {vector(state['q'])}\n"))
+    made = Table.grid(padding=(0, 2))
+    if robot.mass:
+        made.add_row("centre of mass", f"{vector(results['center_of_mass'])} m")
+    made.add_row("kinetic energy", f"{number(results['kinetic_energy'])} J")
+    if frame is not None:
+        rotation, position = results["pose"]
+        R = Rotation.from_matrix(rotation)
+        made.add_row()
+        made.add_row("frame", f"{frame}, {representation}")
+        made.add_row("position", f"{vector(position)} m")
+        made.add_row("quaternion w, x, y, z", vector(R.quaternion))
+        made.add_row("Euler angles z, y, x", f"{vector(R.euler('zyx'))} rad")
+        made.add_row("velocity", vector(results["velocity"]))
+        made.add_row("acceleration", vector(results["acceleration"]))
+    show(console, made)
+    if not robot.nv:
+        return
+    if frame is not None:
+        matrix(console, "Jacobian, transposed", results["jacobian"].T, names, TWIST)
+    forces = [state["v"], state["a"], *(results[name] for name in ("gravity", "bias", "inverse_dynamics"))]
+    matrix(console, "Forces", np.stack(forces, axis=-1), names, ("v", "a", "gravity g", "bias h", "τ = M a + h"))
+    matrix(console, "Mass matrix M", results["mass_matrix"], names, [str(k) for k in range(robot.nv)], digits=3)

@@ -1,0 +1,172 @@
+"""Kernels of robots: compiled when first asked for, shared between equal models, kept on disk."""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from multibody.algorithms.pivots import pivots
+from multibody.compiler.cache import source_digest
+from multibody.compiler.compile import compile as compile_kernel
+from multibody.compiler.kernel import Kernel
+from multibody.errors import InputError
+from multibody.geometry._arrays import batch_shape, floats, is_traced
+from multibody.model import configuration
+from multibody.model.model import Model
+from multibody.model.parametric import INERTIAL, PLACEMENT, with_values
+from multibody.robot.quantities import QUANTITIES, Request, length
+
+PARAMETERS: dict[str, Callable[[int], tuple[int, ...]]] = {
+    "inertias": lambda bodies: (bodies, INERTIAL),
+    "placements": lambda bodies: (bodies, PLACEMENT),
+    "gravity": lambda bodies: (3,),  # noqa: ARG005
+}
+"""Numbers of the model that can be inputs of a kernel, and their shapes for a number of bodies."""
+
+_shared: WeakValueDictionary[str, Kernel] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Task:
+    """A function of a robot's inputs, to be compiled or run as it is."""
+
+    content: Any
+    """It stands for the function: two with the same content do the same on models with the same dynamics."""
+    compute: Callable[..., Any]
+    inputs: dict[str, Any]
+    """The names and lengths of its arguments; of parameters, the shapes."""
+    any_length: bool = False
+    """Whether quaternions need not be units."""
+
+
+def task(
+    model: Model,
+    requests: Sequence[Request],
+    inputs: Sequence[str],
+    *,
+    single: bool,
+    parameters: Sequence[str] = (),
+) -> Task:
+    """To compute several requests together: what they share is computed once.
+
+    Args:
+        model: the robot.
+        requests: what to compute.
+        inputs: the names of all inputs, in the order of the arguments.
+        single: whether the result is that of the only request, and not a tuple of results.
+        parameters: which of PARAMETERS are further inputs, after the others, instead of the model's numbers.
+    """
+    needs = [[inputs.index(name) for name in request.inputs()] for request in requests]
+    solving = [request for request in requests if QUANTITIES[request.name].solves]
+    unchecked = [] if "inertias" in parameters else solving
+
+    def compute(*args: Any) -> Any:
+        if unchecked:  # when there is no code in the cache: what is there has passed
+            check_masses(model)
+            unchecked.clear()
+        own = with_values(model, **dict(zip(parameters, args[len(inputs) :], strict=True))) if parameters else model
+        found = [r.function(own)(*(args[k] for k in needed)) for r, needed in zip(requests, needs, strict=True)]
+        return found[0] if single else tuple(found)
+
+    compute.__name__ = requests[0].name if single else "evaluate"
+    content = ([request.key(model) for request in requests], tuple(inputs), single, tuple(parameters))
+    any_length = all(QUANTITIES[request.name].any_length for request in requests)
+    lengths: dict[str, Any] = {name: length(model, name) for name in inputs}
+    lengths |= {name: PARAMETERS[name](len(model.bodies)) for name in parameters}
+    return Task(content, compute, lengths, any_length)
+
+
+def kernel(model: Model, task: Task, dtype: str) -> Kernel:
+    """The kernel of a task, compiled unless a robot in this process holds it."""
+    key = repr((model.dynamics_digest, task.content, dtype, _sources()))
+    with _lock:
+        found = _shared.get(key)
+    if found is not None:
+        return found
+    made = compile_kernel(
+        task.compute,
+        *task.inputs.values(),
+        names=list(task.inputs),
+        dtype=dtype,
+        key=key,
+        batched=True,
+        quaternions=None if task.any_length else _quaternions(model, task.inputs),
+    )
+    with _lock:
+        return _shared.setdefault(key, made)
+
+
+def plain(model: Model, task: Task, dtype: np.dtype[Any]) -> Callable[..., Any]:
+    """The NumPy source of a task, called as its kernel is."""
+
+    def call(*args: Any, out: Any = None, threads: int | None = None) -> Any:
+        del threads
+        if len(args) != len(task.inputs):
+            raise InputError(f"expected {len(task.inputs)} arguments ({', '.join(task.inputs)}), got {len(args)}")
+        arrays = []
+        for value, (name, n) in zip(args, task.inputs.items(), strict=True):
+            array = floats(value, name, n)
+            if name.startswith("q") and not task.any_length and not is_traced(array):
+                configuration.check_units(model, array)
+            arrays.append(array if is_traced(array) else array.astype(dtype, copy=False))
+        batch = batch_shape(", ".join(task.inputs), *((array, 1) for array in arrays))
+        found = task.compute(*(np.broadcast_to(array, (*batch, array.shape[-1])) for array in arrays))
+        return handed(found, out, dtype)
+
+    return call
+
+
+def handed(found: Any, out: Any, dtype: np.dtype[Any]) -> Any:
+    """The results in the robot's precision, or written into `out`."""
+    if isinstance(found, tuple):
+        places = (None,) * len(found) if out is None else out
+        if not isinstance(places, tuple | list) or len(places) != len(found):
+            raise InputError(f"out: expected {len(found)} arrays in a tuple, got {out!r}")
+        return tuple(handed(one, place, dtype) for one, place in zip(found, places, strict=True))
+    if out is None:
+        return found if is_traced(found) else np.asarray(found, dtype)[()]
+    if not isinstance(out, np.ndarray) or out.shape != found.shape:
+        raise InputError(f"out: expected an array of shape {found.shape}, got {np.shape(out)}")
+    out[...] = found
+    return out
+
+
+def _quaternions(model: Model, inputs: Iterable[str]) -> dict[str, list[int]]:
+    """Where unit quaternions begin in each input."""
+    starts = [j.q.start + j.kind.quaternion.start for j in model.joints if j.kind.quaternion is not None]
+    found = {name: starts for name in inputs if name.startswith("q")}
+    if "placements" in inputs:
+        found["placements"] = [PLACEMENT * k + 3 for k in range(len(model.bodies))]
+    return found
+
+
+def check_masses(model: Model) -> None:
+    """Refuse a robot on which forward dynamics divides by zero, naming the joint that moves nothing.
+
+    A joint is blamed when its share of the mass matrix vanishes at several configurations, relative to the largest.
+    """
+    rng = np.random.default_rng(0)
+    for q in (configuration.neutral(model), configuration.random(model, rng), configuration.random(model, rng)):
+        shares = pivots(model, q)
+        bad = [k for k, x in enumerate(shares) if not x > 1e-13 * np.nanmax(np.abs(shares), initial=0.0)]
+        if not bad:
+            return
+    joint = next(j for j in model.joints if j.v.start <= bad[-1] < j.v.stop)
+    raise InputError(
+        f"{model.name}: the joint {joint.name!r} moves no inertia when those beyond it are free, so that the mass "
+        f"matrix is singular: look for links without mass from {joint.child!r} on. Give one an inertia or the joint an "
+        "armature, or lock it: robot.lock({...})"
+    )
+
+
+@cache
+def _sources() -> str:
+    """A digest of the library's sources, the compiler's aside: the cache knows those itself."""
+    root = Path(__file__).parent.parent
+    return source_digest(*(root / room for room in ("geometry", "model", "algorithms", "robot")))

@@ -1,0 +1,36 @@
+"""The command line inside of the test's process."""
+
+import contextlib
+import io
+import sys
+from typing import NamedTuple
+from unittest import mock
+
+from multibody.cli import main
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str, columns: int = 80) -> Done:
+    """What `multibody ARGUMENTS` prints in a terminal of this width, and its exit code."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["multibody", *arguments]),
+        mock.patch.dict("os.environ", {"COLUMNS": str(columns), "TERM": "dumb"}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def widest(text: str) -> int:
+    return max(len(line.rstrip()) for line in text.splitlines())
