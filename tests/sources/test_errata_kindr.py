@@ -182,3 +182,12 @@ def test_k14_which_way_a_rotation_maps(rng):
     differ(plus(T(C_IB), I_w * dt), T(following))
     same(plus(C_IB, I_w * dt), following)
     same(mb.Rotation.from_matrix(C_IB).integrate(I_w, dt).matrix, following)
+
+
+def test_k16_dots_for_bars(rng):
+    """[Kindr §Coordinate Rates]: F has the conjugate of H, of which the bar is scanned as two dots."""
+    q, B_w = unit(rng.normal(size=(N, 4))), rng.normal(size=(N, 3))
+    q_dot = quaternions.multiply(q, np.concatenate([np.zeros((N, 1)), B_w], -1)) / 2
+    differ(mul(T(quaternions.rate_matrix(q)) / 2, B_w), q_dot)
+    same(mul(T(quaternions.rate_matrix_bar(q)) / 2, B_w), q_dot)
+    same(mul(2 * quaternions.rate_matrix_bar(q), q_dot), B_w)

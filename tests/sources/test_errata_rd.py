@@ -170,3 +170,27 @@ def test_rd14_headers_of_the_matlab_functions(sequence, rng):
     angles = np.array([printed_angles(sequence, c) for c in C])
     differ(Truth.from_euler("ZYX", angles).as_matrix(), C)
     same(Truth.from_euler(sequence.upper(), angles).as_matrix(), C)
+
+
+@pytest.mark.parametrize("name", ["euler-zyx", "euler-xyz", "euler-zyz", "quaternion", "angle-axis", "rotation-vector"])
+def test_rd21_rates_of_a_floating_base(name, rng):
+    """[RD 2.262]: the matrices that it lists give the angular velocity in the axes of I; u has it in those of B."""
+    chi = rates.parameters(name, mb.Rotation.from_euler("zyz", rng.uniform(0.3, 1.2, (N, 3))))
+    w = rng.normal(size=(N, 3))
+    chi_dot = mul(rates.angular_inverse(name, chi, frame="B"), w)  # B_w_IB = w
+    h = 1e-6
+    turned = lambda t: rates.rotation(name, chi + t * chi_dot).matrix
+    C_IB = turned(0.0)
+    same(vee(T(C_IB) @ (turned(h) - turned(-h)) / (2 * h)), w, 1e-8)
+    E_R = rates.angular(name, chi, frame="A")  # as printed in 2.86 to 2.106
+    differ(mul(E_R, chi_dot), w)
+    same(mul(T(C_IB) @ E_R, chi_dot), w, 1e-12)
+
+
+def test_rd22_acceleration_of_a_floating_base(rng):
+    """[RD 2.261]: the second part of u' is the rate of B_w_IB, the angular acceleration, and not a rate of that."""
+    C_IB = split(random_motion(rng, (N,)))[0]
+    B_w = (C_IB.T @ C_IB.rate).map(lambda c: vee(c)[..., None])
+    acceleration = B_w.rate.now[..., 0]
+    same(acceleration, mul(T(C_IB.now), vee((C_IB.rate @ C_IB.T).rate.now)), 1e-12)  # C^T of the derivative of I_w
+    differ(B_w.rate.rate.now[..., 0], acceleration)

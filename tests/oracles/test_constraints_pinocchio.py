@@ -1,0 +1,64 @@
+"""Constrained dynamics and impacts beside Pinocchio, on walking machines."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import multibody as mb
+from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms.constraints import ConstraintSet, FrameContact, PointContact
+from multibody.model.layouts import PinocchioLayout
+
+from .robot_data import urdf
+
+ANYMAL = ("anymal_b_simple_description/robots/anymal.urdf", ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"))
+TALOS = ("talos_data/robots/talos_reduced.urdf", ("left_sole_link", "right_sole_link"))
+CASES = [(*ANYMAL, PointContact), (*TALOS, FrameContact)]
+
+
+def peers(path, frames, kind):
+    robot = mb.load(urdf(path), floating=True, mimic="independent")
+    model = pin.buildModelFromUrdf(str(urdf(path)), pin.JointModelFreeFlyer())
+    size = pin.ContactType.CONTACT_3D if kind is PointContact else pin.ContactType.CONTACT_6D
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for name in frames:
+        frame = model.frames[model.getFrameId(name)]
+        axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        models.append(pin.RigidConstraintModel(size, model, frame.parentJoint, frame.placement, axes))
+    for one in models:
+        datas.append(one.createData())
+    data = model.createData()
+    pin.initConstraintDynamics(model, data, models, datas)
+    constraints = ConstraintSet(robot.model, [kind(name, name) for name in frames])
+    return robot, constraints, PinocchioLayout(robot.model, model), model, data, models, datas
+
+
+@pytest.mark.parametrize(("path", "frames", "kind"), CASES, ids=["anymal", "talos"])
+@pytest.mark.parametrize("seed", range(2))
+def test_constraint_dynamics(path, frames, kind, seed):
+    """[RD 3.57, 3.61-3.62]"""
+    robot, constraints, layout, model, data, models, datas = peers(path, frames, kind)
+    rng = np.random.default_rng(seed)
+    q, v, tau = robot.random(rng), rng.standard_normal(robot.nv), rng.standard_normal(robot.nv)
+    J = constraints.jacobian(q)
+    v = v - np.linalg.pinv(J) @ (J @ v)
+    state = layout.q_to(q), layout.v_to(q, v)
+    theirs = pin.constraintDynamics(model, data, *state, layout.tau_to(q, tau), models, datas)
+    a, f = dynamics.constrained_dynamics(constraints, q, v, tau)
+    np.testing.assert_allclose(layout.a_from(*state, theirs), a, rtol=1e-7, atol=1e-7 * np.abs(a).max())
+    forces = [d.contact_force.vector[: len(f) // len(frames)] for d in datas]
+    np.testing.assert_allclose(np.concatenate(forces), f, rtol=1e-7, atol=1e-7 * np.abs(f).max())
+
+
+@pytest.mark.parametrize(("path", "frames", "kind"), CASES, ids=["anymal", "talos"])
+@pytest.mark.parametrize("restitution", [0.0, 0.4])
+def test_impulse_dynamics(path, frames, kind, restitution):
+    """[RD 3.66-3.70]"""
+    robot, constraints, layout, model, data, models, datas = peers(path, frames, kind)
+    rng = np.random.default_rng(7)
+    q, v = robot.random(rng), rng.standard_normal(robot.nv)
+    state = layout.q_to(q), layout.v_to(q, v)
+    theirs = pin.impulseDynamics(model, data, *state, models, datas, restitution)
+    found = dynamics.impact(constraints, q, v, restitution)
+    np.testing.assert_allclose(layout.v_from(state[0], theirs), found.velocity, atol=1e-8 * np.abs(v).max())
+    assert found.energy_loss >= 0
