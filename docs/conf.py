@@ -32,7 +32,24 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("geometry", "notation", "equations", "errata", "contributing", "changelog")}
+WITHOUT_SIDEBAR = (
+    "urdf-to-torque",
+    "which-jacobian",
+    "projected-newton-euler",
+    "geometry",
+    "loading-robots",
+    "dynamics",
+    "robots",
+    "robots-embedded",
+    "compile",
+    "notation",
+    "equations",
+    "errata",
+    "how-the-compiler-works",
+    "contributing",
+    "changelog",
+)
+html_sidebars = {page: [] for page in WITHOUT_SIDEBAR}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,

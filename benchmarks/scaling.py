@@ -1,0 +1,140 @@
+"""Cost against the number of links, 2 to 500: python benchmarks/scaling.py [--most 500] [--plot FILE]
+
+Chains and binary trees of hinges. For kinematics (the centre of mass, which needs the poses of all links), inverse and
+forward dynamics: the time to compile from cold, the time of one evaluation in a batch, and the operations. The claims:
+each grows linearly (from 30 to 500 links, per link, operations by at most 30 %, as forward dynamics changes its
+algorithm with the depth, compilation by half, the time of an evaluation by a factor of two); a chain of 500 links is
+compiled for the three within 2 minutes and 2 GB, each from a fresh process. Exit status 1 when one does not hold.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _robots import least, one_core
+
+import multibody as mb
+from multibody.model.builder import Builder
+from multibody.model.joints import Revolute
+from multibody.model.shapes import Cylinder
+
+COUNT = 256
+SIZES = (2, 5, 10, 30, 100, 250, 500)
+QUANTITIES = {"center_of_mass": ("q",), "inverse_dynamics": ("q", "v", "a"), "forward_dynamics": ("q", "v", "tau")}
+SHAPES = ("chain", "tree")
+FLAT = {"compile": 1.5, "sample": 2.0, "operations": 1.3}
+MEMORY, SECONDS = 2048, 120
+Figures = dict[str, float]
+
+
+def hinges(links: int, shape: str) -> mb.Robot:
+    """A chain, or a binary tree, of rods whose hinges are about x, y and z in turn."""
+    builder = Builder(f"{shape}-{links}").body("link0")
+    for i in range(1, links + 1):
+        parent = i - 1 if shape == "chain" else i // 2
+        builder.body(f"link{i}", shape=Cylinder(0.02, 0.2), mass=1.0, pose=[0.0, 0.0, 0.1])
+        kind, names = Revolute("xyz"[i % 3]), (f"link{parent}", f"link{i}")
+        builder.joint(f"hinge{i}", kind, parent=names[0], child=names[1], placement=[0.01, 0.02, 0.2])
+    return mb.Robot(builder.model())
+
+
+def figures(links: int, shape: str, what: str) -> Figures:
+    """Seconds to compile and of one evaluation, operations, and the memory of the process so far in MB."""
+    mb.config.cache = False
+    robot, rng = hinges(links, shape), np.random.default_rng(0)
+    mb.compile(np.sin, ())  # what the first kernel of a process costs is not the robot's
+    start, used = time.perf_counter(), time.process_time()
+    kernel = robot.kernel(what)
+    wall, cpu = time.perf_counter() - start, time.process_time() - used
+    velocities = [rng.standard_normal((COUNT, robot.nv)) for _ in range(2)]
+    arrays = [robot.random(rng, (COUNT,)), *velocities][: len(QUANTITIES[what])]
+    out = kernel(*arrays)
+    sample = least({what: lambda: kernel(*arrays, out=out)}, 0.3)[what] / COUNT
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"compile": cpu, "wall": wall, "sample": sample, "operations": sum(kernel.ops.values()), "memory": memory}
+
+
+def in_fresh_process(links: int, shape: str, what: str) -> Figures:
+    command = [sys.executable, __file__, "--one", str(links), shape, what]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def grows_linearly(found: dict[int, Figures]) -> list[str]:
+    """Which figures do not."""
+    large = [links for links in found if links >= 30]
+    bad = []
+    for figure, most in FLAT.items():
+        per_link = [found[links][figure] / links for links in large]
+        if large and max(per_link) > most * per_link[0]:
+            bad.append(f"{figure} {max(per_link) / per_link[0]:.1f} times per link")
+    return bad
+
+
+def plot(file: Path, every: dict[tuple[str, str], dict[int, Figures]]) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for k, what in enumerate(QUANTITIES):
+        for shape, style in zip(SHAPES, ("o-", "s--"), strict=True):
+            found = every[shape, what]
+            label = f"{what.replace('_', ' ')}, {shape}"
+            left.loglog(list(found), [f["sample"] * 1e6 for f in found.values()], style, color=f"C{k}", label=label)
+            right.loglog(list(found), [f["compile"] for f in found.values()], style, color=f"C{k}")
+    sizes = np.array(SIZES)
+    reference = every["chain", "inverse_dynamics"]
+    for axes, figure_name, unit in (left, "sample", 1e6), (right, "compile", 1.0):
+        last = max(reference)
+        axes.loglog(sizes, reference[last][figure_name] * unit * sizes / last, ":", color="0.5", label="linear")
+        axes.set_xlabel("links")
+        axes.grid(alpha=0.3)
+    left.set(ylabel="one evaluation in a batch [µs]")
+    right.set(ylabel="compilation from cold [s]")
+    left.legend(fontsize="small")
+    figure.savefig(file, dpi=110)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--most", type=int, default=SIZES[-1], help="links")
+    parser.add_argument("--plot", type=Path, help="save a picture")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    one_core()
+    if options.one:
+        links, shape, what = options.one
+        print(json.dumps(figures(int(links), shape, what)))
+        return 0
+    every: dict[tuple[str, str], dict[int, Figures]] = {}
+    claims: list[tuple[str, Any]] = []
+    for shape in SHAPES:
+        for what in QUANTITIES:
+            found = every[shape, what] = {}
+            print(f"{what} of a {shape}: links, operations, ns per evaluation and link, s to compile (CPU), MB")
+            for links in (size for size in SIZES if size <= options.most):
+                one = found[links] = in_fresh_process(links, shape, what)
+                per_link = one["sample"] / links * 1e9
+                print(
+                    f"  {links:4d} {one['operations']:8.0f} {per_link:8.2f} {one['compile']:8.2f} {one['memory']:6.0f}"
+                )
+            bad = grows_linearly(found)
+            claims.append((f"{what} of a {shape} is linear: {', '.join(bad) or 'yes'}", not bad))
+    largest = [every["chain", what][max(every["chain", what])] for what in QUANTITIES]
+    wall, memory = sum(one["wall"] for one in largest), max(one["memory"] for one in largest)
+    told = f"the longest chain: {wall:.0f} s and {memory:.0f} MB (claims {SECONDS} s, {MEMORY} MB)"
+    claims.append((told, wall <= SECONDS and memory <= MEMORY))
+    if options.plot:
+        plot(options.plot, every)
+    for claim, holds in claims:
+        print(f"{'ok   ' if holds else 'SHORT'} {claim}")
+    return int(not all(holds for _, holds in claims))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
