@@ -350,7 +350,7 @@ def test_compile_time_of_many_results_is_linear():
     """Results that are arguments or constants are cut into segments too."""
     sizes = []
     for n in (1000, 8000):
-        texts, _ = compiling.texts_of(compiling.trace(lambda x, n=n: np.concatenate([x, np.zeros(n)]), [n]))
+        texts, _ = compiling.texts_of(compiling.trace(lambda x, n=n: np.concatenate([x, np.ones(n)]), [n]))
         sizes.append(len(texts))
     assert sizes[0] <= 2
     assert sizes[1] > 5

@@ -5,7 +5,7 @@ import pytest
 
 import multibody as mb
 from multibody.errors import InputError
-from multibody.model.parametric import check_inertias, placements_of, with_values
+from multibody.model.parametric import check_inertias, placements_of, positions_of, with_values
 
 
 def test_numbers_that_no_body_has_are_named_by_sample_and_body():
@@ -27,3 +27,11 @@ def test_a_model_with_its_own_numbers_moves_as_before():
         np.testing.assert_allclose(mb.Robot(same).bias(q, v), robot.bias(q, v), atol=1e-11)
     assert robot.model.structure is not same.structure
     assert abs(same.mass - robot.mass) < 1e-12
+
+
+def test_positions_move_joints_and_do_not_turn_them():
+    robot = mb.load("quadruped")
+    longer = 1.5 * positions_of(robot.model)
+    moved = placements_of(with_values(robot.model, positions=longer))
+    np.testing.assert_array_equal(moved[:, :3], longer)
+    np.testing.assert_array_equal(moved[:, 3:], placements_of(robot.model)[:, 3:])

@@ -116,10 +116,11 @@ def texts_of(traced: Trace) -> tuple[list[str], Block]:
     """The modules of a trace, and what they compute."""
     machine = native.host()
     block = prepare(traced.graph, traced.roots)
-    program = cut(block)
+    sizes = [ids.size for ids in traced.outputs]
+    program = cut(block, sizes)
     lanes = machine.lanes * (2 if traced.dtype == np.float32 else 1)
     shape = choose_shape(program, lanes, traced.dtype.name, fma=machine.fma)
-    return llvm_ir.modules(program, shape, [ids.size for ids in traced.outputs]), block
+    return llvm_ir.modules(program, shape, sizes), block
 
 
 def _build(traced: Trace, key: str) -> cache.Entry:

@@ -10,7 +10,7 @@ to run, after how many of them to keep outputs first and then again, and for how
 from itertools import groupby
 from typing import NamedTuple
 
-from multibody.compiler import rows_ir
+from multibody.compiler import results_ir, rows_ir
 from multibody.compiler.program import Program, Repeat
 from multibody.compiler.shape import Shape
 
@@ -30,9 +30,10 @@ class Scan(NamedTuple):
     """Arguments that change from step to step, with their elements per step."""
 
 
-def lengths(program: Program, sizes_out: list[int]) -> tuple[set[int], set[int]]:
-    """The lengths of rows that the entry loads and stores."""
-    return {run[3] for run in runs(program)}, set(sizes_out)
+def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None = None) -> str:
+    """The functions that the entry needs to load and to store rows."""
+    loads = rows_ir.functions(shape, {run[3] for run in runs(program)})
+    return loads + "\n" + results_ir.functions(shape, _parts(program, sizes_out, scan))
 
 
 def entry(
@@ -83,17 +84,17 @@ def entry(
     found = runs(program)
     once = [run for run in found if scan is None or run[0] not in scan.steps]
     each = [run for run in found if scan is not None and run[0] in scan.steps]
-    places = _places(program, sizes_out)
+    parts = _parts(program, sizes_out, scan)
     lines += [line for run in once for line in _load(run, shape, buffer, "")]
     if scan is None:
         lines += [*_steps(program.steps, buffer, "r"), "  br label %next", "next:"]
         lines += [
             line
-            for m, place in enumerate(places)
-            for line in _store(m, place, sizes_out[m], shape, buffer, f"{sizes_out[m] * shape.size}")
+            for m, row in enumerate(parts)
+            for line in results_ir.store(m, row, shape, buffer, f"{sizes_out[m] * shape.size}", f"%out{m}")
         ]
     else:
-        lines += _over_time(program, shape, sizes_out, scan, buffer, each, places)
+        lines += _over_time(program, shape, sizes_out, scan, buffer, each, parts)
     lines += [
         f"  %t1 = add i64 %t, {shape.tile * lanes}",
         "  %again = icmp ult i64 %t1, %n",
@@ -137,7 +138,7 @@ def _over_time(
     scan: Scan,
     buffer: str,
     each: list[tuple[int, int, int, int]],
-    places: list[int],
+    parts: list[list[results_ir.Part]],
 ) -> list[str]:
     """All steps of a tile: per-step rows in, the segments, and every so often rows out; at the end the state."""
     lines = [
@@ -164,7 +165,7 @@ def _over_time(
             f"  %row{m} = mul i64 %kept, {row}",
             f"  %at{m} = getelementptr i8, ptr %out{m}, i64 %row{m}",
             f"  %wide{m} = mul i64 %total, {row}",
-            *_store(m, places[m], sizes_out[m], shape, buffer, f"%wide{m}", f"%at{m}"),
+            *results_ir.store(m, parts[m], shape, buffer, f"%wide{m}", f"%at{m}"),
         ]
     lines += [
         "  %more.kept = add i64 %kept, 1",
@@ -180,17 +181,13 @@ def _over_time(
         "next:",
     ]
     for m in range(scan.states):
-        lines += _store(m, scan.places[m], sizes_out[m], shape, buffer, f"{sizes_out[m] * shape.size}")
+        lines += results_ir.store(m, parts[m], shape, buffer, f"{sizes_out[m] * shape.size}", f"%out{m}")
     return lines
 
 
-def _places(program: Program, sizes_out: list[int]) -> list[int]:
-    """The first slot of every result."""
-    places, first = [], program.outputs[0] if program.outputs else 0
-    for length in sizes_out:
-        places.append(first)
-        first += length
-    return places
+def _parts(program: Program, sizes_out: list[int], scan: Scan | None) -> list[list[results_ir.Part]]:
+    """The parts of the rows of every result; a scan's state is where its arguments are."""
+    return results_ir.parts(program, sizes_out, scan.places if scan else [])
 
 
 def _load(run: tuple[int, int, int, int], shape: Shape, buffer: str, suffix: str) -> list[str]:
@@ -200,14 +197,6 @@ def _load(run: tuple[int, int, int, int], shape: Shape, buffer: str, suffix: str
         f"  %to{slot} = getelementptr inbounds i8, ptr {buffer}, i64 {slot * shape.bytes}",
         f"  call void @{rows_ir.loader(length)}(ptr %to{slot}, ptr %base{slot}, i64 %st{k}, ptr %of{k}, i64 %t, "
         f"i64 %count, i64 %last, i64 {length})",
-    ]
-
-
-def _store(m: int, slot: int, length: int, shape: Shape, buffer: str, stride: str, base: str = "") -> list[str]:
-    return [
-        f"  %from{m} = getelementptr inbounds i8, ptr {buffer}, i64 {slot * shape.bytes}",
-        f"  call void @{rows_ir.storer(length)}(ptr %from{m}, ptr {base or f'%out{m}'}, i64 {stride}, i64 %t, "
-        f"i64 %count, i64 %n, i64 {length}, ptr %bin)",
     ]
 
 
@@ -245,11 +234,11 @@ def _rounds(steps: list[int | Repeat], name: str) -> list[str]:
 
 
 def runs(program: Program) -> list[tuple[int, int, int, int]]:
-    """(argument, column, slot, length): elements that follow one another in an argument and in the slots."""
+    """(argument, column, slot, length): elements that lie in an argument as in the slots, unused ones in between."""
     found = []
     inputs = sorted(program.inputs)
     keyed = [(argument, column - slot, column, slot) for argument, column, slot in inputs]
     for _, group in groupby(keyed, key=lambda item: item[:2]):
         members = list(group)
-        found.append((members[0][0], members[0][2], members[0][3], len(members)))
+        found.append((members[0][0], members[0][2], members[0][3], members[-1][2] - members[0][2] + 1))
     return found

@@ -11,6 +11,8 @@ SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 GROUP = 2000
 """Nodes and stores per module: what LLVM compiles in a fraction of a second, so that a signal is heard in between."""
+ALIGNED = "alignstack(64)"
+"""Of functions that keep vectors on the stack: LLVM would put them across the lines of the cache."""
 _MEMORY = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 MATH = ("sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log", "tanh", "hypot", "pow")
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -31,7 +33,7 @@ def modules(program: Program, shape: Shape, sizes_out: list[int], scan: entry_ir
     alone = sum(map(_weight, program.segments)) <= GROUP
     direct = alone and scan is None and _is_small(program, sizes_out)
     entry = entry_ir.entry(program, shape, sizes_out, scan, direct=direct)
-    rows = "\n".join([rows_ir.functions(shape, *entry_ir.lengths(program, sizes_out)), entry, _MEMORY])
+    rows = "\n".join([entry_ir.rows(program, shape, sizes_out, scan), entry, _MEMORY])
     numbered = list(enumerate(program.segments))
     if alone:  # one module, in which LLVM sees all calls
         code = [_segment(program, segment, number, shape) for number, segment in numbered]
@@ -106,7 +108,7 @@ def _segment(program: Program, segment: Segment, number: int, shape: Shape) -> s
         emit.store(k, slot)
     return "\n".join(
         [
-            f"define void @segment{number}(ptr noalias %buffer, i64 %count) nounwind {{",
+            f"define void @segment{number}(ptr noalias %buffer, i64 %count) nounwind {ALIGNED} {{",
             "entry:",
             "  br label %loop",
             "loop:",
@@ -152,7 +154,7 @@ def _direct(program: Program, shape: Shape, sizes_out: list[int]) -> str:
             lines, name = rows_ir.one_value(shape, str(column + j), f"i{number}e{j}", f"%b{k}.r")
             emit.lines += lines
             names[j] = name
-        emit.values.update((leaves[k, column + j], name) for j, name in names.items())
+        emit.values.update((leaves[k, column + j], name) for j, name in names.items() if (k, column + j) in leaves)
     for node in program.segments[0].nodes:
         emit.node(node)
     first = 0
@@ -172,7 +174,7 @@ def _direct(program: Program, shape: Shape, sizes_out: list[int]) -> str:
     parameters = [f"ptr %in{k}, i64 %st{k}" for k in used] + [f"ptr noalias %out{m}" for m in range(len(sizes_out))]
     return "\n".join(
         [
-            f"define internal void @direct(i64 %count, {', '.join(parameters)}) nounwind {{",
+            f"define internal void @direct(i64 %count, {', '.join(parameters)}) nounwind {ALIGNED} {{",
             "entry:",
             "  br label %loop",
             "loop:",

@@ -5,7 +5,9 @@ structure-of-arrays buffer, one vector per group of samples of the tile. Argumen
 have slots of their own; the others are used again as soon as their value is dead.
 """
 
-from collections.abc import Iterable, Iterator
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from multibody.compiler.graph import Graph
@@ -16,6 +18,10 @@ SEGMENT = 1000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
 ONE_BLOCK = 1500
 """Up to so many nodes code is not cut at all."""
+ZEROS = 8
+"""Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
+GAP = 3
+"""Elements of an argument that are loaded though unused, so that those around them are loaded together."""
 LEAVES = ("const", "true", "false")
 
 
@@ -46,23 +52,25 @@ class Program(NamedTuple):
     inputs: list[tuple[int, int, int]]
     """(argument, element, slot) of every element that is used."""
     outputs: list[int]
-    """The slot of every output element."""
+    """The slot of every output element, or -1 for a zero that has none."""
     slots: int
 
 
-def cut(block: Block, feedback: dict[int, int] | None = None) -> Program:
+def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = None) -> Program:
     """The program of a block.
 
     Args:
         block: what to compute.
+        sizes: the elements per sample of every result.
         feedback: for a scan: which output (its position) becomes which input leaf (its node) in the next step.
     """
-    return _Cutter(block, feedback or {}).program()
+    return _Cutter(block, sizes, feedback or {}).program()
 
 
 class _Cutter:
-    def __init__(self, block: Block, feedback: dict[int, int]) -> None:
+    def __init__(self, block: Block, sizes: Sequence[int], feedback: dict[int, int]) -> None:
         self.block = block
+        self.sizes = sizes
         self.graph: Graph = block.graph
         self.feedback = feedback
         self.owner = self.graph.owners()
@@ -87,18 +95,14 @@ class _Cutter:
         return self.slots - 1
 
     def program(self) -> Program:
-        graph, order = self.graph, self.block.order
-        inputs = []
-        for k in order:
-            if graph.op[k] == "input":
-                self.slot[k] = self.fresh()
-                inputs.append((*graph.value[k], self.slot[k]))
-        outputs = [self.fresh() for _ in self.block.outputs]
+        inputs = self.arguments()
+        zeros = self.zeros()
+        outputs = [-1 if position in zeros else self.fresh() for position in range(len(self.block.outputs))]
         steps = self.region(-1)
         # results: into their slots where they are made, or after all loops when they come from elsewhere
         elsewhere: list[tuple[int, int]] = []
         for position, (k, slot) in enumerate(zip(self.block.outputs, outputs, strict=True)):
-            if position not in self.feedback:
+            if position not in self.feedback and slot >= 0:
                 (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
         if not steps or isinstance(steps[-1], Repeat) or len(elsewhere) > SEGMENT:
             steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
@@ -110,6 +114,34 @@ class _Cutter:
         self.lifetimes()
         self.assign()
         return Program(self.block, self.segments, steps, inputs, outputs, self.slots)
+
+    def arguments(self) -> list[tuple[int, int, int]]:
+        """Slots for the elements of arguments that are used, as they lie in the argument but for long gaps."""
+        graph = self.graph
+        leaves = sorted((graph.value[k], k) for k in self.block.order if graph.op[k] == "input")
+        found, before = [], (-1, 0)
+        for (argument, element), k in leaves:
+            unused = element - before[1] - 1
+            if argument == before[0] and unused <= GAP:
+                self.slots += unused
+            self.slot[k] = self.fresh()
+            found.append((argument, element, self.slot[k]))
+            before = (argument, element)
+        return found
+
+    def zeros(self) -> set[int]:
+        """The positions of results that are zero for all values, many side by side; -0.0 is another number."""
+        zero = self.graph.known.get(("const", (), struct.pack("d", 0.0)))
+        found: set[int] = set()
+        first = 0
+        for size in self.sizes:
+            here = range(first, first + size)
+            first += size
+            for is_zero, group in groupby(here, key=lambda k: self.block.outputs[k] == zero):
+                positions = set(group)
+                if is_zero and len(positions) >= ZEROS:
+                    found |= positions
+        return found - self.feedback.keys()
 
     def add(self, piece: list[int], stores: Iterable[tuple[int, int]] = (), loop: int = -1) -> int:
         number = len(self.pieces)

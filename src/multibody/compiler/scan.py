@@ -303,7 +303,8 @@ def _build(traced: Trace, plan: Plan, key: str) -> cache.Entry:
     block = prepare(traced.graph, _with_all_states(traced, plan))
     leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}
     states = [(i, e) for i in range(plan.states) for e in range(math.prod(traced.inputs[i].shape))]
-    program = cut(block, {position: leaves[element] for position, element in enumerate(states)})
+    sizes = [ids.size for ids in traced.outputs]
+    program = cut(block, sizes, {position: leaves[element] for position, element in enumerate(states)})
     slots = {(argument, element): slot for argument, element, slot in program.inputs}
     lanes = machine.lanes * (2 if traced.dtype == np.float32 else 1)
     shape = choose_shape(program, lanes, traced.dtype.name, fma=machine.fma)
@@ -313,7 +314,7 @@ def _build(traced: Trace, plan: Plan, key: str) -> cache.Entry:
         [slots.get((i, 0), 0) for i in range(plan.states)],
         {i: math.prod(traced.inputs[i].shape) for i in moving},
     )
-    texts = llvm_ir.modules(program, shape, [ids.size for ids in traced.outputs], places)
+    texts = llvm_ir.modules(program, shape, sizes, places)
     header = {"ops": dict(block.graph.count(block.order)), "work": block.graph.work(block.order)}
     entry = cache.Entry(header, [native.compile_object(text, config.level) for text in texts])
     cache.store(key, entry)

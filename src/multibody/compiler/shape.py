@@ -8,7 +8,9 @@ import numpy as np
 from multibody.compiler.program import Program
 
 NEAR, FAR = 24 * 1024, 96 * 1024
-"""Bytes of slots per tile: what the first-level cache holds, and for programs with many slots the second-level one."""
+"""Bytes per tile: what the first-level cache holds, and for programs of many segments the second-level one."""
+RESIDENT = 2600
+"""Nodes whose code stays in an instruction cache of 32 KB from one tile to the next."""
 
 
 class Shape(NamedTuple):
@@ -59,6 +61,10 @@ class Shape(NamedTuple):
 
 
 def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool) -> Shape:
-    """A tile that keeps the slots in cache."""
+    """A tile that keeps the slots, and the rows that pass by, in cache."""
     shape = Shape(lanes, dtype, max(1, program.slots), 1, fma)
-    return shape._replace(tile=max(1, min(64, NEAR // shape.row), min(8, FAR // shape.row)))
+    rows = (len(program.inputs) + len(program.outputs)) * shape.bytes
+    near = min(64, NEAR // (shape.row + rows))
+    nodes = sum(len(segment.nodes) for segment in program.segments)
+    far = min(8, FAR // shape.row) if nodes > RESIDENT else 1
+    return shape._replace(tile=max(1, near, far))

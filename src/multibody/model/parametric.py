@@ -1,4 +1,4 @@
-"""Models whose numbers are arrays: inertias and placements that differ from sample to sample, or that are traced.
+"""Models whose numbers are arrays: inertias and places of joints that differ from sample to sample, or that are traced.
 
 Algorithms ask a body for its inertia and its joint; here these hold batches, or the inputs of a kernel. The tree and
 the kinds of joints stay: what is a zero in the robot's file need not be one here, and costs operations.
@@ -21,6 +21,8 @@ INERTIAL = 10
 """Numbers of the inertia of a body: m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
 PLACEMENT = 7
 """Numbers of the place of a joint in its parent body: a position, and a unit quaternion w, x, y, z."""
+POSITION = 3
+"""Numbers of that place when the rotation stays as it is in the model: constants still fold."""
 
 
 class ParametricInertia:
@@ -54,11 +56,17 @@ def placements_of(model: Model) -> NDArray[Any]:
     return np.array(rows).reshape(len(rows), PLACEMENT)
 
 
+def positions_of(model: Model) -> NDArray[Any]:
+    """(bodies, 3): the positions in `placements_of`."""
+    return placements_of(model)[:, :POSITION]
+
+
 def with_values(
     model: Model,
     inertias: NDArray[Any] | None = None,
     placements: NDArray[Any] | None = None,
     gravity: NDArray[Any] | None = None,
+    positions: NDArray[Any] | None = None,
 ) -> Model:
     """The model with other numbers, for algorithms alone: its links keep what the file says.
 
@@ -67,6 +75,7 @@ def with_values(
         inertias: (..., bodies, 10).
         placements: (..., bodies, 7).
         gravity: (..., 3) in m/s², along the world's axes.
+        positions: (..., bodies, 3), of joints that are turned in their parents as in the model.
     """
     bodies = []
     for k, body in enumerate(model.bodies):
@@ -75,6 +84,9 @@ def with_values(
             changed = replace(changed, inertia=ParametricInertia(inertias[..., k, :]))  # type: ignore[arg-type]
         if placements is not None:
             changed = replace(changed, joint=replace(body.joint, placement=_placed(placements[..., k, :])))
+        if positions is not None:
+            moved = Pose._trusted(changed.joint.placement.rotation, positions[..., k, :])
+            changed = replace(changed, joint=replace(changed.joint, placement=moved))
         bodies.append(changed)
     other = copy.copy(model)
     vars(other)["structure"] = replace(model.structure, bodies=tuple(bodies))

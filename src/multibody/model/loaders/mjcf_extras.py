@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
 from multibody.model.actuator import Equality
@@ -80,15 +81,27 @@ def add_equalities(builder: Builder, m: Any, bodies: Bodies, notes: Notes) -> No
     for k in range(m.neq):
         kind, count = _CONSTRAINTS[m.eq_type[k]]
         names = [_constrained(m, bodies, k, kind, n) for n in (m.eq_obj1id[k], m.eq_obj2id[k])]
-        data = tuple(m.eq_data[k, :count].tolist())
+        data = _data(m, k, kind, count)
         name = m.eq(k).name
         builder.equality(Equality(kind, names[0] or "", names[1], data, name, bool(m.eq_active0[k])))
         notes.note(
             "constraint",
             f"the constraint {kind!r} of {' and '.join(repr(x) for x in names if x)} is kept as data: dynamics does "
-            "not hold it",
+            "not hold it; mb.constraints.stated(robot.model) makes constraints of data",
             notes.place("equalities", k),
         )
+
+
+def _data(m: Any, k: int, kind: str, count: int) -> tuple[float, ...]:
+    """The numbers of a constraint: of sites, at their origins; of joints, for coordinates and not for their changes."""
+    data = m.eq_data[k, :count].copy()
+    if kind in ("connect", "weld") and m.eq_objtype[k] == _SITES:
+        data[:10] = [0.0] * 6 if kind == "connect" else [*[0.0] * 6, 1.0, 0.0, 0.0, 0.0]
+    if kind == "joint":
+        first, second = (m.qpos0[m.jnt_qposadr[j]] if j >= 0 else 0.0 for j in (m.eq_obj1id[k], m.eq_obj2id[k]))
+        moved = Polynomial(data)(Polynomial([-second, 1.0])) + first
+        data[: len(moved.coef)] = moved.coef
+    return tuple(data.tolist())
 
 
 def _constrained(m: Any, bodies: Bodies, k: int, kind: str, n: int) -> str | None:
