@@ -18,6 +18,7 @@ from multibody.algorithms.constraints import (
     SurfaceContact,
     Weld,
 )
+from multibody.algorithms.generalized_forces import Action, generalized_force
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.model import configuration
@@ -154,9 +155,6 @@ def test_constrained_dynamics(constraints, seed):
     np.testing.assert_allclose(M @ a + h, tau + J.T @ f, atol=1e-9)
     assert abs(f @ (J @ v)) < 1e-9
     np.testing.assert_allclose(dynamics.projected_equations(constraints, q, v, tau), a, atol=1e-7)
-    proximal = dynamics.constrained_dynamics(constraints, q, v, tau, method="proximal")
-    np.testing.assert_allclose(proximal.acceleration, a, atol=1e-5)
-    np.testing.assert_allclose(proximal.force, f, atol=1e-4 * max(1.0, np.abs(f).max()))
     N = dynamics.null_space_projector(M, J)
     assert np.abs(J @ N).max() < 1e-10
     np.testing.assert_allclose(N @ N, N, atol=1e-9)
@@ -202,7 +200,7 @@ def test_support_consistent_motion():
     robot = mb.Robot(QUADRUPED)
     support = ConstraintSet(QUADRUPED, [PointContact(f, f) for f in FEET[:3]])
     J_t, w = robot.jacobian("foot-rh", q)[:3], np.array([0.1, -0.2, 0.3])
-    u = dynamics.support_consistent_velocity(support, q, J_t, w)
+    u = dynamics.support_consistent_velocity(support.jacobian(q), J_t, w)
     J_c = support.jacobian(q)
     assert np.abs(J_c @ u).max() < 1e-10
     np.testing.assert_allclose(J_t @ u, w, atol=1e-9)
@@ -222,27 +220,60 @@ def test_four_bar_keeps_its_energy_and_stays_closed():
     loop, dt = ConstraintSet(model, cuts[0]), 2e-4
     start = robot.kinetic_energy(q, v) + robot.potential_energy(q)
     for _ in range(500):
-        v = (
-            v
-            + dt * dynamics.constrained_dynamics(loop, q, v, np.zeros(3), stiffness=2500.0, damping=100.0).acceleration
-        )
+        v = v + dt * robot.constrained_dynamics(loop, q, v, np.zeros(3), baumgarte=(2500.0, 100.0)).acceleration
         q = robot.integrate(q, dt * v)
     assert np.abs(loop.error(q)).max() < 1e-4
     assert abs(robot.kinetic_energy(q, v) + robot.potential_energy(q) - start) < 0.05 * start
     off = closed(model) + 0.01
-    pull = dynamics.constrained_dynamics(loop, off, np.zeros(3), np.zeros(3), stiffness=100.0).acceleration
+    pull = dynamics.constrained_dynamics(loop, off, np.zeros(3), np.zeros(3), baumgarte=(100.0, 0.0)).acceleration
     np.testing.assert_allclose(loop.jacobian(off) @ pull, -100.0 * loop.error(off), atol=1e-9)
 
 
-def test_the_proximal_method_compiles():
-    q, v, tau = consistent(REGULAR)
-    kernel = mb.compile(
-        lambda q, v, tau: tuple(dynamics.constrained_dynamics(REGULAR, q, v, tau, method="proximal")), 19, 18, 18
-    )
-    a, f = kernel(q, v, tau)
-    plain = dynamics.constrained_dynamics(REGULAR, q, v, tau)
-    np.testing.assert_allclose(a, plain.acceleration, atol=1e-6)
-    np.testing.assert_allclose(f, plain.force, atol=1e-5)
+def test_errors_decay_as_stated():
+    """With stiffness λ² and damping 2 λ, a loop that is at rest apart closes as (1 + λ t) exp(-λ t)."""
+    model, rate, dt = four_bar(), 20.0, 1e-3
+    robot = mb.Robot(model)
+    loop = ConstraintSet(model, [PointClosure("loop", "end", "pin")])
+    x = np.concatenate([closed(model) + 0.02, np.zeros(3)])
+    start = loop.error(x[:3])
+
+    def change(x):
+        q, v = x[:3], x[3:]
+        found = robot.constrained_dynamics(loop, q, v, np.zeros(3), baumgarte=(rate**2, 2 * rate))
+        return np.concatenate([v, found.acceleration])
+
+    for _ in range(100):
+        k1 = change(x)
+        k2 = change(x + dt / 2 * k1)
+        k3 = change(x + dt / 2 * k2)
+        x = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + change(x + dt * k3))
+    t = 100 * dt
+    assert np.abs(start).max() > 1e-2
+    np.testing.assert_allclose(loop.error(x[:3]), (1 + rate * t) * np.exp(-rate * t) * start, atol=1e-7)
+
+
+def test_force_basis():
+    """The generalized forces of forces that act where the rows are."""
+    q = state(QUADRUPED)[0]
+    point, frame = (next(c for c in EACH if isinstance(c, kind)) for kind in (PointContact, FrameContact))
+    for k in range(3):
+        push = Action("foot-lf", force=np.eye(3)[k], point=point.point)
+        np.testing.assert_allclose(
+            point.force_basis(QUADRUPED, q)[:, k], generalized_force(QUADRUPED, q, [push]), atol=1e-13
+        )
+        turn = Action("foot-lf", torque=np.eye(3)[k])
+        np.testing.assert_allclose(
+            frame.force_basis(QUADRUPED, q)[:, 3 + k], generalized_force(QUADRUPED, q, [turn]), atol=1e-13
+        )
+
+
+@pytest.mark.parametrize("constraints", [REGULAR, REDUNDANT], ids=["regular", "redundant"])
+def test_redundant_rows_compile(constraints):
+    """The same source finds the rank in a kernel."""
+    q, v, tau = consistent(constraints)
+    kernel = mb.compile(lambda q, v, tau: tuple(dynamics.constrained_dynamics(constraints, q, v, tau)), 19, 18, 18)
+    for found, plain in zip(kernel(q, v, tau), dynamics.constrained_dynamics(constraints, q, v, tau), strict=True):
+        np.testing.assert_allclose(found, plain, atol=1e-9 * np.abs(plain).max())
 
 
 @pytest.mark.parametrize(

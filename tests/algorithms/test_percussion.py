@@ -15,7 +15,7 @@ STANDING = ConstraintSet(QUADRUPED, [PointContact(f, f) for f in FEET])
 
 
 def test_a_step_in_kindrs_notation():
-    """M (u⁺ - u⁻) - h Δt = W P with Kindr's h, which is τ minus ours. [Kindr §Dynamics]"""
+    """M (u⁺ - u⁻) - h Δt = W P with Kindr's h, which is τ minus ours. [Kindr §Equations of Motion with Impulses]"""
     robot = mb.Robot(QUADRUPED)
     q, u, tau = state(QUADRUPED)
     dt = 1e-2
@@ -75,7 +75,7 @@ def test_derivatives_of_constrained_dynamics():
     v, tau, eps = np.array([0.3, -0.2, 0.5]), np.array([0.1, 0.2, -0.3]), 1e-6
 
     def f(q, v, tau):
-        return dynamics.constrained_dynamics(loop, q, v, tau, method="proximal").acceleration
+        return dynamics.constrained_dynamics(loop, q, v, tau).acceleration
 
     kernel = mb.compile(lambda q, v, tau: mb.jacobian(f, (0, 1, 2))(q, v, tau), 3, 3, 3)
     for k, by in enumerate(kernel(q, v, tau)):

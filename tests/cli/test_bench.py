@@ -8,7 +8,7 @@ import pytest
 
 import multibody as mb
 from multibody.cli import _peers, _timing
-from multibody.robot.quantities import Request
+from multibody.robot.requests import Request
 
 from .running import run, widest
 

@@ -16,8 +16,8 @@ TALOS = ("talos_data/robots/talos_reduced.urdf", ("left_sole_link", "right_sole_
 CASES = [(*ANYMAL, PointContact), (*TALOS, FrameContact)]
 
 
-def peers(path, frames, kind):
-    robot = mb.load(urdf(path), floating=True, mimic="independent")
+def peers(path, frames, kind, velocity="kindr"):
+    robot = mb.load(urdf(path), floating=True, mimic="independent", velocity=velocity)
     model = pin.buildModelFromUrdf(str(urdf(path)), pin.JointModelFreeFlyer())
     size = pin.ContactType.CONTACT_3D if kind is PointContact else pin.ContactType.CONTACT_6D
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -62,3 +62,21 @@ def test_impulse_dynamics(path, frames, kind, restitution):
     found = dynamics.impact(constraints, q, v, restitution)
     np.testing.assert_allclose(layout.v_from(state[0], theirs), found.velocity, atol=1e-8 * np.abs(v).max())
     assert found.energy_loss >= 0
+
+
+@pytest.mark.parametrize(("path", "frames", "kind"), CASES, ids=["anymal", "talos"])
+def test_constraint_dynamics_derivatives(path, frames, kind):
+    """Accelerations and forces by q, v and τ, with velocities of the base in "left", as Pinocchio has them."""
+    robot, constraints, layout, model, data, models, datas = peers(path, frames, kind, "left")
+    rng = np.random.default_rng(3)
+    q, v, tau = robot.random(rng), rng.standard_normal(robot.nv), rng.standard_normal(robot.nv)
+    J = constraints.jacobian(q)
+    v = v - np.linalg.pinv(J) @ (J @ v)
+    pin.constraintDynamics(model, data, layout.q_to(q), layout.v_to(q, v), layout.tau_to(q, tau), models, datas)
+    theirs = pin.computeConstraintDynamicsDerivatives(model, data, models, datas)
+    with mb.eager():
+        ours = robot.constrained_dynamics_derivatives(constraints, q, v, tau)
+    order = np.stack([layout.v_to(q, e) for e in np.eye(robot.nv)], axis=-1)  # joints come in another one
+    for k, (one, two) in enumerate(zip(ours, theirs, strict=True)):
+        two = (order.T @ two if k < 3 else two) @ order
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-7 * np.abs(two).max())

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.robot.quantities import QUANTITIES, length
+from multibody.robot.quantities import QUANTITIES
+from multibody.robot.requests import length
 
 from ..model.trees import random_model
 

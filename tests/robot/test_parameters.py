@@ -8,13 +8,16 @@ import pytest
 
 import multibody as mb
 from multibody.geometry import Pose, Rotation, SpatialInertia, log_cholesky
-from multibody.robot.quantities import QUANTITIES, Request, length
+from multibody.robot.kernels import parameters_of
+from multibody.robot.quantities import QUANTITIES
+from multibody.robot.requests import Request, length
 
 from ..laws.tools import near
 from ..model.trees import random_model
 from .robots import parts
 
 BOTH = ("inertias", "placements")
+LENGTHS = ("inertias", "positions")
 COUNT = 200
 NO_NUMBERS = ("passive", "integrate", "difference", "normalize", "rate_matrix", "rate_inverse")
 """Quantities that no inertia and no placement enters."""
@@ -104,10 +107,45 @@ def test_every_quantity_of_a_few_robots(quantity):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("given", [("inertias",), ("placements",), BOTH])
+@pytest.mark.parametrize("quantity", SHORT)
+def test_link_lengths_are_placements_that_keep_their_rotations(name, quantity):
+    """Each sample is the robot rebuilt with its positions and with its own rotations."""
+    robot = machine(name)
+    frame, options = request(robot, quantity)
+    args = states(robot, quantity, 20)
+    inertias, placements = (x[:20] for x in numbers(name))
+    placements = placements.copy()
+    placements[..., 3:] = robot.placements()[:, 3:]
+    found = parts(robot.kernel(quantity, frame, parameters=LENGTHS, **options)(*args, inertias, placements[..., :3]))
+    for k in range(20):
+        model = rebuilt(robot, inertias[k], placements[k]).model
+        function = Request.of(model, quantity, frame, **options).function(model)
+        for one, expected in zip(found, parts(function(*(x[k] for x in args))), strict=True):
+            near(one[k], expected, 1e-8)
+
+
+@pytest.mark.parametrize("name", ["panda", "quadruped"])
+def test_link_lengths_of_real_robots_are_their_placements(name):
+    robot, rng = mb.load(name), np.random.default_rng(4)
+    positions = robot.positions() + rng.uniform(-0.1, 0.1, (9, len(robot.bodies), 3))
+    turned = np.broadcast_to(robot.placements()[:, 3:], (9, len(robot.bodies), 4))
+    args = states(robot, "inverse_dynamics", 9)
+    found = robot.kernel("inverse_dynamics", parameters="positions")(*args, positions)
+    places = np.concatenate([positions, turned], axis=-1)
+    near(found, robot.kernel("inverse_dynamics", parameters="placements")(*args, places), 1e-10)
+
+
+def test_lengths_cost_less_than_placements():
+    robot = mb.load("panda")
+    ops = {p: robot.kernel("inverse_dynamics", parameters=p).ops.total() for p in ("positions", "placements")}
+    assert ops["positions"] < 0.75 * ops["placements"]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("given", [("inertias",), ("placements",), ("positions",), BOTH, LENGTHS])
 def test_the_own_numbers_change_nothing(name, given):
     robot = machine(name)
-    own = {"inertias": robot.parameters(), "placements": robot.placements()}
+    own = {"inertias": robot.parameters(), "placements": robot.placements(), "positions": robot.positions()}
     args = states(robot, "inverse_dynamics", 9)
     found = robot.kernel("inverse_dynamics", parameters=given)(*args, *(own[each] for each in given))
     near(found, robot.inverse_dynamics(*args), 1e-11)
@@ -201,19 +239,19 @@ def test_a_million_pandas_would_be_those_of_pinocchio():
         near(found[k], pin.rnea(model, model.createData(), *(x[k] for x in args)), 1e-10)
 
 
-@pytest.mark.parametrize("given", ["inertias", "placements"])
+@pytest.mark.parametrize("given", ["inertias", "placements", "positions"])
 def test_kernels_with_parameters_are_differentiable(given):
     """In a function of the user: the derivative of torques by ten numbers of a body, or by the place of a joint."""
     robot = machine("fixed")
     q, v, a = (x[0] for x in states(robot, "inverse_dynamics", 1))
     kernel = robot.kernel("inverse_dynamics", parameters=given)
-    start = robot.parameters() if given == "inertias" else robot.placements()
+    start = {"inertias": robot.parameters, "placements": robot.placements, "positions": robot.positions}[given]()
 
     def torques(x):
         return kernel(q, v, a, x.reshape(start.shape))
 
     exact = mb.compile(mb.jacobian(torques), start.size)(start.ravel())
-    h, free = 1e-6, start.size if given == "inertias" else 3  # quaternions stay on their sphere
+    h, free = 1e-6, 3 if given == "placements" else start.size  # quaternions stay on their sphere
     for k in range(free):
         step = h * np.eye(start.size)[k]
         near(exact[:, k], (torques(start.ravel() + step) - torques(start.ravel() - step)) / (2 * h), 1e-6)
@@ -256,12 +294,26 @@ def test_unknown_parameters_are_refused():
         machine("fixed").kernel("inverse_dynamics", parameters="masses")
 
 
+@pytest.mark.parametrize("bad", [5, None, {"inertias": 1}])
+def test_what_is_no_name_is_refused(bad):
+    with pytest.raises(mb.InputError, match="parameters: expected a name or a tuple of names"):
+        parameters_of(bad)
+
+
+def test_placements_and_positions_together_are_refused():
+    with pytest.raises(mb.InputError, match="got both"):
+        parameters_of(("placements", "positions"))
+
+
 def test_the_same_parameters_twice_are_refused():
     with pytest.raises(mb.InputError, match="each kind once, got 'inertias', 'inertias'"):
         machine("fixed").kernel("inverse_dynamics", parameters=("inertias", "inertias"))
 
 
-@pytest.mark.parametrize(("given", "wrong"), [("inertias", (3, 9)), ("inertias", (30,)), ("placements", (3, 10))])
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [("inertias", (3, 9)), ("inertias", (30,)), ("placements", (3, 10)), ("positions", (3, 7)), ("positions", (3,))],
+)
 def test_wrong_shapes_are_refused(given, wrong):
     robot = machine("fixed")
     args = states(robot, "inverse_dynamics", 2)

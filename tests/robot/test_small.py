@@ -9,7 +9,8 @@ import multibody as mb
 from multibody.errors import InputError
 from multibody.model.builder import Builder
 from multibody.model.joints import Fixed
-from multibody.robot.quantities import QUANTITIES, length
+from multibody.robot.quantities import QUANTITIES
+from multibody.robot.requests import length
 
 from .robots import parts
 

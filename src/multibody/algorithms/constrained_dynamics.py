@@ -9,16 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms import least_norm
 from multibody.algorithms._parts import mirrored, own_batch
 from multibody.algorithms.constraints.constraint_set import RANK_WITHIN, ConstraintSet
 from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
 from multibody.algorithms.forward_dynamics import factors
+from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.errors import InputError
-from multibody.geometry._arrays import choice, dot, eye_like, is_traced, matvec, transpose
+from multibody.geometry._arrays import choice, dot, eye_like, floats, matvec, transpose
 from multibody.model import base_velocity, configuration
 
-METHODS = ("least-norm", "exact", "proximal")
+METHODS = ("least-norm", "exact")
 
 
 class Constrained(NamedTuple):
@@ -44,11 +46,11 @@ def constrained_dynamics(
     q: NDArray[Any],
     v: NDArray[Any],
     tau: NDArray[Any],
+    wrenches: Wrenches | None = None,
     *,
     method: str = "least-norm",
-    stiffness: float = 0.0,
-    damping: float = 0.0,
-    active: NDArray[Any] | None = None,
+    baumgarte: Any = None,
+    active: Any = None,
 ) -> Constrained:
     """The acceleration and the forces when constraints hold.  [RD 3.37, 3.57, 3.59-3.62]
 
@@ -57,32 +59,64 @@ def constrained_dynamics(
         q: (..., nq).
         v: (..., nv).
         tau: (..., nv) generalized forces, S^T u of the actuators and any other.
-        method: "least-norm" takes redundant constraints too, and gives the smallest forces; "exact" solves with
-            J M^-1 J^T, which then must be regular; "proximal" regularises it and refines. The last two can be traced.
-        stiffness: of Baumgarte's stabilisation, 1/s²: what J v' + J' v is made, -stiffness error - damping J v.
-        damping: in 1/s.
-        active: (..., rows) of ones, and zeros for rows that do not hold now: they have no force.
+        wrenches: external ones by the name of a frame, (..., 6), mixed, on the robot, besides those of the constraints.
+        method: "least-norm" takes redundant constraints too, and gives the smallest forces; "exact" takes fewer
+            operations and needs a regular J M^-1 J^T: with redundant rows the result is not a number, or nonsense.
+        baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s: J v' + J' v is made -stiffness error - damping J v.
+        active: (..., constraints) or (..., rows) of ones, and zeros for what does not hold now and has no force.
     """
-    model = constraints.model
-    wanted = -constraints.bias(q, v)
-    if stiffness:
-        wanted = wanted - stiffness * constraints.error(q)
-    # the mass matrix is factored for "left" velocities, where it has the zeros of the tree; so J is for these, too
-    J, left_v = constraints.jacobian(q, velocity="left"), base_velocity.to_left(model, q, v)
-    if damping:
-        wanted = wanted - damping * matvec(J, left_v)
-    rest = base_velocity.force_to_left(model, q, tau - bias(model, q, v))
-    batch, F = own_batch(q, v, tau), factors(model, q)
-    free = F.solve_vector(rest, batch)
-    M_inv_J_T = np.stack([F.solve_vector(J[..., r, :], batch) for r in range(constraints.rows)], axis=-1)
-    A, b = mirrored(np.matmul(J, M_inv_J_T)), wanted - matvec(J, free)
-    if active is not None:  # rows that do not hold become f = 0
-        one = eye_like(A, constraints.rows)
-        A = A * active[..., :, None] * active[..., None, :] + (1 - active)[..., :, None] * one
-        A, b = mirrored(A), b * active
-    force = _multipliers(A, b, method)
-    force = force if active is None else force * active
-    return Constrained(base_velocity.from_left(model, q, free + matvec(M_inv_J_T, force)), force)
+    model, batch = constraints.model, own_batch(q, v, tau, *(wrenches or {}).values())
+    held = Response(constraints, q, batch, active)
+    h = rnea(model, q, v, np.zeros_like(v), wrenches)
+    free = held.solve(base_velocity.force_to_left(model, q, tau - h))
+    wanted = -held.masked(drift(constraints, q, v, baumgarte))
+    force = held.force(wanted - matvec(held.J, free), method)
+    return Constrained(base_velocity.from_left(model, q, free + matvec(held.M_inv_J_T, force)), force)
+
+
+def drift(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], baumgarte: Any = None) -> NDArray[Any]:
+    """J' v, and with Baumgarte's terms + stiffness error + damping J v, (..., rows): what J v' has to cancel."""
+    total = constraints.bias(q, v)
+    if baumgarte is None:
+        return total
+    gains = floats(baumgarte, "baumgarte", 2)
+    slip = matvec(constraints.jacobian(q, velocity="left"), base_velocity.to_left(constraints.model, q, v))
+    return total + gains[..., :1] * constraints.error(q) + gains[..., 1:] * slip
+
+
+class Response:
+    """What forces at constraints do to a robot that is free otherwise; its velocities have bases in "left".
+
+    There the mass matrix has the zeros of the tree, which its factors keep.
+    """
+
+    def __init__(self, constraints: ConstraintSet, q: NDArray[Any], batch: tuple[int, ...], active: Any = None) -> None:
+        self.mask = None if active is None else constraints.mask(active)
+        self.batch = batch if self.mask is None else np.broadcast_shapes(batch, self.mask.shape[:-1])
+        self.factors = factors(constraints.model, q)
+        J = constraints.jacobian(q, velocity="left")
+        self.J = J if self.mask is None else J * self.mask[..., :, None]
+        columns = [self.solve(self.J[..., r, :]) for r in range(constraints.rows)]
+        self.M_inv_J_T = np.stack(columns, axis=-1)
+        self.A = mirrored(np.matmul(self.J, self.M_inv_J_T))
+        """J M^-1 J^T."""
+
+    def solve(self, x: NDArray[Any]) -> NDArray[Any]:
+        """M^-1 x."""
+        return self.factors.solve_vector(x, self.batch)
+
+    def masked(self, x: NDArray[Any]) -> NDArray[Any]:
+        """x, (..., rows), with zeros at rows that do not hold."""
+        return x if self.mask is None else x * self.mask
+
+    def force(self, change: NDArray[Any], method: str = "least-norm") -> NDArray[Any]:
+        """f, (..., rows), with J M^-1 J^T f = change."""
+        A = self.A
+        if choice(method, "method", METHODS) == "least-norm":
+            return least_norm.solution(A, change[..., None])[..., 0]
+        if self.mask is not None:  # rows that do not hold become f = 0
+            A = A + (1 - self.mask)[..., :, None] * eye_like(A, A.shape[-1])
+        return _solve(A, change)
 
 
 def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds: int = 20) -> NDArray[Any]:
@@ -117,7 +151,7 @@ def contact_inertia(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
 def consistent_inverse(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
     """M^-1 J^T (J M^-1 J^T)^+, (..., nv, rows): the inverse of J that moves the least mass, for redundant rows, too."""
     M_inv_J_T = np.linalg.solve(M, transpose(J))
-    return np.matmul(M_inv_J_T, _inverse(np.matmul(J, M_inv_J_T)))
+    return np.matmul(M_inv_J_T, least_norm.pseudo_inverse(mirrored(np.matmul(J, M_inv_J_T))))
 
 
 def null_space_projector(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
@@ -135,78 +169,60 @@ def projected_equations(
     return _solve(M, pushed) - matvec(consistent_inverse(M, J), constraints.bias(q, v))
 
 
-def impact(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], restitution: float = 0.0) -> Impact:
+def impact(
+    constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], restitution: Any = 0.0, *, active: Any = None
+) -> Impact:
     """A collision that makes J v⁺ = -restitution J v⁻ in no time.  [RD 3.66-3.72, §3.7.3]
 
     Args:
         constraints: that begin to hold.
         q: (..., nq).
         v: (..., nv) before the impact.
-        restitution: from 0, plastic, to 1, without loss.
+        restitution: from 0, plastic, to 1, without loss; a number or (..., 1).
+        active: (..., constraints) or (..., rows) of ones, and zeros for what has no impact.
     """
-    M, J = crba(constraints.model, q), constraints.jacobian(q)
-    after, impulse = jump(M, J, v, -restitution * matvec(J, v))
-    loss = (dot(v, matvec(M, v)) - dot(after, matvec(M, after))) / 2
-    return Impact(after, impulse, loss)
+    after, impulse, before_slip, after_slip = jump(constraints, q, v, restitution, active)
+    return Impact(after, impulse, -dot(impulse, before_slip + after_slip) / 2)
 
 
-def jump(M: NDArray[Any], J: NDArray[Any], v: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The velocity v⁺ with J v⁺ = wanted, (..., rows), and the smallest impulse P with M (v⁺ - v) = J^T P."""
-    M_inv_J_T = np.linalg.solve(M, transpose(J))
-    P = matvec(_inverse(np.matmul(J, M_inv_J_T)), wanted - matvec(J, v))
-    return v + matvec(M_inv_J_T, P), P
+class Jump(NamedTuple):
+    """Velocities after an impact (..., nv), impulses, and slips J v⁻ and J v⁺, each (..., rows)."""
+
+    velocity: NDArray[Any]
+    impulse: NDArray[Any]
+    before: NDArray[Any]
+    after: NDArray[Any]
 
 
-def support_consistent_velocity(
-    constraints: ConstraintSet, q: NDArray[Any], task: NDArray[Any], wanted: NDArray[Any]
-) -> NDArray[Any]:
+def jump(
+    constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], restitution: Any = 0.0, active: Any = None
+) -> Jump:
+    """The v⁺ with J v⁺ = -restitution J v⁻, and the smallest impulse P with M (v⁺ - v⁻) = J^T P."""
+    model = constraints.model
+    held, left_v = Response(constraints, q, own_batch(q, v), active), base_velocity.to_left(model, q, v)
+    before = matvec(held.J, left_v)
+    P = held.force(-(1 + restitution) * before)
+    after = left_v + matvec(held.M_inv_J_T, P)
+    return Jump(base_velocity.from_left(model, q, after), P, before, matvec(held.J, after))
+
+
+def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
     """v = N_c (J_t N_c)^+ w_t, (..., nv): the motion that reaches w_t at a task without moving the support.
 
     [RD 2.273-2.276, §2.10.5]
 
     Args:
-        constraints: the support.
-        q: (..., nq).
+        J: J_c, (..., rows, nv), of the support.
         task: J_t, (..., m, nv).
         wanted: w_t, (..., m).
     """
-    J = constraints.jacobian(q)
     N = eye_like(J, J.shape[-1]) - np.matmul(np.linalg.pinv(J, rcond=RANK_WITHIN), J)
     return matvec(np.matmul(N, np.linalg.pinv(np.matmul(task, N), rcond=RANK_WITHIN)), wanted)
-
-
-def _inverse(A: NDArray[Any]) -> NDArray[Any]:
-    """The pseudo-inverse of a symmetric A: rows that are others' sums, or only rounding errors, do nothing."""
-    values, vectors = np.linalg.eigh((A + transpose(A)) / 2)
-    kept = values > np.maximum(RANK_WITHIN * values[..., -1:], NOTHING)
-    inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
-    return np.matmul(vectors * inverse[..., None, :], transpose(vectors))
 
 
 def _solve(M: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     return np.linalg.solve(M, x[..., None])[..., 0]
 
 
-def _multipliers(A: NDArray[Any], b: NDArray[Any], method: str) -> NDArray[Any]:
-    """f with A f = b for a symmetric A that redundant rows make singular."""
-    if choice(method, "method", METHODS) == "least-norm" and not is_traced(A):
-        return matvec(_inverse(A), b)
-    if method == "exact":
-        return _solve(A, b)
-    # each round solves with A + μ, and leaves an error that is μ / (μ + λ) of the last at the eigenvalue λ
-    mu = PROXIMAL * sum(A[..., k, k] for k in range(A.shape[-1])) / A.shape[-1]
-    shifted = A + mu[..., None, None] * eye_like(A, A.shape[-1])
-    f = np.zeros_like(b)
-    for _ in range(ROUNDS):
-        f = f + _solve(shifted, b - matvec(A, f))
-    return f
-
-
-NOTHING = 1e-20
-"""Eigenvalues of J M^-1 J^T, in 1/kg, that come from rounding errors of rows that are zero."""
 CLOSED = 1e-13
 """The error of position at which a configuration is taken as it is."""
-PROXIMAL = 1e-6
-"""The regularisation of the proximal method, as a share of the mean of the diagonal."""
-ROUNDS = 4
-"""How often it refines."""

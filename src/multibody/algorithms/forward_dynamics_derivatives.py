@@ -22,10 +22,10 @@ def forward_dynamics_derivatives(
     a = forward_dynamics(model, q, v, tau)
     dq, dv, M = rnea_derivatives(model, q, v, a)
     batch, n = own_batch(q, v, tau), model.nv
-    related = _related(model)
-    factors = Factors({(r, c): M[..., r, c] for r, c in related if r <= c}, n)
+    pairs = related(model)
+    factors = Factors({(r, c): M[..., r, c] for r, c in pairs if r <= c}, n)
     by_q, by_v = (
-        [factors.solve([-D[..., r, c] if (r, c) in related else None for r in range(n)]) for c in range(n)]
+        [factors.solve([-D[..., r, c] if (r, c) in pairs else None for r in range(n)]) for c in range(n)]
         for D in (dq, dv)
     )
     one = np.ones(batch, q.dtype)
@@ -33,7 +33,7 @@ def forward_dynamics_derivatives(
     return tuple(dense(_transposed(columns), batch, q) for columns in (by_q, by_v, by_tau))  # type: ignore[return-value]
 
 
-def _related(model: Model) -> set[tuple[int, int]]:
+def related(model: Model) -> set[tuple[int, int]]:
     """The pairs of velocities of which one is of a joint that carries the other: the rest of M is zero."""
     pairs: set[tuple[int, int]] = set()
     for i, _, body in model.outward():

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.constrained_dynamics import jump
 from multibody.algorithms.constraints.constraint_set import ConstraintSet
-from multibody.algorithms.coriolis import bias
-from multibody.algorithms.crba import crba
+from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.errors import InputError
-from multibody.geometry._arrays import dot, matvec
+from multibody.geometry._arrays import dot
 
 
 class Step(NamedTuple):
@@ -27,13 +26,14 @@ class Step(NamedTuple):
 
 
 def percussion_step(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], tau: NDArray[Any], dt: float) -> Step:
-    """u⁺ with M (u⁺ - u⁻) = (τ - h) Δt + W P and W^T u⁺ = 0, h of this library.  [Kindr §Dynamics]"""
+    """u⁺ with M (u⁺ - u⁻) = (τ - h) Δt + W P and W^T u⁺ = 0, h of this library.
+
+    [Kindr §Equations of Motion with Impulses]
+    """
     if not dt > 0:
         raise InputError(f"percussion_step: expected a positive time step, got {dt}")
-    model = constraints.model
-    M, W_T = crba(model, q), constraints.jacobian(q)
-    free = v + dt * np.linalg.solve(M, (tau - bias(model, q, v))[..., None])[..., 0]
-    return Step(*jump(M, W_T, free, np.zeros_like(matvec(W_T, free))))
+    free = v + dt * forward_dynamics(constraints.model, q, v, tau)
+    return Step(*jump(constraints, q, free)[:2])
 
 
 @dataclass(frozen=True)

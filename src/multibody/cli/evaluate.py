@@ -23,7 +23,7 @@ from multibody.cli._tables import TWIST, matrix, number, show, terminal, vector,
 from multibody.errors import InputError
 from multibody.geometry import Rotation
 from multibody.robot import Robot, load
-from multibody.robot.quantities import Request
+from multibody.robot.requests import Request
 
 
 def evaluate(

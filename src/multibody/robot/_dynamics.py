@@ -164,11 +164,16 @@ class Dynamics(Face):
     def _with_wrenches(
         self, name: str, args: tuple[Any, ...], wrenches: Wrenches | None, out: Any, threads: int | None
     ) -> Any:
-        if wrenches is None:
-            return self._run(name, args, out, threads)
-        if not isinstance(wrenches, Mapping):
-            raise InputError(f"wrenches: expected {{frame: (..., 6)}}, got {type(wrenches).__name__}")
-        frames = tuple(sorted(wrenches, key=str))
+        frames, given = wrench_arrays(wrenches)
         key = (name, frames) if frames else name
-        given = (w.vector if isinstance(w, Wrench) else w for w in map(wrenches.__getitem__, frames))
         return self._run(key, (*args, *given), out, threads)
+
+
+def wrench_arrays(wrenches: Wrenches | None) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The frames of external wrenches, in the order of the alphabet, and their arrays."""
+    if wrenches is None:
+        return (), ()
+    if not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches: expected {{frame: (..., 6)}}, got {type(wrenches).__name__}")
+    frames = tuple(sorted(wrenches, key=str))
+    return frames, tuple(w.vector if isinstance(w, Wrench) else w for w in map(wrenches.__getitem__, frames))

@@ -23,7 +23,11 @@ class Face(ABC):
 
     @abstractmethod
     def _run(self, key: Any, args: tuple[Any, ...], out: Any = None, threads: int | None = None) -> Any:
-        """Call the kernel of a key: a name, (name, frame, *values of options), or (name, frames with wrenches)."""
+        """Call the kernel of a key.
+
+        That is a name, (name, frame, *values of options), (name, frames with wrenches), or, for what constraints do,
+        (name, frames with wrenches, constraints, optional inputs, *values of options).
+        """
 
     @abstractmethod
     def _explained(self, error: Exception, key: Any, args: tuple[Any, ...]) -> Exception:

@@ -12,6 +12,7 @@ from multibody.geometry import Pose
 from multibody.geometry._arrays import is_traced
 from multibody.geometry.pose import pose_of
 from multibody.model import configuration
+from multibody.model.model import Model
 from multibody.robot._face import Face
 
 NEARLY_SINGULAR = 1e6
@@ -30,12 +31,7 @@ class Kinematics(Face):
 
     def poses(self, q: ArrayLike) -> dict[str, Pose]:
         """The poses of all frames, by name."""
-        return self._named_poses(self._run("poses", (q,)))
-
-    def _named_poses(self, parts: tuple[NDArray[Any], ...]) -> dict[str, Pose]:
-        """The poses of all frames, from the arrays of the kernel."""
-        R, p = parts
-        return {name: pose_of(R[..., k, :, :], p[..., k, :]) for k, name in enumerate(self.model.frames)}
+        return named_poses(self.model, self._run("poses", (q,)))
 
     def velocity(
         self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", *, out: Any = None
@@ -154,3 +150,9 @@ class Kinematics(Face):
     def _own(self, x: NDArray[Any]) -> NDArray[Any]:
         """A result in the precision of the robot."""
         return x if is_traced(x) else np.asarray(x, self.dtype)[()]
+
+
+def named_poses(model: Model, parts: tuple[NDArray[Any], ...]) -> dict[str, Pose]:
+    """The poses of all frames, from the arrays of the kernel."""
+    R, p = parts
+    return {name: pose_of(R[..., k, :, :], p[..., k, :]) for k, name in enumerate(model.frames)}

@@ -8,7 +8,7 @@ from multibody.compiler.differentiate import jacobian
 from multibody.model import configuration
 from multibody.model.model import Model
 from multibody.robot.kernels import Task
-from multibody.robot.quantities import Request
+from multibody.robot.requests import Request
 
 
 def task(model: Model, request: Request) -> Task:
@@ -25,8 +25,8 @@ def task(model: Model, request: Request) -> Task:
         return _in_tangent_space(found, inputs, maps)
 
     compute.__name__ = f"{request.name}_derivatives"
-    sizes = dict(zip(inputs, request.shapes(model), strict=True))
-    return Task(("derivatives", request.key(model)), compute, sizes)
+    key = request.key(model)
+    return Task(None if key is None else ("derivatives", key), compute, request.lengths(model))
 
 
 def _in_tangent_space(found: Any, inputs: tuple[str, ...], maps: dict[str, Any]) -> Any:

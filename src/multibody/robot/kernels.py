@@ -15,15 +15,16 @@ from multibody.compiler.cache import source_digest
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
-from multibody.geometry._arrays import batch_shape, floats, is_traced
+from multibody.geometry._arrays import batch_shape, choice, floats, is_traced
 from multibody.model import configuration
 from multibody.model.model import Model
-from multibody.model.parametric import INERTIAL, PLACEMENT, with_values
-from multibody.robot.quantities import QUANTITIES, Request, length
+from multibody.model.parametric import INERTIAL, PLACEMENT, POSITION, with_values
+from multibody.robot.requests import TABLE, Request, length
 
 PARAMETERS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "inertias": lambda bodies: (bodies, INERTIAL),
     "placements": lambda bodies: (bodies, PLACEMENT),
+    "positions": lambda bodies: (bodies, POSITION),
     "gravity": lambda bodies: (3,),  # noqa: ARG005
 }
 """Numbers of the model that can be inputs of a kernel, and their shapes for a number of bodies."""
@@ -37,7 +38,10 @@ class Task:
     """A function of a robot's inputs, to be compiled or run as it is."""
 
     content: Any
-    """It stands for the function: two with the same content do the same on models with the same dynamics."""
+    """It stands for the function: two with the same content do the same on models with the same dynamics.
+
+    None for a function that holds code of the user: it is traced in every process, to know it.
+    """
     compute: Callable[..., Any]
     inputs: dict[str, Any]
     """The names and lengths of its arguments; of parameters, the shapes."""
@@ -63,7 +67,7 @@ def task(
         parameters: which of PARAMETERS are further inputs, after the others, instead of the model's numbers.
     """
     needs = [[inputs.index(name) for name in request.inputs()] for request in requests]
-    solving = [request for request in requests if QUANTITIES[request.name].solves]
+    solving = [request for request in requests if TABLE[request.name].solves]
     unchecked = [] if "inertias" in parameters else solving
 
     def compute(*args: Any) -> Any:
@@ -75,18 +79,37 @@ def task(
         return found[0] if single else tuple(found)
 
     compute.__name__ = requests[0].name if single else "evaluate"
-    content = ([request.key(model) for request in requests], tuple(inputs), single, tuple(parameters))
-    any_length = all(QUANTITIES[request.name].any_length for request in requests)
+    keys = [request.key(model) for request in requests]
+    content = None if None in keys else (keys, tuple(inputs), single, tuple(parameters))
+    any_length = all(TABLE[request.name].any_length for request in requests)
     lengths: dict[str, Any] = {name: length(model, name) for name in inputs}
+    for request in requests:
+        lengths |= request.lengths(model)
     lengths |= {name: PARAMETERS[name](len(model.bodies)) for name in parameters}
     return Task(content, compute, lengths, any_length)
 
 
+def parameters_of(names: Any) -> tuple[str, ...]:
+    """The kinds of parameters that a caller asks for: one of PARAMETERS, or several of them, each once."""
+    if not isinstance(names, str | tuple | list):
+        raise InputError(f"parameters: expected a name or a tuple of names ({', '.join(PARAMETERS)}), got {names!r}")
+    given = (names,) if isinstance(names, str) else tuple(names)
+    for one in given:
+        choice(one, "parameters", tuple(PARAMETERS))
+    if len(set(given)) < len(given):
+        raise InputError(f"parameters: expected each kind once, got {', '.join(map(repr, given))}")
+    if {"placements", "positions"} <= set(given):
+        raise InputError(
+            "parameters: expected 'placements' or 'positions', got both: placements have positions in them"
+        )
+    return given
+
+
 def kernel(model: Model, task: Task, dtype: str) -> Kernel:
     """The kernel of a task, compiled unless a robot in this process holds it."""
-    key = repr((model.dynamics_digest, task.content, dtype, _sources()))
+    key = None if task.content is None else repr((model.dynamics_digest, task.content, dtype, _sources()))
     with _lock:
-        found = _shared.get(key)
+        found = None if key is None else _shared.get(key)
     if found is not None:
         return found
     made = compile_kernel(
@@ -99,7 +122,7 @@ def kernel(model: Model, task: Task, dtype: str) -> Kernel:
         quaternions=None if task.any_length else _quaternions(model, task.inputs),
     )
     with _lock:
-        return _shared.setdefault(key, made)
+        return made if key is None else _shared.setdefault(key, made)
 
 
 def plain(model: Model, task: Task, dtype: np.dtype[Any]) -> Callable[..., Any]:

@@ -1,7 +1,5 @@
 """What a robot can compute: a table from names to algorithms, their arguments and their options."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,31 +19,9 @@ from multibody.algorithms import (
     rnea,
     rnea_derivatives,
 )
-from multibody.errors import InputError
 from multibody.model import actuation, configuration
-from multibody.model.model import Model, unknown
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """An algorithm: function(model, *options before, *inputs, **options), the inputs named as in the face."""
-
-    function: Callable[..., Any]
-    inputs: tuple[str, ...]
-    frame: bool = False
-    """Whether the first argument is the name of a frame."""
-    options: tuple[str, ...] = ()
-    """Names of further keyword options."""
-    wrenches: bool = False
-    """Whether external wrenches are taken."""
-    solves: bool = False
-    """Whether it divides by the mass matrix."""
-    any_length: bool = False
-    """Whether quaternions need not be units."""
-    frame_options: tuple[str, ...] = ()
-    """Those of the options that name frames."""
-    whole: bool = False
-    """Whether it depends on more of the model than its dynamics: on all frames, or on passive forces."""
+from multibody.model.model import Model
+from multibody.robot.quantity import Quantity
 
 
 def _pose(model: Model, frame: str, q: Any) -> Any:
@@ -118,90 +94,4 @@ QUANTITIES: dict[str, Quantity] = {
     "rate_matrix": Quantity(configuration.rate_matrix, ("q",)),
     "rate_inverse": Quantity(configuration.rate_inverse, ("q",)),
 }
-"""Every name that `robot.kernel` and `robot.evaluate` take."""
-
-
-def quantity(name: str, owner: str) -> Quantity:
-    """The entry of a name."""
-    if not isinstance(name, str) or name not in QUANTITIES:
-        raise InputError(unknown("quantity", name, tuple(QUANTITIES), owner))
-    return QUANTITIES[name]
-
-
-@dataclass(frozen=True)
-class Request:
-    """A quantity with its options: what a kernel computes."""
-
-    name: str
-    frame: str | None = None
-    options: tuple[tuple[str, Any], ...] = ()
-    wrenches: tuple[str, ...] = ()
-    """Frames at which external wrenches act; each is one more input, (6,), after the others."""
-
-    @staticmethod
-    def of(model: Model, name: str, frame: str | None = None, /, wrenches: Any = (), **options: Any) -> "Request":
-        """Checked: the name, the frame and the options exist."""
-        entry = quantity(name, model.name)
-        if entry.frame != (frame is not None):
-            needs = "needs a frame" if entry.frame else f"takes no frame, got {frame!r}"
-            raise InputError(f"{model.name}.{name} {needs}")
-        if frame is not None:
-            model.frame(frame)
-        for option, value in options.items():
-            if option not in entry.options:
-                takes = ", ".join(entry.options) or "none"
-                raise InputError(f"{model.name}.{name} has no option {option!r}; it has {takes}")
-            if not isinstance(value, str | bool):
-                raise InputError(f"{model.name}.{name}, {option}: expected a name, got {value!r}")
-        if wrenches and not entry.wrenches:
-            raise InputError(f"{model.name}.{name} takes no external wrenches")
-        if isinstance(wrenches, str):
-            raise InputError(f"{model.name}.{name}, wrenches: expected a list of frames, got the text {wrenches!r}")
-        for at in wrenches:
-            model.frame(at)
-        if len(set(wrenches)) < len(wrenches):
-            raise InputError(f"{model.name}.{name}, wrenches: expected every frame once, got {wrenches!r}")
-        return Request(name, frame, tuple(sorted(options.items())), tuple(sorted(wrenches)))
-
-    def inputs(self) -> tuple[str, ...]:
-        """The names of the inputs."""
-        return (*QUANTITIES[self.name].inputs, *(f"wrench_{k}" for k in range(len(self.wrenches))))
-
-    def function(self, model: Model) -> Callable[..., Any]:
-        """The algorithm as a function of the inputs alone."""
-        entry = QUANTITIES[self.name]
-        count, options = len(entry.inputs), dict(self.options)
-        before = () if self.frame is None else (self.frame,)
-
-        def compute(*args: Any) -> Any:
-            given = {"wrenches": dict(zip(self.wrenches, args[count:], strict=True))} if self.wrenches else {}
-            return entry.function(model, *before, *args[:count], **options, **given)
-
-        compute.__name__ = self.name
-        return compute
-
-    def shapes(self, model: Model) -> tuple[int, ...]:
-        """The length of each input."""
-        return tuple(length(model, name) for name in self.inputs())
-
-    def key(self, model: Model) -> str:
-        """A text that stands for the request on every model with the same dynamics."""
-        entry = QUANTITIES[self.name]
-        frames = [name for name in (self.frame, *self.wrenches) if name is not None]
-        options = [
-            (name, _place(model, value) if name in entry.frame_options else value) for name, value in self.options
-        ]
-        places = [_place(model, frame) for frame in frames]
-        return repr((self.name, places, options, model.digest if entry.whole else ""))
-
-
-def length(model: Model, name: str) -> int:
-    """Of the input of a name: coordinates, a wrench, a point, or velocities and the like."""
-    if name.startswith("q"):
-        return model.nq
-    return 6 if name.startswith("wrench_") else 3 if name == "point" else model.nv
-
-
-def _place(model: Model, frame: str) -> tuple[Any, ...]:
-    i, i_H_F = model.frame(frame)
-    return i, *(tuple(array.ravel().tolist()) for array in i_H_F._arrays())
+"""What a robot computes by itself; `constrained` has what constraints do to it."""

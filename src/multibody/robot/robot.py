@@ -1,33 +1,30 @@
 """Robot: the face that users hold, over models, algorithms and kernels."""
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import regressor as regression
-from multibody.compiler.config import config, is_eager
-from multibody.compiler.kernel import Kernel
+from multibody.compiler.config import config
 from multibody.errors import InputError
-from multibody.geometry._arrays import choice, floats, is_traced, numbers
-from multibody.geometry.pose import pose_of
+from multibody.geometry._arrays import numbers
 from multibody.model import actuation, configuration, show
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint
 from multibody.model.model import Model
-from multibody.model.parametric import placements_of
+from multibody.model.parametric import placements_of, positions_of
 from multibody.model.structure import Body
-from multibody.robot import derivatives, kernels
+from multibody.robot import kernels
+from multibody.robot._compiled import Compiled
+from multibody.robot._contacts import Contacts
 from multibody.robot._dynamics import Dynamics
 from multibody.robot._kinematics import Kinematics
 from multibody.robot._surgery import Surgery
-from multibody.robot.kernels import Task
-from multibody.robot.quantities import Request, quantity
 
 
-class Robot(Kinematics, Dynamics, Surgery):
+class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
     """A robot: its model, and everything that can be computed about it.
 
     Functions of q (..., nq), v, a, tau (..., nv) take single states and batches of any leading shape, which broadcast,
@@ -50,11 +47,7 @@ class Robot(Kinematics, Dynamics, Surgery):
             raise InputError(f"Robot: expected a Model or a Builder, got {type(model).__name__}; mb.load reads files")
         self.model = model
         self.dtype = _precision(config.dtype if dtype is None else dtype)
-        self._kernels: dict[Any, Kernel] = {}
-        self._tasks: dict[Any, Task] = {}
-        self._calls = _Calls(self._call_of)
-        self._poses = _Calls(lambda frame: self._calls["pose", frame])
-        self._jacobians = _Calls(lambda frame: self._calls["jacobian", frame, "mixed"])
+        self._keep_kernels()
 
     # ---- what it is --------------------------------------------------------------------------------------------------
 
@@ -159,188 +152,15 @@ class Robot(Kinematics, Dynamics, Surgery):
         """(bodies, 7): position and quaternion w, x, y, z of each moving body's joint in its parent body."""
         return placements_of(self.model)
 
-    # ---- kernels -----------------------------------------------------------------------------------------------------
+    def positions(self) -> NDArray[Any]:
+        """(bodies, 3): where each moving body's joint is in its parent body, as in `placements`: link lengths."""
+        return positions_of(self.model)
 
-    def kernel(
-        self,
-        name: str,
-        frame: str | None = None,
-        *,
-        wrenches: Sequence[str] = (),
-        parameters: str | Sequence[str] = (),
-        **options: Any,
-    ) -> Kernel:
-        """The native kernel of a quantity, for tight loops.
-
-        Args:
-            name: such as "inverse_dynamics" or "jacobian".
-            frame: for quantities of a frame.
-            wrenches: the frames at which external wrenches act, in the order of the alphabet; each is a further
-                argument (..., 6) after the others.
-            parameters: numbers of the model that become further arguments, last of all, so that every sample can be
-                another robot: "inertias", (..., bodies, 10) as `robot.parameters()` has them, "placements",
-                (..., bodies, 7) as `robot.placements()`, "gravity", (..., 3), or several in a tuple.
-            **options: such as representation="left".
-        """
-        request = Request.of(self.model, name, frame, wrenches, **options)
-        given = (parameters,) if isinstance(parameters, str) else tuple(parameters)
-        for one in given:
-            choice(one, "parameters", tuple(kernels.PARAMETERS))
-        if len(set(given)) < len(given):
-            raise InputError(f"parameters: expected each kind once, got {', '.join(map(repr, given))}")
-        key = ("kernel", request, given)
-        found = self._kernels.get(key)
-        if found is None:
-            task = kernels.task(self.model, [request], request.inputs(), single=True, parameters=given)
-            found = self._kernels[key] = kernels.kernel(self.model, task, self.dtype.name)
-        return found
-
-    def evaluate(
-        self,
-        q: ArrayLike,
-        v: ArrayLike | None,
-        what: Sequence[str | tuple[Any, ...]],
-        *,
-        a: ArrayLike | None = None,
-        tau: ArrayLike | None = None,
-        out: Any = None,
-        threads: int | None = None,
-    ) -> dict[Any, Any]:
-        """Several quantities together: what they share is computed once.
-
-        Args:
-            q: (..., nq).
-            v: (..., nv); None when nothing asks for it.
-            what: names such as "mass_matrix", or tuples of a name, a frame and options: ("jacobian", "hand"),
-                ("velocity", "hand", {"representation": "left"}).
-            a: (..., nv), for what asks for it.
-            tau: (..., nv), for what asks for it.
-            out: a tuple of arrays for the results.
-            threads: over which a batch is split.
-
-        Returns:
-            The results, by the items of `what`, in their order.
-
-        >>> import multibody as mb
-        >>> robot = mb.load("planar-arm")
-        >>> found = robot.evaluate(robot.neutral(), np.zeros(3), ["mass_matrix", ("jacobian", robot.frames[-1])])
-        >>> [x.shape for x in found.values()]
-        [(3, 3), (6, 3)]
-        """
-        if isinstance(what, str) or not isinstance(what, Sequence):
-            raise InputError(f"evaluate: expected a list of quantities, got {what!r}")
-        items = [item if isinstance(item, tuple) else (item,) for item in what]
-        names = [_hashable(item) for item in what]
-        given = {name: value for name, value in (("q", q), ("v", v), ("a", a), ("tau", tau)) if value is not None}
-        key = ("evaluate", tuple(names), tuple(given))
-        if key not in self._tasks:
-            if not items:
-                raise InputError("evaluate: expected at least one quantity, got none")
-            requests = [self._request(item) for item in items]
-            for request in requests:
-                missing = [name for name in request.inputs() if name not in given]
-                if missing:
-                    raise InputError(f"evaluate: {request.name!r} needs {', '.join(missing)}, which is not given")
-            self._tasks[key] = kernels.task(self.model, requests, tuple(given), single=False)
-        results = self._run(key, tuple(given.values()), out, threads)
-        shaped = []
-        for item, result in zip(items, results, strict=True):
-            named = {"pose": lambda parts: pose_of(*parts), "poses": self._named_poses}.get(item[0])
-            shaped.append(result if named is None else named(result))
-        return dict(zip(names, shaped, strict=True))
-
-    def derivatives(
-        self, name: str, *args: ArrayLike, frame: str | None = None, out: Any = None, **options: Any
-    ) -> Any:
-        """The derivatives of any quantity by each of its arguments, in the tangent space, exact to rounding.
-
-        They come from automatic differentiation, also of quantities that are derivatives themselves, and take several
-        times the operations of `inverse_dynamics_derivatives`, which has a recursion of its own.
-
-        Args:
-            name: such as "velocity", "centroidal_momentum", "mass_matrix_product", "inverse_dynamics_derivatives".
-            *args: the arguments of that quantity: q, v, ...
-            frame: for quantities of a frame.
-            out: a tuple of arrays for the results.
-            **options: such as representation="left", or wrenches=["tool"] as in `kernel`.
-
-        Returns:
-            A tuple: for each argument an array (..., shape of the result, nv). Of a quantity with several results, a
-            tuple of such tuples.
-
-        >>> import multibody as mb
-        >>> robot = mb.load("planar-arm")
-        >>> by_q, by_v = robot.derivatives("velocity", robot.neutral(), np.ones(3), frame=robot.frames[-1])
-        >>> np.abs(by_v - robot.jacobian(robot.frames[-1], robot.neutral())).max() < 1e-12
-        np.True_
-        """
-        request = Request.of(self.model, name, frame, **options)
-        key = ("derivatives", request.wrenches, request)
-        if key not in self._tasks:
-            self._tasks[key] = derivatives.task(self.model, request)
-        return self._run(key, args, out)
-
-    def _request(self, item: tuple[Any, ...]) -> Request:
-        name, *rest = item or ((),)
-        options = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
-        if len(rest) > 1:
-            raise InputError(f"evaluate: expected (name, frame, {{option: value}}), got {item!r}")
-        return Request.of(self.model, name, *rest, **options)
-
-    def _run(self, key: Any, args: tuple[Any, ...], out: Any = None, threads: int | None = None) -> Any:
-        try:
-            call = self._calls[key]
-            return call(*args, out=out) if threads is None else call(*args, out=out, threads=threads)
-        except (InputError, TypeError) as error:
-            raise self._explained(error, key, args) from None
-
-    def _call_of(self, key: Any) -> Callable[..., Any]:
-        """What computes a key: a kernel, made now, or in eager mode the NumPy source."""
-        task = self._tasks.get(key)
-        if task is None:
-            task = self._tasks[key] = self._task_of(key)
-        if is_eager():
-            return kernels.plain(self.model, task, self.dtype)
-        kernel = self._kernels[key] = kernels.kernel(self.model, task, self.dtype.name)
-        return kernel.call
-
-    def _task_of(self, key: Any) -> Task:
-        """Of a name, of (name, frame, *values of options), or of (name, frames with wrenches)."""
-        name, *rest = key if isinstance(key, tuple) else (key,)
-        entry = quantity(name, self.name)
-        if entry.wrenches:
-            request = Request.of(self.model, name, wrenches=rest[0] if rest else ())
-        else:
-            frame = rest.pop(0) if entry.frame else None
-            request = Request.of(self.model, name, frame, **dict(zip(entry.options, rest, strict=False)))
-        return kernels.task(self.model, [request], request.inputs(), single=True)
-
-    def _explained(self, error: Exception, key: Any, args: tuple[Any, ...]) -> Exception:
-        """The error of a kernel, in the words of the robot where sizes or names are wrong."""
-        try:
-            try:
-                task = self._tasks.get(key)
-            except TypeError:  # a name that is none, such as a list
-                task = self._task_of(key)
-            for name, value in zip(() if task is None else task.inputs, args, strict=False):
-                if name.startswith("wrench_"):
-                    floats(value, f"the wrench at {key[1][int(name.removeprefix('wrench_'))]!r}", 6)
-                    continue
-                if name == "point":
-                    floats(value, name, 3)
-                    continue
-                array = configuration.sized(self.model, value, name)
-                if name.startswith("q") and not is_traced(array):
-                    configuration.check_units(self.model, array)
-        except InputError as better:
-            return better
-        return error
+    # ---- as a value --------------------------------------------------------------------------------------------------
 
     def astype(self, dtype: str) -> "Robot":
         """The same robot, computing in "float64" or "float32"."""
         return Robot(self.model, dtype=dtype)
-
-    # ---- as a value --------------------------------------------------------------------------------------------------
 
     def _with(self, model: Model) -> "Robot":
         return Robot(model, dtype=self.dtype.name)
@@ -361,19 +181,6 @@ class Robot(Kinematics, Dynamics, Surgery):
         return _revive, (self.model, self.dtype.name)
 
 
-class _Calls(dict[Any, Callable[..., Any]]):
-    """What kernels call, by their keys; made when first asked for."""
-
-    def __init__(self, make: Callable[[Any], Callable[..., Any]]) -> None:
-        self.make = make
-
-    def __missing__(self, key: Any) -> Callable[..., Any]:
-        call = self.make(key)
-        if not is_eager():
-            self[key] = call
-        return call
-
-
 def _revive(model: Model, dtype: str) -> Robot:
     return Robot(model, dtype=dtype)
 
@@ -383,13 +190,3 @@ def _precision(dtype: Any) -> np.dtype[Any]:
         if dtype in (known, known.name):
             return known
     raise InputError(f"dtype: expected 'float64' or 'float32', got {dtype!r}")
-
-
-def _hashable(item: Any) -> Any:
-    if isinstance(item, tuple):
-        item = tuple(tuple(sorted(part.items())) if isinstance(part, Mapping) else part for part in item)
-    try:
-        hash(item)
-    except TypeError:
-        raise InputError(f"evaluate: expected a name or a tuple (name, frame, options), got {item!r}") from None
-    return item

@@ -4,6 +4,7 @@ from multibody.algorithms.constraints._constraint import Constraint
 from multibody.algorithms.constraints.closures import Distance, HingeClosure, JointCoupling, PointClosure, Weld
 from multibody.algorithms.constraints.constraint_set import ConstraintSet, Ranks
 from multibody.algorithms.constraints.contacts import FrameContact, NoSlip, PointContact, RollingContact, SurfaceContact
+from multibody.algorithms.constraints.stated import stated
 
 __all__ = [
     "Constraint",
@@ -19,4 +20,5 @@ __all__ = [
     "RollingContact",
     "SurfaceContact",
     "Weld",
+    "stated",
 ]

@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.geometry._arrays import transpose
 from multibody.model.model import Model
 
 
 class Constraint(ABC):
     """Rows c with error(q) = 0, J(q) v = 0 and J v' + J' v = 0.  [RD 2.269-2.270, 3.59-3.61]
 
-    A constraint pushes the robot with the generalized force J^T f, where f, (..., rows), is on the robot. It is frozen
-    data: a subclass is a frozen dataclass with a `name`. All functions take batches and traced arrays.
+    A constraint pushes the robot with the generalized force J^T f, where f, (..., rows), is on the robot: row k of f is
+    along what row k of J measures, in N for a velocity in m/s and in N m for one in rad/s. A constraint is frozen data:
+    a subclass is a frozen dataclass with a `name`. All functions take batches and traced arrays.
     """
 
     name: str
@@ -43,6 +45,13 @@ class Constraint(ABC):
     @abstractmethod
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J' v, (..., rows): the acceleration of the rows when v' = 0."""
+
+    def force_basis(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+        """W = J^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
+
+        These are all the forces that can hold the rows without work at velocities that the rows allow.
+        """
+        return transpose(self.jacobian(model, q))
 
     def check(self, model: Model) -> None:
         """Refuse a model that the constraint does not fit."""

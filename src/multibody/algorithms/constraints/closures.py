@@ -1,5 +1,6 @@
 """Constraints between two frames of a robot, or two of its joints: loops that a tree cannot hold."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,32 +9,44 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
 from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints.contacts import Point, point
 from multibody.errors import InputError
+from multibody.geometry import Pose
 from multibody.geometry._arrays import dot
 from multibody.geometry.operators import cross3
 from multibody.model.model import Model
 
+ORIGIN: Point = (0.0, 0.0, 0.0)
+HERE = Pose.identity()
+
 
 @dataclass(frozen=True)
 class PointClosure(Constraint):
-    """The origins of two frames stay together: three rows along the world's axes."""
+    """Two points of two frames, by default the origins, stay together: three rows along the world's axes."""
 
     name: str
     first: str
     second: str
+    first_point: Point = ORIGIN
+    """In the first frame, in m."""
+    second_point: Point = ORIGIN
+
+    def __post_init__(self) -> None:
+        for each in ("first_point", "second_point"):
+            object.__setattr__(self, each, point(getattr(self, each), self.name))
 
     @property
     def rows(self) -> int:
         return 3
 
     def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _position(model, self.first, q) - _position(model, self.second, q)
+        return _position(model, self.first, q, self.first_point) - _position(model, self.second, q, self.second_point)
 
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _difference(model, self.first, self.second, q)[..., :3, :]
+        return _difference(model, self.first, self.second, q, self.first_point, self.second_point)[..., :3, :]
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return _bias(model, self.first, self.second, q, v)[..., :3]
+        return _bias(model, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
 
     def check(self, model: Model) -> None:
         two_bodies(model, self.first, self.second, self.name)
@@ -46,20 +59,28 @@ class Weld(Constraint):
     name: str
     first: str
     second: str
+    first_pose: Pose = HERE
+    """Of what is welded, in the first frame."""
+    second_pose: Pose = HERE
 
     @property
     def rows(self) -> int:
         return 6
 
     def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        one, two = kinematics.pose(model, self.first, q), kinematics.pose(model, self.second, q)
+        one = kinematics.pose(model, self.first, q) @ self.first_pose
+        two = kinematics.pose(model, self.second, q) @ self.second_pose
         return np.concatenate([one.position - two.position, one.rotation.boxminus(two.rotation)], axis=-1)
 
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _difference(model, self.first, self.second, q)
+        return _difference(model, self.first, self.second, q, *self._points())
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return _bias(model, self.first, self.second, q, v)
+        return _bias(model, self.first, self.second, q, v, *self._points())
+
+    def _points(self) -> tuple[Point, Point]:
+        one, two = (tuple(pose.position.tolist()) for pose in (self.first_pose, self.second_pose))
+        return one, two
 
     def check(self, model: Model) -> None:
         two_bodies(model, self.first, self.second, self.name)
@@ -154,36 +175,58 @@ class Distance(Constraint):
 
 @dataclass(frozen=True)
 class JointCoupling(Constraint):
-    """One joint follows another, q = ratio q_other + offset, by a force: one row."""
+    """One joint follows another by a force, q = offset + ratio y + higher[0] y² + ..., y of the other: one row.
+
+    Without another joint, it stays at the offset.
+    """
 
     name: str
     joint: str
-    other: str
+    other: str | None = None
     ratio: float = 1.0
     offset: float = 0.0
+    higher: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "higher", tuple(self.higher))
 
     @property
     def rows(self) -> int:
         return 1
 
     def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        one, two = (model.joint(name).coordinates(q) for name in (self.joint, self.other))
-        return one - self.ratio * two - self.offset
+        one = model.joint(self.joint).coordinates(q)
+        return one - self.offset - self._derivative(model, q, 0)
 
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        row = np.zeros((1, model.nv))
-        row[:, model.joint(self.joint).v] += 1.0
-        row[:, model.joint(self.other).v] -= self.ratio
-        return np.broadcast_to(row, (*q.shape[:-1], 1, model.nv))
+        one, two = np.zeros((2, 1, model.nv))
+        one[:, model.joint(self.joint).v] = 1.0
+        if self.other is not None:
+            two[:, model.joint(self.other).v] = 1.0
+        return one - self._derivative(model, q, 1)[..., None] * two
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        del model, v
-        return np.zeros((*q.shape[:-1], 1), q.dtype)
+        curvature = self._derivative(model, q, 2)
+        if self.other is None:
+            return curvature
+        rate = v[..., model.joint(self.other).v]
+        return -curvature * rate * rate
 
     def check(self, model: Model) -> None:
-        for name in (self.joint, self.other):
+        for name in (self.joint, *([] if self.other is None else [self.other])):
             if model.joint(name).nv != 1:
                 raise InputError(f"constraint {self.name!r}: expected joints with one velocity, got {name!r}")
+
+    def _derivative(self, model: Model, q: NDArray[Any], order: int) -> NDArray[Any]:
+        """(..., 1): of ratio y + higher[0] y² + ..., by y."""
+        total = np.zeros((*q.shape[:-1], 1), q.dtype)
+        if self.other is None:
+            return total
+        y = model.joint(self.other).coordinates(q)
+        for power, factor in enumerate((self.ratio, *self.higher), start=1):
+            if power >= order:
+                total = total + factor * math.perm(power, order) * y ** (power - order)
+        return total
 
 
 def two_bodies(model: Model, first: str, second: str, name: str) -> None:
@@ -192,14 +235,43 @@ def two_bodies(model: Model, first: str, second: str, name: str) -> None:
         raise InputError(f"constraint {name!r}: the frames {first!r} and {second!r} always move as one body")
 
 
-def _position(model: Model, frame: str, q: NDArray[Any]) -> NDArray[Any]:
-    return kinematics.pose(model, frame, q).position
+def _position(model: Model, frame: str, q: NDArray[Any], at: Point = ORIGIN) -> NDArray[Any]:
+    pose = kinematics.pose(model, frame, q)
+    return pose @ np.array(at) if any(at) else pose.position
 
 
-def _difference(model: Model, first: str, second: str, q: NDArray[Any]) -> NDArray[Any]:
-    return jacobian.jacobian(model, first, q, "mixed") - jacobian.jacobian(model, second, q, "mixed")
-
-
-def _bias(model: Model, first: str, second: str, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-    one, two = (kinematics.acceleration(model, frame, q, v, np.zeros_like(v), "mixed") for frame in (first, second))
+def _difference(
+    model: Model, first: str, second: str, q: NDArray[Any], at: Point = ORIGIN, second_at: Point = ORIGIN
+) -> NDArray[Any]:
+    """(..., 6, nv): of the velocities of two points, then of the angular velocities of their frames."""
+    one, two = (_mixed(model, frame, q, point) for frame, point in ((first, at), (second, second_at)))
     return one - two
+
+
+def _mixed(model: Model, frame: str, q: NDArray[Any], at: Point) -> NDArray[Any]:
+    J = jacobian.jacobian(model, frame, q, "mixed")
+    if not any(at):
+        return J
+    return np.concatenate([jacobian.point_jacobian(model, frame, q, np.array(at)), J[..., 3:, :]], axis=-2)
+
+
+def _bias(
+    model: Model,
+    first: str,
+    second: str,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    at: Point = ORIGIN,
+    second_at: Point = ORIGIN,
+) -> NDArray[Any]:
+    """(..., 6): the rate of that difference when v' = 0."""
+    one, two = (_acceleration(model, frame, q, v, point) for frame, point in ((first, at), (second, second_at)))
+    return one - two
+
+
+def _acceleration(model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
+    a = kinematics.acceleration(model, frame, q, v, np.zeros_like(v), "mixed")
+    if not any(at):
+        return a
+    linear = kinematics.point_acceleration(model, frame, q, v, np.zeros_like(v), np.array(at))
+    return np.concatenate([linear, a[..., 3:]], axis=-1)

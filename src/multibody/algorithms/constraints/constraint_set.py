@@ -1,13 +1,17 @@
 """Several constraints as one."""
 
+import copy
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.errors import InputError
+from multibody.geometry._arrays import at, first, floats, is_traced, transpose
+from multibody.model.digest import digest
 from multibody.model.model import Model
 
 RANK_WITHIN = 1e-9
@@ -27,9 +31,11 @@ class Ranks(NamedTuple):
 
 
 class ConstraintSet:
-    """Constraints on one robot, stacked in their order.  [RD 2.271]"""
+    """Constraints on one robot, stacked in their order: frozen, and compared by what is in it.  [RD 2.271]"""
 
     def __init__(self, model: Model, constraints: Iterable[Constraint]) -> None:
+        if not isinstance(constraints, Iterable):
+            raise InputError(f"{model.name}: expected a list of constraints, got {type(constraints).__name__}")
         self.model = model
         self.constraints = tuple(constraints)
         if not self.constraints:
@@ -41,7 +47,18 @@ class ConstraintSet:
             if constraint.name in seen:
                 raise InputError(f"{model.name}: two constraints are named {constraint.name!r}")
             seen.add(constraint.name)
+            try:
+                hash(constraint)
+            except TypeError as error:
+                raise InputError(f"constraint {constraint.name!r}: expected frozen data, got {error}") from None
             constraint.check(model)
+
+    def on(self, model: Model) -> Self:
+        """The same constraints on a model with the same names, unchecked: its numbers may be traced."""
+        other = copy.copy(self)
+        vars(other).pop("_hash", None)
+        other.model = model
+        return other
 
     @property
     def rows(self) -> int:
@@ -67,12 +84,34 @@ class ConstraintSet:
 
     def jacobian(self, q: NDArray[Any], velocity: str | None = None) -> NDArray[Any]:
         """J_c, (..., rows, nv); the base's velocity in any representation, by default the robot's own.  [RD 2.271]"""
-        model = self.model if velocity in (None, self.model.velocity) else self.model.with_(velocity=velocity)
+        model = self.model if velocity is None else _with_velocity(self.model, velocity)
         return np.concatenate([constraint.jacobian(model, q) for constraint in self.constraints], axis=-2)
 
     def bias(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J_c' v, (..., rows).  [RD 2.270]"""
         return np.concatenate([constraint.bias(self.model, q, v) for constraint in self.constraints], axis=-1)
+
+    def force_basis(self, q: NDArray[Any]) -> NDArray[Any]:
+        """W = J_c^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]"""
+        return transpose(self.jacobian(q))
+
+    def mask(self, active: Any) -> NDArray[Any]:
+        """(..., rows) of ones and zeros, from as many, or from one for each constraint, which its rows share."""
+        active = floats(active, "active")
+        if not is_traced(active):
+            bad = (active != 0) & (active != 1)
+            if bad.any():
+                raise InputError(f"active{at(first(bad)[:-1])}: expected ones and zeros, got {active[bad][0]}")
+        count, counts = len(self.constraints), [constraint.rows for constraint in self.constraints]
+        length = active.shape[-1] if active.ndim else 0
+        if length == self.rows:
+            return active
+        if length != count:
+            raise InputError(
+                f"active: expected (..., {count}), one for each constraint, or (..., {self.rows}), one for each row; "
+                f"got shape {active.shape}"
+            )
+        return np.concatenate([active[..., k : k + 1] for k, rows in enumerate(counts) for _ in range(rows)], axis=-1)
 
     def ranks(self, q: NDArray[Any]) -> Ranks:
         """Of one configuration: how many independent constraints there are, and what they hold.  [RD §2.10.4]"""
@@ -83,6 +122,41 @@ class ConstraintSet:
         base = [k for joint in self.model.bases for k in range(joint.v.start, joint.v.stop)]
         held = _rank(J[:, base]) if base else 0
         return Ranks(self.rows, total, held, total - held)
+
+    # ---- as a value --------------------------------------------------------------------------------------------------
+
+    @property
+    def digest(self) -> str | None:
+        """Equal for equal sets in every process; None when a class of the user is in it, whose code could change."""
+        if any(not type(constraint).__module__.startswith("multibody.") for constraint in self.constraints):
+            return None
+        return digest(self.model.digest, *self.constraints)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.model, self.constraints))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ConstraintSet):
+            return NotImplemented
+        return self is other or (self.model == other.model and self.constraints == other.constraints)
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(constraint.name) for constraint in self.constraints)
+        return f"<ConstraintSet on {self.model.name!r}: {names}, {self.rows} rows>"
+
+
+def _with_velocity(model: Model, velocity: str) -> Model:
+    """The model with another representation of the base's velocity; numbers that are traced stay as they are."""
+    if velocity == model.velocity:
+        return model
+    other = copy.copy(model)
+    vars(other)["structure"] = model.structure
+    object.__setattr__(other, "velocity", velocity)
+    return other
 
 
 def _rank(J: NDArray[Any]) -> int:

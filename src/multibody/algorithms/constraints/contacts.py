@@ -10,7 +10,7 @@ from multibody.algorithms import jacobian, kinematics
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import dot
+from multibody.geometry._arrays import dot, floats
 from multibody.geometry.operators import cross3
 from multibody.model.model import Model
 
@@ -27,6 +27,11 @@ class PointContact(Constraint):
     """In the frame, in m."""
     anchor: Point | None = None
     """Where it rests in the world; None is wherever it is."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "point", point(self.point, self.name))
+        if self.anchor is not None:
+            object.__setattr__(self, "anchor", point(self.anchor, self.name))
 
     @property
     def rows(self) -> int:
@@ -62,6 +67,9 @@ class SurfaceContact(Constraint):
     frame: str
     points: tuple[Point, ...]
     """In the frame, in m."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", tuple(point(each, self.name) for each in self.points))
 
     @property
     def parts(self) -> tuple[PointContact, ...]:
@@ -130,6 +138,9 @@ class NoSlip(Constraint):
     axes: tuple[int, ...] = (1,)
     """0, 1, 2 for the velocity along x, y, z of the frame, 3, 4, 5 for that about them."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", tuple(self.axes))
+
     @property
     def rows(self) -> int:
         return len(self.axes)
@@ -163,6 +174,9 @@ class RollingContact(Constraint):
     normal: Point = (0.0, 0.0, 1.0)
     """Out of the plane, of length one."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "normal", point(self.normal, self.name))
+
     @property
     def rows(self) -> int:
         return 3
@@ -190,6 +204,14 @@ class RollingContact(Constraint):
     def _arm(self) -> NDArray[Any]:
         """From the centre to the contact, along the world's axes."""
         return -self.radius * np.array(self.normal)
+
+
+def point(x: Any, name: str) -> Point:
+    """Three finite numbers, from any sequence of them."""
+    array = floats(x, f"constraint {name!r}", 3)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise InputError(f"constraint {name!r}: expected three finite numbers, got {x!r}")
+    return tuple(array.tolist())
 
 
 def on_moving_body(model: Model, frame: str, name: str) -> None:

@@ -1,0 +1,112 @@
+"""The derivatives of constrained dynamics, through those of inverse dynamics and of the constraints' rows.
+
+With a and f known, M a + h = τ + J^T f and J a + γ = 0, where γ is J' v and Baumgarte's terms, are differentiated:
+
+    M da - J^T df = dτ - d(M a + h) + d(J^T f)         J da = -(dJ a + dγ)
+
+where d(M a + h) is that of inverse dynamics at a, and the others are taken with a and f held. Rows can be of any
+kind, so their part comes from automatic differentiation, which the caller hands in: this room does not know it.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import least_norm
+from multibody.algorithms._parts import mirrored, own_batch
+from multibody.algorithms.constrained_dynamics import constrained_dynamics, drift
+from multibody.algorithms.constraints.constraint_set import ConstraintSet
+from multibody.algorithms.factorization import Factors
+from multibody.algorithms.forward_dynamics_derivatives import related
+from multibody.algorithms.rnea import Wrenches, rnea
+from multibody.algorithms.rnea_derivatives import rnea_derivatives
+from multibody.geometry._arrays import eye_like, floats, matvec, transpose
+from multibody.model import configuration
+
+
+class ConstrainedDerivatives(NamedTuple):
+    """Of the acceleration (..., nv, nv), and of the forces (..., rows, nv), by q, v and τ, in the tangent space."""
+
+    acceleration_by_q: NDArray[Any]
+    acceleration_by_v: NDArray[Any]
+    acceleration_by_tau: NDArray[Any]
+    """N_c M^-1, symmetric."""
+    force_by_q: NDArray[Any]
+    force_by_v: NDArray[Any]
+    force_by_tau: NDArray[Any]
+
+
+def constrained_dynamics_derivatives(
+    constraints: ConstraintSet,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    tau: NDArray[Any],
+    wrenches: Wrenches | None = None,
+    *,
+    jacobian: Callable[..., Any],
+    method: str = "least-norm",
+    baumgarte: Any = None,
+    active: Any = None,
+) -> ConstrainedDerivatives:
+    """The derivatives of `constrained_dynamics`, of the smallest forces too where rows are redundant.  [RD 3.57-3.62]
+
+    Args:
+        constraints: on the robot.
+        q: (..., nq).
+        v: (..., nv).
+        tau: (..., nv).
+        wrenches: as in `constrained_dynamics`, and held.
+        jacobian: makes of a function, and of the positions of some arguments, the one of its derivatives by these:
+            `mb.jacobian`.
+        method: as in `constrained_dynamics`.
+        baumgarte: as in `constrained_dynamics`.
+        active: as in `constrained_dynamics`.
+    """
+    model = constraints.model
+    a, f = constrained_dynamics(constraints, q, v, tau, wrenches, method=method, baumgarte=baumgarte, active=active)
+    batch, n = own_batch(a, f), model.nv
+    mask = np.ones(constraints.rows, q.dtype) if active is None else constraints.mask(active)
+    gains = np.zeros(2, q.dtype) if baumgarte is None else floats(baumgarte, "baumgarte", 2)
+    frames, given = tuple(wrenches or {}), tuple((wrenches or {}).values())
+    F = configuration.rate_matrix(model, q)
+
+    def rows(q: Any, v: Any, a: Any, gains: Any) -> Any:
+        return matvec(constraints.jacobian(q), a) + drift(constraints, q, v, None if baumgarte is None else gains)
+
+    def push(q: Any, f: Any, *given: Any) -> Any:
+        still = np.zeros((*f.shape[:-1], n), f.dtype)
+        outer = rnea(model, q, still, still, dict(zip(frames, given, strict=True)), gravity=False) if frames else still
+        return matvec(constraints.force_basis(q), f) - outer
+
+    def along_q(function: Any, *args: Any) -> Any:
+        return np.matmul(jacobian(function)(q, *args), F)
+
+    id_by_q, id_by_v, M = rnea_derivatives(model, q, v, a)
+    factors = Factors({(r, c): M[..., r, c] for r, c in related(model) if r <= c}, n)
+
+    def solve(X: NDArray[Any]) -> NDArray[Any]:
+        return np.stack([factors.solve_vector(X[..., :, k], batch) for k in range(X.shape[-1])], axis=-1)
+
+    J = constraints.jacobian(q) * mask[..., :, None]
+    M_inv_J_T = solve(transpose(J))
+    J_M_inv = transpose(M_inv_J_T)
+    A = mirrored(np.matmul(J, M_inv_J_T))
+    rows_by_q, rows_by_v = (X * mask[..., :, None] for X in jacobian(rows, (0, 1))(q, v, a, gains))
+    one = np.broadcast_to(eye_like(M, n), (*batch, n, n))
+    rest = along_q(push, f, *given) - id_by_q, -id_by_v, one
+    unmet = [np.matmul(rows_by_q, F) + np.matmul(J_M_inv, rest[0]), rows_by_v + np.matmul(J_M_inv, rest[1]), J_M_inv]
+    if method == "exact":
+        A_inv = np.linalg.inv(A + (1 - mask)[..., :, None] * eye_like(A, A.shape[-1]))
+        idle = 0.0
+    else:  # A^+ changes also by what it leaves out: forces without effect, and rows that cannot be met
+        A_inv = least_norm.pseudo_inverse(A)
+        x, y = matvec(M_inv_J_T, matvec(A_inv, f)), mask * rows(q, v, a, gains)
+        idle = along_q(lambda q, x: matvec(constraints.jacobian(q), x), x) * mask[..., :, None]
+        bend = along_q(lambda q, y: matvec(constraints.force_basis(q), y), y)
+        unmet[0] = unmet[0] + np.matmul(A, idle) + np.matmul(A_inv, np.matmul(J_M_inv, bend))
+    force = [-np.matmul(A_inv, X) for X in unmet]
+    force[0] = force[0] + idle
+    acceleration = [solve(X + np.matmul(transpose(J), df)) for X, df in zip(rest, force, strict=True)]
+    return ConstrainedDerivatives(*acceleration, *force)

@@ -1,0 +1,51 @@
+"""Constraints that a robot's file states besides its tree, such as MJCF's <equality>."""
+
+from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints.closures import JointCoupling, PointClosure, Weld
+from multibody.algorithms.constraints.contacts import point
+from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation
+from multibody.model.actuator import Equality
+from multibody.model.model import Model
+
+
+def stated(model: Model, *, inactive: bool = False) -> tuple[Constraint, ...]:
+    """What `model.equalities` asks for: "connect" as a PointClosure, "weld" as a Weld, "joint" as a JointCoupling.
+
+    They hold exactly, where MuJoCo's are soft.
+
+    Args:
+        model: the robot.
+        inactive: whether to take those, too, that the file switches off.
+
+    Raises:
+        InputError: when the file states a constraint of another kind, such as one of a tendon.
+
+    >>> import multibody as mb
+    >>> stated(mb.load("planar-arm").model)
+    ()
+    """
+    made: dict[str, Constraint] = {}
+    for k, each in enumerate(model.equalities):
+        name = each.name if each.name and each.name not in made else f"{each.kind}{k}"
+        if each.active or inactive:
+            made[name] = _constraint(model, each, name)
+    return tuple(made.values())
+
+
+def _constraint(model: Model, each: Equality, name: str) -> Constraint:
+    world = model.frames[0] if each.second is None else each.second
+    data = each.data
+    match each.kind:
+        case "connect":
+            return PointClosure(name, each.first, world, point(data[:3], name), point(data[3:6], name))
+        case "weld":
+            # MuJoCo keeps the anchor in the second, then the pose that it has in the first
+            first = Pose(Rotation.from_quaternion(data[6:10]), data[3:6])
+            return Weld(name, each.first, world, first, Pose(Rotation.identity(), data[:3]))
+        case "joint":
+            return JointCoupling(name, each.first, each.second, data[1], data[0], data[2:5])
+    raise InputError(
+        f"{model.name}: the constraint {name!r} of the file is of the kind {each.kind!r}, which has no counterpart "
+        "here; those of 'connect', 'weld' and 'joint' have"
+    )

@@ -1,0 +1,43 @@
+"""What constraints do to a robot: the table of quantities that take a set of constraints."""
+
+from functools import partial
+from typing import Any
+
+from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
+from multibody.algorithms.constraints import ConstraintSet
+from multibody.algorithms.crba import crba
+from multibody.compiler.differentiate import jacobian
+from multibody.robot.quantity import Quantity
+
+
+def _null_space_projector(constraints: ConstraintSet, q: Any) -> Any:
+    return dynamics.null_space_projector(crba(constraints.model, q), constraints.jacobian(q))
+
+
+CONSTRAINED: dict[str, Quantity] = {
+    "constraint_error": Quantity(ConstraintSet.error, ("q",), constraints=True),
+    "constraint_jacobian": Quantity(ConstraintSet.jacobian, ("q",), constraints=True),
+    "constraint_bias": Quantity(ConstraintSet.bias, ("q", "v"), constraints=True),
+    "constrained_dynamics": Quantity(
+        dynamics.constrained_dynamics,
+        ("q", "v", "tau"),
+        constraints=True,
+        options=("method",),
+        wrenches=True,
+        optional=("active", "baumgarte"),
+        solves=True,
+    ),
+    "constrained_dynamics_derivatives": Quantity(
+        partial(constrained_dynamics_derivatives, jacobian=jacobian),
+        ("q", "v", "tau"),
+        constraints=True,
+        options=("method",),
+        wrenches=True,
+        optional=("active", "baumgarte"),
+        solves=True,
+    ),
+    "impact": Quantity(dynamics.impact, ("q", "v"), constraints=True, optional=("active", "restitution"), solves=True),
+    "null_space_projector": Quantity(_null_space_projector, ("q",), constraints=True, solves=True),
+}
+"""Entries whose function takes a ConstraintSet in place of the model."""

@@ -1,0 +1,148 @@
+"""Requests: quantities with their frames, constraints and options, checked; what a kernel computes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from multibody.algorithms.constraints import ConstraintSet
+from multibody.errors import InputError
+from multibody.model.model import Model, unknown
+from multibody.robot.constrained import CONSTRAINED
+from multibody.robot.quantities import QUANTITIES
+from multibody.robot.quantity import Quantity
+
+TABLE = QUANTITIES | CONSTRAINED
+"""Every name that `robot.kernel`, `robot.evaluate` and `robot.derivatives` take."""
+
+
+def quantity(name: str, owner: str) -> Quantity:
+    """The entry of a name."""
+    if not isinstance(name, str) or name not in TABLE:
+        raise InputError(unknown("quantity", name, tuple(TABLE), owner))
+    return TABLE[name]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A quantity with its options: what a kernel computes."""
+
+    name: str
+    frame: str | None = None
+    options: tuple[tuple[str, Any], ...] = ()
+    wrenches: tuple[str, ...] = ()
+    """Frames at which external wrenches act; each is one more input, (6,), after the others."""
+    constraints: ConstraintSet | None = None
+    optional: tuple[str, ...] = ()
+    """Which of the optional inputs are given, after the wrenches."""
+
+    @staticmethod
+    def of(
+        model: Model,
+        name: str,
+        frame: str | None = None,
+        /,
+        wrenches: Any = (),
+        constraints: Any = None,
+        optional: Any = (),
+        **options: Any,
+    ) -> "Request":
+        """Checked: the name, the frame, the constraints and the options exist."""
+        entry = quantity(name, model.name)
+        if entry.frame != (frame is not None):
+            needs = "needs a frame" if entry.frame else f"takes no frame, got {frame!r}"
+            raise InputError(f"{model.name}.{name} {needs}")
+        if frame is not None:
+            model.frame(frame)
+        if entry.constraints != (constraints is not None):
+            needs = "needs constraints=" if entry.constraints else f"takes no constraints, got {constraints!r}"
+            raise InputError(f"{model.name}.{name} {needs}")
+        for option, value in options.items():
+            if option not in entry.options:
+                takes = ", ".join(entry.options) or "none"
+                raise InputError(f"{model.name}.{name} has no option {option!r}; it has {takes}")
+            if not isinstance(value, str | bool):
+                raise InputError(f"{model.name}.{name}, {option}: expected a name, got {value!r}")
+        if wrenches and not entry.wrenches:
+            raise InputError(f"{model.name}.{name} takes no external wrenches")
+        for at in _distinct(wrenches, f"{model.name}.{name}, wrenches", "frame"):
+            model.frame(at)
+        given = (optional,) if isinstance(optional, str) else optional
+        for each in _distinct(given, f"{model.name}.{name}, optional", "input"):
+            if each not in entry.optional:
+                takes = ", ".join(entry.optional) or "none"
+                raise InputError(f"{model.name}.{name} has no optional input {each!r}; it has {takes}")
+        held = None if constraints is None else constraints_on(model, constraints)
+        return Request(name, frame, tuple(sorted(options.items())), tuple(sorted(wrenches)), held, tuple(given))
+
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs."""
+        return (*TABLE[self.name].inputs, *(f"wrench_{k}" for k in range(len(self.wrenches))), *self.optional)
+
+    def function(self, model: Model) -> Callable[..., Any]:
+        """The algorithm as a function of the inputs alone."""
+        entry = TABLE[self.name]
+        count, options = len(entry.inputs), dict(self.options)
+        first = model if self.constraints is None else self.constraints.on(model)
+        before = (first,) if self.frame is None else (first, self.frame)
+
+        def compute(*args: Any) -> Any:
+            end = count + len(self.wrenches)
+            given = {"wrenches": dict(zip(self.wrenches, args[count:end], strict=True))} if self.wrenches else {}
+            given |= dict(zip(self.optional, args[end:], strict=True))
+            return entry.function(*before, *args[:count], **options, **given)
+
+        compute.__name__ = self.name
+        return compute
+
+    def lengths(self, model: Model) -> dict[str, int]:
+        """The length of each input, by its name."""
+        rows = 0 if self.constraints is None else self.constraints.rows
+        return {name: rows if name == "active" else length(model, name) for name in self.inputs()}
+
+    def key(self, model: Model) -> str | None:
+        """A text that stands for the request on every model with the same dynamics; None where no text can."""
+        entry = TABLE[self.name]
+        frames = [name for name in (self.frame, *self.wrenches) if name is not None]
+        options = [
+            (name, _place(model, value) if name in entry.frame_options else value) for name, value in self.options
+        ]
+        held = ""
+        if self.constraints is not None:
+            held = self.constraints.digest
+            if held is None:
+                return None
+        places = [_place(model, frame) for frame in frames]
+        return repr((self.name, places, options, model.digest if entry.whole else "", held, self.optional))
+
+
+def constraints_on(model: Model, given: Any) -> ConstraintSet:
+    """A set of constraints on a model, from one, or from a list of constraints."""
+    if not isinstance(given, ConstraintSet):
+        return ConstraintSet(model, given)
+    if given.model is not model and given.model != model:
+        raise InputError(f"{model.name}: the constraints are those of another robot, {given.model.name!r}")
+    return given
+
+
+SIZES = {"point": 3, "baumgarte": 2, "restitution": 1}
+"""The lengths of inputs that are neither coordinates nor velocities."""
+
+
+def length(model: Model, name: str) -> int:
+    """Of the input of a name: coordinates, a wrench, a point, or velocities and the like."""
+    if name.startswith("q"):
+        return model.nq
+    return 6 if name.startswith("wrench_") else SIZES.get(name, model.nv)
+
+
+def _distinct(names: Any, what: str, kind: str) -> Any:
+    if isinstance(names, str):
+        raise InputError(f"{what}: expected a list of {kind}s, got the text {names!r}")
+    if len(set(names)) < len(names):
+        raise InputError(f"{what}: expected every {kind} once, got {names!r}")
+    return names
+
+
+def _place(model: Model, frame: str) -> tuple[Any, ...]:
+    i, i_H_F = model.frame(frame)
+    return i, *(tuple(array.ravel().tolist()) for array in i_H_F._arrays())

@@ -1,0 +1,262 @@
+"""Constraints through the face: kernels of sets of constraints are the NumPy, in batches, or say why not."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import multibody as mb
+from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
+from multibody.algorithms.constraints import (
+    Constraint,
+    ConstraintSet,
+    JointCoupling,
+    PointClosure,
+    PointContact,
+    SurfaceContact,
+)
+from multibody.errors import InputError
+from multibody.geometry import log_cholesky
+from multibody.model.joint import Passive
+
+from ..algorithms.test_constraints import four_bar
+from ..laws.tools import near
+from .robots import identical
+from .test_errors import says
+
+LEGGED = mb.load("quadruped")
+LEGGED = LEGGED.lock({j.name: 0.3 for j in LEGGED.joints[1:] if not j.name.startswith("lf")})
+EDGE = ((0.0, 0.0, 0.0), (0.1, 0.0, 0.0))  # two points of a rigid foot: six rows of rank five
+MACHINES = {
+    "floating": (LEGGED, [SurfaceContact("sole", "foot-lf", EDGE), PointContact("knee", "lf-shank", (0.05, 0.0, 0.1))]),
+    "fixed": (mb.Robot(four_bar()), [PointClosure("loop", "end", "pin")]),
+}
+COUNT = 6
+
+
+@pytest.fixture(params=MACHINES)
+def case(request):
+    """A robot, constraints with redundant rows, and states that they do not all allow."""
+    robot, constraints = MACHINES[request.param]
+    rng = np.random.default_rng(0)
+    v, tau = rng.standard_normal((2, COUNT, robot.nv))
+    return robot, robot.constraints(constraints), robot.random(rng, (COUNT,)), v, tau
+
+
+def same(found, expected, within=1e-9):
+    for one, two in zip(found, expected, strict=True):
+        near(one, two, within)
+
+
+def test_every_method_is_the_algorithm(case):
+    robot, held, q, v, tau = case
+    M, J = robot.mass_matrix(q), held.jacobian(q)
+    same(robot.constrained_dynamics(held, q, v, tau), dynamics.constrained_dynamics(held, q, v, tau), 1e-7)
+    same(robot.impact(held, q, v), dynamics.impact(held, q, v), 1e-7)
+    same([robot.null_space_projector(held, q)], [dynamics.null_space_projector(M, J)], 1e-7)
+    task, wanted = robot.jacobian(robot.frames[-1], q)[..., :2, :], np.ones((COUNT, 2))
+    found = robot.support_consistent_velocity(held, q, task, wanted)
+    same([found], [dynamics.support_consistent_velocity(J, task, wanted)], 1e-7)
+    near(np.einsum("krn,kn->kr", J, found), np.zeros(J.shape[:-1]), 1e-9)
+
+
+def test_derivatives(case):
+    """The recursion, and automatic differentiation of the whole solution, which the rows' rank does not disturb."""
+    robot, held, q, v, tau = case
+    found = robot.constrained_dynamics_derivatives(held, q, v, tau)
+    same(found, constrained_dynamics_derivatives(held, q, v, tau, jacobian=mb.jacobian), 1e-6)
+    assert found._fields[0] == "acceleration_by_q"
+    if robot is not LEGGED:
+        whole = robot.derivatives("constrained_dynamics", q, v, tau, constraints=held)
+        same(found, [x for part in whole for x in part], 1e-6)
+        wrenches = {robot.frames[-1]: np.random.default_rng(1).standard_normal((COUNT, 6))}
+        options = {"active": np.array([[1, 1, 0]] * COUNT), "baumgarte": (50.0, 7.0)}
+        found = robot.constrained_dynamics_derivatives(held, q, v, tau, wrenches, **options)
+        plain = constrained_dynamics_derivatives(held, q, v, tau, wrenches, jacobian=mb.jacobian, **options)
+        same(found, plain, 1e-6)
+
+
+def test_optional_inputs(case):
+    """Wrenches, masks by constraint or by row, and gains: each as in the algorithm, sample by sample."""
+    robot, held, q, v, tau = case
+    rng = np.random.default_rng(1)
+    wrenches = {robot.frames[-1]: rng.standard_normal((COUNT, 6)), robot.frames[1]: rng.standard_normal(6)}
+    by_row = rng.integers(0, 2, (COUNT, held.rows)).astype(bool)
+    by_one = rng.integers(0, 2, (COUNT, len(held.constraints)))
+    for options in ({"active": by_row}, {"active": by_one, "baumgarte": (50.0, 7.0)}, {"wrenches": wrenches}):
+        found = robot.constrained_dynamics(held, q, v, tau, **options)
+        same(found, dynamics.constrained_dynamics(held, q, v, tau, **options), 1e-7)
+    assert not found.force[..., 0].any() or "active" not in options
+    off = robot.constrained_dynamics(held, q, v, tau, active=np.zeros(held.rows))
+    near(off.acceleration, robot.forward_dynamics(q, v, tau), 1e-9 * np.abs(off.acceleration).max())
+    assert not off.force.any()
+    bounce = np.linspace(0.0, 1.0, COUNT)
+    found = robot.impact(held, q, v, bounce, active=by_row)
+    same(found, dynamics.impact(held, q, v, bounce[:, None], active=by_row), 1e-7)
+    same(robot.impact(held, q, v, 0.5), dynamics.impact(held, q, v, 0.5), 1e-7)
+
+
+def test_passive_forces(case):
+    robot, held, q, v, tau = case
+    damped = robot.change(passive={robot.joints[-1].name: Passive(damping=2.0)})
+    same = damped.constrained_dynamics(held.constraints, q, v, tau, passive=True)
+    other = robot.constrained_dynamics(held, q, v, tau + damped.passive(q, v))
+    near(same.acceleration, other.acceleration, 1e-9 * np.abs(other.acceleration).max())
+
+
+def test_single_batch_threads_out_and_eager_agree(case):
+    robot, held, q, v, tau = case
+    batch = robot.constrained_dynamics(held, q, v, tau)
+    identical(tuple(robot.constrained_dynamics(held, q[2], v[2], tau[2])), tuple(x[2] for x in batch))
+    identical(tuple(robot.constrained_dynamics(held, q, v, tau, threads=2)), tuple(batch))
+    out = tuple(np.zeros_like(x) for x in batch)
+    assert robot.constrained_dynamics(held, q, v, tau, out=out).force is out[1]
+    identical(out, tuple(batch))
+    spread = robot.constrained_dynamics(held, q, v[0], tau[0])
+    identical(tuple(x[3] for x in spread), tuple(robot.constrained_dynamics(held, q[3], v[0], tau[0])))
+    with mb.eager():
+        same(robot.constrained_dynamics(held, q, v, tau), batch, 1e-7)
+        same(robot.impact(held, q, v, 0.5, active=np.ones(held.rows)), robot.impact(held, q, v, 0.5), 1e-7)
+
+
+def test_lists_and_sets_share_a_kernel(case):
+    robot, held, q, v, tau = case
+    identical(
+        tuple(robot.constrained_dynamics(list(held.constraints), q, v, tau)),
+        tuple(robot.constrained_dynamics(held, q, v, tau)),
+    )
+    again = ConstraintSet(robot.model, held.constraints)
+    assert again == held
+    assert hash(again) == hash(held)
+    assert robot.kernel("impact", constraints=held) is mb.Robot(robot.model).kernel("impact", constraints=again)
+    assert again.digest == held.digest
+    assert ConstraintSet(robot.model, held.constraints[:1]).digest != held.digest or len(held.constraints) == 1
+
+
+def test_kernels_and_evaluate(case):
+    robot, held, q, v, _ = case
+    kernel = robot.kernel("constrained_dynamics", constraints=held, optional=("active",), method="exact")
+    assert [one.name for one in kernel.signature.inputs] == ["q", "v", "tau", "active"]
+    found = robot.evaluate(q, v, ["mass_matrix", ("constraint_jacobian", held), ("constraint_bias", held)])
+    near(found["constraint_jacobian", held], held.jacobian(q), 1e-12)
+    near(found["constraint_bias", held], held.bias(q, v), 1e-10)
+    near(robot.kernel("constraint_error", constraints=held)(q), held.error(q), 1e-12)
+
+
+def test_different_robots_in_one_call():
+    """Inertias as inputs of constrained dynamics: each sample is the robot rebuilt."""
+    robot, constraints = MACHINES["fixed"]
+    rng = np.random.default_rng(2)
+    own = log_cholesky.from_parameters(robot.parameters() + np.array([0.0] * 4 + [1e-3, 0, 1e-3, 0, 0, 1e-3]))
+    inertias = log_cholesky.parameters(own + rng.uniform(-0.4, 0.4, (COUNT, *own.shape)))
+    q, v, tau = robot.random(rng, (COUNT,)), *rng.standard_normal((2, COUNT, robot.nv))
+    a, f = robot.kernel("constrained_dynamics", constraints=constraints, parameters="inertias")(q, v, tau, inertias)
+    for k in range(COUNT):
+        M = robot.kernel("mass_matrix", parameters="inertias")(q[k], inertias[k])
+        h = robot.kernel("bias", parameters="inertias")(q[k], v[k], inertias[k])
+        J = robot.constraints(constraints).jacobian(q[k])
+        near(M @ a[k] + h, tau[k] + J.T @ f[k], 1e-7 * max(1.0, np.abs(f[k]).max()))
+
+
+@dataclass(frozen=True)
+class Gear(Constraint):
+    """A constraint of a user: the first velocity is a multiple of the second."""
+
+    name: str
+    ratio: float
+
+    @property
+    def rows(self):
+        return 1
+
+    def jacobian(self, model, q):
+        row = np.zeros((1, model.nv))
+        row[0, :2] = 1.0, -self.ratio
+        return np.broadcast_to(row, (*q.shape[:-1], 1, model.nv))
+
+    def bias(self, model, q, v):
+        del model, v
+        return np.zeros((*q.shape[:-1], 1))
+
+
+def test_constraints_of_the_user():
+    """Their code is not the library's: such a kernel is known by its graph, not by its name."""
+    robot = mb.load("double-pendulum")
+    one, two = robot.joints
+    mine, ours = robot.constraints([Gear("gear", 2.0)]), [JointCoupling("gear", one.name, two.name, 2.0)]
+    assert mine.digest is None
+    state = robot.random(np.random.default_rng(0)), np.ones(2), np.zeros(2)
+    same(robot.constrained_dynamics(mine, *state), robot.constrained_dynamics(ours, *state))
+
+
+def test_float32():
+    robot, constraints = MACHINES["floating"]
+    rng = np.random.default_rng(0)
+    q, v, tau = robot.random(rng), *rng.standard_normal((2, robot.nv))
+    found = robot.astype("float32").constrained_dynamics(constraints, q, v, tau)
+    expected = robot.constrained_dynamics(constraints, q, v, tau)
+    assert found.acceleration.dtype == np.float32
+    near(found.acceleration, expected.acceleration, 2e-3 * np.abs(expected.acceleration).max())
+
+
+# ---- bad input -------------------------------------------------------------------------------------------------------
+
+
+def test_bad_sets():
+    robot, q, v = MACHINES["fixed"][0], np.zeros(3), np.zeros(3)
+
+    def call(constraints):
+        return lambda: robot.constrained_dynamics(constraints, q, v, v)
+
+    says(call([]), "expected at least one constraint, got none")
+    says(call(PointContact("a", "end")), "expected a list of constraints, got PointContact")
+    says(call(["end"]), "expected constraints, got str")
+    says(call([PointContact("a", "pin")]), "the frame 'pin' is fixed to the world and cannot move")
+    says(call([PointContact("a", "ende")]), "no frame is named 'ende'; did you mean 'end'")
+    says(call([PointContact("a", "end")] * 2), "two constraints are named 'a'")
+    says(call([Gear("a", [1.0])]), "expected frozen data, got unhashable")
+    says(call(mb.load("quadruped").constraints([PointContact("a", "foot-lf")])), "another robot, 'quadruped'")
+    says(lambda: PointContact("a", "end", (0.0, 1.0)), "constraint 'a'", "3", "(2,)")
+    says(lambda: PointContact("a", "end", (0.0, 1.0, np.nan)), "three finite numbers")
+
+
+def test_bad_arguments():
+    robot, constraints = MACHINES["floating"]
+    held = robot.constraints(constraints)
+    q, v = robot.home(), np.zeros(robot.nv)
+    says(lambda: robot.constrained_dynamics(held, q, q, v), f"v needs the shape (..., {robot.nv})")
+    says(lambda: robot.constrained_dynamics(held, q, v, v, active=np.ones(3)), "active", "(..., 2)", "(..., 9)")
+    says(lambda: robot.constrained_dynamics(held, q, v, v, baumgarte=3.0), "baumgarte", "2")
+    says(lambda: robot.constrained_dynamics(held, q, v, v, method="newton"), "'least-norm', 'exact', got 'newton'")
+    says(lambda: robot.constrained_dynamics(held, q, v, v, {"foot-lf": np.ones(3)}), "wrench at 'foot-lf'", "6")
+    says(lambda: robot.constrained_dynamics(held, q, v, v, {"fot": np.ones(6)}), "no frame is named 'fot'")
+    says(lambda: robot.impact(held, q, v, "high"), "restitution", "float")
+    says(lambda: robot.impact(held, q, v, [0.5, 2.0]), "restitution (sample 1): expected 0, plastic, to 1", "2.0")
+    says(lambda: robot.impact(held, q, v, active=[[1, 0], [1, np.nan]]), "active (sample 1): expected ones and zeros")
+    says(lambda: robot.support_consistent_velocity(held, q, np.ones((2, 3)), np.ones(2)), "task", str(robot.nv))
+    says(lambda: robot.kernel("impact"), "needs constraints=")
+    says(lambda: robot.kernel("mass_matrix", constraints=held), "takes no constraints")
+    says(lambda: robot.kernel("impact", constraints=held, optional="baumgarte"), "it has active, restitution")
+    says(lambda: robot.evaluate(q, v, [("impact", list(held.constraints))]), "expected a name or a tuple")
+
+
+def test_rows_that_contradict_each_other_are_met_as_nearly_as_can_be():
+    """Redundant, at a velocity that they forbid: no motion meets all, and least squares is what is left."""
+    robot, constraints = MACHINES["floating"]
+    held = robot.constraints(constraints)
+    q, v = robot.home(), np.random.default_rng(0).standard_normal(robot.nv)
+    a, f = robot.constrained_dynamics(held, q, v, np.zeros(robot.nv))
+    J = held.jacobian(q)
+    left = J @ a + held.bias(q, v)
+    assert np.abs(left).max() > 1e-3
+    inner = J @ np.linalg.solve(robot.mass_matrix(q), J.T)
+    near(inner @ left, np.zeros(held.rows), 1e-8 * np.abs(inner).max())
+    near(robot.mass_matrix(q) @ a + robot.bias(q, v), J.T @ f, 1e-7 * np.abs(f).max())
+
+
+def test_a_constraint_that_needs_more_than_the_robot_has():
+    robot, _ = MACHINES["fixed"]
+    far = robot.constraints([PointContact("far", "end", anchor=(9.0, 0.0, 0.0))])
+    with pytest.raises(InputError, match="cannot be met from here, an error of"):
+        dynamics.projected_configuration(far, np.array([0.1, 0.2, 0.3]))
