@@ -6,6 +6,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "_ext")]
 
+import derivation_pages  # noqa: E402
 import equation_index  # noqa: E402
 
 import multibody  # noqa: E402
@@ -62,6 +63,10 @@ def write_equation_index(*_):
     (HERE / "equations.md").write_text(equation_index.render(equation_index.load()), encoding="utf-8")
 
 
+def write_derivations(*_):
+    derivation_pages.write()
+
+
 def escape_bars(*arguments):
     """In docstrings |x| is a norm, not a substitution."""
     lines = arguments[-1]
@@ -70,4 +75,5 @@ def escape_bars(*arguments):
 
 def setup(app):
     app.connect("builder-inited", write_equation_index)
+    app.connect("builder-inited", write_derivations)
     app.connect("autodoc-process-docstring", escape_bars)

@@ -8,6 +8,7 @@ from multibody.errors import InputError, MultibodyError, RobotFileError, Singula
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
+    from multibody import derive
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
@@ -41,7 +42,7 @@ _LATER = {
 }
 """Names from rooms that are imported when the first is used: LLVM takes a while."""
 
-_ROOMS = {"constraints": "algorithms.constraints", "robots": "model.robots"}
+_ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots"}
 """Packages under shorter names."""
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "compile_scan",
     "config",
     "constraints",
+    "derive",
     "eager",
     "geometry",
     "gradient",

@@ -10,6 +10,7 @@ from multibody import __version__
 from multibody.cli._tables import terminal
 from multibody.cli.bench import bench
 from multibody.cli.demo import demo
+from multibody.cli.derive import derive
 from multibody.cli.evaluate import evaluate
 from multibody.cli.info import info
 from multibody.errors import MultibodyError
@@ -17,6 +18,7 @@ from multibody.errors import MultibodyError
 app = typer.Typer(name="multibody", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
 app.command()(info)
 app.command("eval")(evaluate)
+app.command()(derive)
 app.command()(bench)
 app.command()(demo)
 

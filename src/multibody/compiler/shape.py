@@ -12,6 +12,11 @@ NEAR, FAR = 24 * 1024, 96 * 1024
 RESIDENT = 2600
 """Nodes whose code stays in an instruction cache of 32 KB from one tile to the next."""
 
+WIDE = 64 * 1024
+"""Bytes of slots of one long vector beyond which half a vector is taken: a single call goes through all of them."""
+HALF = 32
+"""Bytes of a vector that is not halved."""
+
 
 class Shape(NamedTuple):
     """How the numbers are held."""
@@ -63,6 +68,8 @@ class Shape(NamedTuple):
 def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool) -> Shape:
     """A tile that keeps the slots, and the rows that pass by, in cache."""
     shape = Shape(lanes, dtype, max(1, program.slots), 1, fma)
+    if shape.bytes > HALF and shape.row > WIDE:
+        shape = shape._replace(lanes=lanes // 2)
     rows = (len(program.inputs) + len(program.outputs)) * shape.bytes
     near = min(64, NEAR // (shape.row + rows))
     nodes = sum(len(segment.nodes) for segment in program.segments)

@@ -1,0 +1,133 @@
+"""The pages of derivations: each named system by every method that fits, and a table of all of them.
+
+They are written by the library itself when the documentation is built, into docs/derivations/generated:
+
+    python docs/derivation_pages.py cart-pendulum skate    write the pages of these systems, and the table
+"""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from multibody.derive import METHODS, equations, methods, printing, systems
+from multibody.derive.equations import Equations
+from multibody.derive.method_table import deviation, from_algorithms, terms
+from multibody.derive.printing import formats
+from multibody.derive.printing.blocks import Block, Heading
+from multibody.derive.system import System
+from multibody.errors import InputError
+
+HERE = Path(__file__).resolve().parent
+PLACE = HERE / "derivations" / "generated"
+LARGE = ("branching-figure",)
+"""Systems without a page: their formulas are too long to read, or to write quickly."""
+
+
+def found(system: System) -> list[Equations]:
+    """What the methods that fit give."""
+    return [equations(system, method) for method in methods(system)]
+
+
+def page(name: str, derived: list[Equations]) -> str:
+    """The page of a system, in Markdown."""
+    named, first = systems.SYSTEMS[name], derived[0]
+    simple = next((each for each in derived if each.method == "projected-newton-euler"), first)
+    shown = printing.blocks(simple)[1:]
+    code = [
+        "```python",
+        "from multibody import derive",
+        "",
+        f'system = derive.systems.system("{name}")',
+        f'equations = derive.equations(system, "{simple.method}")',
+        "```",
+    ]
+    parts = [
+        f"# {named.title}",
+        "\n".join(code),
+        _markdown(shown),
+        "## The methods agree",
+        _agreement(derived),
+        *_linear(simple),
+    ]
+    for each in derived:
+        steps = printing.outline.derivation(each, printing.layout_of(each))
+        parts += [f"## {_capital(METHODS[each.method].title)}", f'`method="{each.method}"`', _markdown(steps)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _linear(equations: Equations) -> list[str]:
+    """Where the system can rest, when that has a formula."""
+    try:
+        places = printing.linear.places(equations)
+    except InputError:
+        return []
+    if not 0 < len(places) <= 4 or any(equations.system.units):
+        return []
+    blocks = printing.linear.linear(equations, printing.layout_of(equations), places)
+    return ["## Close to rest", _markdown(blocks)]
+
+
+def _markdown(blocks: Iterable[Block]) -> str:
+    """Blocks under headings of the page: those of steps are bold, so that the page's contents are the methods."""
+    written: list[str] = []
+    inside = False
+    for block in blocks:
+        heading = isinstance(block, Heading)
+        if heading == inside:
+            written.append(":::" if inside else ":::{container} derivation")
+            inside = not inside
+        written.append(f"**{block.text}**" if isinstance(block, Heading) else formats.markdown([block]).strip())
+    return "\n\n".join([*written, ":::"] if inside else written)
+
+
+def _agreement(derived: list[Equations]) -> str:
+    first = derived[0]
+    rows = ["| method | terms | operations | from the first | from `rnea` |", "|---|---:|---:|---:|---:|"]
+    for each in derived:
+        cells = each.method, terms(each), each.ops, _number(deviation(first, each)), _number(from_algorithms(each))
+        rows.append(f"| {' | '.join(map(str, cells))} |")
+    rows += [
+        "",
+        "Terms are those of $M$, $b$ and $g$; operations those of $M \\dot v + b + g$ as native code; then the largest "
+        "relative difference, at random states, from the method above all, and from the library's recursion.",
+    ]
+    return "\n".join(rows)
+
+
+def _number(x: float | None) -> str:
+    return "" if x is None else f"{x:.0e}" if x else "0"
+
+
+def row(name: str, derived: list[Equations]) -> str:
+    """The row of a system in the table of all."""
+    first = derived[0]
+    simple = next((each for each in derived if each.method == "projected-newton-euler"), first)
+    worst = max(deviation(first, each) for each in derived)
+    kinds = f"{len(first.system.q)}, {len(first.system.v)}, {first.J.rows}"
+    link = f"[{systems.SYSTEMS[name].title}](generated/{name}.md)"
+    return f"| {link} | {kinds} | {len(derived)} | {terms(simple)} | {simple.ops} | {_number(worst)} |"
+
+
+def write(names: Iterable[str] = (), place: Path = PLACE) -> None:
+    """Write the pages, and the table of all systems; files that do not change are not touched."""
+    place.mkdir(parents=True, exist_ok=True)
+    rows = ["| system | coordinates, velocities, constraints | methods | terms | operations | agree within |"]
+    rows += ["|---|---|---:|---:|---:|---:|"]
+    for name in tuple(names) or [name for name in systems.SYSTEMS if name not in LARGE]:
+        derived = found(systems.system(name))
+        _update(place / f"{name}.md", page(name, derived))
+        rows.append(row(name, derived))
+    _update(place / "table.txt", "\n".join(rows) + "\n")
+
+
+def _update(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(sys.argv[1:])

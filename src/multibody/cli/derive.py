@@ -1,0 +1,239 @@
+"""`multibody derive`: equations of motion as formulas, step by step, by every method; or as C."""
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.text import Text
+
+from multibody.cli import _tables
+from multibody.cli._tables import table, terminal
+from multibody.errors import InputError
+from multibody.model import robots
+from multibody.robot import load
+
+if TYPE_CHECKING:  # SymPy takes a while to load, and may not be there
+    from multibody.derive import Equations, System
+    from multibody.derive.printing.blocks import Block
+
+
+class Show(StrEnum):
+    """What to show of the equations."""
+
+    equations = "equations"
+    steps = "steps"
+    linear = "linear"
+
+
+AGREE_WITHIN = 1e-9
+WIDEST = 140
+_MEANING = {"tau": ": the generalized forces along v", "t": ": the time"}
+_VALUE = re.compile(r"(-?)(\d+(?:\.\d*)?)?\*?(pi)?(?:/(\d+))?")
+
+
+def derive(
+    system: Annotated[str | None, typer.Argument(help="A system, or a robot: a name, or a URDF or MJCF file.")] = None,
+    method: Annotated[str, typer.Option(help="How to derive; --list has all.")] = "projected-newton-euler",
+    show: Annotated[Show, typer.Option(help="The equations, the steps to them, or A and B where it can rest.")] = (
+        Show.equations
+    ),
+    at: Annotated[str, typer.Option(help='Where linear: "theta=pi, l=0.5"; else all equilibria.')] = "",
+    as_unicode: Annotated[bool, typer.Option("--unicode", help="Print text; this is the default.")] = False,
+    as_latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX document.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, with $ formulas.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Save a page here that needs no network.")] = None,
+    c: Annotated[Path | None, typer.Option("--c", help="Save C code here, and its header beside it.")] = None,
+    quantity: Annotated[str, typer.Option(help="What the C code computes.")] = "forward_dynamics",
+    symbols: Annotated[
+        str, typer.Option(help="Of a robot: all, or some of masses,centers,inertias,lengths,gravity.")
+    ] = "",
+    short: Annotated[bool, typer.Option("--short", help="Write c_12 for cos(q1 + q2).")] = False,
+    compare: Annotated[str, typer.Option(help="Compare methods: all, or their names with commas.")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="List systems and methods, and leave.")] = False,
+) -> None:
+    """Derive equations of motion as formulas, by each method of the documents."""
+    if sum((as_unicode, as_latex, as_markdown)) > 1:
+        raise InputError("expected one of --unicode, --latex and --markdown")
+    for option, path in (("--html", html), ("--c", c)):
+        if path is not None and not path.resolve().parent.is_dir():
+            raise InputError(f"{option}: expected a place in a directory that is there, got {str(path)!r}")
+    console = terminal()
+    if listed or system is None:
+        _list(console)
+        return
+    found = _system(system, symbols)
+    if compare:
+        _compare(console, found, compare)
+        return
+    from multibody import derive as room
+
+    equations = room.equations(found, method)
+    if c is not None:
+        _save_c(console, equations, quantity, c)
+    if html is not None:
+        html.write_text(_written(equations, show, at, short, "html"), encoding="utf-8")
+        console.print(f"Saved {html}.", soft_wrap=True)
+    if as_latex or as_markdown:
+        print(_written(equations, show, at, short, "latex" if as_latex else "markdown"), end="")
+    elif as_unicode or (html is None and c is None):
+        _print(console, equations, show, at, short)
+
+
+# What to derive
+
+
+def _system(name: str, symbols: str) -> "System":
+    """A system of that name; else a robot, with symbols for what was asked for."""
+    from multibody.derive import from_robot, systems
+
+    if name in systems.SYSTEMS and not symbols:
+        return systems.system(name)
+    if name not in robots.names() and not Path(name).is_file():
+        raise InputError(
+            f"{name!r} is neither a system ({', '.join(systems.SYSTEMS)}), nor an embedded robot "
+            f"({', '.join(robots.names())}), nor a file"
+        )
+    groups = symbols.replace(",", " ").split()
+    return from_robot(load(name), "all" if groups == ["all"] else groups)
+
+
+def _list(console: Console) -> None:
+    from multibody.derive import METHODS, methods, systems
+
+    made = table("system", "q", "what it is")
+    fits = table("method", "fits")
+    whose: dict[str, list[str]] = {name: [] for name in METHODS}
+    for name, named in systems.SYSTEMS.items():
+        found = systems.system(name)
+        made.add_row(name, str(len(found.q)), named.title)
+        for method in methods(found):
+            whose[method].append(name)
+    _tables.show(console, made, "Systems", "also embedded robots, URDF and MJCF files: see --symbols and --help")
+    for name, those in whose.items():
+        fits.add_row(name, "all of them" if len(those) == len(systems.SYSTEMS) else ", ".join(those))
+    _tables.show(console, fits, "Methods")
+
+
+def _place(text: str) -> list[dict[str, Any]] | None:
+    """Values by name from a text such as "theta=pi, m=0.5"; None when there is none."""
+    if not text.strip():
+        return None
+    values: dict[str, Any] = {}
+    for part in text.split(","):
+        name, equals, value = (x.strip() for x in part.partition("="))
+        if not (name and equals):
+            raise InputError(f'--at: expected "name=value, name=value", got {part.strip()!r}')
+        values[name] = _value(name, value)
+    return [values]
+
+
+def _value(name: str, text: str) -> Any:
+    import sympy as sp
+
+    found = _VALUE.fullmatch(text.replace(" ", ""))
+    if not found or not (found[2] or found[3]):
+        raise InputError(f"--at: expected a number or a multiple of pi for {name}, got {text!r}")
+    sign, number, pi, under = found.groups()
+    size = sp.Rational(number or 1) / int(under or 1) * (sp.pi if pi else 1)
+    return -size if sign else size
+
+
+# How to show it
+
+
+def _blocks(equations: "Equations", show: Show, at: str, short: bool, columns: int) -> "list[Block]":
+    from multibody.derive import printing
+
+    if show == Show.linear:
+        return printing.linear_blocks(equations, _place(at), short, columns)
+    return printing.blocks(equations, show == Show.steps, short, columns)
+
+
+def _written(equations: "Equations", show: Show, at: str, short: bool, form: str) -> str:
+    from multibody.derive import printing
+    from multibody.derive.printing import formats
+    from multibody.derive.printing.page import standalone
+
+    blocks = _blocks(equations, show, at, short, printing.COLUMNS)
+    if form == "html":
+        return standalone(printing.title(equations), formats.html(blocks))
+    return formats.document(blocks) if form == "latex" else formats.markdown(blocks)
+
+
+def _print(console: Console, equations: "Equations", show: Show, at: str, short: bool) -> None:
+    from multibody.derive.printing import formats
+    from multibody.derive.printing.blocks import Heading, Sentence
+
+    columns = min(console.width, WIDEST)
+    for block in _blocks(equations, show, at, short, columns - formats.INDENT):
+        style = "bold" if isinstance(block, Heading) else "dim" if isinstance(block, Sentence) else ""
+        for line in formats.lines(block, columns):
+            console.print(Text(line.rstrip(), style=style), soft_wrap=True)
+
+
+def _save_c(console: Console, equations: "Equations", quantity: str, path: Path) -> None:
+    kernel = equations.kernel(quantity)
+    code = kernel.to_c()
+    header = path.with_suffix(".h")
+    path.write_text(code.source, encoding="utf-8")
+    header.write_text(code.header, encoding="utf-8")
+    console.print(f"Saved {path} and {header}: {quantity} in {sum(kernel.ops.values())} operations.", soft_wrap=True)
+    system = equations.system
+    rows = {"q": system.q, "v": system.v, "a": system.a, "u": system.inputs, "parameters": system.parameters}
+    for given in kernel.signature.inputs:
+        entries = ", ".join(x.name for x in rows.get(given.name, ()))
+        console.print(
+            f"  {given.name} = ({entries})" if entries else f"  {given.name}{_MEANING[given.name]}", soft_wrap=True
+        )
+
+
+# Which method
+
+
+def _compare(console: Console, system: "System", asked: str) -> None:
+    """A table of methods; exits with 1 when one of them disagrees."""
+    from multibody.derive.method_table import method_table
+
+    names = [] if asked == "all" else [name.strip() for name in asked.split(",") if name.strip()]
+    with Progress(console=console, transient=True) as progress:
+
+        def track(methods: Iterable[str]) -> Iterator[str]:
+            methods = list(methods)
+            task = progress.add_task("", total=len(methods))
+            for name in methods:
+                progress.update(task, description=name)
+                yield name
+                progress.advance(task)
+
+        entries = method_table(system, names, track)
+    made = table("method", "terms", "operations", "s", "from first", "from RNEA", numbers=5)
+    for entry in entries:
+        if entry.equations is None:
+            continue
+        counts = str(entry.terms), str(entry.operations), f"{entry.seconds:.2f}"
+        made.add_row(entry.method, *counts, _difference(entry.deviation), _difference(entry.from_algorithms))
+    caption = (
+        "terms of M, b and g; operations of inverse dynamics, compiled; seconds to derive; largest relative differences"
+    )
+    _tables.show(console, made, f"{system.name}, {len(system.v)} velocities", caption)
+    for entry in entries:
+        if entry.why_not:
+            console.print(Text(f"{entry.method} is left out: {entry.why_not}.", style="yellow"))
+    fitting = [entry for entry in entries if entry.equations is not None]
+    bad = [entry.method for entry in fitting if max(entry.deviation, entry.from_algorithms or 0.0) > AGREE_WITHIN]
+    console.print(
+        Text(f"These differ: {', '.join(bad)}.", style="bold red")
+        if bad
+        else Text(f"All {len(fitting)} agree within {AGREE_WITHIN:g} at random states.", style="green")
+    )
+    if bad:
+        raise typer.Exit(1)
+
+
+def _difference(x: float | None) -> str:
+    return "" if x is None else f"{x:.0e}" if x else "0"

@@ -1,0 +1,63 @@
+"""Equations of motion as formulas: a system, the methods of the documents, and the proof that they agree.
+
+Needs SymPy: `pip install multibody[symbolic]`.
+"""
+
+from multibody.compiler.emission import optional
+
+optional("sympy", "symbolic")
+
+from multibody.derive import systems  # noqa: E402
+from multibody.derive.bodies import Body, particle  # noqa: E402
+from multibody.derive.bodies_on_groups import GroupEquations, duindam, on_group  # noqa: E402
+from multibody.derive.boltzmann_hamel import reduced  # noqa: E402
+from multibody.derive.comparison import Agreement, equal  # noqa: E402
+from multibody.derive.equations import Equations  # noqa: E402
+from multibody.derive.equilibria import equilibria  # noqa: E402
+from multibody.derive.from_robot import from_robot  # noqa: E402
+from multibody.derive.linearisation import Linearisation, linearise  # noqa: E402
+from multibody.derive.loads import Actuator, Damper, Force, Generalized, Spring, Torque  # noqa: E402
+from multibody.derive.methods import METHODS, equations, methods  # noqa: E402
+from multibody.derive.quasi_velocities import gamma, with_quasi_velocities  # noqa: E402
+from multibody.derive.rates_as_velocities import with_rates_as_velocities  # noqa: E402
+from multibody.derive.restrictions import Holonomic, Motion  # noqa: E402
+from multibody.derive.symbols import coordinates, rate, rotation_x, rotation_y, rotation_z, symbols  # noqa: E402
+from multibody.derive.system import System  # noqa: E402
+
+__all__ = [
+    "METHODS",
+    "Actuator",
+    "Agreement",
+    "Body",
+    "Damper",
+    "Equations",
+    "Force",
+    "Generalized",
+    "GroupEquations",
+    "Holonomic",
+    "Linearisation",
+    "Motion",
+    "Spring",
+    "System",
+    "Torque",
+    "coordinates",
+    "duindam",
+    "equal",
+    "equations",
+    "equilibria",
+    "from_robot",
+    "gamma",
+    "linearise",
+    "methods",
+    "on_group",
+    "particle",
+    "rate",
+    "reduced",
+    "rotation_x",
+    "rotation_y",
+    "rotation_z",
+    "symbols",
+    "systems",
+    "with_quasi_velocities",
+    "with_rates_as_velocities",
+]

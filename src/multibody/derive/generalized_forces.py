@@ -1,0 +1,69 @@
+"""Energies and generalized forces of a system, as formulas."""
+
+import sympy as sp
+
+from multibody.derive.kinematics import along, gradient, material_jacobian, point_jacobian, rotation_jacobian, tidy
+from multibody.derive.loads import Actuator, Damper, Force, Generalized, Spring, Torque
+from multibody.derive.system import System
+
+
+def kinetic_energy(system: System) -> sp.Expr:
+    """T = Σ (m v_S·v_S + w·Θ w) / 2, linear velocities in the world, angular ones in the body.
+
+    [RD 3.28-3.31; QT 10, 16, 32]
+    """
+    v, total = sp.Matrix(system.v), sp.Integer(0)
+    for body in system.bodies:
+        v_S = point_jacobian(system, body.position) * v
+        total += body.mass * (v_S.T * v_S)[0] / 2
+        if body.turns:
+            w = rotation_jacobian(system, body) * v
+            total += (w.T * body.inertia * w)[0] / 2
+    return tidy(system, total)
+
+
+def potential_energy(system: System) -> sp.Expr:
+    """U of gravity and of springs.  [RD 3.32-3.34]"""
+    weight = sum((-body.mass * body.position.dot(system.gravity) for body in system.bodies), sp.Integer(0))
+    return tidy(system, weight + sum(load.energy for load in system.loads if isinstance(load, Spring)))
+
+
+def forces_and_torques(system: System) -> list[Force | Torque]:
+    """All loads at bodies, actuators as their two parts."""
+    loads: list[Force | Torque] = []
+    for load in system.loads:
+        if isinstance(load, Force | Torque):
+            loads.append(load)
+        elif isinstance(load, Actuator):
+            loads += load.parts()
+    return loads
+
+
+def along_coordinates(system: System) -> sp.Matrix:
+    """τ of what acts along a deflection or a velocity: dampers and generalized forces."""
+    tau = sp.zeros(len(system.v), 1)
+    for load in system.loads:
+        if isinstance(load, Damper):
+            d = sp.sympify(load.deflection)
+            tau -= sp.Matrix(load.damping * along(system, d) * gradient(system, d).T)
+        elif isinstance(load, Generalized):
+            tau[system.v.index(load.velocity)] += load.force
+    return tau
+
+
+def at_bodies(system: System) -> sp.Matrix:
+    """τ of forces and torques on bodies: Σ J_P^T F + Σ J_R^T T.  [RD 3.49-3.53; QT 3]"""
+    tau = sp.zeros(len(system.v), 1)
+    for load in forces_and_torques(system):
+        body = system.body(load.body)
+        if isinstance(load, Force):
+            point = body.position if load.point is None else sp.ImmutableMatrix(load.point)
+            tau += material_jacobian(system, body, point).T * load.force
+        elif body.turns:
+            tau += (body.rotation * rotation_jacobian(system, body)).T * load.torque
+    return tau
+
+
+def generalized_forces(system: System) -> sp.Matrix:
+    """τ of everything but gravity and springs.  [RD 3.53]"""
+    return tidy(system, along_coordinates(system) + at_bodies(system))

@@ -1,0 +1,82 @@
+"""Jacobians of points and bodies, and derivatives along the motion, as formulas."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+
+from multibody.derive.bodies import Body
+from multibody.derive.fourier import MOST, entries_of, jacobian, normal
+from multibody.derive.quotients import denominators, divided
+from multibody.derive.system import System
+from multibody.derive.tree import MANY
+
+FEW = 20
+"""Terms of an entry of a system with MANY velocities beyond which it stays as it is."""
+
+
+def tidy(system: System, x: Any) -> Any:
+    """An expression or matrix in normal form: products of sines and cosines as sums, terms collected."""
+    most = MOST if len(system.v) < MANY else FEW
+    return normal(divided(x, system.q) if _has_quotients(system) else x, units=system.units, most=most)
+
+
+@lru_cache(maxsize=512)
+def _has_quotients(system: System) -> bool:
+    """Whether the rates of the coordinates are divided by something that changes, as with Euler angles."""
+    return bool(denominators(system.rates, system.q))
+
+
+def gradient(system: System, f: Any) -> sp.Matrix:
+    """∂f/∂q F, a row: how a function of the coordinates changes with each velocity."""
+    return derivatives(system, f, system.q) * system.rates
+
+
+def along(system: System, x: Any) -> Any:
+    """The time derivative of a function of the coordinates: ∂x/∂q F v, entry by entry."""
+    x = sp.sympify(x)
+    column = sp.Matrix(x).reshape(len(x), 1) if isinstance(x, sp.MatrixBase) else x
+    rates = derivatives(system, column, system.q) * system.q_dot
+    return rates.reshape(*x.shape) if isinstance(x, sp.MatrixBase) else rates[0]
+
+
+def derivatives(system: System, x: Any, symbols: Sequence[sp.Symbol]) -> sp.Matrix:
+    """∂x/∂s of an expression or a column, in normal form: a row for each entry, a column for each symbol."""
+    if _has_quotients(system):  # what divides out is found before products become sums
+        entries = entries_of(x)
+        return sp.Matrix(len(entries), 1, entries).jacobian(list(symbols))
+    return jacobian(x, symbols, units=system.units)
+
+
+@lru_cache(maxsize=512)
+def point_jacobian(system: System, position: Any) -> sp.Matrix:
+    """J_P of a point W_r(q), 3 × n: W_v = J_P v.  [RD 3.4, 3.9; QT 2, 6, 15, 28]"""
+    return tidy(system, derivatives(system, sp.Matrix(position), system.q) * system.rates)
+
+
+@lru_cache(maxsize=512)
+def rotation_jacobian(system: System, body: Body) -> sp.Matrix:
+    """B_J_R of a body, 3 × n: B_w = J_R v, along the axes of the body.
+
+    Its column k is the vector of the skew matrix R^T ∂R/∂q F_k.  [RD 3.9, 3.46; QT 29-30]
+    """
+    if not body.turns:
+        return sp.zeros(3, len(system.v))
+    R, columns = body.rotation, []
+    dR = derivatives(system, sp.Matrix(R).reshape(9, 1), system.q) * system.rates
+    for k in range(len(system.v)):
+        W = R.T * dR[:, k].reshape(3, 3)
+        columns.append(sp.Matrix([W[2, 1], W[0, 2], W[1, 0]]))
+    return tidy(system, sp.Matrix.hstack(*columns))
+
+
+@lru_cache(maxsize=512)
+def material_jacobian(system: System, body: Body, point: Any) -> sp.Matrix:
+    """J_P of the point of a body that is now at W_r(q): J_S + W_w × (r - r_S), column by column.  [RD 3.6, 3.11]"""
+    arm = sp.Matrix(point) - body.position
+    J_S = point_jacobian(system, body.position)
+    if not body.turns or arm.is_zero_matrix:
+        return J_S
+    W_J_R = body.rotation * rotation_jacobian(system, body)
+    return tidy(system, J_S + sp.Matrix.hstack(*(W_J_R.col(k).cross(arm) for k in range(len(system.v)))))

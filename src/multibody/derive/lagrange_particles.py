@@ -1,0 +1,92 @@
+"""Lagrange's equations of particles, from virtual work: M = Σ μ J^T J and its derivatives.  [QT §2]"""
+
+from typing import Any
+
+import sympy as sp
+
+from multibody.derive.bodies import Body
+from multibody.derive.equations import Equations, finish
+from multibody.derive.generalized_forces import potential_energy
+from multibody.derive.kinematics import along, gradient, point_jacobian, tidy
+from multibody.derive.lagrange import without_rates
+from multibody.derive.steps import Step
+from multibody.derive.system import System
+
+
+def why_not(system: System) -> str:
+    """Why the method does not fit a system; empty when it does."""
+    turning = [body.name for body in system.bodies if body.turns]
+    if turning:
+        return f"it is for particles, and {', '.join(turning)} can turn"
+    if system.restrictions:
+        return "it is for independent coordinates: constraints need multipliers, as in 'lagrange-multipliers'"
+    return without_rates(system)
+
+
+def lagrange_particles(system: System) -> Equations:
+    """M = Σ μ_i J_i^T J_i and C = M' q' - ½ (∂M/∂q q')^T q', where column j of ∂M/∂q q' is ∂M/∂q_j q'.  [QT 1-17]
+
+    The steps carry the identities by which virtual work becomes a derivative of the kinetic energy: what they say is
+    equal is given as a difference, which is zero [QT 5-9, 11]. D'Alembert's principle holds for the sum over the
+    particles: the one particle of QT 4, 12 and 13 moves so only under all forces, those of its guides included.
+    """
+    n, q_dot = len(system.v), sp.Matrix(system.v)
+    M, steps = sp.zeros(n), []
+    for body in system.bodies:
+        J = point_jacobian(system, body.position)
+        M += body.mass * J.T * J  # [QT 16]
+        steps.append(_identities(system, body, J))
+    M = tidy(system, M)
+    M_dot = tidy(system, along(system, M))
+    slopes = sp.Matrix.hstack(*(sp.diff(M, x) * q_dot for x in system.q))
+    C = M_dot * q_dot - slopes.T * q_dot / 2  # [QT 17]
+    steps.append(
+        Step(
+            "The kinetic energy of all particles, and its derivatives",
+            "QT 15-17",
+            (
+                ("M", M),
+                (r"\dot M", M_dot),
+                (r"\frac{\partial M}{\partial q} \dot q", tidy(system, slopes)),
+                ("C", tidy(system, C)),
+            ),
+            r"T = \frac{1}{2} \dot q^T M \dot q, \quad M = \sum \mu_i J_i^T J_i, \quad "
+            r"C = \dot M \dot q - \frac{1}{2} \left(\frac{\partial M}{\partial q} \dot q\right)^T \dot q",
+        )
+    )
+    return finish(system, "lagrange-particles", (M, C, gradient(system, potential_energy(system)).T), steps)
+
+
+def _identities(system: System, body: Body, J: sp.Matrix) -> Step:
+    """What virtual work rests on, of one particle, with zeros where two sides are equal.  [QT 2-11]"""
+    name, mu, q_dot = f"\\mathrm{{{body.name}}}", body.mass, sp.Matrix(system.v)
+    r_dot = J * q_dot  # [QT 6]
+    r_ddot = J * sp.Matrix(system.a) + along(system, J) * q_dot
+    J_dot = along(system, J)
+    T = tidy(system, mu * (r_dot.T * r_dot)[0] / 2)  # [QT 10]
+    inertial = mu * J.T * r_ddot
+    momentum = mu * J.T * r_dot
+    by_rate = sp.Matrix([T]).jacobian(list(system.v)).T
+    by_place = sp.Matrix([T]).jacobian(list(system.q)).T
+    five = inertial - _rate(system, momentum) + mu * J_dot.T * r_dot
+    seven = r_dot.jacobian(list(system.v)) - J
+    eight = r_dot.jacobian(list(system.q)) - J_dot
+    eleven = inertial - _rate(system, by_rate) + by_place
+    zeros = [(f"({k})\\;", tidy(system, x)) for k, x in ((5, five), (7, seven), (8, eight), (11, eleven))]
+    return Step(
+        f"Virtual work of {body.name}: its Jacobian, inertial force, and differences of both sides of (5) to (11)",
+        "QT 2-11",
+        (
+            (f"J_{{{name}}}", J),
+            (f"T_{{{name}}}", T),
+            (f"\\mu \\ddot r \\cdot \\frac{{\\partial r}}{{\\partial q}}_{{{name}}}", tidy(system, inertial)),
+            *zeros,
+        ),
+        r"\mu \ddot r \cdot \frac{\partial r}{\partial q_j} = \frac{d}{dt} \frac{\partial T}{\partial \dot q_j}"
+        r" - \frac{\partial T}{\partial q_j}",
+    )
+
+
+def _rate(system: System, x: Any) -> Any:
+    """The time derivative of a function of coordinates and rates."""
+    return along(system, x) + sum((sp.diff(x, v) * a for v, a in zip(system.v, system.a, strict=True)), 0 * x)

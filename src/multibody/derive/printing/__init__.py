@@ -1,0 +1,87 @@
+"""Equations and derivations to read: LaTeX, Markdown, Unicode text, HTML with MathML."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from multibody.derive.printing import formats, linear, outline
+from multibody.derive.printing.blocks import Block, Equality, Heading
+from multibody.derive.printing.expressions import Writer
+from multibody.derive.printing.layout import Layout
+from multibody.derive.printing.page import FORMULAS, standalone
+
+if TYPE_CHECKING:
+    from multibody.derive.equations import Equations
+
+COLUMNS = 90
+"""Where formulas are broken in formats that have no width of their own."""
+
+
+def blocks(equations: "Equations", steps: bool = False, short: bool = False, columns: int = COLUMNS) -> list[Block]:
+    """What a page about equations says, before it is written in a format."""
+    return outline.outline(equations, layout_of(equations, short, columns), title(equations), steps)
+
+
+def linear_blocks(
+    equations: "Equations",
+    at: Sequence[Mapping[Any, Any]] | None = None,
+    short: bool = False,
+    columns: int = COLUMNS,
+) -> list[Block]:
+    """What a page about the linearised equations says: at given places, or at the equilibria without inputs."""
+    layout = layout_of(equations, short, columns)
+    found = linear.places(equations) if at is None else at
+    head = [Heading(f"{equations.system.name}, linearised"), *outline.about(equations, layout)]
+    return [*head, *linear.linear(equations, layout, found)]
+
+
+def layout_of(equations: "Equations", short: bool = False, columns: int = COLUMNS) -> Layout:
+    """How results of these equations are written, so that matrices and symbols have different names."""
+    symbols = (*equations.system.parameters, *equations.system.inputs, *equations.system.q)
+    return Layout(columns, Writer(short), frozenset(symbol.name for symbol in symbols))
+
+
+def title(equations: "Equations") -> str:
+    """The system and the method."""
+    from multibody.derive.methods import METHODS  # which makes equations
+
+    method = METHODS.get(equations.method)
+    return f"{equations.system.name}: {method.title if method else equations.method}"
+
+
+def latex(equations: "Equations", steps: bool = False, short: bool = False, document: bool = False) -> str:
+    """LaTeX: to put into a document that uses amsmath, or a document of its own."""
+    made = blocks(equations, steps, short)
+    return formats.document(made) if document else formats.latex(made)
+
+
+def markdown(equations: "Equations", steps: bool = False, short: bool = False) -> str:
+    """Markdown with formulas between dollar signs."""
+    return formats.markdown(blocks(equations, steps, short))
+
+
+def unicode(equations: "Equations", steps: bool = False, short: bool = False, columns: int = 80) -> str:
+    """Text for a terminal of so many columns."""
+    return formats.plain(blocks(equations, steps, short, columns - formats.INDENT), columns)
+
+
+def html(equations: "Equations", steps: bool = True, short: bool = False) -> str:
+    """A page of its own, which needs neither a script nor a network."""
+    return standalone(title(equations), formats.html(blocks(equations, steps, short)))
+
+
+def notebook_html(equations: "Equations") -> str:
+    """What a notebook shows: the equations, row by row, or as matrices when the rows are long."""
+    return f"<style>{FORMULAS}</style>{formats.html(_short(equations))}"
+
+
+def notebook_latex(equations: "Equations") -> str:
+    """The same for those that show LaTeX."""
+    shown = (formats.display(block) for block in _short(equations) if not isinstance(block, formats.Words))
+    lines = " \\\\ ".join(f"& {line}" for line in shown)
+    return f"$\\displaystyle \\begin{{aligned}} {lines} \\end{{aligned}}$"
+
+
+def _short(equations: "Equations") -> Sequence[Block]:
+    layout = layout_of(equations, short=False, columns=COLUMNS)
+    rows: list[Equality] = outline.rows(equations, layout)
+    return rows if layout.readable(rows) else outline.matrices(equations, layout)

@@ -1,0 +1,135 @@
+"""Expressions in LaTeX: with the names of `names`, decimals, and products and sums as a person would write them."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+
+from multibody.derive.printing.names import latex_name
+
+LARGEST_FRACTION = 8
+"""Denominators up to this one are fractions; larger ones of twos and fives alone came from decimals."""
+
+
+def decimals(x: Any) -> Any:
+    """An expression or matrix in which rational numbers that came from decimals are decimals.
+
+    >>> x, y = sp.symbols("x y")
+    >>> decimals(sp.Rational(333, 1000) * x + y / 2), decimals(x / 3)
+    (0.333*x + y/2, x/3)
+    """
+    if isinstance(x, sp.MatrixBase):
+        return x.applyfunc(decimals)
+    found = {r: sp.Float(float(r)) for r in sp.sympify(x).atoms(sp.Rational) if _is_decimal(r)}
+    return x.xreplace(found) if found else x
+
+
+def _is_decimal(r: Any) -> bool:
+    rest = int(r.q)
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    return rest == 1 and r.q > LARGEST_FRACTION
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes expressions in LaTeX.
+
+    Args:
+        short: write cos(q1 + q2) as c_12 and sin(q1) as s_1, as books on robots do.
+    """
+
+    short: bool = False
+    _printer: LatexPrinter = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_printer", _Printer(self.short))
+
+    def __call__(self, x: Any) -> str:
+        """An expression in LaTeX."""
+        return self._printer.doprint(decimals(sp.sympify(x)))
+
+    def terms(self, x: Any) -> list[str]:
+        """The terms of a sum, each with its sign.
+
+        >>> x, y = sp.symbols("x y")
+        >>> Writer().terms(x - 2 * y)
+        ['+x', '-2 y']
+        """
+        x = decimals(sp.sympify(x))
+        terms = self._printer._as_ordered_terms(x) if x.is_Add else [x] if x != 0 else []
+        return [signed(self._printer.doprint(term)) for term in terms]
+
+    def factor(self, x: Any) -> str:
+        """An expression as a factor of a product: a sum in brackets."""
+        x = decimals(sp.sympify(x))
+        written = self._printer.doprint(x)
+        return f"\\left({written}\\right)" if x.is_Add else written
+
+
+def signed(latex: str) -> str:
+    """A term with its sign."""
+    return "-" + latex[1:].lstrip() if latex.startswith("-") else "+" + latex
+
+
+def joined(terms: list[str]) -> str:
+    """Terms with their signs as a sum."""
+    if not terms:
+        return "0"
+    spaced = " ".join(f"{term[0]} {term[1:]}" for term in terms)
+    return spaced.removeprefix("+ ") if spaced.startswith("+") else "-" + spaced[2:]
+
+
+class _Printer(LatexPrinter):
+    def __init__(self, short: bool) -> None:
+        super().__init__({"mul_symbol": None, "parenthesize_super": True, "full_prec": False})
+        self._short = short
+
+    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:  # noqa: ARG002
+        return latex_name(expr.name)
+
+    def _trigonometric(self, expr: Any, exp: str | None) -> str:
+        angle = expr.args[0]
+        power = "" if exp is None else f"^{{{exp}}}"
+        indices = _indices(angle) if self._short else None
+        if indices is not None and expr.func in (sp.sin, sp.cos):
+            return f"{expr.func.__name__[0]}_{{{indices}}}{power}"
+        return f"\\{expr.func.__name__}{power}({self._print(angle)})"
+
+    def _print_sin(self, expr: Any, exp: str | None = None) -> str:
+        return self._trigonometric(expr, exp)
+
+    def _print_cos(self, expr: Any, exp: str | None = None) -> str:
+        return self._trigonometric(expr, exp)
+
+    def _print_tan(self, expr: Any, exp: str | None = None) -> str:
+        return self._trigonometric(expr, exp)
+
+
+def _indices(angle: Any) -> str | None:
+    """q1 + q2 as 12, theta as θ, q1 - q2 as 1-2; None when it is another expression."""
+    parts: list[tuple[int, str]] = []
+    for term in sp.Add.make_args(angle):
+        factor, rest = term.as_coeff_Mul()
+        if factor not in (1, -1) or not isinstance(rest, sp.Symbol):
+            return None
+        parts.append((int(factor), rest.name))
+    parts.sort(key=lambda part: (-part[0], _natural(part[1])))
+    numbers = [re.fullmatch(r"(\D+?)_?(\d+)", name) for _, name in parts]
+    if all(numbers) and len({found[1] for found in numbers if found}) == 1:
+        names = [found[2] for found in numbers if found]
+        between = "," if any(len(name) > 1 for name in names) and len(names) > 1 else ""
+    else:
+        names, between = [latex_name(name) for _, name in parts], "+"
+    if all(sign > 0 for sign, _ in parts):
+        return between.join(names)
+    written = "".join(f"{'+' if sign > 0 else '-'}{name}" for (sign, _), name in zip(parts, names, strict=True))
+    return written.removeprefix("+")
+
+
+def _natural(name: str) -> tuple[str, int]:
+    found = re.fullmatch(r"(.*?)(\d*)", name)
+    return (found[1], int(found[2] or 0)) if found else (name, 0)

@@ -1,0 +1,54 @@
+"""Projected Newton–Euler: momentum of each body, projected by its Jacobians.  [RD §3.5; QT §4, §5]"""
+
+import sympy as sp
+
+from multibody.derive.equations import Equations, finish
+from multibody.derive.generalized_forces import potential_energy
+from multibody.derive.kinematics import along, gradient, point_jacobian, rotation_jacobian, tidy
+from multibody.derive.loads import Spring
+from multibody.derive.steps import Step
+from multibody.derive.system import System
+
+
+def why_not(system: System) -> str:
+    """It fits every system."""
+    del system
+    return ""
+
+
+def projected_newton_euler(system: System) -> Equations:
+    """M, b and g as sums over the bodies.  [RD 3.38-3.48; Kindr §Projected Newton-Euler; QT 44-59]
+
+    The principle of virtual work takes the forces in joints out: they do no work along what the joints allow, which are
+    the columns of the Jacobians [RD 3.11, 3.40-3.42]. Linear velocities are along the axes of the world, angular ones
+    along those of the body, where the inertia is constant [RD 3.46-3.47].
+    """
+    n, v = len(system.v), sp.Matrix(system.v)
+    M, b, g = sp.zeros(n), sp.zeros(n, 1), sp.zeros(n, 1)
+    steps = []
+    for body in system.bodies:
+        m, J_S, J_R = body.mass, point_jacobian(system, body.position), rotation_jacobian(system, body)
+        J_S_dot = tidy(system, along(system, J_S))
+        M += m * J_S.T * J_S  # [RD 3.46]
+        b += m * J_S.T * J_S_dot * v  # [RD 3.47]
+        g -= m * J_S.T * system.gravity  # [RD 3.48]
+        results = [(f"J_{{S,\\mathrm{{{body.name}}}}}", J_S), (f"\\dot J_{{S,\\mathrm{{{body.name}}}}}", J_S_dot)]
+        if body.turns:
+            theta, J_R_dot, w = body.inertia, tidy(system, along(system, J_R)), J_R * v
+            M += J_R.T * theta * J_R
+            b += J_R.T * (theta * J_R_dot * v + w.cross(theta * w))
+            results += [(f"J_{{R,\\mathrm{{{body.name}}}}}", J_R), (f"\\Omega_{{\\mathrm{{{body.name}}}}}", w)]
+        steps.append(Step(f"Jacobians of {body.name}", "RD 3.9-3.11; QT 28-31", tuple(results)))
+    springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
+    g += gradient(system, springs).T  # a spring is a force like any other [RD §3.4.3]
+    steps.append(
+        Step(
+            "Momentum of each body, projected onto what its joints allow",
+            "RD 3.40-3.48",
+            (("U", potential_energy(system)),) if springs else (),
+            r"M = \sum J_S^T m J_S + J_R^T \Theta J_R, \quad "
+            r"b = \sum J_S^T m \dot J_S v + J_R^T (\Theta \dot J_R v + \Omega \times \Theta \Omega), \quad "
+            r"g = -\sum J_S^T F_g",
+        )
+    )
+    return finish(system, "projected-newton-euler", (M, b, g), steps)

@@ -1,0 +1,238 @@
+"""Quasi-velocities: velocities v = S(q) u that need not be rates of coordinates, and the brackets of what they move."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from multibody.derive.evaluation import numeric, random_values
+from multibody.derive.fourier import normal
+from multibody.derive.kinematics import tidy
+from multibody.derive.loads import Generalized, Load
+from multibody.derive.quotients import divided
+from multibody.derive.restrictions import Motion, Restriction
+from multibody.derive.symbols import rate
+from multibody.derive.system import System
+from multibody.errors import InputError
+
+SMALL = 1e-9
+"""What counts as zero at a random state, where all numbers are about 1."""
+OPERATIONS = 60
+"""Of expressions that are tried to be shortened for reading."""
+
+
+def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol]) -> System:
+    """The same system in the velocities v = S(q) u, where u are those that it has.  [From 12]
+
+    Args:
+        system: with velocities u, the rates of its coordinates or not.
+        S: as many rows and columns as velocities, expressions in the coordinates.
+        velocities: a symbol for each row of S.
+
+    Raises:
+        InputError: when S is not square or cannot be inverted, and which of its rows depend on each other.
+
+    >>> x, m = sp.symbols("x m", real=True)
+    >>> from multibody.derive.bodies import particle
+    >>> oscillator = System("oscillator", (x,), (particle("mass", m, (x, 0, 0)),))
+    >>> with_quasi_velocities(oscillator, [[2]], sp.symbols("w,", real=True)).q_dot
+    Matrix([[w/2]])
+    """
+    S, velocities = sp.ImmutableMatrix(S), tuple(velocities)
+    n = len(system.v)
+    if S.shape != (n, n) or len(velocities) != n:
+        raise InputError(
+            f"S of {system.name}: expected {n} × {n} expressions and {n} velocities, one for each of "
+            f"{_names(system.v)}, got {S.shape[0]} × {S.shape[1]} and {len(velocities)}"
+        )
+    moving = S.free_symbols & {*system.v, *(rate(x) for x in system.q)}
+    if moving:
+        raise InputError(f"S of {system.name}: expected expressions in the coordinates, got {_names(moving)} in it")
+    taken = [v.name for k, v in enumerate(velocities) if v in map(rate, system.q) and S.row(k) != _unit(system, v)]
+    if taken:
+        raise InputError(
+            f"{system.name}: {', '.join(taken)} is the rate of a coordinate: give that velocity another name"
+        )
+    _check_rank(system, S, velocities)
+    u_of_v = inverse(S)
+    u = dict(zip(system.v, u_of_v * sp.Matrix(velocities), strict=True))
+    return replace(
+        system,
+        v=velocities,
+        rates=system.rates * u_of_v,
+        loads=_loads(system, u_of_v, velocities),
+        restrictions=tuple(_in_new(restriction, u) for restriction in system.restrictions),
+        tree=None,
+    )
+
+
+def gamma(S: Any, q: Sequence[sp.Symbol]) -> tuple[sp.ImmutableMatrix, ...]:
+    """The matrices γ_k of v = S(q) q', one for each velocity.  [From 46-47]
+
+    (γ_k)_ij = Σ_lm (S^-1)_li (∂S_jl/∂q_m - ∂S_jm/∂q_l) (S^-1)_mk. They say by how much the velocities fail to be rates:
+    all of them vanish when every row of S is the gradient of some function.
+
+    >>> x, y = sp.symbols("x y", real=True)
+    >>> gamma([[1, 0], [0, sp.exp(x)]], (x, y))[1].tolist()
+    [[0, -1], [0, 0]]
+    """
+    S = sp.Matrix(S)
+    n = len(q)
+    if S.shape != (n, n):
+        raise InputError(f"S: expected {n} × {n} expressions for the coordinates {_names(q)}, got {S.shape}")
+    inv = inverse(S)
+    curls = [sp.Matrix(n, n, lambda l, m, j=j: sp.diff(S[j, l], q[m]) - sp.diff(S[j, m], q[l])) for j in range(n)]
+    bars = [inv.T * curl * inv for curl in curls]  # entry i, k of the one for j
+    return tuple(normal(divided(sp.ImmutableMatrix(n, n, lambda i, j, k=k: bars[j][i, k]), q)) for k in range(n))
+
+
+@lru_cache(maxsize=64)
+def brackets(system: System) -> tuple[sp.ImmutableMatrix, ...]:
+    """The same γ_k from the fields X_i = Σ_m F_mi ∂/∂q_m of q' = F v: [X_i, X_k] = Σ_j (γ_k)_ij X_j.  [MDN §9]
+
+    They need no S, so that q can have more entries than v, as with unit quaternions; `without_brackets` says when there
+    are none.
+    """
+    n, F = len(system.v), system.rates
+    changing = [(l, sp.diff(F, x)) for l, x in enumerate(system.q) if F.has(x)]
+    if not changing:
+        return (sp.ImmutableMatrix(sp.zeros(n)),) * n
+    rates: list[Any] = [sum((F[l, i] * dF for l, dF in changing), sp.zeros(*F.shape)) for i in range(n)]
+    S = left_inverse(system)
+    gammas = [sp.zeros(n) for _ in range(n)]
+    for i, k in combinations(range(n), 2):
+        bracket = rates[i].col(k) - rates[k].col(i)
+        if bracket.is_zero_matrix:
+            continue
+        c = tidy(system, S * bracket)
+        gammas[k][i, :], gammas[i][k, :] = c.T, -c.T
+    return tuple(map(sp.ImmutableMatrix, gammas))
+
+
+def without_brackets(system: System) -> str:
+    """Why a bracket of the fields is no combination of them; empty when all are.
+
+    Such velocities leave out what a system does not do at once, but can do in turn, like parking a car.
+    """
+    n, F = len(system.v), system.rates
+    if len(system.q) == n:
+        return ""
+    stack = sp.Matrix.vstack(F, *(sp.diff(F, x) for x in system.q))
+    at, *slopes = numeric(stack, random_values(system, np.random.default_rng(0))).reshape(-1, *F.shape)
+    rates = np.einsum("li,lmk->imk", at, np.stack(slopes))
+    for i, k in combinations(range(n), 2):
+        bracket = rates[i, :, k] - rates[k, :, i]
+        left = bracket - at @ np.linalg.lstsq(at, bracket, rcond=None)[0]
+        if np.abs(left).max() > SMALL:
+            return (
+                f"to move along {system.v[i]} and {system.v[k]} in turn leads where no velocity leads at once: the "
+                "velocities hold motion constraints in them. Give the constraints as restrictions, and take `reduced`"
+            )
+    return ""
+
+
+@lru_cache(maxsize=64)
+def left_inverse(system: System) -> sp.ImmutableMatrix:
+    """S with v = S q': the inverse of F, or (F^T F)^-1 F^T where there are more coordinates than velocities."""
+    F = system.rates
+    if F.rows == F.cols:
+        return sp.ImmutableMatrix(inverse(F))
+    return sp.ImmutableMatrix(tidy(system, inverse(tidy(system, F.T * F)) * F.T))
+
+
+def inverse(S: Any) -> sp.Matrix:
+    """The inverse of a matrix that has one, block by block, with short entries."""
+    S = sp.Matrix(S)
+    result = sp.zeros(*S.shape)
+    for rows, columns in _blocks(S):
+        found = _block_inverse(S.extract(rows, columns))
+        for i, column in enumerate(columns):
+            for j, row in enumerate(rows):
+                result[column, row] = found[i, j]
+    return result
+
+
+def _block_inverse(S: sp.Matrix) -> sp.Matrix:
+    if S.shape == (1, 1):
+        return sp.Matrix([1 / S[0]])
+    squares = normal(S.T * S)
+    if squares.is_diagonal():  # as of rotations
+        return squares.applyfunc(lambda x: 1 / x if x else x) * S.T
+    return (S.adjugate(method="berkowitz") / _short(S.det(method="berkowitz"))).applyfunc(_short)
+
+
+def _short(x: Any) -> Any:
+    """An expression in fewer operations, where that is quick to find."""
+    return sp.trigsimp(sp.cancel(x)) if sp.count_ops(x) <= OPERATIONS else x
+
+
+def _blocks(S: sp.Matrix) -> list[tuple[list[int], list[int]]]:
+    """Rows and columns of the independent parts of a square matrix."""
+    parts: list[tuple[set[int], set[int]]] = []
+    for row in range(S.rows):
+        rows, columns = {row}, {c for c in range(S.cols) if S[row, c] != 0}
+        apart = []
+        for other in parts:
+            if other[1] & columns:
+                rows, columns = rows | other[0], columns | other[1]
+            else:
+                apart.append(other)
+        parts = [*apart, (rows, columns)]
+    return [(sorted(rows), sorted(columns)) for rows, columns in parts]
+
+
+def _check_rank(system: System, S: sp.ImmutableMatrix, velocities: tuple[sp.Symbol, ...]) -> None:
+    """That the rows of S are independent, at two states that nobody chose."""
+    rng = np.random.default_rng(0)
+    ats = []
+    for _ in range(2):
+        values = random_values(system, rng)
+        values |= {x: float(rng.uniform(0.5, 1.5)) for x in S.free_symbols if x not in values}
+        ats.append(numeric(S, values))
+    for k, v in enumerate(velocities):
+        if all(np.linalg.matrix_rank(at[: k + 1], tol=SMALL) <= k for at in ats):
+            first, second = (np.linalg.lstsq(at[:k].T, at[k], rcond=None)[0] for at in ats)
+            used = [j for j in range(k) if abs(first[j]) > SMALL or abs(second[j]) > SMALL]
+            if not used:
+                how = f"row {k + 1} of S is zero"
+            elif np.allclose(first, second, atol=SMALL):
+                terms = " + ".join(f"{first[j]:.6g} {velocities[j]}" for j in used)
+                how = f"row {k + 1} of S makes {v} = {terms}"
+            else:
+                how = f"row {k + 1} of S, of {v}, is a combination of the rows of {_names(velocities[j] for j in used)}"
+            raise InputError(
+                f"{system.name}: S cannot be inverted, so that {_names(velocities)} do not tell the rates: {how}"
+            )
+
+
+def _loads(system: System, u_of_v: sp.Matrix, velocities: tuple[sp.Symbol, ...]) -> tuple[Load, ...]:
+    """Generalized forces along u as those along v, of the same power."""
+    loads: list[Load] = []
+    for load in system.loads:
+        if isinstance(load, Generalized):
+            row = u_of_v.row(system.v.index(load.velocity))
+            loads += [Generalized(v, load.force * row[j]) for j, v in enumerate(velocities) if row[j] != 0]
+        else:
+            loads.append(load)
+    return tuple(loads)
+
+
+def _in_new(restriction: Restriction, u: dict[sp.Symbol, Any]) -> Restriction:
+    if isinstance(restriction, Motion):
+        return Motion(restriction.name, restriction.velocity.subs(u, simultaneous=True))
+    return restriction
+
+
+def _unit(system: System, velocity: sp.Symbol) -> sp.Matrix:
+    """The row that keeps a velocity that the system has."""
+    return sp.Matrix([[int(v == velocity) for v in system.v]])
+
+
+def _names(symbols: Any) -> str:
+    return (
+        ", ".join(sorted(x.name for x in symbols)) if isinstance(symbols, set) else ", ".join(x.name for x in symbols)
+    )

@@ -1,0 +1,85 @@
+"""Recursive Newton–Euler: the library's own `rnea`, traced with symbols for its numbers.  [QT §7; RD §3.3]"""
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from multibody.algorithms import rnea
+from multibody.derive.equations import Equations, finish
+from multibody.derive.kinematics import gradient, tidy
+from multibody.derive.loads import Spring
+from multibody.derive.steps import Step
+from multibody.derive.system import System
+from multibody.derive.tracing import formulas
+from multibody.derive.tree import MANY, Tree
+from multibody.model import base_velocity
+from multibody.model.model import Model
+from multibody.model.parametric import with_values
+
+
+def why_not(system: System) -> str:
+    """Why the method does not fit a system; empty when it does."""
+    if system.tree is None:
+        return "it needs the tree of joints of a robot: take derive.from_robot, or give the system a tree"
+    return ""
+
+
+def recursive_newton_euler(system: System) -> Equations:
+    """M, b and g from the torques τ(q, v, v') of the recursion at well-chosen motions.  [QT 72-85; RD 3.1]
+
+    Motion from the world outward, then forces inward: τ is linear in v' and in gravity, so that g is τ(q, 0, 0), b is
+    τ(q, v, 0) without gravity, and the columns of M are τ(q, 0, e_k) without gravity.
+    """
+    assert system.tree is not None
+    tree, n = system.tree, len(system.v)
+
+    def parts(model: Model, q: Any, v: Any) -> tuple[Any, ...]:
+        rest = np.zeros(n)
+        columns = [rnea.rnea(model, q, rest, e, gravity=False) for e in np.eye(n)]
+        b = rnea.rnea(model, q, v, rest, gravity=False)
+        return np.stack(columns, axis=-1), b, rnea.rnea(model, q, rest, rest)
+
+    M, b, g = _of_tree(tree, parts, system.q, system.v)
+    springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
+    steps = [
+        *(_passes(system, tree) if n < MANY else ()),
+        Step(
+            "The torques of the recursion, at rest, at constant velocity, and at unit accelerations",
+            "QT 72-85",
+            (),
+            r"g = \tau(q, 0, 0), \quad b = \tau(q, v, 0)|_{g = 0}, \quad M e_k = \tau(q, 0, e_k)|_{g = 0}",
+        ),
+    ]
+    return finish(system, "recursive-newton-euler", (M, b, g + gradient(system, springs).T), steps)
+
+
+def _passes(system: System, tree: Tree) -> list[Step]:
+    """Of each body, along its own axes: outward how it moves, inward what its joint carries.  [QT 72-85]"""
+
+    def passes(model: Model, q: Any, v: Any, a: Any) -> tuple[Any, ...]:
+        left_v, left_a = base_velocity.to_left(model, q, v), base_velocity.acceleration_to_left(model, q, v, a)
+        motion = rnea.outward_motion(model, q, left_v, left_a)
+        parts = zip(motion.i_w[1:], motion.i_w_dot[1:], motion.i_o[1:], strict=True)
+        return *(x for body in parts for x in body), rnea.joint_wrenches(model, q, v, a)
+
+    *motion, wrenches = (tidy(system, x) for x in _of_tree(tree, passes, system.q, system.v, system.a))
+    steps, carried = [], []
+    for k, body in enumerate(tree.robot.bodies):
+        name = rf"\mathrm{{{body.name}}}".replace("_", r"\_")
+        symbols = (rf"\omega_{{{name}}}", rf"\dot\omega_{{{name}}}", rf"a_{{{name}}}")
+        results = tuple(zip(symbols, motion[3 * k : 3 * k + 3], strict=True))
+        steps.append(Step(f"Outward: the motion of {body.name}, accelerations less gravity", "QT 76-85", results))
+        carried[:0] = [(f"f_{{{name}}}", wrenches[k, :3].T), (f"n_{{{name}}}", wrenches[k, 3:].T)]
+    inward = Step("Inward: the force and the torque that each joint carries", "QT 72-73", tuple(carried))
+    return [*steps, inward]
+
+
+def _of_tree(tree: Tree, function: Any, *states: Any) -> list[Any]:
+    """What a function of a model and its state returns, with the expressions of a tree for the model's numbers."""
+    model = tree.robot.model
+
+    def compute(inertias: Any, positions: Any, gravity: Any, *state: Any) -> Any:
+        return function(with_values(model, inertias, positions=positions, gravity=gravity), *state)
+
+    return formulas(compute, tree.inertias, tree.positions, tree.gravity, *states)

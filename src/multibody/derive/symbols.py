@@ -1,0 +1,102 @@
+"""Symbols of a system: coordinates, their rates and accelerations, parameters, vectors and rotations made of them.
+
+Coordinates are plain symbols, not functions of time: a time derivative is a chain rule, which is quick. The rate of `x`
+is the symbol `x_dot`, its acceleration `x_ddot`.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import sympy as sp
+
+from multibody.errors import InputError
+
+
+def symbols(names: str) -> tuple[sp.Symbol, ...]:
+    """Real symbols, one for each name.
+
+    >>> symbols("m l g")
+    (m, l, g)
+    """
+    return tuple(sp.Symbol(name, real=True) for name in names.replace(",", " ").split())
+
+
+coordinates = symbols
+"""Generalized coordinates, one for each name: the same as `symbols`, to say what they are."""
+
+
+def rate(x: sp.Symbol) -> sp.Symbol:
+    """The time derivative of a symbol, as a symbol.
+
+    >>> x, = symbols("x")
+    >>> rate(x), rate(rate(x))
+    (x_dot, x_ddot)
+    """
+    stem = x.name[: -len("_dot")] + "_ddot" if x.name.endswith("_dot") else x.name + "_dot"
+    return sp.Symbol(stem, real=True)
+
+
+def expression(x: Any, name: str = "expression") -> sp.Expr:
+    """A number or an expression, as an expression.
+
+    Raises:
+        InputError: when it is text, whose symbols would be others than those made by `symbols`, or no expression.
+
+    >>> expression(2)
+    2
+    """
+    if isinstance(x, str):
+        raise InputError(
+            f"{name}: expected an expression, got the text {x!r}: make its symbols with derive.symbols, and write it "
+            "without quotes"
+        )
+    try:
+        found = sp.sympify(x)
+    except (sp.SympifyError, TypeError, AttributeError):
+        found = None
+    if not isinstance(found, sp.Expr) or isinstance(found, sp.MatrixBase) or found in (sp.nan, sp.zoo):
+        raise InputError(f"{name}: expected an expression, got {x!r}")
+    return found
+
+
+def vector(x: Any, name: str = "vector", size: int = 3) -> sp.ImmutableMatrix:
+    """A column of expressions.
+
+    >>> vector((0, 0, -1)).T
+    Matrix([[0, 0, -1]])
+    """
+    given = x.flat() if isinstance(x, sp.MatrixBase) else x
+    entries = list(given) if isinstance(given, Iterable) and not isinstance(x, str) else [x]
+    if len(entries) != size:
+        raise InputError(f"{name}: expected {size} expressions, got {len(entries)}")
+    return sp.ImmutableMatrix([expression(entry, name) for entry in entries])
+
+
+def matrix(x: Any, name: str, shape: tuple[int, int]) -> sp.ImmutableMatrix:
+    """A matrix of expressions."""
+    rows = x.tolist() if isinstance(x, sp.MatrixBase) else x
+    if isinstance(rows, str) or not isinstance(rows, Iterable):
+        raise InputError(f"{name}: expected {shape[0]} × {shape[1]} expressions, got {x!r}")
+    entries = [list(row) if isinstance(row, Iterable) and not isinstance(row, str) else [row] for row in rows]
+    if len(entries) != shape[0] or any(len(row) != shape[1] for row in entries):
+        width = " or ".join(map(str, sorted({len(row) for row in entries}))) or "0"
+        raise InputError(f"{name}: expected {shape[0]} × {shape[1]} expressions, got {len(entries)} × {width}")
+    return sp.ImmutableMatrix([[expression(entry, name) for entry in row] for row in entries])
+
+
+def rotation_x(angle: Any) -> sp.ImmutableMatrix:
+    """The rotation by an angle about x: A_R_B, where B is A turned about x.  [RD 2.40]"""
+    c, s = sp.cos(angle), sp.sin(angle)
+    return sp.ImmutableMatrix([[1, 0, 0], [0, c, -s], [0, s, c]])
+
+
+def rotation_y(angle: Any) -> sp.ImmutableMatrix:
+    """The rotation by an angle about y.  [RD 2.40]"""
+    c, s = sp.cos(angle), sp.sin(angle)
+    return sp.ImmutableMatrix([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+
+
+def rotation_z(angle: Any) -> sp.ImmutableMatrix:
+    """The rotation by an angle about z.  [RD 2.40]"""
+    c, s = sp.cos(angle), sp.sin(angle)
+    return sp.ImmutableMatrix([[c, -s, 0], [s, c, 0], [0, 0, 1]])

@@ -1,0 +1,118 @@
+"""A mechanical system as formulas: coordinates, bodies, what pushes them, what restricts them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from multibody.derive import well_formed
+from multibody.derive.bodies import Body
+from multibody.derive.loads import Load
+from multibody.derive.restrictions import Restriction
+from multibody.derive.symbols import matrix, rate, vector
+from multibody.derive.tree import Tree
+from multibody.errors import InputError
+
+TIME = sp.Symbol("t", real=True)
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Bodies placed by coordinates q, which change by q' = F(q) v.
+
+    Args:
+        name: of the system.
+        q: the coordinates, symbols.
+        bodies: rigid bodies and particles.
+        v: the velocities, symbols; the rates of the coordinates by default.
+        rates: F(q), as many rows as coordinates and columns as velocities; the identity by default.
+        gravity: three expressions along the axes of the world; none by default.
+        loads: springs, dampers, forces, actuators.
+        restrictions: configuration and motion constraints.
+        units: quadruples of coordinates that are unit quaternions, w, x, y, z.
+        tree: the same system as a robot with these symbols, when there is one: for its recursive algorithms.
+
+    >>> x, m = sp.symbols("x m", real=True)
+    >>> System("oscillator", (x,), (Body("mass", m, (x, 0, 0)),)).v
+    (x_dot,)
+    """
+
+    name: str
+    q: Sequence[sp.Symbol]
+    bodies: Sequence[Body]
+    v: Sequence[sp.Symbol] = ()
+    rates: Any = None
+    gravity: Any = (0, 0, 0)
+    loads: Sequence[Load] = ()
+    restrictions: Sequence[Restriction] = ()
+    units: Sequence[Sequence[sp.Symbol]] = ()
+    tree: Tree | None = None
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
+        for name in ("q", "v", "bodies", "loads", "restrictions"):
+            put(name, tuple(getattr(self, name)))
+        well_formed.states(self.name, (*self.q, *self.v))
+        put("units", tuple(tuple(unit) for unit in self.units))
+        put("gravity", vector(self.gravity, "gravity"))
+        if not self.q or not self.bodies:
+            raise InputError(f"{self.name}: expected at least one coordinate and one body")
+        if self.rates is None:
+            if self.v and len(self.v) != len(self.q):
+                raise InputError(
+                    f"{self.name}: {len(self.v)} velocities of {len(self.q)} coordinates need their rates F"
+                )
+            put("v", self.v or tuple(rate(x) for x in self.q))
+            put("rates", sp.ImmutableMatrix(sp.eye(len(self.q))))
+        put("rates", matrix(self.rates, f"rates of {self.name}", (len(self.q), len(self.v))))
+        well_formed.check(self)
+
+    @property
+    def holonomic_velocities(self) -> bool:
+        """Whether the velocities are the rates of the coordinates."""
+        return self.rates == sp.eye(len(self.q))
+
+    @property
+    def a(self) -> tuple[sp.Symbol, ...]:
+        """The accelerations, v'."""
+        return tuple(rate(x) for x in self.v)
+
+    @cached_property
+    def q_dot(self) -> sp.ImmutableMatrix:
+        """q' = F(q) v."""
+        return sp.ImmutableMatrix(self.rates * sp.Matrix(self.v))
+
+    @cached_property
+    def inputs(self) -> tuple[sp.Symbol, ...]:
+        """The symbols of forces that are no parameters of anything else, by their names."""
+        return self._sorted(_symbols(x for load in self.loads for x in load.inputs) - self._constants)
+
+    @cached_property
+    def parameters(self) -> tuple[sp.Symbol, ...]:
+        """All other symbols: masses, lengths, inertias, stiffnesses, gravity, by their names."""
+        return self._sorted(self._constants)
+
+    @cached_property
+    def _constants(self) -> set[Any]:
+        bodies = (x for b in self.bodies for x in (b.mass, b.position, b.rotation, b.inertia, b.joint))
+        loads = (x for load in self.loads for x in load.constants)
+        return _symbols((self.gravity, self.rates, *bodies, *loads, *(r.expression for r in self.restrictions)))
+
+    def _sorted(self, found: set[Any]) -> tuple[sp.Symbol, ...]:
+        states = {*self.q, *self.v, *(rate(x) for x in self.q), TIME}
+        return tuple(sorted(found - states, key=lambda x: x.name))
+
+    def body(self, name: str) -> Body:
+        """The body of a name."""
+        for body in self.bodies:
+            if body.name == name:
+                return body
+        raise InputError(f"{self.name}: no body {name!r}; there are {[body.name for body in self.bodies]}")
+
+
+def _symbols(expressions: Iterable[Any]) -> set[Any]:
+    return set().union(*(sp.sympify(x).free_symbols for x in expressions if x is not None))

@@ -1,0 +1,65 @@
+"""Systems with names, to derive and to compare: one file each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from multibody.derive.system import System
+from multibody.derive.systems.branching_figure import branching_figure
+from multibody.derive.systems.cart_pendulum import cart_pendulum
+from multibody.derive.systems.double_pendulum import double_pendulum
+from multibody.derive.systems.free_body import free_body
+from multibody.derive.systems.planar_3r import planar_3r
+from multibody.derive.systems.rolling_disc import rolling_disc
+from multibody.derive.systems.scara import scara
+from multibody.derive.systems.skate import skate
+from multibody.derive.systems.spherical_pendulum import spherical_pendulum
+from multibody.errors import InputError
+
+
+@dataclass(frozen=True)
+class Named:
+    """A system that has a name."""
+
+    title: str
+    make: Callable[[], System]
+
+
+SYSTEMS: dict[str, Named] = {
+    "cart-pendulum": Named("Cart with a spring, and a pendulum on it", cart_pendulum),
+    "double-pendulum": Named("Two masses on light rods", double_pendulum),
+    "planar-3r": Named("Arm with three hinges in a plane", planar_3r),
+    "scara": Named("SCARA arm: three hinges and a slider", scara),
+    "spherical-pendulum": Named("Pendulum on a ball joint, with a quaternion", spherical_pendulum),
+    "rolling-disc": Named("Disc that rolls without slipping", rolling_disc),
+    "skate": Named("Skate on a slope", skate),
+    "branching-figure": Named("Four links in a tree with seven degrees of freedom", branching_figure),
+} | {
+    f"free-body-{group}": Named(f"Rigid body on {text}", partial(free_body, group))
+    for group, text in {
+        "r1": "R^1: translation along z",
+        "r2": "R^2: translation along x and y",
+        "r3": "R^3: all translations",
+        "so2": "SO(2): rotation about z",
+        "so3": "SO(3): all rotations, Euler's equations",
+        "se2": "SE(2): motion in a plane",
+        "se3": "SE(3): all motions, Kirchhoff's equations",
+        "helical": "H: a screw motion along z",
+        "schoenflies": "X: all translations, and rotation about z",
+    }.items()
+}
+"""By name."""
+
+
+def system(name: str) -> System:
+    """A system by its name.
+
+    Raises:
+        InputError: when there is none of that name.
+
+    >>> system("skate").q
+    (x, y, theta)
+    """
+    if name not in SYSTEMS:
+        raise InputError(f"no system {name!r}: there are {', '.join(SYSTEMS)}")
+    return SYSTEMS[name].make()

@@ -1,0 +1,162 @@
+"""`multibody derive`."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import sympy as sp
+
+import multibody as mb
+from multibody import derive
+from multibody.cli.derive import _place
+from multibody.derive.printing.text import width
+from multibody.errors import InputError
+
+from .running import run
+
+URDF = """<robot name="swing">
+  <link name="frame"/>
+  <link name="seat"><inertial><origin xyz="0 0 -0.75"/><mass value="2.5"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="frame"/><child link="seat"/><axis xyz="0 -1 0"/></joint>
+</robot>
+"""
+
+
+def widest(text: str) -> int:
+    return max(width(line.rstrip()) for line in text.splitlines())
+
+
+@pytest.fixture
+def swing(tmp_path: Path) -> str:
+    path = tmp_path / "swing.urdf"
+    path.write_text(URDF)
+    return str(path)
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+@pytest.mark.parametrize("show", ["equations", "steps"])
+def test_it_prints_text_that_fits(show: str, columns: int) -> None:
+    done = run("derive", "cart-pendulum", "--method", "lagrange", "--show", show, columns=columns)
+    assert (done.code, done.err) == (0, "")
+    assert widest(done.out) <= columns
+    assert "Lagrange, second kind" in done.out
+    assert "[RD 3.28-3.34]" in done.out if show == "steps" else "[RD" not in done.out
+
+
+def test_a_file_with_symbols(swing: str) -> None:
+    done = run("derive", swing, "--symbols", "masses,centers,gravity")
+    assert done.code == 0, done.err
+    assert "(c_z² m + 0.01) q̈ + c_z g m sin(q) = τ" in done.out
+    assert "1.41625 q̈ + 18.39375 sin(q) = τ" in run("derive", swing).out
+
+
+def test_a_linear_model_at_a_place(swing: str) -> None:
+    done = run("derive", swing, "--symbols", "masses,centers,gravity", "--show", "linear", "--at", "q=pi")
+    assert done.code == 0, done.err
+    assert "At q = π" in done.out
+    everywhere = run("derive", swing, "--show", "linear").out
+    assert "At q = 0" in everywhere
+    assert "-12.98" in everywhere  # 18.39375 / 1.41625
+
+
+def test_values_of_places() -> None:
+    half = sp.Rational(1, 2)
+    assert _place("a=pi, b=-pi/2, c=0.5, d=2pi") == [{"a": sp.pi, "b": -half * sp.pi, "c": half, "d": 2 * sp.pi}]
+    assert _place(" ") is None
+    with pytest.raises(InputError, match=r"a number or a multiple of pi for a, got '__import__'"):
+        _place("a=__import__")
+    with pytest.raises(InputError, match="name=value"):
+        _place("pi")
+
+
+def test_latex_is_a_document() -> None:
+    done = run("derive", "cart-pendulum", "--method", "lagrange", "--show", "steps", "--latex")
+    assert done.out.startswith("\\documentclass")
+    assert done.out.rstrip().endswith("\\end{document}")
+    assert r"\ddot{" in done.out
+
+
+def test_markdown() -> None:
+    done = run("derive", "cart-pendulum", "--markdown")
+    assert done.out.startswith("# cart-pendulum")
+    assert "\n$$\n" in done.out
+
+
+def test_html_is_saved_and_nothing_else_is_printed(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    done = run("derive", "cart-pendulum", "--show", "steps", "--html", str(path))
+    assert done.out.split() == ["Saved", f"{path}."]
+    assert "<math" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_c_code_compiles(tmp_path: Path) -> None:
+    path = tmp_path / "cart.c"
+    done = run("derive", "cart-pendulum", "--c", str(path), "--quantity", "inverse_dynamics")
+    assert re.search(r"^  parameters = \(.*, m\)$", done.out, re.MULTILINE)
+    assert (tmp_path / "cart.h").exists()
+    subprocess.run(["cc", "-c", "-Wall", "-Werror", str(path), "-o", str(tmp_path / "cart.o")], check=True)
+
+
+def test_methods_side_by_side() -> None:
+    done = run("derive", "double-pendulum", "--symbols", "all", "--compare", "all")
+    assert done.code == 0, done.err
+    assert widest(done.out) <= 80
+    fitting = derive.methods(derive.from_robot(mb.load("double-pendulum")))
+    for name in fitting:
+        assert re.search(rf"^{name} +\d+ +\d+ +\d+\.\d\d +(0|\de-\d\d) +\de-\d\d$", done.out, re.MULTILINE), done.out
+    assert f"All {len(fitting)} agree" in done.out
+    assert "lagrange-multipliers is left out: there are no constraints" in done.out
+
+
+def test_only_some_methods() -> None:
+    done = run("derive", "cart-pendulum", "--compare", "lagrange,projected-newton-euler")
+    assert "All 2 agree" in done.out
+
+
+def test_a_method_that_disagrees_is_told() -> None:
+    with mock.patch("multibody.derive.method_table.from_algorithms", return_value=0.5):
+        done = run("derive", "cart-pendulum", "--symbols", "all", "--compare", "lagrange")
+    assert done.code == 1
+    assert "These differ: lagrange." in done.out
+
+
+def test_the_list_has_systems_and_methods() -> None:
+    done = run("derive", "--list")
+    assert widest(done.out) <= 80
+    assert "cart-pendulum" in done.out
+    for name in derive.METHODS:
+        assert name in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["cart-pendulumm"], "'cart-pendulumm' is neither a system ("),
+        (["cart-pendulum", "--method", "newton"], "no method 'newton': there are "),
+        (["cart-pendulum", "--compare", "newton"], "no method 'newton': there are "),
+        (["cart-pendulum", "--method", "lagrange-multipliers"], "does not fit: there are no constraints"),
+        (["scara", "--symbols", "colours"], "symbols: expected 'all' or some of masses"),
+        (["cart-pendulum", "--latex", "--markdown"], "expected one of --unicode, --latex and --markdown"),
+        (["cart-pendulum", "--html", "no/such/folder/page.html"], "--html: expected a place in a directory"),
+        (["cart-pendulum", "--c", "cart.c", "--quantity", "torque"], "no kernel of 'torque'"),
+    ],
+)
+def test_errors_are_one_message(arguments: list[str], said: str) -> None:
+    done = run("derive", *arguments)
+    assert done.code == 1
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_without_sympy_the_extra_is_named() -> None:
+    code = "import sys; sys.modules['sympy'] = None; from multibody.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "derive", "cart-pendulum"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert 'pip install "multibody[symbolic]"' in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,115 @@
+"""Agreement of equations: as formulas, as numbers, and through accelerations."""
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from multibody import derive
+from multibody.errors import InputError
+
+from .test_lagrange_multipliers import skate, spherical_pendulum
+from .test_newton_euler import double_pendulum
+
+m, l, k = derive.symbols("m l k")
+x, y, a = derive.coordinates("x y a")
+
+
+def oscillator(q=(x,)):
+    return derive.System("oscillator", q, (derive.particle("mass", m, (x, 0, 0)),), loads=(derive.Spring(k, x),))
+
+
+def test_methods_agree_as_formulas():
+    """Lagrange's equations of rigid bodies are the projected ones of Newton and Euler.  [RD 3.26-3.27; QT 45-48]"""
+    system = double_pendulum()
+    first = derive.equations(system, "lagrange")
+    for name in derive.methods(system):
+        agreement = first.equal(derive.equations(system, name))
+        assert agreement
+        assert agreement.symbolic is True
+        assert agreement.numeric < 1e-12
+
+
+def test_it_says_what_it_found():
+    found = derive.equations(oscillator())
+    assert repr(found.equal(found)) == (
+        "projected-newton-euler and projected-newton-euler agree in M and b + g - τ: as formulas, to 0.0e+00 as numbers"
+    )
+
+
+@pytest.mark.parametrize("part", ["M", "b", "g", "tau"])
+def test_a_small_slip_is_found(part):
+    """One entry wrong by a millionth, and one sign."""
+    found = derive.equations(double_pendulum(), "lagrange")
+    entries = sp.Matrix(getattr(found, part))
+    entries[0, 0] += entries[-1, -1] / 10**6 + sp.Rational(1, 10**6)
+    wrong = found.equal(replace(found, **{part: sp.ImmutableMatrix(entries)}))
+    assert not wrong
+    assert wrong.symbolic is False
+    assert 1e-8 < wrong.numeric < 1e-4
+    assert "differ" in repr(wrong)
+    assert not found.equal(replace(found, g=-found.g))
+
+
+def test_a_force_on_the_other_side_is_no_difference():
+    found = derive.equations(oscillator())
+    assert found.equal(replace(found, g=0 * found.g, tau=found.tau - found.g))
+
+
+def test_undecided_where_the_formulas_are_not_reached():
+    """Functions that SymPy does not relate to each other, and numbers that agree."""
+    found = derive.equations(oscillator())
+    other = replace(found, b=found.b + sp.Matrix([sp.acos(sp.tanh(x)) + sp.asin(sp.tanh(x)) - sp.pi / 2]))
+    agreement = found.equal(other)
+    assert agreement.symbolic is None
+    assert agreement
+    assert "undecided as formulas" in repr(agreement)
+
+
+def test_without_formulas():
+    found = derive.equations(oscillator())
+    agreement = found.equal(found, symbolic=False)
+    assert agreement.symbolic is None
+    assert agreement
+
+
+def test_other_velocities_are_compared_through_accelerations():
+    (w,) = derive.symbols("w")
+    fast = derive.with_quasi_velocities(oscillator(), [[2 + sp.sin(x)]], (w,))
+    agreement = derive.equations(oscillator()).equal(derive.equations(fast))
+    assert agreement
+    assert agreement.compared == "accelerations of the coordinates"
+    assert agreement.symbolic is None
+    heavy = derive.equations(fast)
+    assert not derive.equations(oscillator()).equal(replace(heavy, M=2 * heavy.M))
+
+
+def test_quaternions_and_constraints_are_compared_at_states_that_they_allow():
+    for system in (spherical_pendulum(), skate()):
+        first, second = derive.equations(system), derive.equations(system, "lagrange-multipliers")
+        assert first.equal(second).numeric < 1e-12
+        assert second.equal(first).numeric < 1e-12
+        assert not second.equal(replace(first, b=first.b + sp.ones(*first.b.shape)))
+
+
+def test_multipliers_may_hide_a_difference():
+    """A multiple of the constraint in M changes the multipliers, and no motion."""
+    found = derive.equations(skate(loads=(derive.Force("skate", (k, 1, 0)),)))
+    other = replace(found, M=found.M + found.J.T * found.J, b=found.b + found.J.T * found.drift)
+    agreement = found.equal(other)
+    assert agreement
+    assert agreement.compared == "accelerations of the coordinates"
+    assert not found.equal(replace(found, M=found.M + found.J.T * found.J + sp.eye(3)))
+
+
+def test_coordinates_in_another_order():
+    loads = (derive.Spring(k, x - 2 * y),)
+    masses = (derive.particle("one", m, (x, 0, 0)), derive.particle("two", l, (y, 0, 0)))
+    one = derive.equations(derive.System("one", (x, y), masses, loads=loads))
+    two = derive.equations(derive.System("two", (y, x), masses, loads=loads))
+    assert one.equal(two)
+
+
+def test_other_coordinates_cannot_be_compared():
+    with pytest.raises(InputError, match=r"expected equations in the same coordinates, got \(x,\) of oscillator"):
+        derive.equations(oscillator()).equal(derive.equations(double_pendulum()))
