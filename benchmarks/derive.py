@@ -31,7 +31,7 @@ from multibody.algorithms.aba import aba
 from multibody.algorithms.rnea import rnea
 from multibody.compiler.graph import flops
 from multibody.compiler.kernel import Kernel
-from multibody.derive.simplify import count
+from multibody.derive.algebra.simplify import count
 from multibody.geometry._arrays import vector
 from multibody.model.parametric import with_values
 from multibody.model.robots import planar_arm

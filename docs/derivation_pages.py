@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from multibody.derive import METHODS, equations, methods, printing, systems
+from multibody.derive import METHODS, applicable, equations, printing, systems
 from multibody.derive.equations import Equations
 from multibody.derive.method_table import deviation, from_algorithms, terms
 from multibody.derive.printing import formats
@@ -25,7 +25,7 @@ LARGE = ("branching-figure",)
 
 def found(system: System) -> list[Equations]:
     """What the methods that fit give."""
-    return [equations(system, method) for method in methods(system)]
+    return [equations(system, method) for method in applicable(system)]
 
 
 def page(name: str, derived: list[Equations]) -> str:

@@ -30,7 +30,7 @@ system = derive.System(
 # Derive, and compare
 
 begun = time.perf_counter()
-found = {method: derive.equations(system, method) for method in derive.methods(system)}
+found = {method: derive.equations(system, method) for method in derive.applicable(system)}
 spent = time.perf_counter() - begun
 first = found["lagrange"]
 print(first.unicode())

@@ -9,7 +9,6 @@ from multibody.robot.load import load
 from multibody.robot.quantities import QUANTITIES
 from multibody.robot.robot import Robot
 
-
 AS_ON_THE_FACE = {"pose": kinematics.pose, "relative_jacobian": jacobian.relative_jacobian}
 """Algorithms that the table of quantities wraps."""
 

@@ -107,7 +107,7 @@ def test_methods_side_by_side() -> None:
     done = run("derive", "double-pendulum", "--symbols", "all", "--compare", "all")
     assert done.code == 0, done.err
     assert widest(done.out) <= 80
-    fitting = derive.methods(derive.from_robot(mb.load("double-pendulum")))
+    fitting = derive.applicable(derive.from_robot(mb.load("double-pendulum")))
     for name in fitting:
         assert re.search(rf"^{name} +\d+ +\d+ +\d+\.\d\d +(0|\de-\d\d) +\de-\d\d$", done.out, re.MULTILINE), done.out
     assert f"All {len(fitting)} agree" in done.out

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import multibody as mb
-from multibody.derive.arithmetic import FUNCTIONS, evaluate
+from multibody.derive.algebra.arithmetic import FUNCTIONS, evaluate
 from multibody.errors import InputError
 
 x, y, z = sp.symbols("x y z", real=True)

@@ -12,11 +12,11 @@ from multibody.derive import (
     Generalized,
     Spring,
     System,
+    applicable,
     coordinates,
     equations,
     from_robot,
     gamma,
-    methods,
     on_group,
     rate,
     rotation_x,
@@ -27,7 +27,7 @@ from multibody.derive import (
 )
 from multibody.derive.evaluation import numeric, random_values
 from multibody.derive.kinematics import along
-from multibody.derive.quasi_velocities import brackets, inverse
+from multibody.derive.methods.quasi_velocities import brackets, inverse
 from multibody.geometry import groups
 
 from .motion import motion, same
@@ -259,7 +259,7 @@ def test_a_quaternion_joint():
     assert (hamel.M, hamel.b, hamel.g) == (projected.M, projected.b, projected.g)
     _, q, r_ = system.v
     assert sp.expand(hamel.b[0] - (k - inertia - m * l**2) * q * r_) == 0
-    assert "lagrange" not in methods(system)
+    assert "lagrange" not in applicable(system)
 
 
 def test_other_velocities_of_a_quaternion_joint():

@@ -8,10 +8,10 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multibody.derive import forms
-from multibody.derive.factoring import factors
-from multibody.derive.forms import entry, pack, unpack
-from multibody.derive.fourier import is_zero, jacobian, normal
+from multibody.derive.algebra import forms
+from multibody.derive.algebra.factoring import factors
+from multibody.derive.algebra.forms import entry, pack, unpack
+from multibody.derive.algebra.fourier import is_zero, jacobian, normal
 from multibody.derive.symbols import rotation_x, rotation_y, rotation_z
 
 a, b, c, m, l, v = sp.symbols("a b c m l v_dot", real=True)

@@ -7,7 +7,7 @@ import sympy as sp
 
 import multibody as mb
 from multibody.derive import equations, from_robot, on_group, rate, symbols
-from multibody.derive.bodies_on_groups import ad, derivatives, inertia
+from multibody.derive.methods.bodies_on_groups import ad, derivatives, inertia
 from multibody.geometry import groups
 
 m, I_x, I_y, I_z = symbols("m I_x I_y I_z")

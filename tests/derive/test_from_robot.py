@@ -155,7 +155,7 @@ def test_joints_that_follow_others():
     b.joint("close", Prismatic("x"), parent=None, child="left")
     b.joint("follow", Revolute("y"), parent="left", child="right", mimic=Mimic("close", -0.5, 0.1))
     robot = Robot(b.model())
-    agrees(robot, derive.from_robot(robot), derive.methods(derive.from_robot(robot)))
+    agrees(robot, derive.from_robot(robot), derive.applicable(derive.from_robot(robot)))
 
 
 def test_a_robot_from_a_file(tmp_path):
@@ -170,7 +170,7 @@ def test_a_robot_from_a_file(tmp_path):
     robot = mb.load(str(path))
     system = derive.from_robot(robot)
     assert system.body("rod").joint == sp.Matrix([0, 0, sp.Rational(333, 1000)])
-    agrees(robot, system, derive.methods(system))
+    agrees(robot, system, derive.applicable(system))
 
 
 # ---- symbols ---------------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def hinges(passive, kind=None):
 def test_armature_is_in_the_mass_matrix_of_every_method():
     robot = hinges(Passive(armature=0.7))
     system = derive.from_robot(robot)
-    methods = derive.methods(system)
+    methods = derive.applicable(system)
     assert {"lagrange", *FAST} <= set(methods)
     agrees(robot, system, methods)
 

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from multibody.derive import Body, System, coordinates, rotation_x, rotation_y, rotation_z, symbols
-from multibody.derive.fourier import is_zero
+from multibody.derive.algebra.fourier import is_zero
 from multibody.derive.generalized_forces import kinetic_energy
 from multibody.derive.kinematics import along, point_jacobian, rotation_jacobian
 

@@ -138,6 +138,6 @@ def test_rates_of_a_system_that_has_them_already():
 
 def test_without_constraints_there_are_no_multipliers():
     free = derive.System("free", (x,), (derive.particle("mass", m, (x, 0, 0)),))
-    assert "lagrange-multipliers" not in derive.methods(free)
+    assert "lagrange-multipliers" not in derive.applicable(free)
     with pytest.raises(InputError, match="there are no constraints, and no multipliers: take 'lagrange'"):
         derive.equations(free, "lagrange-multipliers")

@@ -7,12 +7,23 @@ import pytest
 import sympy as sp
 
 import multibody as mb
-from multibody.derive import Body, System, coordinates, duindam, equations, from_robot, methods, on_group, rate, symbols
-from multibody.derive.bodies_on_groups import S_series, ad, coriolis, derivatives
-from multibody.derive.boltzmann_hamel import weighted
+from multibody.derive import (
+    Body,
+    System,
+    applicable,
+    coordinates,
+    duindam,
+    equations,
+    from_robot,
+    on_group,
+    rate,
+    symbols,
+)
 from multibody.derive.evaluation import numeric, random_values
-from multibody.derive.lie_groups import blocks, why_not
-from multibody.derive.quasi_velocities import brackets
+from multibody.derive.methods.bodies_on_groups import S_series, ad, coriolis, derivatives
+from multibody.derive.methods.boltzmann_hamel import weighted
+from multibody.derive.methods.lie_groups import blocks, why_not
+from multibody.derive.methods.quasi_velocities import brackets
 from multibody.geometry import groups
 from multibody.model.joints import (
     Cylindrical,
@@ -138,8 +149,8 @@ def test_what_the_method_does_not_fit():
     """[From Def. 4.1]: a universal joint is no group; a system without a robot does not say what its joints are."""
     universal = from_robot(two_bodies(Universal()))
     assert "'first' is universal" in why_not(universal)
-    assert "lie-groups" not in methods(universal)
-    assert "boltzmann-hamel" in methods(universal)
+    assert "lie-groups" not in applicable(universal)
+    assert "boltzmann-hamel" in applicable(universal)
     (x,), (m,) = coordinates("x"), symbols("m")
     oscillator = System("oscillator", (x,), (Body("mass", m, (x, 0, 0)),))
     with pytest.raises(mb.InputError, match="it needs the joints of a robot"):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from multibody.derive.algebra.quotients import MOST, denominators, divided
 from multibody.derive.evaluation import numeric
-from multibody.derive.quotients import MOST, denominators, divided
 
 a, b, m = sp.symbols("a b m", real=True)
 

@@ -15,9 +15,9 @@ from multibody.derive import (
     Holonomic,
     Motion,
     System,
+    applicable,
     coordinates,
     equations,
-    methods,
     particle,
     rate,
     reduced,
@@ -130,8 +130,8 @@ def test_a_configuration_constraint_can_be_taken_out_too():
 def test_velocities_that_hold_constraints_have_no_brackets():
     """[MDN §9]: to roll and to turn, in turn, moves a skate sideways."""
     system = reduced(sleigh(), *FORWARD).system
-    assert "boltzmann-hamel" not in methods(system)
-    assert "projected-newton-euler" in methods(system)
+    assert "boltzmann-hamel" not in applicable(system)
+    assert "projected-newton-euler" in applicable(system)
     with pytest.raises(mb.InputError, match=r"along u and r in turn leads where no velocity leads at once.*`reduced`"):
         equations(system, "boltzmann-hamel")
 

@@ -29,7 +29,7 @@ tool = _load_tool()
 def test_the_page_of_a_system(name: str, tmp_path: Path) -> None:
     tool.write([name], tmp_path)
     page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
-    for method in derive.methods(derive.systems.system(name)):
+    for method in derive.applicable(derive.systems.system(name)):
         assert f'`method="{method}"`' in page
     for shown in re.findall(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", page, re.DOTALL):
         assert not formula.unknown("".join(shown))

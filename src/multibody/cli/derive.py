@@ -103,7 +103,7 @@ def _system(name: str, symbols: str) -> "System":
 
 
 def _list(console: Console) -> None:
-    from multibody.derive import METHODS, methods, systems
+    from multibody.derive import METHODS, applicable, systems
 
     made = table("system", "q", "what it is")
     fits = table("method", "fits")
@@ -111,7 +111,7 @@ def _list(console: Console) -> None:
     for name, named in systems.SYSTEMS.items():
         found = systems.system(name)
         made.add_row(name, str(len(found.q)), named.title)
-        for method in methods(found):
+        for method in applicable(found):
             whose[method].append(name)
     _tables.show(console, made, "Systems", "also embedded robots, URDF and MJCF files: see --symbols and --help")
     for name, those in whose.items():

@@ -9,17 +9,17 @@ optional("sympy", "symbolic")
 
 from multibody.derive import systems  # noqa: E402
 from multibody.derive.bodies import Body, particle  # noqa: E402
-from multibody.derive.bodies_on_groups import GroupEquations, duindam, on_group  # noqa: E402
-from multibody.derive.boltzmann_hamel import reduced  # noqa: E402
 from multibody.derive.comparison import Agreement, equal  # noqa: E402
 from multibody.derive.equations import Equations  # noqa: E402
 from multibody.derive.equilibria import equilibria  # noqa: E402
 from multibody.derive.from_robot import from_robot  # noqa: E402
 from multibody.derive.linearisation import Linearisation, linearise  # noqa: E402
 from multibody.derive.loads import Actuator, Damper, Force, Generalized, Spring, Torque  # noqa: E402
-from multibody.derive.methods import METHODS, equations, methods  # noqa: E402
-from multibody.derive.quasi_velocities import gamma, with_quasi_velocities  # noqa: E402
-from multibody.derive.rates_as_velocities import with_rates_as_velocities  # noqa: E402
+from multibody.derive.methods import METHODS, applicable, equations  # noqa: E402
+from multibody.derive.methods.bodies_on_groups import GroupEquations, duindam, on_group  # noqa: E402
+from multibody.derive.methods.boltzmann_hamel import reduced  # noqa: E402
+from multibody.derive.methods.quasi_velocities import gamma, with_quasi_velocities  # noqa: E402
+from multibody.derive.methods.rates_as_velocities import with_rates_as_velocities  # noqa: E402
 from multibody.derive.restrictions import Holonomic, Motion  # noqa: E402
 from multibody.derive.symbols import coordinates, rate, rotation_x, rotation_y, rotation_z, symbols  # noqa: E402
 from multibody.derive.system import System  # noqa: E402
@@ -40,6 +40,7 @@ __all__ = [
     "Spring",
     "System",
     "Torque",
+    "applicable",
     "coordinates",
     "duindam",
     "equal",
@@ -48,7 +49,6 @@ __all__ = [
     "from_robot",
     "gamma",
     "linearise",
-    "methods",
     "on_group",
     "particle",
     "rate",

@@ -8,9 +8,9 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from multibody.derive.algebra.fourier import is_zero
 from multibody.derive.consistent_states import consistent_values
 from multibody.derive.evaluation import random_values
-from multibody.derive.fourier import is_zero
 from multibody.derive.kinematics import along
 from multibody.derive.symbols import rate
 from multibody.errors import InputError

@@ -11,11 +11,11 @@ from numpy.typing import DTypeLike
 
 from multibody.compiler.kernel import Kernel
 from multibody.derive import checks, comparison, compiled, constraint_rows, generalized_forces, linearisation, printing
+from multibody.derive.algebra.simplify import simplify
 from multibody.derive.comparison import Agreement
 from multibody.derive.equilibria import equilibria as find_equilibria
 from multibody.derive.kinematics import tidy
 from multibody.derive.linearisation import Linearisation
-from multibody.derive.simplify import simplify
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 

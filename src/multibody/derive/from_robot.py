@@ -5,8 +5,8 @@ from typing import Any
 
 import sympy as sp
 
+from multibody.derive.algebra.fourier import normal
 from multibody.derive.bodies import Body
-from multibody.derive.fourier import normal
 from multibody.derive.joint_loads import passive_loads, rotors, torques
 from multibody.derive.joint_names import coordinate_names, velocity_names
 from multibody.derive.loads import Load

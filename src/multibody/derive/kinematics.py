@@ -6,9 +6,9 @@ from typing import Any
 
 import sympy as sp
 
+from multibody.derive.algebra.fourier import MOST, entries_of, jacobian, normal
+from multibody.derive.algebra.quotients import denominators, divided
 from multibody.derive.bodies import Body
-from multibody.derive.fourier import MOST, entries_of, jacobian, normal
-from multibody.derive.quotients import denominators, divided
 from multibody.derive.system import System
 from multibody.derive.tree import MANY
 

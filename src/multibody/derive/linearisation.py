@@ -9,7 +9,7 @@ import sympy as sp
 from numpy.typing import NDArray
 from sympy.polys.matrices import DomainMatrix
 
-from multibody.derive.fourier import is_zero
+from multibody.derive.algebra.fourier import is_zero
 from multibody.derive.points import exact, named
 from multibody.derive.restrictions import Holonomic
 from multibody.derive.system import TIME

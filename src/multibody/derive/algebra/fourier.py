@@ -12,9 +12,9 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from multibody.derive.forms import Form, TooLargeError, monomial
-from multibody.derive.reading import Reader
-from multibody.derive.writing import ORDERS, Writer
+from multibody.derive.algebra.forms import Form, TooLargeError, monomial
+from multibody.derive.algebra.reading import Reader
+from multibody.derive.algebra.writing import ORDERS, Writer
 
 MOST = 20_000
 """Terms of a form beyond which an expression is left as it is."""

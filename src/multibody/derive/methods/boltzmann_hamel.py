@@ -11,8 +11,8 @@ from multibody.derive.equations import Equations, finish
 from multibody.derive.generalized_forces import kinetic_energy, potential_energy
 from multibody.derive.kinematics import along, gradient, tidy
 from multibody.derive.loads import Generalized
+from multibody.derive.methods.quasi_velocities import brackets, left_inverse, with_quasi_velocities, without_brackets
 from multibody.derive.printing.names import latex_name
-from multibody.derive.quasi_velocities import brackets, left_inverse, with_quasi_velocities, without_brackets
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 from multibody.errors import InputError

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from multibody.derive.algebra.fourier import normal
+from multibody.derive.algebra.quotients import divided
 from multibody.derive.evaluation import numeric, random_values
-from multibody.derive.fourier import normal
 from multibody.derive.kinematics import tidy
 from multibody.derive.loads import Generalized, Load
-from multibody.derive.quotients import divided
 from multibody.derive.restrictions import Motion, Restriction
 from multibody.derive.symbols import rate
 from multibody.derive.system import System

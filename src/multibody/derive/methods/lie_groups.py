@@ -4,10 +4,10 @@ from typing import Any, cast
 
 import sympy as sp
 
-from multibody.derive.bodies_on_groups import coriolis
 from multibody.derive.equations import Equations, finish
 from multibody.derive.generalized_forces import kinetic_energy, potential_energy
 from multibody.derive.kinematics import gradient, tidy
+from multibody.derive.methods.bodies_on_groups import coriolis
 from multibody.derive.printing.names import latex_name
 from multibody.derive.steps import Step
 from multibody.derive.system import System

@@ -7,9 +7,9 @@ import sympy as sp
 from multibody.derive.equations import Equations, finish
 from multibody.derive.generalized_forces import kinetic_energy, potential_energy
 from multibody.derive.kinematics import gradient
-from multibody.derive.lagrange import from_energies
-from multibody.derive.quasi_velocities import left_inverse
-from multibody.derive.rates_as_velocities import with_rates_as_velocities
+from multibody.derive.methods.lagrange import from_energies
+from multibody.derive.methods.quasi_velocities import left_inverse
+from multibody.derive.methods.rates_as_velocities import with_rates_as_velocities
 from multibody.derive.restrictions import Holonomic
 from multibody.derive.steps import Step
 from multibody.derive.system import System

@@ -9,7 +9,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from multibody.derive.forms import (
+from multibody.derive.algebra.forms import (
     BITS,
     Form,
     Harmonic,

@@ -8,7 +8,7 @@ from multibody.derive.bodies import Body
 from multibody.derive.equations import Equations, finish
 from multibody.derive.generalized_forces import potential_energy
 from multibody.derive.kinematics import along, gradient, point_jacobian, tidy
-from multibody.derive.lagrange import without_rates
+from multibody.derive.methods.lagrange import without_rates
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 

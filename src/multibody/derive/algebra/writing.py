@@ -14,9 +14,9 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from multibody.derive.factoring import factors, primitive
-from multibody.derive.forms import Form, Harmonic, Polynomial, pack, unpack
-from multibody.derive.reading import Reader
+from multibody.derive.algebra.factoring import factors, primitive
+from multibody.derive.algebra.forms import Form, Harmonic, Polynomial, pack, unpack
+from multibody.derive.algebra.reading import Reader
 
 MANY = 100
 """Terms of a form beyond which it is collected in one way only."""

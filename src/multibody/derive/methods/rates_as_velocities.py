@@ -6,7 +6,7 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.loads import Actuator, Force, Generalized, Load, Torque
-from multibody.derive.quasi_velocities import left_inverse
+from multibody.derive.methods.quasi_velocities import left_inverse
 from multibody.derive.restrictions import Holonomic, Motion, Restriction
 from multibody.derive.symbols import rate
 from multibody.derive.system import System

@@ -4,9 +4,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from multibody.derive import (
+from multibody.derive import checks
+from multibody.derive.equations import Equations
+from multibody.derive.methods import (
     boltzmann_hamel,
-    checks,
     lagrange,
     lagrange_multipliers,
     lagrange_particles,
@@ -15,7 +16,6 @@ from multibody.derive import (
     projected_newton_euler,
     recursive_newton_euler,
 )
-from multibody.derive.equations import Equations
 from multibody.derive.system import System
 from multibody.derive.tree import MANY
 from multibody.errors import InputError
@@ -52,7 +52,7 @@ METHODS: dict[str, Method] = {
 """In the order of the documents."""
 
 
-def methods(system: System) -> tuple[str, ...]:
+def applicable(system: System) -> tuple[str, ...]:
     """The names of the methods that fit a system."""
     return tuple(name for name, method in METHODS.items() if not method.why_not(system))
 

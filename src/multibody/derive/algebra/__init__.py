@@ -1,0 +1,1 @@
+"""Trigonometric polynomials: a normal form, exact tests for zero, and expressions with few operations."""
