@@ -71,8 +71,14 @@ def test_a_free_body_by_lagrange_with_multipliers():
     assert equal(first, found, symbolic=False).numeric <= CLOSE
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["recursive-newton-euler", "projected-newton-euler"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "recursive-newton-euler",
+        "projected-newton-euler",
+        *(pytest.param(m, marks=pytest.mark.slow) for m in ("newton-euler", "lagrange", "boltzmann-hamel")),
+    ],
+)
 def test_the_branching_figure_agrees_with_rnea_and_crba(method):
     given = system("branching-figure")
     agrees_with_algorithms(given, derive.equations(given, method))

@@ -1,7 +1,10 @@
 """Energies and generalized forces of a system, as formulas."""
 
+from typing import Any
+
 import sympy as sp
 
+from multibody.derive.algebra.products import product
 from multibody.derive.kinematics import along, gradient, material_jacobian, point_jacobian, rotation_jacobian, tidy
 from multibody.derive.loads import Actuator, Damper, Force, Generalized, Spring, Torque
 from multibody.derive.system import System
@@ -14,11 +17,11 @@ def kinetic_energy(system: System) -> sp.Expr:
     """
     v, total = sp.Matrix(system.v), sp.Integer(0)
     for body in system.bodies:
-        v_S = point_jacobian(system, body.position) * v
-        total += body.mass * (v_S.T * v_S)[0] / 2
+        v_S = product(point_jacobian(system, body.position), v)
+        total += body.mass * product(v_S.T, v_S)[0] / 2
         if body.turns:
-            w = rotation_jacobian(system, body) * v
-            total += (w.T * body.inertia * w)[0] / 2
+            w = product(rotation_jacobian(system, body), v)
+            total += product(w.T, body.inertia, w)[0] / 2
     return tidy(system, total)
 
 
@@ -57,7 +60,7 @@ def at_bodies(system: System) -> sp.Matrix:
     for load in forces_and_torques(system):
         body = system.body(load.body)
         if isinstance(load, Force):
-            point = body.position if load.point is None else sp.ImmutableMatrix(load.point)
+            point: Any = body.position if load.point is None else sp.ImmutableMatrix(load.point)
             tau += material_jacobian(system, body, point).T * load.force
         elif body.turns:
             tau += (body.rotation * rotation_jacobian(system, body)).T * load.torque

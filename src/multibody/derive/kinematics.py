@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.algebra.fourier import MOST, entries_of, jacobian, normal
+from multibody.derive.algebra.products import cross, product
 from multibody.derive.algebra.quotients import denominators, divided
 from multibody.derive.bodies import Body
 from multibody.derive.system import System
@@ -18,7 +19,10 @@ FEW = 20
 
 def tidy(system: System, x: Any) -> Any:
     """An expression or matrix in normal form: products of sines and cosines as sums, terms collected."""
-    most = MOST if len(system.v) < MANY else FEW
+    return _normal(system, x, MOST if len(system.v) < MANY else FEW)
+
+
+def _normal(system: System, x: Any, most: int = MOST) -> Any:
     return normal(divided(x, system.q) if _has_quotients(system) else x, units=system.units, most=most)
 
 
@@ -30,14 +34,14 @@ def _has_quotients(system: System) -> bool:
 
 def gradient(system: System, f: Any) -> sp.Matrix:
     """∂f/∂q F, a row: how a function of the coordinates changes with each velocity."""
-    return derivatives(system, f, system.q) * system.rates
+    return product(derivatives(system, f, system.q), system.rates)
 
 
 def along(system: System, x: Any) -> Any:
     """The time derivative of a function of the coordinates: ∂x/∂q F v, entry by entry."""
     x = sp.sympify(x)
     column = sp.Matrix(x).reshape(len(x), 1) if isinstance(x, sp.MatrixBase) else x
-    rates = derivatives(system, column, system.q) * system.q_dot
+    rates = product(derivatives(system, column, system.q), system.q_dot)
     return rates.reshape(*x.shape) if isinstance(x, sp.MatrixBase) else rates[0]
 
 
@@ -52,7 +56,7 @@ def derivatives(system: System, x: Any, symbols: Sequence[sp.Symbol]) -> sp.Matr
 @lru_cache(maxsize=512)
 def point_jacobian(system: System, position: Any) -> sp.Matrix:
     """J_P of a point W_r(q), 3 × n: W_v = J_P v.  [RD 3.4, 3.9; QT 2, 6, 15, 28]"""
-    return tidy(system, derivatives(system, sp.Matrix(position), system.q) * system.rates)
+    return _normal(system, product(derivatives(system, sp.Matrix(position), system.q), system.rates))
 
 
 @lru_cache(maxsize=512)
@@ -64,11 +68,11 @@ def rotation_jacobian(system: System, body: Body) -> sp.Matrix:
     if not body.turns:
         return sp.zeros(3, len(system.v))
     R, columns = body.rotation, []
-    dR = derivatives(system, sp.Matrix(R).reshape(9, 1), system.q) * system.rates
+    dR = product(derivatives(system, sp.Matrix(R).reshape(9, 1), system.q), system.rates)
     for k in range(len(system.v)):
-        W = R.T * dR[:, k].reshape(3, 3)
+        W = product(R.T, dR[:, k].reshape(3, 3))
         columns.append(sp.Matrix([W[2, 1], W[0, 2], W[1, 0]]))
-    return tidy(system, sp.Matrix.hstack(*columns))
+    return _normal(system, sp.Matrix.hstack(*columns))
 
 
 @lru_cache(maxsize=512)
@@ -78,5 +82,5 @@ def material_jacobian(system: System, body: Body, point: Any) -> sp.Matrix:
     J_S = point_jacobian(system, body.position)
     if not body.turns or arm.is_zero_matrix:
         return J_S
-    W_J_R = body.rotation * rotation_jacobian(system, body)
-    return tidy(system, J_S + sp.Matrix.hstack(*(W_J_R.col(k).cross(arm) for k in range(len(system.v)))))
+    W_J_R = product(body.rotation, rotation_jacobian(system, body))
+    return _normal(system, J_S + sp.Matrix.hstack(*(cross(W_J_R.col(k), arm) for k in range(len(system.v)))))

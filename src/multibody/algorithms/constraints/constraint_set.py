@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, first, floats, is_traced, transpose
+from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose
+from multibody.model import configuration
 from multibody.model.digest import digest
 from multibody.model.model import Model
 
@@ -44,6 +45,8 @@ class ConstraintSet:
         for constraint in self.constraints:
             if not isinstance(constraint, Constraint):
                 raise InputError(f"{model.name}: expected constraints, got {type(constraint).__name__}")
+            if not isinstance(constraint.name, str):
+                raise InputError(f"{model.name}: expected a constraint with a name, got {constraint.name!r}")
             if constraint.name in seen:
                 raise InputError(f"{model.name}: two constraints are named {constraint.name!r}")
             seen.add(constraint.name)
@@ -56,7 +59,6 @@ class ConstraintSet:
     def on(self, model: Model) -> Self:
         """The same constraints on a model with the same names, unchecked: its numbers may be traced."""
         other = copy.copy(self)
-        vars(other).pop("_hash", None)
         other.model = model
         return other
 
@@ -80,15 +82,18 @@ class ConstraintSet:
 
     def error(self, q: NDArray[Any]) -> NDArray[Any]:
         """(..., rows)."""
+        q = configuration.sized(self.model, q, "q")
         return np.concatenate([constraint.error(self.model, q) for constraint in self.constraints], axis=-1)
 
     def jacobian(self, q: NDArray[Any], velocity: str | None = None) -> NDArray[Any]:
         """J_c, (..., rows, nv); the base's velocity in any representation, by default the robot's own.  [RD 2.271]"""
+        q = configuration.sized(self.model, q, "q")
         model = self.model if velocity is None else _with_velocity(self.model, velocity)
         return np.concatenate([constraint.jacobian(model, q) for constraint in self.constraints], axis=-2)
 
     def bias(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J_c' v, (..., rows).  [RD 2.270]"""
+        q, v = configuration.sized(self.model, q, "q"), configuration.sized(self.model, v, "v")
         return np.concatenate([constraint.bias(self.model, q, v) for constraint in self.constraints], axis=-1)
 
     def force_basis(self, q: NDArray[Any]) -> NDArray[Any]:
@@ -117,7 +122,7 @@ class ConstraintSet:
         """Of one configuration: how many independent constraints there are, and what they hold.  [RD §2.10.4]"""
         J = self.jacobian(q)
         if J.ndim != 2:
-            raise InputError(f"ranks: expected one configuration (nq,), got a batch of shape {q.shape[:-1]}")
+            raise InputError(f"ranks: expected one configuration (nq,), got a batch of shape {J.shape[:-2]}")
         total = _rank(J)
         base = [k for joint in self.model.bases for k in range(joint.v.start, joint.v.stop)]
         held = _rank(J[:, base]) if base else 0
@@ -144,6 +149,10 @@ class ConstraintSet:
             return NotImplemented
         return self is other or (self.model == other.model and self.constraints == other.constraints)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the hash: that of a text differs from process to process."""
+        return {"model": self.model, "constraints": self.constraints}
+
     def __repr__(self) -> str:
         names = ", ".join(repr(constraint.name) for constraint in self.constraints)
         return f"<ConstraintSet on {self.model.name!r}: {names}, {self.rows} rows>"
@@ -151,7 +160,7 @@ class ConstraintSet:
 
 def _with_velocity(model: Model, velocity: str) -> Model:
     """The model with another representation of the base's velocity; numbers that are traced stay as they are."""
-    if velocity == model.velocity:
+    if choice(velocity, "velocity", REPRESENTATIONS) == model.velocity:
         return model
     other = copy.copy(model)
     vars(other)["structure"] = model.structure

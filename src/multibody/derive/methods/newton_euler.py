@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from multibody.derive.algebra.products import cross, product
 from multibody.derive.bodies import Body
 from multibody.derive.equations import Equations, finish
 from multibody.derive.generalized_forces import forces_and_torques
@@ -37,7 +38,7 @@ class Wrench:
 
     def about(self, arm: sp.Matrix) -> "Wrench":
         """The same wrench with its torque about a point from which the arm leads to where it is given."""
-        return Wrench(self.force, self.torque + crossed(arm, self.force))
+        return Wrench(self.force, self.torque + cross(arm, self.force))
 
     def along(self, A_R_B: sp.Matrix) -> "Wrench":
         """The same wrench along the axes of A, from those of B."""
@@ -86,12 +87,6 @@ def newton_euler(system: System) -> Equations:
     return finish(system, "newton-euler", (M, b, g), steps, dict(reversed(reactions.items())))
 
 
-def crossed(arm: sp.Matrix, columns: sp.Matrix) -> sp.Matrix:
-    """arm × each column."""
-    x, y, z = arm.flat()
-    return sp.Matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]]) * columns
-
-
 def _axes(body: Body) -> sp.ImmutableMatrix:
     """W_R of the axes in which the wrenches of a body are: its own, or those of the world for a particle."""
     return body.rotation if body.turns else sp.ImmutableMatrix(sp.eye(3))
@@ -100,12 +95,12 @@ def _axes(body: Body) -> sp.ImmutableMatrix:
 def _between(system: System, parent: Body, child: Body) -> tuple[sp.Matrix, sp.Matrix]:
     """P_R_C, and P_r from the joint of the parent to that of the child."""
     R = _axes(parent)
-    return tidy(system, R.T * _axes(child)), tidy(system, R.T * (child.joint - parent.joint))
+    return tidy(system, product(R.T, _axes(child))), tidy(system, product(R.T, child.joint - parent.joint))
 
 
 def _arm(system: System, body: Body) -> sp.Matrix:
     """B_r from the joint of a body to its centre of mass."""
-    return tidy(system, _axes(body).T * (body.position - body.joint))
+    return tidy(system, product(_axes(body).T, body.position - body.joint))
 
 
 def _needed(system: System, body: Body) -> Wrench:
@@ -115,22 +110,23 @@ def _needed(system: System, body: Body) -> Wrench:
     [RD 3.10, 3.19-3.25]
     """
     n, v, R = len(system.v), sp.Matrix(system.v), _axes(body)
-    J_S, J_R = tidy(system, R.T * point_jacobian(system, body.position)), rotation_jacobian(system, body)
-    w, v_S = J_R * v, J_S * v
+    J_S, J_R = tidy(system, product(R.T, point_jacobian(system, body.position))), rotation_jacobian(system, body)
+    w, v_S = product(J_R, v), product(J_S, v)
     force, torque = sp.zeros(3, n + 3), sp.zeros(3, n + 3)
     force[:, :n] = body.mass * J_S
-    force[:, n] = body.mass * (along(system, J_S) * v + w.cross(v_S))
+    force[:, n] = body.mass * (product(along(system, J_S), v) + cross(w, v_S))
     force[:, n + 1] = -body.mass * R.T * system.gravity  # [RD 3.32]
     if body.turns:
         theta = body.inertia
-        torque[:, :n], torque[:, n] = theta * J_R, theta * along(system, J_R) * v + w.cross(theta * w)
+        torque[:, :n] = product(theta, J_R)
+        torque[:, n] = product(theta, along(system, J_R), v) + cross(w, product(theta, w))
     for load in forces_and_torques(system):
         if load.body != body.name:
             continue
         if isinstance(load, Force):
             force[:, n + 2] -= R.T * load.force
             if load.point is not None and body.turns:
-                torque[:, n + 2] -= R.T * crossed(load.point - body.position, load.force)
+                torque[:, n + 2] -= R.T * cross(load.point - body.position, load.force)
         elif body.turns:
             torque[:, n + 2] -= R.T * load.torque
     return Wrench(tidy(system, force), tidy(system, torque))
@@ -145,7 +141,7 @@ def _through_joint(system: System, body: Body, needed: Wrench, wrenches: dict[st
             total += wrenches[child.name].along(P_R_C).about(arm)
     if body.turns:
         return Wrench(tidy(system, total.force), tidy(system, total.torque))
-    return Wrench(tidy(system, total.force), tidy(system, crossed(_arm(system, body), total.force)))
+    return Wrench(tidy(system, total.force), tidy(system, cross(_arm(system, body), total.force)))
 
 
 def _allowed(system: System, body: Body) -> tuple[sp.Matrix, sp.Matrix]:
@@ -170,7 +166,7 @@ def _unknowns(system: System, body: Body) -> Wrench:
     force, torque = (
         sp.Matrix([sp.Symbol(f"{letter}_{{{body.name},{axis}}}", real=True) for axis in "xyz"]) for letter in "FT"
     )
-    return Wrench(force, torque if body.turns else crossed(_arm(system, body), force))
+    return Wrench(force, torque if body.turns else cross(_arm(system, body), force))
 
 
 def _cut_free(system: System, body: Body, needed: Wrench) -> Step:

@@ -2,6 +2,7 @@
 
 import sympy as sp
 
+from multibody.derive.algebra.products import cross, product
 from multibody.derive.equations import Equations, finish
 from multibody.derive.generalized_forces import potential_energy
 from multibody.derive.kinematics import along, gradient, point_jacobian, rotation_jacobian, tidy
@@ -29,14 +30,14 @@ def projected_newton_euler(system: System) -> Equations:
     for body in system.bodies:
         m, J_S, J_R = body.mass, point_jacobian(system, body.position), rotation_jacobian(system, body)
         J_S_dot = tidy(system, along(system, J_S))
-        M += m * J_S.T * J_S  # [RD 3.46]
-        b += m * J_S.T * J_S_dot * v  # [RD 3.47]
-        g -= m * J_S.T * system.gravity  # [RD 3.48]
+        M += m * product(J_S.T, J_S)  # [RD 3.46]
+        b += m * product(J_S.T, product(J_S_dot, v))  # [RD 3.47]
+        g -= m * product(J_S.T, system.gravity)  # [RD 3.48]
         results = [(f"J_{{S,\\mathrm{{{body.name}}}}}", J_S), (f"\\dot J_{{S,\\mathrm{{{body.name}}}}}", J_S_dot)]
         if body.turns:
-            theta, J_R_dot, w = body.inertia, tidy(system, along(system, J_R)), J_R * v
-            M += J_R.T * theta * J_R
-            b += J_R.T * (theta * J_R_dot * v + w.cross(theta * w))
+            theta, J_R_dot, w = body.inertia, tidy(system, along(system, J_R)), product(J_R, v)
+            M += product(J_R.T, theta, J_R)
+            b += product(J_R.T, product(theta, J_R_dot, v) + cross(w, product(theta, w)))
             results += [(f"J_{{R,\\mathrm{{{body.name}}}}}", J_R), (f"\\Omega_{{\\mathrm{{{body.name}}}}}", w)]
         steps.append(Step(f"Jacobians of {body.name}", "RD 3.9-3.11; QT 28-31", tuple(results)))
     springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))

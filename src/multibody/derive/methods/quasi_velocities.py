@@ -158,7 +158,7 @@ def inverse(S: Any) -> sp.Matrix:
 
 def _block_inverse(S: sp.Matrix) -> sp.Matrix:
     if S.shape == (1, 1):
-        return sp.Matrix([1 / S[0]])
+        return S.applyfunc(lambda x: 1 / x)
     squares = normal(S.T * S)
     if squares.is_diagonal():  # as of rotations
         return squares.applyfunc(lambda x: 1 / x if x else x) * S.T
