@@ -123,9 +123,10 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
     """The nearest configuration without error, by Gauss-Newton steps on the manifold: q for one, (nq,), or a batch.
 
     Raises:
-        InputError: when an error above 1e-9 is left.
+        InputError: when q is no configuration, or an error above 1e-9 is left.
     """
     model = constraints.model
+    q = configuration.check(model, q, limits=False)
     for _ in range(rounds):
         error = constraints.error(q)
         if np.abs(error).max(initial=0.0) < CLOSED:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import constrained_dynamics as dynamics
@@ -10,7 +11,7 @@ from multibody.algorithms.constrained_dynamics import Constrained, Impact
 from multibody.algorithms.constrained_dynamics_derivatives import ConstrainedDerivatives
 from multibody.algorithms.constraints import Constraint, ConstraintSet
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, first, floats, is_traced
+from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced
 from multibody.model import configuration
 from multibody.robot._dynamics import Wrenches, wrench_arrays
 from multibody.robot._face import Face
@@ -153,7 +154,13 @@ class Contacts(Face):
         J_t = floats(task, "task")
         if J_t.ndim < 2 or J_t.shape[-1] != self.model.nv:
             raise InputError(f"task: expected a Jacobian (..., m, {self.model.nv}), got shape {J_t.shape}")
-        return dynamics.support_consistent_velocity(J, J_t, floats(wanted, "wanted", J_t.shape[-2]))
+        w_t = floats(wanted, "wanted", J_t.shape[-2])
+        batch_shape("q, task, wanted", (J, 2), (J_t, 2), (w_t, 1))
+        for what, x in (("q", J), ("task", J_t)):
+            bad = ~np.isfinite(x)
+            if bad.any():
+                raise InputError(f"{what}{at(first(bad)[:-2])}: expected finite numbers, got {x[bad][0]} in its Jacobian")
+        return dynamics.support_consistent_velocity(J, J_t, w_t).astype(self.dtype, copy=False)
 
     def _under(
         self,

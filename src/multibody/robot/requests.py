@@ -1,6 +1,6 @@
 """Requests: quantities with their frames, constraints and options, checked; what a kernel computes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,8 +136,8 @@ def length(model: Model, name: str) -> int:
 
 
 def _distinct(names: Any, what: str, kind: str) -> Any:
-    if isinstance(names, str):
-        raise InputError(f"{what}: expected a list of {kind}s, got the text {names!r}")
+    if isinstance(names, str) or not isinstance(names, Collection):
+        raise InputError(f"{what}: expected a list of {kind}s, got {names!r}")
     if len(set(names)) < len(names):
         raise InputError(f"{what}: expected every {kind} once, got {names!r}")
     return names

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.errors import InputError
 from multibody.geometry._arrays import transpose
+from multibody.model import configuration
 from multibody.model.model import Model
 
 
@@ -55,4 +57,9 @@ class Constraint(ABC):
 
     def check(self, model: Model) -> None:
         """Refuse a model that the constraint does not fit."""
-        self.jacobian(model, np.zeros(model.nq))
+        shape = self.jacobian(model, configuration.neutral(model)).shape
+        if self.rows < 1 or shape != (self.rows, model.nv):
+            raise InputError(
+                f"constraint {self.name!r}: expected at least one row, and a Jacobian ({self.rows}, {model.nv}), got "
+                f"one of shape {shape}"
+            )

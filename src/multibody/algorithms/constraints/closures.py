@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
 from multibody.algorithms.constraints._constraint import Constraint
-from multibody.algorithms.constraints.contacts import Point, point
+from multibody.algorithms.constraints.contacts import Point, number, one_pose, point
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import dot
@@ -62,6 +62,10 @@ class Weld(Constraint):
     first_pose: Pose = HERE
     """Of what is welded, in the first frame."""
     second_pose: Pose = HERE
+
+    def __post_init__(self) -> None:
+        for each in (self.first_pose, self.second_pose):
+            one_pose(each, self.name)
 
     @property
     def rows(self) -> int:
@@ -142,6 +146,9 @@ class Distance(Constraint):
     length: float
     """In m, positive."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", number(self.length, self.name))
+
     @property
     def rows(self) -> int:
         return 1
@@ -188,7 +195,9 @@ class JointCoupling(Constraint):
     higher: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "higher", tuple(self.higher))
+        for each in ("ratio", "offset"):
+            object.__setattr__(self, each, number(getattr(self, each), self.name))
+        object.__setattr__(self, "higher", tuple(number(each, self.name) for each in self.higher))
 
     @property
     def rows(self) -> int:
@@ -213,6 +222,8 @@ class JointCoupling(Constraint):
         return -curvature * rate * rate
 
     def check(self, model: Model) -> None:
+        if self.joint == self.other:
+            raise InputError(f"constraint {self.name!r}: expected two joints, got {self.joint!r} twice")
         for name in (self.joint, *([] if self.other is None else [self.other])):
             if model.joint(name).nv != 1:
                 raise InputError(f"constraint {self.name!r}: expected joints with one velocity, got {name!r}")

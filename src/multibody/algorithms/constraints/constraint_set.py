@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose
+from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model import configuration
 from multibody.model.digest import digest
 from multibody.model.model import Model

@@ -1,5 +1,6 @@
 """Contacts with the world: a point, several points of a surface, a whole frame.  [RD §2.10.4]"""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +59,7 @@ class PointContact(Constraint):
 
 @dataclass(frozen=True)
 class SurfaceContact(Constraint):
-    """Several points of one link rest on the world, three rows each: more than three points are redundant.
+    """Several points of one link rest on the world, three rows each: redundant from the second on, of rank 3, 5, 6.
 
     [RD 2.271, §2.10.4]
     """
@@ -69,7 +70,8 @@ class SurfaceContact(Constraint):
     """In the frame, in m."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", tuple(point(each, self.name) for each in self.points))
+        points = np.atleast_1d(floats(self.points, f"constraint {self.name!r}"))
+        object.__setattr__(self, "points", tuple(point(each, self.name) for each in points))
 
     @property
     def parts(self) -> tuple[PointContact, ...]:
@@ -92,7 +94,7 @@ class SurfaceContact(Constraint):
 
     def check(self, model: Model) -> None:
         if not self.points:
-            raise InputError(f"contact {self.name!r}: expected at least one point, got none")
+            raise InputError(f"constraint {self.name!r}: expected at least one point, got none")
         on_moving_body(model, self.frame, self.name)
 
 
@@ -104,6 +106,10 @@ class FrameContact(Constraint):
     frame: str
     anchor: Pose | None = None
     """Where it is held in the world; None is wherever it is."""
+
+    def __post_init__(self) -> None:
+        if self.anchor is not None:
+            one_pose(self.anchor, self.name)
 
     @property
     def rows(self) -> int:
@@ -139,7 +145,7 @@ class NoSlip(Constraint):
     """0, 1, 2 for the velocity along x, y, z of the frame, 3, 4, 5 for that about them."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axes", tuple(self.axes))
+        object.__setattr__(self, "axes", tuple(self.axes) if isinstance(self.axes, Iterable) else (self.axes,))
 
     @property
     def rows(self) -> int:
@@ -154,7 +160,7 @@ class NoSlip(Constraint):
         return np.stack([a[..., k] for k in self.axes], axis=-1)
 
     def check(self, model: Model) -> None:
-        if not self.axes or any(k not in range(6) for k in self.axes):
+        if not self.axes or any(not isinstance(k, int | np.integer) or k not in range(6) for k in self.axes):
             raise InputError(f"constraint {self.name!r}: expected axes from 0 to 5, got {self.axes}")
         on_moving_body(model, self.frame, self.name)
 
@@ -175,6 +181,7 @@ class RollingContact(Constraint):
     """Out of the plane, of length one."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", number(self.radius, self.name))
         object.__setattr__(self, "normal", point(self.normal, self.name))
 
     @property
@@ -212,6 +219,21 @@ def point(x: Any, name: str) -> Point:
     if array.shape != (3,) or not np.isfinite(array).all():
         raise InputError(f"constraint {name!r}: expected three finite numbers, got {x!r}")
     return tuple(array.tolist())
+
+
+def number(x: Any, name: str) -> float:
+    """One finite number."""
+    array = floats(x, f"constraint {name!r}")
+    if array.shape or not np.isfinite(array):
+        raise InputError(f"constraint {name!r}: expected a finite number, got {x!r}")
+    return float(array)
+
+
+def one_pose(x: Any, name: str) -> Pose:
+    """A pose that is no batch."""
+    if not isinstance(x, Pose) or x.shape:
+        raise InputError(f"constraint {name!r}: expected one Pose, got {x!r}")
+    return x
 
 
 def on_moving_body(model: Model, frame: str, name: str) -> None:

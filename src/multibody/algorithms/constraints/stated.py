@@ -27,7 +27,9 @@ def stated(model: Model, *, inactive: bool = False) -> tuple[Constraint, ...]:
     """
     made: dict[str, Constraint] = {}
     for k, each in enumerate(model.equalities):
-        name = each.name if each.name and each.name not in made else f"{each.kind}{k}"
+        name = each.name or f"{each.kind}{k}"
+        while name in made:
+            name += "'"
         if each.active or inactive:
             made[name] = _constraint(model, each, name)
     return tuple(made.values())
