@@ -289,11 +289,46 @@ def test_redundant_rows_compile(constraints):
         ([Weld("a", "foot-lf", "foot-lf")], "always move as one body"),
         ([Distance("a", "foot-lf", "foot-rf", 0.0)], "expected a positive length"),
         ([JointCoupling("a", "floating_base", QUADRUPED.joints[1].name)], "expected joints with one velocity"),
+        ([JointCoupling("a", QUADRUPED.joints[1].name, QUADRUPED.joints[1].name)], "expected two joints, got"),
+        ([NoSlip("a", "foot-lf", (1.0,))], "expected axes from 0 to 5"),
     ],
 )
 def test_bad_sets(constraints, words):
     with pytest.raises(InputError, match=words):
         ConstraintSet(QUADRUPED, constraints)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Distance("a", "foot-lf", "foot-rf", np.inf), "expected a finite number, got inf"),
+        (lambda: Distance("a", "foot-lf", "foot-rf", "long"), "constraint 'a': expected real floats"),
+        (lambda: RollingContact("a", "foot-lf", [0.1, 0.2]), "expected a finite number"),
+        (lambda: JointCoupling("a", "hip", "knee", np.nan), "expected a finite number, got nan"),
+        (lambda: JointCoupling("a", "hip", "knee", 1.0, 0.0, (np.nan,)), "expected a finite number, got nan"),
+        (lambda: FrameContact("a", "foot-lf", (0.0, 0.0, 0.0)), "expected one Pose"),
+        (lambda: FrameContact("a", "foot-lf", Pose(Rotation.identity(), np.zeros((2, 3)))), "expected one Pose"),
+        (lambda: Weld("a", "foot-lf", "foot-rf", (0.0, 0.0, 0.0)), "expected one Pose"),
+        (lambda: SurfaceContact("a", "foot-lf", None), "constraint 'a': expected real floats"),
+    ],
+)
+def test_bad_numbers(make, words):
+    with pytest.raises(InputError, match=words):
+        make()
+
+
+def test_bad_configurations():
+    held = ConstraintSet(QUADRUPED, [PointContact("a", "foot-lf", anchor=(0.0, 0.0, 0.0))])
+    for ask in (held.error, held.jacobian, held.ranks, lambda q: held.bias(q, np.zeros(QUADRUPED.nv))):
+        with pytest.raises(InputError, match="q needs the shape"):
+            ask(np.zeros(QUADRUPED.nq + 1))
+    q = configuration.neutral(QUADRUPED)
+    assert held.ranks(q.tolist()) == held.ranks(q)
+    with pytest.raises(InputError, match="velocity: expected one of 'left'"):
+        held.jacobian(q, velocity="up")
+    q[-1] = np.nan
+    with pytest.raises(InputError, match="expected finite numbers, got nan"):
+        dynamics.projected_configuration(held, q)
 
 
 def test_a_ball_rolls_down_a_slope():
@@ -331,3 +366,6 @@ def test_rows_of_rounding_errors_hold_nothing():
     assert contact.ranks(q).rank == 0
     np.testing.assert_allclose(dynamics.constrained_dynamics(contact, q, v, tau).acceleration, free)
     np.testing.assert_allclose(dynamics.impact(contact, q, v).velocity, v)
+    single = mb.Robot(model, dtype="float32").constrained_dynamics(contact, q, v, tau)
+    np.testing.assert_allclose(single.acceleration, free, rtol=1e-5)
+    assert not single.force.any()

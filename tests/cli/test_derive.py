@@ -67,7 +67,10 @@ def test_a_linear_model_at_a_place(swing: str) -> None:
 def test_values_of_places() -> None:
     half = sp.Rational(1, 2)
     assert _place("a=pi, b=-pi/2, c=0.5, d=2pi") == [{"a": sp.pi, "b": -half * sp.pi, "c": half, "d": 2 * sp.pi}]
+    assert _place("a=1e-3, b=2.5E2") == [{"a": sp.Rational(1, 1000), "b": 250}]
     assert _place(" ") is None
+    with pytest.raises(InputError, match=r"a number or a multiple of pi for a, got '1/0'"):
+        _place("a=1/0")
     with pytest.raises(InputError, match=r"a number or a multiple of pi for a, got '__import__'"):
         _place("a=__import__")
     with pytest.raises(InputError, match="name=value"):
@@ -117,6 +120,8 @@ def test_methods_side_by_side() -> None:
 def test_only_some_methods() -> None:
     done = run("derive", "cart-pendulum", "--compare", "lagrange,projected-newton-euler")
     assert "All 2 agree" in done.out
+    done = run("derive", "cart-pendulum", "--compare", "lagrange")
+    assert "One method, and no other to compare it with." in done.out
 
 
 def test_a_method_that_disagrees_is_told() -> None:
@@ -143,7 +148,13 @@ def test_the_list_has_systems_and_methods() -> None:
         (["cart-pendulum", "--method", "lagrange-multipliers"], "does not fit: there are no constraints"),
         (["scara", "--symbols", "colours"], "symbols: expected 'all' or some of masses"),
         (["cart-pendulum", "--latex", "--markdown"], "expected one of --unicode, --latex and --markdown"),
-        (["cart-pendulum", "--html", "no/such/folder/page.html"], "--html: expected a place in a directory"),
+        (["cart-pendulum", "--html", "no/such/folder/page.html"], "--html: expected a file in a directory"),
+        (["cart-pendulum", "--html", "."], "--html: expected a file in a directory that is there, got '.'"),
+        (["cart-pendulum", "--c", "."], "--c: expected a file in a directory that is there, got '.'"),
+        (["cart-pendulum", "--c", "cart.h"], "--c: expected a file for the code, its header gets the ending .h"),
+        (["cart-pendulum", "--at", "phi=pi"], "--at needs --show linear"),
+        (["cart-pendulum", "--compare", "all", "--latex"], "--compare prints a table: leave out --latex"),
+        (["cart-pendulum", "--compare", "lagrange-multipliers"], "cart-pendulum: none of these methods fits"),
         (["cart-pendulum", "--c", "cart.c", "--quantity", "torque"], "no kernel of 'torque'"),
     ],
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
+from multibody.compiler import native
 from multibody.compiler.passes import prepare
 from multibody.compiler.program import ZEROS, cut
 
@@ -128,3 +129,16 @@ def test_elements_that_are_not_used_may_lie_between_those_that_are(unused):
     kernel = mb.compile(lambda x: x[used] * 3.0, n)
     X = np.random.default_rng(3).standard_normal((21, n))
     np.testing.assert_array_equal(kernel(X), X[:, used] * 3.0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("lanes", [1, 2, 4])
+def test_machines_with_other_vectors_write_the_same(monkeypatch, lanes, dtype):
+    here = native.host()
+    monkeypatch.setattr(native, "host", lambda: here._replace(lanes=lanes))
+    monkeypatch.setattr(mb.config, "cache", False)
+    for name in ("lines of zeros", "nan and inf", "several results", "zeros alone", "a short row"):
+        kernel = mb.compile(CASES[name], 5, dtype=dtype)
+        for count in (1, 5, 17):
+            X = np.random.default_rng(count).standard_normal((count, 5)).astype(dtype)
+            same(kernel(X), expected_of(CASES[name], X, dtype))

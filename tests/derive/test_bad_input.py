@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import multibody as mb
 from multibody import derive
 from multibody.errors import InputError
 
@@ -117,6 +118,35 @@ def test_names_of_bodies():
         system(loads=(derive.Force("cart", (1, 0, 0)),))
     with says("theta_dot is not a velocity; there are (x_dot, y_dot)"):
         system(loads=(derive.Generalized(derive.rate(theta), 1),))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"q": x}, "expected q in a list, got x"),
+        ({"bodies": MASS}, "expected bodies in a list"),
+        ({"bodies": (3,)}, "expected bodies as derive makes them, got 3"),
+        ({"loads": derive.Spring(k, x)}, "expected loads in a list"),
+        ({"loads": ("spring",)}, "expected loads as derive makes them, got 'spring'"),
+        ({"restrictions": (x - y,)}, "expected restrictions as derive makes them, got x - y"),
+        ({"loads": (derive.Generalized("x_dot", 1),)}, "'x_dot' is not a velocity"),
+    ],
+)
+def test_parts_that_are_something_else(options, said):
+    with says(said):
+        system(**options)
+
+
+def test_a_load_that_depends_on_accelerations():
+    acceleration = derive.rate(derive.rate(x))
+    with says("the force depends on the accelerations x_ddot"):
+        system(loads=(derive.Force("mass", (-k * acceleration, 0, 0)),))
+
+
+@pytest.mark.parametrize("mass", [m * sp.I, sp.oo, 2 + sp.I])
+def test_what_is_not_real(mass):
+    with says("mass of mass: expected an expression, got"):
+        derive.particle("mass", mass, (x, 0, 0))
 
 
 # Masses, inertias and rotations
@@ -284,7 +314,70 @@ def test_good_constraints_pass():
         assert derive.equations(system(restrictions=restrictions)).J.rows == len(restrictions)
 
 
+def test_multipliers_are_no_symbols_of_the_system():
+    mass = derive.particle("mass", derive.symbols("lambda_1")[0], (x, y, 0))
+    found = derive.equations(system(bodies=(mass,), restrictions=(derive.Holonomic("line", x - y),)))
+    assert [symbol.name for symbol in found.multipliers] == ["mu_1"]
+
+
 # Methods
+
+
+@pytest.mark.parametrize("given", [None, "cart-pendulum", 3])
+def test_what_is_no_system(given):
+    with says("expected a derive.System, got", "derive.systems.system makes one from a name"):
+        derive.equations(given)
+    with says("expected a derive.System, got"):
+        derive.applicable(given)
+
+
+def test_quasi_velocities_that_are_no_symbols():
+    with says("expected a plain symbol for a coordinate or velocity, got 'a'"):
+        derive.with_quasi_velocities(system(), [[1, 0], [0, 1]], ["a", "b"])
+    with says("S of test: expected a matrix of expressions, got 'S'"):
+        derive.with_quasi_velocities(system(), "S", derive.symbols("a b"))
+
+
+# Values
+
+
+def test_values_that_are_not_by_name():
+    found = derive.equations(system())
+    with says("at: expected values by name, such as {'m': 1}, got [1]"):
+        found.linearise([1])
+    with says("inputs: expected values by name"):
+        found.equilibria([1])
+    with says("expected equations to compare with, got None"):
+        found.equal(None)
+
+
+def test_a_mass_that_is_zero_where_it_is_linear():
+    for values in ({"m": 0}, {"m": 0, "k": 1}):
+        with says("test: the mass matrix is singular there: look for masses, lengths and inertias that are zero"):
+            derive.equations(system(loads=(derive.Spring(k, x),))).linearise(values)
+
+
+# Robots
+
+
+@pytest.mark.parametrize(
+    ("symbols", "said"),
+    [
+        (None, "symbols: expected 'all', some of masses"),
+        (3, "symbols: expected 'all', some of masses"),
+        ({"link1": 3}, "symbols of 'link1': expected values of mass, center, inertia, position by name, got 3"),
+        ({"link1": {"mass": "m"}}, "mass of link1: expected an expression, got the text 'm'"),
+        ({"link1": {"inertia": 5}}, "inertia of link1: expected 3 × 3 expressions, got 5"),
+    ],
+)
+def test_symbols_of_a_robot(symbols, said):
+    with says(said):
+        derive.from_robot(mb.load("planar-arm"), symbols)
+
+
+def test_a_coordinate_with_the_name_of_a_number():
+    with says("planar-arm: g, m_1 would be a coordinate or velocity and a number of the robot"):
+        derive.from_robot(mb.load("planar-arm"), "all", coordinates=("g", "m_1", "b"))
 
 
 def test_methods_that_do_not_exist_or_do_not_fit():

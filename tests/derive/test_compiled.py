@@ -26,6 +26,19 @@ def cart_pendulum() -> derive.System:
     )
 
 
+def test_one_degree_of_freedom() -> None:
+    m, l, g, F = derive.symbols("m l g F")
+    bob = derive.particle("bob", m, (l * sp.sin(theta), 0, -l * sp.cos(theta)))
+    loads = (derive.Generalized(derive.rate(theta), F),)
+    found = derive.equations(derive.System("pendulum", (theta,), (bob,), gravity=(0, 0, -g), loads=loads))
+    values = {"m": 2.0, "l": 0.5, "g": 9.81}
+    angle, force = np.array([[0.3], [0.4]]), np.array([[1.0], [0.0]])
+    expected = (force - 9.81 * np.sin(angle)) / 0.5
+    assert found.kernel("mass_matrix", values)(angle).shape[-2:] == (1, 1)
+    np.testing.assert_allclose(found.kernel("forward_dynamics", values)(angle, [0.0], force), expected)
+    np.testing.assert_allclose(found.kernel("state_rate", values)(angle, [0.0], force)[1], expected)
+
+
 def pendulum_in_the_plane() -> derive.System:
     """A particle on a circle: a configuration constraint instead of an angle."""
     z, m, g, l = derive.symbols("z m g l")

@@ -284,3 +284,17 @@ def test_a_system_without_a_tree_has_no_recursion():
     bare = derive.System("mass", (x,), (derive.particle("mass", m, (x, 0, 0)),))
     with pytest.raises(InputError, match="needs the tree of joints of a robot"):
         derive.equations(bare, "recursive-newton-euler")
+
+
+def test_rates_of_a_floating_base_are_short():
+    """World axes for its linear velocity: R R^T is the identity."""
+    drone = derive.from_robot(mb.load("quadrotor"))
+    assert drone.q_dot[:3, 0] == sp.Matrix(drone.v[:3])
+
+
+@pytest.mark.parametrize("angle", [0.2, 0.3, np.pi / 8])
+def test_rotations_are_orthonormal_to_the_last_digit(angle):
+    """Also those whose decimals are so next to it that only exact numbers tell."""
+    c, s = np.cos(angle), np.sin(angle)
+    found = exact_rotation(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
+    assert (found * found.T).applyfunc(sp.expand) == sp.eye(3)

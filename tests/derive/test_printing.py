@@ -96,6 +96,7 @@ def test_rational_numbers_from_decimals_are_decimals() -> None:
     assert text(Writer()(sp.Rational(333, 1000) * m - l / 3 + k / 2)) == "k/2 - l/3 + 0.333 m"
     assert text(Writer()(sp.Rational(-981, 100) * m)) == "-9.81 m"
     assert decimals(sp.Rational(1, 7)) == sp.Rational(1, 7)
+    assert text(Writer()(sp.Rational(1346885858000000211, 179 * 10**18) * m)) == "0.007524502 m"
     assert text(Writer()(sp.sqrt(m))) == "√m"
 
 
@@ -114,6 +115,20 @@ def test_rational_numbers_from_decimals_are_decimals() -> None:
 def test_short_cosines(angle: sp.Expr, written: str) -> None:
     assert text(Writer(short=True)(sp.cos(angle))) == written
     assert text(Writer()(sp.cos(angle))).startswith("cos(")
+
+
+@pytest.mark.parametrize(
+    ("taken", "written"),
+    [({"c", "m_1"}, "c₁ s₁"), ({"c_2"}, "C₁ S₁"), ({"s1"}, "C₁ S₁"), ({"c_2", "S_1"}, "cos(q₁) sin(q₁)")],
+)
+def test_short_cosines_are_no_symbols_of_the_system(taken: set[str], written: str) -> None:
+    found = Writer(short=True, taken=frozenset(taken))(sp.Mul(sp.cos(q1), sp.sin(q1), evaluate=False))
+    assert sorted(text(found).split()) == sorted(written.split())
+
+
+def test_short_equations_of_an_arm_with_centres_c() -> None:
+    arm = derive.equations(derive.systems.system("planar-3r"))
+    assert "M₂₃ = I₃ + c₃² m₃ + c₃ l₂ m₃ C₃" in arm.unicode(short=True)
 
 
 def test_terms_carry_their_signs_and_join_to_the_same_sum() -> None:
@@ -234,7 +249,7 @@ def test_large_matrices_are_shown_entry_by_entry() -> None:
     blocks = Layout(60, Writer()).result("M", entries)
     equalities = [block for block in blocks if isinstance(block, Equality)]
     assert [block.left for block in equalities] == ["M_{12}", "M_{13}", "M_{23}"]
-    assert blocks[-1] == Sentence("$M$ is symmetric, and has no other entries than zeros.")
+    assert blocks[-1] == Sentence("$M$ is symmetric, and its other entries are zeros.")
 
 
 def test_what_a_long_entry_has_often_gets_a_name() -> None:

@@ -83,6 +83,8 @@ def test_names_and_what_is_off() -> None:
     model = mjcf.read(text(lines)).model()
     assert [one.name for one in stated(model)] == ["joint0", "a"]
     assert [one.name for one in stated(model, inactive=True)] == ["joint0", "joint1", "a"]
+    twice = mjcf.read(text('<joint name="joint1" joint1="r1"/><joint joint1="r2"/>')).model()
+    assert [(one.name, one.joint) for one in stated(twice)] == [("joint1", "r1"), ("joint1'", "r2")]
 
 
 def test_a_closed_robot_from_a_file(tmp_path) -> None:

@@ -1,5 +1,8 @@
 """Constraints through the face: kernels of sets of constraints are the NumPy, in batches, or say why not."""
 
+import pickle
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -200,7 +203,36 @@ def test_float32():
     near(found.acceleration, expected.acceleration, 2e-3 * np.abs(expected.acceleration).max())
 
 
+def test_a_set_from_another_process_is_the_same_value(case, tmp_path):
+    """Texts have another hash in every process; that of the set is made again."""
+    held = case[1]
+    assert held in {held}  # it knows its hash now
+    path = tmp_path / "held.pickle"
+    path.write_bytes(pickle.dumps(held))
+    code = (
+        "import pickle, sys; from multibody.algorithms.constraints import ConstraintSet; "
+        "found = pickle.load(open(sys.argv[1], 'rb')); again = ConstraintSet(found.model, found.constraints); "
+        "print(found == again, hash(found) == hash(again), found.digest)"
+    )
+    told = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["True", "True", held.digest]
+
+
+def test_support_in_the_precision_of_the_robot(case):
+    robot, held, q, *_ = case
+    found = robot.astype("float32").support_consistent_velocity(held, q, np.ones((1, robot.nv)), [1.0])
+    assert found.dtype == np.float32
+
+
 # ---- bad input -------------------------------------------------------------------------------------------------------
+
+
+class Wrong(Gear):
+    """It says that it has more rows than it has."""
+
+    @property
+    def rows(self):
+        return 2
 
 
 def test_bad_sets():
@@ -217,6 +249,8 @@ def test_bad_sets():
     says(call([PointContact("a", "end")] * 2), "two constraints are named 'a'")
     says(call([Gear("a", [1.0])]), "expected frozen data, got unhashable")
     says(call(mb.load("quadruped").constraints([PointContact("a", "foot-lf")])), "another robot, 'quadruped'")
+    says(call([PointContact(3, "end")]), "expected a constraint with a name, got 3")
+    says(call([Wrong("a", 1.0)]), "constraint 'a'", "a Jacobian (2, 3), got one of shape (1, 3)")
     says(lambda: PointContact("a", "end", (0.0, 1.0)), "constraint 'a'", "3", "(2,)")
     says(lambda: PointContact("a", "end", (0.0, 1.0, np.nan)), "three finite numbers")
 
@@ -235,7 +269,18 @@ def test_bad_arguments():
     says(lambda: robot.impact(held, q, v, [0.5, 2.0]), "restitution (sample 1): expected 0, plastic, to 1", "2.0")
     says(lambda: robot.impact(held, q, v, active=[[1, 0], [1, np.nan]]), "active (sample 1): expected ones and zeros")
     says(lambda: robot.support_consistent_velocity(held, q, np.ones((2, 3)), np.ones(2)), "task", str(robot.nv))
+    many, task = np.stack([q] * 3), np.ones((2, robot.nv))
+    says(
+        lambda: robot.support_consistent_velocity(held, many, task, np.ones((4, 2))), "(3,), (), (4,) do not broadcast"
+    )
+    many[1, -1] = np.nan
+    says(
+        lambda: robot.support_consistent_velocity(held, many, task, np.ones(2)),
+        "q (sample 1): expected a finite Jacobian",
+    )
     says(lambda: robot.kernel("impact"), "needs constraints=")
+    says(lambda: robot.kernel("constrained_dynamics", constraints=held, wrenches=5), "a list of frames, got 5")
+    says(lambda: robot.kernel("constrained_dynamics", constraints=held, optional=5), "a list of inputs, got 5")
     says(lambda: robot.kernel("mass_matrix", constraints=held), "takes no constraints")
     says(lambda: robot.kernel("impact", constraints=held, optional="baumgarte"), "it has active, restitution")
     says(lambda: robot.evaluate(q, v, [("impact", list(held.constraints))]), "expected a name or a tuple")

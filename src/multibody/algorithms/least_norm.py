@@ -16,7 +16,7 @@ from multibody.geometry._arrays import eye_like, matrix, transpose
 RANK_WITHIN = 1e-9
 """The share of the largest pivot below which one counts as zero."""
 NOTHING = 1e-20
-"""Entries of J M^-1 J^T, in 1/kg, that come from rounding errors of rows that are zero."""
+"""Entries of J M^-1 J^T, in 1/kg, that come from rounding errors of zero rows; float32 has larger ones."""
 
 
 def solution(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -52,11 +52,12 @@ def _idle(W: NDArray[Any], dropped: NDArray[Any]) -> tuple[NDArray[Any], NDArray
 def _factors(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """W, (..., n, n), D^+, (..., n), and ones at the pivots that are zero, (..., n)."""
     n = A.shape[-1]
-    within = max(RANK_WITHIN, 100 * float(np.finfo(A.dtype).eps))
+    rounding = 100 * float(np.finfo(A.dtype).eps)
+    within, nothing = max(RANK_WITHIN, rounding), max(NOTHING, rounding**2)
     zero, one = np.zeros_like(A[..., 0, 0]), np.ones_like(A[..., 0, 0])
     H = [[A[..., i, k] for k in range(n)] for i in range(n)]
     W = [[one if i == k else zero for k in range(n)] for i in range(n)]
-    inverse, dropped, least = [], [], NOTHING
+    inverse, dropped, least = [], [], nothing
     for j in range(n):
         for i in range(j + 1, n):
             larger = H[i][i] > H[j][j]
@@ -64,7 +65,7 @@ def _factors(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
             _swap(larger, W, i, j)
             for row in H[j:]:
                 row[j], row[i] = np.where(larger, row[i], row[j]), np.where(larger, row[j], row[i])
-        least = np.maximum(within * H[0][0], NOTHING) if j == 0 else least
+        least = np.maximum(within * H[0][0], nothing) if j == 0 else least
         kept = H[j][j] > least
         inverse.append(np.where(kept, one, zero) / np.where(kept, H[j][j], one))
         dropped.append(np.where(kept, zero, one))

@@ -33,7 +33,7 @@ class Show(StrEnum):
 AGREE_WITHIN = 1e-9
 WIDEST = 140
 _MEANING = {"tau": ": the generalized forces along v", "t": ": the time"}
-_VALUE = re.compile(r"(-?)(\d+(?:\.\d*)?)?\*?(pi)?(?:/(\d+))?")
+_VALUE = re.compile(r"(-?)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)?\*?(pi)?(?:/(0*[1-9]\d*))?")
 
 
 def derive(
@@ -59,9 +59,11 @@ def derive(
     """Derive equations of motion as formulas, by each method of the documents."""
     if sum((as_unicode, as_latex, as_markdown)) > 1:
         raise InputError("expected one of --unicode, --latex and --markdown")
-    for option, path in (("--html", html), ("--c", c)):
-        if path is not None and not path.resolve().parent.is_dir():
-            raise InputError(f"{option}: expected a place in a directory that is there, got {str(path)!r}")
+    _check_paths(html, c)
+    if at and show != Show.linear:
+        raise InputError("--at needs --show linear")
+    if compare and (as_latex or as_markdown or html or c):
+        raise InputError("--compare prints a table: leave out --latex, --markdown, --html and --c")
     console = terminal()
     if listed or system is None:
         _list(console)
@@ -82,6 +84,14 @@ def derive(
         print(_written(equations, show, at, short, "latex" if as_latex else "markdown"), end="")
     elif as_unicode or (html is None and c is None):
         _print(console, equations, show, at, short)
+
+
+def _check_paths(html: Path | None, c: Path | None) -> None:
+    for option, path in (("--html", html), ("--c", c)):
+        if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
+            raise InputError(f"{option}: expected a file in a directory that is there, got {str(path)!r}")
+    if c is not None and c.suffix == ".h":
+        raise InputError(f"--c: expected a file for the code, its header gets the ending .h: got {str(c)!r}")
 
 
 # What to derive
@@ -220,19 +230,26 @@ def _compare(console: Console, system: "System", asked: str) -> None:
     caption = (
         "terms of M, b and g; operations of inverse dynamics, compiled; seconds to derive; largest relative differences"
     )
-    _tables.show(console, made, f"{system.name}, {len(system.v)} velocities", caption)
+    if made.row_count:
+        _tables.show(console, made, f"{system.name}, {len(system.v)} velocities", caption)
     for entry in entries:
         if entry.why_not:
             console.print(Text(f"{entry.method} is left out: {entry.why_not}.", style="yellow"))
     fitting = [entry for entry in entries if entry.equations is not None]
+    if not fitting:
+        raise InputError(f"{system.name}: none of these methods fits")
     bad = [entry.method for entry in fitting if max(entry.deviation, entry.from_algorithms or 0.0) > AGREE_WITHIN]
     console.print(
-        Text(f"These differ: {', '.join(bad)}.", style="bold red")
-        if bad
-        else Text(f"All {len(fitting)} agree within {AGREE_WITHIN:g} at random states.", style="green")
+        Text(f"These differ: {', '.join(bad)}.", style="bold red") if bad else Text(_agree(len(fitting)), style="green")
     )
     if bad:
         raise typer.Exit(1)
+
+
+def _agree(count: int) -> str:
+    if count == 1:
+        return "One method, and no other to compare it with."
+    return f"All {count} agree within {AGREE_WITHIN:g} at random states."
 
 
 def _difference(x: float | None) -> str:

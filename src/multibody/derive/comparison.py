@@ -65,6 +65,8 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
     Raises:
         InputError: when the coordinates differ, or no state was found that the constraints allow.
     """
+    if not hasattr(b, "system"):
+        raise InputError(f"expected equations to compare with, got {b!r}")
     if set(a.system.q) != set(b.system.q):
         raise InputError(
             f"expected equations in the same coordinates, got {a.system.q} of {a.system.name} and {b.system.q} of "

@@ -73,14 +73,14 @@ def source(
         "a": system.a,
         "tau": [sp.Dummy() for _ in system.v],
         "u": system.inputs,
-        "t": [TIME] if any(TIME in x.free_symbols for x in expressions) else [],
+        "t": [TIME] if any(TIME in x.free_symbols for x, _ in expressions) else [],
         "parameters": open_parameters,
     }
     names = [name for name in (*INPUTS[quantity], "t", "parameters") if given[name]]
     shapes: list[tuple[int, ...]] = [() if name == "t" else (len(given[name]),) for name in names]
     scalars = [symbol for name in names for symbol in given[name]]
     results: Any
-    shared, results = sp.cse([entry for x in expressions for entry in x])
+    shared, results = sp.cse([entry for x, _ in expressions for entry in x])
     finish = _FINISH.get(quantity, lambda _, arrays: arrays[0])
 
     def function(*arrays: Any) -> Any:
@@ -92,7 +92,7 @@ def source(
         for symbol, value in shared:
             known[symbol] = evaluate([value], known)[0]
         filled = iter([zero + x if isinstance(x, int | float) else x for x in evaluate(results, known)])
-        made = [_shaped([next(filled) for _ in e], e) for e in expressions]
+        made = [_shaped([next(filled) for _ in x], x, axes) for x, axes in expressions]
         return finish(arrays, made)
 
     function.__name__ = quantity
@@ -103,8 +103,8 @@ def _places(symbols: Sequence[sp.Symbol]) -> range:
     return range(len(symbols))
 
 
-def _shaped(entries: list[Any], like: Any) -> Any:
-    if like.cols == 1:
+def _shaped(entries: list[Any], like: Any, axes: int) -> Any:
+    if axes == 1:
         return vector(*entries)
     return matrix([entries[i * like.cols : (i + 1) * like.cols] for i in range(like.rows)])
 
@@ -121,22 +121,22 @@ def _fixed(equations: "Equations", values: Values) -> dict[sp.Symbol, float]:
     return {known[name]: float(value) for name, value in names.items()}
 
 
-def _expressions(equations: "Equations", quantity: str) -> list[Any]:
-    """Columns and matrices from which the quantity is made."""
+def _expressions(equations: "Equations", quantity: str) -> list[tuple[Any, int]]:
+    """Columns and matrices from which the quantity is made, and how many axes their arrays have: 1 and 2."""
     M, rest = equations.M, equations.b + equations.g
     M = sp.ImmutableMatrix(M.rows, M.cols, lambda i, j: M[max(i, j), min(i, j)])  # symmetric to the letter
     if quantity == "mass_matrix":
-        return [M]
+        return [(M, 2)]
     if quantity == "bias":
-        return [rest]
+        return [(rest, 1)]
     if quantity == "inverse_dynamics":
-        return [equations.inertial]
+        return [(equations.inertial, 1)]
     if quantity == "forces":
-        return [equations.tau]
-    constraints = [equations.J, equations.drift] if equations.J.rows else []
+        return [(equations.tau, 1)]
+    constraints = [(equations.J, 2), (equations.drift, 1)] if equations.J.rows else []
     if quantity == "state_rate":
-        return [M, equations.tau - rest, *constraints, equations.system.q_dot]
-    return [M, -rest, *constraints]
+        return [(M, 2), (equations.tau - rest, 1), *constraints, (equations.system.q_dot, 1)]
+    return [(M, 2), (-rest, 1), *constraints]
 
 
 def _solved(M: Any, force: Any, *constraints: Any) -> Any:

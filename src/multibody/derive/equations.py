@@ -57,8 +57,10 @@ class Equations:
 
     @cached_property
     def multipliers(self) -> tuple[sp.Symbol, ...]:
-        """λ, one for each constraint."""
-        return tuple(sp.Symbol(f"lambda_{k + 1}", real=True) for k in range(self.J.rows))
+        """λ, one for each constraint; μ or ν where a symbol of the system is called so."""
+        taken = {x.name.partition("_")[0] for x in (*self.system.parameters, *self.system.inputs, *self.system.q)}
+        letter = next((x for x in ("lambda", "mu", "nu") if x not in taken), "Lambda")
+        return tuple(sp.Symbol(f"{letter}_{k + 1}", real=True) for k in range(self.J.rows))
 
     @cached_property
     def constraints(self) -> sp.ImmutableMatrix:

@@ -70,18 +70,23 @@ def from_robot(
         raise InputError(f"{robot.name}: the closed loops {names} are not taken over: give them as restrictions")
     numbers = tree(robot, symbols, gravity=gravity)
     q = named(" ".join(coordinates or coordinate_names(robot.model)))
-    (F,) = formulas(lambda x: (configuration.rate_matrix(robot.model, x),), q)
     v = named(" ".join(velocities or velocity_names(robot.model, q)))
     for what, given, n in (("coordinates", q, robot.nq), ("velocities", v, robot.nv)):
         if len(given) != n:
             raise InputError(f"{what}: {robot.name} has {n}, got {len(given)} names")
+    clash = sorted({x.name for x in (*q, *v)} & {x.name for x in numbers.values})
+    if clash:
+        raise InputError(
+            f"{robot.name}: {', '.join(clash)} would be a coordinate or velocity and a number of the robot"
+        )
     units = quaternions(robot, q)
+    (F,) = formulas(lambda x: (configuration.rate_matrix(robot.model, x),), q)
     return System(
         name or robot.name,
         q,
         (*placed(numbers, q), *rotors(robot, q)),
         v,
-        F,
+        normal(sp.ImmutableMatrix(F), units=units),
         numbers.gravity,
         (*torques(robot.model, v, forces), *(passive_loads(robot.model, q, v) if passive else ()), *loads),
         restrictions,

@@ -8,6 +8,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 from sympy.polys.matrices import DomainMatrix
+from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from multibody.derive.algebra.fourier import is_zero
 from multibody.derive.points import exact, named
@@ -96,7 +97,7 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
     _check_balance(system, N_v, h_0, place)
     parts[1] = parts[1].subs(dict(zip(multipliers, _flat(lambda_0), strict=True)))
     M_0, K_0, D_0, B_0 = [_floats(x) for x in parts] if numeric else parts
-    inverse = _inverse(N_v.T @ M_0 @ N_v)
+    inverse = _inverse_mass(system, N_v.T @ M_0 @ N_v)
     rate = _least_squares(N_q, N_v)
     top, bottom = _zeros(rate, N_q.shape[1]), -inverse @ N_v.T @ K_0 @ N_q
     A = _blocks([[top, rate], [bottom, -inverse @ N_v.T @ D_0 @ N_v]])
@@ -197,6 +198,15 @@ def _floats(x: Any) -> NDArray[np.float64]:
 def _least_squares(X: Matrix, y: Matrix) -> Matrix:
     """(X^T X)^-1 X^T y."""
     return _inverse(X.T @ X) @ X.T @ y
+
+
+def _inverse_mass(system: "System", M: Matrix) -> Matrix:
+    try:
+        return _inverse(M)
+    except (np.linalg.LinAlgError, DMNonInvertibleMatrixError, ZeroDivisionError):
+        raise InputError(
+            f"{system.name}: the mass matrix is singular there: look for masses, lengths and inertias that are zero"
+        ) from None
 
 
 def _inverse(X: Matrix) -> Matrix:

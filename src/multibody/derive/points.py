@@ -23,6 +23,8 @@ def named(system: System, given: Mapping[Any, Any] | None, what: str, *kinds: st
     Raises:
         InputError: that names a symbol that is none of these, and those that there are.
     """
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{what}: expected values by name, such as {{'m': 1}}, got {given!r}")
     known = {x.name: x for kind in kinds for x in getattr(system, kind)}
     found = {}
     for key, value in (given or {}).items():

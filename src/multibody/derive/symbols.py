@@ -54,7 +54,12 @@ def expression(x: Any, name: str = "expression") -> sp.Expr:
         found = sp.sympify(x)
     except (sp.SympifyError, TypeError, AttributeError):
         found = None
-    if not isinstance(found, sp.Expr) or isinstance(found, sp.MatrixBase) or found in (sp.nan, sp.zoo):
+    if (
+        not isinstance(found, sp.Expr)
+        or isinstance(found, sp.MatrixBase)
+        or found.is_real is False
+        or found.has(sp.I, sp.nan)
+    ):
         raise InputError(f"{name}: expected an expression, got {x!r}")
     return found
 

@@ -54,6 +54,7 @@ class System:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
+        well_formed.kinds(self)
         for name in ("q", "v", "bodies", "loads", "restrictions"):
             put(name, tuple(getattr(self, name)))
         well_formed.states(self.name, (*self.q, *self.v))

@@ -46,7 +46,7 @@ def exact_rotation(R: Any) -> sp.ImmutableMatrix:
     numbers next to it, not normalized.  [Kindr item 3]
     """
     matrix = sp.ImmutableMatrix(3, 3, [exact(x) for x in np.asarray(R).ravel()])
-    if (matrix * matrix.T).applyfunc(sp.nsimplify) == sp.eye(3):
+    if (matrix * matrix.T).applyfunc(sp.expand) == sp.eye(3):
         return matrix
     return _of_quaternion(R)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from multibody.derive.symbols import vector
+from multibody.derive.symbols import expression, matrix, vector
 from multibody.derive.tracing import exact
 from multibody.errors import InputError
 from multibody.model.structure import Body
@@ -137,12 +137,12 @@ def _numbers(body: Body, own: Mapping[str, Any], names: _Names) -> Numbers:
         "position": [names.of("lengths", "l" if len(along) == 1 else f"l_{_AXES[k]}", position[k]) for k in range(3)],
     } | dict(own)
     theta = found["inertia"]
-    if len(theta) == 3 and not isinstance(theta, sp.MatrixBase) and not isinstance(theta[0], list | tuple):
+    if isinstance(theta, list | tuple) and len(theta) == 3 and not isinstance(theta[0], list | tuple):
         theta = sp.diag(*theta)
     return Numbers(
-        sp.sympify(found["mass"]),
+        expression(found["mass"], f"mass of {body.name}"),
         vector(found["center"], f"center of {body.name}"),
-        sp.ImmutableMatrix(theta),
+        matrix(theta, f"inertia of {body.name}", (3, 3)),
         vector(found["position"], f"position of {body.name}"),
     )
 
@@ -163,6 +163,10 @@ def _gravity(robot: Robot, symbol: bool, values: dict[sp.Symbol, float]) -> list
 
 
 def _groups(symbols: Any) -> Collection[str]:
+    if not isinstance(symbols, Collection):
+        raise InputError(
+            f"symbols: expected 'all', some of {', '.join(GROUPS)}, or expressions by body, got {symbols!r}"
+        )
     groups = GROUPS if symbols == "all" else (symbols,) if isinstance(symbols, str) else tuple(symbols)
     for group in groups:
         if group not in GROUPS:
@@ -175,6 +179,8 @@ def _check(robot: Robot, own: Mapping[str, Any]) -> None:
     for body, given in own.items():
         if body not in names:
             raise InputError(f"symbols: {robot.name} has no body {body!r}; it has {', '.join(names)}")
+        if not isinstance(given, Mapping):
+            raise InputError(f"symbols of {body!r}: expected values of {', '.join(_KEYS)} by name, got {given!r}")
         for key in given:
             if key not in _KEYS:
                 raise InputError(f"symbols of {body!r}: expected some of {', '.join(_KEYS)}, got {key!r}")

@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from multibody.derive.loads import Actuator, Force, Generalized, Torque
-from multibody.derive.restrictions import Holonomic
+from multibody.derive.bodies import Body
+from multibody.derive.loads import Actuator, Force, Generalized, Load, Torque
+from multibody.derive.restrictions import Holonomic, Restriction
 from multibody.derive.symbols import rate
 from multibody.errors import InputError
 
 if TYPE_CHECKING:
     from multibody.derive.system import System
+
+_KINDS: dict[str, Any] = {"q": object, "v": object, "bodies": Body, "loads": Load, "restrictions": Restriction}
 
 
 def check(system: "System") -> None:
@@ -25,6 +28,17 @@ def check(system: "System") -> None:
     _bodies(system)
     _loads(system)
     _dependence(system)
+
+
+def kinds(system: "System") -> None:
+    """That coordinates, bodies, loads and restrictions come in lists, and are what they should be."""
+    for field, kind in _KINDS.items():
+        given = getattr(system, field)
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InputError(f"{system.name}: expected {field} in a list, got {given!r}")
+        for x in given:
+            if not isinstance(x, kind):
+                raise InputError(f"{system.name}: expected {field} as derive makes them, got {x!r}")
 
 
 def states(name: str, symbols: Iterable[Any]) -> None:
@@ -94,7 +108,7 @@ def _loads(system: "System") -> None:
                 if body is not None and body not in names:
                     raise InputError(f"{system.name}: no body {body!r} for {load}; there are {names}")
         if isinstance(load, Generalized) and load.velocity not in system.v:
-            raise InputError(f"{system.name}: {load.velocity} is not a velocity; there are {system.v}")
+            raise InputError(f"{system.name}: {load.velocity!r} is not a velocity; there are {system.v}")
 
 
 def _dependence(system: "System") -> None:
@@ -102,10 +116,9 @@ def _dependence(system: "System") -> None:
     rates = {*system.v, *map(rate, system.q)}
     accelerations = {*map(rate, rates)} - rates
     holonomic = {f"constraint {r.name}" for r in system.restrictions if isinstance(r, Holonomic)}
+    loads = {type(load).__name__.lower() for load in system.loads}
     for where, expression in _expressions(system):
-        found, place = sp.sympify(expression).free_symbols, not where.startswith("constraint")
-        if where in ("spring", "damper", "force", "torque", "actuator", "generalized"):
-            continue
+        found, place = sp.sympify(expression).free_symbols, not where.startswith("constraint") and where not in loads
         moving = found & (rates | accelerations if place or where in holonomic else accelerations)
         if moving:
             what = "velocities" if moving & rates else "accelerations"

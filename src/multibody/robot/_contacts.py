@@ -157,9 +157,9 @@ class Contacts(Face):
         w_t = floats(wanted, "wanted", J_t.shape[-2])
         batch_shape("q, task, wanted", (J, 2), (J_t, 2), (w_t, 1))
         for what, x in (("q", J), ("task", J_t)):
-            bad = ~np.isfinite(x)
+            bad = np.zeros(1, bool) if is_traced(x) else ~np.isfinite(x)
             if bad.any():
-                raise InputError(f"{what}{at(first(bad)[:-2])}: expected finite numbers, got {x[bad][0]} in its Jacobian")
+                raise InputError(f"{what}{at(first(bad)[:-2])}: expected a finite Jacobian, got {x[bad][0]} in it")
         return dynamics.support_consistent_velocity(J, J_t, w_t).astype(self.dtype, copy=False)
 
     def _under(

@@ -54,6 +54,7 @@ METHODS: dict[str, Method] = {
 
 def applicable(system: System) -> tuple[str, ...]:
     """The names of the methods that fit a system."""
+    _check(system)
     return tuple(name for name, method in METHODS.items() if not method.why_not(system))
 
 
@@ -63,6 +64,7 @@ def equations(system: System, method: str = "projected-newton-euler") -> Equatio
     Raises:
         InputError: when there is no such method, or it does not fit the system, and why.
     """
+    _check(system)
     if method not in METHODS:
         raise InputError(f"no method {method!r}: there are {', '.join(METHODS)}")
     why_not = METHODS[method].why_not(system)
@@ -74,3 +76,11 @@ def equations(system: System, method: str = "projected-newton-euler") -> Equatio
             f"{system.name} has {len(system.v)} velocities: {method!r} can take minutes, the recursion seconds\n"
         )
     return METHODS[method].derive(system)
+
+
+def _check(system: System) -> None:
+    if not isinstance(system, System):
+        raise InputError(
+            f"expected a derive.System, got {system!r}: derive.systems.system makes one from a name, derive.from_robot "
+            "from a robot"
+        )

@@ -1,6 +1,6 @@
 """Quasi-velocities: velocities v = S(q) u that need not be rates of coordinates, and the brackets of what they move."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
@@ -17,6 +17,7 @@ from multibody.derive.loads import Generalized, Load
 from multibody.derive.restrictions import Motion, Restriction
 from multibody.derive.symbols import rate
 from multibody.derive.system import System
+from multibody.derive.well_formed import states
 from multibody.errors import InputError
 
 SMALL = 1e-9
@@ -42,7 +43,10 @@ def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol
     >>> with_quasi_velocities(oscillator, [[2]], sp.symbols("w,", real=True)).q_dot
     Matrix([[w/2]])
     """
+    if isinstance(S, str) or not isinstance(S, sp.MatrixBase | Iterable):
+        raise InputError(f"S of {system.name}: expected a matrix of expressions, got {S!r}")
     S, velocities = sp.ImmutableMatrix(S), tuple(velocities)
+    states(system.name, velocities)
     n = len(system.v)
     if S.shape != (n, n) or len(velocities) != n:
         raise InputError(

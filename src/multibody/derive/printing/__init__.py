@@ -37,7 +37,8 @@ def linear_blocks(
 def layout_of(equations: "Equations", short: bool = False, columns: int = COLUMNS) -> Layout:
     """How results of these equations are written, so that matrices and symbols have different names."""
     symbols = (*equations.system.parameters, *equations.system.inputs, *equations.system.q)
-    return Layout(columns, Writer(short), frozenset(symbol.name for symbol in symbols))
+    taken = frozenset(symbol.name for symbol in symbols)
+    return Layout(columns, Writer(short, taken), taken)
 
 
 def title(equations: "Equations") -> str:

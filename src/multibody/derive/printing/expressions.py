@@ -11,6 +11,8 @@ from multibody.derive.printing.names import latex_name
 
 LARGEST_FRACTION = 8
 """Denominators up to this one are fractions; larger ones of twos and fives alone came from decimals."""
+MOST_DIGITS = 9
+"""Fractions with more digits than this, above or below, are decimals."""
 
 
 def decimals(x: Any) -> Any:
@@ -31,7 +33,8 @@ def _is_decimal(r: Any) -> bool:
     for prime in (2, 5):
         while rest % prime == 0:
             rest //= prime
-    return rest == 1 and r.q > LARGEST_FRACTION
+    digits = len(str(max(abs(int(r.p)), int(r.q))))
+    return r.q > LARGEST_FRACTION and (rest == 1 or digits > MOST_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,19 @@ class Writer:
 
     Args:
         short: write cos(q1 + q2) as c_12 and sin(q1) as s_1, as books on robots do.
+        taken: names of symbols: when one of them is written c_1 or s_1, cosines and sines are C_1 and S_1.
+
+    >>> x, = sp.symbols("q_1,")
+    >>> Writer(short=True)(sp.cos(x)), Writer(short=True, taken=frozenset({"c1"}))(sp.cos(x))
+    ('c_{1}', 'C_{1}')
     """
 
     short: bool = False
+    taken: frozenset[str] = frozenset()
     _printer: LatexPrinter = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_printer", _Printer(self.short))
+        object.__setattr__(self, "_printer", _Printer(_letters(self.taken) if self.short else None))
 
     def __call__(self, x: Any) -> str:
         """An expression in LaTeX."""
@@ -84,9 +93,9 @@ def joined(terms: list[str]) -> str:
 
 
 class _Printer(LatexPrinter):
-    def __init__(self, short: bool) -> None:
+    def __init__(self, letters: dict[Any, str] | None) -> None:
         super().__init__({"mul_symbol": None, "parenthesize_super": True, "full_prec": False})
-        self._short = short
+        self._letters = letters
 
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:  # noqa: ARG002
         return latex_name(expr.name)
@@ -94,9 +103,10 @@ class _Printer(LatexPrinter):
     def _trigonometric(self, expr: Any, exp: str | None) -> str:
         angle = expr.args[0]
         power = "" if exp is None else f"^{{{exp}}}"
-        indices = _indices(angle) if self._short else None
-        if indices is not None and expr.func in (sp.sin, sp.cos):
-            return f"{expr.func.__name__[0]}_{{{indices}}}{power}"
+        letter = self._letters.get(expr.func) if self._letters else None
+        indices = _indices(angle) if letter else None
+        if indices is not None:
+            return f"{letter}_{{{indices}}}{power}"
         return f"\\{expr.func.__name__}{power}({self._print(angle)})"
 
     def _print_sin(self, expr: Any, exp: str | None = None) -> str:
@@ -107,6 +117,15 @@ class _Printer(LatexPrinter):
 
     def _print_tan(self, expr: Any, exp: str | None = None) -> str:
         return self._trigonometric(expr, exp)
+
+
+def _letters(taken: frozenset[str]) -> dict[Any, str] | None:
+    """The letters of cosines and sines, which no symbol with an index has; None when both pairs are taken."""
+    used = {written[0] for name in taken if (written := latex_name(name))[1:2] == "_"}
+    for letters in ("cs", "CS"):
+        if used.isdisjoint(letters):
+            return dict(zip((sp.cos, sp.sin), letters, strict=True))
+    return None
 
 
 def _indices(angle: Any) -> str | None:

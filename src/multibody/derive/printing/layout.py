@@ -83,8 +83,10 @@ class Layout:
                     zeros += 1
                     continue
                 blocks.append(self.sum(entry(name, (i, j) if value.cols > 1 else (i,)), value[i, j]))
-        notes = ["is symmetric"] * symmetric + ["has no other entries than zeros"] * bool(zeros)
-        return [*blocks, Sentence(f"${name}$ {', and '.join(notes)}.")] if notes else blocks
+        notes = [f"${name}$ is symmetric"] * symmetric
+        if zeros:
+            notes.append("its other entries are zeros" if symmetric else f"The other entries of ${name}$ are zeros")
+        return [*blocks, Sentence(f"{', and '.join(notes)}.")] if notes else blocks
 
     def readable(self, blocks: Sequence[Equality]) -> bool:
         """Whether none of them takes many lines, or has a term that is wider than a line."""
