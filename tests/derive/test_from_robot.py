@@ -293,7 +293,7 @@ def test_rates_of_a_floating_base_are_short():
 
 
 @pytest.mark.parametrize("angle", [0.2, 0.3, np.pi / 8])
-def test_rotations_are_orthonormal_to_the_last_digit(angle):
+def test_rotations_close_to_decimals_are_orthonormal_too(angle):
     """Also those whose decimals are so next to it that only exact numbers tell."""
     c, s = np.cos(angle), np.sin(angle)
     found = exact_rotation(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]))

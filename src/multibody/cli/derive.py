@@ -30,7 +30,7 @@ class Show(StrEnum):
     linear = "linear"
 
 
-AGREE_WITHIN = 1e-9
+AGREE_WITHIN = 1e-12
 WIDEST = 140
 _MEANING = {"tau": ": the generalized forces along v", "t": ": the time"}
 _VALUE = re.compile(r"(-?)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)?\*?(pi)?(?:/(0*[1-9]\d*))?")

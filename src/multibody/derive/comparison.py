@@ -65,7 +65,7 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
     Raises:
         InputError: when the coordinates differ, or no state was found that the constraints allow.
     """
-    if not hasattr(b, "system"):
+    if not isinstance(b, type(a)):
         raise InputError(f"expected equations to compare with, got {b!r}")
     if set(a.system.q) != set(b.system.q):
         raise InputError(

@@ -18,10 +18,10 @@ def kinetic_energy(system: System) -> sp.Expr:
     v, total = sp.Matrix(system.v), sp.Integer(0)
     for body in system.bodies:
         v_S = product(point_jacobian(system, body.position), v)
-        total += body.mass * product(v_S.T, v_S)[0] / 2
+        total += body.mass * v_S.dot(v_S) / 2
         if body.turns:
             w = product(rotation_jacobian(system, body), v)
-            total += product(w.T, body.inertia, w)[0] / 2
+            total += w.dot(product(body.inertia, w)) / 2
     return tidy(system, total)
 
 

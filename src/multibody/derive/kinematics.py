@@ -70,7 +70,7 @@ def rotation_jacobian(system: System, body: Body) -> sp.Matrix:
     R, columns = body.rotation, []
     dR = product(derivatives(system, sp.Matrix(R).reshape(9, 1), system.q), system.rates)
     for k in range(len(system.v)):
-        W = product(R.T, dR[:, k].reshape(3, 3))
+        W = product(R.T, dR.col(k).reshape(3, 3))
         columns.append(sp.Matrix([W[2, 1], W[0, 2], W[1, 0]]))
     return _normal(system, sp.Matrix.hstack(*columns))
 
