@@ -7,6 +7,7 @@ They are written by the library itself when the documentation is built, into doc
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from multibody.derive import METHODS, applicable, equations, printing, systems
@@ -53,6 +54,18 @@ def page(name: str, derived: list[Equations]) -> str:
         steps = printing.outline.derivation(each, printing.layout_of(each))
         parts += [f"## {_capital(METHODS[each.method].title)}", f'`method="{each.method}"`', _markdown(steps)]
     return "\n\n".join(parts) + "\n"
+
+
+def jacobians(name: str) -> str:
+    """The Jacobians of all bodies, step by step, for a page that is written by hand."""
+    derived = equations(systems.system(name), "projected-newton-euler")
+    steps = [
+        replace(step, results=tuple((name, x) for name, x in step.results if name.startswith("J_")))
+        for step in derived.steps
+        if step.title.startswith("Jacobians")
+    ]
+    short = replace(derived, steps=tuple(steps))
+    return _markdown(printing.outline.derivation(short, printing.layout_of(short))) + "\n"
 
 
 def _capital(text: str) -> str:
@@ -121,6 +134,8 @@ def write(names: Iterable[str] = (), place: Path = PLACE) -> None:
         derived = found(systems.system(name))
         _update(place / f"{name}.md", page(name, derived))
         rows.append(row(name, derived))
+    for name in LARGE if not names else ():
+        _update(place / f"{name}.txt", jacobians(name))
     _update(place / "table.txt", "\n".join(rows) + "\n")
 
 

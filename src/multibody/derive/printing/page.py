@@ -14,7 +14,7 @@ h2 { font-size: 1.15rem; margin-top: 2rem; border-top: 1px solid var(--line); pa
 .tag { color: var(--faint); font-size: 0.9rem; }
 """
 FORMULAS = """
-.formula { overflow-x: auto; padding: 0.35rem 0; }
+.formula { overflow: auto hidden; padding: 0.35rem 0; }
 math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; font-size: 1.1em; }
 math[display="block"] { width: fit-content; margin: 0 0 0 1.5rem; }
 mover > mo { font-size: 1em; }
