@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from multibody.compiler import cache, llvm_ir, native
+from multibody.compiler import cache, forms, native
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel, Signature
 from multibody.compiler.passes import Block, prepare
 from multibody.compiler.program import cut
-from multibody.compiler.shape import choose_shape
 from multibody.compiler.trace import Input, Trace, trace
 from multibody.errors import InputError
 
@@ -114,13 +113,9 @@ class _Variants:
 
 def texts_of(traced: Trace) -> tuple[list[str], Block]:
     """The modules of a trace, and what they compute."""
-    machine = native.host()
     block = prepare(traced.graph, traced.roots)
     sizes = [ids.size for ids in traced.outputs]
-    program = cut(block, sizes)
-    lanes = machine.lanes * (2 if traced.dtype == np.float32 else 1)
-    shape = choose_shape(program, lanes, traced.dtype.name, fma=machine.fma)
-    return llvm_ir.modules(program, shape, sizes), block
+    return forms.texts(cut(block, sizes), sizes, traced.dtype), block
 
 
 def _build(traced: Trace, key: str) -> cache.Entry:

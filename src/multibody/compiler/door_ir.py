@@ -231,15 +231,17 @@ nothing:
 run:
   %mine.now = phi i1 [ true, %make ], [ false, %apart ], [ false, %apart.out ]
   %back = phi ptr [ null, %make ], [ %dest, %apart ], [ %dest, %apart.out ]
+  %is.one = icmp eq i64 %samples, 1
+  %form = select i1 %is.one, ptr %one, ptr %kernel
   %long = icmp sgt i64 %samples, %alone
   br i1 %long, label %released, label %held
 released:
   %state = call ptr @PyEval_SaveThread()
-  call void %kernel(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %samples)
+  call void %form(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %samples)
   call void @PyEval_RestoreThread(ptr %state)
   br label %answer
 held:
-  call void %kernel(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %samples)
+  call void %form(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %samples)
   br label %answer
 answer:
   br i1 %mine.now, label %hand, label %return.given

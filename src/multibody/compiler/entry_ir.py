@@ -10,7 +10,7 @@ to run, after how many of them to keep outputs first and then again, and for how
 from itertools import groupby
 from typing import NamedTuple
 
-from multibody.compiler import results_ir, rows_ir
+from multibody.compiler import fetch_ir, results_ir, rows_ir
 from multibody.compiler.program import Program, Repeat
 from multibody.compiler.shape import Shape
 
@@ -33,11 +33,18 @@ class Scan(NamedTuple):
 def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None = None) -> str:
     """The functions that the entry needs to load and to store rows."""
     loads = rows_ir.functions(shape, {run[3] for run in runs(program)})
-    return loads + "\n" + results_ir.functions(shape, _parts(program, sizes_out, scan))
+    return loads + "\n" + results_ir.functions(shape, _rows_out(program, sizes_out, scan))
 
 
 def entry(
-    program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None = None, *, direct: bool = False
+    program: Program,
+    shape: Shape,
+    sizes_out: list[int],
+    scan: Scan | None,
+    name: str,
+    fetch: fetch_ir.Plan,
+    *,
+    direct: bool,
 ) -> str:
     """The kernel: tile after tile, rows in, all segments, rows out; a scan repeats the segments over time.
 
@@ -49,10 +56,11 @@ def entry(
     buffer = "%slots" if heap else "%buffer"
     used = sorted({argument for argument, _, _ in program.inputs})
     lines = [
-        f"define void @kernel(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %n{_OVER_TIME if scan else ''}) {{",
+        f"define void @{name}(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %n{_OVER_TIME if scan else ''}) {{",
         "entry:",
         f"  %buffer = {f'call ptr @malloc(i64 {size + bin_size + 64})' if heap else f'alloca [{size} x i8], align 64'}",
         f"  %bin = {f'getelementptr i8, ptr %buffer, i64 {size + 64}' if heap else f'alloca [{bin_size} x i8]'}",
+        fetch_ir.table(fetch),
         *_rounds(program.steps, "r"),
         "  %last = sub i64 %n, 1",
     ]
@@ -64,9 +72,9 @@ def entry(
             "  %slots = inttoptr i64 %aligned to ptr",
         ]
     for k in used:
-        for name, table, kind in (("in", "%in", "ptr"), ("st", "%strides", "i64"), ("of", "%offsets", "ptr")):
-            lines += [f"  %{name}a{k} = getelementptr i64, ptr {table}, i64 {k}",
-                      f"  %{name}{k} = load {kind}, ptr %{name}a{k}, align 8"]  # fmt: skip
+        for word, table, kind in (("in", "%in", "ptr"), ("st", "%strides", "i64"), ("of", "%offsets", "ptr")):
+            lines += [f"  %{word}a{k} = getelementptr i64, ptr {table}, i64 {k}",
+                      f"  %{word}{k} = load {kind}, ptr %{word}a{k}, align 8"]  # fmt: skip
     for m in range(len(sizes_out)):
         lines += [f"  %outa{m} = getelementptr ptr, ptr %out, i64 {m}", f"  %out{m} = load ptr, ptr %outa{m}, align 8"]
     lines += _begin(used, len(sizes_out), lanes) if direct else ["  %begin = add i64 0, 0"]
@@ -84,17 +92,18 @@ def entry(
     found = runs(program)
     once = [run for run in found if scan is None or run[0] not in scan.steps]
     each = [run for run in found if scan is not None and run[0] in scan.steps]
-    parts = _parts(program, sizes_out, scan)
+    results = _rows_out(program, sizes_out, scan)
     lines += [line for run in once for line in _load(run, shape, buffer, "")]
     if scan is None:
-        lines += [*_steps(program.steps, buffer, "r"), "  br label %next", "next:"]
+        lines += fetch_ir.tile(fetch, shape, buffer)
+        lines += [*_steps(program.steps, buffer, name, "r"), "  br label %next", "next:"]
         lines += [
             line
-            for m, row in enumerate(parts)
+            for m, row in enumerate(results)
             for line in results_ir.store(m, row, shape, buffer, f"{sizes_out[m] * shape.size}", f"%out{m}")
         ]
     else:
-        lines += _over_time(program, shape, sizes_out, scan, buffer, each, parts)
+        lines += _over_time(program, shape, sizes_out, scan, buffer, each, results, name)
     lines += [
         f"  %t1 = add i64 %t, {shape.tile * lanes}",
         "  %again = icmp ult i64 %t1, %n",
@@ -138,7 +147,8 @@ def _over_time(
     scan: Scan,
     buffer: str,
     each: list[tuple[int, int, int, int]],
-    parts: list[list[results_ir.Part]],
+    results: list[results_ir.Row],
+    name: str,
 ) -> list[str]:
     """All steps of a tile: per-step rows in, the segments, and every so often rows out; at the end the state."""
     lines = [
@@ -152,7 +162,7 @@ def _over_time(
         lines += [f"  %ahead{k} = mul i64 %now, {scan.steps[k] * shape.size}",
                   f"  %in{k}.now = getelementptr i8, ptr %in{k}, i64 %ahead{k}"]  # fmt: skip
     lines += [line for run in each for line in _load(run, shape, buffer, ".now")]
-    lines += _steps(program.steps, buffer, "r")
+    lines += _steps(program.steps, buffer, name, "r")
     lines += [
         "  %sooner = sub i64 %wait, 1",
         "  %due = icmp eq i64 %sooner, 0",
@@ -165,7 +175,7 @@ def _over_time(
             f"  %row{m} = mul i64 %kept, {row}",
             f"  %at{m} = getelementptr i8, ptr %out{m}, i64 %row{m}",
             f"  %wide{m} = mul i64 %total, {row}",
-            *results_ir.store(m, parts[m], shape, buffer, f"%wide{m}", f"%at{m}"),
+            *results_ir.store(m, results[m], shape, buffer, f"%wide{m}", f"%at{m}"),
         ]
     lines += [
         "  %more.kept = add i64 %kept, 1",
@@ -181,13 +191,13 @@ def _over_time(
         "next:",
     ]
     for m in range(scan.states):
-        lines += results_ir.store(m, parts[m], shape, buffer, f"{sizes_out[m] * shape.size}", f"%out{m}")
+        lines += results_ir.store(m, results[m], shape, buffer, f"{sizes_out[m] * shape.size}", f"%out{m}")
     return lines
 
 
-def _parts(program: Program, sizes_out: list[int], scan: Scan | None) -> list[list[results_ir.Part]]:
-    """The parts of the rows of every result; a scan's state is where its arguments are."""
-    return results_ir.parts(program, sizes_out, scan.places if scan else [])
+def _rows_out(program: Program, sizes_out: list[int], scan: Scan | None) -> list[results_ir.Row]:
+    """The rows of all results; a scan's state is where its arguments are."""
+    return results_ir.rows_of(program, sizes_out, scan.places if scan else [])
 
 
 def _load(run: tuple[int, int, int, int], shape: Shape, buffer: str, suffix: str) -> list[str]:
@@ -200,19 +210,19 @@ def _load(run: tuple[int, int, int, int], shape: Shape, buffer: str, suffix: str
     ]
 
 
-def _steps(steps: list[int | Repeat], buffer: str, name: str) -> list[str]:
-    """Calls of segments; loops become loops, with labels made of the path that leads to them."""
+def _steps(steps: list[int | Repeat], buffer: str, kernel: str, name: str) -> list[str]:
+    """Calls of a kernel's segments; loops become loops, with labels made of the path that leads to them."""
     lines = []
     for position, step in enumerate(steps):
         if isinstance(step, int):
-            lines.append(f"  call void @segment{step}(ptr {buffer}, i64 %count)")
+            lines.append(f"  call void @{kernel}.{step}(ptr {buffer}, i64 %count, ptr %rows)")
             continue
         here = f"{name}.{position}"
         lines += [
             f"  store i64 0, ptr %{here}.round, align 8",
             f"  br label %{here}.body",
             f"{here}.body:",
-            *_steps(step.steps, buffer, here),
+            *_steps(step.steps, buffer, kernel, here),
             f"  %{here}.was = load i64, ptr %{here}.round, align 8",
             f"  %{here}.now = add i64 %{here}.was, 1",
             f"  store i64 %{here}.now, ptr %{here}.round, align 8",

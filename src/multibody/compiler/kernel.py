@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler import door, door_ir, native, workers
+from multibody.compiler import door, door_ir, forms, native, workers
 from multibody.compiler.config import EAGER, is_eager
 from multibody.compiler.door_helpers_ir import QUATERNION_WITHIN
 from multibody.compiler.layout import Layout, flatten, is_flat, rebuild
@@ -298,7 +298,7 @@ class Kernel:
         self._objects = objects
         self._work = work
         self._record = record
-        code = native.link(objects, "kernel")
+        code = native.link(objects, *forms.ENTRIES)
         self._native = Native(code, signature, work, function, variants, batched=batched)
         self.call = self._native.call
         """What a call of the kernel calls: a builtin, a tenth of a microsecond closer to the code."""

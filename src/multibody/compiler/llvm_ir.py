@@ -3,8 +3,8 @@
 A vector holds one value of `lanes` samples. The buffer has a row of slots, a vector each, for each vector of samples.
 """
 
-from multibody.compiler import entry_ir, rows_ir, vector_math
-from multibody.compiler.program import Program, Segment
+from multibody.compiler import entry_ir, fetch_ir, rows_ir, vector_math
+from multibody.compiler.program import SHORT, Program, Segment
 from multibody.compiler.shape import Shape
 
 SMALL = 250
@@ -19,7 +19,9 @@ _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
 
 
-def modules(program: Program, shape: Shape, sizes_out: list[int], scan: entry_ir.Scan | None = None) -> list[str]:
+def modules(
+    program: Program, shape: Shape, sizes_out: list[int], scan: entry_ir.Scan | None = None, name: str = "kernel"
+) -> list[str]:
     """The texts of the modules of a kernel: one, or for large programs several that are compiled one by one.
 
     Args:
@@ -27,24 +29,25 @@ def modules(program: Program, shape: Shape, sizes_out: list[int], scan: entry_ir
         shape: how numbers are held.
         sizes_out: the elements per sample of every result.
         scan: for a scan over time.
+        name: of its entry.
     """
     needed = _math_needed(program)
     library = vector_math.library(needed, shape.lanes, shape.dtype, fma=shape.fma) if needed else ""
     alone = sum(map(_weight, program.segments)) <= GROUP
     direct = alone and scan is None and _is_small(program, sizes_out)
-    entry = entry_ir.entry(program, shape, sizes_out, scan, direct=direct)
+    fetch = fetch_ir.plan(program, shape, sizes_out) if scan is None else fetch_ir.nothing(program)
+    entry = entry_ir.entry(program, shape, sizes_out, scan, name, fetch, direct=direct)
     rows = "\n".join([entry_ir.rows(program, shape, sizes_out, scan), entry, _MEMORY])
-    numbered = list(enumerate(program.segments))
     if alone:  # one module, in which LLVM sees all calls
-        code = [_segment(program, segment, number, shape) for number, segment in numbered]
+        code = [_segment(program, k, f"{name}.{k}", shape, fetch) for k in range(len(program.segments))]
         code += [_direct(program, shape, sizes_out)] if direct else []
         return [
             "\n".join([library, _intrinsics(shape, library), rows, *code]).replace(
-                "define void @segment", "define internal void @segment"
+                f"define void @{name}.", f"define internal void @{name}."
             )
         ]
     v = shape.vector
-    calls = [f"declare void @segment{number}(ptr, i64)" for number, _ in numbered]
+    calls = [f"declare void @{name}.{k}(ptr, i64, ptr)" for k in range(len(program.segments))]
     texts = ["\n".join([library.replace("define internal", "define"), rows, *calls])]
     math = "\n".join(
         f"declare {f'{{{v}, {v}}}' if op == 'sincos' else v} @{vector_math.symbol(op, shape.lanes, shape.dtype)}"
@@ -53,10 +56,10 @@ def modules(program: Program, shape: Shape, sizes_out: list[int], scan: entry_ir
     )
     group: list[str] = []
     weight = 0
-    for number, segment in numbered:
-        group.append(_segment(program, segment, number, shape))
+    for k, segment in enumerate(program.segments):
+        group.append(_segment(program, k, f"{name}.{k}", shape, fetch))
         weight += _weight(segment)
-        if weight >= GROUP or number == len(numbered) - 1:
+        if weight >= GROUP or k == len(program.segments) - 1:
             texts.append("\n".join([math, _intrinsics(shape, ""), *group]))
             group, weight = [], 0
     return texts
@@ -82,24 +85,33 @@ def _math_needed(program: Program) -> list[str]:
 def _intrinsics(shape: Shape, declared: str) -> str:
     """Declarations that are not in a text already."""
     v, suffix = shape.vector, f"v{shape.lanes}f{8 * shape.size}"
-    return "\n".join(
-        f"declare {v} @llvm.{name}.{suffix}({', '.join([v] * arity)})"
-        for name, arity in (("sqrt", 1), ("fabs", 1), ("fma", 3))
-        if f"@llvm.{name}.{suffix}(" not in declared
+    return (
+        fetch_ir.INTRINSIC
+        + "\n"
+        + "\n".join(
+            f"declare {v} @llvm.{name}.{suffix}({', '.join([v] * arity)})"
+            for name, arity in (("sqrt", 1), ("fabs", 1), ("fma", 3))
+            if f"@llvm.{name}.{suffix}(" not in declared
+        )
     )
 
 
 # ---- segments --------------------------------------------------------------------------------------------------------
 
 
-def _segment(program: Program, segment: Segment, number: int, shape: Shape) -> str:
+def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetch_ir.Plan) -> str:
+    segment, lines = program.segments[number], fetch.lines[number]
     emit = _Emitter(program, segment, shape)
     places: dict[int, list[int]] = {}
     for k, slot in segment.stores:
         places.setdefault(k, []).append(slot)
     read = set(segment.loads.values())
-    for k in dict.fromkeys([*segment.nodes, *places]):
+    asked = 0
+    for position, k in enumerate(dict.fromkeys([*segment.nodes, *places])):
         emit.node(k)
+        while asked < len(lines) and asked * len(segment.nodes) <= position * len(lines):
+            emit.lines += fetch_ir.ask(fetch, lines[asked])
+            asked += 1
         for slot in places.get(k, ()):
             if slot not in read:  # at once, so that no register waits for the end
                 emit.store(k, slot)
@@ -108,13 +120,14 @@ def _segment(program: Program, segment: Segment, number: int, shape: Shape) -> s
         emit.store(k, slot)
     return "\n".join(
         [
-            f"define void @segment{number}(ptr noalias %buffer, i64 %count) nounwind {ALIGNED} {{",
+            f"define void @{name}(ptr noalias %buffer, i64 %count, ptr %rows) nounwind {ALIGNED} {{",
             "entry:",
             "  br label %loop",
             "loop:",
             "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
             f"  %at = mul i64 %i, {shape.row}",
             "  %p = getelementptr inbounds i8, ptr %buffer, i64 %at",
+            *fetch_ir.bases(fetch, number),
             *emit.lines,
             "  %next = add i64 %i, 1",
             "  %more = icmp ult i64 %next, %count",
@@ -129,7 +142,7 @@ def _segment(program: Program, segment: Segment, number: int, shape: Shape) -> s
 def _is_small(program: Program, sizes_out: list[int]) -> bool:
     """Whether moving rows weighs as much as the work, so that it pays to move them past the buffer."""
     runs = entry_ir.runs(program)
-    short = max([run[3] for run in runs] + sizes_out, default=0) <= rows_ir.UNROLLED
+    short = max([run[3] for run in runs] + sizes_out, default=0) <= SHORT
     return bool(runs and sizes_out) and short and program.steps == [0] and len(program.segments[0].nodes) <= SMALL
 
 

@@ -2,7 +2,8 @@
 
 A segment is a function that loops over a tile of samples. Values that several segments share live in slots: rows of a
 structure-of-arrays buffer, one vector per group of samples of the tile. Arguments, results and values that loops carry
-have slots of their own; the others are used again as soon as their value is dead.
+have slots of their own; the others are used again as soon as their value is dead. Elements of long results that are the
+same value share a slot, as the two halves of a mass matrix do.
 """
 
 import struct
@@ -14,10 +15,12 @@ from multibody.compiler.graph import Graph
 from multibody.compiler.ops import OPS
 from multibody.compiler.passes import Block
 
-SEGMENT = 1000
+SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
-ONE_BLOCK = 1500
+ONE_BLOCK = 4500
 """Up to so many nodes code is not cut at all."""
+SHORT = 16
+"""Elements of a result up to which they lie side by side in the slots, and are written by code without loops."""
 ZEROS = 8
 """Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
 GAP = 3
@@ -96,14 +99,19 @@ class _Cutter:
 
     def program(self) -> Program:
         inputs = self.arguments()
-        zeros = self.zeros()
-        outputs = [-1 if position in zeros else self.fresh() for position in range(len(self.block.outputs))]
+        outputs = self.places()
         steps = self.region(-1)
         # results: into their slots where they are made, or after all loops when they come from elsewhere
         elsewhere: list[tuple[int, int]] = []
-        for position, (k, slot) in enumerate(zip(self.block.outputs, outputs, strict=True)):
-            if position not in self.feedback and slot >= 0:
-                (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
+        wanted = [
+            (k, slot)
+            for position, (k, slot) in enumerate(zip(self.block.outputs, outputs, strict=True))
+            if position not in self.feedback and slot >= 0
+        ]
+        for k, slot in dict.fromkeys(wanted):
+            (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
+            if k in self.home:
+                self.slot[k] = slot
         if not steps or isinstance(steps[-1], Repeat) or len(elsewhere) > SEGMENT:
             steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
         else:
@@ -127,6 +135,23 @@ class _Cutter:
             self.slot[k] = self.fresh()
             found.append((argument, element, self.slot[k]))
             before = (argument, element)
+        return found
+
+    def places(self) -> list[int]:
+        """The slots of results; -1 where many zeros lie side by side."""
+        zeros, shared = self.zeros(), dict[int, int]()
+        found: list[int] = []
+        for size in self.sizes:
+            for position in range(len(found), len(found) + size):
+                k = self.block.outputs[position]
+                if position in zeros:
+                    found.append(-1)
+                elif size <= SHORT or position in self.feedback:
+                    found.append(self.fresh())
+                else:
+                    if k not in shared:
+                        shared[k] = self.fresh()
+                    found.append(shared[k])
         return found
 
     def zeros(self) -> set[int]:
@@ -215,7 +240,7 @@ class _Cutter:
         for number, piece in enumerate(self.pieces):
             mine = set(piece)
             for k in piece:
-                if self.last.get(k, number) > number:
+                if self.last.get(k, number) > number and k not in self.slot:
                     self.slot[k] = free.pop() if free else self.fresh()
                     expiring.setdefault(self.last[k], []).append(self.slot[k])
                     self.stores[number].append((k, self.slot[k]))

@@ -1,83 +1,93 @@
 """The text of the LLVM functions that write results from slots to rows of arrays.
 
-A row is written in parts. Values come from slots, transposed in registers as `rows_ir` has it. Zeros that lie side by
-side, as in the mass matrix of a robot with branches, have no slots: they are written straight to the rows. Which parts
-a row has is a table, over which one function loops; short rows of values alone have functions of their own without
-loops. Lanes past the last sample write into a dustbin.
+A row is written in parts. Values come from slots, transposed in registers as `rows_ir` has it; a table has the slot of
+each, for equal values share one. Zeros that lie side by side, as in the mass matrix of a robot with branches, have no
+slots: they are written straight to the rows. Which parts a row has is a table, over which one function loops; short
+rows of values alone have functions of their own without loops. Lanes past the last sample write into a dustbin.
 """
 
 from itertools import groupby
 from typing import NamedTuple
 
-from multibody.compiler.program import ZEROS, Program
-from multibody.compiler.rows_ir import UNROLLED, four_rows, one_row, row_names, slot_of, straight_out
+from multibody.compiler.program import SHORT, ZEROS, Program
+from multibody.compiler.rows_ir import four_rows, one_row, row_names, straight_out
 from multibody.compiler.shape import Shape
 
-_FIELDS = ("zeros", "source", "column", "length")
-"""Of a part in the table: whether it is zeros, the place of its first slot in bytes, and where it is in a row."""
+_FIELDS = ("zeros", "column", "length")
 
 
 class Part(NamedTuple):
     """Elements that lie side by side in a row."""
 
+    zeros: bool
+    """Whether they are zeros, which have no slots."""
     column: int
     length: int
-    slot: int
-    """The slot of the first one, or -1 for zeros."""
 
 
-def parts(program: Program, sizes: list[int], places: list[int]) -> list[list[Part]]:
-    """The parts of every result's rows.
+class Row(NamedTuple):
+    """The row of a result: the slot of every element, and its parts."""
+
+    slots: list[int]
+    parts: list[Part]
+
+    @property
+    def short(self) -> bool:
+        """Whether it is of values alone, and has a function of its own."""
+        return len(self.slots) <= SHORT and not any(part.zeros for part in self.parts)
+
+
+def rows_of(program: Program, sizes: list[int], places: list[int]) -> list[Row]:
+    """The rows of all results.
 
     Args:
         program: what is computed.
         sizes: the elements per sample of every result.
         places: of the first results, where they begin when the program's own slots are not theirs.
     """
-    found: list[list[Part]] = []
+    found: list[Row] = []
     first = 0
     for m, size in enumerate(sizes):
-        slots = program.outputs[first : first + size]
+        own = program.outputs[first : first + size]
         first += size
-        if m < len(places) or not size:
-            found.append([Part(0, size, places[m] if m < len(places) else 0)])
-            continue
-        row: list[Part] = []
-        for _, group in groupby(range(size), key=lambda k, slots=slots: slots[k] < 0):
+        slots = list(range(places[m], places[m] + size)) if m < len(places) else own
+        parts: list[Part] = []
+        for zeros, group in groupby(range(size), key=lambda k, slots=slots: slots[k] < 0):
             columns = list(group)
-            row.append(Part(columns[0], len(columns), slots[columns[0]]))
-        found.append(row)
+            parts.append(Part(zeros, columns[0], len(columns)))
+        found.append(Row(slots, parts))
     return found
 
 
-def is_short(row: list[Part]) -> bool:
-    """Whether a row of values alone has a function of its own."""
-    return len(row) == 1 and row[0].slot >= 0 and row[0].length <= UNROLLED
-
-
-def functions(shape: Shape, rows: list[list[Part]]) -> str:
+def functions(shape: Shape, rows: list[Row]) -> str:
     """What a kernel with such rows of results needs."""
-    texts = [_store_rows(shape, n) for n in sorted({row[0].length for row in rows if is_short(row)})]
-    if all(map(is_short, rows)):
+    texts = [_store_rows(shape, n) for n in sorted({len(row.slots) for row in rows if row.short})]
+    if all(row.short for row in rows):
         return "\n".join(texts)
-    texts += [_table(m, row, shape) for m, row in enumerate(rows) if not is_short(row)]
+    texts += [_tables(m, row, shape) for m, row in enumerate(rows) if not row.short]
     return "\n".join([*texts, _store_rows(shape, None), _unpack(shape)])
 
 
-def store(m: int, row: list[Part], shape: Shape, buffer: str, stride: str, base: str) -> list[str]:
+def store(m: int, row: Row, shape: Shape, buffer: str, stride: str, base: str) -> list[str]:
     """Lines that write a tile's rows of result m, which are that many bytes apart."""
-    first, name, table = 0, "store_rows", f"ptr @parts{m}, i64 {len(row)}"
-    if is_short(row):
-        first, name, table = row[0].slot * shape.bytes, f"store_rows{row[0].length}", "ptr null, i64 0"
+    first, name, tables = 0, "store_rows", f"ptr @slots{m}, ptr @parts{m}, i64 {len(row.parts)}"
+    if row.short:
+        first = row.slots[0] * shape.bytes if row.slots else 0
+        name, tables = f"store_rows{len(row.slots)}", "ptr null, ptr null, i64 0"
     return [
         f"  %from{m} = getelementptr inbounds i8, ptr {buffer}, i64 {first}",
-        f"  call void @{name}(ptr %from{m}, ptr {base}, i64 {stride}, i64 %t, i64 %count, i64 %n, ptr %bin, {table})",
+        f"  call void @{name}(ptr %from{m}, ptr {base}, i64 {stride}, i64 %t, i64 %count, i64 %n, ptr %bin, {tables})",
     ]
 
 
-def _table(m: int, row: list[Part], shape: Shape) -> str:
-    words = [f"i64 {x}" for p in row for x in (int(p.slot < 0), p.slot * shape.bytes, p.column, p.length)]
-    return f"@parts{m} = internal constant [{len(words)} x i64] [{', '.join(words)}], align 8"
+def _tables(m: int, row: Row, shape: Shape) -> str:
+    """The places of the slots in bytes, and the parts."""
+    slots = [f"i64 {slot * shape.bytes}" for slot in row.slots]
+    words = [f"i64 {int(x)}" for part in row.parts for x in part]
+    return "\n".join(
+        f"@{name}{m} = internal constant [{len(numbers)} x i64] [{', '.join(numbers)}], align 8"
+        for name, numbers in (("slots", slots), ("parts", words))
+    )
 
 
 def _store_rows(shape: Shape, length: int | None) -> str:
@@ -90,11 +100,11 @@ def _store_rows(shape: Shape, length: int | None) -> str:
             f"  %e{lane} = icmp ult i64 %s{lane}, %n",
             f"  %c{lane} = select i1 %e{lane}, ptr %p{lane}, ptr %bin",
         ]
-    copy = [f"  call void @unpack(ptr %d, ptr %table, i64 %parts, {row_names(shape)})"]
+    copy = [f"  call void @unpack(ptr %d, ptr %slots, ptr %table, i64 %parts, {row_names(shape)})"]
     return "\n".join(
         [
             f"define internal void @store_rows{'' if length is None else length}(ptr %from, ptr %base, i64 %bytes, "
-            "i64 %t, i64 %count, i64 %n, ptr %bin, ptr %table, i64 %parts) nounwind {",
+            "i64 %t, i64 %count, i64 %n, ptr %bin, ptr %slots, ptr %table, i64 %parts) nounwind {",
             "entry:",
             "  br label %loop",
             "loop:",
@@ -129,9 +139,14 @@ def _store_rows(shape: Shape, length: int | None) -> str:
 
 
 def _unpack(shape: Shape) -> str:
-    """Part after part of the rows: zeros eight at a time, values four at a time, and the last ones again."""
+    """Part after part of the rows: zeros eight at a time, values four at a time, the first and last ones twice.
+
+    Fours lie as whole in the lines of the cache as the first row allows, which for most results is as all rows do: a
+    store across two lines takes twice the time.
+    """
     lines = [
-        f"define internal void @unpack(ptr noalias %slots, ptr %table, i64 %parts, {row_names(shape)}) nounwind {{",
+        f"define internal void @unpack(ptr noalias %from, ptr %slots, ptr %table, i64 %parts, {row_names(shape)}) "
+        "nounwind {",
         "entry:",
         "  br label %part",
         "part:",
@@ -149,23 +164,29 @@ def _unpack(shape: Shape) -> str:
         "  br i1 %is.zeros, label %ends, label %values",
         *_zeros(shape),
         "values:",
-        "  %first = getelementptr i8, ptr %slots, i64 %source",
     ]
     if shape.lanes % 4 == 0:
+        shift = shape.size.bit_length() - 1
         lines += [
             "  %q.last = sub i64 %length, 4",
+            "  %q.i = ptrtoint ptr %r0 to i64",
+            f"  %q.e = lshr i64 %q.i, {shift}",
+            "  %q.f = add i64 %q.e, %column",
+            "  %q.off = and i64 %q.f, 3",
             "  %four = icmp uge i64 %length, 4",
             "  br i1 %four, label %fours, label %ones",
             "fours:",
             "  %q = phi i64 [ 0, %values ], [ %q.next, %fours ]",
             "  %q.c = add i64 %column, %q",
-        ]
-        for k in range(4):
-            lines += slot_of(shape, "%q", k, "q.", "%first")
-            lines.append(f"  %q.v{k} = load {shape.vector}, ptr %q.d{k}, align {shape.bytes}")
-        lines += [
-            *four_rows(shape, "%q.c", "q.", [f"%q.v{k}" for k in range(4)]),
-            *_stepped("q", 4),
+            *(line for k in range(4) for line in _value(shape, "%q.c", k, f"q{k}.")),
+            *four_rows(shape, "%q.c", "q.", [f"%q{k}.v" for k in range(4)]),
+            "  %q.placed = add i64 %q, %q.off",  # the next four that lie in one piece of a line
+            "  %q.end = or i64 %q.placed, 3",
+            "  %q.past = add i64 %q.end, 1",
+            "  %q.ahead = sub i64 %q.past, %q.off",
+            "  %q.fits = icmp ult i64 %q.ahead, %q.last",
+            "  %q.next = select i1 %q.fits, i64 %q.ahead, i64 %q.last",
+            "  %q.more = icmp ult i64 %q, %q.last",
             "  br i1 %q.more, label %fours, label %next",
         ]
     else:
@@ -174,8 +195,7 @@ def _unpack(shape: Shape) -> str:
         "ones:",
         "  %m = phi i64 [ 0, %values ], [ %m1, %ones ]",
         "  %m.c = add i64 %column, %m",
-        *slot_of(shape, "%m", 0, "m.", "%first"),
-        f"  %m.v = load {shape.vector}, ptr %m.d0, align {shape.bytes}",
+        *_value(shape, "%m.c", 0, "m."),
         *one_row(shape, "%m.c", "m.", "%m.v"),
         "  %m1 = add i64 %m, 1",
         "  %m.more = icmp ult i64 %m1, %length",
@@ -189,6 +209,17 @@ def _unpack(shape: Shape) -> str:
         "}",
     ]
     return "\n".join(lines)
+
+
+def _value(shape: Shape, column: str, k: int, tag: str) -> list[str]:
+    """The vector %{tag}v of a column, and k columns on."""
+    return [
+        f"  %{tag}k = add i64 {column}, {k}",
+        f"  %{tag}a = getelementptr i64, ptr %slots, i64 %{tag}k",
+        f"  %{tag}o = load i64, ptr %{tag}a, align 8",
+        f"  %{tag}d = getelementptr i8, ptr %from, i64 %{tag}o",
+        f"  %{tag}v = load {shape.vector}, ptr %{tag}d, align {shape.bytes}",
+    ]
 
 
 def _zeros(shape: Shape) -> list[str]:
@@ -235,13 +266,3 @@ def _zeros(shape: Shape) -> list[str]:
             f"  br i1 %z.m{lane}, label %fill{lane}, label %{after}",
         ]
     return lines
-
-
-def _stepped(name: str, step: int) -> list[str]:
-    """Lines that advance to the next elements, or to the last ones when fewer are left."""
-    return [
-        f"  %{name}.ahead = add i64 %{name}, {step}",
-        f"  %{name}.fits = icmp ult i64 %{name}.ahead, %{name}.last",
-        f"  %{name}.next = select i1 %{name}.fits, i64 %{name}.ahead, i64 %{name}.last",
-        f"  %{name}.more = icmp ult i64 %{name}, %{name}.last",
-    ]

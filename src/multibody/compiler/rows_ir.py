@@ -7,23 +7,22 @@ time. Short rows, which are most, have functions of their own without loops. Lan
 
 from collections.abc import Callable
 
+from multibody.compiler.program import SHORT
 from multibody.compiler.shape import Shape
 
-UNROLLED = 16
-"""Rows up to this length have code of their own."""
 _LANE = 16
 """Bytes within which shuffles are cheap."""
 
 
 def loader(length: int) -> str:
     """The name of the function that loads rows of that length."""
-    return f"load_rows{length}" if length <= UNROLLED else "load_rows"
+    return f"load_rows{length}" if length <= SHORT else "load_rows"
 
 
 def functions(shape: Shape, lengths: set[int]) -> str:
     """What a kernel that loads rows of these lengths needs."""
-    parts = [_load_rows(shape, n) for n in sorted(lengths) if n <= UNROLLED]
-    if any(n > UNROLLED for n in lengths):
+    parts = [_load_rows(shape, n) for n in sorted(lengths) if n <= SHORT]
+    if any(n > SHORT for n in lengths):
         parts += [_pack(shape), _load_rows(shape, None)]
     return "\n".join(parts)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from multibody.compiler import cache, llvm_ir, native, workers
+from multibody.compiler import cache, forms, native, workers
 from multibody.compiler.compile import fingerprint
 from multibody.compiler.config import config, is_eager
 from multibody.compiler.entry_ir import Scan as Places
@@ -23,7 +23,6 @@ from multibody.compiler.kernel import PIECE, Argument, Signature, revive, rows_o
 from multibody.compiler.layout import Layout, flatten, rebuild
 from multibody.compiler.passes import prepare
 from multibody.compiler.program import cut
-from multibody.compiler.shape import choose_shape
 from multibody.compiler.trace import Trace, trace
 from multibody.errors import InputError
 
@@ -62,8 +61,8 @@ class Scan:
         self._objects = objects
         self._work = work
         self._step = step
-        self.code = native.link(objects, "kernel")
-        self.entry = _ENTRY(self.code.addresses["kernel"])
+        self.code = native.link(objects, *forms.ENTRIES)
+        self.entry, self.one = (_ENTRY(self.code.addresses[name]) for name in forms.ENTRIES)
         self.rate = 5e-10 * (1 + work)  # seconds per sample and step, a guess to begin with
 
     def __call__(
@@ -215,7 +214,8 @@ class Scan:
                 size = math.prod(shape) * array.itemsize
                 kept = m >= len(finals)
                 out[m] = array.ctypes.data + size * (start * total + done // every if kept else start)
-            self.entry(data, strides, offsets, out, end - start, piece, every - done % every, every, total)
+            entry = self.one if end - start == 1 else self.entry
+            entry(data, strides, offsets, out, end - start, piece, every - done % every, every, total)
             self.rate = max(1e-11, (time.perf_counter() - begun) / (piece * (end - start)))
             done += piece
 
@@ -299,22 +299,19 @@ def compile_scan(
 
 
 def _build(traced: Trace, plan: Plan, key: str) -> cache.Entry:
-    machine = native.host()
     block = prepare(traced.graph, _with_all_states(traced, plan))
     leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}
     states = [(i, e) for i in range(plan.states) for e in range(math.prod(traced.inputs[i].shape))]
     sizes = [ids.size for ids in traced.outputs]
     program = cut(block, sizes, {position: leaves[element] for position, element in enumerate(states)})
     slots = {(argument, element): slot for argument, element, slot in program.inputs}
-    lanes = machine.lanes * (2 if traced.dtype == np.float32 else 1)
-    shape = choose_shape(program, lanes, traced.dtype.name, fma=machine.fma)
     moving = range(plan.states, plan.states + plan.inputs)
     places = Places(
         plan.states,
         [slots.get((i, 0), 0) for i in range(plan.states)],
         {i: math.prod(traced.inputs[i].shape) for i in moving},
     )
-    texts = llvm_ir.modules(program, shape, sizes, places)
+    texts = forms.texts(program, sizes, traced.dtype, places)
     header = {"ops": dict(block.graph.count(block.order)), "work": block.graph.work(block.order)}
     entry = cache.Entry(header, [native.compile_object(text, config.level) for text in texts])
     cache.store(key, entry)

@@ -12,8 +12,8 @@ NEAR, FAR = 24 * 1024, 96 * 1024
 RESIDENT = 2600
 """Nodes whose code stays in an instruction cache of 32 KB from one tile to the next."""
 
-WIDE = 64 * 1024
-"""Bytes of slots of one long vector beyond which half a vector is taken: a single call goes through all of them."""
+REACH = 40 * 1024
+"""Bytes of slots and rows of one vector up to which results can be fetched early and are still there when written."""
 HALF = 32
 """Bytes of a vector that is not halved."""
 
@@ -66,12 +66,31 @@ class Shape(NamedTuple):
 
 
 def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool) -> Shape:
-    """A tile that keeps the slots, and the rows that pass by, in cache."""
+    """For batches: a tile that keeps the slots, and the rows that pass by, in cache.
+
+    Long vectors are halved where writing results is most of the work, and they can then be fetched early.
+    """
     shape = Shape(lanes, dtype, max(1, program.slots), 1, fma)
-    if shape.bytes > HALF and shape.row > WIDE:
-        shape = shape._replace(lanes=lanes // 2)
-    rows = (len(program.inputs) + len(program.outputs)) * shape.bytes
-    near = min(64, NEAR // (shape.row + rows))
     nodes = sum(len(segment.nodes) for segment in program.segments)
+    half = shape._replace(lanes=lanes // 2)
+    crowded = shape.bytes > HALF and _near(program, shape) > NEAR
+    if crowded and nodes < 4 * len(program.outputs) and within_reach(program, half):
+        shape = half
+    near = min(64, NEAR // _near(program, shape))
     far = min(8, FAR // shape.row) if nodes > RESIDENT else 1
     return shape._replace(tile=max(1, near, far))
+
+
+def lone_shape(program: Program, dtype: str, *, fma: bool) -> Shape:
+    """For one sample."""
+    return Shape(1, dtype, max(1, program.slots), 1, fma)
+
+
+def within_reach(program: Program, shape: Shape) -> bool:
+    """Whether slots and rows of one vector fit into the first-level cache together."""
+    return _near(program, shape) <= REACH
+
+
+def _near(program: Program, shape: Shape) -> int:
+    """Bytes of slots and rows of one vector."""
+    return shape.row + (len(program.inputs) + len(program.outputs)) * shape.bytes

@@ -1,0 +1,38 @@
+"""The two forms of a kernel: one for batches, in vectors, and one for a single sample, without any.
+
+A vector of which one lane is used costs as much as a full one, and its slots and rows are as long. A program of some
+size is therefore compiled twice, and a call with one sample goes to the entry `one`. Both do the same operations in the
+same order: their results are equal bit for bit.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from multibody.compiler import entry_ir, llvm_ir, native
+from multibody.compiler.program import Program
+from multibody.compiler.shape import choose_shape, lone_shape
+
+ENTRIES = ("kernel", "one")
+LEAST, MOST = 250, 30_000
+"""Nodes of a program that is compiled twice: fewer are fast in any form, more would take long to compile."""
+_ALIAS = "@one = alias void (), ptr @kernel"
+
+
+def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry_ir.Scan | None = None) -> list[str]:
+    """The texts of all modules, in which both entries are.
+
+    Args:
+        program: what to compute.
+        sizes: the elements per sample of every result.
+        dtype: float64 or float32.
+        scan: for a scan over time.
+    """
+    machine = native.host()
+    lanes = machine.lanes * (2 if dtype == np.float32 else 1)
+    first, *rest = llvm_ir.modules(program, choose_shape(program, lanes, dtype.name, fma=machine.fma), sizes, scan)
+    nodes = sum(len(segment.nodes) for segment in program.segments)
+    if not LEAST <= nodes <= MOST:
+        return [f"{first}\n{_ALIAS}", *rest]
+    alone = llvm_ir.modules(program, lone_shape(program, dtype.name, fma=machine.fma), sizes, scan, "one")
+    return [first, *rest, *alone]

@@ -1,0 +1,162 @@
+"""The two forms of a kernel, for batches and for one sample, and the rows that are asked for early."""
+
+import re
+
+import numpy as np
+import pytest
+
+import multibody as mb
+from multibody.compiler import fetch_ir, forms, native
+from multibody.compiler.passes import prepare
+from multibody.compiler.program import cut
+from multibody.compiler.shape import Shape, choose_shape
+
+DTYPES = ("float64", "float32")
+COUNTS = (0, 1, 2, 3, 7, 8, 9, 31, 100, 1030)
+
+
+def grown(width, rounds):
+    """A function of x, (6,), with a long symmetric result, zeros in it, and a short one."""
+
+    def function(x):
+        values = [x[k % 6] * (1.0 + 0.03 * k) for k in range(width)]
+        for k in range(rounds):
+            a, b = values[k % width], values[(5 * k + 2) % width]
+            values[k % width] = np.sin(a) * b + a / (1.5 + b * b)
+        square = np.zeros((width, width), dtype=object)
+        for i in range(width):
+            for j in range(i + 1):
+                square[i, j] = square[j, i] = values[i] * values[j] if (i * j) % 3 else 0.0
+        rows = [np.stack([1.0 * x[0] * 0.0 + e if isinstance(e, float) else e for e in row]) for row in square]
+        return np.stack(rows), np.stack(values[:3])
+
+    return function
+
+
+def program_of(kernel):
+    traced = kernel.trace()
+    sizes = [ids.size for ids in traced.outputs]
+    return cut(prepare(traced.graph, traced.roots), sizes), sizes
+
+
+def nodes_of(program):
+    return sum(len(segment.nodes) for segment in program.segments)
+
+
+def bits(arrays):
+    return [np.asarray(a).tobytes() for a in arrays]
+
+
+def entries(kernel):
+    return set(re.findall(r"^(?:define void )?@(kernel|one)\b", kernel.ir, flags=re.M))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("width", "rounds"), [(4, 10), (12, 300), (20, 1500)])
+def test_one_sample_and_a_batch_have_the_same_bits(width, rounds, dtype):
+    kernel = mb.compile(grown(width, rounds), 6, dtype=dtype)
+    assert entries(kernel) == set(forms.ENTRIES)
+    X = np.random.default_rng(0).uniform(-1, 1, (1030, 6)).astype(dtype)
+    whole = kernel(X)
+    for count in COUNTS:
+        assert bits(kernel(X[:count])) == bits(part[:count] for part in whole)
+    for k in (0, 5, 1029):
+        assert bits(kernel(X[k])) == bits(part[k] for part in whole)
+        out = tuple(np.full(part.shape[1:], np.nan, dtype) for part in whole)
+        assert kernel(X[k], out=out) is out
+        assert bits(out) == bits(part[k] for part in whole)
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "regressor"])
+def test_both_forms_of_a_robot(name):
+    robot = mb.load("panda")
+    rng = np.random.default_rng(1)
+    state = robot.random(rng, (70,)), *rng.standard_normal((2, 70, robot.nv))
+    kernel = robot.kernel(name)
+    given = state[: len(kernel.signature.inputs)]
+    results = kernel(*given)
+    parts = results if isinstance(results, tuple) else (results,)
+    for k in range(0, 70, 23):
+        one = kernel(*(array[k] for array in given))
+        assert bits(one if isinstance(one, tuple) else (one,)) == bits(part[k] for part in parts)
+
+
+def test_only_programs_of_some_size_are_compiled_twice(monkeypatch):
+    kernel = mb.compile(grown(12, 300), 6)
+    assert forms.LEAST < nodes_of(program_of(kernel)[0]) < forms.MOST
+    assert "define void @one(" in kernel.ir
+    monkeypatch.setattr(forms, "MOST", forms.LEAST)
+    assert "define void @one(" not in kernel.ir
+    assert "@one = alias" in kernel.ir
+    assert "@one = alias" in mb.compile(lambda x: x + 1.0, 6).ir
+
+
+def test_a_scan_of_one_sample_has_the_bits_of_a_batch():
+    def step(x, u):
+        y = grown(6, 60)(x)[1]
+        new = np.tanh(np.concatenate([y, x[:3]]) + u)
+        return new, np.outer(new, new)
+
+    scan = mb.compile_scan(step, (6,), [(6,)])
+    rng = np.random.default_rng(2)
+    X, U = rng.standard_normal((9, 6)), rng.standard_normal((9, 12, 6))
+    last, seen = scan(X, U)
+    for k in range(9):
+        assert bits(scan(X[k], U[k])) == bits((last[k], seen[k]))
+
+
+def test_equal_elements_of_long_results_share_a_slot():
+    program, (size, _) = program_of(mb.compile(grown(12, 300), 6))
+    square = np.reshape(program.outputs[:size], (12, 12))
+    both = (square >= 0) & (square.T >= 0)
+    np.testing.assert_array_equal(square[both], square.T[both])
+    distinct = {s for s in program.outputs[:size] if s >= 0}
+    assert len(distinct) < size / 2
+    assert len(set(program.outputs[size:])) == 3
+    stored = [slot for segment in program.segments for _, slot in segment.stores]
+    assert len(stored) == len(set(stored))
+
+
+# ---- rows that are asked for -----------------------------------------------------------------------------------------
+
+
+def asked(ir):
+    """How often lines are asked for to write and to read."""
+    return ir.count("i32 1, i32 3, i32 1)"), ir.count("i32 0, i32 2, i32 1)")
+
+
+def test_lines_of_results_are_asked_for_once_each():
+    kernel = mb.compile(grown(12, 300), 6)
+    program, sizes = program_of(kernel)
+    shape = choose_shape(program, native.host().lanes, "float64", fma=True)
+    plan = fetch_ir.plan(program, shape, sizes)
+    lines = [line for segment in plan.lines for line in segment]
+    assert len(lines) == len(set(lines)) == sum(-(-size * shape.bytes // 64) for size in sizes)
+    assert asked(kernel.ir) == (len(lines), 0)
+    assert not any(fetch_ir.plan(program, Shape(1, "float64", program.slots, 1, True), sizes).lines)
+
+
+def test_results_that_would_not_stay_near_are_not_asked_for():
+    kernel = mb.compile(lambda x: np.outer(np.sin(x), np.cos(x)) * np.exp(x), 80)
+    assert asked(kernel.ir)[0] == 0
+    assert asked(kernel.ir)[1] > 0  # 80 elements of the argument
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [31, 32, 200])
+def test_long_arguments_in_every_layout(n, dtype):
+    def function(x, y):
+        return (np.sin(x) * y + np.roll(x, 1)) * (1.0 + x[0]), x * y
+
+    kernel = mb.compile(function, n, n, dtype=dtype)
+    assert (asked(kernel.ir)[1] > 0) == (2 * n >= fetch_ir.MANY)
+    rng = np.random.default_rng(3)
+    X, Y = rng.standard_normal((2, 301, n)).astype(dtype)
+    whole = kernel(X, Y)
+    assert bits(kernel(X[:1], Y)) == bits(kernel(np.repeat(X[:1], 301, axis=0), Y))  # one row for all
+    wide = np.zeros((301, n + 5), dtype)
+    wide[:, 2:-3] = X
+    assert bits(kernel(wide[:, 2:-3], Y)) == bits(whole)  # rows with gaps
+    grid = np.broadcast_to(X[:7, None], (7, 5, n))
+    assert bits(kernel(grid, Y[:5])) == bits(kernel(grid.reshape(35, n), np.tile(Y[:5], (7, 1))))  # a table of rows
+    assert bits(kernel(X[::-1], Y[::-1])) == bits(part[::-1] for part in whole)
