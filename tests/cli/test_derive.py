@@ -12,7 +12,7 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
-from multibody.cli.derive import _place
+from multibody.cli.derive import _values
 from multibody.derive.printing.text import width
 from multibody.errors import InputError
 
@@ -22,7 +22,8 @@ URDF = """<robot name="swing">
   <link name="frame"/>
   <link name="seat"><inertial><origin xyz="0 0 -0.75"/><mass value="2.5"/>
     <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="hinge" type="continuous"><parent link="frame"/><child link="seat"/><axis xyz="0 -1 0"/></joint>
+  <joint name="hinge" type="continuous"><parent link="frame"/><child link="seat"/><axis xyz="0 -1 0"/>
+    <dynamics damping="0.25"/></joint>
 </robot>
 """
 
@@ -55,6 +56,10 @@ def test_a_file_with_symbols(swing: str) -> None:
     assert "1.41625 q̈ + 18.39375 sin(q) = τ" in run("derive", swing).out
 
 
+def test_a_file_with_dampers(swing: str) -> None:
+    assert "1.41625 q̈ + 18.39375 sin(q) = -q̇/4 + τ" in run("derive", swing, "--passive").out
+
+
 def test_a_linear_model_at_a_place(swing: str) -> None:
     done = run("derive", swing, "--symbols", "masses,centers,gravity", "--show", "linear", "--at", "q=pi")
     assert done.code == 0, done.err
@@ -64,17 +69,50 @@ def test_a_linear_model_at_a_place(swing: str) -> None:
     assert "-12.98" in everywhere  # 18.39375 / 1.41625
 
 
-def test_values_of_places() -> None:
+def test_no_number_of_a_linear_model_is_too_long_to_read() -> None:
+    done = run("derive", "planar-arm", "--symbols", "masses", "--show", "linear", "--at", "q_1=pi")
+    assert done.code == 0, done.err
+    assert not re.search(r"\d{10}", done.out)
+
+
+def test_values_by_name() -> None:
     half = sp.Rational(1, 2)
-    assert _place("a=pi, b=-pi/2, c=0.5, d=2pi") == [{"a": sp.pi, "b": -half * sp.pi, "c": half, "d": 2 * sp.pi}]
-    assert _place("a=1e-3, b=2.5E2") == [{"a": sp.Rational(1, 1000), "b": 250}]
-    assert _place(" ") is None
-    with pytest.raises(InputError, match=r"a number or a multiple of pi for a, got '1/0'"):
-        _place("a=1/0")
+    assert _values("a=pi, b=-pi/2, c=0.5, d=2pi", "--at") == {"a": sp.pi, "b": -half * sp.pi, "c": half, "d": 2 * sp.pi}
+    assert _values("a=1e-3, b=2.5E2", "--at") == {"a": sp.Rational(1, 1000), "b": 250}
+    assert _values(" ", "--at") == {}
+    with pytest.raises(InputError, match=r"--at: expected a number or a multiple of pi for a, got '1/0'"):
+        _values("a=1/0", "--at")
     with pytest.raises(InputError, match=r"a number or a multiple of pi for a, got '__import__'"):
-        _place("a=__import__")
-    with pytest.raises(InputError, match="name=value"):
-        _place("pi")
+        _values("a=__import__", "--at")
+    with pytest.raises(InputError, match=r"--parameters: expected .name=value"):
+        _values("pi", "--parameters")
+    with pytest.raises(InputError, match="--at: expected one value of a, got two"):
+        _values("a=1, a=2", "--at")
+
+
+def test_parameters_where_equilibria_need_numbers(tmp_path: Path) -> None:
+    done = run("derive", "spherical-pendulum", "--show", "linear")
+    assert (done.code, "give them as `parameters`" in done.err) == (1, True)
+    done = run("derive", "spherical-pendulum", "--show", "linear", "--parameters", "m=2, l=0.5, g=10, I_x=0.1")
+    assert done.code == 0, done.err
+    assert "With I_x = 0.1, g = 10, l = 1/2, m = 2." in done.out
+    path = tmp_path / "cart.c"
+    done = run("derive", "cart-pendulum", "--c", str(path), "--parameters", "m=2, g=9.81")
+    assert "  parameters = (M, k, l)" in done.out
+    assert "9.81" in path.read_text()
+
+
+def test_parameters_at_a_place() -> None:
+    done = run("derive", "cart-pendulum", "--show", "linear", "--at", "phi=pi", "--parameters", "m=2, g=10, k=0")
+    assert "At x = 0, φ = π\nWith g = 10, k = 0, m = 2." in done.out
+    assert "10 (M + 2)/(M l)" in done.out
+
+
+def test_long_work_is_told_beside_the_result() -> None:
+    with mock.patch("multibody.derive.methods.MANY", 2):
+        done = run("derive", "planar-arm", "--markdown")
+    assert done.err.startswith("note: planar-arm has 3 velocities: 'projected-newton-euler' can take minutes")
+    assert done.out.startswith("# planar-arm")
 
 
 def test_latex_is_a_document() -> None:
@@ -146,6 +184,11 @@ def test_the_list_has_systems_and_methods() -> None:
         (["cart-pendulum", "--method", "newton"], "no method 'newton': there are "),
         (["cart-pendulum", "--compare", "newton"], "no method 'newton': there are "),
         (["cart-pendulum", "--method", "lagrange-multipliers"], "does not fit: there are no constraints"),
+        (["skate", "--symbols", "masses"], "--symbols is for robots: leave it out, skate has symbols and forces of"),
+        (["skate", "--passive"], "--passive is for robots: leave it out, skate has symbols and forces of its own"),
+        (["cart-pendulum", "--compare", ","], "--compare: expected all, or names of methods with commas, got ','"),
+        (["cart-pendulum", "--compare", "all", "--show", "steps"], "--compare prints a table: leave out"),
+        (["cart-pendulum", "--quantity", "bias"], "--quantity needs --c"),
         (["scara", "--symbols", "colours"], "symbols: expected 'all' or some of masses"),
         (["cart-pendulum", "--latex", "--markdown"], "expected one of --unicode, --latex and --markdown"),
         (["cart-pendulum", "--html", "no/such/folder/page.html"], "--html: expected a file in a directory"),
@@ -153,6 +196,8 @@ def test_the_list_has_systems_and_methods() -> None:
         (["cart-pendulum", "--c", "."], "--c: expected a file in a directory that is there, got '.'"),
         (["cart-pendulum", "--c", "cart.h"], "--c: expected a file for the code, its header gets the ending .h"),
         (["cart-pendulum", "--at", "phi=pi"], "--at needs --show linear"),
+        (["cart-pendulum", "--parameters", "m=1"], "--parameters needs --show linear or --c"),
+        (["cart-pendulum", "--show", "linear", "--parameters", "F=1"], "parameters: cart-pendulum has no symbol 'F'"),
         (["cart-pendulum", "--compare", "all", "--latex"], "--compare prints a table: leave out --latex"),
         (["cart-pendulum", "--compare", "lagrange-multipliers"], "cart-pendulum: none of these methods fits"),
         (["cart-pendulum", "--c", "cart.c", "--quantity", "torque"], "no kernel of 'torque'"),

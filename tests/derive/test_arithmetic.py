@@ -6,6 +6,7 @@ import sympy as sp
 
 import multibody as mb
 from multibody.derive.algebra.arithmetic import FUNCTIONS, evaluate
+from multibody.derive.evaluation import numeric
 from multibody.errors import InputError
 
 x, y, z = sp.symbols("x y z", real=True)
@@ -21,7 +22,7 @@ EXPRESSIONS = [
     sp.Rational(2, 7) * x - sp.Float(0.25) * y**4,
     sp.Min(x, y, z) + sp.Max(x, y),
     sp.atan2(x, y) + sp.sign(x - y) * sp.Abs(x - y),
-    sp.exp(-x) * sp.tan(y) + sp.tanh(z) + sp.log(x) + sp.asin(x) + sp.acos(y),
+    sp.exp(-x) * sp.tan(y) + sp.tanh(z) + sp.log(x) + sp.asin(x) + sp.acos(y) + sp.atan(z),
     sp.Integer(3),
 ]
 
@@ -52,5 +53,39 @@ def test_every_function_is_among_the_expressions():
 def test_a_symbol_without_a_value_is_named():
     with pytest.raises(InputError, match="z: there is no value"):
         evaluate([x + z], {x: 1.0})
-    with pytest.raises(InputError, match="gamma"):
-        evaluate([sp.gamma(x)], {x: 1.0})
+
+
+RARE = [sp.gamma(x) * y, sp.sinh(x - y), sp.Piecewise((x, y < 0.5), (x**2 + z, True)), sp.Heaviside(x - y) + sp.erf(z)]
+
+
+@pytest.mark.parametrize("e", RARE, ids=str)
+def test_sympy_computes_what_numpy_does_not_have(e):
+    expected = float(e.subs(AT))
+    assert evaluate([e], AT)[0] == pytest.approx(expected, rel=1e-14)
+    assert numeric(e, AT) == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_kernel_refuses_what_numpy_does_not_have():
+    with pytest.raises(InputError, match=r"gamma\(x\): there is no gamma of arrays or in kernels"):
+        mb.compile(lambda p: evaluate([sp.gamma(x)], {x: p[0]})[0], 1)
+    with pytest.raises(InputError, match=r"f\(x\): it has no real value"):
+        evaluate([sp.Function("f")(x)], {x: 1.0})
+
+
+def test_numbers_that_are_not_finite_are_no_errors():
+    with np.errstate(all="ignore"):
+        assert np.isinf(numeric(1 / x, {x: 0.0}))
+        assert np.isnan(numeric((x - 1) ** sp.Rational(1, 3), {x: 0.0}))
+
+
+def test_matrices_have_their_shape():
+    assert numeric(sp.Matrix([[x, y, 2]]), AT).tolist() == [[0.3, 0.7, 2.0]]
+    assert numeric(sp.zeros(0, 3), AT).shape == (0, 3)
+    assert numeric(2, AT).shape == ()
+
+
+def test_no_expression_is_too_deep():
+    e = x
+    for _ in range(900):
+        e = y + x * e
+    assert evaluate([e], AT)[0] == pytest.approx(AT[y] / (1 - AT[x]))

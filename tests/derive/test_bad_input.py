@@ -347,7 +347,7 @@ def test_values_that_are_not_by_name():
         found.linearise([1])
     with says("inputs: expected values by name"):
         found.equilibria([1])
-    with says("expected equations to compare with, got None"):
+    with says("expected equations, as derive.equations makes them of a system, got None"):
         found.equal(None)
 
 

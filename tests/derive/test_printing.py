@@ -150,6 +150,7 @@ def test_terms_carry_their_signs_and_join_to_the_same_sum() -> None:
             r"\frac{d}{dt}\frac{\partial T}{\partial \dot q} - \frac{\partial T}{\partial q} = \tau",
             "d/dt ∂T/∂q̇ - ∂T/∂q = τ",
         ),
+        (r"d \cos(q) + d_{4} m_{3} + \frac{1}{d m}", "d cos(q) + d₄ m₃ + 1/(d m)"),
         (r"M = \frac{\partial^2 T}{\partial \dot q^2}", "M = ∂²T/∂q̇²"),
         (r"g = -\sum J_S^T F_g", "g = -∑ J_Sᵀ F_g"),
         (r"\frac{m \left(a + b\right)}{2 l}", "m (a + b)/(2 l)"),

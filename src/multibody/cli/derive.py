@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -31,6 +31,7 @@ class Show(StrEnum):
 
 
 AGREE_WITHIN = 1e-12
+QUANTITY = "forward_dynamics"
 WIDEST = 140
 _MEANING = {"tau": ": the generalized forces along v", "t": ": the time"}
 _VALUE = re.compile(r"(-?)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)?\*?(pi)?(?:/(0*[1-9]\d*))?")
@@ -43,15 +44,19 @@ def derive(
         Show.equations
     ),
     at: Annotated[str, typer.Option(help='Where linear: "theta=pi, l=0.5"; else all equilibria.')] = "",
+    parameters: Annotated[str, typer.Option(help='Values of parameters, where linear and in C: "m=2, g=9.81".')] = "",
     as_unicode: Annotated[bool, typer.Option("--unicode", help="Print text; this is the default.")] = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX document.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, with $ formulas.")] = False,
     html: Annotated[Path | None, typer.Option(help="Save a page here that needs no network.")] = None,
     c: Annotated[Path | None, typer.Option("--c", help="Save C code here, and its header beside it.")] = None,
-    quantity: Annotated[str, typer.Option(help="What the C code computes.")] = "forward_dynamics",
+    quantity: Annotated[str, typer.Option(help=f"What the C code computes; {QUANTITY} by default.")] = "",
     symbols: Annotated[
-        str, typer.Option(help="Of a robot: all, or some of masses,centers,inertias,lengths,gravity.")
+        str, typer.Option(help="Of a robot: all, or some of masses, centers, inertias, lengths, gravity.")
     ] = "",
+    passive: Annotated[
+        bool, typer.Option("--passive", help="Of a robot: let springs, dampers and friction of its joints act.")
+    ] = False,
     short: Annotated[bool, typer.Option("--short", help="Write c_12 for cos(q1 + q2).")] = False,
     compare: Annotated[str, typer.Option(help="Compare methods: all, or their names with commas.")] = "",
     listed: Annotated[bool, typer.Option("--list", help="List systems and methods, and leave.")] = False,
@@ -62,34 +67,48 @@ def derive(
     _check_paths(html, c)
     if at and show != Show.linear:
         raise InputError("--at needs --show linear")
-    if compare and (as_latex or as_markdown or html or c):
-        raise InputError("--compare prints a table: leave out --latex, --markdown, --html and --c")
+    if parameters and show != Show.linear and c is None:
+        raise InputError("--parameters needs --show linear or --c; --symbols puts symbols for the numbers of a robot")
+    if quantity and c is None:
+        raise InputError("--quantity needs --c")
+    if compare and (as_latex or as_markdown or html or c or show != Show.equations):
+        raise InputError("--compare prints a table: leave out --latex, --markdown, --html, --c and --show")
     console = terminal()
     if listed or system is None:
         _list(console)
         return
-    found = _system(system, symbols)
+    found = _system(system, symbols, passive)
     if compare:
         _compare(console, found, compare)
         return
-    from multibody import derive as room
+    from multibody.derive import methods
+    from multibody.derive.saving import save
 
-    equations = room.equations(found, method)
+    place, values = _values(at, "--at"), _values(parameters, "--parameters")
+    aside = terminal(stderr=True)
+    slow = methods.why_slow(found, method)
+    if slow:
+        aside.print(f"note: {slow}", style="yellow", soft_wrap=True)
+    with aside.status(f"deriving {found.name}"):
+        equations = methods.equations(found, method)
     if c is not None:
-        _save_c(console, equations, quantity, c)
+        _save_c(console, equations, quantity or QUANTITY, values, c)
+    shown = _Shown(equations, show, place, values, short)
     if html is not None:
-        html.write_text(_written(equations, show, at, short, "html"), encoding="utf-8")
+        save(_written(shown, "html"), html, "--html")
         console.print(f"Saved {html}.", soft_wrap=True)
     if as_latex or as_markdown:
-        print(_written(equations, show, at, short, "latex" if as_latex else "markdown"), end="")
+        print(_written(shown, "latex" if as_latex else "markdown"), end="")
     elif as_unicode or (html is None and c is None):
-        _print(console, equations, show, at, short)
+        _print(console, shown)
 
 
 def _check_paths(html: Path | None, c: Path | None) -> None:
+    from multibody.derive.saving import check_place
+
     for option, path in (("--html", html), ("--c", c)):
-        if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
-            raise InputError(f"{option}: expected a file in a directory that is there, got {str(path)!r}")
+        if path is not None:
+            check_place(path, option)
     if c is not None and c.suffix == ".h":
         raise InputError(f"--c: expected a file for the code, its header gets the ending .h: got {str(c)!r}")
 
@@ -97,19 +116,22 @@ def _check_paths(html: Path | None, c: Path | None) -> None:
 # What to derive
 
 
-def _system(name: str, symbols: str) -> "System":
+def _system(name: str, symbols: str, passive: bool) -> "System":
     """A system of that name; else a robot, with symbols for what was asked for."""
     from multibody.derive import from_robot, systems
 
-    if name in systems.SYSTEMS and not symbols:
+    if name in systems.SYSTEMS and not symbols and not passive:
         return systems.system(name)
+    if name in systems.SYSTEMS and name not in robots.names():
+        option = "--symbols" if symbols else "--passive"
+        raise InputError(f"{option} is for robots: leave it out, {name} has symbols and forces of its own")
     if name not in robots.names() and not Path(name).is_file():
         raise InputError(
             f"{name!r} is neither a system ({', '.join(systems.SYSTEMS)}), nor an embedded robot "
             f"({', '.join(robots.names())}), nor a file"
         )
     groups = symbols.replace(",", " ").split()
-    return from_robot(load(name), "all" if groups == ["all"] else groups)
+    return from_robot(load(name), "all" if groups == ["all"] else groups, passive=passive)
 
 
 def _list(console: Console) -> None:
@@ -129,25 +151,25 @@ def _list(console: Console) -> None:
     _tables.show(console, fits, "Methods")
 
 
-def _place(text: str) -> list[dict[str, Any]] | None:
-    """Values by name from a text such as "theta=pi, m=0.5"; None when there is none."""
-    if not text.strip():
-        return None
-    values: dict[str, Any] = {}
-    for part in text.split(","):
+def _values(text: str, option: str) -> dict[Any, Any]:
+    """Values by name from a text such as "theta=pi, m=0.5"."""
+    values: dict[Any, Any] = {}
+    for part in text.split(",") if text.strip() else ():
         name, equals, value = (x.strip() for x in part.partition("="))
         if not (name and equals):
-            raise InputError(f'--at: expected "name=value, name=value", got {part.strip()!r}')
-        values[name] = _value(name, value)
-    return [values]
+            raise InputError(f'{option}: expected "name=value, name=value", got {part.strip()!r}')
+        if name in values:
+            raise InputError(f"{option}: expected one value of {name}, got two")
+        values[name] = _value(name, value, option)
+    return values
 
 
-def _value(name: str, text: str) -> Any:
+def _value(name: str, text: str, option: str) -> Any:
     import sympy as sp
 
     found = _VALUE.fullmatch(text.replace(" ", ""))
     if not found or not (found[2] or found[3]):
-        raise InputError(f"--at: expected a number or a multiple of pi for {name}, got {text!r}")
+        raise InputError(f"{option}: expected a number or a multiple of pi for {name}, got {text!r}")
     sign, number, pi, under = found.groups()
     size = sp.Rational(number or 1) / int(under or 1) * (sp.pi if pi else 1)
     return -size if sign else size
@@ -156,45 +178,59 @@ def _value(name: str, text: str) -> Any:
 # How to show it
 
 
-def _blocks(equations: "Equations", show: Show, at: str, short: bool, columns: int) -> "list[Block]":
+class _Shown(NamedTuple):
+    """What is asked for: of which equations, where they are linear, with which values of parameters."""
+
+    equations: "Equations"
+    show: Show
+    at: dict[Any, Any]
+    parameters: dict[Any, Any]
+    short: bool
+
+
+def _blocks(shown: _Shown, columns: int) -> "list[Block]":
     from multibody.derive import printing
 
+    equations, show, at, parameters, short = shown
     if show == Show.linear:
-        return printing.linear_blocks(equations, _place(at), short, columns)
+        return printing.linear_blocks(equations, [{**parameters, **at}] if at else None, short, columns, parameters)
     return printing.blocks(equations, show == Show.steps, short, columns)
 
 
-def _written(equations: "Equations", show: Show, at: str, short: bool, form: str) -> str:
+def _written(shown: _Shown, form: str) -> str:
     from multibody.derive import printing
     from multibody.derive.printing import formats
     from multibody.derive.printing.page import standalone
 
-    blocks = _blocks(equations, show, at, short, printing.COLUMNS)
+    blocks = _blocks(shown, printing.COLUMNS)
     if form == "html":
-        return standalone(printing.title(equations), formats.html(blocks))
+        return standalone(printing.title(shown.equations), formats.html(blocks))
     return formats.document(blocks) if form == "latex" else formats.markdown(blocks)
 
 
-def _print(console: Console, equations: "Equations", show: Show, at: str, short: bool) -> None:
+def _print(console: Console, shown: _Shown) -> None:
     from multibody.derive.printing import formats
     from multibody.derive.printing.blocks import Heading, Sentence
 
     columns = min(console.width, WIDEST)
-    for block in _blocks(equations, show, at, short, columns - formats.INDENT):
+    for block in _blocks(shown, columns - formats.INDENT):
         style = "bold" if isinstance(block, Heading) else "dim" if isinstance(block, Sentence) else ""
         for line in formats.lines(block, columns):
             console.print(Text(line.rstrip(), style=style), soft_wrap=True)
 
 
-def _save_c(console: Console, equations: "Equations", quantity: str, path: Path) -> None:
-    kernel = equations.kernel(quantity)
+def _save_c(console: Console, equations: "Equations", quantity: str, values: dict[Any, Any], path: Path) -> None:
+    from multibody.derive.saving import save
+
+    kernel = equations.kernel(quantity, values)
     code = kernel.to_c()
     header = path.with_suffix(".h")
-    path.write_text(code.source, encoding="utf-8")
-    header.write_text(code.header, encoding="utf-8")
+    save(code.source, path, "--c")
+    save(code.header, header, "--c")
     console.print(f"Saved {path} and {header}: {quantity} in {sum(kernel.ops.values())} operations.", soft_wrap=True)
     system = equations.system
-    rows = {"q": system.q, "v": system.v, "a": system.a, "u": system.inputs, "parameters": system.parameters}
+    left = [x for x in system.parameters if x.name not in values]
+    rows = {"q": system.q, "v": system.v, "a": system.a, "u": system.inputs, "parameters": left}
     for given in kernel.signature.inputs:
         entries = ", ".join(x.name for x in rows.get(given.name, ()))
         console.print(
@@ -210,6 +246,8 @@ def _compare(console: Console, system: "System", asked: str) -> None:
     from multibody.derive.method_table import method_table
 
     names = [] if asked == "all" else [name.strip() for name in asked.split(",") if name.strip()]
+    if not names and asked != "all":
+        raise InputError(f"--compare: expected all, or names of methods with commas, got {asked!r}")
     with Progress(console=console, transient=True) as progress:
 
         def track(methods: Iterable[str]) -> Iterator[str]:

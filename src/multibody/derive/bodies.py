@@ -36,6 +36,8 @@ class Body:
         def put(field: str, value: Any) -> None:
             object.__setattr__(self, field, value)
 
+        if not isinstance(self.name, str):
+            raise InputError(f"expected the name of a body as its first argument, got {self.name!r}")
         put("mass", expression(self.mass, f"mass of {self.name}"))
         if self.mass.is_negative or (self.mass.is_zero and self.rotation is None):
             kind = "particle" if self.rotation is None else "body"

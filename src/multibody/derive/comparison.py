@@ -12,6 +12,7 @@ from multibody.derive.algebra.fourier import is_zero
 from multibody.derive.consistent_states import consistent_values
 from multibody.derive.evaluation import random_values
 from multibody.derive.kinematics import along
+from multibody.derive.points import expect_equations
 from multibody.derive.symbols import rate
 from multibody.errors import InputError
 
@@ -65,8 +66,8 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
     Raises:
         InputError: when the coordinates differ, or no state was found that the constraints allow.
     """
-    if not isinstance(b, type(a)):
-        raise InputError(f"expected equations to compare with, got {b!r}")
+    expect_equations(a)
+    expect_equations(b)
     if set(a.system.q) != set(b.system.q):
         raise InputError(
             f"expected equations in the same coordinates, got {a.system.q} of {a.system.name} and {b.system.q} of "

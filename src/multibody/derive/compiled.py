@@ -59,7 +59,7 @@ def source(
     Raises:
         InputError: when there is no such quantity, or a value for something that is no parameter.
     """
-    if quantity not in INPUTS:
+    if quantity not in tuple(INPUTS):
         raise InputError(f"no kernel of {quantity!r}: there are {', '.join(INPUTS)}")
     if quantity == "multipliers" and not equations.J.rows:
         raise InputError(f"{equations.system.name}: without constraints there are no multipliers")
@@ -111,6 +111,8 @@ def _shaped(entries: list[Any], like: Any, axes: int) -> Any:
 
 def _fixed(equations: "Equations", values: Values) -> dict[sp.Symbol, float]:
     """The parameters that have values."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"values: expected numbers by name, such as {{'m': 1}}, got {values!r}")
     known = {symbol.name: symbol for symbol in equations.system.parameters}
     names = {x.name if isinstance(x, sp.Symbol) else x: value for x, value in values.items()}
     strange = [name for name in names if name not in known]
@@ -118,7 +120,17 @@ def _fixed(equations: "Equations", values: Values) -> dict[sp.Symbol, float]:
         raise InputError(
             f"values: {equations.system.name} has no parameter {strange[0]!r}; there are {', '.join(known)}"
         )
-    return {known[name]: float(value) for name, value in names.items()}
+    return {known[name]: _number(value, name) for name, value in names.items()}
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        found = None if isinstance(value, str) else float(value)
+    except (TypeError, ValueError):
+        found = None
+    if found is None:
+        raise InputError(f"values, {name}: expected a number, got {value!r}")
+    return found
 
 
 def _expressions(equations: "Equations", quantity: str) -> list[tuple[Any, int]]:

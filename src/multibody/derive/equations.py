@@ -16,6 +16,7 @@ from multibody.derive.comparison import Agreement
 from multibody.derive.equilibria import equilibria as find_equilibria
 from multibody.derive.kinematics import tidy
 from multibody.derive.linearisation import Linearisation
+from multibody.derive.saving import check_place, save
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 
@@ -137,10 +138,16 @@ class Equations:
         return printing.unicode(self, steps, short, columns)
 
     def html(self, path: str | Path | None = None, steps: bool = True, short: bool = False) -> str:
-        """A page of its own, which needs neither a script nor a network; saved, when there is a path."""
+        """A page of its own, which needs neither a script nor a network; saved, when there is a path.
+
+        Raises:
+            InputError: when there is no such directory, or nothing can be written there.
+        """
+        if path is not None:
+            check_place(path, "path")
         page = printing.html(self, steps, short)
         if path is not None:
-            Path(path).write_text(page, encoding="utf-8")
+            save(page, path, "path")
         return page
 
     def _repr_html_(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multibody.derive.generalized_forces import potential_energy
 from multibody.derive.kinematics import tidy
-from multibody.derive.points import named
+from multibody.derive.points import expect_equations, named
 from multibody.derive.restrictions import Holonomic
 from multibody.derive.system import TIME
 from multibody.derive.trigonometric import solutions
@@ -50,6 +50,7 @@ def equilibria(
     Raises:
         InputError: when parameters without values are left, and there is no exact solution; or time matters.
     """
+    expect_equations(equations)
     system = equations.system
     values: dict[Any, Any] = dict.fromkeys((*system.v, *system.inputs), 0)
     values |= named(system, inputs, "inputs", "inputs") | named(system, parameters, "parameters", "parameters")
@@ -86,10 +87,13 @@ def _box(equations: "Equations", box: Mapping[Any, tuple[float, float]] | None) 
     system, found = equations.system, {}
     named(system, dict.fromkeys(box or {}, 0), "box", "q")
     for key, limits in (box or {}).items():
-        low, high = limits
+        try:
+            low, high = map(float, limits)
+        except (TypeError, ValueError):
+            low, high = 0.0, 0.0
         if not low < high:
-            raise InputError(f"box: expected a lower and a higher value of {key}, got {limits}")
-        found[key.name if isinstance(key, sp.Symbol) else key] = (float(low), float(high))
+            raise InputError(f"box: expected a lower and a higher value of {key}, got {limits!r}")
+        found[key.name if isinstance(key, sp.Symbol) else key] = (low, high)
     return {x: found.get(x.name, (-np.pi, np.pi)) for x in system.q}
 
 

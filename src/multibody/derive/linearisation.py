@@ -11,7 +11,7 @@ from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from multibody.derive.algebra.fourier import is_zero
-from multibody.derive.points import exact, named
+from multibody.derive.points import exact, expect_equations, named
 from multibody.derive.restrictions import Holonomic
 from multibody.derive.system import TIME
 from multibody.errors import InputError
@@ -69,6 +69,7 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
     Returns:
         `Linearisation`, which unpacks to A and B: arrays of floats when every symbol has a value, else matrices.
     """
+    expect_equations(equations)
     system = equations.system
     point = _point(system, at)
     place = {x: point.pop(x) for x in (*system.q, *system.v, *system.inputs)}

@@ -35,6 +35,18 @@ def named(system: System, given: Mapping[Any, Any] | None, what: str, *kinds: st
     return found
 
 
+def expect_equations(x: Any) -> None:
+    """That it is what a method derives.
+
+    Raises:
+        InputError: when it is something else.
+    """
+    from multibody.derive.equations import Equations  # which imports what needs this
+
+    if not isinstance(x, Equations):
+        raise InputError(f"expected equations, as derive.equations makes them of a system, got {x!r}")
+
+
 def exact(x: sp.Expr) -> sp.Expr:
     """Floats as fractions, and multiples of 15 degrees as multiples of π.
 

@@ -18,7 +18,7 @@ from multibody.errors import InputError
 TIME = sp.Symbol("t", real=True)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class System:
     """Bodies placed by coordinates q, which change by q' = F(q) v.
 
@@ -113,6 +113,23 @@ class System:
             if body.name == name:
                 return body
         raise InputError(f"{self.name}: no body {name!r}; there are {[body.name for body in self.bodies]}")
+
+    def __repr__(self) -> str:
+        bodies = ", ".join(body.name for body in self.bodies)
+        return f"<System {self.name}: coordinates {', '.join(map(str, self.q))}; bodies {bodies}>"
+
+
+def expect_system(x: Any) -> None:
+    """That it is a system.
+
+    Raises:
+        InputError: when it is something else, and how to make one.
+    """
+    if not isinstance(x, System):
+        raise InputError(
+            f"expected a derive.System, got {x!r}: derive.systems.system makes one from a name, derive.from_robot "
+            "from a robot"
+        )
 
 
 def _symbols(expressions: Iterable[Any]) -> set[Any]:

@@ -9,6 +9,7 @@ from multibody.derive.bodies import Body
 from multibody.derive.loads import Actuator, Force, Generalized, Load, Torque
 from multibody.derive.restrictions import Holonomic, Restriction
 from multibody.derive.symbols import rate
+from multibody.derive.tree import Tree
 from multibody.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ def check(system: "System") -> None:
 
 def kinds(system: "System") -> None:
     """That coordinates, bodies, loads and restrictions come in lists, and are what they should be."""
+    if not isinstance(system.name, str):
+        raise InputError(f"expected the name of a system as its first argument, got {system.name!r}")
+    if system.tree is not None and not isinstance(system.tree, Tree):
+        raise InputError(f"{system.name}: expected a tree, as derive.from_robot makes them, got {system.tree!r}")
+    if not isinstance(system.units, Iterable) or not all(isinstance(unit, Iterable) for unit in system.units):
+        raise InputError(f"{system.name}: expected units in a list, four coordinates each, got {system.units!r}")
     for field, kind in _KINDS.items():
         given = getattr(system, field)
         if isinstance(given, str) or not isinstance(given, Iterable):
@@ -43,6 +50,8 @@ def kinds(system: "System") -> None:
 
 def states(name: str, symbols: Iterable[Any]) -> None:
     """That coordinates and velocities are plain symbols, each there once."""
+    if not isinstance(symbols, Iterable):
+        raise InputError(f"{name}: expected symbols in a list, got {symbols!r}")
     taken = []
     for x in symbols:
         if not isinstance(x, sp.Symbol):

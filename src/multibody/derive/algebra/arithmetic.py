@@ -1,7 +1,8 @@
 """Expressions run as NumPy: numbers, arrays or traced arrays in place of the symbols.
 
 A walk over the expressions instead of generated source: nothing is printed, parsed or imported, and a kernel of
-`mb.compile` comes out the same, as its graph shares what is common.
+`mb.compile` comes out the same, as its graph shares what is common. It keeps a stack of its own, so that no expression
+is too deep for it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     sp.tan: np.tan,
     sp.asin: np.arcsin,
     sp.acos: np.arccos,
+    sp.atan: np.arctan,
     sp.atan2: np.arctan2,
     sp.exp: np.exp,
     sp.log: np.log,
@@ -31,64 +33,118 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 """What functions of SymPy are in NumPy."""
 
+Plan = tuple[Sequence[Any], Callable[..., Any]]
+"""The parts of an expression, and the function of their values that gives its own."""
+
 
 def evaluate(expressions: Sequence[Any], values: Mapping[Any, Any]) -> list[Any]:
     """The values of expressions; what is in several of them is computed once.
 
+    Functions that are not among `FUNCTIONS` are left to SymPy, which computes them for numbers alone.
+
     Args:
         expressions: of SymPy.
         values: by symbol, or by anything else that stands in the expressions.
+
+    Raises:
+        InputError: that names what has no value.
 
     >>> x, y = sp.symbols("x y")
     >>> evaluate([x * sp.sin(y) / 2, x**-2], {x: 2.0, y: np.pi / 2})
     [np.float64(1.0), 0.25]
     """
     known = dict(values)
-    return [_value(sp.sympify(e), known) for e in expressions]
+    asked = [sp.sympify(e) for e in expressions]
+    for e in asked:
+        _walk(e, known)
+    return [known[e] for e in asked]
 
 
-def _value(e: Any, known: dict[Any, Any]) -> Any:
-    if e in known:
-        return known[e]
-    if e.is_number:
-        result = float(e)
-    elif e.is_Add:
-        result = _sum(e, known)
-    elif e.is_Mul:
-        result = _product(e, known)
-    elif e.is_Pow:
-        result = _power(_value(e.base, known), e.exp, known)
-    elif type(e) in FUNCTIONS:
-        result = FUNCTIONS[type(e)](*(_value(a, known) for a in e.args))
-    else:
-        raise InputError(f"{e}: there is no value for it among {', '.join(map(str, known)) or 'none'}")
-    known[e] = result
-    return result
+def _walk(whole: Any, known: dict[Any, Any]) -> None:
+    """Put the values of an expression and of all its parts into what is known: parts first, from left to right."""
+    waiting: list[tuple[Any, Plan | None]] = [(whole, None)]
+    while waiting:
+        e, plan = waiting.pop()
+        if plan is not None:
+            parts, function = plan
+            known[e] = function(*[known[part] for part in parts])
+        elif e not in known:
+            parts, function = _plan(e)
+            waiting.append((e, (parts, function)))
+            waiting += [(part, None) for part in reversed(parts)]
 
 
-def _sum(e: Any, known: dict[Any, Any]) -> Any:
-    negative = [a for a in e.args if a.could_extract_minus_sign()]
-    positive = [_value(a, known) for a in e.args if a not in negative]
-    taken = [_value(-a, known) for a in negative]
+def _plan(e: Any) -> Plan:
+    if e.is_Add:
+        return _sum(e)
+    if e.is_Mul:
+        return _product(e)
+    if e.is_Pow:
+        return _power(e)
+    if type(e) in FUNCTIONS:
+        return e.args, FUNCTIONS[type(e)]
+    return _rare(e)
+
+
+def _sum(e: Any) -> Plan:
+    """Sums before differences: a - b is one operation, -b + a two."""
+    positive, negative = [], []
+    for a in e.args:
+        (negative if _is_negative(a) else positive).append(a)
+    count = len(positive)
+    if not negative:
+        return positive, lambda *x: reduce(add, x)
+    parts = [*positive, *(-a for a in negative)]
     if not positive:
-        return -reduce(add, taken)
-    return reduce(lambda total, x: total - x, taken, reduce(add, positive))
+        return parts, lambda *x: -reduce(add, x)
+    return parts, lambda *x: reduce(lambda total, y: total - y, x[count:], reduce(add, x[:count]))
 
 
-def _product(e: Any, known: dict[Any, Any]) -> Any:
-    above = [a for a in e.args if not _divides(a)]
-    below = [_value(1 / a, known) for a in e.args if _divides(a)]
-    result = reduce(mul, (_value(a, known) for a in above), 1.0) if above else 1.0
-    return result / reduce(mul, below) if below else result
+def _is_negative(e: Any) -> bool:
+    number = e.args[0] if e.is_Mul else e
+    return bool(number.is_Number and number.is_negative)
+
+
+def _product(e: Any) -> Plan:
+    above, below = [], []
+    for a in e.args:
+        (below if _divides(a) else above).append(a)
+    count = len(above)
+    if not below:
+        return above, lambda *x: reduce(mul, x)
+    parts = [*above, *(1 / a for a in below)]
+    return parts, lambda *x: reduce(mul, x[:count], 1.0) / reduce(mul, x[count:])
 
 
 def _divides(e: Any) -> bool:
-    return bool(e.is_Pow and e.exp.is_Rational and e.exp < 0)
+    return bool(e.is_Pow and e.exp.is_Rational and e.exp.is_negative)
 
 
-def _power(x: Any, exponent: Any, known: dict[Any, Any]) -> Any:
-    if exponent.is_Rational and exponent < 0:
-        return 1 / _power(x, -exponent, known)
-    if exponent == sp.Rational(1, 2):
-        return np.sqrt(x)
-    return x ** (int(exponent) if exponent.is_Integer else _value(exponent, known))
+def _power(e: Any) -> Plan:
+    x, n = e.base, e.exp
+    if x.is_Number and n.is_Number:
+        return (), lambda: float(e)
+    if _divides(e):
+        return (1 / e,), lambda y: 1 / y
+    if n == sp.Rational(1, 2):
+        return (x,), np.sqrt
+    if n.is_Integer:
+        return (x,), lambda y: y ** int(n)
+    return (x, n), pow
+
+
+def _rare(e: Any) -> Plan:
+    """A number, or a function that is not among `FUNCTIONS`: SymPy computes it."""
+    if not e.args and not e.is_number:
+        raise InputError(f"{e}: there is no value for it")
+    symbols = sorted(e.free_symbols, key=str)
+
+    def by_sympy(*x: Any) -> float:
+        if not all(isinstance(y, int | float) for y in x):
+            raise InputError(f"{e}: there is no {type(e).__name__} of arrays or in kernels, but of numbers alone")
+        try:
+            return float(e.xreplace(dict(zip(symbols, map(sp.Float, x), strict=True))))
+        except TypeError:
+            raise InputError(f"{e}: it has no real value") from None
+
+    return symbols, by_sympy

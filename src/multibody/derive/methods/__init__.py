@@ -1,6 +1,6 @@
 """The methods, by name: which of them fit a system, and the equations that they find."""
 
-import sys
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from multibody.derive.methods import (
     projected_newton_euler,
     recursive_newton_euler,
 )
-from multibody.derive.system import System
+from multibody.derive.system import System, expect_system
 from multibody.derive.tree import MANY
 from multibody.errors import InputError
 
@@ -54,33 +54,35 @@ METHODS: dict[str, Method] = {
 
 def applicable(system: System) -> tuple[str, ...]:
     """The names of the methods that fit a system."""
-    _check(system)
+    expect_system(system)
     return tuple(name for name, method in METHODS.items() if not method.why_not(system))
 
 
 def equations(system: System, method: str = "projected-newton-euler") -> Equations:
     """The equations of motion of a system, by one of the methods.
 
+    Work that can take minutes is told to the logger "multibody" before it begins, as INFO.
+
     Raises:
         InputError: when there is no such method, or it does not fit the system, and why.
     """
-    _check(system)
-    if method not in METHODS:
+    expect_system(system)
+    if method not in tuple(METHODS):
         raise InputError(f"no method {method!r}: there are {', '.join(METHODS)}")
     why_not = METHODS[method].why_not(system)
     if why_not:
         raise InputError(f"{system.name}: the method {method!r} does not fit: {why_not}")
     checks.rotations(system)
-    if len(system.v) >= MANY and system.tree is not None and method != "recursive-newton-euler":
-        sys.stderr.write(
-            f"{system.name} has {len(system.v)} velocities: {method!r} can take minutes, the recursion seconds\n"
-        )
+    slow = why_slow(system, method)
+    if slow:
+        logging.getLogger("multibody").info(slow)
     return METHODS[method].derive(system)
 
 
-def _check(system: System) -> None:
-    if not isinstance(system, System):
-        raise InputError(
-            f"expected a derive.System, got {system!r}: derive.systems.system makes one from a name, derive.from_robot "
-            "from a robot"
-        )
+def why_slow(system: System, method: str) -> str:
+    """Why a method can take minutes for a system, and which one does not; empty when it is quick."""
+    if len(system.v) < MANY or system.tree is None or method == "recursive-newton-euler":
+        return ""
+    return (
+        f"{system.name} has {len(system.v)} velocities: {method!r} can take minutes, 'recursive-newton-euler' seconds"
+    )

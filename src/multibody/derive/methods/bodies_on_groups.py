@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.steps import Step
-from multibody.derive.symbols import rate, symbols
+from multibody.derive.symbols import matrix, rate, symbols
 from multibody.errors import InputError
 from multibody.geometry.groups import Group
 
@@ -70,10 +70,14 @@ def on_group(group: Group, M: Any = None) -> GroupEquations:
         M: its inertia, as many rows as the group has velocities; or a 6 × 6 inertia, of which the group takes its part
             [From 60]. By default that of a body about its centre of mass along principal axes, in m, I_x, I_y, I_z.
 
+    Raises:
+        InputError: when it is no group, or M is not symmetric or of another size.
+
     >>> from multibody.geometry import groups
     >>> on_group(groups.SE2()).rows[0]
     Eq(-m*r*v + m*u_dot, tau_u)
     """
+    _check(group)
     v, M = velocities(group), inertia(group, M)
     C = coriolis(group, M * sp.Matrix(v))
     return _made("boltzmann-hamel", group, M, C, "From 57")
@@ -86,6 +90,7 @@ def duindam(group: Group, M: Any = None) -> GroupEquations:
     forces on abelian groups, where there are none, and for M = m 1, where the momentum is a multiple of the velocity,
     so that it does not matter which of them is in ad: on SO(3) a ball; with translations, an accident of the units.
     """
+    _check(group)
     v, M = velocities(group), inertia(group, M)
     dS, p, n = derivatives(group), M * sp.Matrix(v), range(group.dim)
     C = sp.Matrix(group.dim, group.dim, lambda i, j: sum((dS[k][j, i] - dS[i][j, k]) * p[k] for k in n))
@@ -137,15 +142,25 @@ def inertia(group: Group, M: Any = None) -> sp.ImmutableMatrix:
     if M is None:
         m, I_x, I_y, I_z = symbols("m I_x I_y I_z")
         M = sp.diag(m, m, m, I_x, I_y, I_z)
-    M, n = sp.ImmutableMatrix(M), group.dim
-    if M.shape not in ((n, n), (6, 6)) or M != M.T:
-        raise InputError(
-            f"inertia on {type(group).__name__}: expected {n} × {n} or 6 × 6 symmetric expressions, got {M.tolist()}"
-        )
+    name, n = f"inertia on {type(group).__name__}", group.dim
+    try:
+        rows = sp.ImmutableMatrix(M)
+    except (TypeError, ValueError, sp.SympifyError):
+        rows = sp.ImmutableMatrix(0, 0, [])
+    if rows.shape not in ((n, n), (6, 6)) or rows != rows.T:
+        got = rows.tolist() if rows else repr(M)
+        raise InputError(f"{name}: expected {n} × {n} or 6 × 6 symmetric expressions, got {got}")
+    M = matrix(M, name, rows.shape)
     if M.shape == (n, n):
         return M
     H = sp.Matrix(6, n, lambda i, k: _exact(group.H[i, k]))
     return sp.ImmutableMatrix(H.T * M * H)
+
+
+def _check(group: Any) -> None:
+    if not isinstance(group, Group):
+        hint = ": call it to make one" if isinstance(group, type) and issubclass(group, Group) else ""
+        raise InputError(f"expected a group of multibody.geometry.groups, such as groups.SE3(), got {group!r}{hint}")
 
 
 def _made(method: str, group: Group, M: sp.ImmutableMatrix, C: sp.Matrix, tag: str) -> GroupEquations:

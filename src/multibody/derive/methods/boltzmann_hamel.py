@@ -14,7 +14,9 @@ from multibody.derive.loads import Generalized
 from multibody.derive.methods.quasi_velocities import brackets, left_inverse, with_quasi_velocities, without_brackets
 from multibody.derive.printing.names import latex_name
 from multibody.derive.steps import Step
-from multibody.derive.system import System
+from multibody.derive.symbols import matrix
+from multibody.derive.system import System, expect_system
+from multibody.derive.well_formed import states
 from multibody.errors import InputError
 
 
@@ -46,11 +48,14 @@ def reduced(system: System, S: Any, velocities: Sequence[sp.Symbol]) -> Equation
         S: v = S(q) u, a row for each freedom, where u are the velocities of the system.
         velocities: a symbol for each row of S.
     """
+    expect_system(system)
     rows = constraint_rows.rows(system)
     held = tuple(sp.Symbol(f"nu_{k + 1}", real=True) for k in range(rows.J.rows))
     if not held or not rows.a_0.is_zero_matrix:
         raise InputError(f"{system.name}: expected constraints that do not move with time, got {system.restrictions}")
-    S, free = sp.Matrix(S), len(system.v) - len(held)
+    S = matrix(S, f"S of {system.name}")
+    states(system.name, velocities)
+    free = len(system.v) - len(held)
     if S.shape != (free, len(system.v)) or len(velocities) != free:
         raise InputError(
             f"S of {system.name}: expected {free} × {len(system.v)} expressions and {free} velocities, for "

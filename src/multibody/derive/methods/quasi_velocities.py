@@ -1,6 +1,6 @@
 """Quasi-velocities: velocities v = S(q) u that need not be rates of coordinates, and the brackets of what they move."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
@@ -15,8 +15,8 @@ from multibody.derive.evaluation import numeric, random_values
 from multibody.derive.kinematics import tidy
 from multibody.derive.loads import Generalized, Load
 from multibody.derive.restrictions import Motion, Restriction
-from multibody.derive.symbols import rate
-from multibody.derive.system import System
+from multibody.derive.symbols import matrix, rate
+from multibody.derive.system import System, expect_system
 from multibody.derive.well_formed import states
 from multibody.errors import InputError
 
@@ -43,10 +43,10 @@ def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol
     >>> with_quasi_velocities(oscillator, [[2]], sp.symbols("w,", real=True)).q_dot
     Matrix([[w/2]])
     """
-    if isinstance(S, str) or not isinstance(S, sp.MatrixBase | Iterable):
-        raise InputError(f"S of {system.name}: expected a matrix of expressions, got {S!r}")
-    S, velocities = sp.ImmutableMatrix(S), tuple(velocities)
+    expect_system(system)
+    S = matrix(S, f"S of {system.name}")
     states(system.name, velocities)
+    velocities = tuple(velocities)
     n = len(system.v)
     if S.shape != (n, n) or len(velocities) != n:
         raise InputError(
@@ -84,7 +84,8 @@ def gamma(S: Any, q: Sequence[sp.Symbol]) -> tuple[sp.ImmutableMatrix, ...]:
     >>> gamma([[1, 0], [0, sp.exp(x)]], (x, y))[1].tolist()
     [[0, -1], [0, 0]]
     """
-    S = sp.Matrix(S)
+    S = matrix(S, "S")
+    states("q", q)
     n = len(q)
     if S.shape != (n, n):
         raise InputError(f"S: expected {n} × {n} expressions for the coordinates {_names(q)}, got {S.shape}")

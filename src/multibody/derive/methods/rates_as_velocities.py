@@ -9,7 +9,7 @@ from multibody.derive.loads import Actuator, Force, Generalized, Load, Torque
 from multibody.derive.methods.quasi_velocities import left_inverse
 from multibody.derive.restrictions import Holonomic, Motion, Restriction
 from multibody.derive.symbols import rate
-from multibody.derive.system import System
+from multibody.derive.system import System, expect_system
 
 
 def with_rates_as_velocities(system: System) -> System:
@@ -24,6 +24,7 @@ def with_rates_as_velocities(system: System) -> System:
     >>> with_rates_as_velocities(twice).v
     (x_dot,)
     """
+    expect_system(system)
     if system.holonomic_velocities:
         return replace(system, restrictions=(*system.restrictions, *_unit_lengths(system)), tree=None)
     S, q_dot = left_inverse(system), tuple(rate(x) for x in system.q)

@@ -26,10 +26,19 @@ def linear_blocks(
     at: Sequence[Mapping[Any, Any]] | None = None,
     short: bool = False,
     columns: int = COLUMNS,
+    parameters: Mapping[Any, Any] | None = None,
 ) -> list[Block]:
-    """What a page about the linearised equations says: at given places, or at the equilibria without inputs."""
+    """What a page about the linearised equations says: at given places, or at the equilibria without inputs.
+
+    Args:
+        equations: the equations.
+        at: values of coordinates, inputs and parameters by symbol or name, for each place.
+        short: write cos(q1 + q2) as c_12.
+        columns: where formulas are broken.
+        parameters: values of parameters, by symbol or name, where equilibria are looked for.
+    """
     layout = layout_of(equations, short, columns)
-    found = linear.places(equations) if at is None else at
+    found = linear.places(equations, parameters) if at is None else at
     head = [Heading(f"{equations.system.name}, linearised"), *outline.about(equations, layout)]
     return [*head, *linear.linear(equations, layout, found)]
 

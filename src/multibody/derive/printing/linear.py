@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from multibody.derive.points import named
 from multibody.derive.printing.blocks import Block, Formula, Heading, Sentence
 from multibody.derive.printing.layout import Layout
 from multibody.derive.printing.names import latex_name
@@ -16,20 +17,27 @@ if TYPE_CHECKING:
     from multibody.derive.equations import Equations
 
 DIGITS = 6
+LONG = 10**9
+"""Numbers above and below the line of a fraction from which on it is written as a decimal."""
 Place = Mapping[Any, Any]
 
 
-def places(equations: "Equations") -> list[dict[Any, Any]]:
+def places(equations: "Equations", parameters: Place | None = None) -> list[dict[Any, Any]]:
     """The equilibria without inputs: exact ones, or for a robot those of its own numbers.
 
+    Args:
+        equations: the equations.
+        parameters: values of parameters, by symbol or name, which every place has too.
+
     Raises:
-        InputError: when there is no exact solution, and the parameters have no values.
+        InputError: when there is no exact solution, and parameters have no values.
     """
+    given = named(equations.system, parameters, "parameters", "parameters")
     tree = equations.system.tree
     try:
-        return [dict(place) for place in equations.equilibria()]
+        return [{**place, **given} for place in equations.equilibria(parameters=given)]
     except InputError:
-        values = {} if tree is None else dict(tree.values)
+        values = {} if tree is None else {**tree.values, **given}
         if not values:
             raise
         return [{**place, **values} for place in equations.equilibria(parameters=values)]
@@ -44,6 +52,7 @@ def linear(equations: "Equations", layout: Layout, found: Sequence[Place]) -> li
     for place in found:
         near = equations.linearise(place)
         blocks.append(Heading(f"At {_at(equations, layout, place)}", 2))
+        blocks += _with(equations, layout, place)
         blocks.append(Formula(r"\dot \xi = A \xi + B u" if near.inputs else r"\dot \xi = A \xi"))
         states = ", ".join(map(_state, near.states))
         inputs = ", ".join(latex_name(symbol.name) for symbol in near.inputs)
@@ -56,12 +65,26 @@ def linear(equations: "Equations", layout: Layout, found: Sequence[Place]) -> li
 
 
 def _at(equations: "Equations", layout: Layout, place: Place) -> str:
-    known = {x.name if isinstance(x, sp.Symbol) else x: value for x, value in place.items()}
-    shown = [
-        f"${latex_name(x.name)} = {layout.write(_number(known.get(x.name, 0)))}$"
+    known = _by_name(place)
+    return ", ".join(
+        _equal(layout, x, known.get(x.name, 0))
         for x in (*equations.system.q, *(u for u in equations.system.inputs if u.name in known))
-    ]
-    return ", ".join(shown)
+    )
+
+
+def _with(equations: "Equations", layout: Layout, place: Place) -> list[Block]:
+    """The values of parameters there, when there are any."""
+    known = _by_name(place)
+    shown = [_equal(layout, x, known[x.name]) for x in equations.system.parameters if x.name in known]
+    return [Sentence(f"With {', '.join(shown)}.")] if shown else []
+
+
+def _by_name(place: Place) -> dict[str, Any]:
+    return {x.name if isinstance(x, sp.Symbol) else str(x): value for x, value in place.items()}
+
+
+def _equal(layout: Layout, x: sp.Symbol, value: Any) -> str:
+    return f"${latex_name(x.name)} = {layout.write(_number(value))}$"
 
 
 def _state(name: str) -> str:
@@ -70,7 +93,26 @@ def _state(name: str) -> str:
 
 
 def _symbolic(x: Any) -> Any:
-    return sp.ImmutableMatrix(x).applyfunc(_number) if isinstance(x, np.ndarray) else x
+    return sp.ImmutableMatrix(x).applyfunc(_number) if isinstance(x, np.ndarray) else x.applyfunc(_readable)
+
+
+def _readable(x: Any) -> Any:
+    """A quotient of products with few digits, where the exact numbers of a robot make integers that nobody can read."""
+    if all(max(abs(number.p), number.q) < LONG for number in x.atoms(sp.Rational)):
+        return x
+    scale, factors = sp.Integer(1), []
+    for factor in sp.Mul.make_args(x):
+        base, exponent = factor.as_base_exp()
+        if factor.is_Rational:
+            scale *= factor
+        elif base.is_Add and exponent.is_Integer:
+            terms: list[Any] = [term.as_coeff_Mul() for term in sp.Add.make_args(base)]
+            largest = max(abs(number) for number, _ in terms)
+            scale *= largest**exponent
+            factors.append(sp.Add(*(_number(sp.Float(number / largest)) * rest for number, rest in terms)) ** exponent)
+        else:
+            factors.append(factor)
+    return sp.Mul(_number(sp.Float(scale)), *factors)
 
 
 def _number(x: Any) -> Any:

@@ -87,7 +87,7 @@ def _row(items: tuple[Node, ...]) -> str:
             continue
         touches = clings or ends or sign in CLINGING or _opens(node, items[k - 1]) or part.isspace()
         written += part if touches else f" {part}"
-        clings = sign in OPENING or _differential(node) or part.isspace()
+        clings = sign in OPENING or _differential(node, items[k + 1 :]) or part.isspace()
     return written
 
 
@@ -99,9 +99,10 @@ def _opens(node: Node, before: Node) -> bool:
     return isinstance(node, Fenced) or (isinstance(node, Sign) and node.text in OPENING)
 
 
-def _differential(node: Node) -> bool:
+def _differential(node: Node, after: tuple[Node, ...]) -> bool:
+    """Whether it is a ∂, or the d of dt alone: any other d is a symbol."""
     base = node.base if isinstance(node, Script) else node
-    return base == Letter("d") or base == Sign("∂", prefix=True)
+    return base == Sign("∂", prefix=True) or (node == Letter("d") and after == (Letter("t"),))
 
 
 def _sub(node: Node | None) -> str:

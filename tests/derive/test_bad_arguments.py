@@ -1,0 +1,163 @@
+"""Functions of `derive` that are given something else: the message says what, and what was expected."""
+
+import logging
+import re
+from unittest import mock
+
+import pytest
+import sympy as sp
+
+import multibody as mb
+from multibody import derive
+from multibody.errors import InputError
+from multibody.geometry import groups
+
+
+def says(*parts):
+    """Raised as InputError, with all parts in the message."""
+    return pytest.raises(InputError, match="(?s)" + ".*".join(map(re.escape, parts)))
+
+
+@pytest.mark.parametrize("names", [3, None, ["x", "y"]])
+def test_names_of_symbols(names):
+    for function in (derive.symbols, derive.coordinates):
+        with says("expected the names of symbols in a text, such as 'm l g', got", repr(names)):
+            function(names)
+
+
+@pytest.mark.parametrize("x", ["x", 3, None, 2 * sp.Symbol("x")])
+def test_a_rate_of_something_else(x):
+    with says("rate: expected a symbol, such as those of derive.coordinates, got", repr(x)):
+        derive.rate(x)
+
+
+@pytest.mark.parametrize("function", [derive.on_group, derive.duindam])
+def test_no_group(function):
+    with says("expected a group of multibody.geometry.groups, such as groups.SE3(), got 'SE(4)'"):
+        function("SE(4)")
+    with says("got <class", "SE3", ": call it to make one"):
+        function(groups.SE3)
+
+
+@pytest.mark.parametrize("M", [3, "M", [[1, 2], [3]], [[1, 2, 0], [0, 1, 0], [0, 0, 1]], sp.eye(4), object()])
+def test_an_inertia_on_a_group(M):
+    with says("inertia on SE2: expected 3 × 3 or 6 × 6 symmetric expressions, got"):
+        derive.on_group(groups.SE2(), M)
+
+
+def test_an_inertia_of_text():
+    with says("inertia on SO2: expected an expression, got the text 'I'"):
+        derive.on_group(groups.SO2(), [["I"]])
+
+
+def test_a_page_in_a_directory_that_is_not_there(tmp_path):
+    equations = derive.equations(derive.systems.system("cart-pendulum"))
+    for path in (tmp_path / "none" / "page.html", str(tmp_path / "none" / "page.html"), tmp_path):
+        with says("path: expected a file in a directory that is there, got", repr(str(path))):
+            equations.html(path)
+    with says("path: expected a file in a directory that is there, got 3"):
+        equations.html(3)
+    with says("path: cannot write", "name too long"):
+        equations.html(tmp_path / ("x" * 300))
+    page = tmp_path / "page.html"
+    assert equations.html(page) == page.read_text(encoding="utf-8")
+
+
+def test_long_work_is_told_to_the_logger_and_to_nobody_else(caplog, capfd):
+    arm = derive.from_robot(mb.load("planar-arm"))
+    with mock.patch("multibody.derive.methods.MANY", 3), caplog.at_level(logging.INFO, logger="multibody"):
+        derive.equations(arm, "recursive-newton-euler")
+        assert not caplog.records
+        derive.equations(arm, "lagrange")
+    said = "planar-arm has 3 velocities: 'lagrange' can take minutes, 'recursive-newton-euler' seconds"
+    assert [(r.name, r.levelname, r.getMessage()) for r in caplog.records] == [("multibody", "INFO", said)]
+    assert capfd.readouterr().err == ""
+
+
+CART = derive.systems.system("cart-pendulum")
+EQUATIONS = derive.equations(CART)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1, 2], "values: expected numbers by name, such as {'m': 1}, got [1, 2]"),
+        ({"m": "one"}, "values, m: expected a number, got 'one'"),
+        ({"m": None}, "values, m: expected a number, got None"),
+        ({"m": sp.Symbol("m")}, "values, m: expected a number, got m"),
+    ],
+)
+def test_values_of_a_kernel(values, said):
+    with says(said):
+        EQUATIONS.kernel("bias", values)
+
+
+def test_lists_instead_of_names():
+    with says("no kernel of ['bias']: there are mass_matrix"):
+        EQUATIONS.kernel(["bias"])
+    with says("no method ['lagrange']: there are newton-euler"):
+        derive.equations(CART, ["lagrange"])
+    with says("no system ['skate']: there are cart-pendulum"):
+        derive.systems.system(["skate"])
+
+
+@pytest.mark.parametrize("function", [derive.linearise, derive.equilibria, lambda x: derive.equal(x, EQUATIONS)])
+def test_a_system_instead_of_its_equations(function):
+    with says("expected equations, as derive.equations makes them of a system, got <System cart-pendulum: coordinates"):
+        function(CART)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        derive.applicable,
+        derive.with_rates_as_velocities,
+        lambda x: derive.with_quasi_velocities(x, [[1]], derive.symbols("u")),
+        lambda x: derive.reduced(x, [[1]], derive.symbols("u")),
+    ],
+)
+def test_a_name_instead_of_a_system(function):
+    with says("expected a derive.System, got 'cart-pendulum': derive.systems.system makes one from a name"):
+        function("cart-pendulum")
+
+
+def test_matrices_of_velocities():
+    x, u = derive.symbols("x u")
+    for S in (3, "S", [[1], [2, 3]]):
+        with says("S: expected a matrix of expressions, got"):
+            derive.gamma(S, (x,))
+        with says("S of cart-pendulum: expected a matrix of expressions, got"):
+            derive.with_quasi_velocities(CART, S, (u,))
+        with says("S of skate: expected a matrix of expressions, got"):
+            derive.reduced(derive.systems.system("skate"), S, (u,))
+    with says("q: expected symbols in a list, got 4"):
+        derive.gamma([[1]], 4)
+    with says("cart-pendulum: expected symbols in a list, got 4"):
+        derive.with_quasi_velocities(CART, sp.eye(2), 4)
+
+
+@pytest.mark.parametrize("angle", ["x", None, [1, 2]])
+def test_an_angle(angle):
+    for function in (derive.rotation_x, derive.rotation_y, derive.rotation_z):
+        with says("angle: expected an expression, got"):
+            function(angle)
+
+
+def test_names_trees_and_units():
+    x, m = derive.symbols("x m")
+    mass = derive.particle("mass", m, (x, 0, 0))
+    with says("expected the name of a body as its first argument, got m"):
+        derive.particle(m, m, (x, 0, 0))
+    with says("expected the name of a system as its first argument, got (x,)"):
+        derive.System((x,), (x,), (mass,))
+    with says("s: expected a tree, as derive.from_robot makes them, got 3"):
+        derive.System("s", (x,), (mass,), tree=3)
+    with says("s: expected units in a list, four coordinates each, got 3"):
+        derive.System("s", (x,), (mass,), units=3)
+
+
+@pytest.mark.parametrize("limits", [3, ("a", "b"), (1, 0), (1, 2, 3)])
+def test_a_box(limits):
+    equations = derive.equations(derive.systems.system("spherical-pendulum"))
+    with says("box: expected a lower and a higher value of q_w, got", repr(limits)):
+        equations.equilibria(parameters={"m": 1, "l": 1, "g": 1}, box={"q_w": limits})
