@@ -30,10 +30,10 @@ class Scan(NamedTuple):
     """Arguments that change from step to step, with their elements per step."""
 
 
-def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None = None) -> str:
+def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None, fetch: fetch_ir.Plan) -> str:
     """The functions that the entry needs to load and to store rows."""
     loads = rows_ir.functions(shape, {run[3] for run in runs(program)})
-    return loads + "\n" + results_ir.functions(shape, _rows_out(program, sizes_out, scan))
+    return loads + "\n" + results_ir.functions(shape, _rows_out(program, sizes_out, scan), near=bool(fetch.results))
 
 
 def entry(

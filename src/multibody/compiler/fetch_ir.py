@@ -88,11 +88,18 @@ def bases(plan: Plan, segment: int) -> list[str]:
 def ask(plan: Plan, line: Line) -> list[str]:
     """Lines of text that ask for one."""
     k, at = line
-    how = "i32 1, i32 3" if k < len(plan.results) else "i32 0, i32 2"  # to write, all the way; to read, half of it
-    return [
-        f"  %rows{k}.{at} = getelementptr i8, ptr %rows{k}, i64 {at}",
-        f"  call void @llvm.prefetch.p0(ptr %rows{k}.{at}, {how}, i32 1)",
-    ]
+    ask_for = to_write if k < len(plan.results) else to_read
+    return [f"  %rows{k}.{at} = getelementptr i8, ptr %rows{k}, i64 {at}", ask_for(f"%rows{k}.{at}")]
+
+
+def to_write(address: str) -> str:
+    """Ask for a line, all the way to the first-level cache."""
+    return f"  call void @llvm.prefetch.p0(ptr {address}, i32 1, i32 3, i32 1)"
+
+
+def to_read(address: str) -> str:
+    """Ask for a line, to the second-level cache: arguments may be more than the first one holds."""
+    return f"  call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 2, i32 1)"
 
 
 def table(plan: Plan) -> str:

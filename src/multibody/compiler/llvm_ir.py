@@ -37,7 +37,7 @@ def modules(
     direct = alone and scan is None and _is_small(program, sizes_out)
     fetch = fetch_ir.plan(program, shape, sizes_out) if scan is None else fetch_ir.nothing(program)
     entry = entry_ir.entry(program, shape, sizes_out, scan, name, fetch, direct=direct)
-    rows = "\n".join([entry_ir.rows(program, shape, sizes_out, scan), entry, _MEMORY])
+    rows = "\n".join([entry_ir.rows(program, shape, sizes_out, scan, fetch), entry, _MEMORY, fetch_ir.INTRINSIC])
     if alone:  # one module, in which LLVM sees all calls
         code = [_segment(program, k, f"{name}.{k}", shape, fetch) for k in range(len(program.segments))]
         code += [_direct(program, shape, sizes_out)] if direct else []
@@ -60,7 +60,7 @@ def modules(
         group.append(_segment(program, k, f"{name}.{k}", shape, fetch))
         weight += _weight(segment)
         if weight >= GROUP or k == len(program.segments) - 1:
-            texts.append("\n".join([math, _intrinsics(shape, ""), *group]))
+            texts.append("\n".join([math, _intrinsics(shape, ""), fetch_ir.INTRINSIC, *group]))
             group, weight = [], 0
     return texts
 
@@ -85,14 +85,10 @@ def _math_needed(program: Program) -> list[str]:
 def _intrinsics(shape: Shape, declared: str) -> str:
     """Declarations that are not in a text already."""
     v, suffix = shape.vector, f"v{shape.lanes}f{8 * shape.size}"
-    return (
-        fetch_ir.INTRINSIC
-        + "\n"
-        + "\n".join(
-            f"declare {v} @llvm.{name}.{suffix}({', '.join([v] * arity)})"
-            for name, arity in (("sqrt", 1), ("fabs", 1), ("fma", 3))
-            if f"@llvm.{name}.{suffix}(" not in declared
-        )
+    return "\n".join(
+        f"declare {v} @llvm.{name}.{suffix}({', '.join([v] * arity)})"
+        for name, arity in (("sqrt", 1), ("fabs", 1), ("fma", 3))
+        if f"@llvm.{name}.{suffix}(" not in declared
     )
 
 

@@ -9,10 +9,13 @@ rows of values alone have functions of their own without loops. Lanes past the l
 from itertools import groupby
 from typing import NamedTuple
 
+from multibody.compiler import fetch_ir
 from multibody.compiler.program import SHORT, ZEROS, Program
 from multibody.compiler.rows_ir import four_rows, one_row, row_names, straight_out
 from multibody.compiler.shape import Shape
 
+AHEAD = 64
+"""How many bytes before they are written to, lines are asked for."""
 _FIELDS = ("zeros", "column", "length")
 
 
@@ -59,13 +62,13 @@ def rows_of(program: Program, sizes: list[int], places: list[int]) -> list[Row]:
     return found
 
 
-def functions(shape: Shape, rows: list[Row]) -> str:
-    """What a kernel with such rows of results needs."""
+def functions(shape: Shape, rows: list[Row], *, near: bool) -> str:
+    """What a kernel with such rows of results needs; `near` says that the lines they are written to are."""
     texts = [_store_rows(shape, n) for n in sorted({len(row.slots) for row in rows if row.short})]
     if all(row.short for row in rows):
         return "\n".join(texts)
     texts += [_tables(m, row, shape) for m, row in enumerate(rows) if not row.short]
-    return "\n".join([*texts, _store_rows(shape, None), _unpack(shape)])
+    return "\n".join([*texts, _store_rows(shape, None), _unpack(shape, near=near)])
 
 
 def store(m: int, row: Row, shape: Shape, buffer: str, stride: str, base: str) -> list[str]:
@@ -138,7 +141,7 @@ def _store_rows(shape: Shape, length: int | None) -> str:
     )
 
 
-def _unpack(shape: Shape) -> str:
+def _unpack(shape: Shape, *, near: bool) -> str:
     """Part after part of the rows: zeros eight at a time, values four at a time, the first and last ones twice.
 
     Fours lie as whole in the lines of the cache as the first row allows, which for most results is as all rows do: a
@@ -178,6 +181,7 @@ def _unpack(shape: Shape) -> str:
             "fours:",
             "  %q = phi i64 [ 0, %values ], [ %q.next, %fours ]",
             "  %q.c = add i64 %column, %q",
+            *([] if near else _ask(shape)),
             *(line for k in range(4) for line in _value(shape, "%q.c", k, f"q{k}.")),
             *four_rows(shape, "%q.c", "q.", [f"%q{k}.v" for k in range(4)]),
             "  %q.placed = add i64 %q, %q.off",  # the next four that lie in one piece of a line
@@ -211,6 +215,17 @@ def _unpack(shape: Shape) -> str:
     return "\n".join(lines)
 
 
+def _ask(shape: Shape) -> list[str]:
+    """Lines that ask for what will soon be written: eight rows at a time are more than the processor follows."""
+    lines = [f"  %ask.c = add i64 %q.c, {AHEAD // shape.size}"]
+    for lane in range(shape.lanes):
+        lines += [
+            f"  %ask{lane} = getelementptr {shape.scalar}, ptr %r{lane}, i64 %ask.c",
+            fetch_ir.to_write(f"%ask{lane}"),
+        ]
+    return lines
+
+
 def _value(shape: Shape, column: str, k: int, tag: str) -> list[str]:
     """The vector %{tag}v of a column, and k columns on."""
     return [
@@ -223,46 +238,44 @@ def _value(shape: Shape, column: str, k: int, tag: str) -> list[str]:
 
 
 def _zeros(shape: Shape) -> list[str]:
-    """Lines that write zeros to all rows, then go to %next: both ends as they lie, whole lines of the cache between."""
-    many, block = f"<{ZEROS} x {shape.scalar}> zeroinitializer", ZEROS * shape.size
+    """Lines that write zeros to all rows, then go to %next: both ends as they lie, whole lines of the cache between.
+
+    Long runs are written row after row, which is how the processor likes lines to come.
+    """
+    many, block, rows = f"<{ZEROS} x {shape.scalar}> zeroinitializer", ZEROS * shape.size, range(shape.lanes)
     lines = [
         "ends:",
         f"  %z.bytes = mul i64 %length, {shape.size}",
         f"  %z.last = sub i64 %z.bytes, {block}",
-    ]
-    for lane in range(shape.lanes):
-        lines += [
-            f"  %z.s{lane} = getelementptr {shape.scalar}, ptr %r{lane}, i64 %column",
-            f"  store {many}, ptr %z.s{lane}, align {shape.size}",
-            f"  %z.e{lane} = getelementptr i8, ptr %z.s{lane}, i64 %z.last",
-            f"  store {many}, ptr %z.e{lane}, align {shape.size}",
-        ]
-    lines += [
-        f"  %z.long = icmp ugt i64 %z.last, {block}",
-        "  br i1 %z.long, label %middle, label %next",
-        "middle:",
         f"  %z.stop = sub i64 %z.last, {block}",
+        *(f"  %z.s{k} = getelementptr {shape.scalar}, ptr %r{k}, i64 %column" for k in rows),
+        *(f"  %z.e{k} = getelementptr i8, ptr %z.s{k}, i64 %z.last" for k in rows),
+        f"  %z.long = icmp ugt i64 %z.last, {block}",
+        "  br i1 %z.long, label %row0, label %both",
+        "both:",
+        *(f"  store {many}, ptr %z.{end}{k}, align {shape.size}" for k in rows for end in "se"),
+        "  br label %next",
     ]
-    for lane in range(shape.lanes):
+    for k in rows:
         lines += [
-            f"  %z.f{lane} = getelementptr i8, ptr %z.s{lane}, i64 %z.stop",
-            f"  store {many}, ptr %z.f{lane}, align {shape.size}",
-            f"  %z.i{lane} = ptrtoint ptr %z.s{lane} to i64",
-            f"  %z.u{lane} = add i64 %z.i{lane}, {block - 1}",
-            f"  %z.d{lane} = and i64 %z.u{lane}, -{block}",
-            f"  %z.p{lane} = inttoptr i64 %z.d{lane} to ptr",
-        ]
-    lines.append("  br label %fill0")
-    for lane in range(shape.lanes):
-        before = f"fill{lane - 1}" if lane else "middle"
-        after = f"fill{lane + 1}" if lane < shape.lanes - 1 else "next"
-        lines += [
-            f"fill{lane}:",
-            f"  %z{lane} = phi i64 [ 0, %{before} ], [ %z.n{lane}, %fill{lane} ]",
-            f"  %z.a{lane} = getelementptr i8, ptr %z.p{lane}, i64 %z{lane}",
-            f"  store {many}, ptr %z.a{lane}, align {block}",
-            f"  %z.n{lane} = add i64 %z{lane}, {block}",
-            f"  %z.m{lane} = icmp ult i64 %z.n{lane}, %z.stop",
-            f"  br i1 %z.m{lane}, label %fill{lane}, label %{after}",
+            f"row{k}:",
+            f"  store {many}, ptr %z.s{k}, align {shape.size}",
+            f"  %z.i{k} = ptrtoint ptr %z.s{k} to i64",
+            f"  %z.u{k} = add i64 %z.i{k}, {block - 1}",
+            f"  %z.d{k} = and i64 %z.u{k}, -{block}",
+            f"  %z.p{k} = inttoptr i64 %z.d{k} to ptr",
+            f"  br label %fill{k}",
+            f"fill{k}:",
+            f"  %z{k} = phi i64 [ 0, %row{k} ], [ %z.n{k}, %fill{k} ]",
+            f"  %z.a{k} = getelementptr i8, ptr %z.p{k}, i64 %z{k}",
+            f"  store {many}, ptr %z.a{k}, align {block}",
+            f"  %z.n{k} = add i64 %z{k}, {block}",
+            f"  %z.m{k} = icmp ult i64 %z.n{k}, %z.stop",
+            f"  br i1 %z.m{k}, label %fill{k}, label %rest{k}",
+            f"rest{k}:",
+            f"  %z.f{k} = getelementptr i8, ptr %z.s{k}, i64 %z.stop",
+            f"  store {many}, ptr %z.f{k}, align {shape.size}",
+            f"  store {many}, ptr %z.e{k}, align {shape.size}",
+            f"  br label %{f'row{k + 1}' if k < shape.lanes - 1 else 'next'}",
         ]
     return lines
