@@ -4,12 +4,13 @@ ANYmal on its four feet: constrained forward dynamics, accelerations and contact
 Pinocchio's constraintDynamics called from Python; with the method that takes redundant rows, and with the one for rows
 that are none. With --derivatives also theirs, whose kernel compiles for a while, beside Pinocchio's
 computeConstraintDynamicsDerivatives. Accelerations and forces are checked against each other before they are timed.
-Times are least ones of turns on one core. The claim: "exact" is at least eight times as fast; else status 1.
+Times are least ones of turns on one core. The claim: each method, and so the default one, "least-norm", is at least
+eight times as fast; else status 1.
 """
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 import pinocchio as pin
@@ -46,9 +47,9 @@ def ours(
 
 
 def pinocchios(
-    robot: mb.Robot, batch: Batch, expected: tuple[np.ndarray, ...]
+    robot: mb.Robot, batch: Batch, expected: Collection[tuple[np.ndarray, ...]]
 ) -> tuple[Callable[[], object], Callable[[], object]]:
-    """The first sample in Pinocchio, after a check of several, and its derivatives."""
+    """The first sample in Pinocchio, after a check of several samples of all results, and its derivatives."""
     model = pinocchio_model(NAME)
     data, layout = model.createData(), PinocchioLayout(robot.model, model)
     contacts, contact_data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -65,7 +66,7 @@ def pinocchios(
         q, v, _ = states[k]
         a = layout.a_from(q, v, pin.constraintDynamics(model, data, *states[k], contacts, contact_data))
         f = np.concatenate([one.contact_force.linear for one in contact_data])
-        for found, wanted in ((expected[0][k], a), (expected[1][k], f)):
+        for found, wanted in ((x[k], y) for each in expected for x, y in zip(each, (a, f), strict=True)):
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
     q, v, tau = states[0]
 
@@ -86,13 +87,14 @@ def main() -> int:
     feet = robot.constraints([PointContact(foot, foot) for foot in FEET])
     batch = standing(robot, feet, np.random.default_rng(0))
     calls = {}
+    results = {}
     for method in METHODS:
-        calls[method], results = ours(robot, feet, batch, method=method)
-    calls["Pinocchio"], both = pinocchios(robot, batch, results)
+        calls[method], results[method] = ours(robot, feet, batch, method=method)
+    calls["Pinocchio"], both = pinocchios(robot, batch, results.values())
     times = least(calls, options.budget)
     print(f"{NAME} on four feet, µs, Pinocchio from Python: {times['Pinocchio'] * 1e6:.2f}")
-    for method in METHODS:
-        ratio = times["Pinocchio"] / times[method] * COUNT
+    ratios = {method: times["Pinocchio"] / times[method] * COUNT for method in METHODS}
+    for method, ratio in ratios.items():
         print(f"  ours, a sample of {COUNT}, {method:<10} {times[method] / COUNT * 1e6:.3f} ({ratio:.1f}x)")
     if options.derivatives:
         call, _ = ours(robot, feet, batch, "constrained_dynamics_derivatives", "exact")
@@ -100,9 +102,9 @@ def main() -> int:
         ratio = found["Pinocchio"] / found["ours"] * COUNT
         print(f"  derivatives too, Pinocchio from Python {found['Pinocchio'] * 1e6:.2f}, ", end="")
         print(f"derivatives, ours {found['ours'] / COUNT * 1e6:.3f} ({ratio:.1f}x)")
-    holds = times["Pinocchio"] >= LEAST_SPEEDUP * times["exact"] / COUNT
-    print(f"at least {LEAST_SPEEDUP:g}x: {'holds' if holds else 'DOES NOT HOLD'}")
-    return int(not holds)
+    for method, ratio in ratios.items():
+        print(f"{method}, at least {LEAST_SPEEDUP:g}x: {'holds' if ratio >= LEAST_SPEEDUP else 'DOES NOT HOLD'}")
+    return int(min(ratios.values()) < LEAST_SPEEDUP)
 
 
 if __name__ == "__main__":

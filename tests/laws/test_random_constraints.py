@@ -26,6 +26,7 @@ from multibody.algorithms.constraints import (
     SurfaceContact,
     Weld,
 )
+from multibody.geometry import Pose, Rotation
 from multibody.model import base_velocity
 
 from ..algorithms.states import REPRESENTATIONS, State, few, rate, states, twist
@@ -33,6 +34,8 @@ from .tools import near
 
 CONTACTS = ("point", "surface", "frame", "no slip", "rolling")
 LOOPS = ("point loop", "weld", "hinge", "distance")
+SHIFT = np.array([0.3, -0.2, 0.1])
+"""From where points are to where anchors want them: the same for all, so that anchors of one body agree."""
 
 
 class Held(NamedTuple):
@@ -56,34 +59,39 @@ def constraint(draw, s: State, name: str) -> Constraint | None:
     """One that suits the robot, or None where what was drawn needs more joints than there are."""
     moving = [frame for frame in s.model.frames if s.model.frame(frame)[0]]
     single = [joint.name for joint in s.model.joints if joint.nv == 1]
-    first, second = draw(st.sampled_from(moving)), draw(st.sampled_from(s.model.frames))
+    first, second = draw(st.sampled_from(moving)), draw(st.sampled_from((None, *s.model.frames)))
     kind = draw(st.sampled_from((*CONTACTS, *LOOPS, "coupling")))
-    point = tuple(s.rng.uniform(-0.5, 0.5, 3))
-    if (kind in LOOPS and not s.model.chain(first, second)) or (kind == "coupling" and len(single) < 2):
+    one, two = map(tuple, s.rng.uniform(-0.5, 0.5, (2, 3)))
+    looped = second is None or s.model.chain(first, second)
+    if (kind in LOOPS and not looped) or (kind == "coupling" and len(single) < 2):
         return None
+    here = kinematics.pose(s.model, first, s.q)
+    place = here @ np.array(one) + SHIFT
     match kind:
         case "point":
-            return PointContact(name, first, point, tuple(s.rng.standard_normal(3)))
+            return PointContact(name, first, one, tuple(place))
         case "surface":
-            count = draw(st.integers(1, 4))
-            return SurfaceContact(name, first, tuple(map(tuple, s.rng.uniform(-0.5, 0.5, (count, 3)))))
+            points = s.rng.uniform(-0.5, 0.5, (draw(st.integers(1, 4)), 3))
+            anchors = here @ points + SHIFT if draw(st.booleans()) else None
+            return SurfaceContact(name, first, points, anchors)
         case "frame":
-            return FrameContact(name, first, kinematics.pose(s.model, first, s.q))
+            return FrameContact(name, first, Pose(here.rotation, here.position + SHIFT))
         case "no slip":
             return NoSlip(name, first, tuple(draw(st.sets(st.integers(0, 5), min_size=1))))
         case "rolling":
-            normal = s.rng.standard_normal(3)
-            return RollingContact(name, first, s.rng.uniform(0.1, 0.5), tuple(normal / np.linalg.norm(normal)))
+            normal, axle = (tuple(x / np.linalg.norm(x)) for x in s.rng.standard_normal((2, 3)))
+            radius, offset = s.rng.uniform(0.1, 0.5, 2)
+            return RollingContact(name, first, radius, normal, offset, draw(st.sampled_from((None, axle))))
         case "point loop":
-            return PointClosure(name, first, second)
-        case "weld":
-            return Weld(name, first, second)
-        case "hinge":
-            return HingeClosure(name, first, second)
+            return PointClosure(name, first, second, one, two if second else tuple(place))
+        case "weld" | "hinge":
+            own = draw(st.sampled_from((Pose.identity(), Pose.random(s.rng))))
+            other = own if second else Pose(Rotation.identity(), SHIFT) @ here @ own
+            return (Weld if kind == "weld" else HingeClosure)(name, first, second, own, other)
         case "distance":
-            return Distance(name, first, second, 0.5)
-    one, two = draw(st.permutations(single))[:2]
-    return JointCoupling(name, one, two, *s.rng.uniform(-2, 2, 2))
+            return Distance(name, first, second, 0.5, one, two)
+    ratio, offset, *higher = s.rng.uniform(-2, 2, 2 + draw(st.integers(0, 3)))
+    return JointCoupling(name, *draw(st.permutations(single))[:2], ratio, offset, higher)
 
 
 def copies(constraints: list[Constraint]) -> list[Constraint]:
@@ -91,7 +99,7 @@ def copies(constraints: list[Constraint]) -> list[Constraint]:
     found: list[Constraint] = []
     for one in constraints:
         if isinstance(one, Weld):
-            found.append(HingeClosure(f"{one.name} again", one.first, one.second))
+            found.append(HingeClosure(**(vars(one) | {"name": f"{one.name} again"})))
         else:
             found.append(type(one)(**(vars(one) | {"name": f"{one.name} again"})))
     return found
@@ -136,6 +144,10 @@ def moved(model, one: Constraint, s: State) -> np.ndarray:
         H = kinematics.pose(model, frame, s.q).matrix
         return twist(H, rate(s, lambda q, _: kinematics.pose(model, frame, q).matrix), representation)
 
+    def at_point(frame, point, mixed):
+        arm = kinematics.pose(model, frame, s.q).rotation @ point
+        return mixed + np.concatenate([np.cross(mixed[3:], arm), np.zeros(3)])
+
     match one:
         case SurfaceContact():
             return np.concatenate(
@@ -146,10 +158,16 @@ def moved(model, one: Constraint, s: State) -> np.ndarray:
         case NoSlip():
             return of(one.frame, "left")[list(one.axes)]
         case Weld():
-            return of(one.first) - of(one.second)
+            ends = ((one.first, one.first_pose), (one.second, one.second_pose))
+            first, second = (np.zeros(6) if f is None else at_point(f, pose.position, of(f)) for f, pose in ends)
+            return first - second
         case RollingContact():  # of the matter at the contact, which is another from moment to moment
-            centre = of(one.frame)
-            return centre[:3] - one.radius * np.cross(centre[3:], one.normal)
+            centre, up = of(one.frame), np.array(one.normal)
+            if one.axle is not None:  # the direction in the disc that points up the most
+                axle = kinematics.pose(model, one.frame, s.q).rotation @ np.array(one.axle)
+                up = np.cross(np.cross(axle, up), axle)
+                up /= np.linalg.norm(up)
+            return centre[:3] - one.radius * np.cross(centre[3:], up)
     return rate(s, lambda q, _: one.error(model, q))
 
 
@@ -168,8 +186,8 @@ def test_errors_of_what_is_held_vanish(case):
     """An error of rotation has the rate J v where it is zero."""
     s, found = case
     for one in found.constraints:
-        if isinstance(one, FrameContact):
-            near(one.error(s.model, s.q), np.zeros(6), 1e-12)
+        if isinstance(one, FrameContact) or (isinstance(one, Weld) and one.second is None):
+            near(one.error(s.model, s.q), np.append(-SHIFT, np.zeros(3)), 1e-12)
             near(rate(s, lambda q, _, one=one: one.error(s.model, q)), one.jacobian(s.model, s.q) @ s.v, 1e-8)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
-from multibody.algorithms.constraints import ConstraintSet, FrameContact, PointContact
+from multibody.algorithms.constraints import ConstraintSet, FrameContact, PointContact, SurfaceContact
 from multibody.model.layouts import PinocchioLayout
 
 from .robot_data import urdf
@@ -61,7 +61,54 @@ def test_impulse_dynamics(path, frames, kind, restitution):
     theirs = pin.impulseDynamics(model, data, *state, models, datas, restitution)
     found = dynamics.impact(constraints, q, v, restitution)
     np.testing.assert_allclose(layout.v_from(state[0], theirs), found.velocity, atol=1e-8 * np.abs(v).max())
+    impulses = [d.contact_force.vector[: constraints.rows // len(frames)] for d in datas]
+    np.testing.assert_allclose(np.concatenate(impulses), found.impulse, rtol=0, atol=1e-9 * np.abs(found.impulse).max())
     assert found.energy_loss >= 0
+
+
+@pytest.mark.parametrize(("feet", "rank", "base"), [(1, 3, 3), (2, 6, 5), (3, 9, 6), (4, 12, 6)])
+def test_ranks_of_feet(feet, rank, base):
+    """The counts of the lecture notes on ANYmal, and by Pinocchio's Jacobians.  [RD 2.271-2.272, §2.10.4]"""
+    path, frames = ANYMAL
+    robot, constraints, layout, model, data, *_ = peers(path, frames[:feet], PointContact)
+    q = robot.random(np.random.default_rng(5), (4,))
+    found = constraints.ranks(q)
+    assert (found.rank == rank).all()
+    assert (found.base == base).all()
+    assert (found.internal == rank - base).all()
+    for each in q:
+        J = np.concatenate([_frame_jacobian(model, data, layout.q_to(each), name)[:3] for name in frames[:feet]])
+        assert np.linalg.matrix_rank(J, tol=1e-9) == rank
+        assert np.linalg.matrix_rank(J[:, :6], tol=1e-9) == base
+
+
+@pytest.mark.parametrize(("points", "rank"), [(1, 3), (2, 5), (3, 6), (4, 6)])
+def test_ranks_of_points_on_a_sole(points, rank):
+    """Of Talos, whose sole is a rectangle: 3/3, 5/5, and 6/6 from the third point on.  [RD §2.10.4]"""
+    path, frames = TALOS
+    robot, _, layout, model, data, *_ = peers(path, frames[:1], FrameContact)
+    corners = ((0.1, 0.06, 0.0), (-0.1, 0.06, 0.0), (-0.1, -0.06, 0.0), (0.1, -0.06, 0.0))[:points]
+    sole = SurfaceContact("sole", frames[0], corners)
+    q = robot.random(np.random.default_rng(5), (4,))
+    found = ConstraintSet(robot.model, [sole]).ranks(q)
+    assert found.rows == 3 * points
+    assert (found.rank == rank).all()
+    assert (found.base == rank).all()
+    assert not found.internal.any()
+    assert (sole.rank(robot.model, q) == rank).all()
+    for each in q:
+        J, R = (
+            _frame_jacobian(model, data, layout.q_to(each), frames[0]),
+            data.oMf[model.getFrameId(frames[0])].rotation,
+        )
+        J = np.concatenate([J[:3] - pin.skew(R @ np.array(corner)) @ J[3:] for corner in corners])
+        assert np.linalg.matrix_rank(J, tol=1e-9) == rank
+        assert np.linalg.matrix_rank(J[:, :6], tol=1e-9) == rank
+
+
+def _frame_jacobian(model, data, q, name):
+    pin.framesForwardKinematics(model, data, q)
+    return pin.computeFrameJacobian(model, data, q, model.getFrameId(name), pin.LOCAL_WORLD_ALIGNED)
 
 
 @pytest.mark.parametrize(("path", "frames", "kind"), CASES, ids=["anymal", "talos"])

@@ -2,8 +2,9 @@
 
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.algorithms.constraints.closures import Distance, HingeClosure, JointCoupling, PointClosure, Weld
-from multibody.algorithms.constraints.constraint_set import ConstraintSet, Ranks
-from multibody.algorithms.constraints.contacts import FrameContact, NoSlip, PointContact, RollingContact, SurfaceContact
+from multibody.algorithms.constraints.constraint_set import ConstraintSet, Ranks, Worst
+from multibody.algorithms.constraints.contacts import FrameContact, PointContact, SurfaceContact
+from multibody.algorithms.constraints.rolling import NoSlip, RollingContact
 from multibody.algorithms.constraints.stated import stated
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "RollingContact",
     "SurfaceContact",
     "Weld",
+    "Worst",
     "stated",
 ]

@@ -7,9 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import transpose
+from multibody.geometry._arrays import at, first, transpose
 from multibody.model import configuration
 from multibody.model.model import Model
+
+Point = tuple[float, float, float]
+
+RANK_WITHIN = 1e-9
+"""Singular values below this times the largest count as zero."""
 
 
 class Constraint(ABC):
@@ -17,7 +22,24 @@ class Constraint(ABC):
 
     A constraint pushes the robot with the generalized force J^T f, where f, (..., rows), is on the robot: row k of f is
     along what row k of J measures, in N for a velocity in m/s and in N m for one in rad/s. A constraint is frozen data:
-    a subclass is a frozen dataclass with a `name`. All functions take batches and traced arrays.
+    a subclass is a frozen dataclass with a `name`. All functions take batches, and all but `rank` traced arrays.
+
+    >>> from dataclasses import dataclass
+    >>> import multibody as mb
+    >>> @dataclass(frozen=True)
+    ... class Level(Constraint):
+    ...     name: str
+    ...     rows = 1
+    ...
+    ...     def jacobian(self, model, q):
+    ...         return mb.Robot(model).com_jacobian(q)[..., 2:, :]
+    ...
+    ...     def bias(self, model, q, v):
+    ...         return mb.Robot(model).com_acceleration(q, v, 0 * v)[..., 2:]
+    >>> robot = mb.load("quadruped")
+    >>> held = robot.constraints([Level("height of the centre of mass")])
+    >>> held.row_names, held.ranks(robot.home()).rank
+    (('height of the centre of mass[0]',), 1)
     """
 
     name: str
@@ -55,6 +77,27 @@ class Constraint(ABC):
         """
         return transpose(self.jacobian(model, q))
 
+    def rank(self, model: Model, q: NDArray[Any]) -> int | NDArray[Any]:
+        """The rank of J, a number for one configuration, (...) for a batch: its independent rows.  [RD §2.10.4]
+
+        Raises:
+            InputError: when q is no configuration, or a row has no direction there.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> edge = mb.constraints.SurfaceContact("edge", "foot-lf", ((0, 0, 0), (0.1, 0, 0)))
+        >>> edge.rows, edge.rank(robot.model, robot.home())
+        (6, 5)
+        """
+        q = settled(model, q)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            J = self.jacobian(model, q)
+        return rank(J, self.row_names)
+
+    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
+        """(frame, point in it, place in the world) of each point for which the constraint states a place."""
+        return ()
+
     def check(self, model: Model) -> None:
         """Refuse a model that the constraint does not fit."""
         shape = self.jacobian(model, configuration.neutral(model)).shape
@@ -63,3 +106,20 @@ class Constraint(ABC):
                 f"constraint {self.name!r}: expected at least one row, and a Jacobian ({self.rows}, {model.nv}), got "
                 f"one of shape {shape}"
             )
+
+
+def settled(model: Model, q: Any) -> NDArray[Any]:
+    """q in full precision, when it is a configuration: rows that are redundant are so in float64 alone."""
+    return configuration.check(model, q, limits=False).astype(np.float64)
+
+
+def rank(J: NDArray[Any], names: tuple[str, ...]) -> int | NDArray[Any]:
+    """Of J, (..., rows, n), when it is finite; names are those of its rows."""
+    bad = ~np.isfinite(J)
+    if bad.any():
+        *sample, row, _ = first(bad)
+        raise InputError(f"q{at(tuple(sample))}: the row {names[row]!r} has no direction here")
+    values = np.linalg.svd(J, compute_uv=False)
+    largest = values.max(axis=-1, initial=1.0)
+    found = (values > RANK_WITHIN * largest[..., None]).sum(axis=-1)
+    return found if found.ndim else int(found)

@@ -1,4 +1,7 @@
-"""Constraints between two frames of a robot, or two of its joints: loops that a tree cannot hold."""
+"""Constraints between two frames of a robot, or two of its joints: loops that a tree cannot hold.
+
+A second frame that is None is the world: points and poses there are those in the world.
+"""
 
 import math
 from dataclasses import dataclass
@@ -8,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint
-from multibody.algorithms.constraints.contacts import Point, number, one_pose, point
+from multibody.algorithms.constraints._constraint import Constraint, Point
+from multibody.algorithms.constraints.contacts import number, on_moving_body, one_pose, point, tips
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import dot
@@ -22,14 +25,25 @@ HERE = Pose.identity()
 
 @dataclass(frozen=True)
 class PointClosure(Constraint):
-    """Two points of two frames, by default the origins, stay together: three rows along the world's axes."""
+    """Two points of two frames, by default the origins, stay together: three rows along the world's axes.
+
+    >>> import multibody as mb
+    >>> robot = mb.load("quadruped")
+    >>> shackle = PointClosure("shackle", "foot-lf", "foot-rf", (0, 0.02, 0), (0, -0.02, 0))
+    >>> shackle.jacobian(robot.model, robot.home()).shape
+    (3, 18)
+    >>> PointClosure("pin", "foot-lf", second_point=(0.4, 0.2, 0)).error(robot.model, robot.home()).shape
+    (3,)
+    """
 
     name: str
     first: str
-    second: str
+    second: str | None = None
+    """None is the world."""
     first_point: Point = ORIGIN
     """In the first frame, in m."""
     second_point: Point = ORIGIN
+    """In the second frame, in m."""
 
     def __post_init__(self) -> None:
         for each in ("first_point", "second_point"):
@@ -48,20 +62,32 @@ class PointClosure(Constraint):
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return _bias(model, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
 
+    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
+        return () if self.second is not None else ((self.first, self.first_point, self.second_point),)
+
     def check(self, model: Model) -> None:
         two_bodies(model, self.first, self.second, self.name)
 
 
 @dataclass(frozen=True)
 class Weld(Constraint):
-    """Two frames stay on each other: six rows, positions and angular velocities along the world's axes."""
+    """Two frames stay on each other: six rows, positions and angular velocities along the world's axes.
+
+    >>> import multibody as mb
+    >>> robot = mb.load("quadruped")
+    >>> weld = Weld("weld", "foot-lf", second_pose=robot.pose("foot-lf", robot.home()))
+    >>> weld.rows, bool(abs(weld.error(robot.model, robot.home())).max() < 1e-12)
+    (6, True)
+    """
 
     name: str
     first: str
-    second: str
+    second: str | None = None
+    """None is the world."""
     first_pose: Pose = HERE
     """Of what is welded, in the first frame."""
     second_pose: Pose = HERE
+    """Where it is welded to, in the second frame."""
 
     def __post_init__(self) -> None:
         for each in (self.first_pose, self.second_pose):
@@ -72,19 +98,18 @@ class Weld(Constraint):
         return 6
 
     def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        one = kinematics.pose(model, self.first, q) @ self.first_pose
-        two = kinematics.pose(model, self.second, q) @ self.second_pose
+        one = _pose(model, self.first, q, self.first_pose)
+        two = _pose(model, self.second, q, self.second_pose)
         return np.concatenate([one.position - two.position, one.rotation.boxminus(two.rotation)], axis=-1)
 
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _difference(model, self.first, self.second, q, *self._points())
+        return _difference(model, self.first, self.second, q, *_origins(self.first_pose, self.second_pose))
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return _bias(model, self.first, self.second, q, v, *self._points())
+        return _bias(model, self.first, self.second, q, v, *_origins(self.first_pose, self.second_pose))
 
-    def _points(self) -> tuple[Point, Point]:
-        one, two = (tuple(pose.position.tolist()) for pose in (self.first_pose, self.second_pose))
-        return one, two
+    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
+        return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)
 
     def check(self, model: Model) -> None:
         two_bodies(model, self.first, self.second, self.name)
@@ -96,58 +121,89 @@ class HingeClosure(Constraint):
 
     With z of the first frame and x, y of the second, the last two errors are x·z and y·z: they vanish for opposed axes,
     too, so start near the configuration that is meant.
+
+    >>> import multibody as mb
+    >>> robot = mb.load("quadruped")
+    >>> door = HingeClosure("door", "trunk", second_pose=mb.Pose(mb.Rotation.identity(), [0, 0, 0.5]))
+    >>> door.row_names[-1], door.rank(robot.model, robot.home())
+    ('door[4]', 5)
     """
 
     name: str
     first: str
-    second: str
+    second: str | None = None
+    """None is the world."""
+    first_pose: Pose = HERE
+    """Of the hinge, in the first frame: its axis is z of that."""
+    second_pose: Pose = HERE
+    """Of the hinge, in the second frame."""
+
+    def __post_init__(self) -> None:
+        for each in (self.first_pose, self.second_pose):
+            one_pose(each, self.name)
 
     @property
     def rows(self) -> int:
         return 5
 
     def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        z, across = self._axes(model, q)
+        one, two = self._poses(model, q)
+        z, across = _axes(one, two)
         tilt = np.stack([dot(x, z) for x in across], axis=-1)
-        return np.concatenate([_position(model, self.first, q) - _position(model, self.second, q), tilt], axis=-1)
+        return np.concatenate([one.position - two.position, tilt], axis=-1)
 
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        J = _difference(model, self.first, self.second, q)
-        z, across = self._axes(model, q)
+        J = _difference(model, self.first, self.second, q, *_origins(self.first_pose, self.second_pose))
+        z, across = _axes(*self._poses(model, q))
         normals = np.stack([cross3(z, x) for x in across], axis=-2)
         return np.concatenate([J[..., :3, :], np.matmul(normals, J[..., 3:, :])], axis=-2)
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        a = _bias(model, self.first, self.second, q, v)
-        w1, w2 = (kinematics.velocity(model, frame, q, v, "mixed")[..., 3:] for frame in (self.first, self.second))
-        z, across = self._axes(model, q)
+        a = _bias(model, self.first, self.second, q, v, *_origins(self.first_pose, self.second_pose))
+        w1, w2 = (_velocity(model, frame, q, v, ORIGIN)[..., 3:] for frame in (self.first, self.second))
+        z, across = _axes(*self._poses(model, q))
         tilt = []
         for x in across:
             turning = cross3(cross3(w1, z), x) + cross3(z, cross3(w2, x))
             tilt.append(dot(cross3(z, x), a[..., 3:]) + dot(turning, w1 - w2))
         return np.concatenate([a[..., :3], np.stack(tilt, axis=-1)], axis=-1)
 
+    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
+        return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)[:1]
+
     def check(self, model: Model) -> None:
         two_bodies(model, self.first, self.second, self.name)
 
-    def _axes(self, model: Model, q: NDArray[Any]) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
-        one = kinematics.pose(model, self.first, q).rotation.matrix
-        two = kinematics.pose(model, self.second, q).rotation.matrix
-        return one[..., :, 2], (two[..., :, 0], two[..., :, 1])
+    def _poses(self, model: Model, q: NDArray[Any]) -> tuple[Pose, Pose]:
+        return _pose(model, self.first, q, self.first_pose), _pose(model, self.second, q, self.second_pose)
 
 
 @dataclass(frozen=True)
 class Distance(Constraint):
-    """The origins of two frames stay at a distance: a rod without mass, one row."""
+    """Two points of two frames, by default the origins, stay at a distance: a rod without mass, one row.
+
+    >>> import multibody as mb
+    >>> robot = mb.load("quadruped")
+    >>> tether = Distance("tether", "foot-lf", None, 1.0, second_point=(0, 0, 1))
+    >>> tether.rows, tether.error(robot.model, robot.home()).shape
+    (1, (1,))
+    """
 
     name: str
     first: str
-    second: str
+    second: str | None
+    """None is the world."""
     length: float
     """In m, positive."""
+    first_point: Point = ORIGIN
+    """In the first frame, in m."""
+    second_point: Point = ORIGIN
+    """In the second frame, in m."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", number(self.length, self.name))
+        for each in ("first_point", "second_point"):
+            object.__setattr__(self, each, point(getattr(self, each), self.name))
 
     @property
     def rows(self) -> int:
@@ -160,14 +216,16 @@ class Distance(Constraint):
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
         d = self._between(model, q)
         along = d / np.sqrt(dot(d, d))[..., None]
-        return np.matmul(along[..., None, :], _difference(model, self.first, self.second, q)[..., :3, :])
+        J = _difference(model, self.first, self.second, q, self.first_point, self.second_point)
+        return np.matmul(along[..., None, :], J[..., :3, :])
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         d = self._between(model, q)
         length = np.sqrt(dot(d, d))
-        one, two = (kinematics.velocity(model, frame, q, v, "mixed") for frame in (self.first, self.second))
-        d_dot = one[..., :3] - two[..., :3]
-        a = _bias(model, self.first, self.second, q, v)[..., :3]
+        ends = ((self.first, self.first_point), (self.second, self.second_point))
+        one, two = (_velocity(model, frame, q, v, at)[..., :3] for frame, at in ends)
+        d_dot = one - two
+        a = _bias(model, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
         stretch = dot(d, d_dot) / length
         return ((dot(d, a) + dot(d_dot, d_dot) - stretch * stretch) / length)[..., None]
 
@@ -177,7 +235,7 @@ class Distance(Constraint):
         two_bodies(model, self.first, self.second, self.name)
 
     def _between(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _position(model, self.first, q) - _position(model, self.second, q)
+        return _position(model, self.first, q, self.first_point) - _position(model, self.second, q, self.second_point)
 
 
 @dataclass(frozen=True)
@@ -185,6 +243,12 @@ class JointCoupling(Constraint):
     """One joint follows another by a force, q = offset + ratio y + higher[0] y² + ..., y of the other: one row.
 
     Without another joint, it stays at the offset.
+
+    >>> import multibody as mb
+    >>> model = mb.load("quadruped").model
+    >>> gear = JointCoupling("gear", "lf-knee", "rf-knee", 0.5, 0.1, higher=(0.2,))
+    >>> gear.jacobian(model, mb.load("quadruped").home()).shape
+    (1, 18)
     """
 
     name: str
@@ -240,23 +304,36 @@ class JointCoupling(Constraint):
         return total
 
 
-def two_bodies(model: Model, first: str, second: str, name: str) -> None:
-    """Refuse two frames that no joint lies between."""
-    if not model.chain(first, second):
+def two_bodies(model: Model, first: str, second: str | None, name: str) -> None:
+    """Refuse two frames that no joint lies between.
+
+    >>> import multibody as mb
+    >>> two_bodies(mb.load("quadruped").model, "foot-lf", "trunk", "rod")
+    """
+    if second is None:
+        on_moving_body(model, first, name)
+    elif not model.chain(first, second):
         raise InputError(f"constraint {name!r}: the frames {first!r} and {second!r} always move as one body")
 
 
-def _position(model: Model, frame: str, q: NDArray[Any], at: Point = ORIGIN) -> NDArray[Any]:
+def _pose(model: Model, frame: str | None, q: NDArray[Any], own: Pose) -> Pose:
+    """Of what is fixed to a frame, or to the world."""
+    return own if frame is None else kinematics.pose(model, frame, q) @ own
+
+
+def _position(model: Model, frame: str | None, q: NDArray[Any], at: Point) -> NDArray[Any]:
+    if frame is None:
+        return np.array(at)
     pose = kinematics.pose(model, frame, q)
     return pose @ np.array(at) if any(at) else pose.position
 
 
 def _difference(
-    model: Model, first: str, second: str, q: NDArray[Any], at: Point = ORIGIN, second_at: Point = ORIGIN
+    model: Model, first: str, second: str | None, q: NDArray[Any], at: Point, second_at: Point
 ) -> NDArray[Any]:
     """(..., 6, nv): of the velocities of two points, then of the angular velocities of their frames."""
-    one, two = (_mixed(model, frame, q, point) for frame, point in ((first, at), (second, second_at)))
-    return one - two
+    one = _mixed(model, first, q, at)
+    return one if second is None else one - _mixed(model, second, q, second_at)
 
 
 def _mixed(model: Model, frame: str, q: NDArray[Any], at: Point) -> NDArray[Any]:
@@ -266,18 +343,22 @@ def _mixed(model: Model, frame: str, q: NDArray[Any], at: Point) -> NDArray[Any]
     return np.concatenate([jacobian.point_jacobian(model, frame, q, np.array(at)), J[..., 3:, :]], axis=-2)
 
 
+def _velocity(model: Model, frame: str | None, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
+    """(..., 6): of a point of a frame, then the frame's angular velocity."""
+    if frame is None:
+        return np.zeros(6)
+    twist = kinematics.velocity(model, frame, q, v, "mixed")
+    if not any(at):
+        return twist
+    return np.concatenate([kinematics.point_velocity(model, frame, q, v, np.array(at)), twist[..., 3:]], axis=-1)
+
+
 def _bias(
-    model: Model,
-    first: str,
-    second: str,
-    q: NDArray[Any],
-    v: NDArray[Any],
-    at: Point = ORIGIN,
-    second_at: Point = ORIGIN,
+    model: Model, first: str, second: str | None, q: NDArray[Any], v: NDArray[Any], at: Point, second_at: Point
 ) -> NDArray[Any]:
     """(..., 6): the rate of that difference when v' = 0."""
-    one, two = (_acceleration(model, frame, q, v, point) for frame, point in ((first, at), (second, second_at)))
-    return one - two
+    one = _acceleration(model, first, q, v, at)
+    return one if second is None else one - _acceleration(model, second, q, v, second_at)
 
 
 def _acceleration(model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
@@ -286,3 +367,14 @@ def _acceleration(model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], at
         return a
     linear = kinematics.point_acceleration(model, frame, q, v, np.zeros_like(v), np.array(at))
     return np.concatenate([linear, a[..., 3:]], axis=-1)
+
+
+def _axes(one: Pose, two: Pose) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
+    """z of one, and x and y of two, along the world's axes."""
+    R, S = one.rotation.matrix, two.rotation.matrix
+    return R[..., :, 2], (S[..., :, 0], S[..., :, 1])
+
+
+def _origins(first: Pose, second: Pose) -> tuple[Point, Point]:
+    one, two = (tuple(pose.position.tolist()) for pose in (first, second))
+    return one, two

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints._constraint import Constraint, rank, settled
+from multibody.algorithms.constraints.anchors import check_anchors
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose
 from multibody.geometry.representations import REPRESENTATIONS
@@ -16,26 +17,66 @@ from multibody.model import configuration
 from multibody.model.digest import digest
 from multibody.model.model import Model
 
-RANK_WITHIN = 1e-9
-"""Singular values below this times the largest count as zero."""
-
 
 class Ranks(NamedTuple):
-    """What constraints do to a robot.  [RD 2.271-2.272, §2.10.4]"""
+    """What constraints do to a robot: numbers for one configuration, (...) for a batch.  [RD 2.271-2.272, §2.10.4]
+
+    >>> Ranks(rows=6, rank=6, base=5, internal=1)          # two feet of a quadruped
+    Ranks(rows=6, rank=6, base=5, internal=1)
+    """
 
     rows: int
-    rank: int
+    rank: int | NDArray[Any]
     """rank(J_c): independent constraints."""
-    base: int
+    base: int | NDArray[Any]
     """rank(J_c,b): those that hold the base."""
-    internal: int
+    internal: int | NDArray[Any]
     """The rest: those that couple joints among themselves."""
 
 
-class ConstraintSet:
-    """Constraints on one robot, stacked in their order: frozen, and compared by what is in it.  [RD 2.271]"""
+class Worst(NamedTuple):
+    """The largest error.
 
-    def __init__(self, model: Model, constraints: Iterable[Constraint]) -> None:
+    >>> Worst(0.5, "foot.z", (3,)).row
+    'foot.z'
+    """
+
+    error: float
+    """Its size, in m or rad."""
+    row: str
+    """The name of its row."""
+    sample: tuple[int, ...]
+    """Where it is in the batch; () for one configuration."""
+
+
+class ConstraintSet:
+    """Constraints on one robot, stacked in their order: frozen, and compared by what is in it.  [RD 2.271]
+
+    Redundant rows are no trouble. Rows that contradict each other, as a loop that is too short, are met by no motion:
+    with Baumgarte's terms, constrained dynamics then give the acceleration at which the sum of the squares of what is
+    left of the rows is least, J v' + J' v + stiffness error + damping J v. Anchors that no pose of a body can meet are
+    refused.
+
+    Args:
+        model: the robot.
+        constraints: one or more, with different names.
+        alternatives: whether to take anchors, too, that cannot hold together: `active` is to choose among them.
+
+    Raises:
+        InputError: when there is no constraint, two have one name, one does not fit the robot, or anchors disagree.
+
+    >>> import multibody as mb
+    >>> from multibody.algorithms.constraints import JointCoupling, PointContact
+    >>> robot = mb.load("quadruped")
+    >>> gear = JointCoupling("gear", "lf-knee", "rf-knee")
+    >>> held = ConstraintSet(robot.model, [PointContact("foot", "foot-lf"), gear])
+    >>> held
+    <ConstraintSet on 'quadruped': 'foot', 'gear', 4 rows>
+    >>> held.row_names, held.jacobian(robot.home()).shape
+    (('foot.x', 'foot.y', 'foot.z', 'gear[0]'), (4, 18))
+    """
+
+    def __init__(self, model: Model, constraints: Iterable[Constraint], *, alternatives: bool = False) -> None:
         if not isinstance(constraints, Iterable):
             raise InputError(f"{model.name}: expected a list of constraints, got {type(constraints).__name__}")
         self.model = model
@@ -56,9 +97,18 @@ class ConstraintSet:
             except TypeError as error:
                 raise InputError(f"constraint {constraint.name!r}: expected frozen data, got {error}") from None
             constraint.check(model)
+        if not alternatives:
+            check_anchors(model, self.constraints)
 
     def on(self, model: Model) -> Self:
-        """The same constraints on a model with the same names, unchecked: its numbers may be traced."""
+        """The same constraints on a model with the same names, unchecked: its numbers may be traced.
+
+        >>> import multibody as mb
+        >>> model = mb.load("quadruped").model
+        >>> held = ConstraintSet(model, [mb.constraints.PointContact("foot", "foot-lf")])
+        >>> held.on(model) == held
+        True
+        """
         other = copy.copy(self)
         other.model = model
         return other
@@ -74,7 +124,13 @@ class ConstraintSet:
         return tuple(name for constraint in self.constraints for name in constraint.row_names)
 
     def slices(self) -> dict[str, slice]:
-        """Where the rows of each constraint are."""
+        """Where the rows of each constraint are.
+
+        >>> import multibody as mb
+        >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rf")]
+        >>> ConstraintSet(mb.load("quadruped").model, feet).slices()
+        {'foot-lf': slice(0, 3, None), 'foot-rf': slice(3, 6, None)}
+        """
         found, start = {}, 0
         for constraint in self.constraints:
             found[constraint.name] = slice(start, start + constraint.rows)
@@ -82,27 +138,63 @@ class ConstraintSet:
         return found
 
     def error(self, q: NDArray[Any]) -> NDArray[Any]:
-        """(..., rows)."""
+        """How far q, (..., nq), is off, (..., rows), in m or rad.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> gear = mb.constraints.JointCoupling("gear", "lf-knee", "rf-knee", offset=0.1)
+        >>> ConstraintSet(robot.model, [gear]).error(robot.home()).round(6)
+        array([-0.1])
+        """
         q = configuration.sized(self.model, q, "q")
         return np.concatenate([constraint.error(self.model, q) for constraint in self.constraints], axis=-1)
 
     def jacobian(self, q: NDArray[Any], velocity: str | None = None) -> NDArray[Any]:
-        """J_c, (..., rows, nv); the base's velocity in any representation, by default the robot's own.  [RD 2.271]"""
+        """J_c, (..., rows, nv); the base's velocity in any representation, by default the robot's own.  [RD 2.271]
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> foot = ConstraintSet(robot.model, [mb.constraints.PointContact("foot", "foot-lf")])
+        >>> foot.jacobian(robot.home())[:, :3]              # the base takes the foot with it
+        array([[1., 0., 0.],
+               [0., 1., 0.],
+               [0., 0., 1.]])
+        """
         q = configuration.sized(self.model, q, "q")
         model = self.model if velocity is None else _with_velocity(self.model, velocity)
         return np.concatenate([constraint.jacobian(model, q) for constraint in self.constraints], axis=-2)
 
     def bias(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        """J_c' v, (..., rows).  [RD 2.270]"""
+        """J_c' v, (..., rows): the acceleration of the rows when v' = 0.  [RD 2.270]
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> foot = ConstraintSet(robot.model, [mb.constraints.PointContact("foot", "foot-lf")])
+        >>> foot.bias(robot.home(), np.zeros(18))
+        array([0., 0., 0.])
+        """
         q, v = configuration.sized(self.model, q, "q"), configuration.sized(self.model, v, "v")
         return np.concatenate([constraint.bias(self.model, q, v) for constraint in self.constraints], axis=-1)
 
     def force_basis(self, q: NDArray[Any]) -> NDArray[Any]:
-        """W = J_c^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]"""
+        """W = J_c^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> foot = ConstraintSet(robot.model, [mb.constraints.PointContact("foot", "foot-lf")])
+        >>> foot.force_basis(robot.home()).shape
+        (18, 3)
+        """
         return transpose(self.jacobian(q))
 
     def mask(self, active: Any) -> NDArray[Any]:
-        """(..., rows) of ones and zeros, from as many, or from one for each constraint, which its rows share."""
+        """(..., rows) of ones and zeros, from as many, or from one for each constraint, which its rows share.
+
+        >>> import multibody as mb
+        >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rf")]
+        >>> ConstraintSet(mb.load("quadruped").model, feet).mask([1, 0])
+        array([1., 1., 1., 0., 0., 0.])
+        """
         active = floats(active, "active")
         if not is_traced(active):
             bad = (active != 0) & (active != 1)
@@ -120,14 +212,38 @@ class ConstraintSet:
         return np.concatenate([active[..., k : k + 1] for k, rows in enumerate(counts) for _ in range(rows)], axis=-1)
 
     def ranks(self, q: NDArray[Any]) -> Ranks:
-        """Of one configuration: how many independent constraints there are, and what they hold.  [RD §2.10.4]"""
-        J = self.jacobian(q)
-        if J.ndim != 2:
-            raise InputError(f"ranks: expected one configuration (nq,), got a batch of shape {J.shape[:-2]}")
-        total = _rank(J)
+        """How many independent constraints there are at q, (..., nq), and what they hold.  [RD §2.10.4]
+
+        Raises:
+            InputError: when q is no configuration, or a row has no direction there.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rf", "foot-lh")]
+        >>> ConstraintSet(robot.model, feet).ranks(robot.home())
+        Ranks(rows=9, rank=9, base=6, internal=3)
+        """
+        q = settled(self.model, q)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            J = self.jacobian(q)
         base = [k for joint in self.model.bases for k in range(joint.v.start, joint.v.stop)]
-        held = _rank(J[:, base]) if base else 0
+        total, held = (rank(columns, self.row_names) for columns in (J, J[..., base]))
         return Ranks(self.rows, total, held, total - held)
+
+    def worst(self, q: NDArray[Any]) -> Worst:
+        """The largest error at q, (..., nq), with the name of its row and its sample; one that is no number before all.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> foot = mb.constraints.PointContact("foot", "foot-lf", anchor=(0.2, 0.2, -1.0))
+        >>> ConstraintSet(robot.model, [foot]).worst([robot.home(), robot.home()]).row
+        'foot.z'
+        """
+        size = np.abs(self.error(q))
+        if not size.size:
+            return Worst(0.0, self.row_names[0], ())
+        *sample, row = (int(k) for k in np.unravel_index(np.argmax(size), size.shape))
+        return Worst(float(size[(*sample, row)]), self.row_names[row], tuple(sample))
 
     # ---- as a value --------------------------------------------------------------------------------------------------
 
@@ -167,8 +283,3 @@ def _with_velocity(model: Model, velocity: str) -> Model:
     vars(other)["structure"] = model.structure
     object.__setattr__(other, "velocity", velocity)
     return other
-
-
-def _rank(J: NDArray[Any]) -> int:
-    values = np.linalg.svd(J, compute_uv=False)
-    return int((values > RANK_WITHIN * max(1.0, values.max(initial=0.0))).sum())

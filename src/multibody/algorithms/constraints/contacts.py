@@ -1,6 +1,5 @@
 """Contacts with the world: a point, several points of a surface, a whole frame.  [RD §2.10.4]"""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,19 +7,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints._constraint import Constraint, Point
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import dot, floats
-from multibody.geometry.operators import cross3
+from multibody.geometry._arrays import floats
 from multibody.model.model import Model
 
-Point = tuple[float, float, float]
+TIPS: tuple[Point, ...] = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+"""Points of a frame that tell its pose: the origin, and one on each axis."""
 
 
 @dataclass(frozen=True)
 class PointContact(Constraint):
-    """A point of a link rests on the world: three rows along the world's axes.  [RD 2.269-2.271]"""
+    """A point of a link rests on the world: three rows along the world's axes.  [RD 2.269-2.271]
+
+    >>> import multibody as mb
+    >>> robot = mb.load("quadruped")
+    >>> foot = PointContact("foot", "foot-lf", anchor=(0.4, 0.2, 0.0))
+    >>> foot.row_names, foot.error(robot.model, robot.home()).shape
+    (('foot.x', 'foot.y', 'foot.z'), (3,))
+    """
 
     name: str
     frame: str
@@ -53,6 +59,9 @@ class PointContact(Constraint):
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return kinematics.point_acceleration(model, self.frame, q, v, np.zeros_like(v), np.array(self.point))
 
+    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
+        return () if self.anchor is None else ((self.frame, self.point, self.anchor),)
+
     def check(self, model: Model) -> None:
         on_moving_body(model, self.frame, self.name)
 
@@ -62,21 +71,39 @@ class SurfaceContact(Constraint):
     """Several points of one link rest on the world, three rows each: redundant from the second on, of rank 3, 5, 6.
 
     [RD 2.271, §2.10.4]
+
+    >>> import multibody as mb
+    >>> robot = mb.load("quadruped")
+    >>> sole = SurfaceContact("sole", "foot-lf", ((0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)))
+    >>> sole.rows, sole.row_names[3], sole.rank(robot.model, robot.home())
+    (9, 'sole[1].x', 6)
     """
 
     name: str
     frame: str
     points: tuple[Point, ...]
     """In the frame, in m."""
+    anchors: tuple[Point, ...] | None = None
+    """Where each of them rests in the world; None is wherever they are."""
 
     def __post_init__(self) -> None:
-        points = np.atleast_1d(floats(self.points, f"constraint {self.name!r}"))
-        object.__setattr__(self, "points", tuple(point(each, self.name) for each in points))
+        for each in ("points", "anchors"):
+            given = getattr(self, each)
+            if each == "points" or given is not None:
+                rows = np.atleast_1d(floats(given, f"constraint {self.name!r}"))
+                object.__setattr__(self, each, tuple(point(row, self.name) for row in rows))
+        if self.anchors is not None and len(self.anchors) != len(self.points):
+            raise InputError(
+                f"constraint {self.name!r}: expected as many anchors as points, {len(self.points)}, got "
+                f"{len(self.anchors)}"
+            )
 
     @property
     def parts(self) -> tuple[PointContact, ...]:
         """The contacts of the points."""
-        return tuple(PointContact(f"{self.name}[{k}]", self.frame, p) for k, p in enumerate(self.points))
+        anchors = self.anchors or (None,) * len(self.points)
+        both = enumerate(zip(self.points, anchors, strict=True))
+        return tuple(PointContact(f"{self.name}[{k}]", self.frame, *each) for k, each in both)
 
     @property
     def rows(self) -> int:
@@ -86,11 +113,17 @@ class SurfaceContact(Constraint):
     def row_names(self) -> tuple[str, ...]:
         return tuple(name for part in self.parts for name in part.row_names)
 
+    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([part.error(model, q) for part in self.parts], axis=-1)
+
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([part.jacobian(model, q) for part in self.parts], axis=-2)
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([part.bias(model, q, v) for part in self.parts], axis=-1)
+
+    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
+        return tuple(each for part in self.parts for each in part.anchored())
 
     def check(self, model: Model) -> None:
         if not self.points:
@@ -100,7 +133,14 @@ class SurfaceContact(Constraint):
 
 @dataclass(frozen=True)
 class FrameContact(Constraint):
-    """A frame is welded to the world: its mixed velocity vanishes, six rows.  [RD §2.10.4]"""
+    """A frame is welded to the world: its mixed velocity vanishes, six rows.  [RD §2.10.4]
+
+    >>> import multibody as mb
+    >>> robot = mb.load("quadruped")
+    >>> foot = FrameContact("foot", "foot-lf", robot.pose("foot-lf", robot.home()))
+    >>> foot.rows, bool(abs(foot.error(robot.model, robot.home())).max() < 1e-12)
+    (6, True)
+    """
 
     name: str
     frame: str
@@ -128,93 +168,28 @@ class FrameContact(Constraint):
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return kinematics.acceleration(model, self.frame, q, v, np.zeros_like(v), "mixed")
 
+    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
+        return () if self.anchor is None else tips(self.frame, Pose.identity(), self.anchor)
+
     def check(self, model: Model) -> None:
         on_moving_body(model, self.frame, self.name)
 
 
-@dataclass(frozen=True)
-class NoSlip(Constraint):
-    """Directions of a frame in which its origin must not move, such as the axle of a wheel: no position is held.
+def tips(frame: str, own: Pose, place: Pose) -> tuple[tuple[str, Point, Point], ...]:
+    """What `Constraint.anchored` says when a pose in a frame is held at a pose in the world.
 
-    Nonholonomic rows of the left-trivialised velocity.  [RD 3.35-3.37]
+    >>> tips("foot", Pose.identity(), Pose.identity())[1]
+    ('foot', (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))
     """
-
-    name: str
-    frame: str
-    axes: tuple[int, ...] = (1,)
-    """0, 1, 2 for the velocity along x, y, z of the frame, 3, 4, 5 for that about them."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axes", tuple(self.axes) if isinstance(self.axes, Iterable) else (self.axes,))
-
-    @property
-    def rows(self) -> int:
-        return len(self.axes)
-
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        J = jacobian.jacobian(model, self.frame, q, "left")
-        return np.stack([J[..., k, :] for k in self.axes], axis=-2)
-
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        a = kinematics.acceleration(model, self.frame, q, v, np.zeros_like(v), "left")
-        return np.stack([a[..., k] for k in self.axes], axis=-1)
-
-    def check(self, model: Model) -> None:
-        if not self.axes or any(not isinstance(k, int | np.integer) or k not in range(6) for k in self.axes):
-            raise InputError(f"constraint {self.name!r}: expected axes from 0 to 5, got {self.axes}")
-        on_moving_body(model, self.frame, self.name)
-
-
-@dataclass(frozen=True)
-class RollingContact(Constraint):
-    """A ball on a plane through the world's origin rolls without slip: the contact point moves on the link.
-
-    Three rows along the world's axes: the velocity of the link's matter at the contact vanishes, C_J_WL v, and not that
-    of the point C itself [MDN 81-82]. Only along the normal there is a position.
-    """
-
-    name: str
-    frame: str
-    """Its origin is the centre of the ball."""
-    radius: float
-    normal: Point = (0.0, 0.0, 1.0)
-    """Out of the plane, of length one."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", number(self.radius, self.name))
-        object.__setattr__(self, "normal", point(self.normal, self.name))
-
-    @property
-    def rows(self) -> int:
-        return 3
-
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        n = np.array(self.normal)
-        height = dot(kinematics.pose(model, self.frame, q).position, n) - self.radius
-        return height[..., None] * n
-
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        J = jacobian.jacobian(model, self.frame, q, "mixed")
-        return J[..., :3, :] + jacobian.crossed(J[..., 3:, :], self._arm())
-
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        a = kinematics.acceleration(model, self.frame, q, v, np.zeros_like(v), "mixed")
-        return a[..., :3] + cross3(a[..., 3:], self._arm())
-
-    def check(self, model: Model) -> None:
-        if not self.radius > 0 or abs(float(np.linalg.norm(self.normal)) - 1) > 1e-9:
-            raise InputError(
-                f"constraint {self.name!r}: expected a positive radius and a normal of length one, got {self}"
-            )
-        on_moving_body(model, self.frame, self.name)
-
-    def _arm(self) -> NDArray[Any]:
-        """From the centre to the contact, along the world's axes."""
-        return -self.radius * np.array(self.normal)
+    return tuple((frame, point(own @ np.array(tip), frame), point(place @ np.array(tip), frame)) for tip in TIPS)
 
 
 def point(x: Any, name: str) -> Point:
-    """Three finite numbers, from any sequence of them."""
+    """Three finite numbers, from any sequence of them; `name` is that of the constraint.
+
+    >>> point([0, 1, 2], "foot")
+    (0.0, 1.0, 2.0)
+    """
     array = floats(x, f"constraint {name!r}", 3)
     if array.shape != (3,) or not np.isfinite(array).all():
         raise InputError(f"constraint {name!r}: expected three finite numbers, got {x!r}")
@@ -222,7 +197,11 @@ def point(x: Any, name: str) -> Point:
 
 
 def number(x: Any, name: str) -> float:
-    """One finite number."""
+    """One finite number; `name` is that of the constraint.
+
+    >>> number(2, "rod")
+    2.0
+    """
     array = floats(x, f"constraint {name!r}")
     if array.shape or not np.isfinite(array):
         raise InputError(f"constraint {name!r}: expected a finite number, got {x!r}")
@@ -230,13 +209,21 @@ def number(x: Any, name: str) -> float:
 
 
 def one_pose(x: Any, name: str) -> Pose:
-    """A pose that is no batch."""
+    """A pose that is no batch; `name` is that of the constraint.
+
+    >>> one_pose(Pose.identity(), "weld").position
+    array([0., 0., 0.])
+    """
     if not isinstance(x, Pose) or x.shape:
         raise InputError(f"constraint {name!r}: expected one Pose, got {x!r}")
     return x
 
 
 def on_moving_body(model: Model, frame: str, name: str) -> None:
-    """Refuse a frame that is fixed to the world: nothing could move it."""
+    """Refuse a frame that is fixed to the world: nothing could move it.
+
+    >>> import multibody as mb
+    >>> on_moving_body(mb.load("quadruped").model, "foot-lf", "foot")
+    """
     if model.frame(frame)[0] == 0:
         raise InputError(f"constraint {name!r}: the frame {frame!r} is fixed to the world and cannot move")

@@ -36,15 +36,14 @@ def stated(model: Model, *, inactive: bool = False) -> tuple[Constraint, ...]:
 
 
 def _constraint(model: Model, each: Equality, name: str) -> Constraint:
-    world = model.frames[0] if each.second is None else each.second
     data = each.data
     match each.kind:
         case "connect":
-            return PointClosure(name, each.first, world, point(data[:3], name), point(data[3:6], name))
+            return PointClosure(name, each.first, each.second, point(data[:3], name), point(data[3:6], name))
         case "weld":
             # MuJoCo keeps the anchor in the second, then the pose that it has in the first
             first = Pose(Rotation.from_quaternion(data[6:10]), data[3:6])
-            return Weld(name, each.first, world, first, Pose(Rotation.identity(), data[:3]))
+            return Weld(name, each.first, each.second, first, Pose(Rotation.identity(), data[:3]))
         case "joint":
             return JointCoupling(name, each.first, each.second, data[1], data[0], data[2:5])
     raise InputError(
