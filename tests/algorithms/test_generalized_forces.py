@@ -1,9 +1,11 @@
 """Generalized forces: their power is that of the Cartesian ones, and actuators between bodies are joint torques."""
 
 import numpy as np
+import pytest
 
 import multibody as mb
 from multibody.algorithms.generalized_forces import Action, generalized_force
+from multibody.errors import InputError
 
 ROBOT = mb.load("quadruped")
 RNG = np.random.default_rng(0)
@@ -46,3 +48,51 @@ def test_batches():
         np.testing.assert_allclose(
             whole[k], generalized_force(ROBOT.model, q[k], [Action("foot-lf", F[k])]), atol=1e-13
         )
+
+
+def test_lists_and_kernels():
+    """Actions may hold what is traced: a force that is an input of a kernel."""
+    q, F = ROBOT.random(RNG, (4,)), RNG.standard_normal((4, 3))
+
+    def tau(q, F):
+        return generalized_force(ROBOT.model, q, [Action("foot-lf", F, point=[0.0, 0.1, 0.0], reaction="trunk")])
+
+    np.testing.assert_array_equal(tau(q.tolist(), F.tolist()), tau(q, F))
+    np.testing.assert_allclose(mb.compile(tau, 19, 3)(q, F), tau(q, F), atol=1e-12)
+    assert tau(Q, F).shape == (4, 18)
+    assert not generalized_force(ROBOT.model, q, []).any()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"force": [1, 2]}, r"action on 'foot-lf', force: expected .* \(..., 3\), got shape \(2,\)"),
+        ({"force": 1.0}, r"action on 'foot-lf', force: expected .* \(..., 3\), got shape \(\)"),
+        ({"force": ["a", 1, 2]}, "action on 'foot-lf', force: expected .* got dtype"),
+        ({"torque": [[1, 2], [3]]}, "action on 'foot-lf', torque: expected .* got a ragged sequence"),
+        ({"point": np.zeros((3, 1))}, r"action on 'foot-lf', point: expected .* got shape \(3, 1\)"),
+    ],
+)
+def test_actions_that_are_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        Action("foot-lf", **given)
+
+
+@pytest.mark.parametrize(
+    ("q", "actions", "message"),
+    [
+        (Q[:-1], [], r"quadruped: q needs the shape \(..., 19\)"),
+        ("a", [], "q: expected real floats"),
+        (np.ones(19), [], "the quaternion .* has the length 2"),
+        (Q, Action("foot-lf"), "generalized_force: expected a list of actions, got Action"),
+        (Q, ["foot-lf"], "generalized_force: expected actions, got str"),
+        (Q, [Action("tail")], "'tail'"),
+        (Q, [Action("foot-lf", reaction="tail")], "'tail'"),
+        (Q, [Action(3)], "quadruped: .*3"),
+        (np.stack([Q] * 3), [Action("foot-lf", np.zeros((4, 3)))], r"batch shapes \(3,\), \(4,\), .* do not broadcast"),
+        (Q, [Action("trunk", np.zeros((n, 3))) for n in (2, 3)], "batch shapes .* do not broadcast"),
+    ],
+)
+def test_what_is_refused(q, actions, message):
+    with pytest.raises(InputError, match=message):
+        generalized_force(ROBOT.model, q, actions)

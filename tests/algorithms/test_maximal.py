@@ -38,6 +38,77 @@ def test_velocities_that_no_joint_allows(figure):
         maximal.joint_velocities(figure, q, V[..., :5])
 
 
+@pytest.mark.parametrize("within", [np.nan, np.inf, -1e-6, "a", [1e-6], None])
+def test_how_far_off_is_a_number(figure, within):
+    """No number of a kind that would let every velocity pass."""
+    q, _, _ = state(figure)
+    V = np.random.default_rng(0).standard_normal((4, 6))
+    with pytest.raises(InputError, match="within: expected"):
+        maximal.check_velocities(figure, q, V, within=within)
+
+
+def calls(model):
+    """All functions, by name: of q and one more array of a batch shape."""
+    m, nv, points = len(maximal.link_names(model)), model.nv, np.zeros((len(maximal.link_names(model)), 3))
+    return {
+        "link_velocities": (maximal.link_velocities, (nv,)),
+        "link_jacobian": (lambda model, q, _: maximal.link_jacobian(model, q), ()),
+        "joint_velocities": (maximal.joint_velocities, (m, 6)),
+        "joint_velocities_by_joint": (maximal.joint_velocities_by_joint, (m, 6)),
+        "check_velocities": (maximal.check_velocities, (m, 6)),
+        "parent_rotations": (lambda model, q, _: maximal.parent_rotations(model, q), ()),
+        "relative_angular_velocities": (maximal.relative_angular_velocities, (m, 3)),
+        "local_jacobian": (lambda model, q, _: maximal.local_jacobian(model, q), ()),
+        "generalized_force": (maximal_forces.generalized_force, (m, 6)),
+        "at_centres": (lambda model, q, F: maximal_forces.at_centres(model, q, F, points), (m, 6)),
+        "least_forces": (maximal_forces.least_forces, (nv,)),
+        "applied_forces": (maximal_forces.applied_forces, (nv,)),
+        "joint_torques": (maximal_forces.joint_torques, (nv,)),
+        "body_torques": (maximal_forces.body_torques, (m, 3)),
+        "generalized_force_of_torques": (maximal_forces.generalized_force_of_torques, (m, 3)),
+        "least_forces_and_torques": (
+            lambda model, q, Q: np.stack(maximal_forces.least_forces_and_torques(model, q, Q, points)),
+            (nv,),
+        ),
+    }
+
+
+QUADRUPED = mb.load("quadruped").model
+
+
+@pytest.mark.parametrize("name", calls(QUADRUPED))
+def test_states_that_are_refused(name):
+    """Lists are taken; batches that do not broadcast, quaternions that are no units and wrong lengths are not."""
+    function, core = calls(QUADRUPED)[name]
+    q, _, _ = state(QUADRUPED, batch=(3,))
+    np.testing.assert_array_equal(
+        function(QUADRUPED, q.tolist(), np.zeros(core).tolist()), function(QUADRUPED, q, np.zeros(core))
+    )
+    with pytest.raises(InputError, match=r"quadruped: q needs the shape \(\.\.\., 19\), .* got \(3, 18\)"):
+        function(QUADRUPED, q[:, 1:], np.zeros(core))
+    with pytest.raises(InputError, match="q: expected real floats"):
+        function(QUADRUPED, "a", np.zeros(core))
+    q[1, 3:7] *= 2
+    with pytest.raises(InputError, match=r"q \(sample 1\): the quaternion .* has the length 2"):
+        function(QUADRUPED, q, np.zeros(core))
+    if core:
+        with pytest.raises(InputError, match=rf"{name}, q, .*: batch shapes \(3,\), \(4,\).* do not broadcast"):
+            function(QUADRUPED, np.broadcast_to(q[0], (3, 19)), np.zeros((4, *core)))
+        with pytest.raises(InputError, match=r"expected|needs the shape"):
+            function(QUADRUPED, q[0], np.zeros((*core[:-1], core[-1] + 1)))
+
+
+def test_points_of_a_batch_at_one_configuration():
+    """[QT 69-70]: each row of forces and torques for its own points."""
+    q, _, Q = state(QUADRUPED)
+    points = np.random.default_rng(1).standard_normal((4, len(maximal.link_names(QUADRUPED)), 3))
+    f, torques = maximal_forces.least_forces_and_torques(QUADRUPED, q, Q, points)
+    F = np.concatenate([f, np.zeros_like(f)], axis=-1)
+    total = maximal_forces.generalized_force(QUADRUPED, q, F, points=points)
+    total = total + maximal_forces.generalized_force_of_torques(QUADRUPED, q, torques)
+    same(total, np.broadcast_to(Q, (4, QUADRUPED.nv)), 1e-9)
+
+
 def test_links_that_are_welded_cannot_part():
     b = Builder("pair")
     b.body("a", inertia()).body("b", inertia())

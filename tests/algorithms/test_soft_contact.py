@@ -54,6 +54,39 @@ def test_a_quadruped_comes_to_rest_on_its_feet():
     np.testing.assert_allclose(total, [0.0, 0.0, robot.mass * 9.81], atol=0.02 * robot.mass * 9.81)
 
 
-def test_bad_numbers_are_refused():
-    with pytest.raises(InputError, match="expected a positive stiffness and slip"):
-        SoftContact(slip=0.0)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"slip": 0.0}, "soft contact, slip: expected a finite number > 0, got 0.0"),
+        ({"stiffness": np.inf}, "soft contact, stiffness: expected a finite number > 0, got inf"),
+        ({"stiffness": "a"}, "soft contact, stiffness: expected real floats"),
+        ({"damping": -1.0}, "soft contact, damping: expected a finite number >= 0, got -1.0"),
+        ({"friction": np.nan}, "soft contact, friction: expected a finite number >= 0, got nan"),
+        ({"friction": [0.5, 0.6]}, "soft contact, friction: expected a finite number >= 0"),
+    ],
+)
+def test_bad_numbers_are_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        SoftContact(**given)
+
+
+def test_bad_states_are_refused():
+    model = mb.load("quadruped").model
+    q, v = np.concatenate([np.zeros(3), [1.0], np.zeros(15)]), np.zeros(18)
+    with pytest.raises(InputError, match=r"position: expected .* got shape \(2,\)"):
+        GROUND.force([0.0, 1.0], [0.0, 0.0, 0.0])
+    with pytest.raises(InputError, match=r"position, velocity: batch shapes \(2,\), \(3,\) do not broadcast"):
+        GROUND.force(np.zeros((2, 3)), np.zeros((3, 3)))
+    with pytest.raises(InputError, match="frames: expected a list of names, got 'foot-lf'"):
+        GROUND.wrenches(model, "foot-lf", q, v)
+    with pytest.raises(InputError, match=r"quadruped: q needs the shape"):
+        GROUND.wrenches(model, ["foot-lf"], v, v)
+    with pytest.raises(InputError, match="has the length 2"):
+        GROUND.wrenches(model, ["foot-lf"], 2 * q, v)
+    with pytest.raises(InputError, match="batch shapes"):
+        GROUND.wrenches(model, ["foot-lf"], np.stack([q] * 2), np.stack([v] * 3))
+
+
+def test_lists_are_taken():
+    p, v = [[0.1, 0.2, -0.01], [0.0, 0.0, 0.1]], [0.3, 0.0, -0.2]
+    np.testing.assert_array_equal(GROUND.force(p, v), GROUND.force(np.array(p), np.array(v)))

@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import least_norm
 from multibody.algorithms._parts import mirrored, own_batch
-from multibody.algorithms.constraints.constraint_set import RANK_WITHIN, ConstraintSet
+from multibody.algorithms.constraints._constraint import RANK_WITHIN
+from multibody.algorithms.constraints.constraint_set import ConstraintSet
 from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.errors import InputError
-from multibody.geometry._arrays import choice, dot, eye_like, floats, matvec, transpose
+from multibody.geometry._arrays import at, choice, dot, eye_like, first, floats, is_traced, matvec, transpose
 from multibody.model import base_velocity, configuration
 
 METHODS = ("least-norm", "exact")
+CLOSED = 1e-13
+"""The error of position at which a configuration is taken as it is."""
 
 
 class Constrained(NamedTuple):
@@ -54,6 +57,8 @@ def constrained_dynamics(
 ) -> Constrained:
     """The acceleration and the forces when constraints hold.  [RD 3.37, 3.57, 3.59-3.62]
 
+    The forces are on the robot: RD's F_c [3.57, 3.62] has the opposite sign.
+
     Args:
         constraints: on the robot.
         q: (..., nq).
@@ -79,9 +84,33 @@ def drift(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], baumgart
     total = constraints.bias(q, v)
     if baumgarte is None:
         return total
-    gains = floats(baumgarte, "baumgarte", 2)
+    gains = gains_of(baumgarte)
     slip = matvec(constraints.jacobian(q, velocity="left"), base_velocity.to_left(constraints.model, q, v))
     return total + gains[..., :1] * constraints.error(q) + gains[..., 1:] * slip
+
+
+def gains_of(baumgarte: Any) -> NDArray[Any]:
+    """(..., 2), when all are finite and not negative: others drive apart what they should pull together."""
+    gains = floats(baumgarte, "baumgarte", 2)
+    if is_traced(gains):
+        return gains
+    if gains.ndim > 1 or not all(0 <= x < np.inf for x in gains.tolist()):  # one pair is quicker in Python
+        bad = ~((gains >= 0) & (gains < np.inf))
+        if bad.any():
+            k = first(bad)
+            which = ("stiffness", "damping")[k[-1]]
+            raise InputError(f"baumgarte{at(k[:-1])}: expected a finite {which}, not negative, got {gains[k]}")
+    return gains
+
+
+def restitution_of(given: Any) -> NDArray[Any]:
+    """Numbers of any shape, when all are from 0 to 1."""
+    e = floats(given, "restitution")
+    if not is_traced(e):
+        bad = ~((e >= 0) & (e <= 1))
+        if bad.any():
+            raise InputError(f"restitution{at(first(bad))}: expected 0, plastic, to 1, without loss, got {e[bad][0]}")
+    return e
 
 
 class Response:
@@ -133,9 +162,12 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
             return q
         step = matvec(np.linalg.pinv(constraints.jacobian(q), rcond=RANK_WITHIN), error)
         q = configuration.integrate(model, q, -step)
-    left = np.abs(constraints.error(q)).max(initial=0.0)
-    if not left < 1e-9:
-        raise InputError(f"{model.name}: the constraints cannot be met from here, an error of {left:.3g} is left")
+    worst = constraints.worst(q)
+    if not worst.error < 1e-9:
+        raise InputError(
+            f"{model.name}: the constraints cannot be met from here, an error of {worst.error:.3g} is left in the row "
+            f"{worst.row!r}{at(worst.sample)}"
+        )
     return q
 
 
@@ -145,8 +177,11 @@ def projected_velocity(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[A
 
 
 def contact_inertia(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
-    """Λ_c = (J M^-1 J^T)^-1, (..., rows, rows): the inertia that is felt at the constraints.  [RD 3.68]"""
-    return np.linalg.inv(np.matmul(J, np.linalg.solve(M, transpose(J))))
+    """Λ_c = (J M^-1 J^T)^+, (..., rows, rows): the inertia that is felt at the constraints.  [RD 3.68]
+
+    For rows that do not repeat each other this is the inverse; for redundant ones, the smallest that says the same.
+    """
+    return least_norm.pseudo_inverse(mirrored(np.matmul(J, np.linalg.solve(M, transpose(J)))))
 
 
 def consistent_inverse(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
@@ -163,7 +198,10 @@ def null_space_projector(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
 def projected_equations(
     constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], tau: NDArray[Any]
 ) -> NDArray[Any]:
-    """The acceleration by N_c^T (M v' + h) = N_c^T τ with J v' + J' v = 0, without forces.  [RD 3.64-3.65, §3.7.2]"""
+    """The acceleration by N_c^T (M v' + h) = N_c^T τ with J v' + J' v = 0, without forces.  [RD 3.64-3.65, §3.7.2]
+
+    No force is left in them, so that RD's sign of F_c [3.57], opposite to ours, makes no difference.
+    """
     model = constraints.model
     M, J = crba(model, q), constraints.jacobian(q)
     pushed = matvec(transpose(null_space_projector(M, J)), tau - bias(model, q, v))
@@ -175,6 +213,8 @@ def impact(
 ) -> Impact:
     """A collision that makes J v⁺ = -restitution J v⁻ in no time.  [RD 3.66-3.72, §3.7.3]
 
+    The impulse is on the robot: RD's [3.66-3.69] has the opposite sign, as its F_c has.
+
     Args:
         constraints: that begin to hold.
         q: (..., nq).
@@ -182,7 +222,7 @@ def impact(
         restitution: from 0, plastic, to 1, without loss; a number or (..., 1).
         active: (..., constraints) or (..., rows) of ones, and zeros for what has no impact.
     """
-    after, impulse, before_slip, after_slip = jump(constraints, q, v, restitution, active)
+    after, impulse, before_slip, after_slip = jump(constraints, q, v, restitution_of(restitution), active)
     return Impact(after, impulse, -dot(impulse, before_slip + after_slip) / 2)
 
 
@@ -198,7 +238,7 @@ class Jump(NamedTuple):
 def jump(
     constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], restitution: Any = 0.0, active: Any = None
 ) -> Jump:
-    """The v⁺ with J v⁺ = -restitution J v⁻, and the smallest impulse P with M (v⁺ - v⁻) = J^T P."""
+    """The v⁺ with J v⁺ = -restitution J v⁻, and the smallest impulse P with M (v⁺ - v⁻) = J^T P on the robot."""
     model = constraints.model
     held, left_v = Response(constraints, q, own_batch(q, v), active), base_velocity.to_left(model, q, v)
     before = matvec(held.J, left_v)
@@ -210,20 +250,23 @@ def jump(
 def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
     """v = N_c (J_t N_c)^+ w_t, (..., nv): the motion that reaches w_t at a task without moving the support.
 
-    [RD 2.273-2.276, §2.10.5]
+    N_c = I - J_c^+ J_c is symmetric, so that v = B (B^T B)^+ w_t with B = N_c J_t^T.  [RD 2.273-2.276, §2.10.5]
 
     Args:
         J: J_c, (..., rows, nv), of the support.
         task: J_t, (..., m, nv).
         wanted: w_t, (..., m).
     """
-    N = eye_like(J, J.shape[-1]) - np.matmul(np.linalg.pinv(J, rcond=RANK_WITHIN), J)
-    return matvec(np.matmul(N, np.linalg.pinv(np.matmul(task, N), rcond=RANK_WITHIN)), wanted)
+    J_T = transpose(J)
+    J_J_T = mirrored(np.matmul(J, J_T))
+
+    def allowed(X: NDArray[Any]) -> NDArray[Any]:
+        return X - np.matmul(J_T, least_norm.solution(J_J_T, np.matmul(J, X)))
+
+    B = allowed(transpose(task))
+    x = least_norm.solution(mirrored(np.matmul(transpose(B), B)), wanted[..., None])
+    return allowed(np.matmul(B, x))[..., 0]  # once more, for what rounding left
 
 
 def _solve(M: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     return np.linalg.solve(M, x[..., None])[..., 0]
-
-
-CLOSED = 1e-13
-"""The error of position at which a configuration is taken as it is."""

@@ -1,14 +1,16 @@
 """Generalized forces of Cartesian ones: at points, on bodies, and of actuators between two bodies.  [RD §3.5.3]"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import jacobian
-from multibody.geometry._arrays import matvec, transpose
+from multibody.errors import InputError
+from multibody.geometry._arrays import batch_shape, floats, is_traced, matvec, transpose
+from multibody.model import configuration
 from multibody.model.model import Model
 
 
@@ -17,7 +19,10 @@ class Action:
     """A force and a torque on the robot, along the world's axes, in N and N m.
 
     They act on the body of `frame`, the force at `point` of it; and, when the action is that of an actuator between two
-    bodies, with the opposite sign on the body of `reaction`, at the origin of that frame.
+    bodies, with the opposite sign on the body of `reaction`, at the origin of that frame. The arrays are (..., 3).
+
+    >>> Action("foot-lf", force=[0.0, 0.0, 50.0]).force
+    array([ 0., 0., 50.])
     """
 
     frame: str
@@ -27,22 +32,51 @@ class Action:
     """In the frame."""
     reaction: str | None = None
 
+    def __post_init__(self) -> None:
+        for field in ("force", "torque", "point"):
+            array = floats(getattr(self, field), f"action on {self.frame!r}, {field}", 3)
+            object.__setattr__(self, field, array)
 
-def generalized_force(model: Model, q: NDArray[Any], actions: Sequence[Action]) -> NDArray[Any]:
+
+def generalized_force(model: Model, q: ArrayLike, actions: Iterable[Action]) -> NDArray[Any]:
     """τ, (..., nv): the sum of J_P^T F + J_R^T T of all actions.  [RD 3.49-3.53]
 
     Args:
         model: the robot.
         q: (..., nq).
         actions: outer forces and torques, and those of actuators; their arrays (..., 3) broadcast with q.
+
+    >>> import multibody as mb
+    >>> robot = mb.load("planar-arm")
+    >>> hang = Action(robot.bodies[2].name, force=[0.0, 0.0, -10.0], point=[0.0, 0.0, 0.1])
+    >>> generalized_force(robot.model, [0.5, 0.2, 0.1], [hang]).round(3)
+    array([11.954, 7.16 , 0.717])
+    >>> drive = Action(robot.bodies[1].name, torque=[0.0, 3.0, 0.0], reaction=robot.bodies[0].name)
+    >>> generalized_force(robot.model, [0.5, 0.2, 0.1], [drive]).round(9) + 0.0
+    array([0., 3., 0.])
     """
+    q = configuration.sized(model, q, "q")
+    if not is_traced(q):
+        configuration.check_units(model, q)
+    actions = _listed(actions)
+    vectors = [(x, 1) for action in actions for x in (action.force, action.torque, action.point)]
+    batch_shape("generalized_force, q and force, torque, point of each action", (q, 1), *vectors)
     total = np.zeros((*q.shape[:-1], model.nv), q.dtype)
     for action in actions:
-        force, torque, point = (np.asarray(x) for x in (action.force, action.torque, action.point))
-        J_P = jacobian.point_jacobian(model, action.frame, q, point)
+        J_P = jacobian.point_jacobian(model, action.frame, q, action.point)
         J_R = jacobian.jacobian(model, action.frame, q, "mixed")[..., 3:, :]
         if action.reaction is not None:  # [RD 3.52]
             other = jacobian.jacobian(model, action.reaction, q, "mixed")
             J_P, J_R = J_P - other[..., :3, :], J_R - other[..., 3:, :]
-        total = total + matvec(transpose(J_P), force) + matvec(transpose(J_R), torque)
+        total = total + matvec(transpose(J_P), action.force) + matvec(transpose(J_R), action.torque)
     return total
+
+
+def _listed(actions: Iterable[Action]) -> list[Action]:
+    if not isinstance(actions, Iterable):
+        raise InputError(f"generalized_force: expected a list of actions, got {type(actions).__name__}")
+    found = list(actions)
+    for action in found:
+        if not isinstance(action, Action):
+            raise InputError(f"generalized_force: expected actions, got {type(action).__name__}")
+    return found

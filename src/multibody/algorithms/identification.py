@@ -125,6 +125,14 @@ def identify(
 
     Raises:
         InputError: when shapes differ, numbers are not finite, or a prior is no body's though `consistent` asks for it.
+
+    >>> import multibody as mb
+    >>> robot, rng = mb.load("cart-pendulum"), np.random.default_rng(0)
+    >>> q, v, a = rng.standard_normal((3, 50, 2))
+    >>> found = identify(robot.model, q, v, a, robot.inverse_dynamics(q, v, a), prior=0.5 * robot.parameters())
+    >>> base = base_parameters(robot.model).combination
+    >>> bool(np.allclose(base @ found.parameters.ravel(), base @ robot.parameters().ravel(), atol=1e-6))
+    True
     """
     where = f"identify {model.name}"
     Y, t = _equations(model, where, q, v, a, tau, weights)

@@ -12,27 +12,45 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms._groups import at_point, least_squares, links, placed
-from multibody.algorithms._parts import own_batch, stacked
+from multibody.algorithms._parts import stacked
 from multibody.algorithms.jacobian import assemble
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, eye_like, first, floats, is_traced, matvec, transpose
+from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
 from multibody.geometry.operators import cross3
-from multibody.model import base_velocity
+from multibody.model import base_velocity, configuration
 from multibody.model.model import Model
 
 Names = Sequence[str]
 
 
 def link_names(model: Model) -> tuple[str, ...]:
-    """The links that V holds by default, in its order: those that move and have a mass."""
+    """The links that V holds by default, in its order: those that move and have a mass.
+
+    >>> from multibody.model.load import load
+    >>> link_names(load("planar-arm"))
+    ('link1', 'link2', 'link3')
+    """
     return links(model, None).names
 
 
-def link_velocities(model: Model, q: NDArray[Any], v: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+def configured(model: Model, q: ArrayLike) -> NDArray[Any]:
+    """q as floats (..., nq), whose quaternions are units; what is traced passes as it is.
+
+    >>> from multibody.model.load import load
+    >>> configured(load("planar-arm"), [0, 1, 2])
+    array([0., 1., 2.])
+    """
+    q = configuration.sized(model, q, "q")
+    if not is_traced(q):
+        configuration.check_units(model, q)
+    return q
+
+
+def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """V, (..., m, 6): the velocity of each link's centre of mass and its angular velocity.  [QT 57-58, 60]
 
     Args:
@@ -46,9 +64,9 @@ def link_velocities(model: Model, q: NDArray[Any], v: NDArray[Any], names: Names
     >>> link_velocities(model, np.zeros(3), np.array([1.0, 0.0, 0.0])).shape
     (3, 6)
     """
-    found = links(model, names)
+    q, v, found = configured(model, q), configuration.sized(model, v, "v"), links(model, names)
+    batch = batch_shape("link_velocities, q, v", (q, 1), (v, 1))
     W_H, i_v = kinematics.poses(model, q), kinematics.twists(model, q, base_velocity.to_left(model, q, v))
-    batch = own_batch(q, v)
     parts = []
     for i, i_c in zip(found.bodies, found.centres, strict=True):
         W_H_i = W_H[i]
@@ -59,8 +77,15 @@ def link_velocities(model: Model, q: NDArray[Any], v: NDArray[Any], names: Names
     return stacked(parts, -2, (*batch, 0, 6), q)
 
 
-def link_jacobian(model: Model, q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
-    """J, (..., m, 6, nv): V = J v. Its rows are J_vk and J_ωk of each link.  [QT 60]"""
+def link_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """J, (..., m, 6, nv): V = J v. Its rows are J_vk and J_ωk of each link.  [QT 60]
+
+    >>> from multibody.model.load import load
+    >>> model, q, v = load("planar-arm"), [0.1, 0.2, 0.3], np.array([1.0, -2.0, 0.5])
+    >>> bool(np.allclose(link_jacobian(model, q) @ v, link_velocities(model, q, v)))
+    True
+    """
+    q = configured(model, q)
     here = placed(model, q, names)
     d, parts = here.directions, []
     for i, x in zip(here.links.bodies, here.x, strict=True):
@@ -69,33 +94,44 @@ def link_jacobian(model: Model, q: NDArray[Any], names: Names | None = None) -> 
     return stacked(parts, -3, (*q.shape[:-1], 0, 6, model.nv), q)
 
 
-def joint_velocities(model: Model, q: NDArray[Any], V: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+def joint_velocities(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """v = J^+ V, (..., nv): the velocity of the robot that comes nearest to V, in least squares.  [QT 61]
 
     Metres and radians count alike. `check_velocities` says whether v gives V exactly.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> V = link_velocities(model, q, [1.0, -2.0, 0.5])
+    >>> joint_velocities(model, q, V + 1e-3).round(1)  # with an error that no joint allows
+    array([ 1. , -2. , 0.5])
     """
-    found = links(model, names)
+    q, found = configured(model, q), links(model, names)
     found.reach_all(model)
     V = floats(V, "V", len(found.names), 6)
+    batch_shape("joint_velocities, q, V", (q, 1), (V, 2))
     J = link_jacobian(model, q, names)
     J = J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv))
     return least_squares(J, V.reshape((*V.shape[:-2], 6 * len(found.names))))
 
 
-def joint_velocities_by_joint(
-    model: Model, q: NDArray[Any], V: NDArray[Any], names: Names | None = None
-) -> NDArray[Any]:
+def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """v, (..., nv), joint by joint, in a time that grows linearly with the links; V must be consistent.  [QT 62-66]
 
     Joints that only turn are read from ω alone, v_k = Ĵ_ωk^+ ω̂_k; others from the velocity of the link relative to its
     parent, angular and linear. A velocity that several links tell is read from the first. Where no velocity of the
     robot gives V, the result is not that of `joint_velocities`.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> joint_velocities_by_joint(model, q, link_velocities(model, q, [1.0, -2.0, 0.5])).round(9)
+    array([ 1. , -2. , 0.5])
     """
+    q = configured(model, q)
     here = placed(model, q, names)
     found = here.links
     found.reach_all(model)
     V = floats(V, "V", len(found.names), 6)
-    batch = np.broadcast_shapes(q.shape[:-1], V.shape[:-2])
+    batch = batch_shape("joint_velocities_by_joint, q, V", (q, 1), (V, 2))
     rates: list[Any] = [None] * model.nv
     for k, group in enumerate(found.groups):
         if any(rates[index] is None for index in group.velocities):
@@ -108,7 +144,7 @@ def joint_velocities_by_joint(
 
 
 def check_velocities(
-    model: Model, q: NDArray[Any], V: NDArray[Any], names: Names | None = None, *, within: float = 1e-6
+    model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None, *, within: float = 1e-6
 ) -> NDArray[Any]:
     """The v that gives V, (..., nv), when there is one.  [QT 61]
 
@@ -117,19 +153,31 @@ def check_velocities(
         q: (..., nq).
         V: (..., m, 6).
         names: of the links.
-        within: how far V may be off, as a part of its largest number or of 1.
+        within: how far V may be off, as a part of its largest number or of 1; finite, not negative.
 
     Raises:
         InputError: that names the sample, the two links and the joints between them that would have to break.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> V = link_velocities(model, q, [1.0, -2.0, 0.5])
+    >>> check_velocities(model, q, V).round(9)
+    array([ 1. , -2. , 0.5])
+    >>> check_velocities(model, q, V + 1e-3)
+    Traceback (most recent call last):
+    multibody.errors.InputError: V: no velocity of planar-arm gives it; link ... would leave the world at ...
     """
     found = links(model, names)
     V = floats(V, "V", len(found.names), 6)
+    if np.shape(within) or not (floats(within, "within") >= 0 and np.isfinite(within)):
+        raise InputError(f"within: expected a finite number >= 0, got {within!r}")
     if is_traced(V) or is_traced(q):
         raise InputError("check_velocities: expected arrays of numbers; code that is traced cannot raise on values")
-    for what, array, core in (("q", q, 1), ("V", V, 2)):
-        bad = ~np.isfinite(array).all(axis=tuple(range(-core, 0)))
-        if bad.any():
-            raise InputError(f"{what}{at(first(bad))}: expected finite numbers, got some that are not")
+    q = configuration.check(model, q, limits=False)
+    batch_shape("check_velocities, q, V", (q, 1), (V, 2))
+    bad = ~np.isfinite(V).all(axis=(-2, -1))
+    if bad.any():
+        raise InputError(f"V{at(first(bad))}: expected finite numbers, got some that are not")
     allowed = within * np.maximum(np.abs(V).max(axis=(-2, -1), initial=0.0), 1.0)
     here = placed(model, q, names)
     for k, group in enumerate(found.groups):
@@ -177,9 +225,16 @@ def connectivity(model: Model, names: Names | None = None) -> NDArray[Any]:
     return np.kron(D, np.eye(3))
 
 
-def parent_rotations(model: Model, q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
-    """(..., m, 3, 3): R^0_p(k) of each link, the blocks on the diagonal of QT's R.  [QT 63]"""
-    found = links(model, names)
+def parent_rotations(model: Model, q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """(..., m, 3, 3): R^0_p(k) of each link, the blocks on the diagonal of QT's R.  [QT 63]
+
+    >>> from multibody.model.load import load
+    >>> parent_rotations(load("planar-arm"), [np.pi / 2, 0.2, 0.3])[1].round(9) + 0.0  # of link1
+    array([[ 0., 0., 1.],
+           [ 0., 1., 0.],
+           [-1., 0., 0.]])
+    """
+    q, found = configured(model, q), links(model, names)
     W_H = kinematics.poses(model, q)
     parts = []
     for p in found.parents:
@@ -192,19 +247,34 @@ def parent_rotations(model: Model, q: NDArray[Any], names: Names | None = None) 
     return stacked(parts, -3, (*q.shape[:-1], 0, 3, 3), q)
 
 
-def relative_angular_velocities(
-    model: Model, q: NDArray[Any], w: NDArray[Any], names: Names | None = None
-) -> NDArray[Any]:
-    """ω̂ = R^T D ω, (..., m, 3): of each link relative to its parent, in the parent's frame.  [QT 62, 65]"""
-    found = links(model, names)
+def relative_angular_velocities(model: Model, q: ArrayLike, w: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """ω̂ = R^T D ω, (..., m, 3): of each link relative to its parent, in the parent's frame.  [QT 62, 65]
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> relative_angular_velocities(model, q, link_velocities(model, q, [1.0, -2.0, 0.5])[:, 3:]).round(9) + 0.0
+    array([[ 0. , 1. , 0. ],
+           [ 0. , -2. , 0. ],
+           [ 0. , 0.5, 0. ]])
+    """
+    q, found = configured(model, q), links(model, names)
     w = floats(w, "w", len(found.names), 3)
+    batch_shape("relative_angular_velocities, q, w", (q, 1), (w, 2))
     parts = [w[..., k, :] if p is None else w[..., k, :] - w[..., p, :] for k, p in enumerate(found.parents)]
     D_w = stacked(parts, -2, w.shape, w)
     return matvec(transpose(parent_rotations(model, q, names)), D_w)
 
 
-def local_jacobian(model: Model, q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
-    """Ĵ_ω = R^T D J_ω, (..., m, 3, nv): ω̂ = Ĵ_ω v; each link has its own joints' columns alone.  [QT 63, 65]"""
+def local_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """Ĵ_ω = R^T D J_ω, (..., m, 3, nv): ω̂ = Ĵ_ω v; each link has its own joints' columns alone.  [QT 63, 65]
+
+    >>> from multibody.model.load import load
+    >>> local_jacobian(load("planar-arm"), [0.1, 0.2, 0.3])[:, 1].round(9) + 0.0  # about y
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    q = configured(model, q)
     here = placed(model, q, names)
     R_p = parent_rotations(model, q, names)
     zero = np.zeros((*q.shape[:-1], 3), q.dtype)

@@ -9,28 +9,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms._groups import Placed, least_norm, links, placed
 from multibody.algorithms._parts import stacked
-from multibody.algorithms.maximal import Names, link_jacobian, local_jacobian, parent_rotations
+from multibody.algorithms.maximal import Names, configured, link_jacobian, local_jacobian, parent_rotations
 from multibody.algorithms.rnea import projected, transmitted
 from multibody.errors import InputError
 from multibody.geometry import Pose, Wrench
-from multibody.geometry._arrays import floats, matvec, transpose
+from multibody.geometry._arrays import batch_shape, floats, matvec, transpose
 from multibody.geometry.operators import cross3
+from multibody.model import configuration
 from multibody.model.model import Model
 from multibody.model.subspace import Subspace
 
 
 def generalized_force(
     model: Model,
-    q: NDArray[Any],
-    F: NDArray[Any],
+    q: ArrayLike,
+    F: ArrayLike,
     names: Names | None = None,
     *,
-    points: NDArray[Any] | None = None,
+    points: ArrayLike | None = None,
 ) -> NDArray[Any]:
     """Q = J_v^T f + J_ω^T τ, (..., nv), dual to v, by one pass from the leaves to the world.  [QT 67]
 
@@ -41,10 +42,18 @@ def generalized_force(
         names: of the links; by default `maximal.link_names(model)`.
         points: (..., m, 3), where the forces act, in the world: QT's r_k, so that F holds f and τ', without the torque
             of f. By default the centres of mass: F holds f and τ.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> F = np.zeros((3, 6))
+    >>> F[2, 0] = 10.0  # pull the last link along x
+    >>> generalized_force(model, q, F).round(3)
+    array([23.63 , 13.68 , 4.127])
     """
-    found = links(model, names)
+    q, found = configured(model, q), links(model, names)
     F = floats(F, "F", len(found.names), 6)
     r = None if points is None else floats(points, "points", len(found.names), 3)
+    batch = batch_shape("generalized_force, q, F, points", (q, 1), (F, 2), *([] if r is None else [(r, 2)]))
     W_H = kinematics.poses(model, q)
     zero = np.zeros(3, q.dtype)
     i_f = [Wrench._trusted(zero, zero)] * (len(model.bodies) + 1)
@@ -57,50 +66,66 @@ def generalized_force(
         i_f[i] = i_f[i] + Wrench._trusted(force, i_R_W @ F[..., k, 3:] + cross3(arm, force))
     p_H = [Pose.identity(), *(body.joint.pose(q) for body in model.bodies)]
     i_S = [Subspace.constant(np.zeros((6, 0)), q), *(body.joint.subspace(q) for body in model.bodies)]
-    batch = np.broadcast_shapes(q.shape[:-1], F.shape[:-2], () if r is None else r.shape[:-2])
     return projected(model, q, i_S, transmitted(model, p_H, i_f), batch)
 
 
-def at_centres(
-    model: Model, q: NDArray[Any], F: NDArray[Any], points: NDArray[Any], names: Names | None = None
-) -> NDArray[Any]:
-    """(f, τ) of forces and torques (f, τ') that act at points: τ = τ' + (r - x) × f.  [QT 67]"""
-    found = links(model, names)
+def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """(f, τ) of forces and torques (f, τ') that act at points: τ = τ' + (r - x) × f.  [QT 67]
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> F, points = np.ones((3, 6)), np.zeros((3, 3))
+    >>> moved = at_centres(model, q, F, points)
+    >>> bool(np.allclose(generalized_force(model, q, moved), generalized_force(model, q, F, points=points)))
+    True
+    """
+    q, found = configured(model, q), links(model, names)
     F, points = floats(F, "F", len(found.names), 6), floats(points, "points", len(found.names), 3)
+    batch = batch_shape("at_centres, q, F, points", (q, 1), (F, 2), (points, 2))
     W_H = kinematics.poses(model, q)
     parts = []
     for k, (i, i_c) in enumerate(zip(found.bodies, found.centres, strict=True)):
         W_H_i = W_H[i]
         assert W_H_i is not None
         parts.append(cross3(points[..., k, :] - W_H_i @ i_c, F[..., k, :3]))
-    batch = np.broadcast_shapes(q.shape[:-1], F.shape[:-2], points.shape[:-2])
     turned = stacked([np.broadcast_to(part, (*batch, 3)) for part in parts], -2, (*batch, 0, 3), q)
     return np.concatenate([np.broadcast_to(F[..., :3], turned.shape), F[..., 3:] + turned], axis=-1)
 
 
-def least_forces(model: Model, q: NDArray[Any], Q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """F, (..., m, 6): of all that give the generalized force Q, the smallest.  [QT 70]
 
     Newtons and newton metres count alike. It needs the whole Jacobian; `applied_forces` is another answer, and cheap.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> generalized_force(model, q, least_forces(model, q, [1.0, -2.0, 0.5])).round(9)
+    array([ 1. , -2. , 0.5])
     """
-    found = links(model, names)
+    q, Q, found = configured(model, q), configuration.sized(model, Q, "Q"), links(model, names)
+    batch_shape("least_forces, q, Q", (q, 1), (Q, 1))
     found.reach_all(model)
     J = link_jacobian(model, q, names)
-    y = least_norm(J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv)), floats(Q, "Q", model.nv))
+    y = least_norm(J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv)), Q)
     return y.reshape((*y.shape[:-1], len(found.names), 6))
 
 
-def applied_forces(model: Model, q: NDArray[Any], Q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """F, (..., m, 6), that gives the generalized force Q, joint by joint: on a link, and back on its parent.
 
     A joint that only turns gives torques alone [QT 68, 71]. One that slides gives the smallest force at the centre of
     mass of its link, with the torque that the parent feels from its arm. What joints to the world give back is lost
     there. The sum over a robot that floats is therefore that of its base alone, as it should be.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> applied_forces(model, q, [1.0, -2.0, 0.5])[:, 4].round(9)  # torques about y: each back on the parent
+    array([ 3. , -2.5, 0.5])
     """
+    q, Q = configured(model, q), configuration.sized(model, Q, "Q")
+    batch = batch_shape("applied_forces, q, Q", (q, 1), (Q, 1))
     here = placed(model, q, names)
     here.links.reach_all(model)
-    Q = floats(Q, "Q", model.nv)
-    batch = np.broadcast_shapes(q.shape[:-1], Q.shape[:-1])
     zero = np.zeros((*batch, 6), q.dtype)
     F = [zero] * len(here.links.names)
     for k, own in enumerate(_shares(here, Q)):
@@ -134,14 +159,19 @@ def _shares(here: Placed, Q: NDArray[Any]) -> list[NDArray[Any] | None]:
     return shares
 
 
-def joint_torques(model: Model, q: NDArray[Any], Q: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
+def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """τ̂_k = (Ĵ_ωk^T)^+ Q_k, (..., m, 3), of the velocities that turn; no linear forces.  [QT 71]
 
     Velocities that only slide give nothing here: `applied_forces` has them.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> joint_torques(model, q, [1.0, -2.0, 0.5])[:, 1].round(9)  # about y
+    array([ 1. , -2. , 0.5])
     """
+    q, Q = configured(model, q), configuration.sized(model, Q, "Q")
+    batch = batch_shape("joint_torques, q, Q", (q, 1), (Q, 1))
     here = placed(model, q, names)
-    Q = floats(Q, "Q", model.nv)
-    batch = np.broadcast_shapes(q.shape[:-1], Q.shape[:-1])
     R_p = parent_rotations(model, q, names)
     parts = []
     for k, (group, own) in enumerate(zip(here.links.groups, _shares(here, Q), strict=True)):
@@ -159,10 +189,18 @@ def joint_torques(model: Model, q: NDArray[Any], Q: NDArray[Any], names: Names |
     return stacked(parts, -2, (*batch, 0, 3), q)
 
 
-def body_torques(model: Model, q: NDArray[Any], torques: NDArray[Any], names: Names | None = None) -> NDArray[Any]:
-    """τ' = D^T R τ̂, (..., m, 3): what joint torques put on each link, along the axes of the world.  [QT 68]"""
-    found = links(model, names)
-    turned = matvec(parent_rotations(model, q, names), floats(torques, "torques", len(found.names), 3))
+def body_torques(model: Model, q: ArrayLike, torques: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """τ' = D^T R τ̂, (..., m, 3): what joint torques put on each link, along the axes of the world.  [QT 68]
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> body_torques(model, q, joint_torques(model, q, [1.0, -2.0, 0.5]))[:, 1].round(9)
+    array([ 3. , -2.5, 0.5])
+    """
+    q, found = configured(model, q), links(model, names)
+    torques = floats(torques, "torques", len(found.names), 3)
+    batch_shape("body_torques, q, torques", (q, 1), (torques, 2))
+    turned = matvec(parent_rotations(model, q, names), torques)
     parts = [turned[..., k, :] for k in range(len(found.names))]
     for k, p in enumerate(found.parents):
         if p is not None:
@@ -171,31 +209,52 @@ def body_torques(model: Model, q: NDArray[Any], torques: NDArray[Any], names: Na
 
 
 def generalized_force_of_torques(
-    model: Model, q: NDArray[Any], torques: NDArray[Any], names: Names | None = None
+    model: Model, q: ArrayLike, torques: ArrayLike, names: Names | None = None
 ) -> NDArray[Any]:
-    """Q = Ĵ_ω^T τ̂, (..., nv), of joint torques; forces add what `generalized_force` gives.  [QT 69]"""
-    found = links(model, names)
+    """Q = Ĵ_ω^T τ̂, (..., nv), of joint torques; forces add what `generalized_force` gives.  [QT 69]
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> generalized_force_of_torques(model, q, joint_torques(model, q, [1.0, -2.0, 0.5])).round(9)
+    array([ 1. , -2. , 0.5])
+    """
+    q, found = configured(model, q), links(model, names)
+    torques = floats(torques, "torques", len(found.names), 3)
+    batch_shape("generalized_force_of_torques, q, torques", (q, 1), (torques, 2))
     J = local_jacobian(model, q, names)
     flat = J.reshape((*J.shape[:-3], 3 * len(found.names), model.nv))
-    torques = floats(torques, "torques", len(found.names), 3)
     return matvec(transpose(flat), torques.reshape((*torques.shape[:-2], 3 * len(found.names))))
 
 
 def least_forces_and_torques(
-    model: Model, q: NDArray[Any], Q: NDArray[Any], points: NDArray[Any], names: Names | None = None
+    model: Model, q: ArrayLike, Q: ArrayLike, points: ArrayLike, names: Names | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """f, τ̂, each (..., m, 3): the smallest forces at known points and joint torques that give Q.  [QT 69-70]"""
+    """f, τ̂, each (..., m, 3): the smallest forces at known points and joint torques that give Q.  [QT 69-70]
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> Q, points = np.array([1.0, -2.0, 0.5]), np.zeros((3, 3))
+    >>> f, torques = least_forces_and_torques(model, q, Q, points)
+    >>> F = np.concatenate([f, np.zeros((3, 3))], axis=-1)
+    >>> pushed, turned = generalized_force(model, q, F, points=points), generalized_force_of_torques(model, q, torques)
+    >>> bool(np.allclose(pushed + turned, Q))
+    True
+    """
+    q, Q = configured(model, q), configuration.sized(model, Q, "Q")
     here = placed(model, q, names)
     here.links.reach_all(model)
     m = len(here.links.names)
     points = floats(points, "points", m, 3)
+    batch_shape("least_forces_and_torques, q, Q, points", (q, 1), (Q, 1), (points, 2))
     W_o = here.directions.origin
     J = link_jacobian(model, q, names)
     arms = stacked([points[..., k, :] - W_o - here.x[k] for k in range(m)], -2, (*q.shape[:-1], 0, 3), q)
     J_v = J[..., :3, :] + transpose(cross3(transpose(J[..., 3:, :]), arms[..., None, :]))
     hat = local_jacobian(model, q, names)
-    A = np.concatenate([part.reshape((*part.shape[:-3], 3 * m, model.nv)) for part in (J_v, hat)], axis=-2)
-    y = least_norm(A, floats(Q, "Q", model.nv))
+    shape = (*np.broadcast_shapes(J_v.shape[:-3], hat.shape[:-3]), m, 3, model.nv)
+    parts = [np.broadcast_to(part, shape).reshape((*shape[:-3], 3 * m, model.nv)) for part in (J_v, hat)]
+    A = np.concatenate(parts, axis=-2)
+    y = least_norm(A, Q)
     f, torques = y[..., : 3 * m], y[..., 3 * m :]
     return f.reshape((*f.shape[:-1], m, 3)), torques.reshape((*torques.shape[:-1], m, 3))
 

@@ -17,12 +17,31 @@ PARAMETERS = 10
 
 
 def parameters(model: Model) -> NDArray[Any]:
-    """(bodies, 10): the inertial parameters of the moving bodies, in the order of `model.bodies`."""
+    """(bodies, 10): the inertial parameters of the moving bodies, in the order of `model.bodies`.
+
+    >>> import multibody as mb
+    >>> parameters(mb.load("cart-pendulum").model)[:, 0]  # the masses
+    array([1. , 0.3])
+    """
     return np.stack([body.inertia.parameters() for body in model.bodies]) if model.bodies else np.zeros((0, PARAMETERS))
 
 
 def regressor(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
-    """Y, (..., nv, 10 bodies): τ = Y(q, v, a) π + armature a, with π the rows of `parameters`, one after the other."""
+    """Y, (..., nv, 10 bodies): τ = Y(q, v, a) π + armature a, with π the rows of `parameters`, one after the other.
+
+    Args:
+        model: the robot.
+        q: (..., nq).
+        v: (..., nv) in the robot's own base representation.
+        a: (..., nv).
+
+    >>> import multibody as mb
+    >>> robot, rng = mb.load("planar-arm"), np.random.default_rng(0)
+    >>> q, v, a = rng.standard_normal((3, 3))
+    >>> tau = regressor(robot.model, q, v, a) @ parameters(robot.model).ravel()
+    >>> bool(np.allclose(tau, robot.inverse_dynamics(q, v, a)))
+    True
+    """
     left_v = base_velocity.to_left(model, q, v)
     left_a = base_velocity.acceleration_to_left(model, q, v, a)
     motion = outward_motion(model, q, left_v, left_a)

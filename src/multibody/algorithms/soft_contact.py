@@ -1,15 +1,17 @@
 """Soft contact with a plane: a spring and a damper, and friction that is smooth, without branches.  [RD §3.7.1]"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms.rnea import Wrenches
 from multibody.errors import InputError
-from multibody.geometry._arrays import dot
+from multibody.geometry._arrays import batch_shape, dot, floats, is_traced
+from multibody.model import configuration
 from multibody.model.model import Model
 
 
@@ -31,13 +33,18 @@ class SoftContact:
     """In m/s: below it friction is viscous."""
 
     def __post_init__(self) -> None:
-        if not (self.stiffness > 0 and self.damping >= 0 and self.friction >= 0 and self.slip > 0):
-            raise InputError(
-                f"soft contact: expected a positive stiffness and slip, damping and friction >= 0, got {self}"
-            )
+        for field, positive in (("stiffness", True), ("damping", False), ("friction", False), ("slip", True)):
+            value = number(getattr(self, field), f"soft contact, {field}", positive=positive)
+            object.__setattr__(self, field, value)
 
-    def force(self, position: NDArray[Any], velocity: NDArray[Any]) -> NDArray[Any]:
-        """(..., 3): on a point at a position (..., 3) with a velocity (..., 3), along the world's axes.  [RD 3.58]"""
+    def force(self, position: ArrayLike, velocity: ArrayLike) -> NDArray[Any]:
+        """(..., 3): on a point at a position (..., 3) with a velocity (..., 3), along the world's axes.  [RD 3.58]
+
+        >>> SoftContact().force([0.0, 0.0, -0.01], [0.0, 0.0, -0.5])[2]  # 1 cm in the ground, on the way down
+        np.float64(300.0)
+        """
+        position, velocity = floats(position, "position", 3), floats(velocity, "velocity", 3)
+        batch_shape("position, velocity", (position, 1), (velocity, 1))
         depth = -position[..., 2]
         push = np.maximum(self.stiffness * depth - self.damping * velocity[..., 2], 0.0)
         normal = np.where(depth > 0.0, push, 0.0)
@@ -46,11 +53,43 @@ class SoftContact:
         grip = -self.friction * (normal / speed)[..., None] * across
         return np.concatenate([grip, normal[..., None]], axis=-1)
 
-    def wrenches(self, model: Model, frames: tuple[str, ...], q: NDArray[Any], v: NDArray[Any]) -> Wrenches:
-        """The forces at the origins of frames, as the dynamics of a robot take them."""
+    def wrenches(self, model: Model, frames: Sequence[str], q: ArrayLike, v: ArrayLike) -> Wrenches:
+        """The forces at the origins of frames, {frame: (..., 6)}, as the dynamics of a robot take them.
+
+        Args:
+            model: the robot.
+            frames: their names.
+            q: (..., nq).
+            v: (..., nv).
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> q = robot.home()
+        >>> q[2] -= robot.pose("foot-lf", q).position[2] + 0.01  # a foot 1 cm in the ground
+        >>> SoftContact().wrenches(robot.model, ["foot-lf"], q, np.zeros(robot.nv))["foot-lf"].round(6) + 0.0
+        array([ 0., 0., 200., 0., 0., 0.])
+        """
+        if isinstance(frames, str):
+            raise InputError(f"frames: expected a list of names, got {frames!r}")
+        q, v = configuration.sized(model, q, "q"), configuration.sized(model, v, "v")
+        if not is_traced(q):
+            configuration.check_units(model, q)
+        batch_shape("q, v", (q, 1), (v, 1))
         found = {}
         for frame in frames:
             velocity = kinematics.velocity(model, frame, q, v, "mixed")[..., :3]
             force = self.force(kinematics.pose(model, frame, q).position, velocity)
             found[frame] = np.concatenate([force, np.zeros_like(force)], axis=-1)
         return found
+
+
+def number(x: Any, what: str, *, positive: bool = False) -> float:
+    """One finite number that is positive, or at least not negative; an InputError that names `what` otherwise.
+
+    >>> number(np.float32(0.5), "friction")
+    0.5
+    """
+    array = floats(x, what)
+    if array.shape or not np.isfinite(array) or array < 0 or (positive and not array):
+        raise InputError(f"{what}: expected a finite number {'> 0' if positive else '>= 0'}, got {x!r}")
+    return float(array)
