@@ -19,7 +19,7 @@ WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / (60 * STEP)
 """Central differences of sixth order: what is left is near 1e-11."""
 
 
-few = settings(max_examples=max(1, settings.default.max_examples // 4))
+few = settings(max_examples=max(1, settings().max_examples // 4))
 """For tests of which one example is the work of several."""
 
 

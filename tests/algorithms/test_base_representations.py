@@ -1,7 +1,6 @@
 """One motion of a robot, its base's velocity written in four ways: results are related by their maps.  [MDN 75-76]"""
 
 import numpy as np
-from hypothesis import given
 
 from multibody.algorithms import centroidal, coriolis, crba, energy, jacobian, kinematics
 from multibody.algorithms.change_of_velocity import equations_of_motion, transformed
@@ -10,7 +9,8 @@ from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model import base_velocity, configuration
 
 from ..laws.tools import T, mul, near
-from .states import few, rate, states
+from .covering import law
+from .states import rate
 
 
 def others(s):
@@ -32,8 +32,7 @@ def change(model, q, name):
     return B
 
 
-@few
-@given(states(floating=True, passive=False))
+@law(floating=True, pairs=False, passive=False)
 def test_what_does_not_depend_on_the_representation(s):
     for other, v, a, _ in others(s):
         for name in ("left", "right", "mixed"):
@@ -47,8 +46,7 @@ def test_what_does_not_depend_on_the_representation(s):
         near(centroidal.centroidal_momentum_rate(other, s.q, v, a), ours, 1e-9)
 
 
-@few
-@given(states(floating=True, passive=False))
+@law(floating=True, pairs=False, passive=False)
 def test_matrices_and_forces_are_related_by_the_map(s):
     M, tau = crba.crba(s.model, s.q), rnea(s.model, s.q, s.v, s.a)
     J, A = jacobian.jacobian(s.model, s.frame, s.q), centroidal.centroidal_momentum_matrix(s.model, s.q)
@@ -62,8 +60,7 @@ def test_matrices_and_forces_are_related_by_the_map(s):
         near(centroidal.centroidal_momentum_matrix(other, s.q), A @ B, 1e-9)
 
 
-@few
-@given(states(floating=True, passive=False))
+@law(floating=True, pairs=False, passive=False)
 def test_transformed_equations_of_motion(s):
     """M and h of other velocities by Kindr's rule, and by the model with that base."""
     M, h = equations_of_motion(s.model, s.q, s.v)
@@ -75,8 +72,7 @@ def test_transformed_equations_of_motion(s):
         near(h_other, found[1], 1e-7)
 
 
-@few
-@given(states(floating=True))
+@law(floating=True, pairs=False)
 def test_every_representation_integrates_its_own_velocity(s):
     """d/dt integrate(q, t v) moves the frame with the velocity of v, in each representation."""
     for other, v, _, _ in others(s):

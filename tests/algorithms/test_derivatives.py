@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume
 
 import multibody as mb
 from multibody.algorithms import crba
@@ -12,10 +12,11 @@ from multibody.algorithms.rnea import rnea
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
 
 from ..laws.tools import T, near
-from .states import along_each, by_each, few, states
+from .covering import law
+from .states import along_each, by_each
 
 
-@given(states())
+@law()
 def test_derivatives_of_inverse_dynamics(s):
     m = s.model
     dq, dv, da = rnea_derivatives(m, s.q, s.v, s.a)
@@ -24,7 +25,7 @@ def test_derivatives_of_inverse_dynamics(s):
     near(da, crba.crba(m, s.q), 1e-10)
 
 
-@given(states())
+@law()
 def test_derivatives_of_forward_dynamics(s):
     m = s.model
     M = crba.crba(m, s.q)
@@ -36,8 +37,7 @@ def test_derivatives_of_forward_dynamics(s):
     near(dtau, np.linalg.inv(M), 1e-9)
 
 
-@few
-@given(states())
+@law(pairs=False)
 def test_derivatives_of_a_batch(s):
     q = np.stack([s.q, s.q])[:, None]
     v = np.stack([s.v, -s.v, 0 * s.v])

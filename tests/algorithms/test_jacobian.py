@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 import multibody as mb
 from multibody.algorithms import hessian, jacobian, kinematics
@@ -11,10 +10,11 @@ from multibody.geometry import Pose
 from multibody.model import base_velocity
 
 from ..laws.tools import mul, near
-from .states import PLACES, REPRESENTATIONS, STEP, along_each, few, rate, states, twist
+from .covering import law
+from .states import PLACES, REPRESENTATIONS, STEP, along_each, rate, twist
 
 
-@given(states())
+@law()
 def test_jacobian_times_velocity_is_the_twist(s):
     for frame in s.some_frames:
         for name in REPRESENTATIONS:
@@ -23,7 +23,7 @@ def test_jacobian_times_velocity_is_the_twist(s):
             near(mul(J, s.v), kinematics.velocity(s.model, frame, s.q, s.v, name), 1e-10)
 
 
-@given(states())
+@law()
 def test_jacobian_dot_is_the_rate_of_the_jacobian(s):
     for frame in s.some_frames:
         for name in REPRESENTATIONS:
@@ -35,7 +35,7 @@ def test_jacobian_dot_is_the_rate_of_the_jacobian(s):
             near(mul(J, s.a) + mul(found, s.v), a, 1e-9)
 
 
-@given(states())
+@law()
 def test_hessian_is_the_derivative_of_the_jacobian(s):
     for name in REPRESENTATIONS:
         H = hessian.hessian(s.model, s.frame, s.q, name)
@@ -43,7 +43,7 @@ def test_hessian_is_the_derivative_of_the_jacobian(s):
         near(H, along_each(s.model, lambda q, name=name: jacobian.jacobian(s.model, s.frame, q, name), s.q), 1e-8)
 
 
-@given(states())
+@law()
 def test_jacobian_dot_from_the_hessian(s):
     """[Kindr 17]"""
     for name in REPRESENTATIONS:
@@ -52,14 +52,14 @@ def test_jacobian_dot_from_the_hessian(s):
         near(hessian.jacobian_dot_from_hessian(H, s.v), direct, 1e-10)
 
 
-@given(states())
+@law()
 def test_point_jacobian(s):
     r = s.rng.standard_normal(3)
     J = jacobian.point_jacobian(s.model, s.frame, s.q, r)
     near(mul(J, s.v), kinematics.point_velocity(s.model, s.frame, s.q, s.v, r), 1e-10)
 
 
-@given(states())
+@law()
 def test_relative_twist_is_that_of_the_relative_pose(s):
     """[MDN 32-33]"""
     F, E = s.frame, s.some_frames[1]
@@ -74,7 +74,7 @@ def test_relative_twist_is_that_of_the_relative_pose(s):
     assert not jacobian.relative_jacobian(s.model, F, F, s.q).any()
 
 
-@given(states())
+@law()
 def test_relative_difference_is_that_of_the_velocities(s):
     """[RD 2.153-2.154]"""
     F, E = s.frame, s.some_frames[1]
@@ -92,7 +92,7 @@ def test_the_two_relative_jacobians_differ():
     assert np.abs(difference[:3, 0]).max() > 0.1
 
 
-@given(states())
+@law()
 def test_jacobian_in_any_frame(s):
     """[MDN 71-76]"""
     F = s.frame
@@ -106,8 +106,7 @@ def test_jacobian_in_any_frame(s):
     near(jacobian.jacobian_in(s.model, F, s.q, written_in=at_F), jacobian.jacobian(s.model, F, s.q, "mixed"), 1e-10)
 
 
-@few
-@given(states(floating=True))
+@law(floating=True, pairs=False)
 def test_jacobian_for_other_base_velocities(s):
     for base in base_velocity.representations.REPRESENTATIONS:
         other = s.model.with_(velocity=base)
@@ -116,7 +115,7 @@ def test_jacobian_for_other_base_velocities(s):
         near(mul(J, v), kinematics.velocity(s.model, s.frame, s.q, s.v, "right"), 1e-10)
 
 
-@given(states())
+@law()
 def test_velocity_of_a_contact_frame_that_moves_on_its_link(s):
     """[MDN 81-82]"""
     start, F_v_FC = Pose.random(s.rng), s.rng.standard_normal(6)

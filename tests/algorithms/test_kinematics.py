@@ -52,6 +52,7 @@ def test_intrinsic_acceleration_is_one_vector_in_three_frames(s):
     pose = kinematics.pose(s.model, frame, s.q)
     left = kinematics.acceleration(s.model, frame, s.q, s.v, s.a, "left", intrinsic=True)
     near(mul(pose.adjoint, left), right, 1e-9)
+    near(kinematics.acceleration(s.model, frame, s.q, s.v, s.a, "left", intrinsic=np.bool_(1)), left, 1e-15)
     mixed = kinematics.acceleration(s.model, frame, s.q, s.v, s.a, "mixed", intrinsic=True)
     near(mixed, np.concatenate([pose.rotation @ left[:3], pose.rotation @ left[3:]]), 1e-10)
     apparent = kinematics.acceleration(s.model, frame, s.q, s.v, s.a, "mixed")

@@ -91,15 +91,28 @@ def test_the_derivative_by_the_compiler_is_the_finite_difference():
 def test_what_no_body_can_have_is_refused_by_its_index(change, what):
     batch = np.tile(BOX.parameters(), (4, 1))
     batch[2, change[0]] = change[1]
-    with pytest.raises(mb.InputError, match=r"\(sample 2\): no body can have"):
+    with pytest.raises(mb.InputError, match=r"inertial parameters at \[2\]: no body can have"):
         log_cholesky.from_parameters(batch)
     assert np.linalg.eigvalsh(log_cholesky.pseudo_inertia(batch[2]))[0] < 0, what
 
 
-def test_what_is_not_a_number_is_data():
-    p = BOX.parameters()
-    p[0] = np.nan
-    assert np.isnan(log_cholesky.from_parameters(p)).any()
+def test_an_index_is_that_in_the_array_for_which_axis_is_bodies_is_not_known():
+    batch = np.tile(BOX.parameters(), (4, 3, 1))
+    batch[2, 1, 0] = -1.0
+    with pytest.raises(mb.InputError, match=r"inertial parameters at \[2, 1\]: no body can have \[-1.0, "):
+        log_cholesky.from_parameters(batch)
+    with pytest.raises(mb.InputError, match=r"inertial parameters: no body can have \[-1.0, "):
+        log_cholesky.from_parameters(batch[2, 1])
+
+
+@pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
+def test_what_is_not_a_number_is_data_and_stays_in_its_sample(poison):
+    """`robot.check_parameters` refuses it."""
+    p = np.tile(BOX.parameters(), (3, 1))
+    p[1, 0] = poison
+    theta = log_cholesky.from_parameters(p)
+    assert not np.isfinite(theta[1]).all()
+    near(theta[[0, 2]], log_cholesky.from_parameters(p[[0, 2]]), 0.0)
 
 
 def test_wrong_lengths_are_refused():

@@ -15,13 +15,17 @@ from multibody.algorithms.constraints import (
     Constraint,
     ConstraintSet,
     JointCoupling,
+    NoSlip,
     PointClosure,
     PointContact,
     SurfaceContact,
 )
 from multibody.errors import InputError
-from multibody.geometry import log_cholesky
+from multibody.geometry import Pose, Rotation
+from multibody.model.builder import Builder
 from multibody.model.joint import Passive
+from multibody.model.joints import Revolute
+from multibody.model.shapes import Sphere
 
 from ..algorithms.test_constraints import four_bar
 from ..laws.tools import near
@@ -147,21 +151,6 @@ def test_kernels_and_evaluate(case):
     near(robot.kernel("constraint_error", constraints=held)(q), held.error(q), 1e-12)
 
 
-def test_different_robots_in_one_call():
-    """Inertias as inputs of constrained dynamics: each sample is the robot rebuilt."""
-    robot, constraints = MACHINES["fixed"]
-    rng = np.random.default_rng(2)
-    own = log_cholesky.from_parameters(robot.parameters() + np.array([0.0] * 4 + [1e-3, 0, 1e-3, 0, 0, 1e-3]))
-    inertias = log_cholesky.parameters(own + rng.uniform(-0.4, 0.4, (COUNT, *own.shape)))
-    q, v, tau = robot.random(rng, (COUNT,)), *rng.standard_normal((2, COUNT, robot.nv))
-    a, f = robot.kernel("constrained_dynamics", constraints=constraints, parameters="inertias")(q, v, tau, inertias)
-    for k in range(COUNT):
-        M = robot.kernel("mass_matrix", parameters="inertias")(q[k], inertias[k])
-        h = robot.kernel("bias", parameters="inertias")(q[k], v[k], inertias[k])
-        J = robot.constraints(constraints).jacobian(q[k])
-        near(M @ a[k] + h, tau[k] + J.T @ f[k], 1e-7 * max(1.0, np.abs(f[k]).max()))
-
-
 @dataclass(frozen=True)
 class Gear(Constraint):
     """A constraint of a user: the first velocity is a multiple of the second."""
@@ -203,6 +192,28 @@ def test_float32():
     near(found.acceleration, expected.acceleration, 2e-3 * np.abs(expected.acceleration).max())
 
 
+def test_eager_float32_tells_rows_that_cannot_move():
+    """Parallel hinges along a skew axis: a tool neither slides along it nor turns across it, but for rounding."""
+    axis = np.array([1.0, 2.0, 3.0]) / np.sqrt(14.0)
+    along = np.linalg.qr(np.column_stack([axis, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))[0]
+    b = Builder("skew").body("ground")
+    for parent, child in (("ground", "upper"), ("upper", "lower")):
+        b.body(child, shape=Sphere(0.1), mass=1.0, pose=Pose(Rotation.identity(), [0.3, 0.2, 0.1]))
+        b.joint(child, Revolute(axis), parent=parent, child=child, placement=[0.5, 0.1, 0.2])
+    b.frame("tool", "lower", Pose(Rotation.from_matrix(along * np.linalg.det(along)), [0.4, 0.1, 0.0]))
+    robot = mb.Robot(b.model())
+    held, rng = robot.constraints([NoSlip("tool", "tool", (0, 4, 5))]), np.random.default_rng(0)
+    state = [x.astype(np.float32) for x in (robot.random(rng, (COUNT,)), *rng.standard_normal((2, COUNT, 2)))]
+    single, expected = robot.astype("float32"), robot.forward_dynamics(*state)
+    kernel = single.kernel("constrained_dynamics", constraints=held)
+    with mb.eager():
+        found = single.constrained_dynamics(held, *state), kernel(*state)
+    for a, f in (*found, kernel(*state)):
+        assert a.dtype == f.dtype == np.float32
+        near(a, expected, 1e-4 * np.abs(expected).max())
+        assert not f.any()
+
+
 def test_a_set_from_another_process_is_the_same_value(case, tmp_path):
     """Texts have another hash in every process; that of the set is made again."""
     held = case[1]
@@ -218,10 +229,53 @@ def test_a_set_from_another_process_is_the_same_value(case, tmp_path):
     assert told.stdout.split() == ["True", "True", held.digest]
 
 
-def test_support_in_the_precision_of_the_robot(case):
+def support(robot, held, q, task, wanted):
+    """[RD 2.273-2.276] as it is written, by singular values."""
+    J = held.jacobian(q)
+    N = np.eye(robot.nv) - np.linalg.pinv(J, rcond=1e-9) @ J
+    return (N @ np.linalg.pinv(task @ N, rcond=1e-9) @ wanted[..., None])[..., 0]
+
+
+def test_support(case):
+    """One kernel: single, in batches, over threads, into an array, eager, within a kernel; NaN stays where it is."""
     robot, held, q, *_ = case
-    found = robot.astype("float32").support_consistent_velocity(held, q, np.ones((1, robot.nv)), [1.0])
-    assert found.dtype == np.float32
+    rng = np.random.default_rng(3)
+    task, wanted = rng.standard_normal((COUNT, 1, robot.nv)), rng.standard_normal((COUNT, 1))
+    batch = robot.support_consistent_velocity(held, q, task, wanted)
+    near(batch, support(robot, held, q, task, wanted), 1e-9 * np.abs(batch).max())
+    identical(robot.support_consistent_velocity(held, q[2], task[2], wanted[2]), batch[2])
+    identical(robot.support_consistent_velocity(held, q, task, wanted, threads=2), batch)
+    out = np.zeros_like(batch)
+    assert robot.support_consistent_velocity(held.constraints, q, task, wanted, out=out) is out
+    identical(out, batch)
+    spread = robot.support_consistent_velocity(held, q, task[0].tolist(), wanted[0].tolist())
+    identical(spread[3], robot.support_consistent_velocity(held, q[3], task[0], wanted[0]))
+    with mb.eager():
+        near(robot.support_consistent_velocity(held, q, task, wanted), batch, 1e-9 * np.abs(batch).max())
+    kernel = mb.compile(lambda w: robot.support_consistent_velocity(held, q[0], task[0], w), 1)
+    near(kernel(wanted[0]), batch[0], 1e-9 * np.abs(batch).max())
+    for k, given in enumerate((q, task, wanted)):
+        spoilt = [q, task, wanted]
+        spoilt[k] = given.copy()
+        spoilt[k][1, ..., -1] = np.nan
+        found = robot.support_consistent_velocity(held, *spoilt)
+        assert np.isnan(found[1]).any()
+        identical(np.delete(found, 1, axis=0), np.delete(batch, 1, axis=0))
+
+
+def test_support_that_holds_the_task():
+    """What no allowed motion moves gives no velocity, in single precision too; the rest of the task is met."""
+    robot, constraints = MACHINES["floating"]
+    held = robot.constraints(constraints[:1])
+    q = robot.random(np.random.default_rng(0), (COUNT,))
+    still = robot.jacobian("foot-lf", q)[..., :3, :]
+    task, wanted = np.concatenate([still, robot.com_jacobian(q)], axis=-2), np.array([0.0, 0.0, 0.0, 0.1, 0.0, 0.0])
+    expected = support(robot, held, q, task, wanted)
+    for one, within in ((robot, 1e-9), (robot.astype("float32"), 2e-3)):
+        assert np.abs(one.support_consistent_velocity(held, q, still, [1.0, 2.0, 3.0])).max() < within
+        found = one.support_consistent_velocity(held, q, task, wanted)
+        assert found.dtype == one.dtype
+        near(found, expected, within * np.abs(expected).max())
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------
@@ -262,22 +316,29 @@ def test_bad_arguments():
     says(lambda: robot.constrained_dynamics(held, q, q, v), f"v needs the shape (..., {robot.nv})")
     says(lambda: robot.constrained_dynamics(held, q, v, v, active=np.ones(3)), "active", "(..., 2)", "(..., 9)")
     says(lambda: robot.constrained_dynamics(held, q, v, v, baumgarte=3.0), "baumgarte", "2")
+    for gains, told in (
+        ((-1.0, 2.0), "baumgarte: expected a finite stiffness, not negative, got -1.0"),
+        ([[1.0, 2.0], [1.0, np.nan]], "baumgarte (sample 1): expected a finite damping, not negative, got nan"),
+        ((1.0, np.inf), "baumgarte: expected a finite damping, not negative, got inf"),
+    ):
+        says(lambda gains=gains: robot.constrained_dynamics(held, q, v, v, baumgarte=gains), told)
+        says(lambda gains=gains: robot.constrained_dynamics_derivatives(held, q, v, v, baumgarte=gains), told)
+        says(lambda gains=gains: dynamics.constrained_dynamics(held, q, v, v, baumgarte=gains), told)
     says(lambda: robot.constrained_dynamics(held, q, v, v, method="newton"), "'least-norm', 'exact', got 'newton'")
     says(lambda: robot.constrained_dynamics(held, q, v, v, {"foot-lf": np.ones(3)}), "wrench at 'foot-lf'", "6")
     says(lambda: robot.constrained_dynamics(held, q, v, v, {"fot": np.ones(6)}), "no frame is named 'fot'")
     says(lambda: robot.impact(held, q, v, "high"), "restitution", "float")
     says(lambda: robot.impact(held, q, v, [0.5, 2.0]), "restitution (sample 1): expected 0, plastic, to 1", "2.0")
+    says(lambda: robot.impact(held, q, v, np.nan), "restitution: expected 0, plastic, to 1, without loss, got nan")
+    says(lambda: dynamics.impact(held, q, v, -0.1), "restitution: expected 0, plastic, to 1, without loss, got -0.1")
     says(lambda: robot.impact(held, q, v, active=[[1, 0], [1, np.nan]]), "active (sample 1): expected ones and zeros")
     says(lambda: robot.support_consistent_velocity(held, q, np.ones((2, 3)), np.ones(2)), "task", str(robot.nv))
     many, task = np.stack([q] * 3), np.ones((2, robot.nv))
     says(
-        lambda: robot.support_consistent_velocity(held, many, task, np.ones((4, 2))), "(3,), (), (4,) do not broadcast"
+        lambda: robot.support_consistent_velocity(held, many, task, np.ones((4, 2))), "do not broadcast", "(3,)", "(4,)"
     )
-    many[1, -1] = np.nan
-    says(
-        lambda: robot.support_consistent_velocity(held, many, task, np.ones(2)),
-        "q (sample 1): expected a finite Jacobian",
-    )
+    says(lambda: robot.support_consistent_velocity(held, q, task, np.ones(3)), "wanted", "(..., 2)", "(3,)")
+    says(lambda: robot.support_consistent_velocity(held, q, np.ones((0, robot.nv)), []), "task", "(..., m, ")
     says(lambda: robot.kernel("impact"), "needs constraints=")
     says(lambda: robot.kernel("constrained_dynamics", constraints=held, wrenches=5), "a list of frames, got 5")
     says(lambda: robot.kernel("constrained_dynamics", constraints=held, optional=5), "a list of inputs, got 5")
@@ -303,5 +364,8 @@ def test_rows_that_contradict_each_other_are_met_as_nearly_as_can_be():
 def test_a_constraint_that_needs_more_than_the_robot_has():
     robot, _ = MACHINES["fixed"]
     far = robot.constraints([PointContact("far", "end", anchor=(9.0, 0.0, 0.0))])
-    with pytest.raises(InputError, match="cannot be met from here, an error of"):
+    message = "cannot be met from here, an error of .* is left in the row 'far.x'"
+    with pytest.raises(InputError, match=message):
         dynamics.projected_configuration(far, np.array([0.1, 0.2, 0.3]))
+    with pytest.raises(InputError, match=f"{message}.*sample 1"):
+        dynamics.projected_configuration(far, np.array([[0.1, 0.2, 0.3], [3.0, 0.2, 0.3]]))

@@ -1,13 +1,18 @@
 """`derivatives`: of any quantity, in the tangent space, against finite differences and the recursions."""
 
+from functools import cache, partial
+
 import numpy as np
 import pytest
 
 import multibody as mb
 from multibody.errors import InputError
+from multibody.robot.quantities import QUANTITIES
 
+from ..algorithms.covering import chain
 from ..algorithms.states import along_each, by_each
 from ..laws.tools import near
+from ..plain import Plain
 from .robots import robot_of
 
 
@@ -16,16 +21,77 @@ def state(robot):
     return robot.random(rng), *rng.standard_normal((2, robot.nv))
 
 
+def check(robot, function, found, args):
+    """The derivatives by each argument, q first, against finite differences of the function."""
+    for k, slopes in enumerate(found):
+
+        def moved(x, k=k):
+            return function(*args[:k], x, *args[k + 1 :])
+
+        expected = by_each(moved, args[k]) if k else along_each(robot.model, moved, args[0])
+        near(np.moveaxis(slopes, -1, 0), expected, 1e-8)
+
+
 @pytest.mark.parametrize("velocity", ["kindr", "right"])
-@pytest.mark.parametrize("name", ["velocity", "centroidal_momentum", "mass_matrix_product"])
+@pytest.mark.parametrize("name", ["velocity", "acceleration", "centroidal_momentum", "mass_matrix_product"])
 def test_against_finite_differences(name, velocity):
     robot = mb.load("free-body-se3", velocity=velocity)
-    frame = robot.frames[-1] if name == "velocity" else None
-    q, v, _ = state(robot)
-    function = robot.kernel(name, frame)
-    by_q, by_v = robot.derivatives(name, q, v, frame=frame)
-    near(np.moveaxis(by_q, -1, 0), along_each(robot.model, lambda q: function(q, v), q), 1e-8)
-    near(np.moveaxis(by_v, -1, 0), by_each(lambda v: function(q, v), v), 1e-8)
+    frame = robot.frames[-1] if QUANTITIES[name].frame else None
+    args = state(robot)[: len(QUANTITIES[name].inputs)]
+    check(robot, robot.kernel(name, frame), robot.derivatives(name, *args, frame=frame), args)
+
+
+@cache
+def figure(velocity):
+    """A base that floats, a spherical, a universal and a sliding joint, and the frame at the end of the chain."""
+    s = chain(velocity, ("spherical", "universal", "prismatic"))
+    return mb.Robot(s.model), s.frame
+
+
+MOTIONS = {
+    "velocity": {},
+    "velocity left": {"representation": "left"},
+    "velocity right": {"representation": "right"},
+    "acceleration": {},
+    "acceleration left": {"representation": "left"},
+    "acceleration right": {"representation": "right"},
+    "acceleration intrinsic": {"intrinsic": True},
+}
+FORCES = (
+    "mass_matrix_product",
+    "centroidal_momentum",
+    "centroidal_momentum_rate",
+    "momentum",
+    "com_velocity",
+    "kinetic_energy",
+    "bias",
+    "coriolis",
+    "inverse_dynamics",
+    "forward_dynamics",
+    "joint_wrenches",
+)
+SLOW = "coriolis"
+"""Of matrices the derivatives take long."""
+
+
+@pytest.mark.parametrize(
+    ("case", "velocity"),
+    [
+        pytest.param(case, velocity, marks=() if velocity == "kindr" and case != SLOW else pytest.mark.slow)
+        for case in (*MOTIONS, *FORCES)
+        for velocity in ("kindr", "left", "right", "mixed")
+    ],
+)
+def test_of_every_argument_against_finite_differences(case, velocity):
+    """As plain NumPy, on a robot whose coordinates have two quaternions."""
+    (robot, end), name = figure(velocity), case.split()[0]
+    options = MOTIONS.get(case, {})
+    frame = {"frame": end} if case in MOTIONS else {}
+    args = state(robot)[: len(QUANTITIES[name].inputs)]
+    function = partial(getattr(Plain(robot), name), *frame.values(), **options)
+    with mb.eager():
+        found = robot.derivatives(name, *args, **frame, **options)
+    check(robot, function, found, args)
 
 
 def test_against_the_recursion():

@@ -84,6 +84,21 @@ def test_out(robot, state):
     near(out[1], robot.mass_matrix(q), 1e-12)
 
 
+def test_out_of_quantities_with_several_results(robot, state):
+    q, v, a, _ = state
+    square = (5, robot.nv, robot.nv)
+    out = (tuple(np.zeros(square) for _ in range(3)), np.zeros((5, robot.nv)))
+    found = robot.evaluate(q, v, ["inverse_dynamics_derivatives", "gravity"], a=a, out=out)
+    assert found["gravity"] is out[1]
+    for one, place, other in zip(
+        found["inverse_dynamics_derivatives"], out[0], robot.inverse_dynamics_derivatives(q, v, a), strict=True
+    ):
+        assert one is place
+        near(one, other, 1e-11)
+    with pytest.raises(InputError, match="out: expected 2 arrays in a tuple, one for each quantity"):
+        robot.evaluate(q, v, ["inverse_dynamics_derivatives", "gravity"], a=a, out=(*out[0], out[1]))
+
+
 def test_work_is_shared():
     """Fewer operations than one after the other: sines, poses and velocities are computed once."""
     robot = robot_of("branching-figure")

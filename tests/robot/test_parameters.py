@@ -205,9 +205,11 @@ def test_eager_and_compiled_agree():
 
 def test_a_robot_without_masses_can_be_given_some():
     """Its own mass matrix is singular, which forward dynamics refuses; that of the inputs is not."""
-    robot = machine("fixed")
+    robot = mb.load("double-pendulum")
     empty = robot.change(inertias=dict.fromkeys(link.name for link in robot.model.links))
     args = states(robot, "forward_dynamics", 3)
+    with pytest.raises(mb.InputError, match="moves no inertia"):
+        empty.forward_dynamics(*args)
     found = empty.kernel("forward_dynamics", parameters="inertias")(*args, robot.parameters())
     near(found, robot.forward_dynamics(*args), 1e-9)
 
@@ -237,26 +239,6 @@ def test_a_million_pandas_would_be_those_of_pinocchio():
             model.inertias[i] = pin.Inertia.FromDynamicParameters(p)
             model.jointPlacements[i] = pin.SE3(pin.Quaternion(*x[3:]).matrix(), x[:3])
         near(found[k], pin.rnea(model, model.createData(), *(x[k] for x in args)), 1e-10)
-
-
-@pytest.mark.parametrize("given", ["inertias", "placements", "positions"])
-def test_kernels_with_parameters_are_differentiable(given):
-    """In a function of the user: the derivative of torques by ten numbers of a body, or by the place of a joint."""
-    robot = machine("fixed")
-    q, v, a = (x[0] for x in states(robot, "inverse_dynamics", 1))
-    kernel = robot.kernel("inverse_dynamics", parameters=given)
-    start = {"inertias": robot.parameters, "placements": robot.placements, "positions": robot.positions}[given]()
-
-    def torques(x):
-        return kernel(q, v, a, x.reshape(start.shape))
-
-    exact = mb.compile(mb.jacobian(torques), start.size)(start.ravel())
-    h, free = 1e-6, 3 if given == "placements" else start.size  # quaternions stay on their sphere
-    for k in range(free):
-        step = h * np.eye(start.size)[k]
-        near(exact[:, k], (torques(start.ravel() + step) - torques(start.ravel() - step)) / (2 * h), 1e-6)
-    if given == "inertias":
-        near(exact, robot.regressor(q, v, a), 1e-11)
 
 
 def test_a_gradient_through_log_cholesky_finds_a_mass():

@@ -22,6 +22,7 @@ SHAPES = {
     "jacobian": (6, 0),
     "jacobian_dot": (6, 0),
     "relative_jacobian": (6, 0),
+    "jacobian_in": (6, 0),
     "point_jacobian": (3, 0),
     "point_velocity": (3,),
     "point_acceleration": (3,),
@@ -89,6 +90,8 @@ def test_the_face_of_a_robot_that_does_not_move():
     assert robot.forward_dynamics(q, q, q, passive=True).shape == (0,)
     assert set(robot.evaluate(q, q, ["mass_matrix", "bias"])) == {"mass_matrix", "bias"}
     assert robot.singular_values("stone", q).shape == (0,)
+    assert robot.rank("stone", q) == 0
+    assert robot.manipulability("stone", q) == 1.0  # of no singular values
     assert "rock" in repr(robot)
     assert "stone" in str(robot)
 

@@ -10,11 +10,18 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.jacobian import jacobian
 from multibody.errors import InputError
 from multibody.geometry import rates
+from multibody.geometry._arrays import eye_like, numbers, transpose
 from multibody.model.model import Model
 
 
 def parameters(
-    model: Model, frame: str, q: NDArray[Any], rotation: str = "euler-zyx", position: str = "cartesian"
+    model: Model,
+    frame: str,
+    q: NDArray[Any],
+    rotation: str = "euler-zyx",
+    position: str = "cartesian",
+    *,
+    coordinates: Sequence[int] | None = None,
 ) -> NDArray[Any]:
     """χ, (..., m): the configuration of a frame as parameters of its position and rotation.  [RD 2.133-2.134, 2.137]
 
@@ -24,30 +31,70 @@ def parameters(
         q: (..., nq).
         rotation: "euler-zyx" or another name of `geometry.rates`.
         position: "cartesian", "cylindrical" or "spherical".
+        coordinates: which of the parameters, by their places from 0 on, for the operational-space coordinates χ_o
+            [RD 2.135-2.136]; by default all.
     """
     pose = kinematics.pose(model, frame, q)
-    chi = [rates.position_inverse(position, pose.position), rates.parameters(rotation, pose.rotation)]
-    return np.concatenate(chi, axis=-1)
+    parts = [rates.position_inverse(position, pose.position), rates.parameters(rotation, pose.rotation)]
+    chi = np.concatenate(parts, axis=-1)
+    return chi if coordinates is None else chi[..., chosen(coordinates, chi.shape[-1])]
 
 
 def analytical_jacobian(
-    model: Model, frame: str, q: NDArray[Any], rotation: str = "euler-zyx", position: str = "cartesian"
+    model: Model,
+    frame: str,
+    q: NDArray[Any],
+    rotation: str = "euler-zyx",
+    position: str = "cartesian",
+    *,
+    coordinates: Sequence[int] | None = None,
+    damping: Any = None,
 ) -> NDArray[Any]:
     """J_A, (..., m, nv): χ' = J_A v, E J_A is the mixed Jacobian.  [RD 2.145-2.148, 2.189-2.192]
 
+    Args:
+        model: the robot.
+        frame: its name.
+        q: (..., nq).
+        rotation: as in `parameters`.
+        position: as in `parameters`.
+        coordinates: as in `parameters`: the rows of these.
+        damping: positive, a number or (..., 1): in place of E^-1 the damped inverse E^T (E E^T + damping² 1)^-1, which
+            exists everywhere.
+
     Raises:
-        SingularityError: where the rates of the parameters are not defined, as in gimbal lock.
+        SingularityError: where the rates of the parameters are not defined, as in gimbal lock, without damping.
     """
     pose = kinematics.pose(model, frame, q)
     J = jacobian(model, frame, q, "mixed")
     chi_P, chi_R = rates.position_inverse(position, pose.position), rates.parameters(rotation, pose.rotation)
-    upper = np.matmul(rates.linear_inverse(position, chi_P), J[..., :3, :])
-    lower = np.matmul(rates.angular_inverse(rotation, chi_R, frame="A"), J[..., 3:, :])
-    return np.concatenate([upper, lower], axis=-2)
+    if damping is None:
+        E_P_inverse = rates.linear_inverse(position, chi_P)
+        E_R_inverse = rates.angular_inverse(rotation, chi_R, frame="A")
+    else:
+        E_P_inverse = _damped_inverse(rates.linear(position, chi_P), damping)
+        E_R_inverse = _damped_inverse(rates.angular(rotation, chi_R, frame="A"), damping)
+    upper, lower = np.matmul(E_P_inverse, J[..., :3, :]), np.matmul(E_R_inverse, J[..., 3:, :])
+    J_A = np.concatenate([upper, lower], axis=-2)
+    return J_A if coordinates is None else J_A[..., chosen(coordinates, J_A.shape[-2]), :]
+
+
+def _damped_inverse(E: NDArray[Any], damping: Any) -> NDArray[Any]:
+    E_T = transpose(E)
+    squared = np.square(numbers(damping, "damping", E))[..., None]
+    return np.matmul(E_T, np.linalg.inv(np.matmul(E, E_T) + squared * eye_like(E, 3)))
+
+
+def chosen(coordinates: Sequence[int], count: int) -> list[int]:
+    """The places of some coordinates, checked: each is one of so many."""
+    rows = list(coordinates)
+    if not rows or any(k not in range(count) for k in rows):
+        raise InputError(f"coordinates: expected some of 0 to {count - 1}, got {coordinates!r}")
+    return rows
 
 
 def singular_values(model: Model, frame: str, q: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
-    """(..., k): of the rows of the mixed Jacobian that the task uses, largest first.  [RD 2.135]
+    """(..., min(k, nv)): of the k rows of the mixed Jacobian that the task uses, largest first.  [RD 2.135, §2.9.1]
 
     `coordinates` are those of operational space: 0 to 2 the position, 3 to 5 the rotation about the world's axes.
     """
@@ -56,23 +103,41 @@ def singular_values(model: Model, frame: str, q: NDArray[Any], coordinates: Sequ
 
 def singular_values_of(J: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
     """The same, from the Jacobian (..., 6, nv).  [RD 2.135]"""
-    rows = list(coordinates)
-    if not rows or any(k not in range(6) for k in rows):
-        raise InputError(f"coordinates: expected some of 0 to 5, got {coordinates!r}")
-    return np.linalg.svd(J[..., rows, :], compute_uv=False)
+    rows = J[..., chosen(coordinates, 6), :]
+    known = np.asarray(np.isfinite(rows).all(axis=(-2, -1)))  # what is no number has none, and they are NaN
+    values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
+    return np.where(known[..., None], values, np.nan).astype(J.dtype, copy=False)
 
 
 def manipulability(model: Model, frame: str, q: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
-    """(...): sqrt(det(J J^T)), the product of the singular values: zero at a singularity."""
+    """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
+
+    That is sqrt(det(J J^T)) where the robot has at least as many velocities as the task has coordinates. With fewer the
+    root is zero everywhere, and the product is sqrt(det(J^T J)) instead.
+    """
     return np.prod(singular_values(model, frame, q, coordinates), axis=-1)
 
 
 def rank(
-    model: Model, frame: str, q: NDArray[Any], coordinates: Sequence[int] = range(6), tolerance: float = 1e-9
+    model: Model,
+    frame: str,
+    q: NDArray[Any],
+    coordinates: Sequence[int] = range(6),
+    tolerance: float | None = None,
 ) -> NDArray[Any]:
     """(...): the number of coordinates that can move at q, by singular values above tolerance times the largest.
 
-    The configuration is singular where it is smaller than elsewhere.
+    The configuration is singular where it is smaller than elsewhere. By default the tolerance is 1e-9, and 1e-5 for
+    numbers in single precision.  [RD §2.9.1]
     """
-    values = singular_values(model, frame, q, coordinates)
-    return (values > tolerance * np.maximum(values[..., :1], 1e-300)).sum(axis=-1)
+    return rank_of(jacobian(model, frame, q), coordinates, tolerance)
+
+
+def rank_of(J: NDArray[Any], coordinates: Sequence[int] = range(6), tolerance: float | None = None) -> NDArray[Any]:
+    """The same, from the Jacobian (..., 6, nv)."""
+    if tolerance is None:
+        tolerance = 1e-9 if J.dtype == np.float64 else 1e-5
+    if not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
+        raise InputError(f"tolerance: expected a number from 0 to less than 1, got {tolerance!r}")
+    values = singular_values_of(J, coordinates)
+    return (values > tolerance * np.maximum(values[..., :1], np.finfo(J.dtype).tiny)).sum(axis=-1)

@@ -1,5 +1,6 @@
 """Equations of motion for other generalized velocities.  [Kindr §Transformation of Equations of Motion]"""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import choice, matvec, transpose
+from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model.model import Model
 
 
@@ -34,5 +36,19 @@ def equations_of_motion(
     model: Model, q: NDArray[Any], v: NDArray[Any], base: str | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """M(q) and h(q, v), with the base's velocity in any representation, v in that one too.  [MDN 75-76]"""
-    own = model if base is None else model.with_(velocity=base)
+    own = model if base is None else with_base(model, base)
     return crba(own, q), bias(own, q, v)
+
+
+def with_base(model: Model, representation: str) -> Model:
+    """The model with its base's velocity in another representation, for algorithms alone.
+
+    It keeps numbers that `model.parametric` gave it, which `model.with_` would lose.
+    """
+    choice(representation, "base", REPRESENTATIONS)
+    if representation == model.velocity:
+        return model
+    other = copy.copy(model)
+    object.__setattr__(other, "velocity", representation)
+    vars(other)["structure"] = model.structure
+    return other

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms._parts import stacked
+from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.columns import Directions, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, Twist
-from multibody.geometry._arrays import choice, matvec, transpose
+from multibody.geometry._arrays import batch_shape, choice, matvec, transpose
 from multibody.geometry.operators import cross3
-from multibody.model.model import Model
+from multibody.geometry.representations import REPRESENTATIONS
+from multibody.model.model import Model, unknown
 
 
 def jacobian(model: Model, frame: str, q: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:
@@ -75,25 +77,37 @@ def point_jacobian(model: Model, frame: str, q: NDArray[Any], F_r: NDArray[Any])
 
 
 def jacobian_in(
-    model: Model, frame: str, q: NDArray[Any], *, written_in: str | Pose, base: str | None = None
+    model: Model,
+    frame: str,
+    q: NDArray[Any],
+    *,
+    written_in: str | Pose | None = None,
+    base: str | Pose | None = None,
 ) -> NDArray[Any]:
-    """D_J_WF/C, (..., 6, nv): in an arbitrary frame D, for the base velocity in any representation.  [MDN 74-76, 81]
+    """D_J_WF/C, (..., 6, nv): written in any frame D, for a base velocity that is written in any C.  [MDN 74-76, 81]
 
     Args:
         model: the robot.
         frame: F, its name.
         q: (..., nq).
-        written_in: D: the name of a frame of the robot, or a pose W_H_D.
-        base: the representation of the base's velocity that the columns multiply; by default the robot's own.
+        written_in: D: the name of a frame of the robot, or a pose W_H_D; by default F itself.
+        base: how the base's velocity is written that the columns multiply: a representation, "left", "right", "mixed"
+            or "kindr"; or C, the name of another frame of the robot or a pose W_H_C, for C_v_WB; by default the robot's
+            own representation. Without a floating base it changes nothing.
     """
-    if not isinstance(written_in, str | Pose):
-        raise InputError(f"written_in: expected the name of a frame or a Pose, got {type(written_in).__name__}")
-    own = model if base is None or base == model.velocity else model.with_(velocity=base)
-    W_H_D = kinematics.pose(model, written_in, q) if isinstance(written_in, str) else written_in
+    own, W_H_C = _base(model, base, q)
+    W_H_F = kinematics.pose(model, frame, q)
+    W_H_D = W_H_F if written_in is None else _pose(model, written_in, q, "written_in")
+    given = [(q, 1), *((pose.position, 1) for pose in (W_H_D, W_H_C) if pose is not None)]
+    batch_shape("q, written_in, base" if W_H_C is not None else "q, written_in", *given)
     J = jacobian(own, frame, q, "mixed")
-    D_R_W, arm = W_H_D.rotation.inverse(), W_H_D.position - kinematics.pose(model, frame, q).position
+    if W_H_C is not None:
+        J = _columns_in(own, q, J, W_H_C)
+    D_R_W, arm = W_H_D.rotation.inverse(), W_H_D.position - W_H_F.position
     linear, angular = J[..., :3, :] + crossed(J[..., 3:, :], arm), J[..., 3:, :]
-    return np.concatenate([np.matmul(D_R_W.matrix, part) for part in (linear, angular)], axis=-2)
+    return np.concatenate(
+        [np.matmul(D_R_W.matrix, np.broadcast_to(part, linear.shape)) for part in (linear, angular)], axis=-2
+    )
 
 
 def relative_jacobian(
@@ -126,7 +140,7 @@ def relative_jacobian(
 
 
 def moving_contact_velocity(
-    model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], F_H_C: Pose, F_v_FC: NDArray[Any]
+    model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], F_H_C: Pose, C_v_FC: NDArray[Any]
 ) -> NDArray[Any]:
     """(..., 6): C_v_WC of a contact frame C that moves on its link, C_J_WF v + C_v_FC.  [MDN 81-82]
 
@@ -136,10 +150,10 @@ def moving_contact_velocity(
         q: (..., nq).
         v: (..., nv).
         F_H_C: where the contact frame is on the link.
-        F_v_FC: (..., 6) its twist relative to the link, left-trivialised: in C.
+        C_v_FC: (..., 6) its twist relative to the link, left-trivialised: in C.
     """
     W_H_C = kinematics.pose(model, frame, q) @ F_H_C
-    return matvec(jacobian_in(model, frame, q, written_in=W_H_C), v) + F_v_FC
+    return matvec(jacobian_in(model, frame, q, written_in=W_H_C), v) + C_v_FC
 
 
 def crossed(J_R: NDArray[Any], arm: NDArray[Any]) -> NDArray[Any]:
@@ -158,6 +172,39 @@ def assemble(d: Directions, columns: dict[int, Twist], *given: NDArray[Any]) -> 
         full[index] = full[index] + vector if index in seen else vector
         seen.add(index)
     return stacked(full, -1, (*batch, 6, 0), given[0])
+
+
+def _pose(model: Model, place: str | Pose, q: NDArray[Any], what: str) -> Pose:
+    """The pose in the world of a frame that has a name, or of one that is given by its pose."""
+    if not isinstance(place, str | Pose):
+        raise InputError(f"{what}: expected the name of a frame or a Pose, got {type(place).__name__}")
+    return kinematics.pose(model, place, q) if isinstance(place, str) else place
+
+
+def _base(model: Model, base: str | Pose | None, q: NDArray[Any]) -> tuple[Model, Pose | None]:
+    """The model with the base velocity that `base` asks for; for a frame C that with "left", and W_H_C."""
+    if base is None:
+        return model, None
+    if isinstance(base, str):
+        if base in REPRESENTATIONS:
+            return with_base(model, base), None
+        if base not in model.frames:
+            raise InputError(unknown("frame or representation", base, (*REPRESENTATIONS, *model.frames), model.name))
+    return with_base(model, "left"), _pose(model, base, q, "base")
+
+
+def _columns_in(model: Model, q: NDArray[Any], J: NDArray[Any], W_H_C: Pose) -> NDArray[Any]:
+    """J for base velocities written in C, from J for those in "left": J B_Y_C.  [MDN 75-76]"""
+    parts, at = [], 0
+    for _, _, body in model.outward():
+        joint = body.joint
+        if model.is_base(joint):
+            B_X_C = (joint.pose(q).inverse() @ W_H_C).adjoint
+            parts += [J[..., :, at : joint.v.start], np.matmul(J[..., :, joint.v], B_X_C)]
+            at = joint.v.stop
+    parts.append(J[..., :, at:])
+    batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
 
 
 def _written(s: Twist, O_H_F: Pose, origin: NDArray[Any], representation: str) -> Twist:

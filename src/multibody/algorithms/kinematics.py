@@ -120,7 +120,7 @@ def acceleration(
             apparent one, the time derivative of the twist's numbers [MDN 44].
     """
     choice(representation, "representation", FRAME_REPRESENTATIONS)
-    if not isinstance(intrinsic, bool):
+    if not isinstance(intrinsic, bool | np.bool_):
         raise InputError(f"intrinsic: expected True or False, got {intrinsic!r}")
     i, i_H_F = model.frame(frame)
     left_v = base_velocity.to_left(model, q, v)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, first, floats, is_traced, matrix, vector
+from multibody.geometry._arrays import first, floats, is_traced, matrix, vector
 from multibody.geometry._public import public
 
 SIZE = 10
@@ -44,8 +44,14 @@ def parameters(theta: ArrayLike) -> NDArray[Any]:
 def from_parameters(parameters: ArrayLike) -> NDArray[Any]:
     """θ, (..., 10), of inertial parameters (..., 10) that a body can have: the inverse of `parameters`.
 
+    NaN and Inf are data, as everywhere in geometry, and stay in their sample; `robot.check_parameters` refuses them and
+    names the sample and the body.
+
     Raises:
-        InputError: that names the sample, when a body cannot have them.
+        InputError: that names the index in the array, when a body cannot have them.
+
+    >>> from_parameters([1.0, 0, 0, 0, 2, 0, 2, 0, 0, 2]) + 0.0  # no -0
+    array([0., 0., 0., 0., 0., 0., 0., 0., 0., 0.])
     """
     p = floats(parameters, "inertial parameters", SIZE)
     m = p[..., 0]
@@ -64,13 +70,18 @@ def from_parameters(parameters: ArrayLike) -> NDArray[Any]:
         bad = ~np.isfinite(theta).all(axis=-1) & np.isfinite(p).all(axis=-1)
         if bad.any():
             index = first(bad)
-            raise InputError(f"inertial parameters{at(index)}: no body can have {p[index].tolist()}")
+            where = f" at {list(index)}" if index else ""  # which axes are samples, and which bodies, the caller knows
+            raise InputError(f"inertial parameters{where}: no body can have {p[index].tolist()}")
     return theta
 
 
 @public
 def pseudo_inertia(parameters: ArrayLike) -> NDArray[Any]:
-    """J, (..., 4, 4), of inertial parameters (..., 10): positive definite when a body can have them."""
+    """J, (..., 4, 4), of inertial parameters (..., 10): positive definite when a body can have them.
+
+    >>> np.diag(pseudo_inertia([1.0, 0, 0, 0, 2, 0, 2, 0, 0, 2]))
+    array([1., 1., 1., 1.])
+    """
     p = floats(parameters, "inertial parameters", SIZE)
     half = (p[..., 4] + p[..., 6] + p[..., 9]) / 2
     xx, yy, zz = (half - p[..., k] for k in (4, 6, 9))

@@ -3,19 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from multibody.compiler.config import is_eager
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, is_traced
-from multibody.geometry.pose import pose_of
-from multibody.model import configuration
+from multibody.model import configuration, parametric
 from multibody.robot import derivatives, kernels
+from multibody.robot._dynamics import Wrenches, wrench_arrays
 from multibody.robot._face import Face
-from multibody.robot._kinematics import named_poses
+from multibody.robot._kinematics import named_poses, pose_on
 from multibody.robot.kernels import Task
-from multibody.robot.requests import SIZES, Request, quantity
+from multibody.robot.requests import SIZES, WRENCH, Request, quantity, wrench_name
 
 
 class Compiled(Face):
@@ -47,14 +48,15 @@ class Compiled(Face):
             frame: for quantities of a frame.
             constraints: a ConstraintSet or a list of constraints, for what they do to the robot, such as
                 "constrained_dynamics", "impact", "constraint_jacobian".
-            wrenches: the frames at which external wrenches act, in the order of the alphabet; each is a further
-                argument (..., 6) after the others.
+            wrenches: the frames at which external wrenches act; each is a further argument (..., 6) after the others,
+                in this order, called "wrench_" and the name of the frame.
             optional: inputs of these quantities that may be left out, further arguments after the wrenches: "active",
                 (..., rows), "baumgarte", (..., 2), "restitution", (..., 1).
             parameters: numbers of the model that become further arguments, last of all, so that every sample can be
                 another robot: "inertias", (..., bodies, 10) as `robot.parameters()` has them, "placements",
                 (..., bodies, 7) as `robot.placements()`, or "positions" alone, (..., bodies, 3) as
-                `robot.positions()`, "gravity", (..., 3), or several in a tuple.
+                `robot.positions()`, "frame_placements", (..., frames, 7) as `robot.frame_placements()`, "gravity",
+                (..., 3), or several in a tuple. `robot.check_parameters` tells whether a robot can have them.
             **options: such as representation="left".
         """
         request = Request.of(
@@ -76,6 +78,7 @@ class Compiled(Face):
         *,
         a: ArrayLike | None = None,
         tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
         out: Any = None,
         threads: int | None = None,
     ) -> dict[Any, Any]:
@@ -88,7 +91,9 @@ class Compiled(Face):
                 ("velocity", "hand", {"representation": "left"}), ("constrained_dynamics", feet) for a ConstraintSet.
             a: (..., nv), for what asks for it.
             tau: (..., nv), for what asks for it.
-            out: a tuple of arrays for the results.
+            wrenches: {frame: (..., 6)}, external ones, for everything that takes them.
+            out: a tuple of arrays, one for each of the results; for a result that is several, such as a pose, a tuple
+                of arrays in its place.
             threads: over which a batch is split.
 
         Returns:
@@ -106,22 +111,30 @@ class Compiled(Face):
         items = [item if isinstance(item, tuple) else (item,) for item in what]
         names = [_hashable(item) for item in what]
         given = {name: value for name, value in (("q", q), ("v", v), ("a", a), ("tau", tau)) if value is not None}
+        frames, arrays = wrench_arrays(wrenches)
+        if frames:
+            given |= dict(zip(map(wrench_name, frames), arrays, strict=True))
         key = ("evaluate", tuple(names), tuple(given))
         if key not in self._tasks:
             if not items:
                 raise InputError("evaluate: expected at least one quantity, got none")
-            requests = [self._request(item) for item in items]
+            requests = [self._request(item, frames) for item in items]
+            if frames and not any(request.wrenches for request in requests):
+                raise InputError("evaluate: expected a quantity that takes external wrenches, got none")
             for request in requests:
                 missing = [name for name in request.inputs() if name not in given]
                 if missing:
                     raise InputError(f"evaluate: {request.name!r} needs {', '.join(missing)}, which is not given")
             self._tasks[key] = kernels.task(self.model, requests, tuple(given), single=False)
-        results = self._run(key, tuple(given.values()), out, threads)
+        if out is not None and (not isinstance(out, tuple | list) or len(out) != len(items)):
+            raise InputError(f"out: expected {len(items)} arrays in a tuple, one for each quantity, got {out!r}")
+        nested = out is not None and any(isinstance(place, tuple | list) for place in out)
+        results = self._run(key, tuple(given.values()), None if nested else out, threads)
+        if nested:
+            results = kernels.handed(results, out, self.dtype)
         shaped = []
         for item, result in zip(items, results, strict=True):
-            named = {"pose": lambda parts: pose_of(*parts), "poses": lambda parts: named_poses(self.model, parts)}.get(
-                item[0]
-            )
+            named = {"pose": pose_on, "poses": lambda parts: named_poses(self.model, parts)}.get(item[0])
             shaped.append(result if named is None else named(result))
         return dict(zip(names, shaped, strict=True))
 
@@ -131,6 +144,7 @@ class Compiled(Face):
         *args: ArrayLike,
         frame: str | None = None,
         constraints: Any = None,
+        parameters: str | Sequence[str] = (),
         out: Any = None,
         **options: Any,
     ) -> Any:
@@ -141,15 +155,17 @@ class Compiled(Face):
 
         Args:
             name: such as "velocity", "centroidal_momentum", "mass_matrix_product", "inverse_dynamics_derivatives".
-            *args: the arguments of that quantity: q, v, ...
+            *args: the arguments of that quantity: q, v, ..., and then the parameters.
             frame: for quantities of a frame.
             constraints: as in `kernel`.
+            parameters: as in `kernel`: numbers of the model that are arguments, so that there are derivatives by them.
             out: a tuple of arrays for the results.
             **options: such as representation="left", or wrenches=["tool"] as in `kernel`.
 
         Returns:
             A tuple: for each argument an array (..., shape of the result, nv). Of a quantity with several results, a
-            tuple of such tuples.
+            tuple of such tuples. Those by parameters have the shapes of these in place of nv; by placements it is
+            (bodies, 6): by moves along the parent's axes, and turns about the axes of what is placed.
 
         >>> import multibody as mb
         >>> import numpy as np
@@ -159,19 +175,21 @@ class Compiled(Face):
         np.True_
         """
         request = Request.of(self.model, name, frame, constraints=constraints, **options)
-        key = ("derivatives", request.wrenches, request)
+        given = kernels.parameters_of(parameters)
+        key = ("derivatives", request.wrenches, request, given)
         if key not in self._tasks:
-            self._tasks[key] = derivatives.task(self.model, request)
+            self._tasks[key] = derivatives.task(self.model, request, given)
         return self._run(key, args, out)
 
-    def _request(self, item: tuple[Any, ...]) -> Request:
+    def _request(self, item: tuple[Any, ...], wrenches: tuple[str, ...]) -> Request:
         name, *rest = item or ((),)
         options = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
         if len(rest) > 1:
             raise InputError(f"evaluate: expected (name, frame, {{option: value}}), got {item!r}")
         if rest and quantity(name, self.model.name).constraints:
             options = {**options, "constraints": rest.pop()}
-        return Request.of(self.model, name, *rest, **options)
+        pushed = wrenches if quantity(name, self.model.name).wrenches else ()
+        return Request.of(self.model, name, *rest, **{"wrenches": pushed, **options})
 
     def _run(self, key: Any, args: tuple[Any, ...], out: Any = None, threads: int | None = None) -> Any:
         try:
@@ -216,11 +234,13 @@ class Compiled(Face):
                 task = self._task_of(key)
             inputs = {} if task is None else task.inputs
             for name, value in zip(inputs, args, strict=False):
-                if name.startswith("wrench_"):
-                    floats(value, f"the wrench at {key[1][int(name.removeprefix('wrench_'))]!r}", 6)
+                if name.startswith(WRENCH):
+                    floats(value, f"the wrench at {name.removeprefix(WRENCH)!r}", 6)
                     continue
-                if name in SIZES or name == "active":
-                    floats(value, name, inputs[name])
+                if name in SIZES or name in ("active", "task", "wanted", *kernels.PARAMETERS):
+                    array = floats(value, name, *np.atleast_1d(inputs[name]).tolist())
+                    if name in kernels.TURNED and not is_traced(array):
+                        parametric.check_units(self.model, array, name)
                     continue
                 array = configuration.sized(self.model, value, name)
                 if name.startswith("q") and not is_traced(array):

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import constrained_dynamics as dynamics
@@ -11,10 +10,12 @@ from multibody.algorithms.constrained_dynamics import Constrained, Impact
 from multibody.algorithms.constrained_dynamics_derivatives import ConstrainedDerivatives
 from multibody.algorithms.constraints import Constraint, ConstraintSet
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced
+from multibody.geometry._arrays import floats
 from multibody.model import configuration
 from multibody.robot._dynamics import Wrenches, wrench_arrays
 from multibody.robot._face import Face
+from multibody.robot.kernels import Task
+from multibody.robot.quantity import truth
 from multibody.robot.requests import constraints_on
 
 Constraints = ConstraintSet | Iterable[Constraint]
@@ -55,6 +56,8 @@ class Contacts(Face):
     ) -> Constrained:
         """(acceleration, force): what the robot does and what the constraints push with.  [RD 3.57-3.62]
 
+        The force is on the robot: RD's F_c [3.57] has the opposite sign.
+
         Args:
             constraints: that hold.
             q: (..., nq).
@@ -76,10 +79,10 @@ class Contacts(Face):
         >>> a.shape, f.shape
         ((18,), (12,))
         """
-        if passive:
+        if passive is not False and truth(passive, "passive"):
             tau = configuration.sized(self.model, tau, "tau") + self._run("passive", (q, v))
         held = constraints_on(self.model, constraints)
-        optional = _given(held, active, baumgarte=baumgarte)
+        optional = _given(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         found = self._under("constrained_dynamics", held, (q, v, tau), wrenches, optional, method, out, threads)
         return Constrained(*found)
 
@@ -99,10 +102,10 @@ class Contacts(Face):
     ) -> ConstrainedDerivatives:
         """Of the acceleration by q, v and τ, (..., nv, nv), then of the forces, (..., rows, nv), in the tangent space.
 
-        Arguments as in `constrained_dynamics`; external wrenches are held.
+        Arguments, and the sign of the forces, are as in `constrained_dynamics`; external wrenches are held.
         """
         held = constraints_on(self.model, constraints)
-        optional = _given(held, active, baumgarte=baumgarte)
+        optional = _given(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         name = "constrained_dynamics_derivatives"
         found = self._under(name, held, (q, v, tau), wrenches, optional, method, out, threads)
         return ConstrainedDerivatives(*found)
@@ -120,6 +123,8 @@ class Contacts(Face):
     ) -> Impact:
         """(velocity, impulse, energy_loss) of a collision that makes J v⁺ = -restitution J v⁻.  [RD 3.66-3.72]
 
+        The impulse is on the robot: RD's has the opposite sign, as its F_c has.
+
         Args:
             constraints: that begin to hold.
             q: (..., nq).
@@ -130,7 +135,8 @@ class Contacts(Face):
             threads: over which a batch is split.
         """
         held = constraints_on(self.model, constraints)
-        optional = _given(held, active, restitution=None if restitution is None else _restitution(restitution))
+        bounce = None if restitution is None else dynamics.restitution_of(restitution)[..., None]
+        optional = _given(held, active, restitution=bounce)
         return Impact(*self._run(("impact", (), held, tuple(optional)), (q, v, *optional.values()), out, threads))
 
     def null_space_projector(self, constraints: Constraints, q: ArrayLike, *, out: Any = None) -> NDArray[Any]:
@@ -138,7 +144,14 @@ class Contacts(Face):
         return self._run(("null_space_projector", (), constraints_on(self.model, constraints), ()), (q,), out)
 
     def support_consistent_velocity(
-        self, constraints: Constraints, q: ArrayLike, task: ArrayLike, wanted: ArrayLike
+        self,
+        constraints: Constraints,
+        q: ArrayLike,
+        task: ArrayLike,
+        wanted: ArrayLike,
+        *,
+        out: Any = None,
+        threads: int | None = None,
     ) -> NDArray[Any]:
         """(..., nv): the v that gives a task J_t v = w_t, as nearly as can be, and does not move the support.
 
@@ -149,18 +162,17 @@ class Contacts(Face):
             q: (..., nq).
             task: J_t, (..., m, nv).
             wanted: w_t, (..., m).
+            out: an array for the result.
+            threads: over which a batch is split.
         """
-        J = self._run(("constraint_jacobian", (), constraints_on(self.model, constraints), ()), (q,))
+        held = constraints_on(self.model, constraints)
         J_t = floats(task, "task")
-        if J_t.ndim < 2 or J_t.shape[-1] != self.model.nv:
+        if J_t.ndim < 2 or not J_t.shape[-2] or J_t.shape[-1] != self.model.nv:
             raise InputError(f"task: expected a Jacobian (..., m, {self.model.nv}), got shape {J_t.shape}")
-        w_t = floats(wanted, "wanted", J_t.shape[-2])
-        batch_shape("q, task, wanted", (J, 2), (J_t, 2), (w_t, 1))
-        for what, x in (("q", J), ("task", J_t)):
-            bad = np.zeros(1, bool) if is_traced(x) else ~np.isfinite(x)
-            if bad.any():
-                raise InputError(f"{what}{at(first(bad)[:-2])}: expected a finite Jacobian, got {x[bad][0]} in it")
-        return dynamics.support_consistent_velocity(J, J_t, w_t).astype(self.dtype, copy=False)
+        key = ("support_consistent_velocity", held, J_t.shape[-2])
+        if key not in self._tasks:
+            self._tasks[key] = _support_task(held, J_t.shape[-2])
+        return self._run(key, (q, J_t, wanted), out, threads)
 
     def _under(
         self,
@@ -178,14 +190,15 @@ class Contacts(Face):
         return self._run(key, (*args, *given, *optional.values()), out, threads)
 
 
-def _restitution(given: ArrayLike) -> Any:
-    """(..., 1), when all are from 0 to 1."""
-    e = floats(given, "restitution")
-    if not is_traced(e):
-        bad = ~((e >= 0) & (e <= 1))
-        if bad.any():
-            raise InputError(f"restitution{at(first(bad))}: expected 0, plastic, to 1, without loss, got {e[bad][0]}")
-    return e[..., None]
+def _support_task(held: ConstraintSet, rows: int) -> Task:
+    """To move a task of some rows without moving the support."""
+
+    def support_consistent_velocity(q: Any, task: Any, wanted: Any) -> Any:
+        return dynamics.support_consistent_velocity(held.jacobian(q), task, wanted)
+
+    content = None if held.digest is None else ("support_consistent_velocity", held.digest, rows)
+    inputs = {"q": held.model.nq, "task": (rows, held.model.nv), "wanted": rows}
+    return Task(content, support_consistent_velocity, inputs)
 
 
 def _given(held: ConstraintSet, active: ArrayLike | None, **others: ArrayLike | None) -> dict[str, Any]:

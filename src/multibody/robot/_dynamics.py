@@ -10,6 +10,7 @@ from multibody.errors import InputError
 from multibody.geometry import Wrench
 from multibody.model import configuration
 from multibody.robot._face import Face
+from multibody.robot.quantity import truth
 
 Wrenches = Mapping[str, ArrayLike | Wrench]
 
@@ -18,7 +19,8 @@ class Dynamics(Face):
     """Arguments: q (..., nq), v, a and tau (..., nv).
 
     `wrenches` are {frame: (..., 6)}: a force and a torque at the frame's origin, along the axes of the world, on the
-    robot, also as an `mb.Wrench`. `passive=True` adds damping, dry friction and springs of the joints.
+    robot, also as an `mb.Wrench`. `passive=True` adds damping, dry friction and springs of the joints. `out` are
+    arrays for the results, `threads` those over which a batch is split.
     """
 
     def inverse_dynamics(
@@ -33,12 +35,13 @@ class Dynamics(Face):
         threads: int | None = None,
     ) -> NDArray[Any]:
         """(..., nv): the τ that solves M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]"""
-        if wrenches is None and threads is None and not passive:
+        if wrenches is None and threads is None and passive is False:
             try:
                 return self._calls["inverse_dynamics"](q, v, a, out=out)
             except InputError as error:
                 raise self._explained(error, "inverse_dynamics", (q, v, a)) from None
-        in_joints = self.passive(q, v) if passive else None  # first: `out` may be q or v
+        # first, since `out` may be q or v
+        in_joints = self.passive(q, v, threads=threads) if truth(passive, "passive") else None
         tau = self._with_wrenches("inverse_dynamics", (q, v, a), wrenches, out, threads)
         return tau if in_joints is None else np.subtract(tau, in_joints, out=out)
 
@@ -54,13 +57,14 @@ class Dynamics(Face):
         threads: int | None = None,
     ) -> NDArray[Any]:
         """(..., nv): the a that solves M a + h = τ + Σ J^T f.  [RD 3.55]"""
-        if wrenches is None and threads is None and not passive:
+        if wrenches is None and threads is None and passive is False:
             try:
                 return self._calls["forward_dynamics"](q, v, tau, out=out)
             except InputError as error:
                 raise self._explained(error, "forward_dynamics", (q, v, tau)) from None
-        total = configuration.sized(self.model, tau, "tau") + self.passive(q, v) if passive else tau
-        return self._with_wrenches("forward_dynamics", (q, v, total), wrenches, out, threads)
+        if truth(passive, "passive"):
+            tau = configuration.sized(self.model, tau, "tau") + self.passive(q, v, threads=threads)
+        return self._with_wrenches("forward_dynamics", (q, v, tau), wrenches, out, threads)
 
     def mass_matrix(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """M(q), (..., nv, nv) (CRBA); the drives' armature is on its diagonal.  [RD 3.43]"""
@@ -71,9 +75,11 @@ class Dynamics(Face):
                 raise self._explained(error, "mass_matrix", (q,)) from None
         return self._run("mass_matrix", (q,), out, threads)
 
-    def mass_matrix_product(self, q: ArrayLike, x: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def mass_matrix_product(
+        self, q: ArrayLike, x: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """M(q) x, (..., nv), for x (..., nv), without the matrix."""
-        return self._run("mass_matrix_product", (q, x), out)
+        return self._run("mass_matrix_product", (q, x), out, threads)
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]"""
@@ -87,9 +93,24 @@ class Dynamics(Face):
         """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]"""
         return self._run("coriolis", (q, v), out, threads)
 
-    def passive(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def passive(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot."""
-        return self._run("passive", (q, v), out)
+        return self._run("passive", (q, v), out, threads)
+
+    def equations_of_motion(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        base: str | None = None,
+        *,
+        out: Any = None,
+        threads: int | None = None,
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """M and h, (..., nv, nv) and (..., nv), together, for a base velocity in any representation.  [MDN 75-76, 80]
+
+        `base` is "left", "right", "mixed" or "kindr", and v is in that one, too; by default the robot's own.
+        """
+        return self._run(("equations_of_motion", base), (q, v), out, threads)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, threads: int | None = None
@@ -104,62 +125,81 @@ class Dynamics(Face):
         return self._run("forward_dynamics_derivatives", (q, v, tau), out, threads)
 
     def joint_wrenches(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, *, out: Any = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        out: Any = None,
+        threads: int | None = None,
     ) -> NDArray[Any]:
         """(..., bodies, 6): the wrench through each joint, parent on child, in the child's frame.  [QT 72-73]"""
-        return self._with_wrenches("joint_wrenches", (q, v, a), wrenches, out, None)
+        return self._with_wrenches("joint_wrenches", (q, v, a), wrenches, out, threads)
 
-    def center_of_mass(self, q: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def center_of_mass(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """(..., 3): of the moving bodies, in the world."""
-        return self._run("center_of_mass", (q,), out)
+        return self._run("center_of_mass", (q,), out, threads)
 
-    def com_jacobian(self, q: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def com_jacobian(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """(..., 3, nv): the velocity of the centre of mass in the world is J v."""
-        return self._run("com_jacobian", (q,), out)
+        return self._run("com_jacobian", (q,), out, threads)
 
-    def com_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def com_velocity(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """(..., 3): the velocity of the centre of mass in the world."""
-        return self._run("com_velocity", (q, v), out)
+        return self._run("com_velocity", (q, v), out, threads)
 
-    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """(..., 6): linear momentum, and angular momentum about the world's origin."""
-        return self._run("momentum", (q, v), out)
+        return self._run("momentum", (q, v), out, threads)
 
-    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def centroidal_momentum(
+        self, q: ArrayLike, v: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """(..., 6): linear momentum, and angular momentum about the centre of mass, along the world's axes."""
-        return self._run("centroidal_momentum", (q, v), out)
+        return self._run("centroidal_momentum", (q, v), out, threads)
 
-    def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def centroidal_momentum_rate(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """(..., 6): the time derivative of `centroidal_momentum`."""
-        return self._run("centroidal_momentum_rate", (q, v, a), out)
+        return self._run("centroidal_momentum_rate", (q, v, a), out, threads)
 
-    def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """A_G, (..., 6, nv): `centroidal_momentum` is A_G v."""
-        return self._run("centroidal_momentum_matrix", (q,), out)
+        return self._run("centroidal_momentum_matrix", (q,), out, threads)
 
-    def centroidal_momentum_matrix_dot(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def centroidal_momentum_matrix_dot(
+        self, q: ArrayLike, v: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """(..., 6, nv): the time derivative of `centroidal_momentum_matrix`."""
-        return self._run("centroidal_momentum_matrix_dot", (q, v), out)
+        return self._run("centroidal_momentum_matrix_dot", (q, v), out, threads)
 
-    def centroidal_inertia(self, q: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def centroidal_inertia(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """(..., 6, 6): the inertia of the robot as one rigid body about its centre of mass, along the world's axes."""
-        return self._run("centroidal_inertia", (q,), out)
+        return self._run("centroidal_inertia", (q,), out, threads)
 
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def kinetic_energy(
+        self, q: ArrayLike, v: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """(...): in J.  [RD 3.28, 3.31]"""
-        return self._run("kinetic_energy", (q, v), out)
+        return self._run("kinetic_energy", (q, v), out, threads)
 
-    def potential_energy(self, q: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def potential_energy(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """(...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]"""
-        return self._run("potential_energy", (q,), out)
+        return self._run("potential_energy", (q,), out, threads)
 
-    def power(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def power(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """(...): v·τ in W, the rate of the total energy.  [RD 3.54]"""
-        return self._run("power", (q, v, a), out)
+        return self._run("power", (q, v, a), out, threads)
 
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """Y, (..., nv, 10 bodies): inverse dynamics is Y times `parameters()`, row after row, and armature times a."""
-        return self._run("regressor", (q, v, a), out)
+        return self._run("regressor", (q, v, a), out, threads)
 
     def _with_wrenches(
         self, name: str, args: tuple[Any, ...], wrenches: Wrenches | None, out: Any, threads: int | None

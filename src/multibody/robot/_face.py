@@ -14,6 +14,8 @@ class Face(ABC):
 
     model: Model
     dtype: np.dtype[Any]
+    _tasks: dict[Any, Any]
+    """What kernels compute, by their keys."""
     _calls: dict[Any, Callable[..., Any]]
     """Kernels by their keys, made when first asked for; the methods that are called most often use it themselves."""
     _poses: dict[str, Callable[..., Any]]

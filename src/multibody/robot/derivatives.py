@@ -1,5 +1,6 @@
 """Derivatives of any quantity of a robot by its inputs, in the tangent space, by automatic differentiation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,26 +8,37 @@ import numpy as np
 from multibody.compiler.differentiate import jacobian
 from multibody.model import configuration
 from multibody.model.model import Model
-from multibody.robot.kernels import Task
-from multibody.robot.requests import Request
+from multibody.model.parametric import placement_rates
+from multibody.robot.kernels import PARAMETERS, TURNED, Task, check_masses, content_of, with_parameters
+from multibody.robot.requests import TABLE, Request
 
 
-def task(model: Model, request: Request) -> Task:
+def task(model: Model, request: Request, parameters: Sequence[str] = ()) -> Task:
     """To compute the derivatives of a request by each of its inputs: a tuple, or tuples for several results.
 
     By q they are along the velocities of the robot: with q' = F(q) v, f' is (df/dq) F v.  [Kindr §Coordinate Rates]
+    Those by parameters come after the others; by placements they are along velocities, too: see `placement_rates`.
     """
-    function, inputs = request.function(model), request.inputs()
-    along = [name for name in inputs if name.startswith("q")]
+    own = request.inputs()
+    inputs = (*own, *parameters)
+    lengths: dict[str, Any] = request.lengths(model) | {name: PARAMETERS[name](model) for name in parameters}
+    unchecked = [request] if TABLE[request.name].solves and "inertias" not in parameters else []
+
+    def function(*args: Any) -> Any:
+        return request.function(with_parameters(model, parameters, args[len(own) :]))(*args[: len(own)])
 
     def compute(*args: Any) -> Any:
-        found = jacobian(function, tuple(range(len(inputs))))(*args)
-        maps = {name: configuration.rate_matrix(model, args[inputs.index(name)]) for name in along}
+        if unchecked:  # when there is no code in the cache: what is there has passed
+            check_masses(model)
+            unchecked.clear()
+        found = jacobian(function, tuple(range(len(inputs))), tuple(lengths[name] for name in inputs))(*args)
+        given = dict(zip(inputs, args, strict=True))
+        maps = {name: configuration.rate_matrix(model, x) for name, x in given.items() if name.startswith("q")}
+        maps |= {name: placement_rates(x) for name, x in given.items() if name in TURNED}
         return _in_tangent_space(found, inputs, maps)
 
     compute.__name__ = f"{request.name}_derivatives"
-    key = request.key(model)
-    return Task(None if key is None else ("derivatives", key), compute, request.lengths(model))
+    return Task(content_of(model, [request], parameters, "derivatives"), compute, lengths)
 
 
 def _in_tangent_space(found: Any, inputs: tuple[str, ...], maps: dict[str, Any]) -> Any:
@@ -35,11 +47,14 @@ def _in_tangent_space(found: Any, inputs: tuple[str, ...], maps: dict[str, Any])
         found = (found,)
     elif len(inputs) == 1 or isinstance(found[0], tuple):
         return tuple(_in_tangent_space(one, inputs, maps) for one in found)
-    return tuple(_times(J, maps[name]) if name in maps else J for name, J in zip(inputs, found, strict=True))
+    return tuple(
+        _times(J, maps[name], 3 if name in TURNED else 2) if name in maps else J
+        for name, J in zip(inputs, found, strict=True)
+    )
 
 
-def _times(J: Any, F: Any) -> Any:
-    """(..., result, nq) times (..., nq, nv), over the batch of F."""
-    batch, core = F.shape[:-2], F.shape[-2:]
-    spread = F.reshape(*batch, *[1] * (J.ndim - 1 - len(batch)), *core)
+def _times(J: Any, F: Any, axes: int) -> Any:
+    """(..., result, nq) times (..., nq, nv), or (..., result, n, 7) times (..., n, 7, 6), over the batch of F."""
+    batch, core = F.shape[:-axes], F.shape[-axes:]
+    spread = F.reshape(*batch, *[1] * (J.ndim + 1 - axes - len(batch)), *core)
     return np.matmul(J[..., None, :], spread)[..., 0, :]

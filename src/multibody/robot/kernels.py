@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,16 +18,19 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, choice, floats, is_traced
 from multibody.model import configuration
 from multibody.model.model import Model
-from multibody.model.parametric import INERTIAL, PLACEMENT, POSITION, with_values
+from multibody.model.parametric import INERTIAL, PLACEMENT, POSITION, check_units, with_values
 from multibody.robot.requests import TABLE, Request, length
 
-PARAMETERS: dict[str, Callable[[int], tuple[int, ...]]] = {
-    "inertias": lambda bodies: (bodies, INERTIAL),
-    "placements": lambda bodies: (bodies, PLACEMENT),
-    "positions": lambda bodies: (bodies, POSITION),
-    "gravity": lambda bodies: (3,),  # noqa: ARG005
+PARAMETERS: dict[str, Callable[[Model], tuple[int, ...]]] = {
+    "inertias": lambda model: (len(model.bodies), INERTIAL),
+    "placements": lambda model: (len(model.bodies), PLACEMENT),
+    "positions": lambda model: (len(model.bodies), POSITION),
+    "frame_placements": lambda model: (len(model.frames), PLACEMENT),
+    "gravity": lambda model: (3,),  # noqa: ARG005
 }
-"""Numbers of the model that can be inputs of a kernel, and their shapes for a number of bodies."""
+"""Numbers of the model that can be inputs of a kernel, and their shapes."""
+TURNED = ("placements", "frame_placements")
+"""Those of them with quaternions."""
 
 _shared: WeakValueDictionary[str, Kernel] = WeakValueDictionary()
 _lock = threading.Lock()
@@ -44,7 +47,7 @@ class Task:
     """
     compute: Callable[..., Any]
     inputs: dict[str, Any]
-    """The names and lengths of its arguments; of parameters, the shapes."""
+    """The names and lengths of its arguments; of parameters and other matrices, the shapes."""
     any_length: bool = False
     """Whether quaternions need not be units."""
 
@@ -74,19 +77,36 @@ def task(
         if unchecked:  # when there is no code in the cache: what is there has passed
             check_masses(model)
             unchecked.clear()
-        own = with_values(model, **dict(zip(parameters, args[len(inputs) :], strict=True))) if parameters else model
+        own = with_parameters(model, parameters, args[len(inputs) :])
         found = [r.function(own)(*(args[k] for k in needed)) for r, needed in zip(requests, needs, strict=True)]
         return found[0] if single else tuple(found)
 
     compute.__name__ = requests[0].name if single else "evaluate"
-    keys = [request.key(model) for request in requests]
-    content = None if None in keys else (keys, tuple(inputs), single, tuple(parameters))
+    content = content_of(model, requests, parameters, tuple(inputs), single)
     any_length = all(TABLE[request.name].any_length for request in requests)
     lengths: dict[str, Any] = {name: length(model, name) for name in inputs}
     for request in requests:
         lengths |= request.lengths(model)
-    lengths |= {name: PARAMETERS[name](len(model.bodies)) for name in parameters}
+    lengths |= {name: PARAMETERS[name](model) for name in parameters}
     return Task(content, compute, lengths, any_length)
+
+
+def with_parameters(model: Model, parameters: Sequence[str], values: Sequence[Any]) -> Model:
+    """The model with other numbers, named by PARAMETERS."""
+    return with_values(model, **dict(zip(parameters, values, strict=True))) if parameters else model
+
+
+def content_of(model: Model, requests: Sequence[Request], parameters: Sequence[str], *rest: Any) -> Any:
+    """What stands for a function of requests on every model with the same dynamics; None where nothing can.
+
+    Frames on one place of a body are the same for kernels, but not where placements of frames are inputs: then the
+    names count.
+    """
+    keys = [request.key(model) for request in requests]
+    if None in keys:
+        return None
+    names = [(request.frame, request.options, request.wrenches) for request in requests]
+    return keys, tuple(parameters), (model.digest, names) if "frame_placements" in parameters else (), *rest
 
 
 def parameters_of(names: Any) -> tuple[str, ...]:
@@ -113,7 +133,7 @@ def kernel(model: Model, task: Task, dtype: str) -> Kernel:
     if found is not None:
         return found
     made = compile_kernel(
-        task.compute,
+        _in_double(task.compute),
         *task.inputs.values(),
         names=list(task.inputs),
         dtype=dtype,
@@ -126,21 +146,41 @@ def kernel(model: Model, task: Task, dtype: str) -> Kernel:
 
 
 def plain(model: Model, task: Task, dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """The NumPy source of a task, called as its kernel is."""
+    """The NumPy source of a task, called as its kernel is: arguments and results have the robot's precision."""
+    compute = _in_double(task.compute)
 
     def call(*args: Any, out: Any = None, threads: int | None = None) -> Any:
         del threads
         if len(args) != len(task.inputs):
             raise InputError(f"expected {len(task.inputs)} arguments ({', '.join(task.inputs)}), got {len(args)}")
-        arrays = []
-        for value, (name, n) in zip(args, task.inputs.items(), strict=True):
-            array = floats(value, name, n)
+        arrays, cores = [], [n if isinstance(n, tuple) else (n,) for n in task.inputs.values()]
+        for value, name, core in zip(args, task.inputs, cores, strict=True):
+            array = floats(value, name, *core)
             if name.startswith("q") and not task.any_length and not is_traced(array):
                 configuration.check_units(model, array)
+            if name in TURNED and not is_traced(array):
+                check_units(model, array, name)
             arrays.append(array if is_traced(array) else array.astype(dtype, copy=False))
-        batch = batch_shape(", ".join(task.inputs), *((array, 1) for array in arrays))
-        found = task.compute(*(np.broadcast_to(array, (*batch, array.shape[-1])) for array in arrays))
+        sized = list(zip(arrays, cores, strict=True))
+        batch = batch_shape(", ".join(task.inputs), *((array, len(core)) for array, core in sized))
+        found = compute(*(np.broadcast_to(array, (*batch, *core)) for array, core in sized))
         return handed(found, out, dtype)
+
+    return call
+
+
+def _in_double(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that computes with numbers in double precision, as those of the model have; traced arrays keep theirs.
+
+    Numbers of both would give a result of doubles with the rounding errors of singles, which no threshold expects: rows
+    that cannot move anything would hold.
+    """
+
+    @wraps(compute)
+    def call(*args: Any) -> Any:
+        if any(is_traced(x) for x in args):
+            return compute(*args)
+        return compute(*(np.asarray(x, np.float64) for x in args))
 
     return call
 
@@ -164,8 +204,8 @@ def _quaternions(model: Model, inputs: Iterable[str]) -> dict[str, list[int]]:
     """Where unit quaternions begin in each input."""
     starts = [j.q.start + j.kind.quaternion.start for j in model.joints if j.kind.quaternion is not None]
     found = {name: starts for name in inputs if name.startswith("q")}
-    if "placements" in inputs:
-        found["placements"] = [PLACEMENT * k + 3 for k in range(len(model.bodies))]
+    for name in (name for name in TURNED if name in inputs):
+        found[name] = [PLACEMENT * k + POSITION for k in range(PARAMETERS[name](model)[0])]
     return found
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from multibody.algorithms import (
     analytical_jacobian,
     centroidal,
+    change_of_velocity,
     coriolis,
     crba,
     energy,
@@ -19,6 +20,7 @@ from multibody.algorithms import (
     rnea,
     rnea_derivatives,
 )
+from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model import actuation, configuration
 from multibody.model.model import Model
 from multibody.robot.quantity import Quantity
@@ -38,7 +40,7 @@ def _relative_jacobian(model: Model, frame: str, q: Any, *, reference: str, **op
 
 
 REPRESENTATION = ("representation",)
-CHART = ("rotation", "position")
+CHART = ("rotation", "position", "coordinates")
 
 QUANTITIES: dict[str, Quantity] = {
     "pose": Quantity(_pose, ("q",), frame=True),
@@ -55,12 +57,22 @@ QUANTITIES: dict[str, Quantity] = {
         ("q",),
         frame=True,
         options=("reference", "kind", *REPRESENTATION),
-        frame_options=("reference",),
+        frame_options={"reference": ()},
+        required=("reference",),
+    ),
+    "jacobian_in": Quantity(
+        jacobian.jacobian_in,
+        ("q",),
+        frame=True,
+        options=("written_in", "base"),
+        frame_options={"written_in": (), "base": REPRESENTATIONS},
     ),
     "point_jacobian": Quantity(jacobian.point_jacobian, ("q", "point"), frame=True),
     "point_velocity": Quantity(kinematics.point_velocity, ("q", "v", "point"), frame=True),
     "point_acceleration": Quantity(kinematics.point_acceleration, ("q", "v", "a", "point"), frame=True),
-    "analytical_jacobian": Quantity(analytical_jacobian.analytical_jacobian, ("q",), frame=True, options=CHART),
+    "analytical_jacobian": Quantity(
+        analytical_jacobian.analytical_jacobian, ("q",), frame=True, options=CHART, optional=("damping",)
+    ),
     "end_effector": Quantity(analytical_jacobian.parameters, ("q",), frame=True, options=CHART),
     "inverse_dynamics": Quantity(rnea.rnea, ("q", "v", "a"), wrenches=True),
     "joint_wrenches": Quantity(rnea.joint_wrenches, ("q", "v", "a"), wrenches=True),
@@ -70,6 +82,7 @@ QUANTITIES: dict[str, Quantity] = {
     "bias": Quantity(coriolis.bias, ("q", "v")),
     "gravity": Quantity(coriolis.gravity, ("q",)),
     "coriolis": Quantity(coriolis.coriolis, ("q", "v")),
+    "equations_of_motion": Quantity(change_of_velocity.equations_of_motion, ("q", "v"), options=("base",)),
     "inverse_dynamics_derivatives": Quantity(rnea_derivatives.rnea_derivatives, ("q", "v", "a")),
     "forward_dynamics_derivatives": Quantity(
         forward_dynamics_derivatives.forward_dynamics_derivatives, ("q", "v", "tau"), solves=True

@@ -1,8 +1,13 @@
-"""Quantity: an entry of the tables of what a robot can compute."""
+"""Quantity: an entry of the tables of what a robot can compute, and what the values of its options are."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
+
+from multibody.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,37 @@ class Quantity:
     """Whether it divides by the mass matrix."""
     any_length: bool = False
     """Whether quaternions need not be units."""
-    frame_options: tuple[str, ...] = ()
-    """Those of the options that name frames."""
+    frame_options: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Those of the options that name frames, each with the words that it may be instead."""
+    required: tuple[str, ...] = ()
+    """Those of the options that must be given."""
     whole: bool = False
     """Whether it depends on more of the model than its dynamics: on all frames, or on passive forces."""
+
+
+def truth(value: Any, what: str) -> bool:
+    """True or False, NumPy's too; nothing else counts as one of them."""
+    if value is True or value is False:
+        return value
+    if not isinstance(value, np.bool_):
+        raise InputError(f"{what}: expected True or False, got {value!r}")
+    return bool(value)
+
+
+def places(value: Any, what: str) -> tuple[int, ...]:
+    """Whole numbers, which say where something is in a list."""
+    try:
+        return tuple(map(operator.index, value))
+    except TypeError:
+        raise InputError(f"{what}: expected a list of whole numbers such as [0, 1, 2], got {value!r}") from None
+
+
+def word(value: Any, what: str) -> str:
+    """A name."""
+    if not isinstance(value, str):
+        raise InputError(f"{what}: expected a name, got {value!r}")
+    return value
+
+
+VALUES: dict[str, Callable[[Any, str], Any]] = {"intrinsic": truth, "coordinates": places}
+"""What makes the value of an option out of what is given, by its name, where that is not a `word`."""

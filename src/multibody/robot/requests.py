@@ -9,7 +9,7 @@ from multibody.errors import InputError
 from multibody.model.model import Model, unknown
 from multibody.robot.constrained import CONSTRAINED
 from multibody.robot.quantities import QUANTITIES
-from multibody.robot.quantity import Quantity
+from multibody.robot.quantity import VALUES, Quantity, word
 
 TABLE = QUANTITIES | CONSTRAINED
 """Every name that `robot.kernel`, `robot.evaluate` and `robot.derivatives` take."""
@@ -30,7 +30,7 @@ class Request:
     frame: str | None = None
     options: tuple[tuple[str, Any], ...] = ()
     wrenches: tuple[str, ...] = ()
-    """Frames at which external wrenches act; each is one more input, (6,), after the others."""
+    """Frames at which external wrenches act; each is one more input, (6,), after the others, in this order."""
     constraints: ConstraintSet | None = None
     optional: tuple[str, ...] = ()
     """Which of the optional inputs are given, after the wrenches."""
@@ -56,12 +56,16 @@ class Request:
         if entry.constraints != (constraints is not None):
             needs = "needs constraints=" if entry.constraints else f"takes no constraints, got {constraints!r}"
             raise InputError(f"{model.name}.{name} {needs}")
+        chosen = {}
         for option, value in options.items():
             if option not in entry.options:
                 takes = ", ".join(entry.options) or "none"
                 raise InputError(f"{model.name}.{name} has no option {option!r}; it has {takes}")
-            if not isinstance(value, str | bool):
-                raise InputError(f"{model.name}.{name}, {option}: expected a name, got {value!r}")
+            if value is not None:
+                chosen[option] = VALUES.get(option, word)(value, f"{model.name}.{name}, {option}")
+        for option in entry.required:
+            if option not in chosen:
+                raise InputError(f"{model.name}.{name} needs {option}=")
         if wrenches and not entry.wrenches:
             raise InputError(f"{model.name}.{name} takes no external wrenches")
         for at in _distinct(wrenches, f"{model.name}.{name}, wrenches", "frame"):
@@ -72,11 +76,11 @@ class Request:
                 takes = ", ".join(entry.optional) or "none"
                 raise InputError(f"{model.name}.{name} has no optional input {each!r}; it has {takes}")
         held = None if constraints is None else constraints_on(model, constraints)
-        return Request(name, frame, tuple(sorted(options.items())), tuple(sorted(wrenches)), held, tuple(given))
+        return Request(name, frame, tuple(sorted(chosen.items())), tuple(wrenches), held, tuple(given))
 
     def inputs(self) -> tuple[str, ...]:
         """The names of the inputs."""
-        return (*TABLE[self.name].inputs, *(f"wrench_{k}" for k in range(len(self.wrenches))), *self.optional)
+        return (*TABLE[self.name].inputs, *map(wrench_name, self.wrenches), *self.optional)
 
     def function(self, model: Model) -> Callable[..., Any]:
         """The algorithm as a function of the inputs alone."""
@@ -104,7 +108,8 @@ class Request:
         entry = TABLE[self.name]
         frames = [name for name in (self.frame, *self.wrenches) if name is not None]
         options = [
-            (name, _place(model, value) if name in entry.frame_options else value) for name, value in self.options
+            (name, _place(model, value) if self._names_a_frame(model, name, value) else value)
+            for name, value in self.options
         ]
         held = ""
         if self.constraints is not None:
@@ -112,7 +117,13 @@ class Request:
             if held is None:
                 return None
         places = [_place(model, frame) for frame in frames]
-        return repr((self.name, places, options, model.digest if entry.whole else "", held, self.optional))
+        return repr(
+            (self.name, places, self.wrenches, options, model.digest if entry.whole else "", held, self.optional)
+        )
+
+    def _names_a_frame(self, model: Model, option: str, value: Any) -> bool:
+        words = TABLE[self.name].frame_options.get(option)
+        return words is not None and value not in words and value in model.structure.frames
 
 
 def constraints_on(model: Model, given: Any) -> ConstraintSet:
@@ -124,7 +135,14 @@ def constraints_on(model: Model, given: Any) -> ConstraintSet:
     return given
 
 
-SIZES = {"point": 3, "baumgarte": 2, "restitution": 1}
+def wrench_name(frame: str) -> str:
+    """The name of the input for the external wrench at a frame."""
+    return f"{WRENCH}{frame}"
+
+
+WRENCH = "wrench_"
+"""What the names of external wrenches begin with."""
+SIZES = {"point": 3, "baumgarte": 2, "restitution": 1, "damping": 1}
 """The lengths of inputs that are neither coordinates nor velocities."""
 
 
@@ -132,11 +150,11 @@ def length(model: Model, name: str) -> int:
     """Of the input of a name: coordinates, a wrench, a point, or velocities and the like."""
     if name.startswith("q"):
         return model.nq
-    return 6 if name.startswith("wrench_") else SIZES.get(name, model.nv)
+    return 6 if name.startswith(WRENCH) else SIZES.get(name, model.nv)
 
 
 def _distinct(names: Any, what: str, kind: str) -> Any:
-    if isinstance(names, str) or not isinstance(names, Collection):
+    if isinstance(names, str | set | frozenset) or not isinstance(names, Collection):  # a set has no order
         raise InputError(f"{what}: expected a list of {kind}s, got {names!r}")
     if len(set(names)) < len(names):
         raise InputError(f"{what}: expected every {kind} once, got {names!r}")

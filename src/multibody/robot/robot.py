@@ -9,12 +9,11 @@ from multibody.algorithms import regressor as regression
 from multibody.compiler.config import config
 from multibody.errors import InputError
 from multibody.geometry._arrays import numbers
-from multibody.model import actuation, configuration, show
+from multibody.model import actuation, configuration, parametric, show
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint
 from multibody.model.model import Model
-from multibody.model.parametric import placements_of, positions_of
 from multibody.model.structure import Body
 from multibody.robot import kernels
 from multibody.robot._compiled import Compiled
@@ -150,11 +149,51 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
 
     def placements(self) -> NDArray[Any]:
         """(bodies, 7): position and quaternion w, x, y, z of each moving body's joint in its parent body."""
-        return placements_of(self.model)
+        return parametric.placements_of(self.model)
 
     def positions(self) -> NDArray[Any]:
-        """(bodies, 3): where each moving body's joint is in its parent body, as in `placements`: link lengths."""
-        return positions_of(self.model)
+        """(bodies, 3): where each moving body's joint is in its parent body, as in `placements`: lengths of links.
+
+        What is fixed at the end of a link, a foot or a tool, is a frame: `frame_placements` has its place.
+        """
+        return parametric.positions_of(self.model)
+
+    def frame_placements(self) -> NDArray[Any]:
+        """(frames, 7): position and quaternion w, x, y, z of each of `frames` in the body that it is fixed to."""
+        return parametric.frame_placements_of(self.model)
+
+    def check_parameters(
+        self,
+        inertias: ArrayLike | None = None,
+        *,
+        placements: ArrayLike | None = None,
+        positions: ArrayLike | None = None,
+        frame_placements: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+    ) -> None:
+        """Refuse numbers that no robot can have: kernels with `parameters` take inertias as they are, for speed.
+
+        Args:
+            inertias: (..., bodies, 10) as `parameters` has them: finite, masses positive, moments within the triangle
+                inequality; all zeros where a body of the robot has no mass.
+            placements: (..., bodies, 7): finite, the quaternions units.
+            positions: (..., bodies, 3): finite.
+            frame_placements: (..., frames, 7): finite, the quaternions units.
+            gravity: (..., 3): finite.
+
+        Raises:
+            InputError: that names the first sample, and the body, joint or frame.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("planar-arm")
+        >>> inertias = np.tile(robot.parameters(), (100, 1, 1))
+        >>> inertias[4, 2, 0] = -5.0
+        >>> robot.check_parameters(inertias)
+        Traceback (most recent call last):
+        ...
+        multibody.errors.InputError: inertias (sample 4): the body 'link3' cannot have [-5.0, ...
+        """
+        parametric.check_values(self.model, inertias, placements, gravity, positions, frame_placements)
 
     # ---- as a value --------------------------------------------------------------------------------------------------
 
