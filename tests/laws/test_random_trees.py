@@ -11,6 +11,7 @@ from multibody.algorithms.aba import aba
 from multibody.algorithms.projected_newton_euler import projected_newton_euler
 from multibody.model import base_velocity
 
+from ..algorithms.covering import law
 from ..algorithms.states import rate, states
 from .tools import T, mul, near
 
@@ -20,7 +21,7 @@ def solvable(s):
     return s.model.nv == 0 or np.linalg.cond(crba.crba(s.model, s.q)) < 1e7
 
 
-@given(states())
+@law()
 def test_inverse_dynamics_undoes_forward_dynamics(s):
     assume(solvable(s))
     tau = s.rng.standard_normal(s.model.nv)
@@ -32,7 +33,7 @@ def test_inverse_dynamics_undoes_forward_dynamics(s):
         near(rnea.rnea(s.model, s.q, s.v, a), tau, 1e-8)
 
 
-@given(states())
+@law()
 def test_forward_dynamics_undoes_inverse_dynamics_under_wrenches(s):
     assume(solvable(s))
     wrenches = {frame: s.rng.standard_normal(6) for frame in s.some_frames}
@@ -52,7 +53,7 @@ def test_long_chains_go_through_the_articulated_bodies(s):
     )
 
 
-@given(states())
+@law()
 def test_mass_matrix_is_symmetric_and_positive(s):
     M = crba.crba(s.model, s.q)
     assert np.array_equal(M, T(M))
@@ -61,21 +62,21 @@ def test_mass_matrix_is_symmetric_and_positive(s):
     np.linalg.cholesky(M)
 
 
-@given(states())
+@law()
 def test_mass_matrix_from_unit_accelerations(s):
     one = np.eye(s.model.nv)
     columns = rnea.rnea(s.model, s.q, s.v, one) - rnea.rnea(s.model, s.q, s.v, 0 * one)
     near(crba.crba(s.model, s.q), T(columns), 1e-10)
 
 
-@given(states())
+@law()
 def test_equations_of_motion_are_linear_in_the_acceleration(s):
     tau = rnea.rnea(s.model, s.q, s.v, s.a)
     near(mul(crba.crba(s.model, s.q), s.a) + coriolis.bias(s.model, s.q, s.v), tau, 1e-10)
     near(coriolis.gravity(s.model, s.q), coriolis.bias(s.model, s.q, 0 * s.v), 1e-12)
 
 
-@given(states())
+@law()
 def test_coriolis_matrix(s):
     """C v + g = h, and M' - 2 C is skew-symmetric.  [From Prop. 3.1]"""
     C = coriolis.coriolis(s.model, s.q, s.v)
@@ -84,12 +85,12 @@ def test_coriolis_matrix(s):
     near(M_dot - C, T(C), 1e-7)
 
 
-@given(states())
+@law()
 def test_kinetic_energy_is_half_the_square_in_the_mass_matrix(s):
     near(energy.kinetic_energy(s.model, s.q, s.v), s.v @ crba.crba(s.model, s.q) @ s.v / 2, 1e-11)
 
 
-@given(states())
+@law()
 def test_power_is_the_rate_of_the_energy(s):
     """[RD 3.54]"""
 
@@ -99,13 +100,13 @@ def test_power_is_the_rate_of_the_energy(s):
     near(energy.power(s.model, s.q, s.v, s.a), rate(s, total), 1e-7)
 
 
-@given(states())
+@law()
 def test_gravity_is_the_gradient_of_the_potential_energy(s):
     """[RD 3.32]"""
     near(s.v @ coriolis.gravity(s.model, s.q), rate(s, lambda q, _: energy.potential_energy(s.model, q)), 1e-8)
 
 
-@given(states())
+@law()
 def test_projected_newton_euler_equals_the_recursions(s):
     """[RD 3.43-3.48]"""
     found = projected_newton_euler(s.model, s.q, s.v)
@@ -114,7 +115,7 @@ def test_projected_newton_euler_equals_the_recursions(s):
     near(found.b + found.g, coriolis.bias(s.model, s.q, s.v), 1e-10)
 
 
-@given(states())
+@law()
 def test_inverse_dynamics_is_linear_in_the_parameters(s):
     Y = regressor.regressor(s.model, s.q, s.v, s.a)
     assert Y.shape == (s.model.nv, 10 * len(s.model.bodies))
@@ -122,7 +123,7 @@ def test_inverse_dynamics_is_linear_in_the_parameters(s):
     near(tau, rnea.rnea(s.model, s.q, s.v, s.a), 1e-10)
 
 
-@given(states())
+@law()
 def test_joint_wrenches_project_to_the_torques(s):
     """[QT 72-73]"""
     wrenches = {frame: s.rng.standard_normal(6) for frame in s.some_frames}

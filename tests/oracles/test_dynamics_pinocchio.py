@@ -1,12 +1,10 @@
 """Kinematics and dynamics against Pinocchio, on robots of example-robot-data, fixed and floating.
 
 Two small robots run compiled. The others run as plain NumPy, which is what is compiled: two by default, all of them as
-slow tests.
+slow tests. Their kernels are in `test_kernels_pinocchio.py`.
 """
 
-import functools
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -14,17 +12,11 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import projected_newton_euler
-from multibody.model.joint import Passive
-from multibody.model.layouts import PinocchioLayout
 
 from ..plain import Plain
+from .pinocchio_peer import CONDITION, REFERENCES, STILL, Peer, close, named, peer
 from .robot_data import REFUSED, urdf, urdfs
 
-REFERENCES = {
-    "left": pin.ReferenceFrame.LOCAL,
-    "right": pin.ReferenceFrame.WORLD,
-    "mixed": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
-}
 PENDULUM = "double_pendulum_description/urdf/double_pendulum.urdf"
 ARM = "ur_description/urdf/ur5_robot.urdf"
 QUADRUPED = "anymal_b_simple_description/robots/anymal.urdf"
@@ -36,72 +28,6 @@ MORE_MIMICS = (
     "talos_data/robots/talos_full_v2.urdf",
     "tiago_pro_description/robots/tiago_pro.urdf",
 )
-STILL = ("hector_description/robots/quadrotor_base.urdf", "iris_description/robots/iris_simple.urdf")
-"""One body: nothing moves when it is fixed."""
-WITHIN = 1e-9
-CONDITION = 1e9
-"""Of mass matrices that can be inverted: files with massless moving links have worse ones."""
-
-
-class Peer:
-    """A robot of ours, the same in Pinocchio, and a state in both layouts: q, v, a, tau are ours."""
-
-    def __init__(self, path: str, *, floating: bool, velocity: str, armature: float, compiled: bool) -> None:
-        robot = mb.load(urdf(path), floating=floating, mimic="independent", snap=0.0, velocity=velocity)
-        joints = [joint.name for joint in robot.joints if not robot.model.is_base(joint)]
-        if armature:
-            robot = robot.change(passive={name: Passive(armature=armature * (k + 1)) for k, name in enumerate(joints)})
-        self.robot = robot if compiled else Plain(robot)
-        root = (pin.JointModelFreeFlyer(),) if floating else ()
-        self.model = pin.buildModelFromUrdf(str(urdf(path)), *root)
-        self.layout = PinocchioLayout(robot.model, self.model)
-        self.model.armature[:] = self.layout.tau_to(robot.neutral(), robot.model.armature)
-        self.data = self.model.createData()
-        rng = np.random.default_rng(0)
-        self.rng = rng
-        self.q = np.fmod(robot.random(rng), 10.0)  # some files have limits of 1e16
-        self.v, self.a, self.tau = rng.normal(size=(3, robot.nv))
-        self.y = self.layout.q_to(self.q)
-        self.w = self.layout.v_to(self.q, self.v)
-        self.b = self.layout.a_to(self.q, self.v, self.a)
-        self.still = self.layout.a_to(self.q, self.v, np.zeros(robot.nv))
-        self.f = self.layout.tau_to(self.q, self.tau)
-        self.T = self.layout.v_to(self.q, np.eye(robot.nv)).T  # v of Pinocchio is T v
-
-    @functools.cached_property
-    def leaves(self) -> list[str]:
-        """Frames at the ends of the tree, at most four."""
-        inner = {self.model.parents[j] for j in range(1, self.model.njoints)}
-        last = {
-            frame.parentJoint: frame.name
-            for frame in self.model.frames
-            if frame.type == pin.FrameType.BODY and frame.parentJoint and frame.name in self.robot.frames
-        }
-        names = [name for joint, name in sorted(last.items()) if joint not in inner] or list(last.values())
-        return names[:: max(1, len(names) // 4)][:4]
-
-    @functools.cached_property
-    def M(self) -> np.ndarray:
-        """Pinocchio's mass matrix, in its own velocities."""
-        M = pin.crba(self.model, self.data, self.y)
-        return np.triu(M) + np.triu(M, 1).T
-
-    @property
-    def regular(self) -> bool:
-        """Whether the mass matrix can be inverted."""
-        return bool(np.linalg.cond(self.M) < CONDITION)
-
-
-@functools.cache
-def peer(path: str, floating: bool, velocity: str, *, armature: float = 0.0, compiled: bool = False) -> Peer:
-    return Peer(path, floating=floating, velocity=velocity, armature=armature, compiled=compiled)
-
-
-def close(ours: Any, theirs: Any, what: str, within: float = WITHIN) -> None:
-    ours, theirs = np.asarray(ours), np.asarray(theirs)
-    assert ours.shape == theirs.shape, what
-    scale = np.abs(theirs).max(initial=1.0)
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=within * scale, err_msg=what)
 
 
 def check_frames(p: Peer) -> None:
@@ -245,10 +171,6 @@ def check(p: Peer) -> None:
     check_differences(p)
     if p.robot.model.velocity == "left":
         check_derivatives(p)
-
-
-def named(path: str, floating: bool) -> str:
-    return path.rsplit("/", 1)[1].removesuffix(".urdf") + ("-floating" if floating else "")
 
 
 def test_kernels_agree() -> None:
