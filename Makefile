@@ -27,7 +27,10 @@ lint: $(VENV)/.ready-dev
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.ready-test
-	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@failed=; for script in benchmarks/[a-z]*.py; do \
+		echo "== $$script"; $(BIN)/python $$script || failed="$$failed $$script"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "== a claim does not hold, or the script failed:$$failed"; exit 1; fi
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -2,9 +2,10 @@
 
 10,000 robots with numbers of their own beside 10,000 states of one robot, each for inverse dynamics; the regressor in
 a batch, beside Pinocchio's called from Python in a loop. Each is checked before it is timed. Times are least ones of
-turns on one core. The claims: robots that differ in masses, inertias and link lengths ("inertias" and "positions") take
-at most twice the time of one robot's states, and the regressor is at least ten times as fast as Pinocchio's. Exit
-status 1 when one does not hold. "placements", where rotations differ too and fewer constants fold, are shown besides.
+turns on one core. The claims: robots that differ in masses, inertias and link lengths ("inertias" and "positions", from
+joint to joint; feet and tools do not enter inverse dynamics) take at most twice the time of one robot's states, and the
+regressor is at least ten times as fast as Pinocchio's. Exit status 1 when one does not hold. "placements", where
+rotations differ too and fewer constants fold, are shown besides.
 """
 
 import argparse

@@ -15,12 +15,16 @@ class Done(NamedTuple):
     err: str
 
 
-def run(*arguments: str, columns: int = 80) -> Done:
-    """What `multibody ARGUMENTS` prints in a terminal of this width, and its exit code."""
+def run(*arguments: str, columns: int = 80, live: bool = False) -> Done:
+    """What `multibody ARGUMENTS` prints in a terminal of this width, and its exit code.
+
+    `live`: as in a terminal in which things move, instead of in a file.
+    """
+    moving = {"TERM": "xterm", "TTY_COMPATIBLE": "1", "TTY_INTERACTIVE": "1"} if live else {"TERM": "dumb"}
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["multibody", *arguments]),
-        mock.patch.dict("os.environ", {"COLUMNS": str(columns), "TERM": "dumb"}),
+        mock.patch.dict("os.environ", {"COLUMNS": str(columns)} | moving),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

@@ -1,6 +1,9 @@
 """`multibody info`."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,12 +112,30 @@ def test_names_that_are_too_long_for_columns_take_two_rows() -> None:
     assert "by left-knee, revolute y, 3.161 kg" in tree
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+def test_without_a_file_the_embedded_robots_are_listed(columns: int) -> None:
+    done = run("info", columns=columns)
+    assert (done.code, done.err) == (0, "")
+    assert widest(done.out) <= columns
+    listed = [line.split()[0] for line in done.out.splitlines()[3:] if line.strip() and not line.startswith(" ")]
+    assert listed[:-1] == list(mb.robots.names())  # the last line says how to go on
+
+
 @pytest.mark.parametrize("name", ["pandaa", "no-such-file.urdf"])
 def test_a_file_that_does_not_exist_is_one_message(name: str) -> None:
     done = run("info", name)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(f"error: {name!r} is neither a file nor an embedded robot")
     assert done.err.count("\n") == 1
+
+
+def test_letters_that_cannot_be_written_are_no_error() -> None:
+    code = "from multibody.cli import main; main()"
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    command = [sys.executable, "-c", code, "info", "planar-arm"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "m/s?" in done.stdout
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The command line: one file per command."""
 
+import io
 import sys
 from typing import Annotated
 
@@ -40,6 +41,9 @@ def multibody(
 
 def main() -> None:
     """The entry point of the `multibody` command: errors of the library are one message, without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # where letters such as µ cannot be written, ? says enough
     try:
         app()
     except MultibodyError as error:

@@ -29,7 +29,9 @@ class Representation(StrEnum):
     right = "right"
 
 
-File = Annotated[str, typer.Argument(help="A URDF or MJCF file, or the name of an embedded robot.")]
+File = Annotated[
+    str, typer.Argument(help="A URDF or MJCF file, or an embedded robot, as panda: multibody info lists them.")
+]
 Floating = Annotated[bool, typer.Option("--floating", help="Add a floating base.")]
 MimicOption = Annotated[Mimic, typer.Option(help="Joints that follow others: tied to them, or free.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Make an error of the first warning about the file.")]

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from multibody.cli._demo_picture import draw
 from multibody.cli._options import writable
+from multibody.cli._progress import track
 from multibody.cli._tables import number, show, table, vector
 from multibody.cli._throw import Flight, collect, throw
 from multibody.cli._timing import in_turns
@@ -42,10 +42,10 @@ def demo(
     wrong = _arm(console, arm)
     console.rule("[bold]A humanoid, thrown and let go")
     humanoid = load("humanoid")
-    flight = _flight(console, humanoid)
+    flight = _flight(humanoid)
     wrong |= _conserved(console, flight)
     console.rule("[bold]Speed on one core")
-    speeds = _speeds(console, [arm] if quick else [arm, load("quadruped"), humanoid])
+    speeds = _speeds([arm] if quick else [arm, load("quadruped"), humanoid])
     show(console, _speed_table(speeds), caption=f"batches of {BATCH}, arrays reused")
     draw(humanoid, flight, {SPEEDS[name]: row for name, row in speeds.items()}, picture)
     console.print(f"Saved {picture}.", markup=False)
@@ -65,7 +65,7 @@ def _arm(console: Console, robot: Robot) -> bool:
         "robot.kinetic_energy(q, v)": lambda: f"{number(float(robot.kinetic_energy(q, v)))} J",
     }
     made = table("call", "value")
-    for call, value in track(calls.items(), "compiling", console=console, transient=True):
+    for call, value in track(calls.items(), "compiling"):
         made.add_row(call, value())
     show(console, made)
 
@@ -89,12 +89,12 @@ def _arm(console: Console, robot: Robot) -> bool:
     return any(np.abs(error).max() >= allowed for error, allowed in checks.values())
 
 
-def _flight(console: Console, robot: Robot) -> Flight:
+def _flight(robot: Robot) -> Flight:
     q, v = robot.home(), np.zeros(robot.nv)
     q[2] += 0.15
     v[:6] = 5.2, 0.0, 4.6, 0.3, 4.0, 0.3  # m/s, rad/s
     steps = round(DURATION / DT)
-    states = track(throw(robot, q, v, DT, steps), "integrating", total=steps + 1, console=console, transient=True)
+    states = track(throw(robot, q, v, DT, steps), "integrating", steps + 1)
     return collect(robot, DT, list(states))
 
 
@@ -114,15 +114,15 @@ def _conserved(console: Console, flight: Flight) -> bool:
     return failed
 
 
-def _speeds(console: Console, robots: list[Robot]) -> dict[str, dict[str, float]]:
+def _speeds(robots: list[Robot]) -> dict[str, dict[str, float]]:
     """Evaluations per second in batches, by quantity and robot."""
     rng = np.random.default_rng(0)
     states = [[robot.random(rng, (BATCH,)), *rng.standard_normal((2, BATCH, robot.nv))] for robot in robots]
     pairs = [(name, k) for name in SPEEDS for k in range(len(robots))]
     calls: dict[str, dict[str, Callable[[], Any]]] = {name: {} for name in SPEEDS}
-    for name, k in track(pairs, "compiling", console=console, transient=True):
+    for name, k in track(pairs, "compiling"):
         calls[name][robots[k].name] = _batch(robots[k], name, states[k])
-    measured = track(calls.items(), "measuring", console=console, transient=True)
+    measured = track(calls.items(), "measuring")
     return {name: {who: BATCH / t for who, t in in_turns(each).items()} for name, each in measured}
 
 

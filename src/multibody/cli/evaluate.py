@@ -19,6 +19,7 @@ from multibody.cli._options import (
     configuration_of,
     rates_of,
 )
+from multibody.cli._progress import working
 from multibody.cli._tables import TWIST, matrix, number, show, terminal, vector, velocity_names
 from multibody.errors import InputError
 from multibody.geometry import Rotation
@@ -40,7 +41,8 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all digits.")] = False,
 ) -> None:
     """Compute pose, Jacobian, mass matrix, bias, gravity and torque at one state."""
-    robot = load(file, floating=floating, mimic=mimic.value, strict=strict)
+    with working("reading the robot"):
+        robot = load(file, floating=floating, mimic=mimic.value, strict=strict)
     rng = np.random.default_rng(seed)
     state = {"q": configuration_of(robot, q, rng)}
     state |= {"v": rates_of(robot, "v", v, rng), "a": rates_of(robot, "a", a, rng)}
@@ -61,7 +63,12 @@ def _computed(robot: Robot, state: dict[str, Any], frame: str | None, representa
         requests.append(Request.of(robot.model, "pose", frame))
         for name in ("jacobian", "velocity", "acceleration"):
             requests.append(Request.of(robot.model, name, frame, representation=representation))
-    return {r.name: r.function(robot.model)(*(state[name] for name in r.inputs())) for r in requests}
+    results = {}
+    with working("computing") as say:
+        for request in requests:
+            say(f"computing {request.name.replace('_', ' ')}")
+            results[request.name] = request.function(robot.model)(*(state[name] for name in request.inputs()))
+    return results
 
 
 def _warn_of_limits(robot: Robot, q: Any) -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from multibody.algorithms import centroidal
 from multibody.cli._options import File, Floating, Mimic, MimicOption, Strict
+from multibody.cli._progress import working
 from multibody.cli._tables import number, show, table, terminal, vector
 from multibody.cli._tree import tree
 from multibody.model import robots
@@ -21,24 +22,40 @@ STYLES = {"warning": "yellow", "note": "cyan"}
 
 
 def info(
-    file: File,
+    file: File = "",
     floating: Floating = False,
     mimic: MimicOption = Mimic.coupled,
     strict: Strict = False,
     rows: Annotated[int, typer.Option(min=1, help="Show no more rows of the tree, and of each table.")] = 400,
 ) -> None:
-    """Show a robot: its tree, masses, limits, and what the loader noticed about its file."""
+    """Show a robot: its tree, masses, limits, and what the loader noticed about its file.
+
+    Without a file, list the embedded robots.
+    """
     console = terminal()
-    robot = load(file, floating=floating, mimic=mimic.value, strict=strict)
-    console.print(tree(robot, console.width, rows), soft_wrap=True)
+    if not file:
+        show(console, _embedded(), "Embedded robots", "multibody info NAME shows one of them")
+        return
+    with working("reading the robot"):
+        robot = load(file, floating=floating, mimic=mimic.value, strict=strict)
+        drawn, totals = tree(robot, console.width, rows), _totals(robot)
+    console.print(drawn, soft_wrap=True)
     console.print()
-    console.print(_totals(robot))
+    console.print(totals)
     if file in robots.names():
         console.print(f"\n{robots.describe(file)}", style="dim")
     if robot.joints:
         console.print()
         show(console, _limits(robot, rows), "Limits", "m and rad, their rates, N and N m")
     _diagnostics(console, robot, rows)
+
+
+def _embedded() -> Table:
+    made = table("name", "what it is")
+    made.columns[0].no_wrap = True
+    for name in robots.names():
+        made.add_row(name, robots.describe(name).summary)
+    return made
 
 
 def _totals(robot: Robot) -> Table:

@@ -1,0 +1,34 @@
+"""Signs of life for whatever takes longer than a second: on stderr, and only where that is a terminal."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.progress import Progress
+
+from multibody.cli._tables import terminal
+
+Item = TypeVar("Item")
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """A spinner beside words, which the function that it gives changes."""
+    console = terminal(stderr=True)
+    if not console.is_interactive:
+        yield lambda _: None
+        return
+    with console.status(what) as status:
+        yield status.update
+
+
+def progress() -> Progress:
+    """A bar that vanishes at the end."""
+    console = terminal(stderr=True)
+    return Progress(console=console, transient=True, disable=not console.is_interactive)
+
+
+def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+    """The items, with a bar that says how many of them are done."""
+    with progress() as bar:
+        yield from bar.track(items, total=total, description=what)
