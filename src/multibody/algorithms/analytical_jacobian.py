@@ -10,7 +10,7 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.jacobian import jacobian
 from multibody.errors import InputError
 from multibody.geometry import rates
-from multibody.geometry._arrays import eye_like, numbers, transpose
+from multibody.geometry._arrays import damped_inverse, numbers
 from multibody.model.model import Model
 
 
@@ -72,17 +72,12 @@ def analytical_jacobian(
         E_P_inverse = rates.linear_inverse(position, chi_P)
         E_R_inverse = rates.angular_inverse(rotation, chi_R, frame="A")
     else:
-        E_P_inverse = _damped_inverse(rates.linear(position, chi_P), damping)
-        E_R_inverse = _damped_inverse(rates.angular(rotation, chi_R, frame="A"), damping)
+        squared = np.square(numbers(damping, "damping", J))[..., None]
+        E_P_inverse = damped_inverse(rates.linear(position, chi_P), squared)
+        E_R_inverse = damped_inverse(rates.angular(rotation, chi_R, frame="A"), squared)
     upper, lower = np.matmul(E_P_inverse, J[..., :3, :]), np.matmul(E_R_inverse, J[..., 3:, :])
     J_A = np.concatenate([upper, lower], axis=-2)
     return J_A if coordinates is None else J_A[..., chosen(coordinates, J_A.shape[-2]), :]
-
-
-def _damped_inverse(E: NDArray[Any], damping: Any) -> NDArray[Any]:
-    E_T = transpose(E)
-    squared = np.square(numbers(damping, "damping", E))[..., None]
-    return np.matmul(E_T, np.linalg.inv(np.matmul(E, E_T) + squared * eye_like(E, 3)))
 
 
 def chosen(coordinates: Sequence[int], count: int) -> list[int]:

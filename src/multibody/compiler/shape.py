@@ -11,8 +11,7 @@ NEAR, FAR = 24 * 1024, 96 * 1024
 """Bytes per tile: what the first-level cache holds, and for programs of many segments the second-level one."""
 RESIDENT = 2600
 """Nodes whose code stays in an instruction cache of 32 KB from one tile to the next."""
-
-REACH = 40 * 1024
+REACH = 32 * 1024
 """Bytes of slots and rows of one vector up to which results can be fetched early and are still there when written."""
 HALF = 32
 """Bytes of a vector that is not halved."""
@@ -77,7 +76,7 @@ def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool) -> Shap
     if crowded and nodes < 4 * len(program.outputs) and within_reach(program, half):
         shape = half
     near = min(64, NEAR // _near(program, shape))
-    far = min(8, FAR // shape.row) if nodes > RESIDENT else 1
+    far = min(8, FAR // shape.row) if nodes > RESIDENT and len(program.segments) > 1 else 1
     return shape._replace(tile=max(1, near, far))
 
 

@@ -161,6 +161,12 @@ def eye_like(x: NDArray[Any], n: int) -> NDArray[Any]:
     return np.eye(n, dtype=x.dtype)
 
 
+def damped_inverse(E: NDArray[Any], squared: Any) -> NDArray[Any]:
+    """E^T (E E^T + δ² 1)^-1, (..., 3, 3), which exists everywhere; δ² a number or (..., 1, 1)."""
+    E_T = transpose(E)
+    return np.matmul(E_T, np.linalg.inv(np.matmul(E, E_T) + squared * eye_like(E, 3)))
+
+
 def block_matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
     """Matrices (or zero: an integer 0) as the blocks of a larger one; every row and column has one true block."""
     blocks = [list(row) for row in rows]

@@ -17,12 +17,11 @@ from multibody.geometry._arrays import (
     at,
     batch_shape,
     choice,
-    eye_like,
+    damped_inverse,
     first,
     floats,
     is_traced,
     singular_within,
-    transpose,
 )
 from multibody.geometry._orientations import AngleAxis, Euler, Matrix, Orientation, Quaternion, RotationVector
 from multibody.geometry._positions import POSITIONS
@@ -210,8 +209,7 @@ def angular_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike, frame: str = "A")
 def _damped(E: NDArray[Any], damping: float) -> NDArray[Any]:
     if not isinstance(damping, int | float) or not damping > 0:
         raise InputError(f"damping: expected a positive number, got {damping!r}")
-    E_T = transpose(E)
-    return np.matmul(E_T, np.linalg.inv(np.matmul(E, E_T) + damping**2 * eye_like(E, 3)))
+    return damped_inverse(E, damping**2)
 
 
 def _refuse_singular(

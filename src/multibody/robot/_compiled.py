@@ -49,7 +49,7 @@ class Compiled(Face):
             constraints: a ConstraintSet or a list of constraints, for what they do to the robot, such as
                 "constrained_dynamics", "impact", "constraint_jacobian".
             wrenches: the frames at which external wrenches act; each is a further argument (..., 6) after the others,
-                in this order, called "wrench_" and the name of the frame.
+                in this order, called `wrench_trunk` for the frame "trunk".
             optional: inputs of these quantities that may be left out, further arguments after the wrenches: "active",
                 (..., rows), "baumgarte", (..., 2), "restitution", (..., 1).
             parameters: numbers of the model that become further arguments, last of all, so that every sample can be
