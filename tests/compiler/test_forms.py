@@ -7,9 +7,11 @@ import pytest
 
 import multibody as mb
 from multibody.compiler import fetch_ir, forms, native
+from multibody.compiler.kernel import revive
 from multibody.compiler.passes import prepare
 from multibody.compiler.program import cut
 from multibody.compiler.shape import Shape, choose_shape
+from multibody.errors import InputError
 
 DTYPES = ("float64", "float32")
 COUNTS = (0, 1, 2, 3, 7, 8, 9, 31, 100, 1030)
@@ -89,6 +91,37 @@ def test_only_programs_of_some_size_are_compiled_twice(monkeypatch):
     assert "define void @one(" not in kernel.ir
     assert "@one = alias" in kernel.ir
     assert "@one = alias" in mb.compile(lambda x: x + 1.0, 6).ir
+
+
+def test_vectors_are_not_halved_where_nothing_can_be_fetched_early():
+    """In loops and scans the rows are written once for many rounds."""
+    lanes = native.host().lanes
+    for kernel, halved in (
+        (mb.compile(lambda x: mb.loop(5, lambda y: np.sin(y) + x, x), 100), False),
+        (mb.compile(lambda x: np.concatenate([np.sin(x), x, x]), 100), lanes > 4),
+    ):
+        program, _ = program_of(kernel)
+        assert choose_shape(program, lanes, "float64", fma=True).lanes == (lanes // 2 if halved else lanes)
+        assert choose_shape(program, lanes, "float64", fma=True, once=False).lanes == lanes
+
+
+def test_one_sample_may_be_written_over_its_argument():
+    kernel = mb.compile(
+        lambda x: np.concatenate([np.sin(x[3:]) + x[:3], np.cos(x[:3]) * x[3:]]) + grown(4, 40)(x)[1].sum(), 6
+    )
+    assert "@direct" in kernel.ir
+    assert "@direct" not in kernel.ir[kernel.ir.index("define void @one(") :]
+    x = np.random.default_rng(7).standard_normal(6)
+    expected = kernel(x.copy())
+    assert kernel(x, out=x) is x
+    assert bits([x]) == bits([expected])
+
+
+def test_code_of_another_version_is_refused():
+    kernel = mb.compile(grown(4, 10), 6)
+    old = [native.compile_object("define void @kernel() {\n  ret void\n}")]
+    with pytest.raises(InputError, match="code of this version of the library: compile it here"):
+        revive(native.host(), mb.Kernel, "grown", kernel.signature, old, kernel.ops, 1)
 
 
 def test_a_scan_of_one_sample_has_the_bits_of_a_batch():

@@ -47,7 +47,9 @@ def plan(program: Program, shape: Shape, sizes: list[int]) -> Plan:
         shape: how numbers are held.
         sizes: the elements per sample of every result.
     """
-    if shape.lanes == 1:
+    once = {step for step in program.steps if isinstance(step, int)}
+    weights = [len(segment.nodes) * (k in once) for k, segment in enumerate(program.segments)]
+    if shape.lanes == 1 or not any(weights):
         return nothing(program)
     results = sizes if within_reach(program, shape) else []
     lengths: dict[int, int] = {}
@@ -56,9 +58,7 @@ def plan(program: Program, shape: Shape, sizes: list[int]) -> Plan:
     arguments = sorted(lengths) if len(program.inputs) >= MANY else []
     extents = [(size, LINE) for size in results] + [(lengths[k], THIRD) for k in arguments]
     lines = [Line(k, at) for k, (size, step) in enumerate(extents) for at in range(0, size * shape.bytes, step)]
-    once = {step for step in program.steps if isinstance(step, int)}
-    weights = [len(segment.nodes) * (k in once) for k, segment in enumerate(program.segments)]
-    total, done, found = sum(weights) or 1, 0, []
+    total, done, found = sum(weights), 0, []
     for weight in weights:
         found.append(lines[done * len(lines) // total : (done + weight) * len(lines) // total])
         done += weight

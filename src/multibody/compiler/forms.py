@@ -2,7 +2,7 @@
 
 A vector of which one lane is used costs as much as a full one, and its slots and rows are as long. A program of some
 size is therefore compiled twice, and a call with one sample goes to the entry `one`. Both do the same operations in the
-same order: their results are equal bit for bit.
+same order: their results are equal bit for bit, but for the signs of NaN.
 """
 
 from typing import Any
@@ -30,9 +30,10 @@ def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry_
     """
     machine = native.host()
     lanes = machine.lanes * (2 if dtype == np.float32 else 1)
-    first, *rest = llvm_ir.modules(program, choose_shape(program, lanes, dtype.name, fma=machine.fma), sizes, scan)
+    shape = choose_shape(program, lanes, dtype.name, fma=machine.fma, once=scan is None)
+    first, *rest = llvm_ir.modules(program, shape, sizes, scan)
     weight = sum(len(segment.nodes) for segment in program.segments) + len(program.outputs)
-    if not LEAST <= weight <= MOST:
+    if lanes == 1 or not LEAST <= weight <= MOST:
         return [f"{first}\n{_ALIAS}", *rest]
     alone = llvm_ir.modules(program, lone_shape(program, dtype.name, fma=machine.fma), sizes, scan, "one")
     return [first, *rest, *alone]

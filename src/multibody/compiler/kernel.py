@@ -66,7 +66,7 @@ class Native:
         self.variants = variants
         self.code = code
         self.signature = signature
-        self.entry = _ENTRY(code.addresses["kernel"])
+        self.entry, self.one = (_ENTRY(code.addresses[name]) for name in forms.ENTRIES)
         numbers = sum(map(math.prod, (*(given.shape for given in signature.inputs), *signature.outputs)))
         self.rate = 5e-10 * (1 + work + numbers)  # seconds per sample, a guess until the first long run tells
         easy = is_flat(signature.layout) and max(len(signature.inputs), len(signature.outputs)) <= door_ir.MOST
@@ -248,7 +248,7 @@ class Native:
         out = (ctypes.c_void_p * m)()
         for i, (result, core) in enumerate(zip(results, self.signature.outputs, strict=True)):
             out[i] = result.ctypes.data + start * math.prod(core) * result.itemsize
-        self.entry(data, strides, offsets, out, end - start)
+        (self.one if end - start == 1 else self.entry)(data, strides, offsets, out, end - start)
 
 
 def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
@@ -368,7 +368,10 @@ def revive(machine: native.Machine, kind: Callable[..., Any], name: str, *rest: 
     """What was pickled, where its code can run."""
     if machine != native.host():
         raise InputError(f"{name}: expected code for {native.host().cpu}, got code for {machine.cpu}: compile it here")
-    return kind(name, *rest)
+    try:
+        return kind(name, *rest)
+    except RuntimeError as error:
+        raise InputError(f"{name}: expected code of this version of the library: compile it here ({error})") from None
 
 
 def _identifier(name: str) -> str:

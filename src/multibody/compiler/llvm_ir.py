@@ -34,7 +34,7 @@ def modules(
     needed = _math_needed(program)
     library = vector_math.library(needed, shape.lanes, shape.dtype, fma=shape.fma) if needed else ""
     alone = sum(map(_weight, program.segments)) <= GROUP
-    direct = alone and scan is None and _is_small(program, sizes_out)
+    direct = alone and scan is None and shape.lanes > 1 and _is_small(program, sizes_out)
     fetch = fetch_ir.plan(program, shape, sizes_out) if scan is None else fetch_ir.nothing(program)
     entry = entry_ir.entry(program, shape, sizes_out, scan, name, fetch, direct=direct)
     rows = "\n".join([entry_ir.rows(program, shape, sizes_out, scan, fetch), entry, _MEMORY, fetch_ir.INTRINSIC])

@@ -216,7 +216,7 @@ def _unpack(shape: Shape, *, near: bool) -> str:
 
 
 def _ask(shape: Shape) -> list[str]:
-    """Lines that ask for what will soon be written: eight rows at a time are more than the processor follows."""
+    """Lines that ask for what will soon be written: so many rows at a time are more than the processor follows."""
     lines = [f"  %ask.c = add i64 %q.c, {AHEAD // shape.size}"]
     for lane in range(shape.lanes):
         lines += [

@@ -64,15 +64,17 @@ class Shape(NamedTuple):
         return f"<{', '.join([text] * self.lanes)}>"
 
 
-def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool) -> Shape:
+def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool, once: bool = True) -> Shape:
     """For batches: a tile that keeps the slots, and the rows that pass by, in cache.
 
-    Long vectors are halved where writing results is most of the work, and they can then be fetched early.
+    Long vectors are halved where writing results is most of the work, and they can then be fetched early. It is not
+    where a program runs more than `once` for its results, as in a scan, or has loops.
     """
     shape = Shape(lanes, dtype, max(1, program.slots), 1, fma)
     nodes = sum(len(segment.nodes) for segment in program.segments)
     half = shape._replace(lanes=lanes // 2)
-    crowded = shape.bytes > HALF and _near(program, shape) > NEAR
+    straight = once and all(isinstance(step, int) for step in program.steps)
+    crowded = straight and shape.bytes > HALF and _near(program, shape) > NEAR
     if crowded and nodes < 4 * len(program.outputs) and within_reach(program, half):
         shape = half
     near = min(64, NEAR // _near(program, shape))
