@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 from rich.text import Text
 
 from multibody.cli import _tables
+from multibody.cli._progress import progress, working
 from multibody.cli._tables import table, terminal
 from multibody.errors import InputError
 from multibody.model import robots
@@ -85,11 +85,10 @@ def derive(
     from multibody.derive.saving import save
 
     place, values = _values(at, "--at"), _values(parameters, "--parameters")
-    aside = terminal(stderr=True)
     slow = methods.why_slow(found, method)
     if slow:
-        aside.print(f"note: {slow}", style="yellow", soft_wrap=True)
-    with aside.status(f"deriving {found.name}"):
+        terminal(stderr=True).print(f"note: {slow}", style="yellow", soft_wrap=True)
+    with working(f"deriving {found.name}"):
         equations = methods.equations(found, method)
     if c is not None:
         _save_c(console, equations, quantity or QUANTITY, values, c)
@@ -248,15 +247,15 @@ def _compare(console: Console, system: "System", asked: str) -> None:
     names = [] if asked == "all" else [name.strip() for name in asked.split(",") if name.strip()]
     if not names and asked != "all":
         raise InputError(f"--compare: expected all, or names of methods with commas, got {asked!r}")
-    with Progress(console=console, transient=True) as progress:
+    with progress() as bar:
 
         def track(methods: Iterable[str]) -> Iterator[str]:
             methods = list(methods)
-            task = progress.add_task("", total=len(methods))
+            task = bar.add_task("", total=len(methods))
             for name in methods:
-                progress.update(task, description=name)
+                bar.update(task, description=name)
                 yield name
-                progress.advance(task)
+                bar.advance(task)
 
         entries = method_table(system, names, track)
     made = table("method", "terms", "operations", "s", "from first", "from RNEA", numbers=5)
