@@ -214,7 +214,8 @@ def test_interrupted_batches_through_the_door():
 @pytest.mark.parametrize("every", [1, 7, 10**9])
 def test_interrupted_scan(threads, every):
     run(f"""
-        scan = mb.compile_scan(lambda x, u: (np.sin(x) + u, x[:1]), 4, [4])
+        slow = lambda x: np.sin(np.sin(np.sin(np.sin(x))))  # long enough for the signal to come on any machine
+        scan = mb.compile_scan(lambda x, u: (slow(slow(x)) + u, x[:1]), 4, [4])
         x, u = np.zeros((64, 4)), np.broadcast_to(np.ones(4), (2_000_000, 4))
         stopped(lambda: scan(x, u, every={every}, threads={threads}), 0.5)
         last, _ = scan(x, u[:100], every=10)
