@@ -149,6 +149,7 @@ import os, signal, sys, threading, time
 import numpy as np
 import multibody as mb
 mb.config.cache = False
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it from birth
 
 def interrupt(after):
     def send():
