@@ -376,3 +376,40 @@ def test_more_arguments_and_results_than_the_door_takes():
         out = tuple(np.zeros((7, 2)) for _ in range(count))
         assert kernel(np.zeros((7, 2)), *args[1:], out=out) is out
         assert out[-1][3, 0] == 2 * (count - 1)
+
+
+# ---- unit quaternions ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_quaternions_of_another_length_are_found_wherever_they_are(dtype):
+    kernel = mb.compile(
+        lambda x, y: x[:3] + y[:3], 12, 4, names=("x", "y"), dtype=dtype, quaternions={"x": (2, 7), "y": (0,)}
+    )
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((40, 12)), rng.standard_normal((40, 4))
+    for part in (x[:, 2:6], x[:, 7:11], y):
+        part /= np.linalg.norm(part, axis=-1, keepdims=True)
+    x, y = x.astype(dtype), y.astype(dtype)
+    ways = {
+        "the door": lambda x, y: kernel(x, y),
+        "threads": lambda x, y: kernel(x, y, threads=2),
+        "two axes": lambda x, y: kernel(x.reshape(8, 5, 12), y.reshape(8, 5, 4)),
+        "strides": lambda x, y: kernel(np.repeat(x, 2, axis=0)[::2], y),
+        "lists": lambda x, y: kernel(x.tolist(), y.tolist()),
+    }
+    for way in ways.values():
+        way(x, y)
+    for row, start in ((0, 2), (15, 7), (16, 2), (39, 7), (39, 2)):
+        wrong = x.copy()
+        wrong[row, start] += 0.1
+        for name, way in ways.items():
+            sample = f"{row // 5}, {row % 5}" if name == "two axes" else f"{row}"
+            with pytest.raises(InputError, match=rf"x \(sample {sample}\): .* in the entries {start} to {start + 3}"):
+                way(wrong, y)
+        wrong[row, start] = np.nan
+        for way in ways.values():
+            way(wrong, y)
+    with pytest.raises(InputError, match="y: expected a unit quaternion"):
+        kernel(x, 2 * y[0])
+    assert kernel(x[:0], y[:0]).shape == (0, 3)

@@ -18,11 +18,14 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multibody.compiler import native
 from multibody.compiler.door_ir import text
 
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
+_POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
+_UNITS = ctypes.CFUNCTYPE(ctypes.c_bool, _POINTER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)
 
 
 class Record(NamedTuple):
@@ -140,6 +143,16 @@ def make(
     return new(definition, (ctypes.addressof(memory), method, *keep), None)
 
 
+def units(rows: NDArray[Any], starts: Sequence[int]) -> bool:
+    """Whether the quaternions that begin at these elements of contiguous rows (n, ...) have unit length, or are NaN."""
+    (code, _), _ = _definition()
+    check = _UNITS(code.addresses["units"])
+    data, stride = (ctypes.c_void_p * 1)(rows.ctypes.data), (ctypes.c_int64 * 1)(rows.strides[0])
+    places = [word for start in starts for word in (0, start * rows.itemsize)]
+    words = (ctypes.c_int64 * len(places))(*places)
+    return check(data, stride, len(rows), words, len(starts), int(rows.dtype == np.float64))
+
+
 class _Method(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -152,6 +165,6 @@ class _Method(ctypes.Structure):
 @cache
 def _definition() -> tuple[Any, int]:
     """The method definition that all doors share, and its address; it is never freed, as builtins point to it."""
-    code = native.link([native.compile_object(text(Record._fields), level=1)], "door")
+    code = native.link([native.compile_object(text(Record._fields), level=1)], "door", "units")
     definition = _Method(b"kernel", code.addresses["door"], _FASTCALL_WITH_KEYWORDS, b"A compiled kernel.")
     return (code, definition), ctypes.addressof(definition)

@@ -11,6 +11,8 @@ _MOST_AXES = 65
 """Axes of a NumPy array, and one for the batch."""
 QUATERNION_WITHIN = 2e-6
 """How far the square of the length of a quaternion may be from 1."""
+ROWS = 16
+"""Of how many samples quaternions are checked before those of the next ones are."""
 
 HELPERS = f"""
 ; 0: not what it should be; 1: a single sample; 2: a batch, whose length goes to %length
@@ -133,15 +135,30 @@ whole:
   ret ptr %array
 }}
 
-; whether no quaternion in the arguments is off its unit length; what is not a number passes
-define internal i1 @units(ptr %in, ptr %strides, i64 %n, ptr %places, i64 %count, i64 %wide) nounwind {{
+; whether no quaternion in the arguments is off its unit length; what is not a number passes. Many rows would leave the
+; cache before the next quaternion of theirs is looked at: some go at a time.
+define i1 @units(ptr %in, ptr %strides, i64 %n, ptr %places, i64 %count, i64 %wide) nounwind {{
 entry:
   %double = icmp ne i64 %wide, 0
+  %any = icmp ne i64 %count, 0
+  br i1 %any, label %some, label %fine
+some:
+  %b = phi i64 [ 0, %entry ], [ %b1, %passed ]
+  %left = icmp ult i64 %b, %n
+  br i1 %left, label %begin, label %fine
+begin:
+  %b1 = add i64 %b, {ROWS}
+  %inside = icmp ult i64 %b1, %n
+  %until = select i1 %inside, i64 %b1, i64 %n
+  %start.all = icmp eq i64 %b, 0
+  %first.row = zext i1 %start.all to i64
   br label %place
 place:
-  %k = phi i64 [ 0, %entry ], [ %k1, %next ]
+  %k = phi i64 [ 0, %begin ], [ %k1, %next ]
   %end = icmp eq i64 %k, %count
-  br i1 %end, label %fine, label %one
+  br i1 %end, label %passed, label %one
+passed:
+  br label %some
 one:
   %where = getelementptr [2 x i64], ptr %places, i64 %k
   %index = load i64, ptr %where, align 8
@@ -152,14 +169,12 @@ one:
   %stride.a = getelementptr i64, ptr %strides, i64 %index
   %stride = load i64, ptr %stride.a, align 8
   %same = icmp eq i64 %stride, 0
-  %some = icmp ne i64 %n, 0
-  %one.row = zext i1 %some to i64
-  %rows = select i1 %same, i64 %one.row, i64 %n
+  %stop = select i1 %same, i64 %first.row, i64 %until
   %first = getelementptr i8, ptr %base, i64 %start
   br label %row
 row:
-  %r = phi i64 [ 0, %one ], [ %r1, %good ]
-  %done = icmp eq i64 %r, %rows
+  %r = phi i64 [ %b, %one ], [ %r1, %good ]
+  %done = icmp uge i64 %r, %stop
   br i1 %done, label %next, label %sum
 sum:
   %ahead = mul i64 %r, %stride

@@ -10,7 +10,7 @@ to run, after how many of them to keep outputs first and then again, and for how
 from itertools import groupby
 from typing import NamedTuple
 
-from multibody.compiler import fetch_ir, results_ir, rows_ir
+from multibody.compiler import fetch_ir, given_ir, results_ir, rows_ir
 from multibody.compiler.program import Program, Repeat
 from multibody.compiler.shape import Shape
 
@@ -32,8 +32,13 @@ class Scan(NamedTuple):
 
 def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None, fetch: fetch_ir.Plan) -> str:
     """The functions that the entry needs to load and to store rows."""
-    loads = rows_ir.functions(shape, {run[3] for run in runs(program)})
-    return loads + "\n" + results_ir.functions(shape, _rows_out(program, sizes_out, scan), near=bool(fetch.results))
+    return "\n".join(
+        [
+            rows_ir.functions(shape, {run[3] for run in runs(program)}),
+            given_ir.function(program, shape),
+            results_ir.functions(shape, _rows_out(program, sizes_out, scan), near=bool(fetch.results)),
+        ]
+    )
 
 
 def entry(
@@ -61,6 +66,7 @@ def entry(
         f"  %buffer = {f'call ptr @malloc(i64 {size + bin_size + 64})' if heap else f'alloca [{size} x i8], align 64'}",
         f"  %bin = {f'getelementptr i8, ptr %buffer, i64 {size + 64}' if heap else f'alloca [{bin_size} x i8]'}",
         fetch_ir.table(fetch),
+        given_ir.table(program, shape),
         *_rounds(program.steps, "r"),
         "  %last = sub i64 %n, 1",
     ]
@@ -95,6 +101,7 @@ def entry(
     results = _rows_out(program, sizes_out, scan)
     lines += [line for run in once for line in _load(run, shape, buffer, "")]
     if scan is None:
+        lines += given_ir.tile(program, shape)
         lines += fetch_ir.tile(fetch, shape, buffer)
         lines += [*_steps(program.steps, buffer, name, "r"), "  br label %next", "next:"]
         lines += [
@@ -215,7 +222,7 @@ def _steps(steps: list[int | Repeat], buffer: str, kernel: str, name: str) -> li
     lines = []
     for position, step in enumerate(steps):
         if isinstance(step, int):
-            lines.append(f"  call void @{kernel}.{step}(ptr {buffer}, i64 %count, ptr %rows)")
+            lines.append(f"  call void @{kernel}.{step}(ptr {buffer}, i64 %count, ptr %rows, ptr %given)")
             continue
         here = f"{name}.{position}"
         lines += [
@@ -246,7 +253,7 @@ def _rounds(steps: list[int | Repeat], name: str) -> list[str]:
 def runs(program: Program) -> list[tuple[int, int, int, int]]:
     """(argument, column, slot, length): elements that lie in an argument as in the slots, unused ones in between."""
     found = []
-    inputs = sorted(program.inputs)
+    inputs = sorted(item for item in program.inputs if item[2] >= 0)
     keyed = [(argument, column - slot, column, slot) for argument, column, slot in inputs]
     for _, group in groupby(keyed, key=lambda item: item[:2]):
         members = list(group)

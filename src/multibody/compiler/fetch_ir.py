@@ -8,15 +8,11 @@ a call with fewer samples than a vector has lanes, the lines of the buffer are a
 
 from typing import NamedTuple
 
-from multibody.compiler.program import Program
+from multibody.compiler.program import MANY, Program
 from multibody.compiler.shape import Shape, within_reach
 
 LINE = 64
 """Bytes of a line of the cache."""
-MANY = 64
-"""Elements of all arguments from which on theirs are asked for; the processor itself follows shorter rows."""
-THIRD = 3 * LINE
-"""Of arguments one line in three is asked for: the processor brings those that follow."""
 INTRINSIC = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 
 
@@ -56,8 +52,8 @@ def plan(program: Program, shape: Shape, sizes: list[int]) -> Plan:
     for argument, element, _ in program.inputs:
         lengths[argument] = max(lengths.get(argument, 0), element + 1)
     arguments = sorted(lengths) if len(program.inputs) >= MANY else []
-    extents = [(size, LINE) for size in results] + [(lengths[k], THIRD) for k in arguments]
-    lines = [Line(k, at) for k, (size, step) in enumerate(extents) for at in range(0, size * shape.bytes, step)]
+    extents = [*results, *(lengths[k] for k in arguments)]
+    lines = [Line(k, at) for k, size in enumerate(extents) for at in range(0, size * shape.bytes, LINE)]
     total, done, found = sum(weights), 0, []
     for weight in weights:
         found.append(lines[done * len(lines) // total : (done + weight) * len(lines) // total])

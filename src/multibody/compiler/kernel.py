@@ -5,7 +5,8 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,9 +163,22 @@ class Native:
         return array.astype(self.signature.dtype, copy=False)
 
     def _check_quaternions(self, arrays: list[NDArray[Any]]) -> None:
-        for k, start in self.signature.quaternions:
+        for k, group in groupby(self.signature.quaternions, key=itemgetter(0)):
+            starts = [start for _, start in group]
             array, core = arrays[k], self.signature.inputs[k].shape
             flat = array.reshape(*array.shape[: array.ndim - len(core)], math.prod(core))
+            if not self._are_units(flat, starts):
+                self._find_quaternion(k, flat, starts)
+
+    @staticmethod
+    def _are_units(flat: NDArray[Any], starts: list[int]) -> bool:
+        """Whether all are, as far as it can be told fast."""
+        easy = door.available() and flat.flags.c_contiguous and flat.flags.aligned
+        return easy and door.units(flat.reshape(-1, flat.shape[-1]), starts)
+
+    def _find_quaternion(self, k: int, flat: NDArray[Any], starts: list[int]) -> None:
+        """Tell of one that is not of unit length."""
+        for start in starts:
             part = flat[..., start : start + 4]
             square = np.einsum("...i,...i->...", part, part)
             off = (np.abs(square - 1) > QUATERNION_WITHIN) & np.isfinite(square)

@@ -3,12 +3,10 @@
 A vector holds one value of `lanes` samples. The buffer has a row of slots, a vector each, for each vector of samples.
 """
 
-from multibody.compiler import entry_ir, fetch_ir, rows_ir, vector_math
-from multibody.compiler.program import SHORT, Program, Segment
+from multibody.compiler import entry_ir, fetch_ir, given_ir, rows_ir, vector_math
+from multibody.compiler.program import SHORT, SMALL, Program, Segment
 from multibody.compiler.shape import Shape
 
-SMALL = 250
-"""Nodes up to which a program of short rows is also compiled without a buffer in between."""
 GROUP = 2000
 """Nodes and stores per module: what LLVM compiles in a fraction of a second, so that a signal is heard in between."""
 ALIGNED = "alignstack(64)"
@@ -47,7 +45,7 @@ def modules(
             )
         ]
     v = shape.vector
-    calls = [f"declare void @{name}.{k}(ptr, i64, ptr)" for k in range(len(program.segments))]
+    calls = [f"declare void @{name}.{k}(ptr, i64, ptr, ptr)" for k in range(len(program.segments))]
     texts = ["\n".join([library.replace("define internal", "define"), rows, *calls])]
     math = "\n".join(
         f"declare {f'{{{v}, {v}}}' if op == 'sincos' else v} @{vector_math.symbol(op, shape.lanes, shape.dtype)}"
@@ -116,7 +114,7 @@ def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetc
         emit.store(k, slot)
     return "\n".join(
         [
-            f"define void @{name}(ptr noalias %buffer, i64 %count, ptr %rows) nounwind {ALIGNED} {{",
+            f"define void @{name}(ptr noalias %buffer, i64 %count, ptr %rows, ptr %given) nounwind {ALIGNED} {{",
             "entry:",
             "  br label %loop",
             "loop:",
@@ -124,6 +122,7 @@ def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetc
             f"  %at = mul i64 %i, {shape.row}",
             "  %p = getelementptr inbounds i8, ptr %buffer, i64 %at",
             *fetch_ir.bases(fetch, number),
+            *(given_ir.vector(program, shape) if segment.rows else []),
             *emit.lines,
             "  %next = add i64 %i, 1",
             "  %more = icmp ult i64 %next, %count",
@@ -213,9 +212,13 @@ class _Emitter:
         self.nodes = set(segment.nodes)
         self.sines = {self.graph.args[k][0]: k for k in self.nodes if self.graph.op[k] == "sin"}
         self.cosines = {self.graph.args[k][0]: k for k in self.nodes if self.graph.op[k] == "cos"}
+        self.arguments = given_ir.arguments(program)
+        self.groups = given_ir.groups(segment, shape)
 
     def value(self, k: int) -> str:
         """The text of a node's value; a value from elsewhere is loaded where it is first used."""
+        if k in self.groups and k not in self.values:
+            self.read(self.groups[k])
         found = self.values.get(k)
         if found is None:
             op, v = self.graph.op[k], self.shape.vector
@@ -232,6 +235,14 @@ class _Emitter:
                     found = self.line(f"%b{k}", f"fcmp une {v} {found}, zeroinitializer")
             self.values[k] = found
         return found
+
+    def read(self, group: given_ir.Group) -> None:
+        """The vectors of elements of an argument, from its rows."""
+        lines, names = given_ir.read(group, self.arguments.index(group.argument), self.shape)
+        self.lines += lines
+        for k, name in zip(group.nodes, names, strict=True):
+            if k is not None:
+                self.values.setdefault(k, name)
 
     def boolean(self, k: int) -> bool:
         return self.graph.op[k] in (*_COMPARE, "and", "or", "not", "true", "false")

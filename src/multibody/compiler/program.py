@@ -25,6 +25,10 @@ ZEROS = 8
 """Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
 GAP = 3
 """Elements of an argument that are loaded though unused, so that those around them are loaded together."""
+SMALL = 250
+"""Nodes up to which a program of short rows is also compiled without a buffer in between."""
+MANY = 64
+"""Elements of all arguments from which on segments read them from rows, and ask for those of the next tile."""
 LEAVES = ("const", "true", "false")
 
 
@@ -34,6 +38,8 @@ class Segment(NamedTuple):
     nodes: list[int]
     loads: dict[int, int]
     """node -> slot, of values from elsewhere."""
+    rows: dict[int, tuple[int, int]]
+    """node -> (argument, element), of those that it reads from rows; no other segment uses them."""
     stores: list[tuple[int, int]]
     """(node, slot), of values for elsewhere; a slot that is read here is read before it is stored."""
 
@@ -53,7 +59,7 @@ class Program(NamedTuple):
     steps: "list[int | Repeat]"
     """Numbers of segments, and loops over them."""
     inputs: list[tuple[int, int, int]]
-    """(argument, element, slot) of every element that is used."""
+    """(argument, element, slot) of every element that is used, or -1 for one that a segment reads from its row."""
     outputs: list[int]
     """The slot of every output element, or -1 for a zero that has none."""
     slots: int
@@ -67,15 +73,27 @@ def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = No
         sizes: the elements per sample of every result.
         feedback: for a scan: which output (its position) becomes which input leaf (its node) in the next step.
     """
-    return _Cutter(block, sizes, feedback or {}).program()
+    return _Cutter(block, sizes, feedback).program()
+
+
+def runs_of(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """(argument, first, last): elements, given in order, that lie side by side but for short gaps."""
+    found: list[tuple[int, int, int]] = []
+    for argument, element in places:
+        if found and argument == found[-1][0] and element - found[-1][2] <= GAP + 1:
+            found[-1] = (argument, found[-1][1], element)
+        else:
+            found.append((argument, element, element))
+    return found
 
 
 class _Cutter:
-    def __init__(self, block: Block, sizes: Sequence[int], feedback: dict[int, int]) -> None:
+    def __init__(self, block: Block, sizes: Sequence[int], feedback: dict[int, int] | None) -> None:
         self.block = block
         self.sizes = sizes
         self.graph: Graph = block.graph
-        self.feedback = feedback
+        self.feedback = feedback or {}
+        self.once = feedback is None
         self.owner = self.graph.owners()
         self.members: dict[int, list[int]] = {}  # loop -> what is computed in its body, or with -1 outside of all
         self.results: dict[int, list[int]] = {}  # loop -> its results
@@ -90,6 +108,8 @@ class _Cutter:
         self.slot: dict[int, int] = {}
         self.last: dict[int, int] = {}
         self.slots = 0
+        self.leaves = {self.graph.value[k]: k for k in block.order if self.graph.op[k] == "input"}
+        self.alone: set[int] = set()  # those that a segment reads from rows
         self.within: list[int] = []  # the loop of each segment
         self.end: dict[int, int] = {}  # loop -> its last segment
 
@@ -98,9 +118,10 @@ class _Cutter:
         return self.slots - 1
 
     def program(self) -> Program:
+        steps = self.region(-1)
+        self.alone = self.used_in_one(steps)
         inputs = self.arguments()
         outputs = self.places()
-        steps = self.region(-1)
         # results: into their slots where they are made, or after all loops when they come from elsewhere
         elsewhere: list[tuple[int, int]] = []
         wanted = [
@@ -123,19 +144,27 @@ class _Cutter:
         self.assign()
         return Program(self.block, self.segments, steps, inputs, outputs, self.slots)
 
+    def used_in_one(self, steps: "list[int | Repeat]") -> set[int]:
+        """Elements of many arguments that one segment alone uses, in programs that run once and have no loops."""
+        graph = self.graph
+        straight = self.once and all(isinstance(step, int) for step in steps)
+        if not straight or len(self.leaves) < MANY or sum(map(len, self.pieces)) <= SMALL:
+            return set()
+        users: dict[int, set[int]] = {}
+        for number, piece in enumerate(self.pieces):
+            for a in {a for k in piece for a in graph.args[k] if graph.op[a] == "input"}:
+                users.setdefault(a, set()).add(number)
+        return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs)
+
     def arguments(self) -> list[tuple[int, int, int]]:
         """Slots for the elements of arguments that are used, as they lie in the argument but for long gaps."""
-        graph = self.graph
-        leaves = sorted((graph.value[k], k) for k in self.block.order if graph.op[k] == "input")
-        found, before = [], (-1, 0)
-        for (argument, element), k in leaves:
-            unused = element - before[1] - 1
-            if argument == before[0] and unused <= GAP:
-                self.slots += unused
-            self.slot[k] = self.fresh()
-            found.append((argument, element, self.slot[k]))
-            before = (argument, element)
-        return found
+        kept = {place: k for place, k in self.leaves.items() if k not in self.alone}
+        for argument, first, last in runs_of(sorted(kept)):
+            for element in range(first, last + 1):
+                slot = self.fresh()
+                if (argument, element) in kept:
+                    self.slot[kept[argument, element]] = slot
+        return [(*place, self.slot.get(k, -1)) for place, k in sorted(self.leaves.items())]
 
     def places(self) -> list[int]:
         """The slots of results; -1 where many zeros lie side by side."""
@@ -245,6 +274,8 @@ class _Cutter:
                     expiring.setdefault(self.last[k], []).append(self.slot[k])
                     self.stores[number].append((k, self.slot[k]))
             used = [a for k in piece for a in graph.args[k]] + [k for k, _ in self.stores[number]]
-            loads = {a: self.slot[a] for a in used if a not in mine and graph.op[a] not in LEAVES}
+            other = [a for a in used if a not in mine and graph.op[a] not in LEAVES]
+            loads = {a: self.slot[a] for a in other if a not in self.alone}
+            rows = {a: graph.value[a] for a in other if a in self.alone}
             free.extend(expiring.pop(number, ()))
-            self.segments.append(Segment(piece, loads, self.stores[number]))
+            self.segments.append(Segment(piece, loads, rows, self.stores[number]))

@@ -21,9 +21,10 @@ def loader(length: int) -> str:
 
 def functions(shape: Shape, lengths: set[int]) -> str:
     """What a kernel that loads rows of these lengths needs."""
-    parts = [_load_rows(shape, n) for n in sorted(lengths) if n <= SHORT]
+    parts = [over_rows(loader(n), shape, _straight_in(shape, n), shape.row) for n in sorted(lengths) if n <= SHORT]
     if any(n > SHORT for n in lengths):
-        parts += [_pack(shape), _load_rows(shape, None)]
+        copy = [f"  call void @pack(ptr %d, i64 %length, {row_names(shape)})"]
+        parts += [_pack(shape), over_rows("load_rows", shape, copy, shape.row)]
     return "\n".join(parts)
 
 
@@ -32,8 +33,15 @@ def row_names(shape: Shape) -> str:
     return ", ".join(f"ptr %r{lane}" for lane in range(shape.lanes))
 
 
-def _load_rows(shape: Shape, length: int | None) -> str:
-    """For each vector of the tile, the rows of its lanes; past the last sample, the last one again."""
+def over_rows(name: str, shape: Shape, copy: list[str], step: int) -> str:
+    """A function that does something with the rows of an argument, for each vector of the tile.
+
+    Args:
+        name: of the function.
+        shape: how numbers are held.
+        copy: lines that use the rows %r of its lanes, past the last sample the last one again, and the place %d.
+        step: bytes from the place of one vector to that of the next.
+    """
     lanes = range(shape.lanes)
     tabled = []
     for lane in lanes:
@@ -41,11 +49,10 @@ def _load_rows(shape: Shape, length: int | None) -> str:
             f"  %x{lane} = getelementptr i64, ptr %table, i64 %i{lane}",
             f"  %q{lane} = load i64, ptr %x{lane}, align 8",
         ]
-    copy = [f"  call void @pack(ptr %d, i64 %length, {row_names(shape)})"]
     return "\n".join(
         [
-            f"define internal void @load_rows{'' if length is None else length}(ptr %to, ptr %base, i64 %stride, "
-            "ptr %table, i64 %t, i64 %count, i64 %last, i64 %length) nounwind {",
+            f"define internal void @{name}(ptr %to, ptr %base, i64 %stride, ptr %table, i64 %t, i64 %count, "
+            "i64 %last, i64 %length) nounwind {",
             "entry:",
             "  %direct = icmp eq ptr %table, null",
             "  br label %loop",
@@ -78,9 +85,9 @@ def _load_rows(shape: Shape, length: int | None) -> str:
                 for lane in lanes
             ),
             *(f"  %r{lane} = getelementptr i8, ptr %base, i64 %o{lane}" for lane in lanes),
-            f"  %dv = mul i64 %v, {shape.row}",
+            f"  %dv = mul i64 %v, {step}",
             "  %d = getelementptr inbounds i8, ptr %to, i64 %dv",
-            *(copy if length is None else _straight_in(shape, length)),
+            *copy,
             "  %v1 = add i64 %v, 1",
             "  %more = icmp ult i64 %v1, %count",
             "  br i1 %more, label %loop, label %done",
