@@ -128,7 +128,7 @@ def _build(traced: Trace, key: str) -> cache.Entry:
         "ops": dict(block.graph.count(block.order)),
         "work": block.graph.work(block.order),
     }
-    entry = cache.Entry(header, [native.compile_object(text, config.level) for text in texts])
+    entry = cache.Entry(header, native.compile_objects(texts, config.level))
     cache.store(key, entry)
     return entry
 

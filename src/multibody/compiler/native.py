@@ -1,6 +1,7 @@
 """From the text of a module to code in memory: target, object code, linking."""
 
 import itertools
+import logging
 import os
 import threading
 import weakref
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
+MANY_MODULES = 8
+"""Modules of a kernel from which on it takes seconds to compile, and progress is told."""
 _names = itertools.count()
 _lock = threading.RLock()
 """Held by all that LLVM does, freeing code included: a forked child must not find it in the midst of something."""
@@ -82,6 +85,16 @@ def compile_object(text: str, level: int = 2) -> bytes:
     """The object code of a module's text."""
     with _source_order():
         return _target_machine(level).emit_object(_parse(text))
+
+
+def compile_objects(texts: list[str], level: int = 2) -> list[bytes]:
+    """The object code of all modules; the logger "multibody" is told how far it is, as INFO, where they are many."""
+    objects = []
+    for number, text in enumerate(texts, start=1):
+        if len(texts) >= MANY_MODULES:
+            logging.getLogger("multibody").info("compiling: module %d of %d", number, len(texts))
+        objects.append(compile_object(text, level))
+    return objects
 
 
 def assembly(text: str, level: int = 2) -> str:
