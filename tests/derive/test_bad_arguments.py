@@ -1,9 +1,11 @@
 """Functions of `derive` that are given something else: the message says what, and what was expected."""
 
 import logging
+import math
 import re
 from unittest import mock
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -57,6 +59,8 @@ def test_a_page_in_a_directory_that_is_not_there(tmp_path):
             equations.html(path)
     with says("path: expected a file in a directory that is there, got 3"):
         equations.html(3)
+    with says("path: expected a file in a directory that is there, got", repr("a\0b")):
+        equations.html("a\0b")
     with says("path: cannot write", "name too long"):
         equations.html(tmp_path / ("x" * 300))
     page = tmp_path / "page.html"
@@ -156,8 +160,82 @@ def test_names_trees_and_units():
         derive.System("s", (x,), (mass,), units=3)
 
 
-@pytest.mark.parametrize("limits", [3, ("a", "b"), (1, 0), (1, 2, 3)])
+@pytest.mark.parametrize("limits", [3, ("a", "b"), (1, 0), (1, 2, 3), (0, math.inf), (math.nan, 1)])
 def test_a_box(limits):
     equations = derive.equations(derive.systems.system("spherical-pendulum"))
-    with says("box: expected a lower and a higher value of q_w, got", repr(limits)):
+    with says("box: expected a lower and a higher value of q_w, both finite, got", repr(limits)):
         equations.equilibria(parameters={"m": 1, "l": 1, "g": 1}, box={"q_w": limits})
+    with says("box: expected a lower and a higher value of x, both finite, got", repr(limits)):
+        EQUATIONS.equilibria(box={"x": limits})
+
+
+@pytest.mark.parametrize("given", [3, "x", [("x", (0, 1))]])
+def test_a_box_without_names(given):
+    with says("box: expected limits by name, such as {'x': (-1, 1)}, got", repr(given)):
+        EQUATIONS.equilibria(box=given)
+
+
+@pytest.mark.parametrize("x", ["a", None, 1.5, -1, [1], True, math.nan])
+def test_whole_numbers(x):
+    """Told also where the answer needs no search."""
+    with says("starts: expected a whole number from 1 on, got", repr(x)):
+        derive.equilibria(EQUATIONS, starts=x)
+    with says("starts: expected a whole number from 1 on, got 0"):
+        derive.equilibria(EQUATIONS, starts=0)
+    with says("columns: expected a whole number from 1 on, got", repr(x)):
+        EQUATIONS.unicode(columns=x)
+    for function in (derive.equilibria, lambda equations, seed: derive.equal(equations, equations, seed=seed)):
+        with says("seed: expected a whole number from 0 on, got", repr(x)):
+            function(EQUATIONS, seed=x)
+    assert EQUATIONS.unicode(columns=np.int64(70)) == EQUATIONS.unicode(columns=70)
+
+
+@pytest.mark.parametrize("x", ["no", 1, None, np.zeros(2)])
+def test_true_or_false(x):
+    for write in (EQUATIONS.latex, EQUATIONS.markdown, EQUATIONS.unicode, EQUATIONS.html):
+        for option in ("steps", "short"):
+            with says(f"{option}: expected True or False, got", repr(x)):
+                write(**{option: x})
+    with says("document: expected True or False, got", repr(x)):
+        EQUATIONS.latex(document=x)
+    with says("symbolic: expected True or False, got", repr(x)):
+        EQUATIONS.equal(EQUATIONS, symbolic=x)
+    with says("passive: expected True or False, got", repr(x)):
+        derive.from_robot(mb.load("planar-arm"), passive=x)
+
+
+@pytest.mark.parametrize("option", ["coordinates", "velocities", "loads"])
+def test_lists_for_a_robot(option):
+    for x in (3, "abc", None):
+        with says(f"{option}: expected a list, got", repr(x)):
+            derive.from_robot(mb.load("planar-arm"), **{option: x})
+
+
+def test_names_for_a_robot():
+    arm = mb.load("planar-arm")
+    for option in ("coordinates", "velocities"):
+        with says(f"{option}: expected names, such as 'x', got 1"):
+            derive.from_robot(arm, **{option: [1, "b", "c"]})
+    with says("name: expected that of a system, got 3"):
+        derive.from_robot(arm, name=3)
+
+
+def test_arrays_instead_of_names():
+    """Python cannot say whether they are in a list."""
+    x, m = derive.symbols("x m")
+    mass, array = derive.particle("mass", m, (x, 0, 0)), np.zeros((2, 2))
+    with says("no kernel of array"):
+        EQUATIONS.kernel(array)
+    with says("values: expected numbers by name", "got array"):
+        EQUATIONS.kernel("bias", array)
+    with says("no method array"):
+        derive.equations(CART, array)
+    with says("no system array"):
+        derive.systems.system(array)
+    with says("symbols: expected 'all' or some of masses", "got array"):
+        derive.from_robot(mb.load("planar-arm"), array)
+    for load in (derive.Force(array, (1, 0, 0)), derive.Actuator("mass", array, (1, 0, 0))):
+        with says("s: no body array"):
+            derive.System("s", (x,), (mass,), loads=(load,))
+    with says("s: array", "is not a velocity; there are (x_dot,)"):
+        derive.System("s", (x,), (mass,), loads=(derive.Generalized(array, 1),))

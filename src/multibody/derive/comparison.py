@@ -9,12 +9,14 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from multibody.derive.algebra.fourier import is_zero
+from multibody.derive.arguments import whole_number
 from multibody.derive.consistent_states import consistent_values
 from multibody.derive.evaluation import random_values
 from multibody.derive.kinematics import along
 from multibody.derive.points import expect_equations
 from multibody.derive.symbols import rate
 from multibody.errors import InputError
+from multibody.robot.quantity import truth
 
 if TYPE_CHECKING:
     from multibody.derive.equations import Equations
@@ -68,16 +70,17 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
     """
     expect_equations(a)
     expect_equations(b)
+    formulas = truth(symbolic, "symbolic")
     if set(a.system.q) != set(b.system.q):
         raise InputError(
             f"expected equations in the same coordinates, got {a.system.q} of {a.system.name} and {b.system.q} of "
             f"{b.system.name}"
         )
-    methods, states = (a.method, b.method), _states(a, b, seed)
+    methods, states = (a.method, b.method), _states(a, b, whole_number(seed, "seed"))
     if a.system.v == b.system.v and a.system.rates == b.system.rates and a.J.shape == b.J.shape:
         numeric = max(_difference(x, y, states) for x, y in _parts(a, b))
         if numeric <= CLOSE or not a.J.rows:
-            same = all(is_zero(x - y, units=a.system.units) for x, y in _parts(a, b)) if symbolic else None
+            same = all(is_zero(x - y, units=a.system.units) for x, y in _parts(a, b)) if formulas else None
             compared = "M, b + g - τ and constraints" if a.J.rows else "M and b + g - τ"
             return Agreement(methods, compared, None if same is False and numeric <= CLOSE else same, numeric)
     first, second = accelerations(a), accelerations(b)

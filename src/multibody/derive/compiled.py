@@ -37,7 +37,7 @@ def kernel(
     equations: "Equations", quantity: str, values: Values | None = None, dtype: DTypeLike | None = None
 ) -> Kernel:
     """A kernel of one of these quantities; see `Equations.kernel`."""
-    function, names, shapes = source(equations, quantity, values or {})
+    function, names, shapes = source(equations, quantity, {} if values is None else values)
     q = equations.system.q
     starts = {"q": [q.index(unit[0]) for unit in equations.system.units]}
     return compile_kernel(function, *shapes, names=names, dtype=dtype, batched=True, quaternions=starts)
@@ -59,7 +59,7 @@ def source(
     Raises:
         InputError: when there is no such quantity, or a value for something that is no parameter.
     """
-    if quantity not in tuple(INPUTS):
+    if not isinstance(quantity, str) or quantity not in INPUTS:
         raise InputError(f"no kernel of {quantity!r}: there are {', '.join(INPUTS)}")
     if quantity == "multipliers" and not equations.J.rows:
         raise InputError(f"{equations.system.name}: without constraints there are no multipliers")

@@ -8,6 +8,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from multibody.derive.arguments import whole_number
 from multibody.derive.generalized_forces import potential_energy
 from multibody.derive.kinematics import tidy
 from multibody.derive.points import expect_equations, named
@@ -51,6 +52,7 @@ def equilibria(
         InputError: when parameters without values are left, and there is no exact solution; or time matters.
     """
     expect_equations(equations)
+    starts, seed, limits = whole_number(starts, "starts", 1), whole_number(seed, "seed"), _box(equations, box)
     system = equations.system
     values: dict[Any, Any] = dict.fromkeys((*system.v, *system.inputs), 0)
     values |= named(system, inputs, "inputs", "inputs") | named(system, parameters, "parameters", "parameters")
@@ -77,22 +79,24 @@ def equilibria(
             "give them as `parameters`"
         )
     energy = potential_energy(system).subs(values)
-    search = _Search(whole, unknown, multipliers, [list(unit) for unit in system.units], energy, _box(equations, box))
+    search = _Search(whole, unknown, multipliers, [list(unit) for unit in system.units], energy, limits)
     return tuple(
         dict(zip(unknown, map(float, q), strict=True)) for q in search.found(starts, np.random.default_rng(seed))
     )
 
 
 def _box(equations: "Equations", box: Mapping[Any, tuple[float, float]] | None) -> dict[sp.Symbol, tuple[float, float]]:
-    system, found = equations.system, {}
-    named(system, dict.fromkeys(box or {}, 0), "box", "q")
-    for key, limits in (box or {}).items():
+    system, found, given = equations.system, {}, {} if box is None else box
+    if not isinstance(given, Mapping):
+        raise InputError(f"box: expected limits by name, such as {{'x': (-1, 1)}}, got {box!r}")
+    named(system, dict.fromkeys(given, 0), "box", "q")
+    for key, limits in given.items():
         try:
             low, high = map(float, limits)
         except (TypeError, ValueError):
             low, high = 0.0, 0.0
-        if not low < high:
-            raise InputError(f"box: expected a lower and a higher value of {key}, got {limits!r}")
+        if not -np.inf < low < high < np.inf:
+            raise InputError(f"box: expected a lower and a higher value of {key}, both finite, got {limits!r}")
         found[key.name if isinstance(key, sp.Symbol) else key] = (low, high)
     return {x: found.get(x.name, (-np.pi, np.pi)) for x in system.q}
 

@@ -6,6 +6,7 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.algebra.fourier import normal
+from multibody.derive.arguments import names, several
 from multibody.derive.bodies import Body
 from multibody.derive.joint_loads import passive_loads, rotors, torques
 from multibody.derive.joint_names import coordinate_names, velocity_names
@@ -18,6 +19,7 @@ from multibody.derive.tree import Symbols, Tree, tree
 from multibody.errors import InputError
 from multibody.model import configuration
 from multibody.robot import Robot
+from multibody.robot.quantity import truth
 
 TERMS = 64
 """Entries of poses with more terms than this stay products of those of the joints."""
@@ -66,11 +68,14 @@ def from_robot(
     if not isinstance(robot, Robot):
         raise InputError(f"from_robot: expected a robot, as mb.load makes them, got {type(robot).__name__}")
     if robot.model.equalities and not restrictions:
-        names = ", ".join(repr(equality.name) for equality in robot.model.equalities)
-        raise InputError(f"{robot.name}: the closed loops {names} are not taken over: give them as restrictions")
+        loops = ", ".join(repr(equality.name) for equality in robot.model.equalities)
+        raise InputError(f"{robot.name}: the closed loops {loops} are not taken over: give them as restrictions")
+    if not isinstance(name, str):
+        raise InputError(f"name: expected that of a system, got {name!r}")
+    passive, loads = truth(passive, "passive"), several(loads, "loads")
     numbers = tree(robot, symbols, gravity=gravity)
-    q = named(" ".join(coordinates or coordinate_names(robot.model)))
-    v = named(" ".join(velocities or velocity_names(robot.model, q)))
+    q = named(" ".join(names(coordinates, "coordinates") or coordinate_names(robot.model)))
+    v = named(" ".join(names(velocities, "velocities") or velocity_names(robot.model, q)))
     for what, given, n in (("coordinates", q, robot.nq), ("velocities", v, robot.nv)):
         if len(given) != n:
             raise InputError(f"{what}: {robot.name} has {n}, got {len(given)} names")
@@ -108,7 +113,7 @@ def placed(numbers: Tree, q: Sequence[sp.Symbol]) -> list[Body]:
     robot = numbers.robot
     units = quaternions(robot, q)
     W_R, W_o = [sp.eye(3)], [sp.zeros(3, 1)]
-    names: list[str | None] = [None]
+    parents: list[str | None] = [None]
     bodies = []
 
     def tidy(x: Any) -> Any:
@@ -122,6 +127,6 @@ def placed(numbers: Tree, q: Sequence[sp.Symbol]) -> list[Body]:
         W_R.append(tidy(W_R_j * j_R_i))
         W_o.append(tidy(W_o_j + W_R_j * j_o_i))
         W_r_S = tidy(W_o[-1] + W_R[-1] * own.center)
-        names.append(body.name)
-        bodies.append(Body(body.name, own.mass, W_r_S, W_R[-1], own.inertia, names[p], tidy(W_o_j)))
+        parents.append(body.name)
+        bodies.append(Body(body.name, own.mass, W_r_S, W_R[-1], own.inertia, parents[p], tidy(W_o_j)))
     return bodies

@@ -24,6 +24,8 @@ def check_place(path: Any, name: str) -> Path:
         fits = not place.is_dir() and place.resolve().parent.is_dir()
     except OSError as error:
         raise _refused(place, name, error) from None
+    except ValueError:  # a null byte
+        fits = False
     if not fits:
         raise InputError(f"{name}: expected a file in a directory that is there, got {str(place)!r}")
     return place

@@ -167,9 +167,11 @@ def _groups(symbols: Any) -> Collection[str]:
         raise InputError(
             f"symbols: expected 'all', some of {', '.join(GROUPS)}, or expressions by body, got {symbols!r}"
         )
-    groups = GROUPS if symbols == "all" else (symbols,) if isinstance(symbols, str) else tuple(symbols)
+    if isinstance(symbols, str) and symbols == "all":
+        return GROUPS
+    groups = (symbols,) if isinstance(symbols, str) else tuple(symbols)
     for group in groups:
-        if group not in GROUPS:
+        if not isinstance(group, str) or group not in GROUPS:
             raise InputError(f"symbols: expected 'all' or some of {', '.join(GROUPS)}, got {group!r}")
     return groups
 

@@ -114,9 +114,9 @@ def _loads(system: "System") -> None:
     for load in system.loads:
         if isinstance(load, Force | Torque | Actuator):
             for body in (load.body, load.against if isinstance(load, Actuator) else None):
-                if body is not None and body not in names:
+                if body is not None and not (isinstance(body, str) and body in names):
                     raise InputError(f"{system.name}: no body {body!r} for {load}; there are {names}")
-        if isinstance(load, Generalized) and load.velocity not in system.v:
+        if isinstance(load, Generalized) and not (isinstance(load.velocity, sp.Symbol) and load.velocity in system.v):
             raise InputError(f"{system.name}: {load.velocity!r} is not a velocity; there are {system.v}")
 
 

@@ -67,7 +67,7 @@ def equations(system: System, method: str = "projected-newton-euler") -> Equatio
         InputError: when there is no such method, or it does not fit the system, and why.
     """
     expect_system(system)
-    if method not in tuple(METHODS):
+    if not isinstance(method, str) or method not in METHODS:
         raise InputError(f"no method {method!r}: there are {', '.join(METHODS)}")
     why_not = METHODS[method].why_not(system)
     if why_not:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from multibody.derive.arguments import whole_number
 from multibody.derive.printing import formats, linear, outline
 from multibody.derive.printing.blocks import Block, Equality, Heading
 from multibody.derive.printing.expressions import Writer
 from multibody.derive.printing.layout import Layout
 from multibody.derive.printing.page import FORMULAS, standalone
+from multibody.robot.quantity import truth
 
 if TYPE_CHECKING:
     from multibody.derive.equations import Equations
@@ -18,7 +20,7 @@ COLUMNS = 90
 
 def blocks(equations: "Equations", steps: bool = False, short: bool = False, columns: int = COLUMNS) -> list[Block]:
     """What a page about equations says, before it is written in a format."""
-    return outline.outline(equations, layout_of(equations, short, columns), title(equations), steps)
+    return outline.outline(equations, layout_of(equations, short, columns), title(equations), truth(steps, "steps"))
 
 
 def linear_blocks(
@@ -47,7 +49,7 @@ def layout_of(equations: "Equations", short: bool = False, columns: int = COLUMN
     """How results of these equations are written, so that matrices and symbols have different names."""
     symbols = (*equations.system.parameters, *equations.system.inputs, *equations.system.q)
     taken = frozenset(symbol.name for symbol in symbols)
-    return Layout(columns, Writer(short, taken), taken)
+    return Layout(columns, Writer(truth(short, "short"), taken), taken)
 
 
 def title(equations: "Equations") -> str:
@@ -60,8 +62,8 @@ def title(equations: "Equations") -> str:
 
 def latex(equations: "Equations", steps: bool = False, short: bool = False, document: bool = False) -> str:
     """LaTeX: to put into a document that uses amsmath, or a document of its own."""
-    made = blocks(equations, steps, short)
-    return formats.document(made) if document else formats.latex(made)
+    write = formats.document if truth(document, "document") else formats.latex
+    return write(blocks(equations, steps, short))
 
 
 def markdown(equations: "Equations", steps: bool = False, short: bool = False) -> str:
@@ -71,6 +73,7 @@ def markdown(equations: "Equations", steps: bool = False, short: bool = False) -
 
 def unicode(equations: "Equations", steps: bool = False, short: bool = False, columns: int = 80) -> str:
     """Text for a terminal of so many columns."""
+    columns = whole_number(columns, "columns", 1)
     return formats.plain(blocks(equations, steps, short, columns - formats.INDENT), columns)
 
 

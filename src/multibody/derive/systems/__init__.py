@@ -60,6 +60,6 @@ def system(name: str) -> System:
     >>> system("skate").q
     (x, y, theta)
     """
-    if name not in tuple(SYSTEMS):
+    if not isinstance(name, str) or name not in SYSTEMS:
         raise InputError(f"no system {name!r}: there are {', '.join(SYSTEMS)}")
     return SYSTEMS[name].make()
