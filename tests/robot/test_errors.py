@@ -48,6 +48,7 @@ def test_wrong_sizes(arm, free):
     says(lambda: arm.point_velocity(arm.frames[-1], np.zeros(2), np.zeros(2), np.zeros(2)), "point", "(..., 3)")
     says(lambda: free.rate_matrix(v), "q needs the shape")
     says(lambda: free.interpolate(q, v, 0.5), "q1 needs the shape")
+    says(lambda: free.interpolate(np.stack([q] * 3), q, np.zeros(4)), "q0 and q1, t: batch shapes (3,), (4,) do not")
 
 
 def test_what_is_no_number(arm):
@@ -96,6 +97,14 @@ def test_arguments_of_another_kind(arm):
     says(lambda: arm.rate_inverse(q, "quat"), "parameterisation of an orientation", "got 'quat'")
     says(lambda: arm.kernel("inverse_dynamics", wrenches=[tip, tip]), "expected every frame once", tip)
     says(lambda: arm.kernel("inverse_dynamics", wrenches=tip), "expected a list of frames", tip)
+    says(lambda: arm.kernel("inverse_dynamics", wrenches=[[tip]]), "wrenches: expected a list of frames, got [[")
+    says(lambda: arm.kernel("inverse_dynamics", wrenches=np.eye(2)), "wrenches: expected a list of frames, got array")
+    says(lambda: arm.kernel("jacobian", tip, optional=[["damping"]]), "optional: expected a list of inputs, got [[")
+    says(lambda: arm.jacobian(tip, q, np.eye(2)), "representation: expected a name, got array")
+    says(lambda: arm.rate_matrix(q, np.eye(2)), "parameterisation of an orientation", "got array")
+    says(lambda: arm.rate_inverse(q, np.eye(2)), "parameterisation of an orientation", "got array")
+    says(lambda: arm.astype(np.eye(2)), "dtype: expected 'float64' or 'float32', got array")
+    says(lambda: arm.check(q, limits="no"), "limits: expected True or False, got 'no'")
     says(lambda: arm.kernel(["jacobian"]), "no quantity is named ['jacobian']")
     says(lambda: arm.derivatives("velocity", q, q, frame=tip, representation=["left"]), "expected a name")
     says(lambda: arm.jacobian_in(tip, q, written_in=3), "written_in: expected the name of a frame or a Pose, got int")

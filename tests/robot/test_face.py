@@ -1,5 +1,8 @@
 """What all methods of the face have: `out=`, `threads=`, and arguments that are what they should be."""
 
+import contextlib
+import inspect
+
 import numpy as np
 import pytest
 
@@ -17,8 +20,15 @@ rng = np.random.default_rng(0)
 ROBOT = robot_of("free-body-se3")
 TIP = ROBOT.frames[-1]
 Q, V, A, POINT = ROBOT.random(rng, (6,)), *rng.standard_normal((2, 6, 6)), rng.standard_normal((6, 3))
+HELD = ROBOT.constraints([mb.constraints.PointContact("pin", TIP)])
 
 METHODS = {
+    "normalize": (1.5 * Q,),
+    "integrate": (Q, V),
+    "difference": (Q, Q[::-1]),
+    "interpolate": (Q, Q[::-1], np.linspace(0.0, 1.0, 6)),
+    "rate_matrix": (Q,),
+    "rate_inverse": (Q,),
     "velocity": (TIP, Q, V),
     "acceleration": (TIP, Q, V, A),
     "jacobian": (TIP, Q),
@@ -57,7 +67,21 @@ METHODS = {
     "potential_energy": (Q,),
     "power": (Q, V, A),
     "regressor": (Q, V, A),
+    "derivatives": ("momentum", Q, V),
+    "constrained_dynamics": (HELD, Q, V, A),
+    "constrained_dynamics_derivatives": (HELD, Q, V, A),
+    "impact": (HELD, Q, V),
+    "null_space_projector": (HELD, Q),
+    "support_consistent_velocity": (HELD, Q, np.eye(2, 6), np.ones(2)),
 }
+
+
+def test_no_method_has_one_of_them_alone():
+    taken = {
+        name: inspect.signature(call).parameters for name, call in inspect.getmembers(mb.Robot, inspect.isfunction)
+    }
+    out, threads = ({name for name in taken if which in taken[name] and name[0] != "_"} for which in ("out", "threads"))
+    assert out == threads == {*METHODS, "pose", "poses", "evaluate"}
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -97,6 +121,36 @@ def test_poses_have_their_numbers_in_out(batch):
         ROBOT.pose(TIP, q, out=one[0])
     with mb.eager():
         near(ROBOT.pose(TIP, q, out=one).matrix, ROBOT.pose(TIP, q).matrix, 1e-14)
+
+
+@pytest.mark.parametrize("name", ["rate_matrix", "rate_inverse"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rates_of_euler_angles_have_out_and_the_precision_of_the_robot(name, dtype):
+    call = getattr(ROBOT.astype(dtype), name)
+    expected = call(Q, "euler-zyx", threads=2)
+    assert expected.dtype == dtype
+    out = np.zeros_like(expected)
+    assert call(Q, "euler-zyx", out=out) is out
+    identical(out, expected)
+    with pytest.raises(InputError, match=r"out: expected an array of shape \(6, 6, 6\), got \(6, 7, 6\)"):
+        call(Q, "euler-zyx", out=np.zeros((6, 7, 6), dtype))
+
+
+def test_normalize_in_place():
+    """What it refuses stays as it was."""
+    q = 3.0 * Q
+    assert ROBOT.normalize(q, out=q) is q
+    near(np.linalg.norm(q[:, 3:], axis=-1), np.ones(6), 1e-15)
+    q[4, 3:], q[2, 4] = 0.0, np.nan
+    before = q.copy()
+    for run in (contextlib.nullcontext, mb.eager):
+        with run(), pytest.raises(InputError, match=r"quaternion \(sample 4\): expected a direction, got zero"):
+            ROBOT.normalize(q, out=q)
+        identical(q, before)
+    with pytest.raises(InputError, match="threads: expected a positive integer, got 0"):
+        ROBOT.normalize(q, threads=0)
+    q[4] = Q[4]
+    assert np.isnan(ROBOT.normalize(q)).any(axis=-1).tolist() == [False, False, True, False, False, False]
 
 
 # ---- arguments that are not what they should be ----------------------------------------------------------------------

@@ -146,6 +146,7 @@ class Compiled(Face):
         constraints: Any = None,
         parameters: str | Sequence[str] = (),
         out: Any = None,
+        threads: int | None = None,
         **options: Any,
     ) -> Any:
         """The derivatives of any quantity by each of its arguments, in the tangent space, exact to rounding.
@@ -160,6 +161,7 @@ class Compiled(Face):
             constraints: as in `kernel`.
             parameters: as in `kernel`: numbers of the model that are arguments, so that there are derivatives by them.
             out: a tuple of arrays for the results.
+            threads: over which a batch is split.
             **options: such as representation="left", or wrenches=["tool"] as in `kernel`.
 
         Returns:
@@ -179,7 +181,7 @@ class Compiled(Face):
         key = ("derivatives", request.wrenches, request, given)
         if key not in self._tasks:
             self._tasks[key] = derivatives.task(self.model, request, given)
-        return self._run(key, args, out)
+        return self._run(key, args, out, threads)
 
     def _request(self, item: tuple[Any, ...], wrenches: tuple[str, ...]) -> Request:
         name, *rest = item or ((),)
@@ -232,7 +234,7 @@ class Compiled(Face):
                 task = self._tasks.get(key)
             except TypeError:  # a name that is none, such as a list
                 task = self._task_of(key)
-            inputs = {} if task is None else task.inputs
+            inputs, units = ({}, False) if task is None else (task.inputs, not task.any_length)
             for name, value in zip(inputs, args, strict=False):
                 if name.startswith(WRENCH):
                     floats(value, f"the wrench at {name.removeprefix(WRENCH)!r}", 6)
@@ -243,7 +245,7 @@ class Compiled(Face):
                         parametric.check_units(self.model, array, name)
                     continue
                 array = configuration.sized(self.model, value, name)
-                if name.startswith("q") and not is_traced(array):
+                if units and name.startswith("q") and not is_traced(array):
                     configuration.check_units(self.model, array)
         except InputError as better:
             return better

@@ -80,7 +80,7 @@ class Contacts(Face):
         ((18,), (12,))
         """
         if passive is not False and truth(passive, "passive"):
-            tau = configuration.sized(self.model, tau, "tau") + self._run("passive", (q, v))
+            tau = configuration.sized(self.model, tau, "tau") + self._run("passive", (q, v), threads=threads)
         held = constraints_on(self.model, constraints)
         optional = _given(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         found = self._under("constrained_dynamics", held, (q, v, tau), wrenches, optional, method, out, threads)
@@ -139,9 +139,11 @@ class Contacts(Face):
         optional = _given(held, active, restitution=bounce)
         return Impact(*self._run(("impact", (), held, tuple(optional)), (q, v, *optional.values()), out, threads))
 
-    def null_space_projector(self, constraints: Constraints, q: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def null_space_projector(
+        self, constraints: Constraints, q: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """N_c, (..., nv, nv): of any velocity, the part that the constraints allow.  [RD 3.63]"""
-        return self._run(("null_space_projector", (), constraints_on(self.model, constraints), ()), (q,), out)
+        return self._run(("null_space_projector", (), constraints_on(self.model, constraints), ()), (q,), out, threads)
 
     def support_consistent_velocity(
         self,

@@ -93,7 +93,7 @@ class Kinematics(Face):
             if representation == "mixed":
                 return self._jacobians[frame](q) if out is None else self._jacobians[frame](q, out=out)
             return self._calls["jacobian", frame, representation](q, out=out)
-        except (InputError, TypeError) as error:
+        except (InputError, TypeError, ValueError) as error:  # an array is no name
             raise self._explained(error, ("jacobian", frame, representation), (q,)) from None
 
     def jacobian_dot(

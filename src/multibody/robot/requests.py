@@ -66,17 +66,19 @@ class Request:
         for option in entry.required:
             if option not in chosen:
                 raise InputError(f"{model.name}.{name} needs {option}=")
-        if wrenches and not entry.wrenches:
+        pushed = _distinct(wrenches, f"{model.name}.{name}, wrenches", "frame")
+        if pushed and not entry.wrenches:
             raise InputError(f"{model.name}.{name} takes no external wrenches")
-        for at in _distinct(wrenches, f"{model.name}.{name}, wrenches", "frame"):
+        for at in pushed:
             model.frame(at)
         given = (optional,) if isinstance(optional, str) else optional
-        for each in _distinct(given, f"{model.name}.{name}, optional", "input"):
+        given = _distinct(given, f"{model.name}.{name}, optional", "input")
+        for each in given:
             if each not in entry.optional:
                 takes = ", ".join(entry.optional) or "none"
                 raise InputError(f"{model.name}.{name} has no optional input {each!r}; it has {takes}")
         held = None if constraints is None else constraints_on(model, constraints)
-        return Request(name, frame, tuple(sorted(chosen.items())), tuple(wrenches), held, tuple(given))
+        return Request(name, frame, tuple(sorted(chosen.items())), pushed, held, given)
 
     def inputs(self) -> tuple[str, ...]:
         """The names of the inputs."""
@@ -153,12 +155,17 @@ def length(model: Model, name: str) -> int:
     return 6 if name.startswith(WRENCH) else SIZES.get(name, model.nv)
 
 
-def _distinct(names: Any, what: str, kind: str) -> Any:
-    if isinstance(names, str | set | frozenset) or not isinstance(names, Collection):  # a set has no order
+def _distinct(names: Any, what: str, kind: str) -> tuple[Any, ...]:
+    listed = isinstance(names, Collection) and not isinstance(names, str | set | frozenset)  # a set has no order
+    try:
+        once = listed and len(set(names)) == len(names)
+    except TypeError:  # one of them is a list
+        listed = once = False
+    if not listed:
         raise InputError(f"{what}: expected a list of {kind}s, got {names!r}")
-    if len(set(names)) < len(names):
+    if not once:
         raise InputError(f"{what}: expected every {kind} once, got {names!r}")
-    return names
+    return tuple(names)
 
 
 def _place(model: Model, frame: str) -> tuple[Any, ...]:

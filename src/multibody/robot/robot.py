@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import regressor as regression
 from multibody.compiler.config import config
 from multibody.errors import InputError
-from multibody.geometry._arrays import numbers
+from multibody.geometry._arrays import batch_shape, is_traced, numbers
 from multibody.model import actuation, configuration, parametric, show
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
@@ -21,15 +21,17 @@ from multibody.robot._contacts import Contacts
 from multibody.robot._dynamics import Dynamics
 from multibody.robot._kinematics import Kinematics
 from multibody.robot._surgery import Surgery
+from multibody.robot.quantity import truth
 
 
 class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
     """A robot: its model, and everything that can be computed about it.
 
     Functions of q (..., nq), v, a, tau (..., nv) take single states and batches of any leading shape, which broadcast,
-    lists too, and `out=`; they are compiled when first used. `with mb.eager():` runs the plain NumPy instead. What they
-    return has the precision of the robot, float64 unless `astype` says otherwise. Robots are frozen: surgery
-    returns new ones. They compare, hash, copy and pickle by their models, and can be shared between threads.
+    lists too, `out=`, arrays for the results, and `threads=`, those over which a batch is split; they are compiled when
+    first used. `with mb.eager():` runs the plain NumPy instead. What they return has the precision of the robot,
+    float64 unless `astype` says otherwise. Robots are frozen: surgery returns new ones. They compare, hash, copy and
+    pickle by their models, and can be shared between threads.
 
     >>> import multibody as mb
     >>> robot = mb.load("planar-arm")
@@ -111,37 +113,51 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
         """q as an array, when it is a configuration of the robot; an InputError that says what is wrong otherwise."""
-        return configuration.check(self.model, q, limits=limits)
+        return configuration.check(self.model, q, limits=truth(limits, "limits"))
 
-    def normalize(self, q: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """q with quaternions of length one."""
-        result = configuration.normalize(self.model, configuration.sized(self.model, q, "q").astype(self.dtype))
-        return kernels.handed(result, out, self.dtype)
+        found = self._run("normalize", (q,), threads=threads)
+        if not is_traced(found) and np.isnan(found).any():  # the plain source tells where there are zeros, and raises
+            with np.errstate(all="ignore"):
+                configuration.normalize(self.model, configuration.sized(self.model, q, "q"))
+        return kernels.handed(found, out, self.dtype)  # last, since `out` may be q
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """The configuration after moving at the velocity dv for one unit of time.  [MDN 77-79]"""
-        return self._run("integrate", (q, dv), out)
+        return self._run("integrate", (q, dv), out, threads)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None) -> NDArray[Any]:
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """The dv, the shortest, with integrate(q0, dv) = q1."""
-        return self._run("difference", (q0, q1), out)
+        return self._run("difference", (q0, q1), out, threads)
 
-    def interpolate(self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> NDArray[Any]:
+    def interpolate(
+        self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """q0 at t = 0, q1 at t = 1, the shortest way; t of any batch shape."""
-        way = self.difference(q0, q1)
-        return self.integrate(q0, way * numbers(t, "t", way)[..., None])
+        way = self.difference(q0, q1, threads=threads)
+        share = numbers(t, "t", way)
+        batch_shape("q0 and q1, t", (way, 1), (share, 0))
+        return self.integrate(q0, way * share[..., None], out=out, threads=threads)
 
-    def rate_matrix(self, q: ArrayLike, base: str = "quaternion", *, out: Any = None) -> NDArray[Any]:
-        """F(q), (..., nq, nv): q' = F(q) v; `base` can be "euler-zyx", ...  [Kindr §Coordinate Rates; RD 2.262]"""
-        if base == "quaternion":
-            return self._run("rate_matrix", (q,), out)
-        return configuration.rate_matrix(self.model, self._q(q), base)
+    def rate_matrix(
+        self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
+        """F(q), (..., nq, nv): q' = F(q) v.  [Kindr §Coordinate Rates; RD 2.262]
 
-    def rate_inverse(self, q: ArrayLike, base: str = "quaternion", *, out: Any = None) -> NDArray[Any]:
+        `base` can be "euler-zyx", ...: that is plain NumPy, in one thread.
+        """
+        if isinstance(base, str) and base == "quaternion":
+            return self._run("rate_matrix", (q,), out, threads)
+        return kernels.handed(configuration.rate_matrix(self.model, self._q(q), base), out, self.dtype)
+
+    def rate_inverse(
+        self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
+    ) -> NDArray[Any]:
         """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
-        if base == "quaternion":
-            return self._run("rate_inverse", (q,), out)
-        return configuration.rate_inverse(self.model, self._q(q), base)
+        if isinstance(base, str) and base == "quaternion":
+            return self._run("rate_inverse", (q,), out, threads)
+        return kernels.handed(configuration.rate_inverse(self.model, self._q(q), base), out, self.dtype)
 
     def parameters(self) -> NDArray[Any]:
         """(bodies, 10): m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each moving body about its frame's origin."""
@@ -226,6 +242,6 @@ def _revive(model: Model, dtype: str) -> Robot:
 
 def _precision(dtype: Any) -> np.dtype[Any]:
     for known in (np.dtype(np.float64), np.dtype(np.float32)):
-        if dtype in (known, known.name):
+        if isinstance(dtype, str | type | np.dtype) and dtype in (known, known.name):
             return known
     raise InputError(f"dtype: expected 'float64' or 'float32', got {dtype!r}")
