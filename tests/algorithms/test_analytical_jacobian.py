@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume
 
 import multibody as mb
 from multibody.algorithms import analytical_jacobian, kinematics
@@ -12,7 +12,8 @@ from multibody.geometry import rates
 from ..laws.tools import mul, near
 from ..model.trees import random_model, random_state
 from ..surface import PARAMETERISATIONS, POSITIONS
-from .states import State, rate, states
+from .covering import law
+from .states import State, rate
 
 
 def state(seed=5):
@@ -39,7 +40,7 @@ def test_rates_of_position_parameters(position):
     near(mul(J, s.v), rate(s, chi), 1e-8)
 
 
-@given(states())
+@law()
 def test_parameters_give_the_pose_back(s):
     chi = analytical_jacobian.parameters(s.model, s.frame, s.q, "rotation-vector", "cylindrical")
     pose = kinematics.pose(s.model, s.frame, s.q)
@@ -47,7 +48,7 @@ def test_parameters_give_the_pose_back(s):
     near(rates.rotation("rotation-vector", chi[3:]).matrix, pose.rotation.matrix, 1e-11)
 
 
-@given(states())
+@law()
 def test_geometric_jacobian_is_the_rates_times_the_analytical_one(s):
     """E J_A = J.  [RD 2.149-2.150]"""
     chi = analytical_jacobian.parameters(s.model, s.frame, s.q, "euler-zyx")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume
 
 import multibody as mb
 from multibody.algorithms import centroidal, kinematics
@@ -14,7 +14,8 @@ from multibody.model.joints import Revolute
 
 from ..laws.tools import mul, near
 from ..model.trees import random_model, random_state
-from .states import rate, states
+from .covering import law
+from .states import rate
 
 
 def by_bodies(s, q, v):
@@ -31,7 +32,7 @@ def by_bodies(s, q, v):
     return p, l, first
 
 
-@given(states())
+@law()
 def test_momenta_are_the_sums_over_the_bodies(s):
     assume(s.model.mass > 0)
     p, l, first = by_bodies(s, s.q, s.v)
@@ -41,7 +42,7 @@ def test_momenta_are_the_sums_over_the_bodies(s):
     near(centroidal.centroidal_momentum(s.model, s.q, s.v), np.concatenate([p, l - np.cross(c, p)]), 1e-10)
 
 
-@given(states())
+@law()
 def test_com_jacobian(s):
     assume(s.model.mass > 0)
     J = centroidal.com_jacobian(s.model, s.q)
@@ -50,7 +51,7 @@ def test_com_jacobian(s):
     near(centroidal.com_velocity(s.model, s.q, s.v), mul(J, s.v), 1e-12)
 
 
-@given(states())
+@law()
 def test_centroidal_momentum_matrix(s):
     assume(s.model.mass > 0)
     A = centroidal.centroidal_momentum_matrix(s.model, s.q)
@@ -60,7 +61,7 @@ def test_centroidal_momentum_matrix(s):
     near(A_dot, rate(s, lambda q, _: centroidal.centroidal_momentum_matrix(s.model, q)), 1e-7)
 
 
-@given(states())
+@law()
 def test_rate_of_the_centroidal_momentum(s):
     assume(s.model.mass > 0)
     found = centroidal.centroidal_momentum_rate(s.model, s.q, s.v, s.a)
@@ -70,22 +71,21 @@ def test_rate_of_the_centroidal_momentum(s):
     near(found, mul(A, s.a) + mul(A_dot, s.v), 1e-9)
 
 
-@given(states(floating=True, velocity="mixed"))
+@law(floating=True, pairs=False)
 def test_forces_on_a_free_base_change_the_momentum(s):
     """With the other joints' torques inside, outer forces are those on the base and gravity.  [RD 3.19-3.20]"""
-    base = s.model.bases[0]
-    assume(base.parent is None)
-    tau = rnea(s.model, s.q, s.v, s.a)
-    at = kinematics.pose(s.model, base.child, s.q).position - centroidal.center_of_mass(s.model, s.q)
+    model = s.model.with_(velocity="mixed")
+    base = model.bases[0]
+    tau = rnea(model, s.q, s.v, s.a)
+    at = kinematics.pose(model, base.child, s.q).position - centroidal.center_of_mass(model, s.q)
     f, torque = tau[:3], tau[3:6]
-    outer = np.concatenate([f + s.model.mass * np.array(s.model.gravity), torque + np.cross(at, f)])
-    near(centroidal.centroidal_momentum_rate(s.model, s.q, s.v, s.a), outer, 1e-9)
+    outer = np.concatenate([f + model.mass * np.array(model.gravity), torque + np.cross(at, f)])
+    near(centroidal.centroidal_momentum_rate(model, s.q, s.v, s.a), outer, 1e-9)
 
 
-@given(states(floating=True))
+@law(floating=True, pairs=False)
 def test_centroidal_inertia_is_that_of_the_robot_as_one_body(s):
     """A robot whose inner joints stand still moves as a rigid body."""
-    assume(len(s.model.children(0)) == 1)
     base = s.model.bases[0]
     v = np.zeros(s.model.nv)
     v[base.v] = s.rng.standard_normal(6)

@@ -17,6 +17,7 @@ from multibody.algorithms.constraints import (
     RollingContact,
     SurfaceContact,
     Weld,
+    stated,
 )
 from multibody.algorithms.generalized_forces import Action, generalized_force
 from multibody.errors import InputError
@@ -30,6 +31,7 @@ QUADRUPED = mb.load("quadruped").model
 FEET = ("foot-lf", "foot-rf", "foot-lh", "foot-rh")
 CORNERS = ((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.1, 0.1, 0.0))
 EPS = 1e-6
+FOOT = PointContact("foot", "foot-lf")
 
 
 def four_bar():
@@ -316,13 +318,18 @@ def test_bad_sets(constraints, words):
         (lambda: RollingContact("a", "foot-lf", [0.1, 0.2]), "expected a finite number"),
         (lambda: JointCoupling("a", "hip", "knee", np.nan), "expected a finite number, got nan"),
         (lambda: JointCoupling("a", "hip", "knee", 1.0, 0.0, (np.nan,)), "expected a finite number, got nan"),
+        (lambda: JointCoupling("a", "hip", "knee", higher=5), "expected a list of higher coefficients, got 5"),
         (lambda: FrameContact("a", "foot-lf", (0.0, 0.0, 0.0)), "expected one Pose"),
         (lambda: FrameContact("a", "foot-lf", Pose(Rotation.identity(), np.zeros((2, 3)))), "expected one Pose"),
         (lambda: Weld("a", "foot-lf", "foot-rf", (0.0, 0.0, 0.0)), "expected one Pose"),
         (lambda: SurfaceContact("a", "foot-lf", None), "constraint 'a': expected real floats"),
+        (lambda: ConstraintSet(mb.load("quadruped"), [FOOT]), "expected the Model of a robot, got Robot"),
+        (lambda: ConstraintSet(QUADRUPED, [FOOT], alternatives="no"), "alternatives: expected True or False, got 'no'"),
+        (lambda: stated(mb.load("quadruped")), "stated: expected the Model of a robot, got Robot"),
+        (lambda: stated(QUADRUPED, inactive=1), "inactive: expected True or False, got 1"),
     ],
 )
-def test_bad_numbers(make, words):
+def test_bad_arguments(make, words):
     with pytest.raises(InputError, match=words):
         make()
 

@@ -9,9 +9,14 @@ from hypothesis import assume
 from ..laws import test_random_trees as random_trees
 from ..laws.tools import near
 from ..model.trees import MOVING
+from . import test_analytical_jacobian as analytical_jacobian
 from . import test_base_representations as base_representations
+from . import test_centroidal as centroidal
 from . import test_derivatives as derivatives
 from . import test_jacobian as jacobian
+from . import test_jacobian_in as jacobian_in
+from . import test_kinematics as kinematics
+from . import test_wrenches as wrenches
 from .covering import BASES, FLOATING, base_of, branches, coupled, covering, gaps, kinds_of, law, met, way
 
 
@@ -56,8 +61,24 @@ def test_a_law_has_the_same_random_numbers_every_time():
     near(np.array(found[half:]), np.array(found[:half]), 0.0)
 
 
-@pytest.mark.parametrize("module", [random_trees, derivatives, jacobian, base_representations])
+@pytest.mark.parametrize(
+    "module",
+    [
+        random_trees,
+        analytical_jacobian,
+        base_representations,
+        centroidal,
+        derivatives,
+        jacobian,
+        jacobian_in,
+        kinematics,
+        wrenches,
+    ],
+)
 def test_all_tests_of_random_robots_are_laws(module):
-    """But for that of long chains, which is about their length."""
+    """But for that of long chains, which is about their length, and that of the world, on which no base may float."""
     drawn = {name for name, test in vars(module).items() if getattr(test, "is_hypothesis_test", False)}
-    assert drawn <= {"test_long_chains_go_through_the_articulated_bodies"}
+    assert drawn <= {
+        "test_long_chains_go_through_the_articulated_bodies",
+        "test_a_wrench_on_the_world_does_nothing",
+    }

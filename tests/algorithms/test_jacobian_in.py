@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 import multibody as mb
 from multibody.algorithms import jacobian, kinematics
@@ -12,10 +11,10 @@ from multibody.model import base_velocity, configuration
 
 from ..laws.tools import near
 from ..robot.robots import identical, robot_of
-from .states import few, states
+from .covering import law
 
 
-@given(states(floating=True))
+@law(floating=True)
 def test_the_base_velocity_can_be_written_in_any_frame(s):
     """[MDN 75-76]: C_v_WB is the base's twist moved to C; the motion of the frame is the same."""
     nobody = Pose.random(s.rng)
@@ -30,8 +29,7 @@ def test_the_base_velocity_can_be_written_in_any_frame(s):
         near(jacobian.jacobian_in(s.model, s.frame, s.q, base=base) @ u, F_v, 1e-9)
 
 
-@few
-@given(states(floating=True))
+@law(floating=True, pairs=False)
 def test_the_bases_own_frame_and_that_where_it_stands_are_left_and_right(s):
     (joint,) = s.model.bases
     for base, name in ((joint.pose(s.q), "left"), (joint.placement, "right")):
@@ -39,8 +37,7 @@ def test_the_bases_own_frame_and_that_where_it_stands_are_left_and_right(s):
         near(found, jacobian.jacobian(s.model.with_(velocity=name), s.frame, s.q, "right"), 1e-9)
 
 
-@few
-@given(states(floating=True))
+@law(floating=True, pairs=False)
 def test_batches_of_frames(s):
     """One place for each sample, or many for one configuration."""
     q = configuration.random(s.model, s.rng, (3,))

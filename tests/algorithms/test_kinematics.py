@@ -1,8 +1,6 @@
 """Poses, velocities and accelerations of frames and points of random robots, against finite differences."""
 
 import numpy as np
-import pytest
-from hypothesis import given
 
 from multibody.algorithms import kinematics
 from multibody.geometry.operators import ad
@@ -10,10 +8,11 @@ from multibody.model import configuration
 
 from ..laws.tools import mul, near
 from ..model.trees import world_poses
-from .states import REPRESENTATIONS, few, rate, states, twist
+from .covering import law
+from .states import REPRESENTATIONS, rate, twist
 
 
-@given(states())
+@law()
 def test_pose_is_the_product_of_the_joints_poses(s):
     bodies = world_poses(s.model, s.q)
     found = kinematics.frame_poses(s.model, s.q)
@@ -24,7 +23,7 @@ def test_pose_is_the_product_of_the_joints_poses(s):
         near(kinematics.pose(s.model, name, s.q).matrix, pose.matrix, 1e-13)
 
 
-@given(states())
+@law()
 def test_velocity_is_the_rate_of_the_pose(s):
     for frame in s.some_frames:
         H = kinematics.pose(s.model, frame, s.q).matrix
@@ -34,7 +33,7 @@ def test_velocity_is_the_rate_of_the_pose(s):
             near(found, twist(H, H_dot, representation), 1e-8)
 
 
-@given(states())
+@law()
 def test_acceleration_is_the_rate_of_the_velocity(s):
     """Apparent: of the numbers.  [MDN 44]"""
     for frame in s.some_frames:
@@ -43,7 +42,7 @@ def test_acceleration_is_the_rate_of_the_velocity(s):
             near(kinematics.acceleration(s.model, frame, s.q, s.v, s.a, name), expected, 1e-8)
 
 
-@given(states())
+@law()
 def test_intrinsic_acceleration_is_one_vector_in_three_frames(s):
     """Seen from the world, where it is the apparent one, taken to each frame by its own map.  [MDN 47]"""
     frame = s.frame
@@ -61,7 +60,7 @@ def test_intrinsic_acceleration_is_one_vector_in_three_frames(s):
     near(apparent - mixed, ad(turning) @ np.concatenate([omega[:3], np.zeros(3)]), 1e-9)
 
 
-@given(states())
+@law()
 def test_points_move_as_the_frame_that_carries_them(s):
     r = s.rng.standard_normal(3)
 
@@ -75,13 +74,12 @@ def test_points_move_as_the_frame_that_carries_them(s):
     near(kinematics.point_acceleration(s.model, s.frame, s.q, s.v, s.a, r), rate(s, velocity), 1e-8)
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS)
-@few
-@given(s=states())
-def test_batches_are_their_samples(representation, s):
+@law(pairs=False)
+def test_batches_are_their_samples(s):
     q = configuration.random(s.model, s.rng, (2, 1))
     v = np.stack([s.v, 2 * s.v, -s.v])
-    found = kinematics.velocity(s.model, s.frame, q, v, representation)
-    assert found.shape == (2, 3, 6)
-    for i, k in np.ndindex(2, 3):
-        near(found[i, k], kinematics.velocity(s.model, s.frame, q[i, 0], v[k], representation), 1e-12)
+    for representation in REPRESENTATIONS:
+        found = kinematics.velocity(s.model, s.frame, q, v, representation)
+        assert found.shape == (2, 3, 6)
+        for i, k in np.ndindex(2, 3):
+            near(found[i, k], kinematics.velocity(s.model, s.frame, q[i, 0], v[k], representation), 1e-12)

@@ -170,6 +170,46 @@ def test_massless_links_between():
         maximal.link_velocities(model, q, v, ["link0", "link0"])
 
 
+WITH_NAMES = {
+    "link_velocities": lambda model, names: maximal.link_velocities(model, Q, np.zeros(3), names),
+    "link_jacobian": lambda model, names: maximal.link_jacobian(model, Q, names),
+    "joint_velocities": lambda model, names: maximal.joint_velocities(model, Q, np.zeros((3, 6)), names),
+    "by_joint": lambda model, names: maximal.joint_velocities_by_joint(model, Q, np.zeros((3, 6)), names),
+    "check_velocities": lambda model, names: maximal.check_velocities(model, Q, np.zeros((3, 6)), names),
+    "connectivity": maximal.connectivity,
+    "parent_rotations": lambda model, names: maximal.parent_rotations(model, Q, names),
+    "relative": lambda model, names: maximal.relative_angular_velocities(model, Q, np.zeros((3, 3)), names),
+    "local_jacobian": lambda model, names: maximal.local_jacobian(model, Q, names),
+    "generalized_force": lambda model, names: maximal_forces.generalized_force(model, Q, np.zeros((3, 6)), names),
+    "at_centres": lambda model, names: maximal_forces.at_centres(model, Q, np.zeros((3, 6)), np.zeros((3, 3)), names),
+    "least_forces": lambda model, names: maximal_forces.least_forces(model, Q, np.zeros(3), names),
+    "applied_forces": lambda model, names: maximal_forces.applied_forces(model, Q, np.zeros(3), names),
+    "joint_torques": lambda model, names: maximal_forces.joint_torques(model, Q, np.zeros(3), names),
+    "body_torques": lambda model, names: maximal_forces.body_torques(model, Q, np.zeros((3, 3)), names),
+    "of_torques": lambda model, names: maximal_forces.generalized_force_of_torques(model, Q, np.zeros((3, 3)), names),
+    "both": lambda model, names: maximal_forces.least_forces_and_torques(
+        model, Q, np.zeros(3), np.zeros((3, 3)), names
+    ),
+}
+Q = np.array([0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("name", WITH_NAMES)
+def test_names_that_are_none(name):
+    """A set has no order, and V has one."""
+    call, arm = WITH_NAMES[name], mb.load("planar-arm")
+    names = maximal.link_names(arm.model)
+    expected = call(arm.model, None)
+    for same_names in (names, list(names), np.array(names), dict.fromkeys(names)):
+        np.testing.assert_array_equal(call(arm.model, same_names), expected)
+    for bad in (5, "link1", set(names), [["link1"]], [5], np.zeros((2, 2)), (x for x in names)):
+        with pytest.raises(InputError, match=r"names: expected the names of different links in a list, got"):
+            call(arm.model, bad)
+    for bad in (arm, 5, None):
+        with pytest.raises(InputError, match=rf"expected the Model of a robot, .*got {type(bad).__name__}"):
+            call(bad, None)
+
+
 def test_axes_that_links_cannot_tell_apart():
     """Two hinges on one axis with nothing between: no velocity of links tells their rates."""
     b = Builder("twice")

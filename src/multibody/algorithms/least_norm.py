@@ -13,8 +13,12 @@ from numpy.typing import NDArray
 from multibody.algorithms._parts import mirrored
 from multibody.geometry._arrays import eye_like, matrix, transpose
 
-RANK_WITHIN = 1e-9
-"""The share of the largest pivot below which one counts as zero."""
+PIVOT_WITHIN = 1e-9
+"""The share of the largest pivot below which one counts as zero.
+
+Pivots go with the squares of the rows of J: rows are dropped below some 3e-5 of the largest, which the rounding errors
+of J M^-1 J^T ask for. `constraints._constraint.RANK_WITHIN`, of singular values of J itself, is finer.
+"""
 NOTHING = 1e-20
 """Entries of J M^-1 J^T, in 1/kg, that come from rounding errors of zero rows; float32 has larger ones."""
 
@@ -53,7 +57,7 @@ def _factors(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     """W, (..., n, n), D^+, (..., n), and ones at the pivots that are zero, (..., n)."""
     n = A.shape[-1]
     rounding = 100 * float(np.finfo(A.dtype).eps)
-    within, nothing = max(RANK_WITHIN, rounding), max(NOTHING, rounding**2)
+    within, nothing = max(PIVOT_WITHIN, rounding), max(NOTHING, rounding**2)
     zero, one = np.zeros_like(A[..., 0, 0]), np.ones_like(A[..., 0, 0])
     H = [[A[..., i, k] for k in range(n)] for i in range(n)]
     W = [[one if i == k else zero for k in range(n)] for i in range(n)]

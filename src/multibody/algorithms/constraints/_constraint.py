@@ -14,7 +14,7 @@ from multibody.model.model import Model
 Point = tuple[float, float, float]
 
 RANK_WITHIN = 1e-9
-"""Singular values below this times the largest count as zero."""
+"""Singular values of J below this times the largest count as zero; `least_norm.PIVOT_WITHIN` is of their squares."""
 
 
 class Constraint(ABC):
@@ -35,11 +35,14 @@ class Constraint(ABC):
     ...         return mb.Robot(model).com_jacobian(q)[..., 2:, :]
     ...
     ...     def bias(self, model, q, v):
-    ...         return mb.Robot(model).com_acceleration(q, v, 0 * v)[..., 2:]
+    ...         return mb.Robot(model).centroidal_momentum_rate(q, v, 0 * v)[..., 2:3] / model.mass
     >>> robot = mb.load("quadruped")
     >>> held = robot.constraints([Level("height of the centre of mass")])
     >>> held.row_names, held.ranks(robot.home()).rank
     (('height of the centre of mass[0]',), 1)
+    >>> a, f = robot.constrained_dynamics(held, robot.home(), np.ones(18), np.zeros(18))
+    >>> bool(np.abs(held.jacobian(robot.home()) @ a + held.bias(robot.home(), np.ones(18))) < 1e-9)
+    True
     """
 
     name: str

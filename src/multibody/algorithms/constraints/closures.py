@@ -4,6 +4,7 @@ A second frame that is None is the world: points and poses there are those in th
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,38 @@ class PointClosure(Constraint):
 
 
 @dataclass(frozen=True)
-class Weld(Constraint):
+class _PoseClosure(Constraint):
+    """The abstract base of those that tie a pose in one frame to a pose in another."""
+
+    name: str
+    first: str
+    second: str | None = None
+    """None is the world."""
+    first_pose: Pose = HERE
+    """Of what is tied, in the first frame."""
+    second_pose: Pose = HERE
+    """Where it is tied to, in the second frame."""
+
+    def __post_init__(self) -> None:
+        for each in (self.first_pose, self.second_pose):
+            one_pose(each, self.name)
+
+    def check(self, model: Model) -> None:
+        two_bodies(model, self.first, self.second, self.name)
+
+    def _poses(self, model: Model, q: NDArray[Any]) -> tuple[Pose, Pose]:
+        return _pose(model, self.first, q, self.first_pose), _pose(model, self.second, q, self.second_pose)
+
+    def _jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+        """(..., 6, nv), of both poses as if they were welded."""
+        return _difference(model, self.first, self.second, q, *_origins(self.first_pose, self.second_pose))
+
+    def _bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        return _bias(model, self.first, self.second, q, v, *_origins(self.first_pose, self.second_pose))
+
+
+@dataclass(frozen=True)
+class Weld(_PoseClosure):
     """Two frames stay on each other: six rows, positions and angular velocities along the world's axes.
 
     >>> import multibody as mb
@@ -80,44 +112,27 @@ class Weld(Constraint):
     (6, True)
     """
 
-    name: str
-    first: str
-    second: str | None = None
-    """None is the world."""
-    first_pose: Pose = HERE
-    """Of what is welded, in the first frame."""
-    second_pose: Pose = HERE
-    """Where it is welded to, in the second frame."""
-
-    def __post_init__(self) -> None:
-        for each in (self.first_pose, self.second_pose):
-            one_pose(each, self.name)
-
     @property
     def rows(self) -> int:
         return 6
 
     def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        one = _pose(model, self.first, q, self.first_pose)
-        two = _pose(model, self.second, q, self.second_pose)
+        one, two = self._poses(model, q)
         return np.concatenate([one.position - two.position, one.rotation.boxminus(two.rotation)], axis=-1)
 
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _difference(model, self.first, self.second, q, *_origins(self.first_pose, self.second_pose))
+        return self._jacobian(model, q)
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return _bias(model, self.first, self.second, q, v, *_origins(self.first_pose, self.second_pose))
+        return self._bias(model, q, v)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)
 
-    def check(self, model: Model) -> None:
-        two_bodies(model, self.first, self.second, self.name)
-
 
 @dataclass(frozen=True)
-class HingeClosure(Constraint):
-    """Two frames share their origin and their z axis: five rows.
+class HingeClosure(_PoseClosure):
+    """Two frames share their origin and their z axis, that of the hinge: five rows.
 
     With z of the first frame and x, y of the second, the last two errors are x·z and y·z: they vanish for opposed axes,
     too, so start near the configuration that is meant.
@@ -128,19 +143,6 @@ class HingeClosure(Constraint):
     >>> door.row_names[-1], door.rank(robot.model, robot.home())
     ('door[4]', 5)
     """
-
-    name: str
-    first: str
-    second: str | None = None
-    """None is the world."""
-    first_pose: Pose = HERE
-    """Of the hinge, in the first frame: its axis is z of that."""
-    second_pose: Pose = HERE
-    """Of the hinge, in the second frame."""
-
-    def __post_init__(self) -> None:
-        for each in (self.first_pose, self.second_pose):
-            one_pose(each, self.name)
 
     @property
     def rows(self) -> int:
@@ -153,13 +155,13 @@ class HingeClosure(Constraint):
         return np.concatenate([one.position - two.position, tilt], axis=-1)
 
     def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        J = _difference(model, self.first, self.second, q, *_origins(self.first_pose, self.second_pose))
+        J = self._jacobian(model, q)
         z, across = _axes(*self._poses(model, q))
         normals = np.stack([cross3(z, x) for x in across], axis=-2)
         return np.concatenate([J[..., :3, :], np.matmul(normals, J[..., 3:, :])], axis=-2)
 
     def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        a = _bias(model, self.first, self.second, q, v, *_origins(self.first_pose, self.second_pose))
+        a = self._bias(model, q, v)
         w1, w2 = (_velocity(model, frame, q, v, ORIGIN)[..., 3:] for frame in (self.first, self.second))
         z, across = _axes(*self._poses(model, q))
         tilt = []
@@ -170,12 +172,6 @@ class HingeClosure(Constraint):
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)[:1]
-
-    def check(self, model: Model) -> None:
-        two_bodies(model, self.first, self.second, self.name)
-
-    def _poses(self, model: Model, q: NDArray[Any]) -> tuple[Pose, Pose]:
-        return _pose(model, self.first, q, self.first_pose), _pose(model, self.second, q, self.second_pose)
 
 
 @dataclass(frozen=True)
@@ -261,6 +257,8 @@ class JointCoupling(Constraint):
     def __post_init__(self) -> None:
         for each in ("ratio", "offset"):
             object.__setattr__(self, each, number(getattr(self, each), self.name))
+        if not isinstance(self.higher, Iterable):
+            raise InputError(f"constraint {self.name!r}: expected a list of higher coefficients, got {self.higher!r}")
         object.__setattr__(self, "higher", tuple(number(each, self.name) for each in self.higher))
 
     @property

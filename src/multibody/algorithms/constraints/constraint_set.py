@@ -77,6 +77,10 @@ class ConstraintSet:
     """
 
     def __init__(self, model: Model, constraints: Iterable[Constraint], *, alternatives: bool = False) -> None:
+        if not isinstance(model, Model):
+            raise InputError(f"constraints: expected the Model of a robot, got {type(model).__name__}")
+        if not isinstance(alternatives, bool | np.bool_):
+            raise InputError(f"alternatives: expected True or False, got {alternatives!r}")
         if not isinstance(constraints, Iterable):
             raise InputError(f"{model.name}: expected a list of constraints, got {type(constraints).__name__}")
         self.model = model
