@@ -370,3 +370,13 @@ def test_a_warm_start_does_not_trace():
     outputs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
                for _ in range(2)]  # fmt: skip
     assert outputs == [["traced", "(2,)"], ["(2,)"]]
+
+
+def test_sources_that_changed_under_a_process_are_not_taken_for_its_own(tmp_path, monkeypatch):
+    (tmp_path / "one.py").write_text("x = 1")
+    monkeypatch.setattr(cache, "_BEGUN", time.time() + 1)  # after the file was written
+    assert cache.source_digest(tmp_path) == cache.source_digest(tmp_path)
+    monkeypatch.setattr(cache, "_BEGUN", time.time() - 1)
+    assert cache.source_digest(tmp_path) != cache.source_digest(tmp_path)
+    os.utime(tmp_path / "one.py", (2e10, 2e10))  # a clock that is wrong
+    assert cache.source_digest(tmp_path) == cache.source_digest(tmp_path)

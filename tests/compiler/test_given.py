@@ -3,6 +3,7 @@
 import ctypes
 import mmap
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def rows_read(cut):
 
 def test_only_elements_of_one_segment_are_read_from_rows(monkeypatch):
     _, whole = made(monkeypatch)
-    elsewhere = {(0, k) for k in range(3, 8)}  # which are results, too
+    elsewhere = {(0, k) for k in range(3, 8)} | {(1, k) for k in range(3)}  # which are results, too; and a short one
     places = rows_read(whole)
     assert len(places) == len(set(places))
     assert set(places) == {(k, e) for k, e, slot in whole.inputs if slot < 0}
@@ -171,3 +172,27 @@ def test_scans_and_loops_keep_their_slots():
     np.testing.assert_allclose(last, x, atol=1e-15)
     kernel = mb.compile(lambda x: mb.loop(3, lambda y: np.sin(y) * x, x), 300)
     assert "@point_rows" not in kernel.ir
+
+
+@pytest.mark.parametrize("size", [1, 20])
+def test_many_arguments_need_no_large_stack(size):
+    """The table of rows lies where the slots do, on the heap when it is large."""
+
+    def function(*args):
+        total = args[0]
+        for x in args:
+            total = 0.5 * total + np.sin(x)
+        return total
+
+    count = 300
+    kernel = mb.compile(function, *[(size,)] * count, names=[f"x{k}" for k in range(count)], dtype="float32")
+    args = list(np.random.default_rng(0).uniform(-1, 1, (count, 40, size)).astype(np.float32))
+    found = []
+    before = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: found.append(kernel(*args)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    np.testing.assert_allclose(found[0], function(*args), atol=1e-5)

@@ -410,6 +410,33 @@ def test_quaternions_of_another_length_are_found_wherever_they_are(dtype):
         wrong[row, start] = np.nan
         for way in ways.values():
             way(wrong, y)
-    with pytest.raises(InputError, match="y: expected a unit quaternion"):
-        kernel(x, 2 * y[0])
+    for factor in (2, 1e30):  # whose square is no float32
+        with pytest.raises(InputError, match="y: expected a unit quaternion"):
+            kernel(x, (factor * y[0]).astype(dtype))
     assert kernel(x[:0], y[:0]).shape == (0, 3)
+
+
+def test_quaternions_are_checked_with_optional_arguments_too():
+    def function(q, w=None):
+        return q if w is None else w * q
+
+    kernel = mb.compile(function, 4, names=("q",), optional={"w": ()}, quaternions={"q": (0,)})
+    q = np.array([2.0, 0.0, 0.0, 0.0])
+    for given in ({}, {"w": 1.0}):
+        assert kernel(q / 2, **given).tolist() == [1.0, 0.0, 0.0, 0.0]
+        with pytest.raises(InputError, match=r"q: expected a unit quaternion .* of length 2"):
+            kernel(q, **given)
+
+
+@pytest.mark.parametrize(
+    ("quaternions", "message"),
+    [
+        ({"p": (0,)}, r"no argument is called 'p'; there are \['q'\]"),
+        ({"q": (3,)}, "expected an element of 'q' from 0 to 2, got 3"),
+        ({"q": (-1,)}, "got -1"),
+        ({"q": (0.5,)}, "got 0.5"),
+    ],
+)
+def test_quaternions_lie_in_an_argument(quaternions, message):
+    with pytest.raises(InputError, match=message):
+        mb.compile(lambda q: q, 6, names=("q",), quaternions=quaternions)

@@ -12,6 +12,8 @@ import os
 import stat
 import sys
 import tempfile
+import time
+import uuid
 import warnings
 from functools import cache
 from pathlib import Path
@@ -24,6 +26,7 @@ from multibody.compiler import native
 from multibody.compiler.config import config
 
 _MAGIC = b"multibody kernel 1\n"
+_BEGUN = time.time()
 
 
 class Entry(NamedTuple):
@@ -137,9 +140,14 @@ def _environment() -> tuple[object, ...]:
 
 
 def source_digest(*folders: Path) -> str:
-    """A digest of all Python sources in folders."""
-    sources = hashlib.sha256()
+    """A digest of all Python sources in folders.
+
+    When one of them was changed since this process began, as by an update of the library, its code is not what this
+    process runs: the digest is then one that no other process has.
+    """
+    sources, changed = hashlib.sha256(), False
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):
+            changed |= _BEGUN < path.stat().st_mtime <= time.time()
             sources.update(path.read_bytes())
-    return sources.hexdigest()
+    return f"{sources.hexdigest()} {uuid.uuid4() if changed else ''}"

@@ -1,5 +1,6 @@
 """`compile`: from a NumPy function to a kernel."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -61,7 +62,7 @@ def compile(  # noqa: A001
     signature = _signature(found.header, quaternions or {})
     variants = None
     if optional:
-        variants = _Variants(function, shapes, names, dict(optional), dtype)
+        variants = _Variants(function, shapes, names, dict(optional), dtype, quaternions or {})
     header = found.header
     ops = Counter(header["ops"])
     return Kernel(name, signature, found.objects, ops, header["work"], record, function, variants, batched)
@@ -93,8 +94,10 @@ class _Variants:
         names: Sequence[str] | None,
         optional: dict[str, Any],
         dtype: DTypeLike,
+        quaternions: Mapping[str, Sequence[int]],
     ) -> None:
         self.function, self.shapes, self.names, self.optional, self.dtype = function, shapes, names, optional, dtype
+        self.quaternions = quaternions
         self.made: dict[tuple[str, ...], Kernel] = {}
 
     def get(self, given: tuple[str, ...], required: tuple[str, ...]) -> Kernel:
@@ -107,7 +110,8 @@ class _Variants:
                 return self.function(*args[:count], **dict(zip(given, args[count:], strict=True)))
 
             shapes = [*self.shapes, *(self.optional[name] for name in given)]
-            self.made[given] = compile(bound, *shapes, names=[*required, *given], dtype=self.dtype)
+            names = [*required, *given]
+            self.made[given] = compile(bound, *shapes, names=names, dtype=self.dtype, quaternions=self.quaternions)
         return self.made[given]
 
 
@@ -139,6 +143,16 @@ def _signature(header: dict[str, Any], quaternions: Mapping[str, Sequence[int]] 
     if taken:
         raise InputError(f"names: {', '.join(taken)} is an option of every kernel: give the argument another name")
     outputs = tuple(tuple(shape) for shape in header["outputs"])
-    names = [given.name for given in inputs]
-    places = tuple((names.index(name), start) for name, starts in quaternions.items() for start in starts)
+    places = tuple((_place(inputs, name, start), start) for name, starts in quaternions.items() for start in starts)
     return Signature(inputs, outputs, np.dtype(header["dtype"]), header["layout"], places)
+
+
+def _place(inputs: Sequence[Input], name: str, start: int) -> int:
+    """The number of the argument of that name, in which a quaternion begins at an element."""
+    found = [k for k, given in enumerate(inputs) if given.name == name]
+    if not found:
+        raise InputError(f"quaternions: no argument is called {name!r}; there are {[given.name for given in inputs]}")
+    size = math.prod(inputs[found[0]].shape)
+    if not isinstance(start, int | np.integer) or not 0 <= start <= size - 4:
+        raise InputError(f"quaternions: expected an element of {name!r} from 0 to {size - 4}, got {start!r}")
+    return found[0]

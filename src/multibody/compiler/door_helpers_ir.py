@@ -137,7 +137,7 @@ whole:
 
 ; whether no quaternion in the arguments is off its unit length; what is not a number passes. Many rows would leave the
 ; cache before the next quaternion of theirs is looked at: some go at a time.
-define i1 @units(ptr %in, ptr %strides, i64 %n, ptr %places, i64 %count, i64 %wide) nounwind {{
+define zeroext i1 @units(ptr %in, ptr %strides, i64 %n, ptr %places, i64 %count, i64 %wide) nounwind {{
 entry:
   %double = icmp ne i64 %wide, 0
   %any = icmp ne i64 %count, 0

@@ -55,7 +55,8 @@ def entry(
 
     With `direct` there is a function of that name for whole vectors at regular strides; what it leaves goes in tiles.
     """
-    size, lanes = shape.tile * shape.row, shape.lanes
+    slots, lanes = shape.tile * shape.row, shape.lanes
+    size = slots + given_ir.size(program, shape)
     bin_size = max(sizes_out, default=0) * shape.size + 64
     heap = size + bin_size > STACK
     buffer = "%slots" if heap else "%buffer"
@@ -66,7 +67,6 @@ def entry(
         f"  %buffer = {f'call ptr @malloc(i64 {size + bin_size + 64})' if heap else f'alloca [{size} x i8], align 64'}",
         f"  %bin = {f'getelementptr i8, ptr %buffer, i64 {size + 64}' if heap else f'alloca [{bin_size} x i8]'}",
         fetch_ir.table(fetch),
-        given_ir.table(program, shape),
         *_rounds(program.steps, "r"),
         "  %last = sub i64 %n, 1",
     ]
@@ -77,6 +77,7 @@ def entry(
             "  %aligned = and i64 %up, -64",
             "  %slots = inttoptr i64 %aligned to ptr",
         ]
+    lines.append(f"  %given = getelementptr i8, ptr {buffer}, i64 {slots}")
     for k in used:
         for word, table, kind in (("in", "%in", "ptr"), ("st", "%strides", "i64"), ("of", "%offsets", "ptr")):
             lines += [f"  %{word}a{k} = getelementptr i64, ptr {table}, i64 {k}",

@@ -3,7 +3,7 @@
 Rows of a large batch lie beyond the second-level cache. A store waits until the line that it writes to has come, a load
 for its number, and a core waits for few lines at a time. The lines of a tile's results, and those of the next tile's
 arguments where they are many, are therefore asked for in between the arithmetic. Where there is nothing to gain, as in
-a call with fewer samples than a vector has lanes, the lines of the buffer are asked for instead, which are near anyway.
+a call with fewer samples than a vector has lanes, lines from the buffer on are asked for instead; asking harms nothing.
 """
 
 from typing import NamedTuple

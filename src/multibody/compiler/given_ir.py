@@ -72,9 +72,9 @@ def vector(program: Program, shape: Shape) -> list[str]:
     ]
 
 
-def table(program: Program, shape: Shape) -> str:
-    """The memory of the table, made once."""
-    return f"  %given = alloca [{max(1, shape.tile * _part(program, shape))} x i8], align {WORD}"
+def size(program: Program, shape: Shape) -> int:
+    """Bytes of the table, which lies behind the slots."""
+    return shape.tile * _part(program, shape)
 
 
 def tile(program: Program, shape: Shape) -> list[str]:

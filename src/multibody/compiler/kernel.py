@@ -179,9 +179,10 @@ class Native:
     def _find_quaternion(self, k: int, flat: NDArray[Any], starts: list[int]) -> None:
         """Tell of one that is not of unit length."""
         for start in starts:
-            part = flat[..., start : start + 4]
-            square = np.einsum("...i,...i->...", part, part)
-            off = (np.abs(square - 1) > QUATERNION_WITHIN) & np.isfinite(square)
+            with np.errstate(over="ignore"):
+                w, x, y, z = np.moveaxis(flat[..., start : start + 4].astype(np.float64) ** 2, -1, 0)
+                square = (w + x) + (y + z)  # as the door has it, so that both agree to the last bit
+            off = ((square < 1 - QUATERNION_WITHIN) | (square > 1 + QUATERNION_WITHIN)) & np.isfinite(square)
             if off.any():
                 index = tuple(int(i) for i in np.argwhere(off)[0])
                 where = f" (sample {', '.join(map(str, index))})" if index else ""
@@ -270,7 +271,7 @@ def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
     tail = array.shape[array.ndim - core :]
     sample = array[(0,) * (array.ndim - core)] if 0 not in array.shape[: array.ndim - core] else np.empty(tail)
     if not (sample.flags.c_contiguous and array.flags.aligned):
-        array = np.ascontiguousarray(array)
+        array = np.require(array, requirements=("C", "A"))
     rows = np.broadcast_to(array, batch + tail)
     lengths = [(n, s) for n, s in zip(batch, rows.strides, strict=False) if n != 1]
     for (_, outer), (n, inner) in pairwise(lengths):

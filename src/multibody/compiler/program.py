@@ -3,10 +3,12 @@
 A segment is a function that loops over a tile of samples. Values that several segments share live in slots: rows of a
 structure-of-arrays buffer, one vector per group of samples of the tile. Arguments, results and values that loops carry
 have slots of their own; the others are used again as soon as their value is dead. Elements of long results that are the
-same value share a slot, as the two halves of a mass matrix do.
+same value share a slot, as the two halves of a mass matrix do; those of long arguments that one segment alone uses have
+none, for it reads them itself.
 """
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -20,7 +22,7 @@ SEGMENT = 2000
 ONE_BLOCK = 4500
 """Up to so many nodes code is not cut at all."""
 SHORT = 16
-"""Elements of a result up to which they lie side by side in the slots, and are written by code without loops."""
+"""Elements of an argument or a result up to which they lie side by side in the slots, and are moved without loops."""
 ZEROS = 8
 """Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
 GAP = 3
@@ -145,14 +147,19 @@ class _Cutter:
         return Program(self.block, self.segments, steps, inputs, outputs, self.slots)
 
     def used_in_one(self, steps: "list[int | Repeat]") -> set[int]:
-        """Elements of many arguments that one segment alone uses, in programs that run once and have no loops."""
+        """Elements of long arguments that one segment alone uses, in programs that run once and have no loops.
+
+        Small programs have none: `llvm_ir` has a form of them that reads all rows itself.
+        """
         graph = self.graph
         straight = self.once and all(isinstance(step, int) for step in steps)
         if not straight or len(self.leaves) < MANY or sum(map(len, self.pieces)) <= SMALL:
             return set()
+        lengths = Counter(argument for argument, _ in self.leaves)
+        long = {k for (argument, _), k in self.leaves.items() if lengths[argument] > SHORT}
         users: dict[int, set[int]] = {}
         for number, piece in enumerate(self.pieces):
-            for a in {a for k in piece for a in graph.args[k] if graph.op[a] == "input"}:
+            for a in long.intersection(a for k in piece for a in graph.args[k]):
                 users.setdefault(a, set()).add(number)
         return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs)
 

@@ -53,9 +53,12 @@ def trace(
         names: the names of the arguments; by default those of the function.
         dtype: float64 or float32.
     """
-    kind = np.dtype(dtype)
-    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise InputError(f"dtype: expected float64 or float32, got {kind}")
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):  # the last from a text with a comma
+        kind = None
+    if kind is None or kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise InputError(f"dtype: expected float64 or float32, got {dtype!r}")
     inputs = tuple(Input(n, shape_of(s)) for n, s in zip(_names(function, shapes, names), shapes, strict=True))
     graph = Graph()
     arrays = []

@@ -82,7 +82,7 @@ def positions_of(model: Model) -> NDArray[Any]:
     >>> positions_of(mb.load("planar-arm").model)[1]
     array([0., 0., 1.])
     """
-    return placements_of(model)[:, :POSITION]
+    return placements_of(model)[:, :POSITION].copy()
 
 
 def frame_placements_of(model: Model) -> NDArray[Any]:
