@@ -158,6 +158,7 @@ def test_locking_past_the_limits_is_told():
         ({"f2": 0.0}, "this one is -1 times that of 'f0' plus -0.25; lock 'f0'"),
         ({"t": [0.0, 1.0]}, "lock joint 't': expected 1 finite coordinates"),
         ({"t": np.nan}, "expected 1 finite coordinates"),
+        ({"t": 10**400}, "expected 1 finite coordinates, got 1000"),
         ({"t": "half"}, "expected 1 finite coordinates, got 'half'"),
         ({"t": [[0.0], [1.0, 2.0]]}, "expected 1 finite coordinates"),
         ({"ball": [1.0, 1.0, 0.0, 0.0]}, "expected a unit quaternion .* of length 1.41"),

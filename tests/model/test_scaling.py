@@ -95,6 +95,14 @@ def test_scale_refuses():
         scale(gripper(), -1.0)
     with pytest.raises(InputError, match="expected a positive mass, got 0"):
         scale(gripper(), 2.0, 0.0)
+    for bad in (np.complex128(2.0 + 1.0j), "2", None, np.nan, np.array(2.0)):
+        with pytest.raises(InputError, match="scale gripper: expected a positive factor, got "):
+            scale(gripper(), bad)
+    for bad in (1e200, 1e-200, 10**400, np.inf):
+        with pytest.raises(InputError, match=r"scale gripper: expected a factor from 1e-60 to 1e\+60, got "):
+            scale(gripper(), bad)
+        with pytest.raises(InputError, match=r"scale gripper: expected a mass from 1e-60 to 1e\+60, got "):
+            scale(gripper(), 2.0, bad)
     model = random_model(np.random.default_rng(0), 1, kinds=["cylindrical"], passive=True)
     with pytest.raises(InputError, match="'joint0' has one number for the lengths and the angles of a cylindrical"):
         scale(model, 2.0)

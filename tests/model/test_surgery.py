@@ -79,6 +79,14 @@ def test_attach_refuses_what_it_cannot_join():
         attach(arm, arm, frame="hand")
     with pytest.raises(InputError, match="'thumb' moves with the body 'thumb'"):
         attach(arm, gripper(), frame="hand", other_frame="thumb")
+    for bad in (5, None, ["x_"], b"x_"):
+        with pytest.raises(InputError) as error:
+            attach(arm, gripper(), frame="hand", prefix=bad)
+        assert str(error.value) == f"attach gripper, prefix: expected a text, got {bad!r}"
+    with pytest.raises(InputError, match="gripper: no frame is named 5; it has"):
+        attach(arm, gripper(), frame="hand", other_frame=5, prefix="x_")
+    with pytest.raises(InputError, match=r"expected the Model of a robot, .*, got Builder"):
+        attach(arm, Builder("tool").body("tool"), frame="hand")
     with pytest.raises(InputError, match="no frame is named 'hnd'; did you mean 'hand'"):
         attach(arm, gripper(), frame="hnd")
     assert attach(arm, gripper(), frame="hand", prefix="gripper_").joint("gripper_t").kind == Revolute("x")
@@ -139,6 +147,10 @@ def test_rename_refuses_what_is_unclear():
         rename(model, {"arm": "x"})
     assert rename(model, joints={"arm": "x"}).joint("x").child == "arm"
     assert rename(model, frames={"arm": "x"}).joint("arm").child == "x"
+    for what in ("names", "frames", "joints"):
+        for bad in (5, "arm", ["arm"], [("arm", "x")], True, 0, "", np.zeros(2)):
+            with pytest.raises(InputError, match=rf"rename, {what}: expected {{name: new name}}, got "):
+                rename(model, **{what: bad})
     with pytest.raises(InputError, match="no link, frame or joint is named 'bas'; did you mean 'base'"):
         rename(model, {"bas": "x"})
     with pytest.raises(InputError, match="two links are named 'base'"):
@@ -182,6 +194,17 @@ def test_change_sets_parameters():
         ({"mass": 3.0}, "change: no parameter is named 'mass'"),
         ({"limit": {}}, "no parameter is named 'limit'; did you mean 'limits'"),
         ({"gravity": (1.0, 2.0)}, "gravity: expected three finite numbers"),
+        ({"inertias": 5}, "change, inertias: expected {name: SpatialInertia}, got 5"),
+        ({"inertias": []}, r"change, inertias: expected {name: SpatialInertia}, got \[\]"),
+        ({"placements": Pose.identity()}, "change, placements: expected {name: Pose}, got Pose"),
+        ({"limits": Limits()}, "change, limits: expected {name: Limits}, got Limits"),
+        ({"passive": "a"}, "change, passive: expected {name: Passive}, got 'a'"),
+        ({"home": 5}, "home: expected 2 finite numbers, got 5"),
+        ({"home": "ab"}, "home: expected 2 finite numbers, got 'ab'"),
+        ({"home": {"t": 0.0}}, "home: expected 2 finite numbers, got {'t': 0.0}"),
+        ({"home": [[0.0, 0.0]]}, r"home: expected 2 finite numbers, got \[\[0.0, 0.0\]\]"),
+        ({"actuators": 5}, "actuators: expected a list of Actuator objects, got 5"),
+        ({"actuators": ["t"]}, "actuators: expected a list of Actuator objects, got 't' in it"),
     ],
 )
 def test_change_refuses(given, message):

@@ -91,7 +91,7 @@ def _coordinates(model: Model, name: str, value: ArrayLike) -> NDArray[Any]:
         )
     try:
         x = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         x = np.zeros(0)
     if x.shape != (joint.kind.nq,) or not np.isfinite(x).all():
         raise InputError(f"{where}: expected {joint.kind.nq} finite coordinates, got {value!r}")

@@ -1,7 +1,7 @@
 """The model of a robot: frozen data, and the tree that algorithms walk."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,8 @@ from multibody.model.link import Frame, Link
 from multibody.model.structure import Body, Structure, assemble
 
 GRAVITY = (0.0, 0.0, -9.81)
+PARTS = {"links": Link, "description": Joint, "extra_frames": Frame, "equalities": Equality, "diagnostics": Diagnostic}
+"""Fields of a model that hold several of a kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +52,13 @@ class Model:
     diagnostics: tuple[Diagnostic, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("links", "description", "extra_frames", "equalities", "diagnostics"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name, kind in PARTS.items():
+            object.__setattr__(self, name, _several(name, getattr(self, name), kind))
         choice(self.velocity, "velocity", REPRESENTATIONS)
-        object.__setattr__(self, "gravity", _three("gravity", self.gravity))
+        object.__setattr__(self, "gravity", _finite("gravity", self.gravity, 3, "three"))
         structure = self.structure
         if self.actuators is not None:
-            object.__setattr__(self, "actuators", tuple(self.actuators))
+            object.__setattr__(self, "actuators", _several("actuators", self.actuators, Actuator))
             seen: set[str] = set()
             for actuator in self.actuators:
                 if actuator.name in seen:
@@ -64,9 +66,7 @@ class Model:
                 seen.add(actuator.name)
                 self._moving(actuator.joint, f"actuator {actuator.name!r}")
         if self.home is not None:
-            object.__setattr__(self, "home", tuple(float(x) for x in self.home))
-            if len(self.home) != structure.nq or not np.isfinite(self.home).all():
-                raise InputError(f"home: expected {structure.nq} finite numbers, got {self.home}")
+            object.__setattr__(self, "home", _finite("home", self.home, structure.nq, str(structure.nq)))
             for joint in self.joints:
                 where = joint.kind.quaternion
                 if where is not None and abs(np.linalg.norm(joint.coordinates(np.array(self.home))[where]) - 1) > 1e-6:
@@ -288,6 +288,13 @@ class Model:
         return replace(self, **changes)
 
 
+def expect_model(model: Any) -> Model:
+    """The same, when it is the model of a robot; an InputError otherwise."""
+    if not isinstance(model, Model):
+        raise InputError(f"expected the Model of a robot, such as robot.model, got {type(model).__name__}")
+    return model
+
+
 def unknown(what: str, name: object, names: Sequence[str], owner: str) -> str:
     """The message for a name that does not exist, with those nearest to it."""
     near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
@@ -300,12 +307,21 @@ def _coupling(joint: Joint) -> tuple[float, float]:
     return (1.0, 0.0) if joint.mimic is None else (joint.mimic.ratio, joint.mimic.offset)
 
 
-def _three(what: str, x: Any) -> tuple[float, float, float]:
+def _several(what: str, x: Any, kind: type) -> tuple[Any, ...]:
+    if not isinstance(x, Iterable):
+        raise InputError(f"{what}: expected a list of {kind.__name__} objects, got {x!r}")
+    found = tuple(x)
+    for each in found:
+        if not isinstance(each, kind):
+            raise InputError(f"{what}: expected a list of {kind.__name__} objects, got {each!r} in it")
+    return found
+
+
+def _finite(what: str, x: Any, count: int, in_words: str) -> tuple[Any, ...]:
     try:
         numbers = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        numbers = np.zeros(0)
-    if numbers.shape != (3,) or not np.isfinite(numbers).all():
-        raise InputError(f"{what}: expected three finite numbers, got {x!r}")
-    a, b, c = numbers.tolist()
-    return a, b, c
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.zeros((0, 0))
+    if numbers.shape != (count,) or not np.isfinite(numbers).all():
+        raise InputError(f"{what}: expected {in_words} finite numbers, got {x!r}")
+    return tuple(numbers.tolist())

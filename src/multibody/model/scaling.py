@@ -16,6 +16,9 @@ from multibody.model.link import Geometry, Link
 from multibody.model.model import Model
 from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 
+LARGEST = 1e60
+"""What lengths and masses may be multiplied by: its fifth power, which inertias take, is a finite number yet."""
+
 
 def scale(model: Model, factor: float, mass: float | None = None) -> Model:
     """The robot with all lengths multiplied by a factor s, and masses by s³.
@@ -31,8 +34,10 @@ def scale(model: Model, factor: float, mass: float | None = None) -> Model:
         mass: what masses are multiplied by, instead of s³.
     """
     for what, x in (("factor", factor), ("mass", 1.0 if mass is None else mass)):
-        if not (isinstance(x, int | float | np.number) and math.isfinite(x) and x > 0):
+        if not (isinstance(x, int | float | np.integer | np.floating) and x > 0):
             raise InputError(f"scale {model.name}: expected a positive {what}, got {x!r}")
+        if not 1 / LARGEST <= x <= LARGEST:
+            raise InputError(f"scale {model.name}: expected a {what} from {1 / LARGEST:g} to {LARGEST:g}, got {x!r}")
     s = float(factor)
     m = s**3 if mass is None else float(mass)
     notes = [

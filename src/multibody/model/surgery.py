@@ -21,7 +21,7 @@ from multibody.model.cutting import at_home, lock, note, remove, with_home
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint, Limits, Passive
 from multibody.model.joints import Fixed
-from multibody.model.model import Model, unknown
+from multibody.model.model import Model, expect_model, unknown
 from multibody.model.scaling import scale
 
 __all__ = ["attach", "change", "lock", "payload", "remove", "rename", "scale"]
@@ -51,6 +51,11 @@ def attach(
         prefix: is put before the names of the other's links, joints, frames and actuators.
     """
     link, link_H_frame = _on_link(model, frame)
+    expect_model(other)
+    if not isinstance(prefix, str):
+        raise InputError(f"attach {other.name}, prefix: expected a text, got {prefix!r}")
+    if other_frame is not None:
+        other.frame(other_frame)
     notes = list(other.diagnostics)
     bases = {base.name for base in other.bases}
     if bases:
@@ -127,9 +132,11 @@ def rename(
         joints: the same of joints alone.
         name: of the robot.
     """
-    frames, joints = dict(frames or {}), dict(joints or {})
+    names = _by_name("rename, names", names, "new name")
+    frames = _by_name("rename, frames", frames, "new name")
+    joints = _by_name("rename, joints", joints, "new name")
     of_joints = {joint.name for joint in model.description}
-    for old, new in (names or {}).items():
+    for old, new in names.items():
         if old in of_joints and old in model.structure.frames:
             raise InputError(f"{model.name}: {old!r} is a link or frame and a joint; rename with frames= or joints=")
         if old not in of_joints and old not in model.structure.frames:
@@ -196,16 +203,20 @@ def change(
         if name not in FIELDS:
             of_parts = ("inertias", "placements", "limits", "passive")
             raise InputError(unknown("parameter", name, (*of_parts, *FIELDS), "change"))
-    links = {name: replace(model.link(name), inertia=inertia) for name, inertia in (inertias or {}).items()}
+    inertias = _by_name("change, inertias", inertias, "SpatialInertia")
+    placements = _by_name("change, placements", placements, "Pose")
+    limits = _by_name("change, limits", limits, "Limits")
+    passive = _by_name("change, passive", passive, "Passive")
+    links = {name: replace(model.link(name), inertia=inertia) for name, inertia in inertias.items()}
     changes: dict[str, dict[str, Any]] = defaultdict(dict)
     for field, given in (("placement", placements), ("limits", limits), ("passive", passive)):
-        for name, value in (given or {}).items():
+        for name, value in given.items():
             model.joint(name)
-            changes[name][field] = as_pose(value) if field == "placement" else value  # type: ignore[arg-type]
+            changes[name][field] = as_pose(value) if field == "placement" else value
     for what, values, kind in (
         ("inertia", [link.inertia for link in links.values() if link.inertia is not None], SpatialInertia),
-        ("limits", list((limits or {}).values()), Limits),
-        ("passive", list((passive or {}).values()), Passive),
+        ("limits", list(limits.values()), Limits),
+        ("passive", list(passive.values()), Passive),
     ):
         for value in values:
             if not isinstance(value, kind):
@@ -215,6 +226,13 @@ def change(
         description=tuple(replace(joint, **changes.get(joint.name, {})) for joint in model.description),
         **fields,
     )
+
+
+def _by_name(what: str, given: Mapping[str, Any] | None, value: str) -> dict[str, Any]:
+    """What is given for some names, as a dict of its own."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{what}: expected {{name: {value}}}, got {given!r}")
+    return dict(given or {})
 
 
 def _on_link(model: Model, frame: str) -> tuple[str, Pose]:
