@@ -170,6 +170,13 @@ def test_coordinates_that_are_wrong():
         for bad in (3, ["x"], [0.5]):
             with pytest.raises(InputError, match="coordinates: expected a list of whole numbers"):
                 method(tool, q, coordinates=bad)
+    mask = [True, False, True, False, True, False]
+    for bad in (3, None, "01", [6], [-1], [], [1.0], ["x"], [[0, 1]], [None], mask, np.array(mask), np.array(3)):
+        for method in (robot.singular_values, robot.manipulability, robot.rank):
+            with pytest.raises(InputError, match="coordinates: expected some of 0 to 5, got"):
+                method(tool, q, bad)
+    for good in ((0, 2), np.array([0, 2]), range(0, 4, 2)):
+        near(robot.singular_values(tool, q, good), robot.singular_values(tool, q, [0, 2]), 0)
     assert robot.end_effector(tool, q, "quaternion", coordinates=[6]).shape == (1,)
 
 

@@ -225,6 +225,14 @@ def test_batches_of_any_shape_are_one_set_of_data():
         ({"prior": np.zeros((3, 10)), "consistent": True}, "prior of the body 'link1': expected a positive mass"),
         ({"regularisation": -1.0}, "regularisation: expected a number >= 0, got -1"),
         ({"regularisation": 0.0, "consistent": True}, "regularisation: expected a number > 0, got 0"),
+        ({"regularisation": "a"}, "identify planar-arm, regularisation: expected real floats .* got dtype <U1"),
+        ({"regularisation": None}, "identify planar-arm, regularisation: expected real floats .* got dtype object"),
+        ({"regularisation": [1, [2]]}, "identify planar-arm, regularisation: expected real floats, got a ragged"),
+        ({"regularisation": [1.0]}, r"regularisation: expected a number >= 0, got \[1.0\]"),
+        ({"regularisation": np.nan}, "regularisation: expected a number >= 0, got nan"),
+        ({"regularisation": np.inf}, "regularisation: expected a number >= 0, got inf"),
+        ({"consistent": "no"}, "identify planar-arm, consistent: expected True or False, got 'no'"),
+        ({"consistent": np.zeros(2)}, "consistent: expected True or False, got array"),
         ({"weights": [1.0, 1.0]}, "weights"),
         ({"weights": [1.0, 1.0, -1.0]}, "weights: expected 3 numbers >= 0"),
     ],
@@ -236,11 +244,46 @@ def test_bad_input_is_refused(change, message):
         identify(ARM, **given)
 
 
-def test_bad_options_of_base_parameters_are_refused():
-    with pytest.raises(mb.InputError, match="number of samples, got -1"):
-        base_parameters(ARM, samples=-1)
-    with pytest.raises(mb.InputError, match=r"tolerance in \(0, 1\), got 2"):
-        base_parameters(ARM, tolerance=2.0)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"samples": -1}, "base_parameters of planar-arm: expected a number of samples, got -1"),
+        ({"samples": 1.5}, "expected a number of samples, got 1.5"),
+        ({"samples": True}, "expected a number of samples, got True"),
+        ({"seed": -1}, "base_parameters of planar-arm: expected a seed >= 0, got -1"),
+        ({"seed": "a"}, "expected a seed >= 0, got 'a'"),
+        ({"seed": None}, "expected a seed >= 0, got None"),
+        ({"tolerance": 2.0}, r"tolerance in \(0, 1\), got 2"),
+        ({"tolerance": np.nan}, r"tolerance in \(0, 1\), got nan"),
+        ({"tolerance": [0.1, 0.2]}, r"tolerance in \(0, 1\), got \[0.1, 0.2\]"),
+        ({"tolerance": "a"}, "base_parameters of planar-arm, tolerance: expected real floats .* got dtype <U1"),
+        ({"tolerance": [1, [2]]}, "tolerance: expected real floats, got a ragged sequence"),
+    ],
+)
+def test_bad_options_of_base_parameters_are_refused(given, message):
+    with pytest.raises(mb.InputError, match=message):
+        base_parameters(ARM, **given)
+
+
+def test_numbers_of_numpy_are_taken():
+    assert base_parameters(ARM, samples=np.int64(20), seed=np.uint8(1), tolerance=np.float32(1e-6)).count == 9
+    args = data(ARM, 20)
+    for consistent in (False, True):
+        theirs = identify(ARM, *args, consistent=np.bool_(consistent), regularisation=np.array(1e-3))
+        near(theirs.parameters, identify(ARM, *args, consistent=consistent, regularisation=1e-3).parameters, 1e-15)
+
+
+@pytest.mark.parametrize("bad", [mb.Robot(ARM), 5, None, "planar-arm"], ids=lambda bad: type(bad).__name__)
+def test_what_is_no_model_is_refused(bad):
+    args = data(ARM, 5)
+    for call in (
+        lambda: base_parameters(bad),
+        lambda: identify(bad, *args),
+        lambda: regressor.parameters(bad),
+        lambda: regressor.regressor(bad, *args[:3]),
+    ):
+        with pytest.raises(mb.InputError, match=rf"expected the Model of a robot, .*, got {type(bad).__name__}"):
+            call()
 
 
 def test_a_robot_that_cannot_move_is_refused():

@@ -79,6 +79,14 @@ def test_bad_states_are_refused():
         GROUND.force(np.zeros((2, 3)), np.zeros((3, 3)))
     with pytest.raises(InputError, match="frames: expected a list of names, got 'foot-lf'"):
         GROUND.wrenches(model, "foot-lf", q, v)
+    for bad in (5, None):
+        with pytest.raises(InputError, match=f"frames: expected a list of names, got {bad}"):
+            GROUND.wrenches(model, bad, q, v)
+    with pytest.raises(InputError, match="no frame is named 5"):
+        GROUND.wrenches(model, [5], q, v)
+    for bad in (mb.load("quadruped"), 5, None):
+        with pytest.raises(InputError, match=rf"expected the Model of a robot, .*, got {type(bad).__name__}"):
+            GROUND.wrenches(bad, ["foot-lf"], q, v)
     with pytest.raises(InputError, match=r"quadruped: q needs the shape"):
         GROUND.wrenches(model, ["foot-lf"], v, v)
     with pytest.raises(InputError, match="has the length 2"):

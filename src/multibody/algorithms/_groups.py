@@ -1,6 +1,6 @@
 """The links that an engine with maximal coordinates moves, and the joints between each and its parent."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from multibody.geometry._arrays import matvec, solve, transpose
 from multibody.geometry.operators import cross3
 from multibody.model import configuration
 from multibody.model.joint import Joint
-from multibody.model.model import Model
+from multibody.model.model import Model, expect_model
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,20 @@ class Links:
 
 
 def links(model: Model, names: Sequence[str] | None) -> Links:
-    """The named links, or those that move and have a mass."""
+    """The named links, or those that move and have a mass.
+
+    Raises:
+        InputError: when names are no list of names of different links that move.
+
+    >>> from multibody.model.load import load
+    >>> links(load("planar-arm"), ["link3"]).names
+    ('link3',)
+    """
+    expect_model(model)
     if names is None:
         names = tuple(link.name for link in model.links if model.frame(link.name)[0] and _massive(link.inertia))
-    elif isinstance(names, str) or len(set(names)) != len(names):
-        raise InputError(f"names: expected the names of different links, got {names!r}")
+    elif not _are_names(names):
+        raise InputError(f"names: expected the names of different links in a list, got {names!r}")
     bodies, c, rotations = [], [], []
     for name in names:
         inertia = model.link(name).inertia
@@ -127,6 +136,13 @@ def links(model: Model, names: Sequence[str] | None) -> Links:
         velocities = sorted({index for joint in joints for index in range(joint.v.start, joint.v.stop)})
         groups.append(Group(tuple(reversed(path)), joints, tuple(velocities), generic))
     return Links(tuple(names), tuple(bodies), tuple(c), tuple(rotations), tuple(parents), tuple(groups))
+
+
+def _are_names(names: Any) -> bool:
+    """Whether they are texts, each once, in an order, which a set has not."""
+    if not isinstance(names, Collection) or isinstance(names, str | set | frozenset):
+        return False
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -170,7 +186,12 @@ class Placed:
 
 
 def placed(model: Model, q: NDArray[Any], names: Sequence[str] | None) -> Placed:
-    """Links at a configuration."""
+    """Links at a configuration.
+
+    >>> from multibody.model.load import load
+    >>> placed(load("planar-arm"), np.zeros(3), ["link3"]).x[0].shape
+    (3,)
+    """
     found, d = links(model, names), directions(model, q)
     columns_of: dict[int, list[Column]] = {i: [] for i, _, _ in model.outward()}
     for column in d.columns:

@@ -82,8 +82,12 @@ def analytical_jacobian(
 
 def chosen(coordinates: Sequence[int], count: int) -> list[int]:
     """The places of some coordinates, checked: each is one of so many."""
-    rows = list(coordinates)
-    if not rows or any(k not in range(count) for k in rows):
+    try:
+        rows = list(coordinates)
+    except TypeError:
+        rows = []
+    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in rows)
+    if not rows or not whole or not all(0 <= k < count for k in rows):
         raise InputError(f"coordinates: expected some of 0 to {count - 1}, got {coordinates!r}")
     return rows
 

@@ -18,8 +18,20 @@ from multibody.algorithms.crba import crba
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, choice, dot, eye_like, first, floats, is_traced, matvec, transpose
+from multibody.geometry._arrays import (
+    at,
+    batch_shape,
+    choice,
+    dot,
+    eye_like,
+    first,
+    floats,
+    is_traced,
+    matvec,
+    transpose,
+)
 from multibody.model import base_velocity, configuration
+from multibody.model.model import Model
 
 METHODS = ("least-norm", "exact")
 CLOSED = 1e-13
@@ -154,7 +166,9 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
     Raises:
         InputError: when q is no configuration, or an error above 1e-9 is left.
     """
-    model = constraints.model
+    model = _model(constraints, "projected_configuration")
+    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
+        raise InputError(f"rounds: expected a whole number >= 0, got {rounds!r}")
     q = configuration.check(model, q, limits=False)
     for _ in range(rounds):
         error = constraints.error(q)
@@ -173,7 +187,10 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
 
 def projected_velocity(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """N_c v, (..., nv): the velocity that constraints leave, nearest in kinetic energy.  [RD 3.63, 3.70]"""
-    return matvec(null_space_projector(crba(constraints.model, q), constraints.jacobian(q)), v)
+    model = _model(constraints, "projected_velocity")
+    q, v = configuration.sized(model, q, "q"), configuration.sized(model, v, "v")
+    batch_shape("projected_velocity, q, v", (q, 1), (v, 1))
+    return matvec(null_space_projector(crba(model, q), constraints.jacobian(q)), v)
 
 
 def contact_inertia(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
@@ -266,6 +283,12 @@ def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDA
     B = allowed(transpose(task))
     x = least_norm.solution(mirrored(np.matmul(transpose(B), B)), wanted[..., None])
     return allowed(np.matmul(B, x))[..., 0]  # once more, for what rounding left
+
+
+def _model(constraints: ConstraintSet, where: str) -> Model:
+    if not isinstance(constraints, ConstraintSet):
+        raise InputError(f"{where}: expected a ConstraintSet, got {type(constraints).__name__}")
+    return constraints.model
 
 
 def _solve(M: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from multibody.errors import InputError
 from multibody.geometry import log_cholesky
 from multibody.geometry._arrays import at, batch_shape, first, floats
 from multibody.model import configuration
-from multibody.model.model import Model
+from multibody.model.model import Model, expect_model
 
 NAMES = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 MOST = 300
@@ -75,10 +75,12 @@ def base_parameters(model: Model, *, samples: int = 0, seed: int = 0, tolerance:
     >>> base_parameters(mb.load("cart-pendulum").model).names
     ('m of cart', 'm cx of pendulum', 'm cz of pendulum', 'Iyy of pendulum')
     """
-    n = PARAMETERS * len(model.bodies)
-    if not isinstance(samples, int) or samples < 0:
-        raise InputError(f"base_parameters of {model.name}: expected a number of samples, got {samples!r}")
-    if not 0 < tolerance < 1:
+    n = PARAMETERS * len(expect_model(model).bodies)
+    for what, given in (("number of samples", samples), ("seed >= 0", seed)):
+        if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
+            raise InputError(f"base_parameters of {model.name}: expected a {what}, got {given!r}")
+    least = floats(tolerance, f"base_parameters of {model.name}, tolerance")
+    if least.shape or not 0 < least < 1:
         raise InputError(f"base_parameters of {model.name}: expected a tolerance in (0, 1), got {tolerance!r}")
     rng = np.random.default_rng(seed)
     count = samples or 3 * n // max(model.nv, 1) + 10
@@ -134,23 +136,26 @@ def identify(
     >>> bool(np.allclose(base @ found.parameters.ravel(), base @ robot.parameters().ravel(), atol=1e-6))
     True
     """
-    where = f"identify {model.name}"
+    where = f"identify {expect_model(model).name}"
     Y, t = _equations(model, where, q, v, a, tau, weights)
     start = parameters(model) if prior is None else floats(prior, f"{where}, prior", len(model.bodies), PARAMETERS)
     if start.ndim != 2 or not np.isfinite(start).all():
         raise InputError(f"{where}, prior: expected finite numbers of shape {(len(model.bodies), PARAMETERS)}")
-    if not (np.isfinite(regularisation) and regularisation >= 0 and (regularisation or not consistent)):
+    if not isinstance(consistent, bool | np.bool_):
+        raise InputError(f"{where}, consistent: expected True or False, got {consistent!r}")
+    weight = floats(regularisation, f"{where}, regularisation")
+    if weight.shape or not (0 <= weight < np.inf and (weight or not consistent)):
         raise InputError(
-            f"{where}, regularisation: expected a number {'>' if consistent else '>='} 0, got {regularisation}"
+            f"{where}, regularisation: expected a number {'>' if consistent else '>='} 0, got {regularisation!r}"
         )
     rows, scale = len(t), np.linalg.norm(t) or 1.0
     R: Any = np.linalg.qr(np.concatenate([Y, t[:, None]], axis=1) / scale, mode="r")
     A, b = R[:, :-1], R[:, -1]  # |A π - b| = |Y π - t| / scale, in as many rows as there are parameters
     if consistent:
         _check_prior(model, where, start)
-        found, steps, converged = _consistent(A, b, start, regularisation)
+        found, steps, converged = _consistent(A, b, start, float(weight))
     else:
-        found, steps, converged = _linear(A, b, start, np.sqrt(regularisation)), 0, True
+        found, steps, converged = _linear(A, b, start, np.sqrt(float(weight))), 0, True
     residual = float(np.linalg.norm(A @ found.ravel() - b) * scale / np.sqrt(rows))
     return Identified(found, residual, _physical(found), steps, converged)
 

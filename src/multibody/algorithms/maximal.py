@@ -8,46 +8,23 @@ link k has a parent p(k), the nearest of the m links on the way to the world, an
 Frames: W world, i the body of a link.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.algorithms import _groups, kinematics
-from multibody.algorithms._groups import Links, Placed, at_point, least_squares
+from multibody.algorithms import kinematics
+from multibody.algorithms._groups import at_point, least_squares, links, placed
 from multibody.algorithms._parts import stacked
 from multibody.algorithms.jacobian import assemble
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity, configuration
-from multibody.model.model import Model
+from multibody.model.model import Model, expect_model
 
 Names = Sequence[str]
-
-
-def links(model: Model, names: Names | None) -> Links:
-    """The named links, or those that V holds by default.
-
-    Raises:
-        InputError: when names are no list of names of different links that move.
-
-    >>> from multibody.model.load import load
-    >>> links(load("planar-arm"), ["link3"]).names
-    ('link3',)
-    """
-    return _groups.links(_expected(model), _listed(names))
-
-
-def placed(model: Model, q: NDArray[Any], names: Names | None) -> Placed:
-    """The same links at a configuration.
-
-    >>> from multibody.model.load import load
-    >>> placed(load("planar-arm"), np.zeros(3), ["link3"]).x[0].shape
-    (3,)
-    """
-    return _groups.placed(model, q, _listed(names))
 
 
 def link_names(model: Model) -> tuple[str, ...]:
@@ -67,7 +44,7 @@ def configured(model: Model, q: ArrayLike) -> NDArray[Any]:
     >>> configured(load("planar-arm"), [0, 1, 2])
     array([0., 1., 2.])
     """
-    q = configuration.sized(_expected(model), q, "q")
+    q = configuration.sized(expect_model(model), q, "q")
     if not is_traced(q):
         configuration.check_units(model, q)
     return q
@@ -310,17 +287,3 @@ def local_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> ND
                 columns[index] = np.broadcast_to(A[..., position], zero.shape)
         parts.append(stacked(columns, -1, (*zero.shape, 0), q))
     return stacked(parts, -3, (*q.shape[:-1], 0, 3, model.nv), q)
-
-
-def _expected(model: Model) -> Model:
-    if not isinstance(model, Model):
-        raise InputError(f"expected the Model of a robot, such as robot.model, got {type(model).__name__}")
-    return model
-
-
-def _listed(names: Names | None) -> Names | None:
-    """Names in an order, which a set has not."""
-    ordered = isinstance(names, Collection) and not isinstance(names, str | set | frozenset)
-    if names is None or (ordered and all(isinstance(name, str) for name in names)):
-        return names
-    raise InputError(f"names: expected the names of different links in a list, got {names!r}")

@@ -12,17 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms._groups import Placed, least_norm
+from multibody.algorithms._groups import Placed, least_norm, links, placed
 from multibody.algorithms._parts import stacked
-from multibody.algorithms.maximal import (
-    Names,
-    configured,
-    link_jacobian,
-    links,
-    local_jacobian,
-    parent_rotations,
-    placed,
-)
+from multibody.algorithms.maximal import Names, configured, link_jacobian, local_jacobian, parent_rotations
 from multibody.algorithms.rnea import projected, transmitted
 from multibody.errors import InputError
 from multibody.geometry import Pose, Wrench

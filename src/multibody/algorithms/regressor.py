@@ -10,7 +10,7 @@ from multibody.algorithms.rnea import outward_motion
 from multibody.geometry import Wrench
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
-from multibody.model.model import Model
+from multibody.model.model import Model, expect_model
 
 PARAMETERS = 10
 """Of a body: m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
@@ -23,7 +23,8 @@ def parameters(model: Model) -> NDArray[Any]:
     >>> parameters(mb.load("cart-pendulum").model)[:, 0]  # the masses
     array([1. , 0.3])
     """
-    return np.stack([body.inertia.parameters() for body in model.bodies]) if model.bodies else np.zeros((0, PARAMETERS))
+    bodies = expect_model(model).bodies
+    return np.stack([body.inertia.parameters() for body in bodies]) if bodies else np.zeros((0, PARAMETERS))
 
 
 def regressor(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
@@ -42,7 +43,7 @@ def regressor(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -
     >>> bool(np.allclose(tau, robot.inverse_dynamics(q, v, a)))
     True
     """
-    left_v = base_velocity.to_left(model, q, v)
+    left_v = base_velocity.to_left(expect_model(model), q, v)
     left_a = base_velocity.acceleration_to_left(model, q, v, a)
     motion = outward_motion(model, q, left_v, left_a)
     batch, n = own_batch(q, v, a), model.nv

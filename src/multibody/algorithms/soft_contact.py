@@ -1,6 +1,6 @@
 """Soft contact with a plane: a spring and a damper, and friction that is smooth, without branches.  [RD §3.7.1]"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from multibody.algorithms.rnea import Wrenches
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, dot, floats, is_traced
 from multibody.model import configuration
-from multibody.model.model import Model
+from multibody.model.model import Model, expect_model
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class SoftContact:
         >>> SoftContact().wrenches(robot.model, ["foot-lf"], q, np.zeros(robot.nv))["foot-lf"].round(6) + 0.0
         array([ 0., 0., 200., 0., 0., 0.])
         """
-        if isinstance(frames, str):
+        if isinstance(frames, str) or not isinstance(frames, Iterable):
             raise InputError(f"frames: expected a list of names, got {frames!r}")
-        q, v = configuration.sized(model, q, "q"), configuration.sized(model, v, "v")
+        q, v = configuration.sized(expect_model(model), q, "q"), configuration.sized(model, v, "v")
         if not is_traced(q):
             configuration.check_units(model, q)
         batch_shape("q, v", (q, 1), (v, 1))
