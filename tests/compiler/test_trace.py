@@ -167,7 +167,11 @@ def test_wrong_shapes_raise_as_numpy_does():
         ((lambda x: x, [(-1,)]), "expected a tuple of lengths"),
         ((lambda x: x, [3], ["a", "b"]), "expected 1 different names"),
         ((lambda x, y: x + y, [3, 3], ["a", "a"]), "expected 2 different names"),
-        ((lambda x: x, [3], None, int), "expected float64 or float32"),
+        ((lambda x: x, [3], None, int), "dtype: expected float64 or float32, got <class 'int'>"),
+        ((lambda x: x, [3], None, "double precision"), "expected float64 or float32, got 'double precision'"),
+        ((lambda x: x, [3], None, 5), "expected float64 or float32, got 5"),
+        ((lambda x: x, [3], None, ("f8", -1)), r"expected float64 or float32, got \('f8', -1\)"),
+        ((lambda x: x, [3], None, "f8,,"), "expected float64 or float32, got 'f8,,'"),
         ((lambda x: "text", [3]), "returned str"),  # noqa: ARG005
         ((lambda x: None, [3]), "returned NoneType"),  # noqa: ARG005
         ((lambda x: {1: x}, [3]), "string keys"),
