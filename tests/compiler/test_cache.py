@@ -380,3 +380,9 @@ def test_sources_that_changed_under_a_process_are_not_taken_for_its_own(tmp_path
     assert cache.source_digest(tmp_path) != cache.source_digest(tmp_path)
     os.utime(tmp_path / "one.py", (2e10, 2e10))  # a clock that is wrong
     assert cache.source_digest(tmp_path) == cache.source_digest(tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["abc", "f8,,", int, object()])
+def test_a_key_does_not_excuse_a_wrong_dtype(dtype):
+    with pytest.raises(mb.InputError, match="dtype: expected float64 or float32, got"):
+        mb.compile(lambda x: x, 3, key="wrong dtype", dtype=dtype)

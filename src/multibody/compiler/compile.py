@@ -13,7 +13,7 @@ from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel, Signature
 from multibody.compiler.passes import Block, prepare
 from multibody.compiler.program import cut
-from multibody.compiler.trace import Input, Trace, trace
+from multibody.compiler.trace import Input, Trace, float_kind, trace
 from multibody.errors import InputError
 
 
@@ -47,13 +47,13 @@ def compile(  # noqa: A001
     np.float64(32.0)
     """
     name = getattr(function, "__name__", "kernel")
-    dtype = config.dtype if dtype is None else dtype
+    dtype = float_kind(config.dtype if dtype is None else dtype)
 
     def record() -> Trace:
         return trace(function, shapes, names, dtype)
 
     if key is not None:
-        known = cache.digest("key", key, shapes, names, np.dtype(dtype).name)
+        known = cache.digest("key", key, shapes, names, dtype.name)
         found = cache.load(known) or _build(record(), known)
     else:
         traced = record()

@@ -39,6 +39,17 @@ class Trace(NamedTuple):
         return [node for ids in self.outputs for node in ids.ravel().tolist()]
 
 
+def float_kind(dtype: DTypeLike) -> np.dtype[Any]:
+    """float64 or float32, as given; all else is refused."""
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):  # the last from a text with a comma
+        kind = None
+    if kind is None or kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise InputError(f"dtype: expected float64 or float32, got {dtype!r}")
+    return kind
+
+
 def trace(
     function: Callable[..., Any],
     shapes: Sequence[Any],
@@ -53,12 +64,7 @@ def trace(
         names: the names of the arguments; by default those of the function.
         dtype: float64 or float32.
     """
-    try:
-        kind = np.dtype(dtype)
-    except (TypeError, ValueError, SyntaxError):  # the last from a text with a comma
-        kind = None
-    if kind is None or kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise InputError(f"dtype: expected float64 or float32, got {dtype!r}")
+    kind = float_kind(dtype)
     inputs = tuple(Input(n, shape_of(s)) for n, s in zip(_names(function, shapes, names), shapes, strict=True))
     graph = Graph()
     arrays = []
