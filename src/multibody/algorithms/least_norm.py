@@ -2,9 +2,12 @@
 
 A = J M^-1 J^T is semidefinite. W A W^T = D is diagonal for a W that elimination makes, the largest pivot first; rows
 that are sums of others leave pivots of zero. The columns N of W^T at these are what A does not feel; Π takes them out,
-and A^+ = Π W^T D^+ W Π. Rows are swapped by selection, without a branch on values, so that it compiles as it is.
+and A^+ = Π W^T D^+ W Π. Forces and torques have other units: W begins with the S for which S A S has ones on its
+diagonal, so that units do not decide what counts as zero. Rows are swapped by selection, without a branch on values, so
+that it compiles as it is.
 """
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,13 +17,14 @@ from multibody.algorithms._parts import mirrored
 from multibody.geometry._arrays import eye_like, matrix, transpose
 
 PIVOT_WITHIN = 1e-9
-"""The share of the largest pivot below which one counts as zero.
+"""The share of its own entry on the diagonal below which a pivot counts as zero.
 
-Pivots go with the squares of the rows of J: rows are dropped below some 3e-5 of the largest, which the rounding errors
-of J M^-1 J^T ask for. `constraints._constraint.RANK_WITHIN`, of singular values of J itself, is finer.
+Pivots go with the squares of the rows of J: what the others do not say of a row is dropped below some 3e-5 of it, which
+the rounding errors of J M^-1 J^T ask for. `constraints._constraint.RANK_WITHIN`, of singular values of J, is finer.
 """
 NOTHING = 1e-20
-"""Entries of J M^-1 J^T, in 1/kg, that come from rounding errors of zero rows; float32 has larger ones."""
+"""Entries on the diagonal of J M^-1 J^T that come from rounding errors of zero rows, as a share of the largest one or,
+where that is larger, of 1/kg; float32 has larger ones."""
 
 
 def solution(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -59,9 +63,12 @@ def _factors(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     rounding = 100 * float(np.finfo(A.dtype).eps)
     within, nothing = max(PIVOT_WITHIN, rounding), max(NOTHING, rounding**2)
     zero, one = np.zeros_like(A[..., 0, 0]), np.ones_like(A[..., 0, 0])
-    H = [[A[..., i, k] for k in range(n)] for i in range(n)]
-    W = [[one if i == k else zero for k in range(n)] for i in range(n)]
-    inverse, dropped, least = [], [], nothing
+    largest = reduce(np.maximum, (A[..., i, i] for i in range(n)), one)
+    some = [A[..., i, i] > nothing * largest for i in range(n)]
+    S = [np.where(some[i], one, zero) / np.sqrt(np.where(some[i], A[..., i, i], one)) for i in range(n)]
+    H = [[S[i] * A[..., i, k] * S[k] for k in range(n)] for i in range(n)]
+    W = [[np.where(some[i], S[i], one) if i == k else zero for k in range(n)] for i in range(n)]
+    inverse, dropped = [], []
     for j in range(n):
         for i in range(j + 1, n):
             larger = H[i][i] > H[j][j]
@@ -69,8 +76,7 @@ def _factors(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
             _swap(larger, W, i, j)
             for row in H[j:]:
                 row[j], row[i] = np.where(larger, row[i], row[j]), np.where(larger, row[j], row[i])
-        least = np.maximum(within * H[0][0], nothing) if j == 0 else least
-        kept = H[j][j] > least
+        kept = H[j][j] > within
         inverse.append(np.where(kept, one, zero) / np.where(kept, H[j][j], one))
         dropped.append(np.where(kept, zero, one))
         for i in range(j + 1, n):
