@@ -9,6 +9,7 @@ import multibody as mb
 from multibody.algorithms import identification, regressor
 from multibody.algorithms.identification import base_parameters, identify
 from multibody.geometry import log_cholesky
+from multibody.model.joints import Revolute
 
 from ..laws.tools import near
 from ..model.trees import random_model
@@ -77,6 +78,35 @@ def test_the_count_is_the_rank_and_the_combination_reproduces_the_torques(seed):
     near(base.combination[:, base.indices], np.eye(base.count))
 
 
+def tilted():
+    """Hinges that are parallel but for 3e-8 and 2e-9 of a turn: coefficients that small are true."""
+    b = mb.Builder("tilted")
+    for k, angle in enumerate((0.0, 3e-8, 2e-9, 0.4)):
+        b.body(f"link{k}", mb.SpatialInertia(mass=1.0, com=[0.1, 0.2, 0.3], inertia=np.diag([0.1, 0.2, 0.25])))
+        placement = mb.Pose(mb.Rotation.from_rotation_vector([angle, 0.0, 0.0]), [0.3, 0.0, 0.1])
+        b.joint(f"hinge{k}", Revolute("z"), parent=f"link{k - 1}" if k else None, child=f"link{k}", placement=placement)
+    return b.model()
+
+
+@pytest.mark.parametrize(
+    ("model", "tolerance"), [(PANDA, 1e-3), (PANDA, 1e-9), (tilted(), 1e-9)], ids=["coarse", "panda", "tilted"]
+)
+def test_no_true_coefficient_is_lost(model, tolerance):
+    """The combination keeps the torques of each parameter alone, whatever counts as dependent."""
+    base = base_parameters(model, tolerance=tolerance)
+    q, v, a, _ = data(model, 60, seed=3)
+    Y = regressor.regressor(model, q, v, a)
+    Y = Y.reshape(-1, Y.shape[-1])
+    assert np.abs(Y[:, base.indices] @ base.combination - Y).max() < 1e-9 * np.abs(Y).max()
+
+
+def test_rounding_leaves_no_coefficients():
+    """Of parallel hinges: bodies out of the plane do not mix, and zeros are zeros."""
+    combination = base_parameters(ARM).combination
+    assert np.abs(combination[combination != 0]).min() > 1e-3
+    assert (combination == 0).mean() > 0.5
+
+
 def test_names_are_those_of_the_columns():
     base = base_parameters(ARM)
     assert base.names[0] == "m cx of link1"
@@ -86,6 +116,29 @@ def test_names_are_those_of_the_columns():
 
 def test_other_states_tell_the_same_count():
     assert {base_parameters(PANDA, seed=seed, samples=100).count for seed in range(3)} == {43}
+
+
+@pytest.mark.parametrize(("name", "needed"), [("planar-arm", 10), ("panda", 10), ("quadruped", 8)])
+def test_too_few_samples_are_refused(name, needed):
+    """As many equations as parameters tell the count; fewer would be the count themselves."""
+    model = mb.load(name).model
+    assert base_parameters(model, samples=needed).count == base_parameters(model).count
+    n = 10 * len(model.bodies)
+    for few in (1, needed - 1):
+        equations = f"{few * model.nv} equations for {n} parameters"
+        message = f"{name}: expected at least {needed} samples, got {few}, which give {equations}"
+        with pytest.raises(mb.InputError, match=message):
+            base_parameters(model, samples=few)
+
+
+@pytest.mark.parametrize(("seed", "few", "enough"), [(8, 6, 10), (110, 10, 40), (99, 3, 5)])
+def test_samples_that_only_seem_enough_are_refused(seed, few, enough):
+    """Equations can outnumber parameters and still say too little of bodies that one velocity moves."""
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, int(rng.integers(1, 7)), floating=seed % 2 == 1, mimic=0.3 * (seed % 3))
+    with pytest.raises(mb.InputError, match=f"{few} samples do not tell all combinations"):
+        base_parameters(model, samples=few)
+    assert base_parameters(model, samples=enough).count == base_parameters(model).count
 
 
 def test_a_robot_without_bodies_has_none():

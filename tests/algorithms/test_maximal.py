@@ -216,8 +216,17 @@ def test_axes_that_links_cannot_tell_apart():
     b.body("a").body("b", inertia())
     b.joint("one", Revolute("z"), parent=None, child="a").joint("two", Revolute("z"), parent="a", child="b")
     model, q = b.model(), np.zeros(2)
-    with pytest.raises(SingularityError):
+    message = "twice: the motion of link 'b' does not tell the 2 velocities of joints 'one', 'two'.*, such as 'a'"
+    with pytest.raises(InputError, match=message):
         maximal.joint_velocities_by_joint(model, q, np.zeros((1, 6)))
+    with pytest.raises(InputError, match=message):
+        maximal_forces.applied_forces(model, q, np.ones(2))
+    for all_at_once in (
+        lambda: maximal.joint_velocities(model, q, np.zeros((1, 6))),
+        lambda: maximal_forces.least_forces(model, q, np.ones(2)),
+    ):
+        with pytest.raises(SingularityError, match=r"the motion of the links 'b' does not tell .* all joints"):
+            all_at_once()
     with pytest.raises(InputError, match="'one', 'two' turn link 'b' about 2 axes of rank 1"):
         maximal_forces.joint_torques(model, q, np.ones(2))
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.columns import Column, Directions, directions
-from multibody.errors import InputError
+from multibody.errors import InputError, SingularityError
 from multibody.geometry import Rotation, Twist
-from multibody.geometry._arrays import matvec, solve, transpose
+from multibody.geometry._arrays import at, first, is_traced, matvec, solve, transpose
 from multibody.geometry.operators import cross3
 from multibody.model import configuration
 from multibody.model.joint import Joint
@@ -44,6 +44,11 @@ class Group:
         """Whether the relative angular velocity alone tells all velocities."""
         return len(self.velocities) == len(self.turning) == self.rank
 
+    @property
+    def surely_told(self) -> bool:
+        """Whether the motion of the link tells all velocities, as one sees without looking at distances."""
+        return self.turns or (len(self.joints) == 1 and self.joints[0].mimic is None)
+
     @cached_property
     def _angular(self) -> NDArray[Any]:
         """(3, n): the relative angular velocity for a unit of each velocity."""
@@ -65,6 +70,20 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Together:
+    """Links whose joints are solved for at once: one, where its motion tells the velocities of its joints."""
+
+    links: tuple[int, ...]
+    """Places in the list of links."""
+    velocities: tuple[int, ...]
+    """Of their joints: places in v, in order, each once."""
+    rows: slice
+    """What is taken of each link's velocity relative to its parent: all, or the angular part if that tells all."""
+    untold: str
+    """What a message says where the velocities do not follow from the motion."""
+
+
+@dataclass(frozen=True)
 class Links:
     """Links by name, with their bodies, centres of mass there, parents among them and groups of joints."""
 
@@ -82,6 +101,10 @@ class Links:
         """How a message names the parent of a link."""
         p = self.parents[k]
         return "the world" if p is None else f"link {self.names[p]!r}"
+
+    def untold(self, model: Model) -> str:
+        """What a message says where the velocities of the robot do not follow from the motion of the links."""
+        return f"{model.name}: the motion of the links {_listed(self.names)} does not tell the velocities of all joints"
 
     def reach_all(self, model: Model) -> None:
         """Refuse links that do not tell all velocities of the robot."""
@@ -138,6 +161,73 @@ def links(model: Model, names: Sequence[str] | None) -> Links:
     return Links(tuple(names), tuple(bodies), tuple(c), tuple(rotations), tuple(parents), tuple(groups))
 
 
+def together(model: Model, found: Links) -> list[Together]:
+    """The links whose joints are solved for at once.
+
+    A link's motion relative to its parent tells six velocities at most, and the joints between the two may have more: a
+    massless hub floats, and a hinge holds the link. Such a link is solved for with all that share velocities with it.
+
+    Raises:
+        InputError: when these do not tell their velocities either, wherever the robot is.
+
+    >>> from multibody.model.load import load
+    >>> model = load("planar-arm")
+    >>> [one.links for one in together(model, links(model, None))]
+    [(0,), (1,), (2,)]
+    """
+    alone = {k: _together(model, found, (k,)) for k, group in enumerate(found.groups) if group.velocities}
+    unsure = [k for k in alone if not found.groups[k].surely_told]
+    if not unsure:
+        return list(alone.values())
+    here = _placed(model, found, found.groups[0].generic)
+    untold = {k for k in unsure if _dependent(here.system(alone[k])).any()}
+    sets: list[Together] = []
+    for members in _sharing({k: one.velocities for k, one in alone.items()}):
+        if untold.isdisjoint(members):
+            sets += [alone[k] for k in members]
+            continue
+        one = _together(model, found, members)
+        if _dependent(here.system(one)).any():
+            children = (joint.child for k in members for joint in found.groups[k].joints)
+            more = [child for child in children if child not in found.names]
+            raise InputError(
+                f"{one.untold}; expected more links among the names{f', such as {more[0]!r}' if more else ''}"
+            )
+        sets.append(one)
+    return sets
+
+
+def _together(model: Model, found: Links, members: tuple[int, ...]) -> Together:
+    groups = [found.groups[k] for k in members]
+    velocities = tuple(sorted({index for group in groups for index in group.velocities}))
+    joints = list(dict.fromkeys(joint.name for group in groups for joint in group.joints))
+    names = [found.names[k] for k in members]
+    untold = (
+        f"{model.name}: the motion of {'link' if len(names) == 1 else 'links'} {_listed(names)} does not tell the "
+        f"{len(velocities)} velocities of {'joint' if len(joints) == 1 else 'joints'} {_listed(joints)}"
+    )
+    rows = slice(3, 6) if len(groups) == 1 and groups[0].turns else slice(0, 6)
+    return Together(members, velocities, rows, untold)
+
+
+def _sharing(velocities: dict[int, tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Links, by their velocities, in sets: two that share a velocity are in the same."""
+    root: dict[int, int] = {}
+
+    def top(index: int) -> int:
+        while root.setdefault(index, index) != index:
+            root[index] = index = root[root[index]]
+        return index
+
+    for own in velocities.values():
+        for index in own[1:]:
+            root[top(index)] = top(own[0])
+    sets: dict[int, list[int]] = {}
+    for k, own in velocities.items():
+        sets.setdefault(top(own[0]), []).append(k)
+    return [tuple(members) for members in sets.values()]
+
+
 def _are_names(names: Any) -> bool:
     """Whether they are texts, each once, in an order, which a set has not."""
     if not isinstance(names, Collection) or isinstance(names, str | set | frozenset):
@@ -174,6 +264,23 @@ class Placed:
         batch = np.broadcast_shapes(*(column.shape for column in found.values()))
         return np.stack([np.broadcast_to(found[index], batch) for index in self.links.groups[k].velocities], axis=-1)
 
+    def system(self, one: Together) -> NDArray[Any]:
+        """(..., rows, n): the motion of links relative to their parents for a unit of each of their velocities."""
+        blocks = []
+        for k in one.links:
+            A = self.columns(k)[..., one.rows, :]
+            own = {index: A[..., position] for position, index in enumerate(self.links.groups[k].velocities)}
+            zero = np.zeros_like(A[..., 0])
+            blocks.append(np.stack([own.get(index, zero) for index in one.velocities], axis=-1))
+        batch = np.broadcast_shapes(*(block.shape[:-2] for block in blocks))
+        return np.concatenate([np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in blocks], axis=-2)
+
+    def motion(self, V: NDArray[Any], one: Together) -> NDArray[Any]:
+        """(..., rows): the velocities of links relative to their parents.  [QT 62]"""
+        parts = [self.relative(V, k)[..., one.rows] for k in one.links]
+        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+        return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+
     def relative(self, V: NDArray[Any], k: int) -> NDArray[Any]:
         """(..., 6): the velocity of link k less that of its parent at the same point.  [QT 62]"""
         p, own = self.links.parents[k], V[..., k, :]
@@ -192,7 +299,11 @@ def placed(model: Model, q: NDArray[Any], names: Sequence[str] | None) -> Placed
     >>> placed(load("planar-arm"), np.zeros(3), ["link3"]).x[0].shape
     (3,)
     """
-    found, d = links(model, names), directions(model, q)
+    return _placed(model, links(model, names), q)
+
+
+def _placed(model: Model, found: Links, q: NDArray[Any]) -> Placed:
+    d = directions(model, q)
     columns_of: dict[int, list[Column]] = {i: [] for i, _, _ in model.outward()}
     for column in d.columns:
         columns_of[column.body].append(column)
@@ -210,21 +321,55 @@ def at_point(s: Twist, x: NDArray[Any]) -> Twist:
     return Twist._trusted(linear, np.broadcast_to(s.angular, linear.shape))
 
 
-def least_squares(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def least_squares(A: NDArray[Any], b: NDArray[Any], untold: str) -> NDArray[Any]:
     """A^+ b = (A^T A)^-1 A^T b, (..., n).  [QT 61]
 
     The residual is solved for once more: the normal equations alone square the condition of A.
+
+    Raises:
+        SingularityError: with the message `untold`, where numbers in A have columns that depend on each other.
     """
+    _expect_independent(A, untold)
     normal, A_T = np.matmul(transpose(A), A), transpose(A)
-    x = solve(normal, matvec(A_T, b), WHAT)
-    return x + solve(normal, matvec(A_T, b - matvec(A, x)), WHAT)
+    x = solve(normal, matvec(A_T, b), untold)
+    return x + solve(normal, matvec(A_T, b - matvec(A, x)), untold)
 
 
-def least_norm(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """(A^T)^+ b = A (A^T A)^-1 b: the smallest y with A^T y = b.  [QT 70]"""
+def least_norm(A: NDArray[Any], b: NDArray[Any], untold: str) -> NDArray[Any]:
+    """(A^T)^+ b = A (A^T A)^-1 b: the smallest y with A^T y = b.  [QT 70]
+
+    Raises:
+        SingularityError: with the message `untold`, where numbers in A have columns that depend on each other.
+    """
+    _expect_independent(A, untold)
     normal, A_T = np.matmul(transpose(A), A), transpose(A)
-    y = matvec(A, solve(normal, b, WHAT))
-    return y + matvec(A, solve(normal, b - matvec(A_T, y), WHAT))
+    y = matvec(A, solve(normal, b, untold))
+    return y + matvec(A, solve(normal, b - matvec(A_T, y), untold))
 
 
-WHAT = "J^T J of the velocities of links"
+def _expect_independent(A: NDArray[Any], untold: str) -> None:
+    bad = _dependent(A)
+    if bad.any():
+        raise SingularityError(f"{untold} at this configuration{at(first(bad))}")
+
+
+def _dependent(A: NDArray[Any]) -> NDArray[Any]:
+    """(...): whether columns, of unit length, depend on each other, to what the normal equations can tell apart.
+
+    Code that is traced cannot look at values: only more columns than rows count there.
+    """
+    rows, n = A.shape[-2:]
+    if is_traced(A) or not n or rows < n:
+        return np.full(A.shape[:-2], rows < n)
+    finite = np.asarray(np.isfinite(A).all(axis=(-2, -1)))
+    A = np.where(finite[..., None, None], A, 0.0)
+    size = np.linalg.norm(A, axis=-2, keepdims=True)
+    if n == 1:
+        return finite & (size[..., 0, 0] == 0)
+    unit = A / np.where(size > 0, size, 1.0)
+    squares = np.linalg.eigvalsh(np.matmul(transpose(unit), unit))  # of the singular values, the smallest first
+    return finite & (squares[..., 0] <= APART**2 * np.finfo(A.dtype).eps * squares[..., -1])
+
+
+APART = 30.0
+"""How far, in roots of the rounding, columns are from dependent for the normal equations to give six digits."""

@@ -24,6 +24,8 @@ SHORTEST = 1e-10
 """The part of a step below which none helps."""
 ENOUGH = 1e-6
 """A stage ends when a step promises to lower the function, which has no unit, by less."""
+NOISE = 1e-13
+"""A coefficient that changes less of a column of the regressor is a rounding error."""
 ROUNDING = 1e-2
 """A stage that ends with a larger promise has not arrived."""
 
@@ -66,10 +68,14 @@ def base_parameters(model: Model, *, samples: int = 0, seed: int = 0, tolerance:
 
     Args:
         model: the robot.
-        samples: the number of states; by default three times as many equations as parameters.
+        samples: the number of states, which give nv equations each, as many as parameters or more; by default three
+            times as many.
         seed: of the random states.
         tolerance: a column whose part that is independent of others is smaller, relative to the largest, counts as
             dependent.
+
+    Raises:
+        InputError: when the samples are fewer than the parameters need.
 
     >>> import multibody as mb
     >>> base_parameters(mb.load("cart-pendulum").model).names
@@ -83,13 +89,27 @@ def base_parameters(model: Model, *, samples: int = 0, seed: int = 0, tolerance:
     if least.shape or not 0 < least < 1:
         raise InputError(f"base_parameters of {model.name}: expected a tolerance in (0, 1), got {tolerance!r}")
     rng = np.random.default_rng(seed)
-    count = samples or 3 * n // max(model.nv, 1) + 10
-    q = configuration.random(model, rng, (count,))
-    v, a = (rng.standard_normal((count, model.nv)) for _ in range(2))
-    R: Any = np.linalg.qr(regressor(model, q, v, a).reshape(count * model.nv, n), mode="r")
+    count, needed = samples or 3 * n // max(model.nv, 1) + 10, -(-n // max(model.nv, 1))
+    if count < needed:
+        raise InputError(
+            f"base_parameters of {model.name}: expected at least {needed} samples, got {samples}, which give "
+            f"{samples * model.nv} equations for {n} parameters"
+        )
+    q = configuration.random(model, rng, (count + 1,))
+    v, a = (rng.standard_normal((count + 1, model.nv)) for _ in range(2))
+    Y = regressor(model, q, v, a).reshape(count + 1, model.nv, n)
+    R: Any = np.linalg.qr(Y[:-1].reshape(count * model.nv, n), mode="r")
     indices = _independent(R, tolerance)
     combination = np.linalg.lstsq(R[:, indices], R, rcond=None)[0]
-    combination[np.abs(combination) < 100 * tolerance] = 0.0
+    left = np.linalg.norm(Y[-1] - Y[-1][:, indices] @ combination, axis=0)  # at one more state
+    if left.max(initial=0.0) > tolerance * np.linalg.norm(R, axis=0).max(initial=0.0):
+        raise InputError(
+            f"base_parameters of {model.name}: {count} samples do not tell all combinations, one more adds to them; "
+            f"expected more samples, such as {max(2 * count, n)}"
+        )
+    felt = np.linalg.norm(R, axis=0)  # what a coefficient does is judged, not its size: columns have other units
+    rounding = np.maximum(NOISE * felt, 4 * np.finfo(float).eps * felt.max(initial=0.0))
+    combination[felt[indices, None] * np.abs(combination) < rounding] = 0.0
     combination[:, indices] = np.eye(len(indices))
     names = tuple(f"{NAMES[k % PARAMETERS]} of {model.bodies[k // PARAMETERS].name}" for k in indices.tolist())
     return BaseParameters(indices, combination, names)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms._groups import at_point, least_squares, links, placed
+from multibody.algorithms._groups import at_point, least_squares, links, placed, together
 from multibody.algorithms._parts import stacked
 from multibody.algorithms.jacobian import assemble
 from multibody.errors import InputError
@@ -111,15 +111,20 @@ def joint_velocities(model: Model, q: ArrayLike, V: ArrayLike, names: Names | No
     batch_shape("joint_velocities, q, V", (q, 1), (V, 2))
     J = link_jacobian(model, q, names)
     J = J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv))
-    return least_squares(J, V.reshape((*V.shape[:-2], 6 * len(found.names))))
+    return least_squares(J, V.reshape((*V.shape[:-2], 6 * len(found.names))), found.untold(model))
 
 
 def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """v, (..., nv), joint by joint, in a time that grows linearly with the links; V must be consistent.  [QT 62-66]
 
     Joints that only turn are read from ω alone, v_k = Ĵ_ωk^+ ω̂_k; others from the velocity of the link relative to its
-    parent, angular and linear. A velocity that several links tell is read from the first. Where no velocity of the
-    robot gives V, the result is not that of `joint_velocities`.
+    parent, angular and linear. A velocity that several links tell is read from the first. Where a link alone does not
+    tell the velocities of its joints, those that share velocities with it are read together, in least squares. Where no
+    velocity of the robot gives V, the result is not that of `joint_velocities`.
+
+    Raises:
+        InputError: when the links do not tell some velocities, wherever the robot is; it names joints and links.
+        SingularityError: when they do not at q; a kernel gives numbers without meaning there.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -133,11 +138,10 @@ def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: N
     V = floats(V, "V", len(found.names), 6)
     batch = batch_shape("joint_velocities_by_joint, q, V", (q, 1), (V, 2))
     rates: list[Any] = [None] * model.nv
-    for k, group in enumerate(found.groups):
-        if any(rates[index] is None for index in group.velocities):
-            rows = slice(3, 6) if group.turns else slice(0, 6)
-            own = least_squares(here.columns(k)[..., rows, :], here.relative(V, k)[..., rows])
-            for position, index in enumerate(group.velocities):
+    for one in together(model, found):
+        if any(rates[index] is None for index in one.velocities):
+            own = least_squares(here.system(one), here.motion(V, one), one.untold)
+            for position, index in enumerate(one.velocities):
                 if rates[index] is None:
                     rates[index] = np.broadcast_to(own[..., position], batch)
     return stacked(rates, -1, (*batch, 0), q)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms._groups import Placed, least_norm, links, placed
+from multibody.algorithms._groups import Placed, Together, least_norm, links, placed, together
 from multibody.algorithms._parts import stacked
 from multibody.algorithms.maximal import Names, configured, link_jacobian, local_jacobian, parent_rotations
 from multibody.algorithms.rnea import projected, transmitted
@@ -106,7 +106,7 @@ def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None =
     batch_shape("least_forces, q, Q", (q, 1), (Q, 1))
     found.reach_all(model)
     J = link_jacobian(model, q, names)
-    y = least_norm(J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv)), Q)
+    y = least_norm(J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv)), Q, found.untold(model))
     return y.reshape((*y.shape[:-1], len(found.names), 6))
 
 
@@ -115,7 +115,12 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
 
     A joint that only turns gives torques alone [QT 68, 71]. One that slides gives the smallest force at the centre of
     mass of its link, with the torque that the parent feels from its arm. What joints to the world give back is lost
-    there. The sum over a robot that floats is therefore that of its base alone, as it should be.
+    there. The sum over a robot that floats is therefore that of its base alone, as it should be. Where a link
+    alone cannot give all its joints their forces, those that share velocities with it get the smallest wrenches.
+
+    Raises:
+        InputError: when the links do not tell some velocities, wherever the robot is; it names joints and links.
+        SingularityError: when they do not at q; a kernel gives numbers without meaning there.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -128,9 +133,11 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
     here.links.reach_all(model)
     zero = np.zeros((*batch, 6), q.dtype)
     F = [zero] * len(here.links.names)
-    for k, own in enumerate(_shares(here, Q)):
-        if own is not None:
-            f = _wrench(here, k, own)
+    sets = together(model, here.links)
+    for one, own in zip(sets, _shares([one.velocities for one in sets], Q), strict=True):
+        if own is None:
+            continue
+        for k, f in zip(one.links, _wrenches(here, one, own), strict=True):
             F[k] = F[k] + f
             p = here.links.parents[k]
             if p is not None:
@@ -139,23 +146,22 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
     return stacked(F, -2, (*batch, 0, 6), q)
 
 
-def _wrench(here: Placed, k: int, Q: NDArray[Any]) -> NDArray[Any]:
-    """(..., 6): the smallest wrench on link k, at its centre of mass, with the forces Q in the joints of its group."""
-    A = here.columns(k)
-    if not here.links.groups[k].turns:
-        return least_norm(A, Q)
-    torque = least_norm(A[..., 3:, :], Q)
-    return np.concatenate([np.zeros_like(torque), torque], axis=-1)
+def _wrenches(here: Placed, one: Together, Q: NDArray[Any]) -> list[NDArray[Any]]:
+    """(..., 6) each: the smallest wrenches on links, at their centres of mass, with the forces Q in their joints."""
+    y = least_norm(here.system(one), Q, one.untold)
+    if one.rows.start:
+        return [np.concatenate([np.zeros_like(y), y], axis=-1)]
+    return [y[..., 6 * k : 6 * k + 6] for k in range(len(one.links))]
 
 
-def _shares(here: Placed, Q: NDArray[Any]) -> list[NDArray[Any] | None]:
-    """The part of Q that each link's joints give: where several links share a velocity, the first gives its force."""
+def _shares(velocities: Sequence[tuple[int, ...]], Q: NDArray[Any]) -> list[NDArray[Any] | None]:
+    """The part of Q that goes to each, by its velocities: where several share one, the first gives its force."""
     given: set[int] = set()
     shares: list[NDArray[Any] | None] = []
-    for group in here.links.groups:
-        own = [np.zeros_like(Q[..., index]) if index in given else Q[..., index] for index in group.velocities]
-        shares.append(np.stack(own, axis=-1) if not given.issuperset(group.velocities) else None)
-        given.update(group.velocities)
+    for indices in velocities:
+        own = [np.zeros_like(Q[..., index]) if index in given else Q[..., index] for index in indices]
+        shares.append(np.stack(own, axis=-1) if not given.issuperset(indices) else None)
+        given.update(indices)
     return shares
 
 
@@ -174,7 +180,8 @@ def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None 
     here = placed(model, q, names)
     R_p = parent_rotations(model, q, names)
     parts = []
-    for k, (group, own) in enumerate(zip(here.links.groups, _shares(here, Q), strict=True)):
+    shares = _shares([group.velocities for group in here.links.groups], Q)
+    for k, (group, own) in enumerate(zip(here.links.groups, shares, strict=True)):
         torque = np.zeros((*batch, 3), q.dtype)
         if group.turning and own is not None:
             if len(group.turning) > group.rank:
@@ -183,7 +190,11 @@ def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None 
                     f"of rank {group.rank}; torques alone cannot give each its force, expected independent axes"
                 )
             A = _parts(here.columns(k)[..., 3:, :], group.turning)
-            world = least_norm(A, _parts(own, group.turning))
+            untold = (
+                f"{model.name}: the angular velocity of link {here.links.names[k]!r} relative to "
+                f"{here.links.parent_name(k)} does not tell the velocities of {group.between}"
+            )
+            world = least_norm(A, _parts(own, group.turning), untold)
             torque = np.broadcast_to(matvec(transpose(R_p[..., k, :, :]), world), torque.shape)
         parts.append(torque)
     return stacked(parts, -2, (*batch, 0, 3), q)
@@ -254,7 +265,7 @@ def least_forces_and_torques(
     shape = (*np.broadcast_shapes(J_v.shape[:-3], hat.shape[:-3]), m, 3, model.nv)
     parts = [np.broadcast_to(part, shape).reshape((*shape[:-3], 3 * m, model.nv)) for part in (J_v, hat)]
     A = np.concatenate(parts, axis=-2)
-    y = least_norm(A, Q)
+    y = least_norm(A, Q, here.links.untold(model))
     f, torques = y[..., : 3 * m], y[..., 3 * m :]
     return f.reshape((*f.shape[:-1], m, 3)), torques.reshape((*torques.shape[:-1], m, 3))
 
