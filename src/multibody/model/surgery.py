@@ -1,7 +1,8 @@
 """Changes to a robot: each function takes a model and returns a new one.
 
 Coordinates of the new robot belong to joints by name: where joints are added or taken away, those that stay keep their
-meaning, but can have another place in q. `lock` and `remove` are in `cutting.py`, `scale` in `scaling.py`.
+meaning, but can have another place in q. `lock` and `remove` are in `cutting.py`, `scale` in `scaling.py`,
+`with_parameters` in `rebuilding.py`.
 """
 
 from collections import defaultdict
@@ -22,9 +23,10 @@ from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint, Limits, Passive
 from multibody.model.joints import Fixed
 from multibody.model.model import Model, expect_model, unknown
+from multibody.model.rebuilding import with_parameters
 from multibody.model.scaling import scale
 
-__all__ = ["attach", "change", "lock", "payload", "remove", "rename", "scale"]
+__all__ = ["attach", "change", "lock", "payload", "remove", "rename", "scale", "with_parameters"]
 
 Names = Mapping[str, str]
 FIELDS = ("gravity", "velocity", "home", "actuators")

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia
-from multibody.model import cutting, scaling, surgery
+from multibody.model import cutting, rebuilding, scaling, surgery
 from multibody.robot._face import Face
 
 
@@ -52,3 +52,29 @@ class Surgery(Face):
     def change(self, **changes: Any) -> Self:
         """With other parameters: inertias, placements, limits, passive by name; gravity, velocity, home."""
         return self._with(surgery.change(self.model, **changes))
+
+    def with_parameters(
+        self,
+        inertias: ArrayLike | None = None,
+        *,
+        placements: ArrayLike | None = None,
+        positions: ArrayLike | None = None,
+        frame_placements: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+    ) -> Self:
+        """With the numbers of one sample of a kernel with parameters; what is not given stays.
+
+        Args:
+            inertias: (bodies, 10), as `parameters()` has them.
+            placements: (bodies, 7), as `placements()` has them: in parent bodies. `change` takes those in parent links.
+            positions: (bodies, 3), as `positions()` has them; or placements, not both.
+            frame_placements: (frames, 7), as `frame_placements()` has them.
+            gravity: (3,).
+
+        >>> import multibody as mb
+        >>> robot = mb.load("planar-arm")
+        >>> robot.with_parameters(2 * robot.parameters()).mass == 2 * robot.mass
+        True
+        """
+        places = {"placements": placements, "positions": positions, "frame_placements": frame_placements}
+        return self._with(rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity))

@@ -1,0 +1,125 @@
+"""A robot from the numbers that kernels take as parameters: the inverse of `parametric.py`.
+
+Kernels have bodies, links that are fixed to each other as one, and places in them; robots have links, and places there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation, SpatialInertia
+from multibody.geometry._arrays import floats
+from multibody.model import parametric
+from multibody.model.configuration import UNIT_WITHIN
+from multibody.model.joint import Joint
+from multibody.model.model import Model
+
+
+def with_parameters(
+    model: Model,
+    inertias: ArrayLike | None = None,
+    *,
+    placements: ArrayLike | None = None,
+    positions: ArrayLike | None = None,
+    frame_placements: ArrayLike | None = None,
+    gravity: ArrayLike | None = None,
+) -> Model:
+    """The robot rebuilt with the numbers of one sample of a kernel with parameters; what is not given stays.
+
+    Inertias of bodies become those of the links that joints carry; links that are fixed to these are then without mass.
+    Whether a body can have an inertia is not looked at: `parametric.check_values` does.
+
+    Args:
+        model: the robot.
+        inertias: (bodies, 10), m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body about its origin.
+        placements: (bodies, 7), of each body's joint in its parent body: a position and a quaternion w, x, y, z.
+        positions: (bodies, 3), the same with the rotations of the robot.
+        frame_placements: (frames, 7), of all frames in their bodies. A link that a joint carries, or the root, is the
+            frame of its body: it stays there.
+        gravity: (3,).
+
+    >>> import multibody as mb
+    >>> arm = mb.load("planar-arm").model
+    >>> longer = with_parameters(arm, positions=1.5 * parametric.positions_of(arm))
+    >>> parametric.positions_of(longer)[1]
+    array([0. , 0. , 1.5])
+    """
+    if placements is not None and positions is not None:
+        raise InputError("with_parameters: expected placements or positions, got both")
+    bodies, frames = model.bodies, {name: i_H_F for name, (_, i_H_F) in model.structure.frames.items()}
+    masses = {body.name: body.inertia for body in bodies}
+    p_H_j = {body.joint.name: body.joint.placement for body in bodies}
+    if inertias is not None:
+        rows = _of_one(inertias, "inertias", len(bodies), parametric.INERTIAL)
+        masses = {name: _inertia_of(row, name) for name, row in zip(masses, rows, strict=True)}
+    if placements is not None:
+        rows = _of_one(placements, "placements", len(bodies), parametric.PLACEMENT)
+        parametric.check_values(model, placements=rows)
+        p_H_j = {name: _pose_of(row) for name, row in zip(p_H_j, rows, strict=True)}
+    if positions is not None:
+        rows = _of_one(positions, "positions", len(bodies), parametric.POSITION)
+        parametric.check_values(model, positions=rows)
+        p_H_j = {name: Pose(p_H_j[name].rotation, row) for name, row in zip(p_H_j, rows, strict=True)}
+    if frame_placements is not None:
+        rows = _of_one(frame_placements, "frame_placements", len(frames), parametric.PLACEMENT)
+        parametric.check_values(model, frame_placements=rows)
+        frames = {name: _pose_of(row) for name, row in zip(frames, rows, strict=True)}
+        _refuse_moved_bodies(model, frames)
+
+    def placed(joint: Joint) -> Joint:
+        """With its place in its parent link, from those of both in the parent body."""
+        p_H_link = Pose.identity() if joint.parent is None else frames[joint.parent]
+        return replace(joint, placement=p_H_link.inverse() @ p_H_j.get(joint.name, frames[joint.child]))
+
+    changes: dict[str, Any] = {}
+    if inertias is not None or frame_placements is not None:  # links that move must not take mass along
+        inside = {name for body in bodies for name in body.links}
+        changes["links"] = tuple(
+            replace(link, inertia=masses.get(link.name)) if link.name in inside else link for link in model.links
+        )
+    if placements is not None or positions is not None or frame_placements is not None:
+        changes["description"] = tuple(map(placed, model.description))
+    if frame_placements is not None:
+        changes["extra_frames"] = tuple(
+            replace(each, pose=frames[each.link].inverse() @ frames[each.name]) for each in model.extra_frames
+        )
+    if gravity is not None:
+        changes["gravity"] = gravity
+    return model.with_(**changes)
+
+
+def _of_one(values: ArrayLike, what: str, *shape: int) -> NDArray[Any]:
+    """The numbers of one robot, in double precision."""
+    found = floats(values, what, *shape)
+    if found.shape != shape:
+        raise InputError(f"{what}: expected those of one robot, of shape {shape}, got shape {found.shape}")
+    return found.astype(np.float64)
+
+
+def _inertia_of(row: NDArray[Any], name: str) -> SpatialInertia | None:
+    if not np.isfinite(row).all() or (row[0] == 0 and row[1:4].any()):
+        raise InputError(
+            f"inertias: expected finite numbers for the body {name!r}, with a mass where it has a first moment, "
+            f"got {row.tolist()}"
+        )
+    return SpatialInertia.from_parameters(row) if row.any() else None
+
+
+def _pose_of(row: NDArray[Any]) -> Pose:
+    return Pose(Rotation.from_quaternion(row[parametric.POSITION :]), row[: parametric.POSITION])
+
+
+def _refuse_moved_bodies(model: Model, frames: Mapping[str, Pose]) -> None:
+    """Refuse a place for the frame of a body itself other than where it is."""
+    fixed = {joint.child for joint in model.description if joint.kind.nv == 0}
+    for link in model.links:
+        pose = frames[link.name]
+        if link.name not in fixed and not np.allclose(pose.matrix, np.eye(4), rtol=0, atol=UNIT_WITHIN):
+            raise InputError(
+                f"frame_placements: {link.name!r} is the frame of its body; expected [0, 0, 0, 1, 0, 0, 0] there, "
+                f"got the position {pose.position.tolist()} and the quaternion {pose.rotation.quaternion.tolist()}"
+            )
