@@ -312,7 +312,11 @@ def test_the_worst_row():
     assert row in ("foot-lf.y", "foot-rf.y")
     assert error == np.abs(held.error(q)).max()
     assert held.worst(q[1, 2]) == (error, row, ())
-    assert held.worst(q[:0]) == (0.0, "foot-lf.x", ())
+    with pytest.raises(
+        InputError, match=r"worst: expected at least one configuration, got none, of shape \(0, 3, 19\)"
+    ):
+        held.worst(q[:0])
+    assert dynamics.projected_configuration(held, q[:0], 0).shape == (0, 3, 19)
     q[0, 1, 2] = np.nan
     assert np.isnan(held.worst(q).error)
     assert held.worst(q).sample == (0, 1)

@@ -82,7 +82,7 @@ def constrained_dynamics(
         baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s: J v' + J' v is made -stiffness error - damping J v.
         active: (..., constraints) or (..., rows) of ones, and zeros for what does not hold now and has no force.
     """
-    model, batch = constraints.model, own_batch(q, v, tau, *(wrenches or {}).values())
+    model, batch = _model(constraints, "constrained_dynamics"), own_batch(q, v, tau, *(wrenches or {}).values())
     held = Response(constraints, q, batch, active)
     h = rnea(model, q, v, np.zeros_like(v), wrenches)
     free = held.solve(base_velocity.force_to_left(model, q, tau - h))
@@ -176,6 +176,8 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
             return q
         step = matvec(np.linalg.pinv(constraints.jacobian(q), rcond=RANK_WITHIN), error)
         q = configuration.integrate(model, q, -step)
+    if not q.size:
+        return q
     worst = constraints.worst(q)
     if not worst.error < 1e-9:
         raise InputError(
@@ -198,17 +200,20 @@ def contact_inertia(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
 
     For rows that do not repeat each other this is the inverse; for redundant ones, the smallest that says the same.
     """
+    M, J = _inertia_and_rows(M, J, "contact_inertia")
     return least_norm.pseudo_inverse(mirrored(np.matmul(J, np.linalg.solve(M, transpose(J)))))
 
 
 def consistent_inverse(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
     """M^-1 J^T (J M^-1 J^T)^+, (..., nv, rows): the inverse of J that moves the least mass, for redundant rows, too."""
+    M, J = _inertia_and_rows(M, J, "consistent_inverse")
     M_inv_J_T = np.linalg.solve(M, transpose(J))
     return np.matmul(M_inv_J_T, least_norm.pseudo_inverse(mirrored(np.matmul(J, M_inv_J_T))))
 
 
 def null_space_projector(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
     """N_c, (..., nv, nv): dynamically consistent, J N_c = 0, for redundant rows, too.  [RD 3.63]"""
+    M, J = _inertia_and_rows(M, J, "null_space_projector")
     return eye_like(M, M.shape[-1]) - np.matmul(consistent_inverse(M, J), J)
 
 
@@ -219,7 +224,9 @@ def projected_equations(
 
     No force is left in them, so that RD's sign of F_c [3.57], opposite to ours, makes no difference.
     """
-    model = constraints.model
+    model = _model(constraints, "projected_equations")
+    q, v, tau = (configuration.sized(model, x, what) for x, what in ((q, "q"), (v, "v"), (tau, "tau")))
+    batch_shape("projected_equations, q, v, tau", (q, 1), (v, 1), (tau, 1))
     M, J = crba(model, q), constraints.jacobian(q)
     pushed = matvec(transpose(null_space_projector(M, J)), tau - bias(model, q, v))
     return _solve(M, pushed) - matvec(consistent_inverse(M, J), constraints.bias(q, v))
@@ -240,7 +247,8 @@ def impact(
         active: (..., constraints) or (..., rows) of ones, and zeros for what has no impact.
     """
     after, impulse, before_slip, after_slip = jump(constraints, q, v, restitution_of(restitution), active)
-    return Impact(after, impulse, -dot(impulse, before_slip + after_slip) / 2)
+    loss = -dot(impulse, before_slip + after_slip) / 2
+    return Impact(after, impulse, np.where(loss == 0, 0.0, loss)[()])  # not -0.0, where nothing is hit
 
 
 class Jump(NamedTuple):
@@ -256,7 +264,7 @@ def jump(
     constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], restitution: Any = 0.0, active: Any = None
 ) -> Jump:
     """The v⁺ with J v⁺ = -restitution J v⁻, and the smallest impulse P with M (v⁺ - v⁻) = J^T P on the robot."""
-    model = constraints.model
+    model = _model(constraints, "impact")
     held, left_v = Response(constraints, q, own_batch(q, v), active), base_velocity.to_left(model, q, v)
     before = matvec(held.J, left_v)
     P = held.force(-(1 + restitution) * before)
@@ -274,6 +282,11 @@ def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDA
         task: J_t, (..., m, nv).
         wanted: w_t, (..., m).
     """
+    where = "support_consistent_velocity"
+    J = _rows(J, f"{where}, J")
+    task = _rows(task, f"{where}, task", J.shape[-1])
+    wanted = floats(wanted, f"{where}, wanted", task.shape[-2])
+    batch_shape(f"{where}, J, task, wanted", (J, 2), (task, 2), (wanted, 1))
     J_T = transpose(J)
     J_J_T = mirrored(np.matmul(J, J_T))
 
@@ -289,6 +302,24 @@ def _model(constraints: ConstraintSet, where: str) -> Model:
     if not isinstance(constraints, ConstraintSet):
         raise InputError(f"{where}: expected a ConstraintSet, got {type(constraints).__name__}")
     return constraints.model
+
+
+def _rows(J: Any, what: str, nv: int | str = "nv") -> NDArray[Any]:
+    """Matrices (..., rows, nv), of one row or more."""
+    J = floats(J, what)
+    if J.ndim < 2 or not J.shape[-2] or nv not in ("nv", J.shape[-1]):
+        raise InputError(f"{what}: expected a matrix (..., rows, {nv}), got shape {J.shape}")
+    return J
+
+
+def _inertia_and_rows(M: Any, J: Any, where: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """M, (..., nv, nv), and J, (..., rows, nv), that fit each other."""
+    M = floats(M, f"{where}, M")
+    if M.ndim < 2 or M.shape[-2] != M.shape[-1]:
+        raise InputError(f"{where}, M: expected a mass matrix (..., nv, nv), got shape {M.shape}")
+    J = _rows(J, f"{where}, J", M.shape[-1])
+    batch_shape(f"{where}, M, J", (M, 2), (J, 2))
+    return M, J
 
 
 def _solve(M: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:

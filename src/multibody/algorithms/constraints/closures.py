@@ -287,7 +287,13 @@ class JointCoupling(Constraint):
         if self.joint == self.other:
             raise InputError(f"constraint {self.name!r}: expected two joints, got {self.joint!r} twice")
         for name in (self.joint, *([] if self.other is None else [self.other])):
-            if model.joint(name).nv != 1:
+            joint = model.joint(name)
+            if joint.mimic is not None:
+                raise InputError(
+                    f"constraint {self.name!r}: expected joints with a velocity of their own, but {name!r} mimics "
+                    f"{joint.mimic.joint!r}; take that"
+                )
+            if joint.nv != 1:
                 raise InputError(f"constraint {self.name!r}: expected joints with one velocity, got {name!r}")
 
     def _derivative(self, model: Model, q: NDArray[Any], order: int) -> NDArray[Any]:

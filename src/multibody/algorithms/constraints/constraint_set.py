@@ -105,7 +105,7 @@ class ConstraintSet:
             check_anchors(model, self.constraints)
 
     def on(self, model: Model) -> Self:
-        """The same constraints on a model with the same names, unchecked: its numbers may be traced.
+        """The same constraints on a model with the same frames and joints, by name: its numbers may be traced.
 
         >>> import multibody as mb
         >>> model = mb.load("quadruped").model
@@ -113,6 +113,10 @@ class ConstraintSet:
         >>> held.on(model) == held
         True
         """
+        if not isinstance(model, Model):
+            raise InputError(f"constraints: expected the Model of a robot, got {type(model).__name__}")
+        if model is not self.model and _names(model) != _names(self.model):
+            raise InputError(f"expected a model with the frames and joints of {self.model.name!r}, got {model.name!r}")
         other = copy.copy(self)
         other.model = model
         return other
@@ -245,7 +249,7 @@ class ConstraintSet:
         """
         size = np.abs(self.error(q))
         if not size.size:
-            return Worst(0.0, self.row_names[0], ())
+            raise InputError(f"worst: expected at least one configuration, got none, of shape {np.shape(q)}")
         *sample, row = (int(k) for k in np.unravel_index(np.argmax(size), size.shape))
         return Worst(float(size[(*sample, row)]), self.row_names[row], tuple(sample))
 
@@ -277,6 +281,10 @@ class ConstraintSet:
     def __repr__(self) -> str:
         names = ", ".join(repr(constraint.name) for constraint in self.constraints)
         return f"<ConstraintSet on {self.model.name!r}: {names}, {self.rows} rows>"
+
+
+def _names(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return model.frames, tuple(joint.name for joint in model.joints)
 
 
 def _with_velocity(model: Model, velocity: str) -> Model:
