@@ -4,9 +4,9 @@
 a batch, beside Pinocchio's called from Python in a loop. Each is checked before it is timed. Times are least ones of
 turns on one core. The claims: robots that differ in masses, inertias and link lengths ("inertias" and "positions", from
 joint to joint; feet and tools do not enter inverse dynamics) take at most twice the time of one robot's states, and the
-regressor is at least ten times as fast as Pinocchio's, or, where memory bounds it, takes at most 1.6 times as long as
-filling its array with zeros. Exit status 1 when one does not hold. "placements", where rotations differ too and fewer
-constants fold, are shown besides, and so is Pinocchio's time when its results are kept in an array, as ours are.
+regressor is at least ten times as fast as Pinocchio's. Exit status 1 when one does not hold. Shown besides:
+"placements", where rotations differ too and fewer constants fold; how long it takes to fill the regressor's array with
+zeros, which bounds it; and Pinocchio's time when its results are kept in an array, as ours are.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from multibody.model.layouts import PinocchioLayout
 COUNT = 10_000
 FEW = 256
 """States for the regressor: a row of it has thousands of numbers."""
-MOST_RATIO, LEAST_SPEEDUP, MOST_OF_ZEROS = 2.0, 10.0, 1.6
+MOST_RATIO, LEAST_SPEEDUP = 2.0, 10.0
 CLAIMED = ("inertias", "positions", "inertias+positions")
 
 
@@ -113,7 +113,7 @@ def main() -> int:
         shown = "   ".join(f"{case} {t * 1e6:.3f} ({t / ours:.2f}x)" for case, t in found.items() if case != "ours")
         print(f"{name}: regressor, µs: ours {ours * 1e6:.3f}   {shown}", flush=True)
         broken += max(ratios[case] for case in CLAIMED) > MOST_RATIO
-        broken += found["dropped"] < LEAST_SPEEDUP * ours and ours > MOST_OF_ZEROS * found["zeros"]
+        broken += found["dropped"] < LEAST_SPEEDUP * ours
     print(f"{broken} claims do not hold")
     return int(broken > 0)
 
