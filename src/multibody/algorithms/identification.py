@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms.regressor import PARAMETERS, parameters, regressor
 from multibody.errors import InputError
 from multibody.geometry import log_cholesky
-from multibody.geometry._arrays import at, batch_shape, first, floats
+from multibody.geometry._arrays import at, batch_shape, first, floats, truth
 from multibody.model import configuration
 from multibody.model.model import Model, expect_model
 
@@ -161,8 +161,7 @@ def identify(
     start = parameters(model) if prior is None else floats(prior, f"{where}, prior", len(model.bodies), PARAMETERS)
     if start.ndim != 2 or not np.isfinite(start).all():
         raise InputError(f"{where}, prior: expected finite numbers of shape {(len(model.bodies), PARAMETERS)}")
-    if not isinstance(consistent, bool | np.bool_):
-        raise InputError(f"{where}, consistent: expected True or False, got {consistent!r}")
+    truth(consistent, f"{where}, consistent")
     weight = floats(regularisation, f"{where}, regularisation")
     if weight.shape or not (0 <= weight < np.inf and (weight or not consistent)):
         raise InputError(

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.errors import InputError
 from multibody.geometry import Pose, Twist, representations
-from multibody.geometry._arrays import choice
+from multibody.geometry._arrays import choice, truth
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
 from multibody.model.model import Model
@@ -120,8 +119,7 @@ def acceleration(
             apparent one, the time derivative of the twist's numbers [MDN 44].
     """
     choice(representation, "representation", FRAME_REPRESENTATIONS)
-    if not isinstance(intrinsic, bool | np.bool_):
-        raise InputError(f"intrinsic: expected True or False, got {intrinsic!r}")
+    truth(intrinsic, "intrinsic")
     i, i_H_F = model.frame(frame)
     left_v = base_velocity.to_left(model, q, v)
     left_a = base_velocity.acceleration_to_left(model, q, v, a)

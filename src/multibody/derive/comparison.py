@@ -16,7 +16,7 @@ from multibody.derive.kinematics import along
 from multibody.derive.points import expect_equations
 from multibody.derive.symbols import rate
 from multibody.errors import InputError
-from multibody.robot.quantity import truth
+from multibody.geometry._arrays import truth
 
 if TYPE_CHECKING:
     from multibody.derive.equations import Equations

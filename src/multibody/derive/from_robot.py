@@ -17,9 +17,9 @@ from multibody.derive.system import System
 from multibody.derive.tracing import exact_rotation, formulas
 from multibody.derive.tree import Symbols, Tree, tree
 from multibody.errors import InputError
+from multibody.geometry._arrays import truth
 from multibody.model import configuration
 from multibody.robot import Robot
-from multibody.robot.quantity import truth
 
 TERMS = 64
 """Entries of poses with more terms than this stay products of those of the joints."""

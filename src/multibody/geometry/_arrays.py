@@ -66,6 +66,15 @@ def batch_shape(what: str, *parts: tuple[NDArray[Any], int]) -> tuple[int, ...]:
         raise InputError(f"{what}: batch shapes {', '.join(map(str, shapes))} do not broadcast") from None
 
 
+def truth(value: Any, what: str) -> bool:
+    """True or False, NumPy's too; nothing else counts as one of them."""
+    if value is True or value is False:
+        return value
+    if not isinstance(value, np.bool_):
+        raise InputError(f"{what}: expected True or False, got {value!r}")
+    return bool(value)
+
+
 def batch_of(batch: tuple[int, ...]) -> tuple[int, ...]:
     """A batch shape that the caller asks for."""
     if not isinstance(batch, tuple) or not all(isinstance(n, int | np.integer) and n >= 0 for n in batch):

@@ -10,12 +10,11 @@ from multibody.algorithms.constrained_dynamics import Constrained, Impact
 from multibody.algorithms.constrained_dynamics_derivatives import ConstrainedDerivatives
 from multibody.algorithms.constraints import Constraint, ConstraintSet
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import floats, truth
 from multibody.model import configuration
 from multibody.robot._dynamics import Wrenches, wrench_arrays
 from multibody.robot._face import Face
 from multibody.robot.kernels import Task
-from multibody.robot.quantity import truth
 from multibody.robot.requests import constraints_on
 
 Constraints = ConstraintSet | Iterable[Constraint]

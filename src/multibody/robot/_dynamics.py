@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import Wrench
+from multibody.geometry._arrays import truth
 from multibody.model import configuration
 from multibody.robot._face import Face
-from multibody.robot.quantity import truth
 
 Wrenches = Mapping[str, ArrayLike | Wrench]
 

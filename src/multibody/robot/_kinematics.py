@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import analytical_jacobian, jacobian
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec
+from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, truth
 from multibody.geometry.pose import pose_of
 from multibody.model import configuration
 from multibody.model.model import Model
 from multibody.robot._face import Face
 from multibody.robot.kernels import handed, task
-from multibody.robot.quantity import places, truth
+from multibody.robot.quantity import places
 from multibody.robot.requests import Request
 
 NEARLY_SINGULAR = 1e6

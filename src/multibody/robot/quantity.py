@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from multibody.errors import InputError
+from multibody.geometry._arrays import truth
 
 
 @dataclass(frozen=True)
@@ -36,15 +35,6 @@ class Quantity:
     """Those of the options that must be given."""
     whole: bool = False
     """Whether it depends on more of the model than its dynamics: on all frames, or on passive forces."""
-
-
-def truth(value: Any, what: str) -> bool:
-    """True or False, NumPy's too; nothing else counts as one of them."""
-    if value is True or value is False:
-        return value
-    if not isinstance(value, np.bool_):
-        raise InputError(f"{what}: expected True or False, got {value!r}")
-    return bool(value)
 
 
 def places(value: Any, what: str) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import regressor as regression
 from multibody.compiler.config import config
 from multibody.errors import InputError
-from multibody.geometry._arrays import batch_shape, is_traced, numbers
+from multibody.geometry._arrays import batch_shape, is_traced, numbers, truth
 from multibody.model import actuation, configuration, parametric, show
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
@@ -21,7 +21,6 @@ from multibody.robot._contacts import Contacts
 from multibody.robot._dynamics import Dynamics
 from multibody.robot._kinematics import Kinematics
 from multibody.robot._surgery import Surgery
-from multibody.robot.quantity import truth
 
 
 class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.constraints._constraint import Constraint, rank, settled
 from multibody.algorithms.constraints.anchors import check_anchors
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose
+from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose, truth
 from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model import configuration
 from multibody.model.digest import digest
@@ -77,10 +77,8 @@ class ConstraintSet:
     """
 
     def __init__(self, model: Model, constraints: Iterable[Constraint], *, alternatives: bool = False) -> None:
-        if not isinstance(model, Model):
-            raise InputError(f"constraints: expected the Model of a robot, got {type(model).__name__}")
-        if not isinstance(alternatives, bool | np.bool_):
-            raise InputError(f"alternatives: expected True or False, got {alternatives!r}")
+        _expect_model(model)
+        truth(alternatives, "alternatives")
         if not isinstance(constraints, Iterable):
             raise InputError(f"{model.name}: expected a list of constraints, got {type(constraints).__name__}")
         self.model = model
@@ -113,8 +111,7 @@ class ConstraintSet:
         >>> held.on(model) == held
         True
         """
-        if not isinstance(model, Model):
-            raise InputError(f"constraints: expected the Model of a robot, got {type(model).__name__}")
+        _expect_model(model)
         if model is not self.model and _names(model) != _names(self.model):
             raise InputError(f"expected a model with the frames and joints of {self.model.name!r}, got {model.name!r}")
         other = copy.copy(self)
@@ -281,6 +278,11 @@ class ConstraintSet:
     def __repr__(self) -> str:
         names = ", ".join(repr(constraint.name) for constraint in self.constraints)
         return f"<ConstraintSet on {self.model.name!r}: {names}, {self.rows} rows>"
+
+
+def _expect_model(model: Model) -> None:
+    if not isinstance(model, Model):
+        raise InputError(f"constraints: expected the Model of a robot, got {type(model).__name__}")
 
 
 def _names(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,12 +1,11 @@
 """Constraints that a robot's file states besides its tree, such as MJCF's <equality>."""
 
-import numpy as np
-
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.algorithms.constraints.closures import JointCoupling, PointClosure, Weld
 from multibody.algorithms.constraints.contacts import point
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
+from multibody.geometry._arrays import truth
 from multibody.model.actuator import Equality
 from multibody.model.model import Model
 
@@ -29,8 +28,7 @@ def stated(model: Model, *, inactive: bool = False) -> tuple[Constraint, ...]:
     """
     if not isinstance(model, Model):
         raise InputError(f"stated: expected the Model of a robot, got {type(model).__name__}")
-    if not isinstance(inactive, bool | np.bool_):
-        raise InputError(f"inactive: expected True or False, got {inactive!r}")
+    truth(inactive, "inactive")
     made: dict[str, Constraint] = {}
     for k, each in enumerate(model.equalities):
         name = each.name or f"{each.kind}{k}"

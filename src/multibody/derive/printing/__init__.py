@@ -9,7 +9,7 @@ from multibody.derive.printing.blocks import Block, Equality, Heading
 from multibody.derive.printing.expressions import Writer
 from multibody.derive.printing.layout import Layout
 from multibody.derive.printing.page import FORMULAS, standalone
-from multibody.robot.quantity import truth
+from multibody.geometry._arrays import truth
 
 if TYPE_CHECKING:
     from multibody.derive.equations import Equations
