@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from compiler_peers import ARITHMETIC, evaluate
 
-from multibody.compiler.trace import Trace
+from multibody.tracing.trace import Trace
 
 LANES = 4
 SECONDS = 90

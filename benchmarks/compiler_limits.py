@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import multibody as mb
-from multibody.compiler.graph import flops
 from multibody.geometry.operators import cross3
+from multibody.tracing.graph import flops
 
 COUNT = 4096
 rng = np.random.default_rng(0)

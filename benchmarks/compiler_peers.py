@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import multibody as mb
-from multibody.compiler.graph import flops
-from multibody.compiler.trace import Trace, trace
+from multibody.tracing.graph import flops
+from multibody.tracing.trace import Trace, trace
 
 COUNT = 4096
 CLAIMS = {"heyoka": 1.3, "jax": 3.0, "casadi": 10.0, "numba": 1.3}

@@ -29,12 +29,12 @@ import multibody as mb
 from multibody import derive
 from multibody.algorithms.aba import aba
 from multibody.algorithms.rnea import rnea
-from multibody.compiler.graph import flops
 from multibody.compiler.kernel import Kernel
 from multibody.derive.algebra.simplify import count
 from multibody.geometry._arrays import vector
 from multibody.model.parametric import with_values
 from multibody.model.robots import planar_arm
+from multibody.tracing.graph import flops
 
 METHODS = ("lagrange", "projected-newton-euler")
 MOST_OPERATIONS, LEAST_SPEEDUP, LEAST_SAVING = 2.0, 3.0, 3.0

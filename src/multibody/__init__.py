@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
-    from multibody.compiler.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
     from multibody.compiler.kernel import Kernel
-    from multibody.compiler.loop import loop
     from multibody.compiler.scan import compile_scan
-    from multibody.compiler.traced import TraceError
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
+    from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
+    from multibody.tracing.loop import loop
+    from multibody.tracing.traced import TraceError
 
 __version__ = "0.1.0"
 
@@ -27,18 +27,18 @@ _LATER = {
     "Builder": "model.builder",
     "Kernel": "compiler.kernel",
     "Robot": "robot",
-    "TraceError": "compiler.traced",
+    "TraceError": "tracing.traced",
     "compile": "compiler.compile",
     "compile_scan": "compiler.scan",
     "config": "compiler.config",
     "eager": "compiler.config",
-    "gradient": "compiler.differentiate",
-    "hessian_vector": "compiler.differentiate",
-    "jacobian": "compiler.differentiate",
-    "jvp": "compiler.differentiate",
+    "gradient": "tracing.differentiate",
+    "hessian_vector": "tracing.differentiate",
+    "jacobian": "tracing.differentiate",
+    "jvp": "tracing.differentiate",
     "load": "robot",
-    "loop": "compiler.loop",
-    "vjp": "compiler.differentiate",
+    "loop": "tracing.loop",
+    "vjp": "tracing.differentiate",
 }
 """Names from rooms that are imported when the first is used: LLVM takes a while."""
 

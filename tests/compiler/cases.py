@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from multibody import Pose, Rotation, SpatialInertia, Twist
 from multibody.compiler.compile import compile  # noqa: A004
 from multibody.compiler.config import config
-from multibody.compiler.graph import Graph
-from multibody.compiler.ops import OPS
-from multibody.compiler.trace import Input, Trace
 from multibody.geometry import so3
 from multibody.geometry._value import Value
+from multibody.tracing.graph import Graph
+from multibody.tracing.ops import OPS
+from multibody.tracing.trace import Input, Trace
 
 
 def arrays(result: Any) -> list[np.ndarray]:

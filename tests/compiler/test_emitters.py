@@ -12,18 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multibody import InputError
-from multibody.compiler import derivatives, emit_c, emit_numpy, emit_sympy, interpret
-from multibody.compiler.emission import optional
+from multibody.compiler import emit_c, emit_numpy, emit_sympy
 from multibody.compiler.emit_c import to_c
 from multibody.compiler.emit_numpy import to_numpy
 from multibody.compiler.emit_sympy import symbols_of, to_sympy, to_sympy_steps
-from multibody.compiler.graph import Graph
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.ops import OPS
 from multibody.compiler.passes import fuse_products
-from multibody.compiler.trace import Trace, trace
-from multibody.compiler.traced import TraceError
 from multibody.errors import MissingPackageError
+from multibody.tracing import derivatives, interpret
+from multibody.tracing.emission import optional
+from multibody.tracing.graph import Graph
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.ops import OPS
+from multibody.tracing.trace import Trace, trace
+from multibody.tracing.traced import TraceError
 
 from ..laws.tools import near
 from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, program, samples, single

@@ -10,8 +10,8 @@ from hypothesis import given
 import multibody as mb
 from multibody.compiler import compile as compiling
 from multibody.compiler import native
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.ops import OPS
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.ops import OPS
 
 from ..laws.tools import near
 from ..surface import KINDS, TABLE

@@ -1,1 +1,1 @@
-"""From plain NumPy to native kernels: trace, graph, passes, segments, LLVM, kernel, cache. No robots here."""
+"""From graphs to native kernels: passes, segments, LLVM, kernel, scan, cache; other targets. No robots here."""

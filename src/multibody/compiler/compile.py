@@ -13,8 +13,8 @@ from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel, Signature
 from multibody.compiler.passes import Block, prepare
 from multibody.compiler.program import cut
-from multibody.compiler.trace import Input, Trace, float_kind, trace
 from multibody.errors import InputError
+from multibody.tracing.trace import Input, Trace, float_kind, trace
 
 
 def compile(  # noqa: A001

@@ -5,8 +5,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from multibody.compiler.emission import Target, fold, function_name, identifiers, uses
-from multibody.compiler.trace import Trace
+from multibody.tracing.emission import Target, fold, function_name, identifiers, uses
+from multibody.tracing.trace import Trace
 
 LONGEST = 90
 """Characters after which an expression gets a name of its own."""
@@ -66,7 +66,7 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     It returns an array, or a tuple of arrays when there are several. Warnings of NumPy about invalid values in branches
     that are not taken are its own.
 
-    >>> from multibody.compiler.trace import trace
+    >>> from multibody.tracing.trace import trace
     >>> import numpy as np
     >>> def tip(q):
     ...     a = q[..., 0] + q[..., 1]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from multibody.compiler.derivatives import plain
-from multibody.compiler.emission import Target, fold, optional, uses
-from multibody.compiler.layout import rebuild
-from multibody.compiler.ops import OPS
-from multibody.compiler.trace import Trace
 from multibody.errors import InputError
+from multibody.tracing.derivatives import plain
+from multibody.tracing.emission import Target, fold, optional, uses
+from multibody.tracing.layout import rebuild
+from multibody.tracing.ops import OPS
+from multibody.tracing.trace import Trace
 
 
 def to_sympy(trace: Trace, *symbols: Any) -> Any:
@@ -26,7 +26,7 @@ def to_sympy(trace: Trace, *symbols: Any) -> Any:
         *symbols: for each input something of its shape to put in: a matrix, nested lists of expressions, an expression.
             By default those of `symbols_of`.
 
-    >>> from multibody.compiler.trace import trace
+    >>> from multibody.tracing.trace import trace
     >>> to_sympy(trace(lambda q: np.sin(q[0]) ** 2 - 2 * q[1], [2]))
     -2*q_1 + sin(q_0)**2
     """
@@ -39,7 +39,7 @@ def to_sympy_steps(trace: Trace, *symbols: Any) -> tuple[list[tuple[Any, Any]], 
     Returns:
         The list of (symbol, expression), each in terms of symbols before it, and the result in terms of all.
 
-    >>> from multibody.compiler.trace import trace
+    >>> from multibody.tracing.trace import trace
     >>> to_sympy_steps(trace(lambda x: np.exp(np.sin(x)) / np.sin(x), [()]))
     ([(t0, sin(x))], exp(t0)/t0)
     """

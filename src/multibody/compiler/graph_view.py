@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from multibody.compiler.graph import flops
 from multibody.compiler.passes import prepare
-from multibody.compiler.trace import Trace
+from multibody.tracing.graph import flops
+from multibody.tracing.trace import Trace
 
 DRAWN = 400
 """Nodes beyond which a picture shows nothing any more."""

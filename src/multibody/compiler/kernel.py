@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from multibody.compiler import door, door_ir, forms, native, workers
 from multibody.compiler.config import EAGER, is_eager
 from multibody.compiler.door_helpers_ir import QUATERNION_WITHIN
-from multibody.compiler.layout import Layout, flatten, is_flat, rebuild
-from multibody.compiler.trace import Input, Trace
-from multibody.compiler.traced import TracedArray
 from multibody.errors import InputError
+from multibody.tracing.layout import Layout, flatten, is_flat, rebuild
+from multibody.tracing.trace import Input, Trace
+from multibody.tracing.traced import TracedArray
 
 PIECE = 0.03
 """Seconds of work between two looks for a signal."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
-from multibody.compiler.graph import Graph, Loop
+from multibody.tracing.graph import Graph, Loop
 
 
 class Block(NamedTuple):

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from multibody.compiler.graph import Graph
-from multibody.compiler.ops import OPS
 from multibody.compiler.passes import Block
+from multibody.tracing.graph import Graph
+from multibody.tracing.ops import OPS
 
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""

@@ -18,13 +18,13 @@ from multibody.compiler import cache, forms, native, workers
 from multibody.compiler.compile import fingerprint
 from multibody.compiler.config import config, is_eager
 from multibody.compiler.entry_ir import Scan as Places
-from multibody.compiler.graph import Graph
 from multibody.compiler.kernel import PIECE, Argument, Signature, revive, rows_of
-from multibody.compiler.layout import Layout, flatten, rebuild
 from multibody.compiler.passes import prepare
 from multibody.compiler.program import cut
-from multibody.compiler.trace import Trace, trace
 from multibody.errors import InputError
+from multibody.tracing.graph import Graph
+from multibody.tracing.layout import Layout, flatten, rebuild
+from multibody.tracing.trace import Trace, trace
 
 _ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5)
 

@@ -3,7 +3,7 @@
 Needs SymPy: `pip install multibody[symbolic]`.
 """
 
-from multibody.compiler.emission import optional
+from multibody.tracing.emission import optional
 
 optional("sympy", "symbolic")
 

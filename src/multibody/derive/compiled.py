@@ -10,11 +10,11 @@ from numpy.typing import DTypeLike
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.passes import prepare
-from multibody.compiler.trace import trace
 from multibody.derive.algebra.arithmetic import evaluate
 from multibody.derive.system import TIME
 from multibody.errors import InputError
 from multibody.geometry._arrays import matrix, vector
+from multibody.tracing.trace import trace
 
 if TYPE_CHECKING:
     from multibody.derive.equations import Equations

@@ -8,9 +8,9 @@ import numpy as np
 import sympy as sp
 from sympy.core.parameters import distribute
 
-from multibody.compiler.emission import Target, fold
-from multibody.compiler.trace import trace
 from multibody.geometry import Rotation
+from multibody.tracing.emission import Target, fold
+from multibody.tracing.trace import trace
 
 NOTHING = 1e-14
 """Numbers that are smaller are rounding errors of a zero."""

@@ -7,8 +7,8 @@ from multibody.algorithms import constrained_dynamics as dynamics
 from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
 from multibody.algorithms.constraints import ConstraintSet
 from multibody.algorithms.crba import crba
-from multibody.compiler.differentiate import jacobian
 from multibody.robot.quantity import Quantity
+from multibody.tracing.differentiate import jacobian
 
 
 def _null_space_projector(constraints: ConstraintSet, q: Any) -> Any:

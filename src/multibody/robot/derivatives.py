@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from multibody.compiler.differentiate import jacobian
 from multibody.model import configuration
 from multibody.model.model import Model
 from multibody.model.parametric import placement_rates
 from multibody.robot.kernels import PARAMETERS, TURNED, Task, check_masses, content_of, with_parameters
 from multibody.robot.requests import TABLE, Request
+from multibody.tracing.differentiate import jacobian
 
 
 def task(model: Model, request: Request, parameters: Sequence[str] = ()) -> Task:

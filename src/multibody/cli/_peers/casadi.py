@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from multibody.cli._peers.generated import ARITHMETIC, Generated, shaped
 from multibody.cli._peers.peer import Call
-from multibody.compiler.emission import Target, fold
-from multibody.compiler.trace import Trace
+from multibody.tracing.emission import Target, fold
+from multibody.tracing.trace import Trace
 
 
 class Casadi(Generated):

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.cli._peers.peer import Call, Peer
-from multibody.compiler.trace import Trace, trace
 from multibody.robot.requests import TABLE, Request
+from multibody.tracing.trace import Trace, trace
 
 ARITHMETIC: dict[str, Any] = {
     "neg": lambda a: -a,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler.graph import Graph, Loop
-from multibody.compiler.layout import flatten, rebuild
-from multibody.compiler.traced import TracedArray, floats, is_mask, refuse
 from multibody.errors import InputError
+from multibody.tracing.graph import Graph, Loop
+from multibody.tracing.layout import flatten, rebuild
+from multibody.tracing.traced import TracedArray, floats, is_mask, refuse
 
 
 def loop(count: int, body: Callable[[Any], Any], carry: Any) -> Any:

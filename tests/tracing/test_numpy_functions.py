@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.numpy_functions import FUNCTIONS, REDUCTIONS, UFUNCS
-from multibody.compiler.trace import trace
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.numpy_functions import FUNCTIONS, REDUCTIONS, UFUNCS
+from multibody.tracing.trace import trace
 
+from ..compiler.cases import arrays
 from ..laws.tools import near
-from .cases import arrays
 
 
 def draw(shapes, batch=(5,)):

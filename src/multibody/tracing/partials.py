@@ -7,7 +7,7 @@ sqrt at 0. What a select does not choose contributes nothing, not even 0 · ∞:
 
 from collections.abc import Callable
 
-from multibody.compiler.graph import Graph
+from multibody.tracing.graph import Graph
 
 Partial = Callable[[Graph, tuple[int, ...], int], int]
 """The derivative g'(x) by one argument, from the graph g, all arguments x and the result y."""

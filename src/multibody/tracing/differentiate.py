@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from multibody.compiler import derivatives
-from multibody.compiler.derivatives import Ids, plain
-from multibody.compiler.graph import Graph
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.layout import Layout, flatten, rebuild
-from multibody.compiler.trace import Input, Trace, nodes_of, shape_of, trace
-from multibody.compiler.traced import TracedArray, nodes
 from multibody.errors import InputError
+from multibody.tracing import derivatives
+from multibody.tracing.derivatives import Ids, plain
+from multibody.tracing.graph import Graph
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.layout import Layout, flatten, rebuild
+from multibody.tracing.trace import Input, Trace, nodes_of, shape_of, trace
+from multibody.tracing.traced import TracedArray, nodes
 
 Function = Callable[..., Any]
 Shapes = Sequence[Any] | None

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from multibody.compiler.graph import Graph
-from multibody.compiler.layout import Layout, flatten
-from multibody.compiler.traced import TracedArray, is_boolean, nodes, refuse
 from multibody.errors import InputError
+from multibody.tracing.graph import Graph
+from multibody.tracing.layout import Layout, flatten
+from multibody.tracing.traced import TracedArray, is_boolean, nodes, refuse
 
 
 class Input(NamedTuple):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from multibody import InputError, Pose, Rotation
-from multibody.compiler import differentiate
-from multibody.compiler.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.trace import trace
 from multibody.geometry import groups, so3
+from multibody.tracing import differentiate
+from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.trace import trace
 
 from ..laws.tools import difference, near
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.compiler.emission import Target, fold
-from multibody.compiler.layout import rebuild
-from multibody.compiler.trace import Trace
 from multibody.errors import InputError
+from multibody.tracing.emission import Target, fold
+from multibody.tracing.layout import rebuild
+from multibody.tracing.trace import Trace
 
 TABLE: dict[str, Callable[..., Any]] = {
     "true": lambda: np.True_,
@@ -53,7 +53,7 @@ TABLE: dict[str, Callable[..., Any]] = {
 def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
     """The result of the traced function on float arrays, with any leading batch axes; NaN and Inf stay silent.
 
-    >>> from multibody.compiler.trace import trace
+    >>> from multibody.tracing.trace import trace
     >>> evaluate(trace(lambda x: x @ x, [3]), [[1.0, 2.0, 2.0], [0.0, 3.0, 4.0]])
     array([ 9., 25.])
     """

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import multibody as mb
 from multibody import InputError, Pose, Rotation
-from multibody.compiler import interpret
-from multibody.compiler.trace import trace
+from multibody.tracing import interpret
+from multibody.tracing.trace import trace
 
+from ..compiler.cases import arrays, cut_into
 from ..laws.tools import near
-from .cases import arrays, cut_into
 
 RNG = np.random.default_rng(0)
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from multibody.compiler import derivatives
-from multibody.compiler.differentiate import gradient, jacobian, jvp
 from multibody.compiler.emit_numpy import to_numpy
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.loop import loop
-from multibody.compiler.trace import trace
-from multibody.compiler.unroll import unroll, unrolled
+from multibody.tracing import derivatives
+from multibody.tracing.differentiate import gradient, jacobian, jvp
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.loop import loop
+from multibody.tracing.trace import trace
+from multibody.tracing.unroll import unroll, unrolled
 
 from ..laws.tools import difference, near
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler.graph import Graph
-from multibody.compiler.layout import Layout
-from multibody.compiler.partials import CHOICES, PARTIALS, flows, guard, plus, times
-from multibody.compiler.trace import Input, Trace
-from multibody.compiler.unroll import unrolled
 from multibody.errors import InputError
+from multibody.tracing.graph import Graph
+from multibody.tracing.layout import Layout
+from multibody.tracing.partials import CHOICES, PARTIALS, flows, guard, plus, times
+from multibody.tracing.trace import Input, Trace
+from multibody.tracing.unroll import unrolled
 
 Row = dict[int, int]
 """The nodes of the entries that are not zero for all values."""

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from multibody import InputError, Pose, Rotation
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.trace import trace
-from multibody.compiler.traced import TracedArray, TraceError
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.trace import trace
+from multibody.tracing.traced import TracedArray, TraceError
 
+from ..compiler.cases import SUITE, arrays
 from ..laws.tools import near
 from ..surface import KINDS, TABLE
-from .cases import SUITE, arrays
 
 # ---- whole functions -------------------------------------------------------------------------------------------------
 

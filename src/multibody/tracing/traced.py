@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from multibody.compiler.graph import Graph
-from multibody.compiler.ops import OPS
 from multibody.errors import MultibodyError
+from multibody.tracing.graph import Graph
+from multibody.tracing.ops import OPS
 
 BOOL = np.dtype(bool)
 _HERE = str(Path(__file__).parent)
@@ -140,7 +140,7 @@ class TracedArray(NDArrayOperatorsMixin):
     # ---- dispatch ----------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from multibody.compiler import numpy_functions as table  # which knows this class
+        from multibody.tracing import numpy_functions as table  # which knows this class
 
         if kwargs.pop("out", None) is not None:
             raise refuse("out= is not traced: use the result that is returned")
@@ -155,7 +155,7 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         del types
-        from multibody.compiler import numpy_functions as table
+        from multibody.tracing import numpy_functions as table
 
         name = f"{function.__module__.replace('numpy', 'np')}.{function.__name__}"
         handler = table.FUNCTIONS.get(function)

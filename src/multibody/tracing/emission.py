@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from multibody.compiler.trace import Trace
-from multibody.compiler.traced import TraceError
-from multibody.compiler.unroll import unrolled
 from multibody.errors import InputError, MissingPackageError
+from multibody.tracing.trace import Trace
+from multibody.tracing.traced import TraceError
+from multibody.tracing.unroll import unrolled
 
 
 class Target(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.compiler.traced import TracedArray, refuse
+from multibody.tracing.traced import TracedArray, refuse
 
 Rows = list[list[Any]]
 

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multibody import InputError, Rotation
-from multibody.compiler import derivatives
-from multibody.compiler.differentiate import gradient, jacobian
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.ops import OPS
-from multibody.compiler.partials import CHOICES, PARTIALS
-from multibody.compiler.trace import trace
+from multibody.tracing import derivatives
+from multibody.tracing.differentiate import gradient, jacobian
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.ops import OPS
+from multibody.tracing.partials import CHOICES, PARTIALS
+from multibody.tracing.trace import trace
 
+from ..compiler.cases import FLOAT_OPERATIONS, INSTRUCTIONS, SMOOTH, SUITE, arrays, program, samples, single
 from ..laws.tools import difference, near
-from .cases import FLOAT_OPERATIONS, INSTRUCTIONS, SMOOTH, SUITE, arrays, program, samples, single
 
 # ---- every operation -------------------------------------------------------------------------------------------------
 

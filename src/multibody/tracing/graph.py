@@ -9,7 +9,7 @@ import struct
 from collections import Counter
 from typing import Any, NamedTuple
 
-from multibody.compiler.ops import COMMUTATIVE, COSTS, FLOPS, OPS
+from multibody.tracing.ops import COMMUTATIVE, COSTS, FLOPS, OPS
 
 
 class Loop(NamedTuple):

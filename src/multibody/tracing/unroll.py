@@ -4,8 +4,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from multibody.compiler.graph import Graph, Loop
-from multibody.compiler.trace import Trace
+from multibody.tracing.graph import Graph, Loop
+from multibody.tracing.trace import Trace
 
 
 def unrolled(trace: Trace, wrt: list[int] | None = None) -> Trace:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from multibody.compiler import linear_algebra
-from multibody.compiler.graph import Graph
-from multibody.compiler.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
+from multibody.tracing import linear_algebra
+from multibody.tracing.graph import Graph
+from multibody.tracing.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
 
 Dtype = np.dtype[Any]
 LOGICAL = ("and", "or", "not")

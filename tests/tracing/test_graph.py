@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multibody.compiler.graph import Graph, flops
-from multibody.compiler.interpret import evaluate
-from multibody.compiler.ops import COMMUTATIVE, OPS
-from multibody.compiler.trace import trace
+from multibody.tracing.graph import Graph, flops
+from multibody.tracing.interpret import evaluate
+from multibody.tracing.ops import COMMUTATIVE, OPS
+from multibody.tracing.trace import trace
 
-from .cases import INSTRUCTIONS, program
+from ..compiler.cases import INSTRUCTIONS, program
 
 
 class Writer:
