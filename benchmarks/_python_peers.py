@@ -41,11 +41,11 @@ def with_pinocchio(name: str, robot: mb.Robot, state: State) -> Calls:
         pin.forwardKinematics(model, data, q)
         return pin.updateFramePlacement(model, data, frame)
 
-    agree(robot, state, layout.tau_from(q, pin.rnea(model, data, q, v, a)), pose().translation, 1e-9)
+    agree(robot, state, layout.tau_from(q, pin.rnea(model.tree, data, q, v, a)), pose().translation, 1e-9)
     return {
-        "inverse_dynamics": lambda: pin.rnea(model, data, q, v, a),
-        "forward_dynamics": lambda: pin.aba(model, data, q, v, a),
-        "mass_matrix": lambda: pin.crba(model, data, q),
+        "inverse_dynamics": lambda: pin.rnea(model.tree, data, q, v, a),
+        "forward_dynamics": lambda: pin.aba(model.tree, data, q, v, a),
+        "mass_matrix": lambda: pin.crba(model.tree, data, q),
         "jacobian": lambda: pin.computeFrameJacobian(model, data, q, frame, axes),
         "pose": pose,
         "inverse_dynamics_derivatives": lambda: pin.computeRNEADerivatives(model, data, q, v, a),

@@ -32,7 +32,6 @@ from multibody.algorithms.rnea import rnea
 from multibody.compiler.kernel import Kernel
 from multibody.derive.algebra.simplify import count
 from multibody.geometry._arrays import vector
-from multibody.model.parametric import with_values
 from multibody.model.robots import planar_arm
 from multibody.tracing.graph import flops
 
@@ -74,8 +73,7 @@ def recursive(algorithm: Callable[..., Any]) -> Kernel:
                 vector(p[m], none, none, p[m] * p[c], none, none, p[I] + p[m] * p[c] ** 2, none, none, none)
             )
             places.append(vector(none, none, p[LENGTHS[k - 1]] if k else none, none + 1, none, none, none))
-        other = with_values(
-            model,
+        other = model.tree.with_values(
             inertias=np.stack(inertias, -2),
             placements=np.stack(places, -2),
             gravity=vector(none, none, -p[GRAVITY]),

@@ -48,7 +48,7 @@ Times = dict[str, dict[str, float]]
 
 def deepest(robot: mb.Robot) -> str:
     """The link with the most joints between the world and itself."""
-    return max(robot.bodies, key=lambda body: len(robot.model.support(body.index))).joint.child
+    return max(robot.bodies, key=lambda body: len(robot.tree.support(body.index))).joint.child
 
 
 def times_of(name: str, budget: float, largest: int) -> Times:

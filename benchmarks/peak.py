@@ -27,7 +27,7 @@ CLAIMS = {"forward_dynamics": 2.1, "inverse_dynamics_derivatives": 5.0}
 
 def aba_of(robot: mb.Robot) -> mb.Kernel:
     """The kernel of the articulated body algorithm, whatever forward dynamics takes."""
-    return mb.compile(lambda q, v, tau: aba(robot.model, q, v, tau), robot.nq, robot.nv, robot.nv)
+    return mb.compile(lambda q, v, tau: aba(robot.tree, q, v, tau), robot.nq, robot.nv, robot.nv)
 
 
 def main() -> int:

@@ -49,7 +49,7 @@ print(f"{len(gains)} controllers for {SECONDS:g} s each: compiled in {compiled -
 print(f"that is {len(gains) * SECONDS / spent:.0f} times faster than real time, in steps of {1000 * DT:g} ms")
 
 worst = np.degrees(np.abs(error)).max(axis=(-1, -2))
-most = (np.abs(tau) / robot.model.effort_limits).max(axis=(-1, -2))
+most = (np.abs(tau) / robot.tree.effort_limits).max(axis=(-1, -2))
 for k in range(0, 64, 21):
     print(
         f"k = {stiffness[k]:4.0f} 1/s²: error up to {worst[k]:5.2f}°, torques to {100 * most[k]:.0f} % of their limits"

@@ -35,13 +35,13 @@ Test = Callable[[State], None]
 
 def base_of(model: Model) -> str:
     """Its velocities when the base floats, "fixed" when it stands."""
-    return model.velocity if model.floating else "fixed"
+    return model.velocity if model.tree.floating else "fixed"
 
 
 def way(s: State) -> list[Joint]:
     """The joints from the base to the frame that laws of kinematics look at; the base's own is left out."""
-    joints = [s.model.bodies[i - 1].joint for i in s.model.support(s.model.frame(s.frame)[0])]
-    return [joint for joint in joints if not s.model.is_base(joint)]
+    joints = [s.model.bodies[i - 1].joint for i in s.tree.support(s.tree.frame(s.frame)[0])]
+    return [joint for joint in joints if not s.tree.is_base(joint)]
 
 
 def kinds_of(joints: Iterable[Joint]) -> set[str]:
@@ -66,9 +66,9 @@ def tree(base: str, kinds: Sequence[str], accept: Callable[[State], bool], **opt
     for seed in range(TRIES):
         rng = np.random.default_rng(seed)
         model = random_model(rng, len(kinds), kinds=kinds, **given_base, **options)
-        q, (v, a) = configuration.random(model, rng), rng.standard_normal((2, model.nv))
+        q, (v, a) = configuration.random(model.tree, rng), rng.standard_normal((2, model.nv))
         s = State(model, q, v, a, rng)
-        if accept(s) and np.linalg.cond(crba(model, s.q)) < CONDITION:
+        if accept(s) and np.linalg.cond(crba(model.tree, s.q)) < CONDITION:
             return s
     raise AssertionError(f"none of {TRIES} trees with {kinds} on the base {base!r} will do")
 
@@ -102,7 +102,7 @@ def coupled_tree(base: str, **options: Any) -> State:
 
 def branches(model: Model) -> bool:
     """Whether some body carries two others."""
-    return any(len(model.children(i)) > 1 for i in range(1, len(model.bodies) + 1))
+    return any(len(model.tree.children(i)) > 1 for i in range(1, len(model.bodies) + 1))
 
 
 def met(s: State) -> set[tuple[str, str]]:

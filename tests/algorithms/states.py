@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from multibody.model import configuration
 from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 from ..laws.tools import unhat
 from ..model.trees import models
@@ -33,9 +34,13 @@ class State(NamedTuple):
     rng: np.random.Generator
 
     @property
+    def tree(self) -> Tree:
+        return self.model.tree
+
+    @property
     def frame(self) -> str:
         """The frame that lies on the deepest body."""
-        return max(self.model.frames, key=lambda name: len(self.model.support(self.model.frame(name)[0])))
+        return max(self.model.frames, key=lambda name: len(self.tree.support(self.tree.frame(name)[0])))
 
     @property
     def some_frames(self) -> tuple[str, ...]:
@@ -50,20 +55,20 @@ def states(draw, most=4, **options):
     model = draw(models(most=most, **options))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     v, a = rng.standard_normal((2, model.nv))
-    return State(model, configuration.random(model, rng), v, a, rng)
+    return State(model, configuration.random(model.tree, rng), v, a, rng)
 
 
 def rate(s: State, f: Any) -> np.ndarray:
     """d/dt f(q(t), v(t)) when the robot moves with v and accelerates with a; f takes batches."""
     t = (STEP * PLACES)[:, None]
-    q = configuration.integrate(s.model, s.q, t * s.v + t**2 / 2 * s.a)
+    q = configuration.integrate(s.tree, s.q, t * s.v + t**2 / 2 * s.a)
     return np.tensordot(WEIGHTS, f(q, s.v + t * s.a), 1)
 
 
 def along_each(model: Model, f: Any, q: np.ndarray) -> np.ndarray:
     """(nv, ...): the derivatives of f(q) along each of the robot's velocities; f takes batches."""
     t = (STEP * PLACES)[:, None, None]
-    return np.tensordot(WEIGHTS, f(configuration.integrate(model, q, t * np.eye(model.nv))), 1)
+    return np.tensordot(WEIGHTS, f(configuration.integrate(model.tree, q, t * np.eye(model.nv))), 1)
 
 
 def by_each(f: Any, x: np.ndarray) -> np.ndarray:

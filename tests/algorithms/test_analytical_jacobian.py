@@ -26,8 +26,8 @@ def state(seed=5):
 @pytest.mark.parametrize("rotation", PARAMETERISATIONS)
 def test_rates_of_rotation_parameters(rotation):
     s = state()
-    J = analytical_jacobian.analytical_jacobian(s.model, s.frame, s.q, rotation)
-    chi = lambda q, _=None: analytical_jacobian.parameters(s.model, s.frame, q, rotation)
+    J = analytical_jacobian.analytical_jacobian(s.tree, s.frame, s.q, rotation)
+    chi = lambda q, _=None: analytical_jacobian.parameters(s.tree, s.frame, q, rotation)
     assert J.shape == (len(chi(s.q)), s.model.nv)
     near(mul(J, s.v), rate(s, chi), 1e-6)
 
@@ -35,15 +35,15 @@ def test_rates_of_rotation_parameters(rotation):
 @pytest.mark.parametrize("position", POSITIONS)
 def test_rates_of_position_parameters(position):
     s = state()
-    J = analytical_jacobian.analytical_jacobian(s.model, s.frame, s.q, "quaternion", position)
-    chi = lambda q, _=None: analytical_jacobian.parameters(s.model, s.frame, q, "quaternion", position)
+    J = analytical_jacobian.analytical_jacobian(s.tree, s.frame, s.q, "quaternion", position)
+    chi = lambda q, _=None: analytical_jacobian.parameters(s.tree, s.frame, q, "quaternion", position)
     near(mul(J, s.v), rate(s, chi), 1e-8)
 
 
 @law()
 def test_parameters_give_the_pose_back(s):
-    chi = analytical_jacobian.parameters(s.model, s.frame, s.q, "rotation-vector", "cylindrical")
-    pose = kinematics.pose(s.model, s.frame, s.q)
+    chi = analytical_jacobian.parameters(s.tree, s.frame, s.q, "rotation-vector", "cylindrical")
+    pose = kinematics.pose(s.tree, s.frame, s.q)
     near(rates.position("cylindrical", chi[:3]), pose.position, 1e-12)
     near(rates.rotation("rotation-vector", chi[3:]).matrix, pose.rotation.matrix, 1e-11)
 
@@ -51,10 +51,10 @@ def test_parameters_give_the_pose_back(s):
 @law()
 def test_geometric_jacobian_is_the_rates_times_the_analytical_one(s):
     """E J_A = J.  [RD 2.149-2.150]"""
-    chi = analytical_jacobian.parameters(s.model, s.frame, s.q, "euler-zyx")
+    chi = analytical_jacobian.parameters(s.tree, s.frame, s.q, "euler-zyx")
     assume(abs(np.cos(chi[4])) > 1e-3)
-    J_A = analytical_jacobian.analytical_jacobian(s.model, s.frame, s.q, "euler-zyx")
-    J = analytical_jacobian.jacobian(s.model, s.frame, s.q)
+    J_A = analytical_jacobian.analytical_jacobian(s.tree, s.frame, s.q, "euler-zyx")
+    J = analytical_jacobian.jacobian(s.tree, s.frame, s.q)
     near(rates.angular("euler-zyx", chi[3:], frame="A") @ J_A[3:], J[3:], 1e-9)
     near(J_A[:3], J[:3], 1e-12)
 
@@ -76,12 +76,12 @@ def test_rank_falls_where_the_arm_is_stretched():
     model = mb.load("planar-arm").model
     tip, plane = model.frames[-1], (0, 2, 4)
     bent, straight = np.array([0.2, 0.7, 0.5]), np.array([0.2, 0.0, 0.0])
-    assert analytical_jacobian.rank(model, tip, bent, plane) == 3
-    assert analytical_jacobian.rank(model, tip, straight, plane) == 2
-    assert analytical_jacobian.rank(model, tip, bent) == 3
-    assert analytical_jacobian.rank(model, tip, np.stack([bent, straight]), plane).tolist() == [3, 2]
-    assert analytical_jacobian.manipulability(model, tip, bent, plane) > 0.1
-    assert analytical_jacobian.manipulability(model, tip, straight, plane) < 1e-12
+    assert analytical_jacobian.rank(model.tree, tip, bent, plane) == 3
+    assert analytical_jacobian.rank(model.tree, tip, straight, plane) == 2
+    assert analytical_jacobian.rank(model.tree, tip, bent) == 3
+    assert analytical_jacobian.rank(model.tree, tip, np.stack([bent, straight]), plane).tolist() == [3, 2]
+    assert analytical_jacobian.manipulability(model.tree, tip, bent, plane) > 0.1
+    assert analytical_jacobian.manipulability(model.tree, tip, straight, plane) < 1e-12
 
 
 def test_manipulability_is_the_root_of_the_determinant():
@@ -202,7 +202,7 @@ def test_damping_in_gimbal_lock():
     near(robot.analytical_jacobian("tool", q, coordinates=[5, 3], damping=0.1), found[:, [5, 3]], 1e-12)
     with mb.eager():
         near(robot.analytical_jacobian("tool", q, damping=0.1), found, 1e-12)
-    near(analytical_jacobian.analytical_jacobian(robot.model, "tool", q, damping=0.1), found, 1e-12)
+    near(analytical_jacobian.analytical_jacobian(robot.tree, "tool", q, damping=0.1), found, 1e-12)
 
 
 def test_damping_on_the_axis_of_cylindrical_coordinates():

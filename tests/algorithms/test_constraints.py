@@ -62,7 +62,7 @@ def closed(model):
 
 def state(model, seed=0):
     rng = np.random.default_rng(seed)
-    return configuration.random(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    return configuration.random(model.tree, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
 
 
 HERE, THERE = Pose.random(np.random.default_rng(3)), Pose.random(np.random.default_rng(4))
@@ -96,13 +96,13 @@ def test_rows_against_finite_differences(constraint, velocity):
     """[RD 2.269-2.270, 3.59-3.61]; nonholonomic rows have no position [RD 3.35-3.37]."""
     model = QUADRUPED.with_(velocity=velocity)
     q, v, _ = state(model)
-    ahead, behind = configuration.integrate(model, q, EPS * v), configuration.integrate(model, q, -EPS * v)
-    J = constraint.jacobian(model, q)
+    ahead, behind = configuration.integrate(model.tree, q, EPS * v), configuration.integrate(model.tree, q, -EPS * v)
+    J = constraint.jacobian(model.tree, q)
     assert J.shape == (constraint.rows, model.nv)
     assert len(constraint.row_names) == constraint.rows
-    J_dot = (constraint.jacobian(model, ahead) - constraint.jacobian(model, behind)) / (2 * EPS)
-    np.testing.assert_allclose(constraint.bias(model, q, v), J_dot @ v, atol=2e-8)
-    change = (constraint.error(model, ahead) - constraint.error(model, behind)) / (2 * EPS)
+    J_dot = (constraint.jacobian(model.tree, ahead) - constraint.jacobian(model.tree, behind)) / (2 * EPS)
+    np.testing.assert_allclose(constraint.bias(model.tree, q, v), J_dot @ v, atol=2e-8)
+    change = (constraint.error(model.tree, ahead) - constraint.error(model.tree, behind)) / (2 * EPS)
     if constraint.name in ("surface", "wheel"):
         assert not change.any()
     elif isinstance(constraint, RollingContact):  # a position along the normal alone

@@ -41,9 +41,9 @@ def test_derivatives_of_forward_dynamics(s):
 def test_derivatives_of_a_batch(s):
     q = np.stack([s.q, s.q])[:, None]
     v = np.stack([s.v, -s.v, 0 * s.v])
-    found = rnea_derivatives(s.model, q, v, s.a)
+    found = rnea_derivatives(s.tree, q, v, s.a)
     for k in range(3):
-        for batch, single in zip(found, rnea_derivatives(s.model, s.q, v[k], s.a), strict=True):
+        for batch, single in zip(found, rnea_derivatives(s.tree, s.q, v[k], s.a), strict=True):
             assert batch.shape == (2, 3, s.model.nv, s.model.nv)
             near(batch[1, k], single, 1e-12)
 

@@ -30,7 +30,7 @@ def data(model, count, noise=0.0, seed=0):
 
 def wrong(model, seed=1, size=0.3):
     """Parameters of other bodies: those of the model, each stretched, sheared and moved by a part of its size."""
-    C = np.linalg.cholesky(log_cholesky.pseudo_inertia(regressor.parameters(model)))
+    C = np.linalg.cholesky(log_cholesky.pseudo_inertia(regressor.parameters(model.tree)))
     C = C @ (np.eye(4) + np.random.default_rng(seed).uniform(-size, size, C.shape))
     J = C @ np.swapaxes(C, 1, 2)
     xx, yy, zz = (J[:, k, k] for k in range(3))
@@ -66,9 +66,9 @@ def test_without_gravity_the_first_hinge_tells_less():
 @pytest.mark.parametrize("seed", range(6))
 def test_the_count_is_the_rank_and_the_combination_reproduces_the_torques(seed):
     model = random_model(np.random.default_rng(seed), 3, floating=seed % 2 == 0, mimic=0.5)
-    base = base_parameters(model)
+    base = base_parameters(model.tree)
     q, v, a, _ = data(model, 60, seed=seed + 10)
-    Y = regressor.regressor(model, q, v, a)
+    Y = regressor.regressor(model.tree, q, v, a)
     flat = Y.reshape(-1, Y.shape[-1])
     triangular = scipy.linalg.qr(flat, mode="r", pivoting=True)[0]
     pivots = np.abs(np.diag(triangular))
@@ -93,9 +93,9 @@ def tilted():
 )
 def test_no_true_coefficient_is_lost(model, tolerance):
     """The combination keeps the torques of each parameter alone, whatever counts as dependent."""
-    base = base_parameters(model, tolerance=tolerance)
+    base = base_parameters(model.tree, tolerance=tolerance)
     q, v, a, _ = data(model, 60, seed=3)
-    Y = regressor.regressor(model, q, v, a)
+    Y = regressor.regressor(model.tree, q, v, a)
     Y = Y.reshape(-1, Y.shape[-1])
     assert np.abs(Y[:, base.indices] @ base.combination - Y).max() < 1e-9 * np.abs(Y).max()
 
@@ -122,13 +122,13 @@ def test_other_states_tell_the_same_count():
 def test_too_few_samples_are_refused(name, needed):
     """As many equations as parameters tell the count; fewer would be the count themselves."""
     model = mb.load(name).model
-    assert base_parameters(model, samples=needed).count == base_parameters(model).count
+    assert base_parameters(model.tree, samples=needed).count == base_parameters(model.tree).count
     n = 10 * len(model.bodies)
     for few in (1, needed - 1):
         equations = f"{few * model.nv} equations for {n} parameters"
         message = f"{name}: expected at least {needed} samples, got {few}, which give {equations}"
         with pytest.raises(mb.InputError, match=message):
-            base_parameters(model, samples=few)
+            base_parameters(model.tree, samples=few)
 
 
 @pytest.mark.parametrize(("seed", "few", "enough"), [(8, 6, 10), (110, 10, 40), (99, 3, 5)])
@@ -137,8 +137,8 @@ def test_samples_that_only_seem_enough_are_refused(seed, few, enough):
     rng = np.random.default_rng(seed)
     model = random_model(rng, int(rng.integers(1, 7)), floating=seed % 2 == 1, mimic=0.3 * (seed % 3))
     with pytest.raises(mb.InputError, match=f"{few} samples do not tell all combinations"):
-        base_parameters(model, samples=few)
-    assert base_parameters(model, samples=enough).count == base_parameters(model).count
+        base_parameters(model.tree, samples=few)
+    assert base_parameters(model.tree, samples=enough).count == base_parameters(model.tree).count
 
 
 def test_a_robot_without_bodies_has_none():
@@ -152,20 +152,20 @@ def test_a_robot_without_bodies_has_none():
 @pytest.mark.parametrize("consistent", [False, True])
 @pytest.mark.parametrize("model", [ARM, PANDA], ids=["arm", "panda"])
 def test_clean_data_give_the_base_parameters(model, consistent):
-    found = identify(model, *data(model, 200), prior=wrong(model), consistent=consistent, regularisation=1e-14)
-    base = base_parameters(model)
-    truth = base.combination @ regressor.parameters(model).ravel()
+    found = identify(model.tree, *data(model, 200), prior=wrong(model), consistent=consistent, regularisation=1e-14)
+    base = base_parameters(model.tree)
+    truth = base.combination @ regressor.parameters(model.tree).ravel()
     near(base.combination @ found.parameters.ravel(), truth, 1e-5)
     assert found.residual < 1e-5
     q, v, a, tau = data(model, 50, seed=9)
-    near((regressor.regressor(model, q, v, a) @ found.parameters.ravel()) + model.armature * a, tau, 1e-5)
+    near((regressor.regressor(model.tree, q, v, a) @ found.parameters.ravel()) + model.armature * a, tau, 1e-5)
 
 
 def test_armature_is_not_taken_for_inertia():
     model = random_model(np.random.default_rng(3), 3, kinds=("revolute",))
     assert (model.armature > 0).all()
-    found = identify(model, *data(model, 100))
-    near(found.parameters, regressor.parameters(model), 1e-7)
+    found = identify(model.tree, *data(model, 100))
+    near(found.parameters, regressor.parameters(model.tree), 1e-7)
 
 
 def test_least_squares_is_that_of_scipy():
@@ -207,7 +207,7 @@ def test_the_consistent_answer_is_the_least_of_its_function():
     model = mb.load("double-pendulum").model
     prior, weight = wrong(model), 1e-3
     q, v, a, tau = data(model, 30, noise=1.0)
-    Y = regressor.regressor(model, q, v, a).reshape(-1, prior.size)
+    Y = regressor.regressor(model.tree, q, v, a).reshape(-1, prior.size)
     t = (tau - model.armature * a).ravel()
     J0 = log_cholesky.pseudo_inertia(prior)
 
@@ -216,7 +216,7 @@ def test_the_consistent_answer_is_the_least_of_its_function():
         divergence = (np.trace(ratio, axis1=1, axis2=2) - np.linalg.slogdet(ratio)[1] - 4).sum()
         return np.sum((Y @ pi.ravel() - t) ** 2) / (t @ t) + weight * divergence
 
-    found = identify(model, q, v, a, tau, prior=prior, consistent=True, regularisation=weight)
+    found = identify(model.tree, q, v, a, tau, prior=prior, consistent=True, regularisation=weight)
     start = log_cholesky.from_parameters(prior).ravel()
     theirs = scipy.optimize.minimize(lambda x: cost(log_cholesky.parameters(x.reshape(-1, 10))), start, tol=1e-12)
     assert found.converged

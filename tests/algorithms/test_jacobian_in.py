@@ -18,37 +18,37 @@ from .covering import law
 def test_the_base_velocity_can_be_written_in_any_frame(s):
     """[MDN 75-76]: C_v_WB is the base's twist moved to C; the motion of the frame is the same."""
     nobody = Pose.random(s.rng)
-    left = base_velocity.to_left(s.model, s.q, s.v)
-    F_v = kinematics.velocity(s.model, s.frame, s.q, s.v, "left")
+    left = base_velocity.to_left(s.model.tree, s.q, s.v)
+    F_v = kinematics.velocity(s.model.tree, s.frame, s.q, s.v, "left")
     for base in (*s.some_frames, nobody):
-        W_H_C = base if isinstance(base, Pose) else kinematics.pose(s.model, base, s.q)
+        W_H_C = base if isinstance(base, Pose) else kinematics.pose(s.model.tree, base, s.q)
         u = left.copy()
-        for joint in s.model.bases:
+        for joint in s.model.tree.bases:
             C_H_B = W_H_C.inverse() @ joint.pose(s.q)
             u[joint.v] = (C_H_B @ Twist.from_vector(left[joint.v])).vector
-        near(jacobian.jacobian_in(s.model, s.frame, s.q, base=base) @ u, F_v, 1e-9)
+        near(jacobian.jacobian_in(s.model.tree, s.frame, s.q, base=base) @ u, F_v, 1e-9)
 
 
 @law(floating=True, pairs=False)
 def test_the_bases_own_frame_and_that_where_it_stands_are_left_and_right(s):
-    (joint,) = s.model.bases
+    (joint,) = s.model.tree.bases
     for base, name in ((joint.pose(s.q), "left"), (joint.placement, "right")):
-        found = jacobian.jacobian_in(s.model, s.frame, s.q, written_in=Pose.identity(), base=base)
+        found = jacobian.jacobian_in(s.model.tree, s.frame, s.q, written_in=Pose.identity(), base=base)
         near(found, jacobian.jacobian(s.model.with_(velocity=name), s.frame, s.q, "right"), 1e-9)
 
 
 @law(floating=True, pairs=False)
 def test_batches_of_frames(s):
     """One place for each sample, or many for one configuration."""
-    q = configuration.random(s.model, s.rng, (3,))
+    q = configuration.random(s.model.tree, s.rng, (3,))
     D, C = (Pose.random(s.rng, (2, 3)) for _ in range(2))
-    found = jacobian.jacobian_in(s.model, s.frame, q, written_in=D, base=C)
+    found = jacobian.jacobian_in(s.model.tree, s.frame, q, written_in=D, base=C)
     assert found.shape == (2, 3, 6, s.model.nv)
     for k in np.ndindex(2, 3):
-        one = jacobian.jacobian_in(s.model, s.frame, q[k[1]], written_in=D[k], base=C[k])
+        one = jacobian.jacobian_in(s.model.tree, s.frame, q[k[1]], written_in=D[k], base=C[k])
         near(found[k], one, 1e-10)
-    many = jacobian.jacobian_in(s.model, s.frame, q[0], base=C)
-    near(many[1, 2], jacobian.jacobian_in(s.model, s.frame, q[0], base=C[1, 2]), 1e-10)
+    many = jacobian.jacobian_in(s.model.tree, s.frame, q[0], base=C)
+    near(many[1, 2], jacobian.jacobian_in(s.model.tree, s.frame, q[0], base=C[1, 2]), 1e-10)
 
 
 # ---- on the face -----------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def dog():
 def test_names_make_a_kernel(dog, written_in, base):
     q = dog.random(np.random.default_rng(0), (5,))
     found = dog.jacobian_in("foot-lf", q, written_in=written_in, base=base)
-    near(found, jacobian.jacobian_in(dog.model, "foot-lf", q, written_in=written_in, base=base), 1e-12)
+    near(found, jacobian.jacobian_in(dog.model.tree, "foot-lf", q, written_in=written_in, base=base), 1e-12)
     identical(found, dog.kernel("jacobian_in", "foot-lf", written_in=written_in, base=base)(q))
     identical(dog.jacobian_in("foot-lf", q[2], written_in=written_in, base=base), found[2])
     out = np.zeros_like(found)

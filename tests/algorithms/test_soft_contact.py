@@ -39,7 +39,7 @@ def test_a_quadruped_comes_to_rest_on_its_feet():
         # stiff springs hold the joints at home
         pull = -100.0 * (q[..., 7:] - home[7:]) - 3.0 * v[..., 6:]
         tau = np.concatenate([np.zeros_like(v[..., :6]), pull], axis=-1)
-        a = robot.forward_dynamics(q, v, tau, wrenches=ground.wrenches(robot.model, feet, q, v))
+        a = robot.forward_dynamics(q, v, tau, wrenches=ground.wrenches(robot.tree, feet, q, v))
         v = v + 2e-4 * a
         return np.concatenate([robot.integrate(q, 2e-4 * v), v], axis=-1)
 
@@ -50,7 +50,7 @@ def test_a_quadruped_comes_to_rest_on_its_feet():
         x = kernel(x)
     q, v = x[: robot.nq], x[robot.nq :]
     assert np.abs(v).max() < 2e-2
-    total = sum(f[:3] for f in ground.wrenches(robot.model, feet, q, v).values())
+    total = sum(f[:3] for f in ground.wrenches(robot.tree, feet, q, v).values())
     np.testing.assert_allclose(total, [0.0, 0.0, robot.mass * 9.81], atol=0.02 * robot.mass * 9.81)
 
 
@@ -78,21 +78,21 @@ def test_bad_states_are_refused():
     with pytest.raises(InputError, match=r"position, velocity: batch shapes \(2,\), \(3,\) do not broadcast"):
         GROUND.force(np.zeros((2, 3)), np.zeros((3, 3)))
     with pytest.raises(InputError, match="frames: expected a list of names, got 'foot-lf'"):
-        GROUND.wrenches(model, "foot-lf", q, v)
+        GROUND.wrenches(model.tree, "foot-lf", q, v)
     for bad in (5, None):
         with pytest.raises(InputError, match=f"frames: expected a list of names, got {bad}"):
-            GROUND.wrenches(model, bad, q, v)
+            GROUND.wrenches(model.tree, bad, q, v)
     with pytest.raises(InputError, match="no frame is named 5"):
-        GROUND.wrenches(model, [5], q, v)
+        GROUND.wrenches(model.tree, [5], q, v)
     for bad in (mb.load("quadruped"), 5, None):
         with pytest.raises(InputError, match=rf"expected the Model of a robot, .*, got {type(bad).__name__}"):
             GROUND.wrenches(bad, ["foot-lf"], q, v)
     with pytest.raises(InputError, match=r"quadruped: q needs the shape"):
-        GROUND.wrenches(model, ["foot-lf"], v, v)
+        GROUND.wrenches(model.tree, ["foot-lf"], v, v)
     with pytest.raises(InputError, match="has the length 2"):
-        GROUND.wrenches(model, ["foot-lf"], 2 * q, v)
+        GROUND.wrenches(model.tree, ["foot-lf"], 2 * q, v)
     with pytest.raises(InputError, match="batch shapes"):
-        GROUND.wrenches(model, ["foot-lf"], np.stack([q] * 2), np.stack([v] * 3))
+        GROUND.wrenches(model.tree, ["foot-lf"], np.stack([q] * 2), np.stack([v] * 3))
 
 
 def test_lists_are_taken():

@@ -102,7 +102,7 @@ def test_derivatives_that_are_not_those_of_the_forces_are_left_out() -> None:
     model.appendBodyToJoint(joint, pin.Inertia(1.0, np.full(3, 0.2), np.eye(3)), pin.SE3.Identity())
     data, h = model.createData(), 1e-6
     q, v, a = np.random.default_rng(0).standard_normal((3, 2))
-    ends = [np.stack([pin.rnea(model, data, q, v + x, a) for x in step * np.eye(2)], axis=-1) for step in (h, -h)]
+    ends = [np.stack([pin.rnea(model.tree, data, q, v + x, a) for x in step * np.eye(2)], axis=-1) for step in (h, -h)]
     d_dv = pin.computeRNEADerivatives(model, data, q, v, a)[1]
     assert np.abs(d_dv - (ends[0] - ends[1]) / (2 * h)).max() > 1e-2
     done = run("bench", "branching-figure", *QUICK)

@@ -13,7 +13,6 @@ from multibody.derive.from_robot import placed
 from multibody.derive.kinematics import gradient
 from multibody.derive.systems import SYSTEMS, system
 from multibody.errors import InputError
-from multibody.model.parametric import with_values
 
 LARGE = ("branching-figure",)
 QUICK = [name for name in SYSTEMS if name not in LARGE]
@@ -27,13 +26,13 @@ def algorithms(system, values):
     """M, b and g of the library, at the values of the symbols; springs with gravity, as in `Equations`."""
     tree = system.tree
     inertias, positions, gravity = (numeric(x, values) for x in (tree.inertias, tree.positions, tree.gravity))
-    model = with_values(tree.robot.model, inertias, positions=positions, gravity=gravity[:, 0])
+    model = tree.robot.tree.with_values(inertias, positions=positions, gravity=gravity[:, 0])
     q, v = (np.array([values[x] for x in part]) for part in (system.q, system.v))
     rest = np.zeros_like(v)
     energy = sum((load.energy for load in system.loads if isinstance(load, derive.Spring)), sp.Integer(0))
     springs = numeric(gradient(system, energy).T, values)[:, 0]
     b, g = rnea.rnea(model, q, v, rest, gravity=False), rnea.rnea(model, q, rest, rest) + springs
-    return crba.crba(model, q), b, g
+    return crba.crba(model.tree, q), b, g
 
 
 def close(found, expected):

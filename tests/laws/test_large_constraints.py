@@ -33,7 +33,7 @@ def sets(draw):
     options = {"floating": draw(st.booleans()), "mimic": draw(st.sampled_from([0.0, 0.3]))}
     model = random_model(rng, draw(st.integers(8, 12)), velocity=draw(st.sampled_from(("kindr", "left"))), **options)
     assert len(model.bodies) >= 8
-    s = State(model, configuration.random(model, rng), *rng.standard_normal((2, model.nv)), rng)
+    s = State(model, configuration.random(model.tree, rng), *rng.standard_normal((2, model.nv)), rng)
     names = [joint.name for joint in model.joints if joint.nv == 1]
     assume(len(names) > 1)
     drawn = [laws.constraint(draw, s, f"constraint{k}") for k in range(draw(st.integers(1, 5)))]

@@ -57,15 +57,15 @@ class Held(NamedTuple):
 
 def constraint(draw, s: State, name: str) -> Constraint | None:
     """One that suits the robot, or None where what was drawn needs more joints than there are."""
-    moving = [frame for frame in s.model.frames if s.model.frame(frame)[0]]
+    moving = [frame for frame in s.model.frames if s.tree.frame(frame)[0]]
     single = [joint.name for joint in s.model.joints if joint.nv == 1]
     first, second = draw(st.sampled_from(moving)), draw(st.sampled_from((None, *s.model.frames)))
     kind = draw(st.sampled_from((*CONTACTS, *LOOPS, "coupling")))
     one, two = map(tuple, s.rng.uniform(-0.5, 0.5, (2, 3)))
-    looped = second is None or s.model.chain(first, second)
+    looped = second is None or s.tree.chain(first, second)
     if (kind in LOOPS and not looped) or (kind == "coupling" and len(single) < 2):
         return None
-    here = kinematics.pose(s.model, first, s.q)
+    here = kinematics.pose(s.tree, first, s.q)
     place = here @ np.array(one) + SHIFT
     match kind:
         case "point":
@@ -123,7 +123,7 @@ def settled(s: State, found: ConstraintSet, gap: float = 1e-3) -> Held:
 
     The scaled rows J L^-T, M = L L^T, have no singular values between 1e-9 and the gap, relative to the largest.
     """
-    M, J = crba.crba(s.model, s.q), found.jacobian(s.q)
+    M, J = crba.crba(s.tree, s.q), found.jacobian(s.q)
     assume(np.linalg.cond(M) < 1e5)
     values = np.linalg.svd(np.linalg.solve(np.linalg.cholesky(M), J.T), compute_uv=False)
     assume(values.max() > gap)  # rows of rounding errors alone hold nothing
@@ -141,17 +141,17 @@ def moved(model, one: Constraint, s: State) -> np.ndarray:
     """J v of a constraint by its meaning: rates of poses and coordinates, by differences."""
 
     def of(frame, representation="mixed"):
-        H = kinematics.pose(model, frame, s.q).matrix
-        return twist(H, rate(s, lambda q, _: kinematics.pose(model, frame, q).matrix), representation)
+        H = kinematics.pose(model.tree, frame, s.q).matrix
+        return twist(H, rate(s, lambda q, _: kinematics.pose(model.tree, frame, q).matrix), representation)
 
     def at_point(frame, point, mixed):
-        arm = kinematics.pose(model, frame, s.q).rotation @ point
+        arm = kinematics.pose(model.tree, frame, s.q).rotation @ point
         return mixed + np.concatenate([np.cross(mixed[3:], arm), np.zeros(3)])
 
     match one:
         case SurfaceContact():
             return np.concatenate(
-                [rate(s, lambda q, _, p=p: kinematics.pose(model, one.frame, q) @ np.array(p)) for p in one.points]
+                [rate(s, lambda q, _, p=p: kinematics.pose(model.tree, one.frame, q) @ np.array(p)) for p in one.points]
             )
         case FrameContact():
             return of(one.frame)
@@ -164,11 +164,11 @@ def moved(model, one: Constraint, s: State) -> np.ndarray:
         case RollingContact():  # of the matter at the contact, which is another from moment to moment
             centre, up = of(one.frame), np.array(one.normal)
             if one.axle is not None:  # the direction in the disc that points up the most
-                axle = kinematics.pose(model, one.frame, s.q).rotation @ np.array(one.axle)
+                axle = kinematics.pose(model.tree, one.frame, s.q).rotation @ np.array(one.axle)
                 up = np.cross(np.cross(axle, up), axle)
                 up /= np.linalg.norm(up)
             return centre[:3] - one.radius * np.cross(centre[3:], up)
-    return rate(s, lambda q, _: one.error(model, q))
+    return rate(s, lambda q, _: one.error(model.tree, q))
 
 
 @given(sets())
@@ -187,8 +187,8 @@ def test_errors_of_what_is_held_vanish(case):
     s, found = case
     for one in found.constraints:
         if isinstance(one, FrameContact) or (isinstance(one, Weld) and one.second is None):
-            near(one.error(s.model, s.q), np.append(-SHIFT, np.zeros(3)), 1e-12)
-            near(rate(s, lambda q, _, one=one: one.error(s.model, q)), one.jacobian(s.model, s.q) @ s.v, 1e-8)
+            near(one.error(s.tree, s.q), np.append(-SHIFT, np.zeros(3)), 1e-12)
+            near(rate(s, lambda q, _, one=one: one.error(s.tree, q)), one.jacobian(s.tree, s.q) @ s.v, 1e-8)
 
 
 @given(held())
@@ -196,9 +196,9 @@ def test_accelerations_keep_the_constraints(c):
     """J a + J' v = 0 and M a + h = τ + J^T f; forces do no work, so that τ alone gives power.  [RD 3.54, 3.57-3.62]"""
     a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau)
     near(c.J @ a + c.set.bias(c.s.q, c.v), np.zeros(c.set.rows), 1e-8 * max(1.0, np.abs(a).max()))
-    near(c.M @ a + coriolis.bias(c.s.model, c.s.q, c.v), c.tau + c.J.T @ f, 1e-8)
+    near(c.M @ a + coriolis.bias(c.s.tree, c.s.q, c.v), c.tau + c.J.T @ f, 1e-8)
     given_power = c.tau @ c.v
-    near(energy.power(c.s.model, c.s.q, c.v, a), given_power, 1e-7 * max(1.0, np.abs(f).max()))
+    near(energy.power(c.s.tree, c.s.q, c.v, a), given_power, 1e-7 * max(1.0, np.abs(f).max()))
 
 
 @given(held())
@@ -225,7 +225,7 @@ def test_rows_that_are_switched_off(c, data):
         near(f[on], other.force, 1e-6)
         near(hit.velocity, dynamics.impact(rest, c.s.q, c.u).velocity, 1e-7)
     else:
-        near(a, np.linalg.solve(c.M, c.tau - coriolis.bias(c.s.model, c.s.q, c.v)), 1e-8)
+        near(a, np.linalg.solve(c.M, c.tau - coriolis.bias(c.s.tree, c.s.q, c.v)), 1e-8)
         near(hit.velocity, c.u, 1e-12)
 
 
@@ -237,7 +237,7 @@ def test_single_rows_that_hold(c, data):
     assume(values.min(initial=1.0) > 1e-3 * values.max(initial=1.0) or values.min(initial=1.0) < 1e-9)
     a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau, active=on)
     near((c.J @ a + c.set.bias(c.s.q, c.v))[on], np.zeros(on.sum()), 1e-7 * max(1.0, np.abs(a).max()))
-    near(c.M @ a + coriolis.bias(c.s.model, c.s.q, c.v), c.tau + c.J.T @ f, 1e-7)
+    near(c.M @ a + coriolis.bias(c.s.tree, c.s.q, c.v), c.tau + c.J.T @ f, 1e-7)
     assert not f[~on].any()
 
 
@@ -251,7 +251,7 @@ def test_baumgarte(c, stiffness, damping):
     near(c.inner @ left, np.zeros(c.set.rows), 1e-7 * size * max(1.0, np.abs(c.inner).max()))
     if np.linalg.matrix_rank(c.J, tol=1e-8) == c.set.rows:
         near(left, np.zeros(c.set.rows), 1e-7 * size)
-    near(c.M @ a + coriolis.bias(c.s.model, c.s.q, c.u), c.tau + c.J.T @ f, 1e-7)
+    near(c.M @ a + coriolis.bias(c.s.tree, c.s.q, c.u), c.tau + c.J.T @ f, 1e-7)
 
 
 @given(held())
@@ -261,7 +261,7 @@ def test_other_forms_agree(c):
     near(dynamics.projected_equations(c.set, c.s.q, c.v, c.tau), a, 1e-7)
     n, rows = c.s.model.nv, c.set.rows
     K = np.block([[c.M, -c.J.T], [c.J, np.zeros((rows, rows))]])
-    right = np.concatenate([c.tau - coriolis.bias(c.s.model, c.s.q, c.v), -c.set.bias(c.s.q, c.v)])
+    right = np.concatenate([c.tau - coriolis.bias(c.s.tree, c.s.q, c.v), -c.set.bias(c.s.q, c.v)])
     solution = np.linalg.lstsq(K, right, rcond=1e-11)[0]  # of all, that of least norm, which has the least forces
     near(solution[:n], a, 1e-6)
     near(solution[n:], f, 1e-6)
@@ -310,9 +310,9 @@ def test_plastic_impacts(c):
     after, impulse, loss = dynamics.impact(c.set, c.s.q, c.u)
     near(c.J @ after, np.zeros(c.set.rows), 1e-8)
     near(c.M @ (after - c.u), c.J.T @ impulse, 1e-8)
-    before = energy.kinetic_energy(c.s.model, c.s.q, c.u)
+    before = energy.kinetic_energy(c.s.tree, c.s.q, c.u)
     assert loss >= -1e-12 * before
-    near(energy.kinetic_energy(c.s.model, c.s.q, after), before - loss, 1e-9)
+    near(energy.kinetic_energy(c.s.tree, c.s.q, after), before - loss, 1e-9)
     change, slip = after - c.u, c.J @ c.u
     near(loss, change @ c.M @ change / 2, 1e-8 * max(1.0, before))
     near(loss, slip @ np.linalg.pinv(c.inner, rcond=1e-9, hermitian=True) @ slip / 2, 1e-8 * max(1.0, before))
@@ -333,8 +333,8 @@ def test_forces_do_not_depend_on_the_representation_of_the_base(c):
     """The same motion and torques; without armature, which is by definition on the robot's own velocities."""
     f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau).force
     lost = dynamics.impact(c.set, c.s.q, c.u).energy_loss
-    v, u = (base_velocity.to_left(c.s.model, c.s.q, x) for x in (c.v, c.u))
-    tau = base_velocity.force_to_left(c.s.model, c.s.q, c.tau)
+    v, u = (base_velocity.to_left(c.s.tree, c.s.q, x) for x in (c.v, c.u))
+    tau = base_velocity.force_to_left(c.s.tree, c.s.q, c.tau)
     for velocity in ("kindr", *REPRESENTATIONS):
         other = c.s.model.with_(velocity=velocity)
         same = ConstraintSet(other, c.set.constraints)

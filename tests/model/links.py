@@ -15,7 +15,7 @@ from .trees import random_inertia, world_poses
 
 def poses(model: Model, q) -> dict[str, Pose]:
     W_H_i = world_poses(model, q)
-    return {name: W_H_i[index] @ pose for name, (index, pose) in model.structure.frames.items()}
+    return {name: W_H_i[index] @ pose for name, (index, pose) in zip(model.frames, model.tree.places, strict=True)}
 
 
 def mass_matrix(model: Model, q, without=()) -> np.ndarray:
@@ -23,7 +23,7 @@ def mass_matrix(model: Model, q, without=()) -> np.ndarray:
     J, M = jacobians(model, q), np.zeros((model.nv, model.nv))
     for link in model.links:
         if link.inertia is not None and link.name not in without:
-            index, i_H_link = model.frame(link.name)
+            index, i_H_link = model.tree.frame(link.name)
             J_link = i_H_link.inverse().adjoint @ J[index]
             M += J_link.T @ link.inertia.matrix @ J_link
     return M

@@ -59,11 +59,11 @@ def test_power_of_damping_and_friction_is_negative(model, seed):
     acts = {j.name: Passive(*rng.uniform(0.1, 1.0, 2)) for j in model.description if j.kind.nv}
     model = change(model, passive=acts)
     q, v = random_state(model, rng, (20,))
-    power = np.sum(passive(model, q, v) * v, axis=-1)
+    power = np.sum(passive(model.tree, q, v) * v, axis=-1)
     assert power.shape == (20,)
     if model.nv:
         assert (power < 0).all()
-    np.testing.assert_array_equal(passive(model, q, 0 * v), np.zeros((20, model.nv)))
+    np.testing.assert_array_equal(passive(model.tree, q, 0 * v), np.zeros((20, model.nv)))
 
 
 def stored(model, q):
@@ -94,11 +94,11 @@ def test_springs_give_back_what_they_store(model, seed):
         acts[joint.name] = Passive(stiffness=rng.uniform(0.5, 2.0), rest=tuple(rest) if rng.random() < 0.7 else None)
     model = change(model, passive=acts)
     q, v = random_state(model, rng)
-    q = configuration.integrate(model, configuration.neutral(model), 0.4 * rng.standard_normal(model.nv))
+    q = configuration.integrate(model.tree, configuration.neutral(model.tree), 0.4 * rng.standard_normal(model.nv))
     h = 1e-5
-    ahead, behind = (configuration.integrate(model, q, sign * h * v) for sign in (1, -1))
+    ahead, behind = (configuration.integrate(model.tree, q, sign * h * v) for sign in (1, -1))
     rate = (stored(model, ahead) - stored(model, behind)) / (2 * h)
-    np.testing.assert_allclose(passive(model, q, v * 0) @ v, -rate, atol=1e-8, rtol=1e-7)
+    np.testing.assert_allclose(passive(model.tree, q, v * 0) @ v, -rate, atol=1e-8, rtol=1e-7)
 
 
 XML = """
@@ -133,8 +133,8 @@ def test_forces_are_those_of_mujoco(velocity):
         q, v = random_state(kindr, rng)
         data.qpos[:], data.qvel[:] = q, v
         mujoco.mj_forward(theirs, data)
-        own_v = base_velocity.from_left(model, q, base_velocity.to_left(kindr, q, v))
-        left = base_velocity.force_to_left(model, q, passive(model, q, own_v))
+        own_v = base_velocity.from_left(model.tree, q, base_velocity.to_left(kindr, q, v))
+        left = base_velocity.force_to_left(model.tree, q, passive(model.tree, q, own_v))
         np.testing.assert_allclose(base_velocity.force_from_left(kindr, q, left), data.qfrc_passive, atol=1e-12)
 
 
@@ -157,9 +157,9 @@ def test_compiled_equals_eager(kind):
     rng = np.random.default_rng(5)
     model = random_model(rng, 2, kinds=[kind], floating=True, velocity="right")
     q, v = random_state(model, rng, (7,))
-    kernel = mb.compile(lambda q, v: passive(model, q, v), model.nq, model.nv)
-    np.testing.assert_allclose(kernel(q, v), passive(model, q, v), atol=1e-12)
-    assert np.abs(passive(model, q, v)).max() > 0.01
+    kernel = mb.compile(lambda q, v: passive(model.tree, q, v), model.nq, model.nv)
+    np.testing.assert_allclose(kernel(q, v), passive(model.tree, q, v), atol=1e-12)
+    assert np.abs(passive(model.tree, q, v)).max() > 0.01
 
 
 def test_batches_broadcast_and_wrong_shapes_are_told():
@@ -167,9 +167,9 @@ def test_batches_broadcast_and_wrong_shapes_are_told():
     model = random_model(rng, 4, floating=True)
     q, v = random_state(model, rng)
     many_q, many_v = random_state(model, rng, (5,))
-    assert passive(model, many_q, v).shape == (5, model.nv)
-    assert passive(model, q, many_v[:, None]).shape == (5, 1, model.nv)
-    np.testing.assert_array_equal(passive(model, many_q, v)[3], passive(model, many_q[3], v))
+    assert passive(model.tree, many_q, v).shape == (5, model.nv)
+    assert passive(model.tree, q, many_v[:, None]).shape == (5, 1, model.nv)
+    np.testing.assert_array_equal(passive(model.tree, many_q, v)[3], passive(model.tree, many_q[3], v))
     with pytest.raises(InputError, match=f"q needs the shape \\(..., {model.nq}\\)"):
-        passive(model, v, v)
+        passive(model.tree, v, v)
     assert passive(Builder("rock").body("rock").model(), np.zeros(0), np.zeros((3, 0))).shape == (3, 0)

@@ -322,7 +322,7 @@ def test_a_long_chain_loads_in_seconds() -> None:
     model = load(chain(5000))
     assert time.perf_counter() - start < 10
     assert model.nv == 5000
-    assert len(model.support(5000)) == 5000
+    assert len(model.tree.support(5000)) == 5000
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])

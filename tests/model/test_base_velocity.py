@@ -70,8 +70,8 @@ def test_all_representations_describe_one_motion(model, rng):
     """[MDN 76; Kindr §Coordinates; RD 2.261]"""
     q, v = state(model, curve(rng), rng)
     for t in (0.0, 0.6, 2.0):
-        near(base_velocity.to_left(model, q(t), v(t, model.velocity)), v(t, "left"), 1e-10)
-        near(base_velocity.from_left(model, q(t), v(t, "left")), v(t, model.velocity), 1e-10)
+        near(base_velocity.to_left(model.tree, q(t), v(t, model.velocity)), v(t, "left"), 1e-10)
+        near(base_velocity.from_left(model.tree, q(t), v(t, "left")), v(t, model.velocity), 1e-10)
 
 
 def test_steps_of_all_representations_start_alike(rng):
@@ -94,25 +94,25 @@ def test_accelerations_are_derivatives_of_velocities(model, rng):
         left = difference(lambda s: v(s, "left"), t, 1e-2)
         own = difference(lambda s: v(s, model.velocity), t, 1e-2)
         at, here = q(t), v(t, model.velocity)
-        near(base_velocity.acceleration_to_left(model, at, here, own), left, 1e-8)
-        near(base_velocity.acceleration_from_left(model, at, v(t, "left"), left), own, 1e-8)
+        near(base_velocity.acceleration_to_left(model.tree, at, here, own), left, 1e-8)
+        near(base_velocity.acceleration_from_left(model.tree, at, v(t, "left"), left), own, 1e-8)
 
 
 def test_maps_are_inverse_of_each_other(model, rng):
     q, x = random_state(model, rng, (3,))
     there, back = base_velocity.to_left, base_velocity.from_left
     near(back(model, q, there(model, q, x)), x, 1e-14)
-    near(base_velocity.force_from_left(model, q, base_velocity.force_to_left(model, q, x)), x, 1e-14)
+    near(base_velocity.force_from_left(model.tree, q, base_velocity.force_to_left(model.tree, q, x)), x, 1e-14)
     v = rng.standard_normal((3, model.nv))
-    a = base_velocity.acceleration_to_left(model, q, v, x)
-    near(base_velocity.acceleration_from_left(model, q, there(model, q, v), a), x, 1e-13)
+    a = base_velocity.acceleration_to_left(model.tree, q, v, x)
+    near(base_velocity.acceleration_from_left(model.tree, q, there(model, q, v), a), x, 1e-13)
 
 
 def test_power_is_the_same_in_all_representations(model, rng):
     """[MDN 58-60]"""
     q, v = random_state(model, rng, (3,))
     tau = rng.standard_normal((3, model.nv))
-    left = np.sum(base_velocity.to_left(model, q, v) * base_velocity.force_to_left(model, q, tau), axis=-1)
+    left = np.sum(base_velocity.to_left(model.tree, q, v) * base_velocity.force_to_left(model.tree, q, tau), axis=-1)
     near(left, np.sum(v * tau, axis=-1), 1e-13)
 
 
@@ -121,7 +121,7 @@ def test_matrices_between_representations(source, target, rng):
     """[MDN 76]"""
     model = random_model(rng, 2, floating=True)
     q, left = random_state(model, rng, (3,))
-    base = model.bases[0]
+    base = model.tree.bases[0]
     there = base_velocity.from_left(model.with_(velocity=source), q, left)[..., base.v]
     expected = base_velocity.from_left(model.with_(velocity=target), q, left)[..., base.v]
     near(mul(base_velocity.between(base, q, source, target), there), expected, 1e-13)
@@ -132,17 +132,17 @@ def test_columns_take_the_velocities_of_the_robot(model, rng):
     """A Jacobian times the velocity is the same twist, whatever the representation.  [MDN 75-76]"""
     q, v = random_state(model, rng, (2,))
     J = rng.standard_normal((2, 5, model.nv))
-    left = base_velocity.to_left(model, q, v)
-    near(mul(base_velocity.columns_from_left(model, q, J), v), mul(J, left), 1e-13)
+    left = base_velocity.to_left(model.tree, q, v)
+    near(mul(base_velocity.columns_from_left(model.tree, q, J), v), mul(J, left), 1e-13)
     mass = J.transpose(0, 2, 1) @ J
-    own = base_velocity.columns_from_left(model, q, T(base_velocity.columns_from_left(model, q, mass)))
+    own = base_velocity.columns_from_left(model.tree, q, T(base_velocity.columns_from_left(model.tree, q, mass)))
     near(np.einsum("bi,bij,bj->b", v, own, v), np.einsum("bi,bij,bj->b", left, mass, left), 1e-11)
 
 
 def test_joints_keep_their_velocities(model, rng):
     q, v = random_state(model, rng)
-    assert np.array_equal(base_velocity.to_left(model, q, v)[6:], v[6:])
-    assert np.array_equal(base_velocity.force_to_left(model, q, v)[6:], v[6:])
+    assert np.array_equal(base_velocity.to_left(model.tree, q, v)[6:], v[6:])
+    assert np.array_equal(base_velocity.force_to_left(model.tree, q, v)[6:], v[6:])
 
 
 def test_a_fixed_robot_has_nothing_to_change(rng):
@@ -151,7 +151,7 @@ def test_a_fixed_robot_has_nothing_to_change(rng):
     for change in (base_velocity.to_left, base_velocity.from_left, base_velocity.force_to_left):
         assert np.array_equal(change(model, q, v), v)
     J = rng.standard_normal((6, model.nv))
-    assert np.array_equal(base_velocity.columns_from_left(model, q, J), J)
+    assert np.array_equal(base_velocity.columns_from_left(model.tree, q, J), J)
 
 
 def test_two_bases_change_both_and_inner_floating_joints_stay(rng):
@@ -159,39 +159,43 @@ def test_two_bases_change_both_and_inner_floating_joints_stay(rng):
     b.joint("first", Floating(), parent=None, child="one").joint("hinge", Revolute("y"), parent="one", child="arm")
     b.joint("second", Floating(), parent=None, child="two").joint("inner", Floating(), parent="arm", child="free")
     model = b.model(velocity="mixed")
-    assert [joint.name for joint in model.bases] == ["first", "second"]
+    assert [joint.name for joint in model.tree.bases] == ["first", "second"]
     q, v = random_state(model, rng)
-    left = base_velocity.to_left(model, q, v)
-    for base in model.bases:
+    left = base_velocity.to_left(model.tree, q, v)
+    for base in model.tree.bases:
         expected = base_velocity.between(base, q, "mixed", "left") @ v[base.v]
         near(left[base.v], expected, 1e-14)
         assert np.abs(left[base.v] - v[base.v]).max() > 0.1
     for name in ("hinge", "inner"):
         joint = model.joint(name)
         assert np.array_equal(left[joint.v], v[joint.v])
-    near(configuration.rate_matrix(model, q) @ v, difference(lambda t: configuration.integrate(model, q, t * v)), 1e-10)
+    near(
+        configuration.rate_matrix(model.tree, q) @ v,
+        difference(lambda t: configuration.integrate(model.tree, q, t * v)),
+        1e-10,
+    )
 
 
 @pytest.mark.parametrize("batch", [(2, 3), (0,)])
 def test_batches_broadcast(model, rng, batch):
-    q = configuration.random(model, rng)
+    q = configuration.random(model.tree, rng)
     v = rng.standard_normal((*batch, model.nv))
-    found = base_velocity.to_left(model, q, v)
+    found = base_velocity.to_left(model.tree, q, v)
     assert found.shape == v.shape
     for index in np.ndindex(batch):
-        near(found[index], base_velocity.to_left(model, q, v[index]), 1e-15)
+        near(found[index], base_velocity.to_left(model.tree, q, v[index]), 1e-15)
 
 
 def test_a_kernel_gives_the_same_numbers(model, rng):
     def everything(q, v, a):
         return (
-            base_velocity.to_left(model, q, v),
-            base_velocity.from_left(model, q, v),
-            base_velocity.acceleration_to_left(model, q, v, a),
-            base_velocity.acceleration_from_left(model, q, v, a),
-            base_velocity.force_to_left(model, q, a),
-            base_velocity.force_from_left(model, q, a),
-            base_velocity.columns_from_left(model, q, v[..., None, :] * a[..., :, None]),
+            base_velocity.to_left(model.tree, q, v),
+            base_velocity.from_left(model.tree, q, v),
+            base_velocity.acceleration_to_left(model.tree, q, v, a),
+            base_velocity.acceleration_from_left(model.tree, q, v, a),
+            base_velocity.force_to_left(model.tree, q, a),
+            base_velocity.force_from_left(model.tree, q, a),
+            base_velocity.columns_from_left(model.tree, q, v[..., None, :] * a[..., :, None]),
         )
 
     kernel = mb.compile(everything, model.nq, model.nv, model.nv)
@@ -202,5 +206,5 @@ def test_a_kernel_gives_the_same_numbers(model, rng):
 
 def test_single_precision_stays_single(model, rng):
     q, v = (x.astype(np.float32) for x in random_state(model, rng))
-    assert base_velocity.to_left(model, q, v).dtype == np.float32
-    assert base_velocity.columns_from_left(model, q, v[None] * v[:, None]).dtype == np.float32
+    assert base_velocity.to_left(model.tree, q, v).dtype == np.float32
+    assert base_velocity.columns_from_left(model.tree, q, v[None] * v[:, None]).dtype == np.float32

@@ -158,8 +158,8 @@ def test_an_example_moves_as_it_should():
     b = Builder("pendulum").body("base").body("rod", shape=Cylinder(0.02, 1.0), mass=1.0, pose=[0, 0, -0.5])
     b.joint("hinge", Revolute("y"), parent="base", child="rod", limits=Limits(-1, 1)).frame("tip", "rod", [0, 0, -1.0])
     model = b.model()
-    i, i_H_tip = model.frame("tip")
-    near((world_poses(model, configuration.neutral(model))[i] @ i_H_tip).position, [0, 0, -1], 1e-15)
+    i, i_H_tip = model.tree.frame("tip")
+    near((world_poses(model, configuration.neutral(model.tree))[i] @ i_H_tip).position, [0, 0, -1], 1e-15)
     near((world_poses(model, np.array([np.pi / 2]))[i] @ i_H_tip).position, [-1, 0, 0], 1e-15)
     near(model.bodies[0].inertia.com, [0, 0, -0.5], 0.0)
 

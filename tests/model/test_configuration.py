@@ -40,12 +40,12 @@ def test_difference_and_integrate_are_inverse(model, seed):
     rng = np.random.default_rng(seed)
     q, v = random_state(model, rng)
     v = v / np.maximum(1, np.abs(v) / 1.8)  # no turn of more than π
-    near(configuration.integrate(model, q, np.zeros(model.nv)), q, 0.0)
-    near(configuration.difference(model, q, configuration.integrate(model, q, v)), v, 1e-12)
-    q1 = configuration.random(model, rng)
-    way = configuration.difference(model, q, q1)
+    near(configuration.integrate(model.tree, q, np.zeros(model.nv)), q, 0.0)
+    near(configuration.difference(model.tree, q, configuration.integrate(model.tree, q, v)), v, 1e-12)
+    q1 = configuration.random(model.tree, rng)
+    way = configuration.difference(model.tree, q, q1)
     for one, other in zip(
-        world_poses(model, configuration.integrate(model, q, way)), world_poses(model, q1), strict=True
+        world_poses(model, configuration.integrate(model.tree, q, way)), world_poses(model, q1), strict=True
     ):
         near(one.matrix, other.matrix, 1e-11)
 
@@ -58,11 +58,11 @@ def test_large_trees_obey_the_same_laws(seed):
     model = random_model(rng, 60, **options, chain=seed % 5 == 0)
     q, v = random_state(model, rng)
     v = 0.5 * v / np.abs(v).max()
-    end = configuration.integrate(model, q, v)
-    near(configuration.difference(model, q, end), v, 1e-12)
-    F = configuration.rate_matrix(model, q)
-    near(F @ v, difference(lambda t: configuration.integrate(model, q, t * v)), 1e-10)
-    near(configuration.rate_inverse(model, q) @ F, np.eye(model.nv), 1e-12)
+    end = configuration.integrate(model.tree, q, v)
+    near(configuration.difference(model.tree, q, end), v, 1e-12)
+    F = configuration.rate_matrix(model.tree, q)
+    near(F @ v, difference(lambda t: configuration.integrate(model.tree, q, t * v)), 1e-10)
+    near(configuration.rate_inverse(model.tree, q) @ F, np.eye(model.nv), 1e-12)
     left = model.with_(velocity="left")
     for one, other in zip(world_poses(left, end), world_poses(model, end), strict=True):
         near(one.matrix, other.matrix, 0.0)
@@ -72,9 +72,9 @@ def test_large_trees_obey_the_same_laws(seed):
 def test_rates_are_the_derivative_of_a_step(model, seed):
     """[Kindr §Coordinates, §Coordinate Rates; RD 2.261-2.262; RD §2.10, §2.10.1; MDN 78-79]"""
     q, v = random_state(model, np.random.default_rng(seed))
-    F, back = configuration.rate_matrix(model, q), configuration.rate_inverse(model, q)
+    F, back = configuration.rate_matrix(model.tree, q), configuration.rate_inverse(model.tree, q)
     assert F.shape == (model.nq, model.nv)
-    near(F @ v, difference(lambda t: configuration.integrate(model, q, t * v)), 1e-10)
+    near(F @ v, difference(lambda t: configuration.integrate(model.tree, q, t * v)), 1e-10)
     near(back @ F, np.eye(model.nv), 1e-13)
 
 
@@ -83,7 +83,7 @@ def test_subspaces_in_a_tree_are_derivatives_of_poses(model, seed):
     """Mimic joints move with the coordinate that they follow.  [RD 2.130; RD §2.8, §2.8.1]"""
     model = model.with_(velocity="left")
     q, v = random_state(model, np.random.default_rng(seed))
-    path = lambda t: configuration.integrate(model, q, t * v)
+    path = lambda t: configuration.integrate(model.tree, q, t * v)
     for body in model.bodies:
         joint = body.joint
         H = lambda t, joint=joint: joint.pose(path(t)).matrix
@@ -123,7 +123,7 @@ def test_a_base_can_turn_by_any_angle(velocity, angle, rng):
     model = random_model(rng, 0, floating=True, velocity=velocity)
     q, v = random_state(model, rng)
     v[3:] *= angle / np.linalg.norm(v[3:])
-    near(configuration.difference(model, q, configuration.integrate(model, q, v)), v, 1e-11)
+    near(configuration.difference(model.tree, q, configuration.integrate(model.tree, q, v)), v, 1e-11)
 
 
 @pytest.mark.parametrize("velocity", REPRESENTATIONS)
@@ -131,8 +131,8 @@ def test_a_thousand_steps_keep_quaternions_unit(velocity, rng):
     model = random_model(rng, 1, kinds=("spherical",), floating=True, velocity=velocity)
     q, v = random_state(model, rng, (5,))
     for _ in range(1000):
-        q = configuration.integrate(model, q, v * 0.1)
-    near(configuration.normalize(model, q), q, 1e-12)
+        q = configuration.integrate(model.tree, q, v * 0.1)
+    near(configuration.normalize(model.tree, q), q, 1e-12)
 
 
 def test_mujoco_integrates_a_base_alike(rng):
@@ -150,11 +150,11 @@ def test_mujoco_integrates_a_base_alike(rng):
     q, v = random_state(model, rng)
     theirs = q.copy()
     mujoco.mj_integratePos(peer, theirs, v, 0.7)
-    near(configuration.integrate(model, q, 0.7 * v), theirs, 1e-14)
+    near(configuration.integrate(model.tree, q, 0.7 * v), theirs, 1e-14)
     way = np.zeros(peer.nv)
-    q1 = configuration.random(model, rng)
+    q1 = configuration.random(model.tree, rng)
     mujoco.mj_differentiatePos(peer, way, 1.0, q, q1)
-    near(configuration.difference(model, q, q1), way, 1e-13)
+    near(configuration.difference(model.tree, q, q1), way, 1e-13)
 
 
 # ---- interpolate and normalize ---------------------------------------------------------------------------------------
@@ -187,11 +187,11 @@ def test_normalize_changes_lengths_alone(floater, rng):
 
 @given(models(), seeds)
 def test_neutral_and_random_are_configurations(model, seed):
-    q = configuration.random(model, np.random.default_rng(seed), (20,))
+    q = configuration.random(model.tree, np.random.default_rng(seed), (20,))
     assert q.shape == (20, model.nq)
-    configuration.check(model, q)
-    neutral = configuration.neutral(model)
-    configuration.check(model, neutral, limits=False)
+    configuration.check(model.tree, q)
+    neutral = configuration.neutral(model.tree)
+    configuration.check(model.tree, neutral, limits=False)
     for joint in model.joints:
         if joint.mimic is None:
             near(joint.kind.pose(neutral[joint.q]).matrix, np.eye(4), 0.0)
@@ -199,10 +199,10 @@ def test_neutral_and_random_are_configurations(model, seed):
 
 def test_random_is_repeatable_and_spreads(rng):
     model = random_model(rng, 8, limits=1.0, kinds=("revolute", "prismatic"))
-    one, two = (configuration.random(model, np.random.default_rng(5), (1000,)) for _ in range(2))
+    one, two = (configuration.random(model.tree, np.random.default_rng(5), (1000,)) for _ in range(2))
     assert np.array_equal(one, two)
-    near(one.min(axis=0), model.lower, 0.05)
-    near(one.max(axis=0), model.upper, 0.05)
+    near(one.min(axis=0), model.tree.lower, 0.05)
+    near(one.max(axis=0), model.tree.upper, 0.05)
 
 
 @pytest.fixture
@@ -290,12 +290,12 @@ def test_rates_of_a_base_in_other_parameters(floater, rng, base):
 
 def everything(model, q, v, q1):
     return (
-        configuration.integrate(model, q, v),
-        configuration.difference(model, q, q1),
-        configuration.interpolate(model, q, q1, 0.3),
-        configuration.normalize(model, q),
-        configuration.rate_matrix(model, q),
-        configuration.rate_inverse(model, q),
+        configuration.integrate(model.tree, q, v),
+        configuration.difference(model.tree, q, q1),
+        configuration.interpolate(model.tree, q, q1, 0.3),
+        configuration.normalize(model.tree, q),
+        configuration.rate_matrix(model.tree, q),
+        configuration.rate_inverse(model.tree, q),
     )
 
 
@@ -344,10 +344,10 @@ def test_a_kernel_gives_the_same_numbers(floater, rng):
 def test_a_robot_that_cannot_move_has_an_empty_configuration(rng):
     model = Builder("table").body("top").body("leg").joint("weld", Fixed(), parent="top", child="leg").model()
     assert (model.nq, model.nv) == (0, 0)
-    nothing = configuration.neutral(model)
+    nothing = configuration.neutral(model.tree)
     assert nothing.shape == (0,)
-    assert configuration.random(model, rng, (4,)).shape == (4, 0)
+    assert configuration.random(model.tree, rng, (4,)).shape == (4, 0)
     for x in everything(model, np.zeros((4, 0)), np.zeros((4, 0)), np.zeros((4, 0))):
         assert x.shape[0] == 4
         assert x.size == 0
-    assert configuration.rate_matrix(model, nothing).shape == (0, 0)
+    assert configuration.rate_matrix(model.tree, nothing).shape == (0, 0)

@@ -25,7 +25,9 @@ def modified_matrix(a, alpha, d, theta):
 
 def frame_poses(model, q):
     W_H_i = world_poses(model, q)
-    return {name: (W_H_i[index] @ pose).matrix for name, (index, pose) in model.structure.frames.items()}
+    return {
+        name: (W_H_i[index] @ pose).matrix for name, (index, pose) in zip(model.frames, model.tree.places, strict=True)
+    }
 
 
 @pytest.mark.parametrize("convention", [(classical, classical_matrix), (modified, modified_matrix)])
@@ -37,7 +39,7 @@ def test_frames_are_the_product_of_the_matrices(convention, seed):
     base, tool = Pose.random(rng), Pose.random(rng)
     model = make("random", rows, base=base, tool=tool).model()
     q = rng.uniform(-3, 3, 6)
-    found, T = frame_poses(model, q), base.matrix
+    found, T = frame_poses(model.tree, q), base.matrix
     for k, (a, alpha, d, theta, kind) in enumerate(rows):
         turning = kind == "revolute"
         T = T @ matrix(a, alpha, d + (not turning) * q[k], theta + turning * q[k])
@@ -52,7 +54,7 @@ def test_inertias_are_given_in_the_frames_of_the_table(make):
     rows = [Row(*rng.uniform(-1, 1, 4), inertia=load) for load in loads]
     model = make("arm", rows).model()
     q = rng.uniform(-1, 1, 3)
-    found, W_H_i = frame_poses(model, q), world_poses(model, q)
+    found, W_H_i = frame_poses(model.tree, q), world_poses(model, q)
     for k, load in enumerate(loads, start=1):
         expected = Pose.from_matrix(found[f"frame{k}"]) @ load
         got = W_H_i[k] @ model.bodies[k - 1].inertia
@@ -93,7 +95,7 @@ def test_puma_560_has_the_closed_form_of_craig():
     rows = [(0, 0, 0), (0, -quarter, 0), (a2, 0, d3), (a3, -quarter, d4), (0, quarter, 0), (0, -quarter, 0)]
     model = modified("puma", rows).model()
     q = RNG.uniform(-3, 3, 6)
-    T = frame_poses(model, q)["tool"]
+    T = frame_poses(model.tree, q)["tool"]
     c, s = np.cos(q), np.sin(q)
     c23, s23 = np.cos(q[1] + q[2]), np.sin(q[1] + q[2])
     reach = a2 * c[1] + a3 * c23 - d4 * s23
@@ -115,7 +117,7 @@ def test_right_angles_are_exact():
 
 def test_limits_and_names():
     model = classical("one", [Row(1.0, 0.0, 0.0, kind="prismatic", limits=Limits(0.0, 2.0))]).model()
-    assert model.upper.tolist() == [2.0]
+    assert model.tree.upper.tolist() == [2.0]
     assert [joint.name for joint in model.joints] == ["joint1"]
 
 

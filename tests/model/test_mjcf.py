@@ -53,7 +53,7 @@ def test_kinds_of_joints_and_the_links_between_them() -> None:
     assert all(model.link(name).inertia is None for name in between[:-1])
     assert isinstance(model.joint("foot_fixed").kind, Fixed)
     assert model.joint("spin").child == "spinner", "an axis through the origin needs no link of its own"
-    assert [joint.name for joint in model.bases] == ["trunk_free", "loose"]
+    assert [joint.name for joint in model.tree.bases] == ["trunk_free", "loose"]
     assert model.joint("trunk_free").placement == Pose.identity()
 
 
@@ -72,7 +72,7 @@ def test_parts_without_names_get_names_that_nothing_else_has() -> None:
 def test_a_site_with_the_name_of_a_body_is_renamed_and_told() -> None:
     text = world("<body name='a'><joint/><geom size='0.1'/><site name='a' pos='1 2 3'/></body>")
     model = mjcf.read(text).model()
-    assert model.frame("a_site")[1].position.tolist() == [1.0, 2.0, 3.0]
+    assert model.tree.frame("a_site")[1].position.tolist() == [1.0, 2.0, 3.0]
     assert any("'a_site'" in message for message in messages(model))
 
 

@@ -46,8 +46,8 @@ def gripper():
 
 @given(models(most=5))
 def test_copies_are_equal_and_work(model):
-    model.digest, model.joints, model.lower  # noqa: B018 - what is cached must not be in the way
-    q = configuration.neutral(model)
+    model.digest, model.joints, model.tree.lower  # noqa: B018 - what is cached must not be in the way
+    q = configuration.neutral(model.tree)
     for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
         assert other is not model
         assert other == model
@@ -62,7 +62,7 @@ def test_copies_are_equal_and_work(model):
 def test_pickles_hold_what_was_given_alone(rng):
     model = random_model(rng, 5)
     fresh = pickle.dumps(random_model(np.random.default_rng(67), 5))
-    model.digest, model.joints, model.armature, model.lower  # noqa: B018
+    model.digest, model.joints, model.armature, model.tree.lower  # noqa: B018
     assert len(pickle.dumps(model)) == len(fresh)
 
 
@@ -162,10 +162,10 @@ def test_limits_are_spread_over_joints_of_several_coordinates():
     b.joint("plane", Planar(), parent="a", child="b", limits=Limits((-1, -2, -3), 4.0, (1, 2, 3)))
     b.joint("ball", Spherical(), parent="b", child="c", limits=Limits(effort=7.0))
     model = b.model()
-    assert model.lower.tolist() == [-1, -2, -3, *[-np.inf] * 4]
-    assert model.upper.tolist() == [4, 4, 4, *[np.inf] * 4]
-    assert model.velocity_limits.tolist() == [1, 2, 3, *[np.inf] * 3]
-    assert model.effort_limits.tolist() == [*[np.inf] * 3, 7, 7, 7]
+    assert model.tree.lower.tolist() == [-1, -2, -3, *[-np.inf] * 4]
+    assert model.tree.upper.tolist() == [4, 4, 4, *[np.inf] * 4]
+    assert model.tree.velocity_limits.tolist() == [1, 2, 3, *[np.inf] * 3]
+    assert model.tree.effort_limits.tolist() == [*[np.inf] * 3, 7, 7, 7]
     assert model.joint("plane").limits == Limits((-1, -2, -3), (4, 4, 4), (1, 2, 3), (np.inf,) * 3)
 
 

@@ -6,7 +6,6 @@ import pytest
 import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, log_cholesky
-from multibody.model import parametric
 from multibody.model.rebuilding import with_parameters
 from multibody.robot.requests import Request
 
@@ -114,8 +113,8 @@ def test_samples_are_the_rebuilt_robots(name, quantity):
     request = Request.of(robot.model, quantity, robot.frames[-1] if quantity == "pose" else None)
     for k in range(COUNT):
         one, state = {what: x[k] for what, x in given.items()}, [x[k] for x in args]
-        found = request.function(parametric.with_values(robot.model, **one))(*state)
-        expected = request.function(with_parameters(robot.model, **one))(*state)
+        found = request.function(robot.tree.with_values(**one))(*state)
+        expected = request.function(with_parameters(robot.model, **one).tree)(*state)
         for part, other in zip(parts(found), parts(expected), strict=True):
             near(part, other, 1e-9)
 

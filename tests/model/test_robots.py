@@ -70,7 +70,7 @@ def test_every_robot_builds_and_is_consistent(name: str, rng: np.random.Generato
     for link in model.links:
         if link.inertia is not None:
             link.inertia.check()
-    q = configuration.random(model, rng)
+    q = configuration.random(model.tree, rng)
     assert np.linalg.eigvalsh(mass_matrix(model, q)).min() > 1e-5
     assert any(link.visuals for link in model.links)
     for shape in (shape for link in model.links for shape in link.visuals):
@@ -82,12 +82,12 @@ def test_every_robot_builds_and_is_consistent(name: str, rng: np.random.Generato
 def test_home_and_neutral_are_within_the_limits(name: str) -> None:
     model = model_of(name)
     if model.home is not None:
-        configuration.check(model, model.home)
+        configuration.check(model.tree, model.home)
     if name == "panda":
         with pytest.raises(InputError, match="joint4"):
-            configuration.check(model, configuration.neutral(model))
+            configuration.check(model.tree, configuration.neutral(model.tree))
     else:
-        configuration.check(model, configuration.neutral(model))
+        configuration.check(model.tree, configuration.neutral(model.tree))
 
 
 @pytest.mark.parametrize("name", DOFS)
@@ -144,11 +144,11 @@ def test_planar_arm_forward_kinematics(rng: np.random.Generator) -> None:
     """[RD 2.141-2.142, 2.149, 2.171]"""
     l0, l1, l2, l3 = lengths = (0.5, 1.1, 0.8, 0.3)
     model = model_of("planar-arm", lengths=lengths)
-    for q in configuration.random(model, rng, (10,)):
+    for q in configuration.random(model.tree, rng, (10,)):
         a, b, c = np.cumsum(q)
         x = l1 * np.sin(a) + l2 * np.sin(b) + l3 * np.sin(c)
         z = l0 + l1 * np.cos(a) + l2 * np.cos(b) + l3 * np.cos(c)
-        W_H_tool = pose(model, "tool", q)
+        W_H_tool = pose(model.tree, "tool", q)
         assert W_H_tool.position == pytest.approx([x, 0.0, z], abs=1e-14)
         C_I3 = [[np.cos(c), 0, np.sin(c)], [0, 1, 0], [-np.sin(c), 0, np.cos(c)]]
         assert W_H_tool.rotation.matrix == pytest.approx(np.array(C_I3), abs=1e-14)
@@ -168,8 +168,8 @@ def test_scara_has_the_coordinates_of_the_example(rng: np.random.Generator) -> N
     """q = (alpha, beta, gamma, zeta), and x, y, z, phi are its operational space.  [RD 2.132, 2.136]"""
     model = model_of("scara", upper=0.4, fore=0.3, height=0.5)
     assert [joint.name for joint in model.joints] == ["alpha", "beta", "gamma", "zeta"]
-    for alpha, beta, gamma, zeta in configuration.random(model, rng, (10,)):
-        W_H_tool = pose(model, "tool", [alpha, beta, gamma, zeta])
+    for alpha, beta, gamma, zeta in configuration.random(model.tree, rng, (10,)):
+        W_H_tool = pose(model.tree, "tool", [alpha, beta, gamma, zeta])
         x = 0.4 * np.cos(alpha) + 0.3 * np.cos(alpha + beta)
         y = 0.4 * np.sin(alpha) + 0.3 * np.sin(alpha + beta)
         assert W_H_tool.position == pytest.approx([x, y, 0.5 + zeta], abs=1e-14)
@@ -183,7 +183,7 @@ def test_zyx_wrist_has_euler_angles_as_coordinates(rng: np.random.Generator) -> 
     model = model_of("zyx-wrist", length=0.2)
     assert model.home == (-0.7, 0.0, 1.5)
     for q in rng.uniform(-1.5, 1.5, (10, 3)):
-        W_H_tool = pose(model, "tool", q)
+        W_H_tool = pose(model.tree, "tool", q)
         assert W_H_tool.rotation.euler("zyx") == pytest.approx(q, abs=1e-12)
         assert W_H_tool.position == pytest.approx(0.2 * W_H_tool.rotation.matrix[:, 0], abs=1e-15)
         z, y, _ = q
@@ -204,7 +204,7 @@ def test_cart_pendulum_equations_of_motion() -> None:
     M = [[mc + mp, mp * l * np.cos(phi)], [mp * l * np.cos(phi), theta + mp * l**2]]
     assert mass_matrix(model, q) == pytest.approx(np.array(M))
     assert gravity_forces(model, q) == pytest.approx([0.0, mp * 9.81 * l * np.sin(phi)])
-    tip = pose(model, "tip", q).position
+    tip = pose(model.tree, "tip", q).position
     assert tip == pytest.approx([0.3 + 2 * l * np.sin(phi), 0.0, -2 * l * np.cos(phi)])
     assert model.actuators is not None
     assert [actuator.joint for actuator in model.actuators] == ["slider"]
@@ -230,9 +230,9 @@ def test_branching_figure_is_that_of_the_tutorial() -> None:
     assert [body.name for body in model.bodies] == ["link1", "link2", "link3", "link4"]
     assert [body.parent for body in model.bodies] == [0, 1, 2, 2]
     assert [joint.nv for joint in model.joints] == [2, 3, 1, 1]
-    assert model.support(4) == (1, 2, 4)
+    assert model.tree.support(4) == (1, 2, 4)
     D = np.eye(4)
-    for i, p, _ in model.outward():
+    for i, p, _ in model.tree.outward():
         if p:
             D[i - 1, p - 1] = -1
     assert D.tolist() == [[1, 0, 0, 0], [-1, 1, 0, 0], [0, -1, 1, 0], [0, -1, 0, 1]]
@@ -251,7 +251,7 @@ def test_free_bodies_have_the_inertia_of_their_group(key: str, rng: np.random.Ge
     model = model_of(f"free-body-{key}", mass=2.5, com=(0.1, 0.0, -0.2), size=(0.3, 0.2, 0.1))
     H, I = FREE_BODIES[key].H, model.bodies[-1].inertia.matrix
     assert I[0, 0] == 2.5
-    for q in configuration.random(model, rng, (3,)):
+    for q in configuration.random(model.tree, rng, (3,)):
         assert mass_matrix(model, q) == pytest.approx(H.T @ I @ H, abs=1e-14)
 
 

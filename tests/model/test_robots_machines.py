@@ -29,14 +29,14 @@ PUMA_NOMINAL = np.array([0.0, math.pi / 4, math.pi, 0.0, math.pi / 4, 0.0])
 def test_puma_forward_kinematics() -> None:
     """The poses that Corke prints for the wrist, moved up to the mounting surface."""
     model = model_of("puma-560")
-    zero = pose(model, "wrist", np.zeros(6))
+    zero = pose(model.tree, "wrist", np.zeros(6))
     assert zero.position == pytest.approx([0.4521, -0.15005, 0.672 + 0.4318])
     assert zero.rotation.matrix == pytest.approx(np.eye(3), abs=1e-15)
-    nominal = pose(model, "wrist", PUMA_NOMINAL)
+    nominal = pose(model.tree, "wrist", PUMA_NOMINAL)
     assert nominal.position == pytest.approx([0.5963, -0.1501, 0.672 - 0.01435], abs=6e-5)
     assert nominal.rotation.matrix == pytest.approx(np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]), abs=1e-12)
     assert model.home is not None
-    assert pose(model, "wrist", model.home).position == pytest.approx(nominal.position, abs=1e-12)
+    assert pose(model.tree, "wrist", model.home).position == pytest.approx(nominal.position, abs=1e-12)
 
 
 def test_puma_dynamics() -> None:
@@ -59,13 +59,13 @@ def test_puma_dynamics() -> None:
     ]
     M[0, 0] = 0.0
     assert pytest.approx(np.array(rest), abs=5.1e-5) == M
-    assert model.mass - model.link("link1").inertia.mass == pytest.approx(23.45)  # type: ignore[union-attr]
+    assert model.tree.mass - model.link("link1").inertia.mass == pytest.approx(23.45)  # type: ignore[union-attr]
 
 
 def test_puma_wrist_axes_meet_in_one_point(rng: np.random.Generator) -> None:
     model = model_of("puma-560")
-    for q in configuration.random(model, rng, (5,)):
-        wrist = pose(model, "wrist", q).position
+    for q in configuration.random(model.tree, rng, (5,)):
+        wrist = pose(model.tree, "wrist", q).position
         for body, W_H_i in zip(model.bodies[3:], world_poses(model, q)[4:], strict=True):
             axis = W_H_i.rotation @ np.array(body.joint.kind.axis)  # type: ignore[attr-defined]
             assert np.cross(wrist - W_H_i.position, axis) == pytest.approx(np.zeros(3), abs=1e-14)
@@ -76,11 +76,11 @@ def test_panda_agrees_with_pinocchio(rng: np.random.Generator) -> None:
     peer = pin.buildModelFromUrdf(str(urdf("panda_description/urdf/panda.urdf")))
     workspace = peer.createData()
     model = model_of("panda")
-    for q in configuration.random(model, rng, (10,)):
+    for q in configuration.random(model.tree, rng, (10,)):
         pin.framesForwardKinematics(peer, workspace, np.concatenate([q, np.zeros(2)]))
         for ours, theirs in [(f"link{k}", f"panda_link{k}") for k in range(1, 8)] + [("tool", "panda_link8")]:
             oMf = workspace.oMf[peer.getFrameId(theirs)]
-            assert pose(model, ours, q).matrix == pytest.approx(oMf.homogeneous, abs=1e-12)
+            assert pose(model.tree, ours, q).matrix == pytest.approx(oMf.homogeneous, abs=1e-12)
     for k in range(1, 7):  # the hand is part of their seventh body
         inertia, theirs = model.bodies[k - 1].inertia, peer.inertias[k]
         assert inertia.mass == pytest.approx(theirs.mass)
@@ -94,7 +94,7 @@ def test_panda_agrees_with_pinocchio(rng: np.random.Generator) -> None:
 
 def test_panda_at_zero() -> None:
     model = model_of("panda")
-    assert pose(model, "tool", np.zeros(7)).position == pytest.approx([0.088, 0.0, 0.333 + 0.316 + 0.384 - 0.107])
+    assert pose(model.tree, "tool", np.zeros(7)).position == pytest.approx([0.088, 0.0, 0.333 + 0.316 + 0.384 - 0.107])
     assert model.mass == pytest.approx(16.062, abs=5e-4)
 
 
@@ -120,19 +120,19 @@ def test_left_is_the_mirror_image_of_right(name: str, rng: np.random.Generator) 
     """Kinematics, mass matrix, gravity, limits and home."""
     model = model_of(name)
     T = mirror(model)
-    q = configuration.random(model, rng)
+    q = configuration.random(model.tree, rng)
     image = np.concatenate([q[:7] * [1, -1, 1, 1, -1, 1, -1], T[6:, 6:] @ q[7:]])
     frames = [frame for frame in model.frames if frame.startswith(("foot", "hand"))]
     assert len(frames) == 4
     for frame in frames:
         kind, side = frame.split("-")
-        here, there = pose(model, frame, q), pose(model, f"{kind}-{OTHER_SIDE[side]}", image)
+        here, there = pose(model.tree, frame, q), pose(model.tree, f"{kind}-{OTHER_SIDE[side]}", image)
         assert there.position == pytest.approx(here.position * [1, -1, 1], abs=1e-12)
     assert mass_matrix(model, image) == pytest.approx(T @ mass_matrix(model, q) @ T.T, abs=1e-12)
     assert gravity_forces(model, image) == pytest.approx(T @ gravity_forces(model, q), abs=1e-10)
     signs = T[6:, 6:].sum(axis=1)
-    low, high = np.abs(T[6:, 6:]) @ model.lower[7:], np.abs(T[6:, 6:]) @ model.upper[7:]
-    assert model.lower[7:] == pytest.approx(np.where(signs > 0, low, -high))
+    low, high = np.abs(T[6:, 6:]) @ model.tree.lower[7:], np.abs(T[6:, 6:]) @ model.tree.upper[7:]
+    assert model.tree.lower[7:] == pytest.approx(np.where(signs > 0, low, -high))
     home = np.array(model.home)
     assert home[7:] == pytest.approx(T[6:, 6:] @ home[7:])
 
@@ -141,23 +141,23 @@ def test_left_is_the_mirror_image_of_right(name: str, rng: np.random.Generator) 
 def test_home_stands_on_the_ground_in_balance(name: str) -> None:
     model = model_of(name)
     feet = [frame for frame in model.frames if frame.startswith("foot")]
-    heights = [pose(model, foot, model.home).position[2] for foot in feet]
+    heights = [pose(model.tree, foot, model.home).position[2] for foot in feet]
     assert heights == pytest.approx(np.zeros(len(feet)), abs=1e-12)
     for foot in feet if name == "humanoid" else ():
-        assert pose(model, foot, model.home).rotation.matrix == pytest.approx(np.eye(3), abs=1e-12)
+        assert pose(model.tree, foot, model.home).rotation.matrix == pytest.approx(np.eye(3), abs=1e-12)
     # the centre of mass is above the feet: gravity's torque on the base, over the weight
-    lever = gravity_forces(model, model.home)[4] / (model.mass * 9.81)
-    xs = [pose(model, foot, model.home).position[0] for foot in feet]
+    lever = gravity_forces(model, model.home)[4] / (model.tree.mass * 9.81)
+    xs = [pose(model.tree, foot, model.home).position[0] for foot in feet]
     assert min(xs) - 0.07 < -lever < max(xs) + 0.18
 
 
 def test_quadruped_has_the_published_figures() -> None:
     model = model_of("quadruped")
     assert model.mass == pytest.approx(3.3 + 4 * (0.54 + 0.634 + 0.064 + 3 * 0.055))
-    foot = pose(model, "foot-lf", configuration.neutral(model)).position
+    foot = pose(model.tree, "foot-lf", configuration.neutral(model.tree)).position
     assert foot == pytest.approx([0.19, 0.049 + 0.062, -0.384])
     assert model.armature[6:9] == pytest.approx([36 * 63e-6, 36 * 63e-6, 9.33**2 * 63e-6])
-    assert model.effort_limits[6:9] == pytest.approx([18.0, 18.0, 27.99])
+    assert model.tree.effort_limits[6:9] == pytest.approx([18.0, 18.0, 27.99])
     assert tuple(quadruped.LEGS) == ("lf", "rf", "lh", "rh")
 
 
@@ -165,10 +165,10 @@ def test_quadruped_has_the_published_figures() -> None:
 def test_humanoid_has_the_mass_and_height_asked_for(mass: float, height: float) -> None:
     model = model_of("humanoid", mass=mass, height=height)
     assert model.mass == pytest.approx(mass)
-    upright = configuration.neutral(model)
-    vertex = pose(model, "vertex", upright).position[2]
-    assert vertex - pose(model, "foot-left", upright).position[2] == pytest.approx(height)
-    hip, ankle = (pose(model, link, upright).position[2] for link in ("left-thigh", "left-foot"))
+    upright = configuration.neutral(model.tree)
+    vertex = pose(model.tree, "vertex", upright).position[2]
+    assert vertex - pose(model.tree, "foot-left", upright).position[2] == pytest.approx(height)
+    hip, ankle = (pose(model.tree, link, upright).position[2] for link in ("left-thigh", "left-foot"))
     assert hip - ankle == pytest.approx((0.4222 + 0.4340) * height / 1.741)
     leg = sum(float(body.inertia.mass) for body in model.bodies if body.name.startswith("left-"))
     assert leg / mass == pytest.approx((0.1416 + 0.0433 + 0.0137) + (0.0271 + 0.0162 + 0.0061))
@@ -177,10 +177,10 @@ def test_humanoid_has_the_mass_and_height_asked_for(mass: float, height: float) 
 def test_humanoid_centre_of_mass_is_that_of_a_standing_man() -> None:
     """About 56 % of the height above the ground."""
     model = model_of("humanoid")
-    q = configuration.neutral(model)
+    q = configuration.neutral(model.tree)
     poses = world_poses(model, q)
-    moment = sum(float(body.inertia.mass * (poses[i] @ body.inertia.com)[2]) for i, _, body in model.outward())
-    above = moment / model.mass - pose(model, "foot-left", q).position[2]
+    moment = sum(float(body.inertia.mass * (poses[i] @ body.inertia.com)[2]) for i, _, body in model.tree.outward())
+    above = moment / model.tree.mass - pose(model.tree, "foot-left", q).position[2]
     assert above / humanoid.HEIGHT == pytest.approx(0.56, abs=0.02)
 
 

@@ -34,18 +34,18 @@ def test_scale_multiplies_lengths_and_masses(model, seed, mass):
     s = rng.uniform(0.3, 3.0)
     m = s**3 if mass is None else mass
     new = scale(model, s, mass)
-    q, D = configuration.random(model, rng), _lengths(model, s, "rates")
+    q, D = configuration.random(model.tree, rng), _lengths(model, s, "rates")
     q_new = q * _lengths(model, s, "units")
     configuration.check(new, q_new)
-    before, after = poses(model, q), poses(new, q_new)
+    before, after = poses(model.tree, q), poses(new, q_new)
     for name, pose in before.items():
         np.testing.assert_allclose(after[name].position, s * pose.position, atol=1e-11)
         np.testing.assert_allclose(after[name].rotation.matrix, pose.rotation.matrix, atol=1e-12)
     # energy is mass times length squared
     expected = m * s**2 * body_mass_matrix(model, q)
     np.testing.assert_allclose(D[:, None] * body_mass_matrix(new, q_new) * D, expected, atol=1e-9, rtol=1e-10)
-    np.testing.assert_allclose(new.velocity_limits, model.velocity_limits * D / s**0.5)
-    np.testing.assert_allclose(new.effort_limits, model.effort_limits * m * s / D)
+    np.testing.assert_allclose(new.velocity_limits, model.tree.velocity_limits * D / s**0.5)
+    np.testing.assert_allclose(new.effort_limits, model.tree.effort_limits * m * s / D)
 
 
 @given(SEEDS, st.sampled_from([None, 5.0]))
@@ -56,11 +56,11 @@ def test_scaled_robots_are_similar_in_the_same_gravity(seed, mass):
     s = rng.uniform(0.3, 3.0)
     m = s**3 if mass is None else mass
     new = scale(model, s, mass)
-    q, v = configuration.random(model, rng), rng.standard_normal(model.nv)
+    q, v = configuration.random(model.tree, rng), rng.standard_normal(model.nv)
     D, q_new = _lengths(model, s, "rates"), q * _lengths(model, s, "units")
     np.testing.assert_allclose(D**2 * new.armature, m * s**2 * model.armature)
     # work is mass times length, in the same gravity
-    np.testing.assert_allclose(D * passive(new, q_new, D * v / s**0.5), m * s * passive(model, q, v), rtol=1e-9)
+    np.testing.assert_allclose(D * passive(new, q_new, D * v / s**0.5), m * s * passive(model.tree, q, v), rtol=1e-9)
 
 
 def test_scale_reaches_shapes_motors_homes_and_frames():

@@ -68,18 +68,18 @@ def test_coordinates_follow_the_joints_of_the_tree():
 @given(models())
 def test_trees_walk_parents_first_and_children_last(model):
     seen = {0}
-    for i, p, body in model.outward():
+    for i, p, body in model.tree.outward():
         assert p in seen
         assert body.index == i == len(seen)
         seen.add(i)
-    assert [i for i, _, _ in model.inward()] == [i for i, _, _ in model.outward()][::-1]
+    assert [i for i, _, _ in model.tree.inward()] == [i for i, _, _ in model.tree.outward()][::-1]
     for body in model.bodies:
         i = body.index
-        assert i in model.children(body.parent)
-        assert model.support(i) == (*model.support(body.parent), i)
-        below = {k for k in range(1, len(model.bodies) + 1) if i in model.support(k)}
-        assert set(model.subtree(i)) == below
-    assert model.subtree(0) == tuple(range(len(model.bodies) + 1))
+        assert i in model.tree.children(body.parent)
+        assert model.tree.support(i) == (*model.tree.support(body.parent), i)
+        below = {k for k in range(1, len(model.bodies) + 1) if i in model.tree.support(k)}
+        assert set(model.tree.subtree(i)) == below
+    assert model.tree.subtree(0) == tuple(range(len(model.bodies) + 1))
     names = [j.name for j in model.joints]
     assert names == [body.joint.name for body in model.bodies]
 
@@ -87,9 +87,9 @@ def test_trees_walk_parents_first_and_children_last(model):
 @given(models(most=8), st.data())
 def test_chain_is_what_moves_one_frame_relative_to_another(model, data):
     one, two = (data.draw(st.sampled_from(model.frames)) for _ in range(2))
-    chain = model.chain(one, two)
-    assert model.chain(two, one) == chain[::-1]
-    ways = [set(model.support(model.frame(name)[0])) for name in (one, two)]
+    chain = model.tree.chain(one, two)
+    assert model.tree.chain(two, one) == chain[::-1]
+    ways = [set(model.tree.support(model.tree.frame(name)[0])) for name in (one, two)]
     assert set(chain) == ways[0] ^ ways[1]
     assert len(chain) == len(set(chain))
     for here, there in pairwise(chain):
@@ -133,7 +133,7 @@ def test_links_that_are_fixed_together_are_one_body(rng):
     near(body.inertia.mass, masses.sum(), 1e-14)
     near(body.inertia.com, com, 1e-14)
     near(body.inertia.inertia, rotational_inertia(masses, places - com), 1e-13)
-    near(model.mass, masses.sum(), 1e-14)
+    near(model.tree.mass, masses.sum(), 1e-14)
 
 
 def test_joints_behind_fixed_links_are_placed_from_the_body(rng):
@@ -147,8 +147,8 @@ def test_joints_behind_fixed_links_are_placed_from_the_body(rng):
     q = rng.uniform(-1, 1, 2)
     H = placements[0] @ Revolute("x").pose(q[:1]) @ placements[1] @ placements[2] @ Revolute("y").pose(q[1:])
     near(world_poses(model, q)[2].matrix, H.matrix, 1e-14)
-    near(model.frame("bracket")[1].matrix, placements[1].matrix, 0.0)
-    near(model.frame("tip")[1].matrix, (placements[1] @ placements[0]).matrix, 1e-15)
+    near(model.tree.frame("bracket")[1].matrix, placements[1].matrix, 0.0)
+    near(model.tree.frame("tip")[1].matrix, (placements[1] @ placements[0]).matrix, 1e-15)
     assert model.description[2].placement == placements[2]
 
 
@@ -158,8 +158,8 @@ def test_what_is_fixed_to_the_world_has_no_part_in_the_motion(rng):
     b.joint("move", Revolute("x"), parent="post", child="arm")
     model = b.model()
     assert model.mass == 0.0
-    assert model.frame("post")[0] == 0
-    near(model.frame("post")[1].position, [0, 0, 1], 0.0)
+    assert model.tree.frame("post")[0] == 0
+    near(model.tree.frame("post")[1].position, [0, 0, 1], 0.0)
     assert model.bodies[0].parent == 0
     assert model.bodies[0].inertia.mass == 0.0
 
@@ -167,15 +167,15 @@ def test_what_is_fixed_to_the_world_has_no_part_in_the_motion(rng):
 def test_a_joint_can_hang_on_the_world_itself():
     model = Builder("one").body("a").joint("move", Prismatic("x"), parent=None, child="a").model()
     assert model.nv == 1
-    assert model.frame("a")[0] == 1
+    assert model.tree.frame("a")[0] == 1
 
 
 def test_frames_are_links_first_then_the_others():
     b = Builder("framed").body("z").body("a").joint("j", Revolute("x"), parent="z", child="a")
     model = b.frame("tool", "a", [1.0, 0, 0]).frame("camera", "z").model()
     assert model.frames == ("z", "a", "tool", "camera")
-    assert model.frame("tool")[0] == 1
-    assert model.frame("camera")[0] == 0
+    assert model.tree.frame("tool")[0] == 1
+    assert model.tree.frame("camera")[0] == 0
 
 
 # ---- mimic -----------------------------------------------------------------------------------------------------------
@@ -337,9 +337,9 @@ def test_a_chain_of_five_thousand_links_is_quick():
         tuple(Link(name, inertia) for name in names),
         tuple(joint(f"j{k}", names[k], names[k + 1], Fixed() if k % 5 == 4 else None) for k in range(n)),
     )
-    assert len(model.support(len(model.bodies))) == model.nv == n * 4 // 5
-    assert len(model.subtree(1)) == model.nv
-    assert len(model.chain(names[0], names[-1])) == model.nv
+    assert len(model.tree.support(len(model.bodies))) == model.nv == n * 4 // 5
+    assert len(model.tree.subtree(1)) == model.nv
+    assert len(model.tree.chain(names[0], names[-1])) == model.nv
     assert model.mass == n
     assert len(model.digest) == 64
     assert time.perf_counter() - start < 10.0

@@ -35,24 +35,26 @@ def test_attach_puts_one_robot_on_another(model, other, seed):
     new = attach(model, other, frame=frame, other_frame=other_frame, pose=pose, prefix="tool_")
     seat = lock(other, {base.name: base.kind.neutral() for base in other.bases})
     assert new.nq == model.nq + seat.nq
-    q, q_other = configuration.random(model, rng), configuration.random(seat, rng)
+    q, q_other = configuration.random(model.tree, rng), configuration.random(seat, rng)
     mine = {joint.name: q[joint.q] for joint in own_joints(model)}
     theirs = {"tool_" + joint.name: q_other[joint.q] for joint in own_joints(seat)}
     q_new = np.concatenate([np.zeros(0), *((mine | theirs)[joint.name] for joint in own_joints(new))])
-    before, alone, after = poses(model, q), poses(seat, q_other), poses(new, q_new)
+    before, alone, after = poses(model.tree, q), poses(seat, q_other), poses(new, q_new)
     W_H_other = before[frame] @ pose @ alone[other_frame].inverse()
     expected = before | {"tool_" + name: W_H_other @ H for name, H in alone.items()}
     assert set(after) == set(expected)
     assert_same_poses(after, expected)
-    on_world = [mass for mass, index in _link_masses(seat) if index == 0 and model.frame(frame)[0] == 0]
+    on_world = [mass for mass, index in _link_masses(seat) if index == 0 and model.tree.frame(frame)[0] == 0]
     total = sum(mass for mass, _ in _link_masses(seat))
-    assert new.mass == pytest.approx(model.mass + total - sum(on_world), rel=1e-12)
+    assert new.mass == pytest.approx(model.tree.mass + total - sum(on_world), rel=1e-12)
     assert new.gravity == model.gravity
     assert new.velocity == model.velocity
 
 
 def _link_masses(model: Model):
-    return [(float(link.inertia.mass), model.frame(link.name)[0]) for link in model.links if link.inertia is not None]
+    return [
+        (float(link.inertia.mass), model.tree.frame(link.name)[0]) for link in model.links if link.inertia is not None
+    ]
 
 
 def test_attach_by_default_joins_the_root_and_keeps_homes_and_motors():
@@ -106,12 +108,12 @@ def test_payload_adds_its_inertia_at_the_frame(model, seed):
     rng = np.random.default_rng(seed)
     frame, load, pose = str(rng.choice(model.frames)), random_inertia(rng), Pose.random(rng)
     new = payload(model, frame, load, pose)
-    q = configuration.random(model, rng)
-    index, i_H_frame = model.frame(frame)
+    q = configuration.random(model.tree, rng)
+    index, i_H_frame = model.tree.frame(frame)
     J = (i_H_frame @ pose).inverse().adjoint @ jacobians(model, q)[index]
     expected = body_mass_matrix(model, q) + J.T @ load.matrix @ J
     np.testing.assert_allclose(body_mass_matrix(new, q), expected, atol=1e-10)
-    assert new.mass == pytest.approx(model.mass + (float(load.mass) if index else 0.0), rel=1e-12)
+    assert new.mass == pytest.approx(model.tree.mass + (float(load.mass) if index else 0.0), rel=1e-12)
     assert len(new.diagnostics) == len(model.diagnostics) + (index == 0)
 
 
@@ -134,7 +136,7 @@ def test_rename_changes_names_everywhere_and_nothing_else():
     assert [a.joint for a in new.actuators or ()] == ["slide", "pivot"]
     assert [(e.first, e.second) for e in new.equalities] == [("slide", "pivot"), ("index", "thumb")]
     assert new.dynamics_digest == model.dynamics_digest
-    assert new.frame("point")[0] == model.frame("tip")[0]
+    assert new.frame("point")[0] == model.tree.frame("tip")[0]
     assert rename(new, {v: k for k, v in there.items()}, name="gripper") == model
     swapped = rename(model, {"f0": "t", "t": "f0"})
     assert swapped.joint("t").kind == Prismatic("y")

@@ -20,9 +20,9 @@ from .urdf_texts import INERTIAL, LIMIT, arm, joint, link, robot
 
 def pose_of(model: Model, frame: str, q: list[float]) -> np.ndarray:
     """The homogeneous matrix of a frame in the world."""
-    index, pose = model.frame(frame)
+    index, pose = model.tree.frame(frame)
     W_H = np.eye(4)
-    for i in model.support(index):
+    for i in model.tree.support(index):
         W_H = W_H @ model.bodies[i - 1].joint.pose(np.array(q)).matrix
     return W_H @ pose.matrix
 

@@ -167,13 +167,13 @@ def random_model(
 
 def random_state(model: Model, rng: np.random.Generator, batch: tuple[int, ...] = ()):
     """q within the limits, and v of order one."""
-    return configuration.random(model, rng, batch), rng.standard_normal((*batch, model.nv))
+    return configuration.random(model.tree, rng, batch), rng.standard_normal((*batch, model.nv))
 
 
 def world_poses(model: Model, q) -> list[Pose]:
     """W_H_i for every body, the world first, from the poses of the joints alone."""
     poses = [Pose.identity()]
-    for _, p, body in model.outward():
+    for _, p, body in model.tree.outward():
         poses.append(poses[p] @ body.joint.pose(q))
     return poses
 

@@ -30,7 +30,7 @@ class Peer:
 
     def __init__(self, path: str, *, floating: bool, velocity: str, armature: float, compiled: bool) -> None:
         robot = mb.load(urdf(path), floating=floating, mimic="independent", snap=0.0, velocity=velocity)
-        joints = [joint.name for joint in robot.joints if not robot.model.is_base(joint)]
+        joints = [joint.name for joint in robot.joints if not robot.tree.is_base(joint)]
         if armature:
             robot = robot.change(passive={name: Passive(armature=armature * (k + 1)) for k, name in enumerate(joints)})
         self.robot = robot if compiled else Plain(robot)
@@ -65,7 +65,7 @@ class Peer:
     @functools.cached_property
     def M(self) -> np.ndarray:
         """Pinocchio's mass matrix, in its own velocities."""
-        M = pin.crba(self.model, self.data, self.y)
+        M = pin.crba(self.model.tree, self.data, self.y)
         return np.triu(M) + np.triu(M, 1).T
 
     @property

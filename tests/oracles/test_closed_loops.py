@@ -103,10 +103,10 @@ class Loop:
 
     def closed(self, near: list[float] | None) -> np.ndarray:
         """A configuration without error, by Newton's method."""
-        q = configuration.random(self.model, self.rng) if near is None else np.array(near)
+        q = configuration.random(self.model.tree, self.rng) if near is None else np.array(near)
         for _ in range(100):
             step = np.linalg.pinv(self.set.jacobian(q), rcond=1e-9) @ self.set.error(q)
-            q = configuration.integrate(self.model, q, -step / max(1.0, 2 * np.abs(step).max()))
+            q = configuration.integrate(self.model.tree, q, -step / max(1.0, 2 * np.abs(step).max()))
         assert np.abs(self.set.error(q)).max() < 1e-12
         return q
 
@@ -204,7 +204,7 @@ class Pinocchio:
         if closure in ("point", "weld"):
             places = []
             for name in ("one", "two"):
-                index, pose = one.model.frame(name)
+                index, pose = one.model.tree.frame(name)
                 joint = self.model.getJointId(one.model.bodies[index - 1].joint.name) if index else 0
                 places += [joint, pin.SE3(pose.matrix)]
             size = pin.ContactType.CONTACT_3D if closure == "point" else pin.ContactType.CONTACT_6D
@@ -217,7 +217,7 @@ class Pinocchio:
 
     def force(self) -> np.ndarray:
         """Of the last solution, along the world's axes."""
-        R, force = kinematics.pose(self.one.model, "one", self.one.q).rotation.matrix, self.datas[0].contact_force
+        R, force = kinematics.pose(self.one.model.tree, "one", self.one.q).rotation.matrix, self.datas[0].contact_force
         return np.concatenate([R @ force.linear, R @ force.angular])[: self.one.set.rows]
 
 
@@ -238,7 +238,7 @@ def test_impulse_dynamics_of_pinocchio(mechanism: str, closure: str, restitution
     """Velocities and impulses, with the second frame at rest before the impact: see above.  [RD 3.66-3.70]"""
     one = loop(mechanism, closure)
     peer = Pinocchio(one, closure, tmp_path)
-    J_2 = jacobian.jacobian(one.model, "two", one.q)
+    J_2 = jacobian.jacobian(one.model.tree, "two", one.q)
     u = np.random.default_rng(1).standard_normal(one.model.nv)
     u -= np.linalg.pinv(J_2, rcond=1e-9) @ (J_2 @ u)
     state = peer.state(u)
@@ -256,7 +256,7 @@ def test_impacts_of_loops(mechanism: str, closure: str, restitution: float) -> N
     one = loop(mechanism, closure)
     u = np.random.default_rng(1).standard_normal(one.model.nv)
     after, impulse, loss = dynamics.impact(one.set, one.q, u, restitution)
-    M, J = crba.crba(one.model, one.q), one.set.jacobian(one.q)
+    M, J = crba.crba(one.model.tree, one.q), one.set.jacobian(one.q)
     close(J @ after, -restitution * (J @ u), 1e-9)
     close(M @ (after - u), J.T @ impulse, 1e-9)
     close(loss, (u @ M @ u - after @ M @ after) / 2, 1e-9)
@@ -269,8 +269,8 @@ def test_torque_regressor_of_pinocchio(mechanism: str, closure: str, tmp_path) -
     one = loop(mechanism, closure)
     peer = Pinocchio(one, closure, tmp_path)
     a, f = dynamics.constrained_dynamics(one.set, one.q, one.v, one.tau)
-    Y = regressor.regressor(one.model, one.q, one.v, a)
-    close(Y @ regressor.parameters(one.model).ravel(), one.tau + one.set.force_basis(one.q) @ f, 1e-8)
+    Y = regressor.regressor(one.model.tree, one.q, one.v, a)
+    close(Y @ regressor.parameters(one.model.tree).ravel(), one.tau + one.set.force_basis(one.q) @ f, 1e-8)
     state, T = peer.state(one.v), peer.layout.v_to(one.q, np.eye(one.model.nv)).T
     theirs = pin.computeJointTorqueRegressor(peer.model, peer.data, *state, peer.layout.a_to(one.q, one.v, a))
     order = [peer.model.getJointId(body.joint.name) - 1 for body in one.model.bodies]

@@ -95,7 +95,7 @@ def test_ranks_of_points_on_a_sole(points, rank):
     assert (found.rank == rank).all()
     assert (found.base == rank).all()
     assert not found.internal.any()
-    assert (sole.rank(robot.model, q) == rank).all()
+    assert (sole.rank(robot.tree, q) == rank).all()
     for each in q:
         J, R = (
             _frame_jacobian(model, data, layout.q_to(each), frames[0]),

@@ -58,7 +58,7 @@ class Peer:
         self.data = mujoco.MjData(self.peer)
         layout = MujocoLayout(self.model, self.peer)
         rng = np.random.default_rng(11)
-        self.q = configuration.random(self.model, rng)
+        self.q = configuration.random(self.model.tree, rng)
         self.v, self.a, self.tau = rng.normal(size=(3, self.model.nv))
         self.y, self.w = layout.q_to(self.q), layout.v_to(self.q, self.v)
         self.b, self.f = layout.a_to(self.q, self.v, self.a), layout.tau_to(self.q, self.tau)
@@ -70,7 +70,7 @@ class Peer:
     def bodies(self) -> Iterator[tuple[int, str]]:
         """Of the bodies that can move, the index in MuJoCo and the name."""
         for k, name in enumerate(body_names(self.peer)):
-            if self.model.frame(name)[0]:
+            if self.model.tree.frame(name)[0]:
                 yield k, name
 
 
@@ -99,13 +99,17 @@ def test_inverse_dynamics(p: Peer) -> None:
     """mj_inverse, without contacts, limits, springs, dampers and friction."""
     p.data.qacc[:] = p.b
     mujoco.mj_inverse(p.peer, p.data)
-    close(rnea.rnea(p.model, p.q, p.v, p.a), p.T.T @ p.data.qfrc_inverse, "inverse dynamics")
+    close(rnea.rnea(p.model.tree, p.q, p.v, p.a), p.T.T @ p.data.qfrc_inverse, "inverse dynamics")
 
 
 def test_mass_matrix_with_armature(p: Peer) -> None:
     M = full_mass_matrix(p)
-    close(crba.crba(p.model, p.q), p.T.T @ M @ p.T, "M")
-    close(crba.crba(p.model, p.q), projected_newton_euler.projected_newton_euler(p.model, p.q, p.v).M, "[RD 3.46]")
+    close(crba.crba(p.model.tree, p.q), p.T.T @ M @ p.T, "M")
+    close(
+        crba.crba(p.model.tree, p.q),
+        projected_newton_euler.projected_newton_euler(p.model.tree, p.q, p.v).M,
+        "[RD 3.46]",
+    )
 
 
 def full_mass_matrix(p: Peer) -> np.ndarray:
@@ -118,8 +122,8 @@ def test_bias(p: Peer) -> None:
     """qfrc_bias, which is for an acceleration of zero in MuJoCo's velocities."""
     still = p.layout.a_to(p.q, p.v, np.zeros(p.model.nv))
     h = p.T.T @ (p.data.qfrc_bias + full_mass_matrix(p) @ still)
-    close(coriolis.bias(p.model, p.q, p.v), h, "bias")
-    close(coriolis.coriolis(p.model, p.q, p.v) @ p.v + coriolis.gravity(p.model, p.q), h, "C v + g")
+    close(coriolis.bias(p.model.tree, p.q, p.v), h, "bias")
+    close(coriolis.coriolis(p.model.tree, p.q, p.v) @ p.v + coriolis.gravity(p.model.tree, p.q), h, "C v + g")
 
 
 def test_forward_dynamics(p: Peer) -> None:
@@ -135,9 +139,9 @@ def test_forward_dynamics(p: Peer) -> None:
         wrenches[name] = stacked(f[:3], f[3:] + np.cross(arm, f[:3]))
     mujoco.mj_forward(p.peer, data)
     a = p.layout.a_from(p.y, p.w, data.qacc)
-    close(forward_dynamics.forward_dynamics(p.model, p.q, p.v, p.tau, wrenches), a, "the chosen way", 1e-8)
-    close(forward_dynamics.by_factors(p.model, p.q, p.v, p.tau, wrenches), a, "by factors", 1e-8)
-    close(forward_dynamics.aba(p.model, p.q, p.v, p.tau, wrenches), a, "by articulated bodies", 1e-8)
+    close(forward_dynamics.forward_dynamics(p.model.tree, p.q, p.v, p.tau, wrenches), a, "the chosen way", 1e-8)
+    close(forward_dynamics.by_factors(p.model.tree, p.q, p.v, p.tau, wrenches), a, "by factors", 1e-8)
+    close(forward_dynamics.aba(p.model.tree, p.q, p.v, p.tau, wrenches), a, "by articulated bodies", 1e-8)
 
 
 def test_jacobians_of_bodies_and_sites(p: Peer) -> None:
@@ -146,16 +150,16 @@ def test_jacobians_of_bodies_and_sites(p: Peer) -> None:
     for k, name in p.bodies():
         linear, angular = np.zeros((2, 3, p.peer.nv))
         mujoco.mj_jacBody(p.peer, p.data, linear, angular, k)
-        close(jacobian.jacobian(p.model, name, p.q), stacked(linear, angular) @ p.T, name)
+        close(jacobian.jacobian(p.model.tree, name, p.q), stacked(linear, angular) @ p.T, name)
         point = rng.normal(size=3)
-        mujoco.mj_jac(p.peer, p.data, linear, angular, kinematics.pose(p.model, name, p.q) @ point, k)
-        close(jacobian.point_jacobian(p.model, name, p.q, point), linear @ p.T, f"point of {name}")
+        mujoco.mj_jac(p.peer, p.data, linear, angular, kinematics.pose(p.model.tree, name, p.q) @ point, k)
+        close(jacobian.point_jacobian(p.model.tree, name, p.q, point), linear @ p.T, f"point of {name}")
     for k in range(p.peer.nsite):
         name = p.peer.site(k).name
         if name:
             linear, angular = np.zeros((2, 3, p.peer.nv))
             mujoco.mj_jacSite(p.peer, p.data, linear, angular, k)
-            close(jacobian.jacobian(p.model, name, p.q), stacked(linear, angular) @ p.T, name)
+            close(jacobian.jacobian(p.model.tree, name, p.q), stacked(linear, angular) @ p.T, name)
 
 
 def test_rates_of_jacobians(p: Peer) -> None:
@@ -163,7 +167,7 @@ def test_rates_of_jacobians(p: Peer) -> None:
     h = 1e-6
 
     def T(t: float) -> np.ndarray:
-        return p.layout.v_to(configuration.integrate(p.model, p.q, t * p.v), np.eye(p.model.nv)).T
+        return p.layout.v_to(configuration.integrate(p.model.tree, p.q, t * p.v), np.eye(p.model.nv)).T
 
     T_dot = (T(h) - T(-h)) / (2 * h)
     for k, name in p.bodies():
@@ -171,10 +175,10 @@ def test_rates_of_jacobians(p: Peer) -> None:
         point = p.data.xpos[k].copy()
         mujoco.mj_jac(p.peer, p.data, linear, angular, point, k)
         mujoco.mj_jacDot(p.peer, p.data, linear_dot, angular_dot, point, k)
-        ours = jacobian.jacobian_dot(p.model, name, p.q, p.v)
+        ours = jacobian.jacobian_dot(p.model.tree, name, p.q, p.v)
         theirs = stacked(linear_dot, angular_dot) @ p.T + stacked(linear, angular) @ T_dot
         close(ours, theirs, name, 1e-7)
-        H = hessian.hessian(p.model, name, p.q)
+        H = hessian.hessian(p.model.tree, name, p.q)
         close(hessian.jacobian_dot_from_hessian(H, p.v), ours, f"by the Hessian of {name}")
 
 
@@ -184,7 +188,7 @@ def test_velocities_of_bodies(p: Peer) -> None:
         found = np.zeros(6)
         for representation, local in (("mixed", 0), ("left", 1)):
             mujoco.mj_objectVelocity(p.peer, p.data, mujoco.mjtObj.mjOBJ_XBODY, k, found, local)
-            ours = kinematics.velocity(p.model, name, p.q, p.v, representation)
+            ours = kinematics.velocity(p.model.tree, name, p.q, p.v, representation)
             close(ours, stacked(found[3:], found[:3]), f"{representation} of {name}")
 
 
@@ -195,7 +199,7 @@ def test_accelerations_of_bodies(p: Peer) -> None:
     for k, name in p.bodies():
         found = np.zeros(6)
         mujoco.mj_objectAcceleration(p.peer, p.data, mujoco.mjtObj.mjOBJ_XBODY, k, found, 0)
-        ours = kinematics.acceleration(p.model, name, p.q, p.v, p.a)
+        ours = kinematics.acceleration(p.model.tree, name, p.q, p.v, p.a)
         close(ours[3:], found[:3], f"angular of {name}")
         close(ours[:3] - p.peer.opt.gravity, found[3:], f"linear of {name}")
 
@@ -203,7 +207,7 @@ def test_accelerations_of_bodies(p: Peer) -> None:
 def test_momentum_of_every_subtree(p: Peer) -> None:
     """subtree_com, subtree_linvel and subtree_angmom: of the whole tree of each root body, and so of all of them."""
     mujoco.mj_subtreeVel(p.peer, p.data)
-    roots = [k for k, _ in p.bodies() if p.model.frame(body_names(p.peer)[p.peer.body_parentid[k]])[0] == 0]
+    roots = [k for k, _ in p.bodies() if p.model.tree.frame(body_names(p.peer)[p.peer.body_parentid[k]])[0] == 0]
     mass = sum(p.peer.body_subtreemass[k] for k in roots)
     com = sum(p.peer.body_subtreemass[k] * p.data.subtree_com[k] for k in roots) / mass
     linear = sum(p.peer.body_subtreemass[k] * p.data.subtree_linvel[k] for k in roots)
@@ -212,13 +216,13 @@ def test_momentum_of_every_subtree(p: Peer) -> None:
         + p.peer.body_subtreemass[k] * np.cross(p.data.subtree_com[k] - com, p.data.subtree_linvel[k])
         for k in roots
     )
-    close(centroidal.center_of_mass(p.model, p.q), com, "centre of mass")
-    close(centroidal.com_jacobian(p.model, p.q) @ p.v, linear / mass, "its velocity")
+    close(centroidal.center_of_mass(p.model.tree, p.q), com, "centre of mass")
+    close(centroidal.com_jacobian(p.model.tree, p.q) @ p.v, linear / mass, "its velocity")
     h = stacked(linear, angular)
-    close(centroidal.centroidal_momentum(p.model, p.q, p.v), h, "centroidal momentum")
-    close(centroidal.centroidal_momentum_matrix(p.model, p.q) @ p.v, h, "A v")
+    close(centroidal.centroidal_momentum(p.model.tree, p.q, p.v), h, "centroidal momentum")
+    close(centroidal.centroidal_momentum_matrix(p.model.tree, p.q) @ p.v, h, "A v")
     about_world = stacked(linear, angular + np.cross(com, linear))
-    close(centroidal.momentum(p.model, p.q, p.v), about_world, "momentum about the world's origin")
+    close(centroidal.momentum(p.model.tree, p.q, p.v), about_world, "momentum about the world's origin")
 
 
 def test_jacobian_of_the_centre_of_mass() -> None:
@@ -226,7 +230,7 @@ def test_jacobian_of_the_centre_of_mass() -> None:
     p = peer("chain", "kindr")
     J = np.zeros((3, p.peer.nv))
     mujoco.mj_jacSubtreeCom(p.peer, p.data, J, p.peer.body("a").id)
-    close(centroidal.com_jacobian(p.model, p.q), J @ p.T, "Jacobian")
+    close(centroidal.com_jacobian(p.model.tree, p.q), J @ p.T, "Jacobian")
 
 
 def test_energy(p: Peer) -> None:
@@ -234,11 +238,11 @@ def test_energy(p: Peer) -> None:
     mujoco.mj_energyVel(p.peer, p.data)
     mujoco.mj_energyPos(p.peer, p.data)
     potential, kinetic = p.data.energy
-    close(energy.kinetic_energy(p.model, p.q, p.v), kinetic, "kinetic")
+    close(energy.kinetic_energy(p.model.tree, p.q, p.v), kinetic, "kinetic")
     moving = {k for k, _ in p.bodies()}
     still = [k for k in range(p.peer.nbody) if k not in moving]
     fixed = -sum(p.peer.body_mass[k] * p.peer.opt.gravity @ p.data.xipos[k] for k in still)
-    close(energy.potential_energy(p.model, p.q), potential - fixed, "potential")
+    close(energy.potential_energy(p.model.tree, p.q), potential - fixed, "potential")
 
 
 def test_kernels_agree() -> None:

@@ -247,7 +247,7 @@ class Coupled:
         self.y, (self.u, self.b, self.tau) = self.robot.random(rng), rng.normal(size=(3, self.robot.nv))
         self.wrench = rng.normal(size=6)
         self.full = self.peer.layout.q_to(G @ self.y + self.g0)
-        M = pin.crba(self.peer.model, self.peer.data, self.full)
+        M = pin.crba(self.peer.model.tree, self.peer.data, self.full)
         self.M = self.to.T @ (np.triu(M) + np.triu(M, 1).T) @ self.to
         self.h = self.to.T @ pin.nonLinearEffects(self.peer.model, self.peer.data, self.full, self.to @ self.u)
 
@@ -292,7 +292,7 @@ def test_coupled_joints_are_the_independent_ones_projected(path: str) -> None:
 def test_the_sums_over_the_bodies_agree() -> None:
     """[RD 3.43-3.48]: the projected Newton-Euler sums, on a quadruped."""
     p = peer(QUADRUPED, True, "kindr")
-    M, b, g = projected_newton_euler.projected_newton_euler(p.robot.model, p.q, p.v)
+    M, b, g = projected_newton_euler.projected_newton_euler(p.robot.tree, p.q, p.v)
     close(M, p.T.T @ p.M @ p.T, "M")
     close(b + g, p.T.T @ (pin.nonLinearEffects(p.model, p.data, p.y, p.w) + p.M @ p.still), "b + g")
     close(g, p.T.T @ pin.computeGeneralizedGravity(p.model, p.data, p.y), "g")

@@ -48,7 +48,7 @@ def test_rows_and_errors(case: str) -> None:
     m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT.value
     layout, d = MujocoLayout(model, m), mujoco.MjData(m)
     rng = np.random.default_rng(1)
-    q = configuration.random(model, rng)
+    q = configuration.random(model.tree, rng)
     d.qpos[:] = layout.q_to(q)
     mujoco.mj_forward(m, d)
     found = ConstraintSet(model, [one])
@@ -62,14 +62,14 @@ def test_rows_and_errors(case: str) -> None:
     np.testing.assert_allclose(found.jacobian(q)[:linear], theirs[:linear], atol=1e-9)
     v = rng.standard_normal(model.nv)
     h = 1e-6
-    ahead, behind = (configuration.integrate(model, q, s * h * v) for s in (1, -1))
+    ahead, behind = (configuration.integrate(model.tree, q, s * h * v) for s in (1, -1))
     J_dot = (found.jacobian(ahead) - found.jacobian(behind)) / (2 * h)
     np.testing.assert_allclose(found.bias(q, v), J_dot @ v, atol=1e-6)
     if one.rows == 6:  # near zero, both turn by the same angle: MuJoCo's error is half of the vector's, by torquescale
         closed = q
         for _ in range(60):
             step = np.linalg.pinv(found.jacobian(closed), rcond=1e-9) @ found.error(closed)
-            closed = configuration.integrate(model, closed, -step / max(1.0, 2 * np.abs(step).max()))
+            closed = configuration.integrate(model.tree, closed, -step / max(1.0, 2 * np.abs(step).max()))
         d.qpos[:] = layout.q_to(closed)
         mujoco.mj_forward(m, d)
         # the frames may be too far apart to meet: what is left is left by both

@@ -32,7 +32,7 @@ class Pair:
         self.model, self.peer = model, quietly(lambda: mujoco.MjModel.from_xml_string(text))
         self.data = mujoco.MjData(self.peer)
         self.layout = MujocoLayout(self.model, self.peer)
-        self.q = configuration.random(self.model, np.random.default_rng(31))
+        self.q = configuration.random(self.model.tree, np.random.default_rng(31))
         self.data.qpos[:] = self.layout.q_to(self.q)
         mujoco.mj_forward(self.peer, self.data)
         moving = [k for k in range(1, self.peer.nbody) if self.peer.body_weldid[k]]
@@ -71,7 +71,7 @@ def test_a_force_and_a_torque_on_each_body(p: Pair) -> None:
         force, torque, point = rng.normal(size=(3, 3))
         total = np.zeros(p.peer.nv)
         p.push(total, k, force, torque, point)
-        close(p, generalized_force(p.model, p.q, [Action(p.name(k), force, torque, point)]), total)
+        close(p, generalized_force(p.model.tree, p.q, [Action(p.name(k), force, torque, point)]), total)
 
 
 def actuators(p: Pair) -> tuple[list[Action], np.ndarray]:
@@ -89,7 +89,7 @@ def actuators(p: Pair) -> tuple[list[Action], np.ndarray]:
 def test_actuators_between_two_bodies(p: Pair) -> None:
     """What they do to one body, they do back to the other, at its origin; many at once add up. [RD 3.52-3.53]"""
     actions, total = actuators(p)
-    close(p, generalized_force(p.model, p.q, actions), total)
+    close(p, generalized_force(p.model.tree, p.q, actions), total)
 
 
 @pytest.mark.parametrize("name", URDFS)
@@ -98,7 +98,7 @@ def test_robots_that_we_read_ourselves(name: str) -> None:
     path, floating = URDFS[name]
     p = Pair(load(urdf(path), floating=floating, mimic="independent", snap=0.0), saved(path, floating))
     actions, total = actuators(p)
-    close(p, generalized_force(p.model, p.q, actions), total, 1e-5)
+    close(p, generalized_force(p.model.tree, p.q, actions), total, 1e-5)
 
 
 def test_a_cable_between_two_bodies_is_a_tendon() -> None:
@@ -114,11 +114,11 @@ def test_a_cable_between_two_bodies_is_a_tendon() -> None:
       <actuator><motor name="pull" tendon="cable"/></actuator></mujoco>"""
     model, peer = mjcf.read(text, snap=0.0).model(), mujoco.MjModel.from_xml_string(text)
     layout, data = MujocoLayout(model, peer), mujoco.MjData(peer)
-    q = configuration.random(model, np.random.default_rng(5))
+    q = configuration.random(model.tree, np.random.default_rng(5))
     data.qpos[:], data.ctrl[:] = layout.q_to(q), -30.0  # a tendon pulls when its force is negative
     mujoco.mj_forward(peer, data)
     way = data.site("high").xpos - data.site("low").xpos
-    tau = generalized_force(model, q, [Action("low", 30.0 * way / np.linalg.norm(way), reaction="high")])
+    tau = generalized_force(model.tree, q, [Action("low", 30.0 * way / np.linalg.norm(way), reaction="high")])
     np.testing.assert_allclose(layout.tau_to(q, tau), data.qfrc_actuator, rtol=0, atol=1e-9)
     assert np.abs(tau[:6]).max() < 1e-9  # nothing from outside: the base feels no force
     assert np.abs(tau[6:]).max() > 0.1

@@ -91,7 +91,7 @@ def every_kind(velocity: str, *, floating: bool) -> tuple[Model, pin.Model]:
     model = b.model(floating=floating, velocity=velocity)
     peer, index = pin.Model(), {0: 0}
     peer.gravity.linear = np.array(model.gravity)
-    waiting = deque(model.children(0))  # breadth first, where ours is depth first
+    waiting = deque(model.tree.children(0))  # breadth first, where ours is depth first
     while waiting:
         body = model.bodies[waiting.popleft() - 1]
         joint = body.joint
@@ -103,7 +103,7 @@ def every_kind(velocity: str, *, floating: bool) -> tuple[Model, pin.Model]:
         peer.appendBodyToJoint(
             index[body.index], pin.Inertia(float(I.mass), I.com.copy(), I.inertia.copy()), pin.SE3.Identity()
         )
-        waiting.extend(model.children(body.index))
+        waiting.extend(model.tree.children(body.index))
     return model, peer
 
 
@@ -112,7 +112,7 @@ def inertia(rng: np.random.Generator) -> SpatialInertia:
 
 
 def state(model: Model, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> tuple[np.ndarray, ...]:
-    q = np.fmod(configuration.random(model, rng, batch), 10.0)  # some files have limits of 1e16
+    q = np.fmod(configuration.random(model.tree, rng, batch), 10.0)  # some files have limits of 1e16
     return q, *(rng.normal(size=(*batch, model.nv)) for _ in range(3))
 
 
@@ -138,8 +138,8 @@ def check_rates(layout: Layout, rng: np.random.Generator) -> None:
 
     def at(t: float) -> np.ndarray:
         # two half steps keep the velocity to second order on any group
-        middle = configuration.integrate(model, q, t / 2 * (v + t / 4 * a))
-        return layout.v_to(configuration.integrate(model, middle, t / 2 * (v + 3 / 4 * t * a)), v + t * a)
+        middle = configuration.integrate(model.tree, q, t / 2 * (v + t / 4 * a))
+        return layout.v_to(configuration.integrate(model.tree, middle, t / 2 * (v + 3 / 4 * t * a)), v + t * a)
 
     np.testing.assert_allclose(layout.a_to(q, v, a), (at(h) - at(-h)) / (2 * h), atol=1e-6)
 
@@ -153,11 +153,11 @@ def check_pinocchio(model: Model, peer: pin.Model, rng: np.random.Generator) -> 
     assert pin.isNormalized(peer, y, 1e-9)
 
     h = 1e-6
-    steps = [layout.q_to(configuration.integrate(model, q, t * v)) for t in (-h, h)]
+    steps = [layout.q_to(configuration.integrate(model.tree, q, t * v)) for t in (-h, h)]
     np.testing.assert_allclose(pin.difference(peer, *steps) / (2 * h), w, atol=1e-7 * np.abs(w).max(initial=1.0))
 
     tau = pin.rnea(peer, data, y, w, b)
-    ours = rnea(model, q, v, a)
+    ours = rnea(model.tree, q, v, a)
     np.testing.assert_allclose(layout.tau_from(y, tau), ours, atol=1e-10 * np.abs(ours).max(initial=1.0))
     np.testing.assert_allclose(layout.tau_to(q, ours), tau, atol=1e-10 * np.abs(ours).max(initial=1.0))
 
@@ -184,7 +184,7 @@ def test_pinocchio_reads_the_same_urdf(path: str, floating: bool) -> None:
     model = load(
         urdf(path), floating=floating, mimic="independent", snap=0.0, velocity=str(rng.choice(REPRESENTATIONS))
     )
-    peer.armature[:] = PinocchioLayout(model, peer).tau_to(configuration.neutral(model), model.armature)
+    peer.armature[:] = PinocchioLayout(model, peer).tau_to(configuration.neutral(model.tree), model.armature)
     check_pinocchio(model, peer, rng)
 
 
@@ -205,12 +205,12 @@ def check_mujoco(model: Model, peer: mujoco.MjModel, rng: np.random.Generator) -
     q, v, a, _ = state(model, rng)
     y, w, b = layout.q_to(q), layout.v_to(q, v), layout.a_to(q, v, a)
     h, way = 1e-6, np.zeros(peer.nv)
-    steps = [layout.q_to(configuration.integrate(model, q, t * v)) for t in (-h, h)]
+    steps = [layout.q_to(configuration.integrate(model.tree, q, t * v)) for t in (-h, h)]
     mujoco.mj_differentiatePos(peer, way, 2 * h, *steps)
     np.testing.assert_allclose(way, w, atol=1e-7 * np.abs(w).max(initial=1.0))
     data.qpos[:], data.qvel[:], data.qacc[:] = y, w, b
     mujoco.mj_inverse(peer, data)
-    ours = rnea(model, q, v, a)
+    ours = rnea(model.tree, q, v, a)
     np.testing.assert_allclose(layout.tau_from(y, data.qfrc_inverse), ours, atol=1e-10 * np.abs(ours).max(initial=1.0))
 
 
@@ -285,7 +285,7 @@ def test_wrong_shapes_are_refused() -> None:
     with pytest.raises(InputError, match=rf"\(\.\.\., {peer.nq}\)"):
         layout.q_from(np.zeros(peer.nq + 1))
     with pytest.raises(InputError, match=rf"\(\.\.\., {model.nv}\)"):
-        layout.v_to(configuration.neutral(model), np.zeros(3))
+        layout.v_to(configuration.neutral(model.tree), np.zeros(3))
 
 
 @pytest.mark.parametrize("path", ["panda_description/urdf/panda.urdf", "pr2_description/urdf/pr2.urdf"])
@@ -297,7 +297,7 @@ def test_pinocchio_couples_the_same_joints(path: str) -> None:
     check_round_trips(layout, np.random.default_rng(10))
     pin.forwardKinematics(peer, data, layout.q_to(q), layout.v_to(q, v), layout.a_to(q, v, a))
     W_H = [Pose.identity()]
-    for i, p, body in model.outward():
+    for i, p, body in model.tree.outward():
         W_H.append(W_H[p] @ body.joint.pose(q))
         theirs = data.oMi[peer.getJointId(body.joint.name)]
         np.testing.assert_allclose(W_H[i].matrix, theirs.homogeneous, atol=1e-12)

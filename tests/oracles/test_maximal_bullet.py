@@ -88,7 +88,7 @@ def test_forces(peer) -> None:
     before = other.rates()
     bullet.stepSimulation()
     after = other.rates()
-    a = robot.forward_dynamics(q, v, maximal_forces.generalized_force(robot.model, q, F))
+    a = robot.forward_dynamics(q, v, maximal_forces.generalized_force(robot.tree, q, F))
     np.testing.assert_allclose((after - before) / STEP, a[-2:], rtol=1e-5)
     bullet.stepSimulation()  # without forces: they held for one step
     still = robot.forward_dynamics(q, v, np.zeros(robot.nv))

@@ -43,7 +43,7 @@ class Exchange:
         self.peer = smooth(text)
         self.layout = MujocoLayout(self.model, self.peer)
         rng = np.random.default_rng(21)
-        self.q = configuration.random(self.model, rng)
+        self.q = configuration.random(self.model.tree, rng)
         self.v, self.tau = rng.normal(size=(2, self.model.nv))
         self.data = self.fresh()
         mujoco.mj_forward(self.peer, self.data)
@@ -136,7 +136,7 @@ def test_generalized_forces_through_xfrc_applied(e: Exchange, way) -> None:
         mujoco.mj_forward(e.peer, data)
     assert np.abs(driven.qacc - e.data.qacc).max() > 0.1  # the forces matter
     close(pushed.qacc, driven.qacc, 1e-8)
-    ours = forward_dynamics.forward_dynamics(e.model, e.q, e.v, e.tau)
+    ours = forward_dynamics.forward_dynamics(e.model.tree, e.q, e.v, e.tau)
     close(e.layout.a_from(pushed.qpos, pushed.qvel, pushed.qacc), ours, 1e-8)
 
 
@@ -147,5 +147,5 @@ def test_forces_on_bodies_as_generalized_forces(e: Exchange) -> None:
     total = np.zeros(e.peer.nv)
     for k, body in enumerate(e.ids):
         mujoco.mj_applyFT(e.peer, e.data, F[k, :3], F[k, 3:], points[k], body, total)
-    Q = maximal_forces.generalized_force(e.model, e.q, F, points=points)
+    Q = maximal_forces.generalized_force(e.model.tree, e.q, F, points=points)
     close(e.layout.tau_to(e.q, Q), total)

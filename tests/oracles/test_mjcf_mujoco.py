@@ -64,15 +64,15 @@ def quietly(function: Callable[[], Any]) -> Any:
 
 def forward(model: Model, q: np.ndarray) -> list[Pose]:
     W_H = [Pose.identity()]
-    for _, p, body in model.outward():
+    for _, p, body in model.tree.outward():
         W_H.append(W_H[p] @ body.joint.pose(q))
     return W_H
 
 
 def kinetic_energy(model: Model, q: np.ndarray, v: np.ndarray) -> float:
-    left = base_velocity.to_left(model, q, v)
+    left = base_velocity.to_left(model.tree, q, v)
     twists, energy = [np.zeros(6)], 0.5 * float(np.sum(model.armature * v**2))
-    for _, p, body in model.outward():
+    for _, p, body in model.tree.outward():
         own = body.joint.subspace(q).matrix @ body.joint.rates(left)
         twists.append(body.joint.pose(q).inverse().adjoint @ twists[p] + own)
         energy += float(body.inertia.kinetic_energy(twists[-1]))
@@ -93,16 +93,16 @@ def compare(text: str, *, snap: float, within: float, samples: int = 3) -> None:
     for k, name in enumerate(body_names(peer)):
         inertia = model.link(name).inertia
         assert (0.0 if inertia is None else inertia.mass) == pytest.approx(peer.body_mass[k], rel=1e-12)
-    np.testing.assert_allclose(model.home or configuration.neutral(model), peer.qpos0, atol=0)
+    np.testing.assert_allclose(model.home or configuration.neutral(model.tree), peer.qpos0, atol=0)
 
     for _ in range(samples):
-        q, v = configuration.random(model, rng), rng.normal(size=model.nv)
+        q, v = configuration.random(model.tree, rng), rng.normal(size=model.nv)
         data.qpos[:], data.qvel[:] = q, v
         mujoco.mj_forward(peer, data)
         W_H = forward(model, q)
 
         def placed(frame: str, W_H: list[Pose] = W_H) -> Pose:
-            i, i_H_frame = model.frame(frame)
+            i, i_H_frame = model.tree.frame(frame)
             return W_H[i] @ i_H_frame
 
         named = [(data.xpos[k], data.xmat[k], name) for k, name in enumerate(body_names(peer))]
@@ -114,13 +114,13 @@ def compare(text: str, *, snap: float, within: float, samples: int = 3) -> None:
 
         Mv = np.zeros(peer.nv)
         mujoco.mj_mulM(peer, data, Mv, v)
-        assert kinetic_energy(model, q, v) == pytest.approx(0.5 * v @ Mv, rel=max(within, 1e-10))
+        assert kinetic_energy(model.tree, q, v) == pytest.approx(0.5 * v @ Mv, rel=max(within, 1e-10))
 
         moved, way = q.copy(), np.zeros(peer.nv)
         mujoco.mj_integratePos(peer, moved, v, 0.1)
-        np.testing.assert_allclose(configuration.integrate(model, q, 0.1 * v), moved, atol=1e-12)
+        np.testing.assert_allclose(configuration.integrate(model.tree, q, 0.1 * v), moved, atol=1e-12)
         mujoco.mj_differentiatePos(peer, way, 1.0, q, moved)
-        np.testing.assert_allclose(configuration.difference(model, q, moved), way, atol=1e-11)
+        np.testing.assert_allclose(configuration.difference(model.tree, q, moved), way, atol=1e-11)
 
 
 @pytest.mark.parametrize("snap", [0.0, 1e-10])

@@ -63,9 +63,9 @@ def uncoupled(model: Model, theirs: pin.Model, q: np.ndarray) -> np.ndarray:
 
 def link_poses(model: Model, q: np.ndarray) -> dict[str, np.ndarray]:
     W_H = [np.eye(4)]
-    for _, p, body in model.outward():
+    for _, p, body in model.tree.outward():
         W_H.append(W_H[p] @ body.joint.pose(q).matrix)
-    return {name: W_H[i] @ pose.matrix for name, (i, pose) in model.structure.frames.items()}
+    return {name: W_H[i] @ pose.matrix for name, (i, pose) in zip(model.frames, model.tree.places, strict=True)}
 
 
 def their_poses(theirs: pin.Model, q: np.ndarray) -> dict[str, np.ndarray]:
@@ -86,7 +86,7 @@ def compare_poses(
     convert: Callable[[np.ndarray], np.ndarray],
 ) -> None:
     for _ in range(3):
-        q = configuration.random(model, rng)
+        q = configuration.random(model.tree, rng)
         # Beyond a few turns the sine of an angle has no 1e-12 left.
         q = np.where(np.abs(q) > 100, rng.uniform(-3, 3, q.shape), q)
         ours, other = link_poses(model, q), their_poses(theirs, convert(q))
@@ -102,7 +102,7 @@ def test_a_robot_is_that_of_pinocchio(path: str, floating: bool) -> None:
     theirs = peer(path, floating=floating)
     exact = load(urdf(path), floating=floating, mimic="independent", snap=0)
     model = load(urdf(path), floating=floating, mimic="independent")
-    names = [joint.name for joint in model.joints if not model.is_base(joint)]
+    names = [joint.name for joint in model.joints if not model.tree.is_base(joint)]
     assert sorted(names) == sorted(name for name in theirs.names if name not in ("universe", "root_joint"))
     assert model.nv == theirs.nv
     assert model.mass == pytest.approx(pin.computeTotalMass(theirs), rel=1e-12, abs=1e-15)
@@ -124,7 +124,7 @@ def test_a_robot_is_that_of_pinocchio(path: str, floating: bool) -> None:
 def compare_inertias(model: Model, theirs: pin.Model) -> None:
     """Of every moving body, in the frame of its joint."""
     for body in model.bodies:
-        name = "root_joint" if model.is_base(body.joint) else body.joint.name
+        name = "root_joint" if model.tree.is_base(body.joint) else body.joint.name
         other = theirs.inertias[theirs.getJointId(name)]
         np.testing.assert_allclose(body.inertia.matrix, other.matrix(), rtol=1e-11, atol=1e-12, err_msg=name)
 

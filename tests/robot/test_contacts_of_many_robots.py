@@ -75,7 +75,11 @@ def test_each_sample_is_the_robot_rebuilt(name, given):
             near(found[k], wanted, 1e-7)
         scale = max(1.0, np.abs(a[k]).max(), np.abs(f[k]).max())
         near(J[k] @ a[k] + held.bias(q[k], slides[k]), np.zeros(held.rows), 1e-7 * scale)
-        near(crba(other.model, q[k]) @ a[k] + bias(other.model, q[k], slides[k]), tau[k] + J[k].T @ f[k], 1e-7 * scale)
+        near(
+            crba(other.tree, q[k]) @ a[k] + bias(other.tree, q[k], slides[k]),
+            tau[k] + J[k].T @ f[k],
+            1e-7 * scale,
+        )
 
 
 @pytest.mark.parametrize("given", KINDS)

@@ -5,7 +5,7 @@ import pytest
 
 import multibody as mb
 from multibody.geometry import quaternions
-from multibody.model.parametric import placement_rates
+from multibody.model.parameters import placement_rates
 
 from ..laws.tools import near
 from .robots import parts

@@ -55,7 +55,7 @@ def rebuilt(robot: mb.Robot, inertias: np.ndarray, placements: np.ndarray) -> mb
         masses |= dict.fromkeys(body.links)
         masses[body.joint.child] = SpatialInertia(mass=p[0], com=com, inertia=central)
         parent = robot.model.joint(body.joint.name).parent
-        i_H_link = Pose.identity() if parent is None else robot.model.frame(parent)[1]
+        i_H_link = Pose.identity() if parent is None else robot.tree.frame(parent)[1]
         places[body.joint.name] = i_H_link.inverse() @ Pose(Rotation.from_quaternion(x[3:]), x[:3])
     return robot.change(inertias=masses, placements=places)
 
@@ -238,7 +238,7 @@ def test_a_million_pandas_would_be_those_of_pinocchio():
         for i, (p, x) in enumerate(zip(inertias[k], placements[k], strict=True), start=1):
             model.inertias[i] = pin.Inertia.FromDynamicParameters(p)
             model.jointPlacements[i] = pin.SE3(pin.Quaternion(*x[3:]).matrix(), x[:3])
-        near(found[k], pin.rnea(model, model.createData(), *(x[k] for x in args)), 1e-10)
+        near(found[k], pin.rnea(model.tree, model.createData(), *(x[k] for x in args)), 1e-10)
 
 
 def test_a_gradient_through_log_cholesky_finds_a_mass():

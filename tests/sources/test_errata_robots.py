@@ -285,7 +285,7 @@ def test_mdn17_the_coriolis_matrix_needs_the_rate_of_y(rng):
     """[MDN 76, §9]: multiplications by Y change M and G; C takes Y^T (C Y + M Y')."""
     robot = Plain(bodies_alone("quadruped").change(velocity="left"))
     q, nu = robot.random(rng), rng.normal(size=18)
-    joint, h = robot.model.bases[0], 1e-6
+    joint, h = robot.tree.bases[0], 1e-6
 
     def Y(q):
         full = np.eye(18)
@@ -294,7 +294,7 @@ def test_mdn17_the_coriolis_matrix_needs_the_rate_of_y(rng):
 
     left = Y(q) @ nu
     Y_dot = (Y(robot.integrate(q, h * left)) - Y(robot.integrate(q, -h * left))) / (2 * h)
-    _, bias = equations_of_motion(robot.model, q, nu, "mixed")
+    _, bias = equations_of_motion(robot.tree, q, nu, "mixed")
     C, M, G = robot.coriolis(q, left), robot.mass_matrix(q), robot.gravity(q)
     differ(Y(q).T @ (C @ Y(q) @ nu + G), bias)
     same(Y(q).T @ (C @ Y(q) @ nu + M @ Y_dot @ nu + G), bias, 1e-7)

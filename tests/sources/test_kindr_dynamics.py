@@ -73,7 +73,7 @@ def test_projected_newton_euler(robot, state):
     same(robot.mass_matrix(q), M, 1e-12)
     same(robot.bias(q, u) - robot.gravity(q), g, 1e-11)
     same(robot.inverse_dynamics(q, u, u_dot, outer), M @ u_dot - (f - g), 1e-10)
-    reference = projected_newton_euler(robot.model, q, u)
+    reference = projected_newton_euler(robot.tree, q, u)
     same(reference.M, M, 1e-12)
     same(reference.b, g, 1e-11)
 
@@ -99,7 +99,7 @@ def test_transformation_of_the_equations_of_motion(robot, state, base):
     sheet there, and a plus in `transformed`.
     """
     q, u_bar, _, _ = state
-    joint = robot.model.bases[0]
+    joint = robot.tree.bases[0]
 
     def B(q):
         full = np.eye(robot.nv)
@@ -110,7 +110,7 @@ def test_transformation_of_the_equations_of_motion(robot, state, base):
     step = 1e-6
     B_dot = (B(robot.integrate(q, step * u_bar)) - B(robot.integrate(q, -step * u_bar))) / (2 * step)
     M_bar, bias_bar = robot.mass_matrix(q), robot.bias(q, u_bar)
-    M, bias = equations_of_motion(robot.model, q, u, base)
+    M, bias = equations_of_motion(robot.tree, q, u, base)
     same(M, B(q).T @ M_bar @ B(q), 1e-12)
     h_bar, h = -bias_bar, -bias
     same(h, B(q).T @ h_bar - B(q).T @ M_bar @ B_dot @ u, 1e-7)

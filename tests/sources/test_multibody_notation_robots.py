@@ -184,7 +184,7 @@ def test_mass_matrix_on_velocity_parametrization(robot, state, representation):
     q = state[0]
     A_H_B = robot.pose(BASE, q).matrix
     one = Y(adjoint(np.linalg.inv(A_H_B) @ frame_of(representation, A_H_B)))
-    M, bias = equations_of_motion(robot.model, q, np.zeros(18), representation)
+    M, bias = equations_of_motion(robot.tree, q, np.zeros(18), representation)
     same(M, one.T @ robot.mass_matrix(q) @ one, 1e-12)
     same(bias, one.T @ robot.gravity(q), 1e-11)
 
@@ -214,7 +214,7 @@ def test_contact_frames_that_move_on_their_link(robot, state):
 
     rate = np.linalg.inv(A_H_C(0)) @ (A_H_C(h) - A_H_C(-h)) / (2 * h)
     C_v_AC = np.array([*rate[:3, 3], rate[2, 1], rate[0, 2], rate[1, 0]])
-    same(moving_contact_velocity(robot.model, LINK, q, nu, L_H_C, C_v_LC), C_v_AC, 1e-8)
+    same(moving_contact_velocity(robot.tree, LINK, q, nu, L_H_C, C_v_LC), C_v_AC, 1e-8)
     rigid = robot.jacobian_in(LINK, q, written_in=robot.pose(LINK, q) @ L_H_C) @ nu
     differ(rigid, C_v_AC)
     same(rigid + C_v_LC, C_v_AC, 1e-8)

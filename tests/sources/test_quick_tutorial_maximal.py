@@ -33,7 +33,7 @@ def chain(*kinds, seed=5, massless=()):
 
 def state(model, seed=7, batch=()):
     rng = np.random.default_rng(seed)
-    return configuration.random(model, rng, batch), *rng.normal(size=(2, *batch, model.nv))
+    return configuration.random(model.tree, rng, batch), *rng.normal(size=(2, *batch, model.nv))
 
 
 def flat(J):
@@ -66,7 +66,7 @@ def test_velocities_of_links_by_their_definition(s):
         com = Pose(rotation=mb.Rotation.identity(), position=s.model.link(name).inertia.com)
 
         def place(q, _, name=name, com=com):
-            return (kinematics.pose(s.model, name, q) @ com).matrix
+            return (kinematics.pose(s.tree, name, q) @ com).matrix
 
         same(V[k], twist(place(s.q, s.v), rate(s, place), "mixed"), 1e-8)
     near(maximal.link_jacobian(s.model, s.q) @ s.v, V, 1e-12)
@@ -87,7 +87,7 @@ def test_the_pseudo_inverse_is_the_least_squares_solution(seed):
     """[QT 61]: of a V that no v gives, as numpy.linalg.lstsq finds it."""
     model = mb.load("quadruped").model
     rng = np.random.default_rng(seed)
-    q = configuration.random(model, rng)
+    q = configuration.random(model.tree, rng)
     V = rng.normal(size=(len(maximal.link_names(model)), 6))
     J = flat(maximal.link_jacobian(model, q))
     same(maximal.joint_velocities(model, q, V), np.linalg.lstsq(J, V.ravel(), rcond=None)[0], 1e-10)
@@ -129,7 +129,7 @@ def test_frames_of_parents(s):
     relative = np.einsum("kl,lij->kij", D, maximal.link_jacobian(s.model, s.q)[:, 3:])
     for k, name in enumerate(names):
         parents = [names[p] for p in np.flatnonzero(D[k] == -1)]
-        expected = kinematics.pose(s.model, parents[0], s.q).rotation.matrix if parents else np.eye(3)
+        expected = kinematics.pose(s.tree, parents[0], s.q).rotation.matrix if parents else np.eye(3)
         near(R[k], expected, 1e-12)
         assert D[k, k] == 1, name
     near(maximal.local_jacobian(s.model, s.q), np.einsum("kji,kjn->kin", R, relative), 1e-11)
@@ -155,12 +155,12 @@ def test_generalized_forces_have_the_same_power(s):
     m = len(maximal.link_names(s.model))
     F, r = s.rng.normal(size=(m, 6)), s.rng.normal(size=(m, 3))
     V, J = maximal.link_velocities(s.model, s.q, s.v), maximal.link_jacobian(s.model, s.q)
-    Q = maximal_forces.generalized_force(s.model, s.q, F)
+    Q = maximal_forces.generalized_force(s.tree, s.q, F)
     near(Q, np.einsum("kij,ki->j", J, F), 1e-11)
     near(Q @ s.v, (F * V).sum(), 1e-11 * max(1.0, np.abs(F * V).sum()))
     moved = maximal_forces.at_centres(s.model, s.q, F, r)
-    at_points = maximal_forces.generalized_force(s.model, s.q, F, points=r)
-    near(at_points, maximal_forces.generalized_force(s.model, s.q, moved), 1e-10)
+    at_points = maximal_forces.generalized_force(s.tree, s.q, F, points=r)
+    near(at_points, maximal_forces.generalized_force(s.tree, s.q, moved), 1e-10)
 
 
 @few
@@ -171,7 +171,7 @@ def test_forces_of_a_generalized_force(s):
     least = maximal_forces.least_forces(s.model, s.q, Q)
     pairs = maximal_forces.applied_forces(s.model, s.q, Q)
     for F in (least, pairs):
-        near(maximal_forces.generalized_force(s.model, s.q, F), Q)
+        near(maximal_forces.generalized_force(s.tree, s.q, F), Q)
     assert np.linalg.norm(least) <= np.linalg.norm(pairs) * (1 + 1e-9)
 
 
@@ -192,7 +192,7 @@ def test_the_smallest_forces(figure):
 
 
 def _centres(model, q):
-    return np.array([kinematics.pose(model, n, q) @ model.link(n).inertia.com for n in maximal.link_names(model)])
+    return np.array([kinematics.pose(model.tree, n, q) @ model.link(n).inertia.com for n in maximal.link_names(model)])
 
 
 def test_joint_torques(figure):

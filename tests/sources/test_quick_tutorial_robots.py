@@ -164,7 +164,7 @@ class TwoPasses:
         self.R, self.d = {}, {}
         self.c = {0: zero}
         self.v, self.w, self.v_dot, self.w_dot = {0: zero}, {0: zero}, {0: -g}, {0: zero}  # the root: 85
-        for k, p, body in robot.model.outward():
+        for k, p, body in robot.tree.outward():
             pose = body.joint.pose(q)
             R, d, c = pose.rotation.matrix, pose.position, body.inertia.com
             S = body.joint.subspace(q).matrix
@@ -182,14 +182,14 @@ class TwoPasses:
             self.w[k], self.w_dot[k] = w, w_dot
             self.R[k], self.d[k], self.c[k] = R, d, c
         self.f, self.tau = {}, {}
-        for k, _, body in robot.model.inward():
+        for k, _, body in robot.tree.inward():
             m, I_c = body.inertia.mass, body.inertia.inertia
             f = m * self.v_dot[k]  # 72
             n = I_c @ self.w_dot[k] + np.cross(self.w[k], I_c @ self.w[k])  # 73
-            for i in robot.model.children(k):
+            for i in robot.tree.children(k):
                 f = f + self.R[i] @ self.f[i]
             n = n + np.cross(self.c[k], f)
-            for i in robot.model.children(k):
+            for i in robot.tree.children(k):
                 force = self.R[i] @ self.f[i]
                 n = n + self.R[i] @ self.tau[i] + np.cross(self.d[i] - self.c[k], force)
             self.f[k], self.tau[k] = f, n

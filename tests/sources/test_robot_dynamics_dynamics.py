@@ -135,7 +135,7 @@ def test_joints_transmit_what_their_motors_give(robot, state):
     q, v, a, _ = state
     tau, wrenches = robot.inverse_dynamics(q, v, a), robot.joint_wrenches(q, v, a)
     for i, body in enumerate(robot.bodies):
-        if not robot.model.is_base(body.joint):
+        if not robot.tree.is_base(body.joint):
             S = body.joint.subspace(q).matrix
             same(mul(T(np.broadcast_to(S, (N, *S.shape[-2:]))), wrenches[:, i]), tau[:, body.joint.v], 1e-10)
 
@@ -149,7 +149,7 @@ def test_cart_pendulum():
     q, v = rng.normal(size=(2, N, 2))
     s, c = np.sin(q[:, 1]), np.cos(q[:, 1])
     for M, b, gravity in (
-        projected_newton_euler(robot.model, q, v),
+        projected_newton_euler(robot.tree, q, v),
         (robot.mass_matrix(q), robot.bias(q, v) - robot.gravity(q), robot.gravity(q)),
     ):
         same(M[:, 0, 0], np.full(N, m_c + m_p))
@@ -172,7 +172,7 @@ def test_double_pendulum():
     s_2, c_2q = np.sin(q[:, 1]), np.cos(q[:, 1])
     k = m_2 * l_1 * c_2
     for M, b, gravity in (
-        projected_newton_euler(robot.model, q, v),
+        projected_newton_euler(robot.tree, q, v),
         (robot.mass_matrix(q), robot.bias(q, v) - robot.gravity(q), robot.gravity(q)),
     ):
         same(M[:, 0, 0], I_1 + I_2 + m_1 * c_1**2 + m_2 * (l_1**2 + c_2**2) + 2 * k * c_2q, 1e-12)
@@ -270,7 +270,7 @@ def test_projected_newton_euler(robot, state, sums):
     same(robot.mass_matrix(q), M, 1e-12)
     same(robot.bias(q, v), b + gravity, 1e-11)
     same(robot.gravity(q), gravity, 1e-11)
-    for ours, printed in zip(projected_newton_euler(robot.model, q, v), (M, b, gravity), strict=True):
+    for ours, printed in zip(projected_newton_euler(robot.tree, q, v), (M, b, gravity), strict=True):
         same(ours, printed, 1e-11)
 
 

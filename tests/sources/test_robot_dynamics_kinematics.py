@@ -93,7 +93,7 @@ def test_forward_kinematics_is_the_product_of_the_joints_poses(puma, rng):
         turn = np.eye(4)
         turn[:3, :3] = mb.Rotation.from_rotation_vector(np.array(joint.kind.axis) * q[joint.q]).matrix
         product = product @ joint.placement.matrix @ turn
-    last, n_H_E = puma.model.frame("tool")
+    last, n_H_E = puma.model.tree.frame("tool")
     assert last == len(puma.bodies)
     same(puma.pose("tool", q).matrix, product @ n_H_E.matrix, 1e-12)
 

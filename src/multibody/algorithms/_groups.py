@@ -129,13 +129,13 @@ def links(model: Model, names: Sequence[str] | None) -> Links:
     """
     expect_model(model)
     if names is None:
-        names = tuple(link.name for link in model.links if model.frame(link.name)[0] and _massive(link.inertia))
+        names = tuple(link.name for link in model.links if model.tree.frame(link.name)[0] and _massive(link.inertia))
     elif not _are_names(names):
         raise InputError(f"names: expected the names of different links in a list, got {names!r}")
     bodies, c, rotations = [], [], []
     for name in names:
         inertia = model.link(name).inertia
-        i, i_H_link = model.frame(name)
+        i, i_H_link = model.tree.frame(name)
         if not i:
             raise InputError(f"{model.name}: link {name!r} is fixed to the world, expected links that move")
         bodies.append(i)
@@ -144,7 +144,7 @@ def links(model: Model, names: Sequence[str] | None) -> Links:
     on: dict[int, int] = {}
     for k, i in enumerate(bodies):
         on.setdefault(i, k)
-    generic = configuration.random(model, np.random.default_rng(0))
+    generic = configuration.random(model.tree, np.random.default_rng(0))
     parents, groups = [], []
     for k, i in enumerate(bodies):
         path: list[int] = []
@@ -303,8 +303,8 @@ def placed(model: Model, q: NDArray[Any], names: Sequence[str] | None) -> Placed
 
 
 def _placed(model: Model, found: Links, q: NDArray[Any]) -> Placed:
-    d = directions(model, q)
-    columns_of: dict[int, list[Column]] = {i: [] for i, _, _ in model.outward()}
+    d = directions(model.tree, q)
+    columns_of: dict[int, list[Column]] = {i: [] for i, _, _ in model.tree.outward()}
     for column in d.columns:
         columns_of[column.body].append(column)
     x = []

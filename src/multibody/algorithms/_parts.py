@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from multibody.geometry import Twist, Wrench
 from multibody.geometry._arrays import dot, is_traced, matrix
 from multibody.model.joint import Joint
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 Entries = dict[tuple[int, int], NDArray[Any]]
 """The entries (row, column) of a matrix, each a number over the batch; those that are absent are zero."""
@@ -18,8 +18,8 @@ Entries = dict[tuple[int, int], NDArray[Any]]
 class VelocityParts:
     """A vector (..., nv) that grows joint by joint; joints that share a velocity (mimic) add up."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
         self.parts: dict[int, NDArray[Any]] = {}
 
     def add(self, joint: Joint, part: NDArray[Any]) -> None:
@@ -30,7 +30,7 @@ class VelocityParts:
     def vector(self, batch: tuple[int, ...] = ()) -> NDArray[Any]:
         """(..., nv)."""
         if not self.parts:
-            return np.zeros((*batch, self.model.nv))
+            return np.zeros((*batch, self.tree.nv))
         parts = [self.parts[start] for start in sorted(self.parts)]
         batch = np.broadcast_shapes(batch, *(part.shape[:-1] for part in parts))
         return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
@@ -70,7 +70,7 @@ def own_batch(*arrays: NDArray[Any]) -> tuple[int, ...]:
     return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
 
 
-def gravity(model: Model, like: NDArray[Any]) -> NDArray[Any]:
-    """(..., 3): of the model, in the precision of q; an array where gravity is an input."""
-    given: Any = model.gravity
+def gravity(tree: Tree, like: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3): of the tree, in the precision of q; an array where gravity is an input."""
+    given: Any = tree.gravity
     return given if is_traced(given) else np.asarray(given, like.dtype)

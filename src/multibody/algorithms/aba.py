@@ -13,8 +13,8 @@ from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
 from multibody.geometry._arrays import matrix, matvec, transpose
 from multibody.geometry.operators import hat3
 from multibody.model import base_velocity
-from multibody.model.model import Model
 from multibody.model.subspace import Subspace
+from multibody.model.tree import Tree
 
 
 class Articulated(NamedTuple):
@@ -53,7 +53,7 @@ class Articulated(NamedTuple):
 
 
 def aba(
-    model: Model,
+    tree: Tree,
     q: NDArray[Any],
     v: NDArray[Any],
     tau: NDArray[Any],
@@ -65,35 +65,35 @@ def aba(
     torque asks and passes on what is left: inertia less what the joint lets move. Outward, the accelerations follow.
 
     Args:
-        model: the robot; it must have no coupled joints.
+        tree: the robot; it must have no coupled joints.
         q: (..., nq).
         v: (..., nv) in the robot's own base representation.
         tau: (..., nv).
         wrenches: as in `rnea`.
     """
-    if any(joint.mimic is not None for joint in model.joints):
-        raise InputError(f"{model.name}: the articulated body algorithm takes no coupled joints")
-    left_v = base_velocity.to_left(model, q, v)
-    still = base_velocity.acceleration_to_left(model, q, v, np.zeros_like(v))
-    left_tau = base_velocity.force_to_left(model, q, tau)
-    motion, i_f = outward_wrenches(model, q, left_v, still, wrenches)
+    if any(joint.mimic is not None for joint in tree.joints):
+        raise InputError(f"{tree.name}: the articulated body algorithm takes no coupled joints")
+    left_v = base_velocity.to_left(tree, q, v)
+    still = base_velocity.acceleration_to_left(tree, q, v, np.zeros_like(v))
+    left_tau = base_velocity.force_to_left(tree, q, tau)
+    motion, i_f = outward_wrenches(tree, q, left_v, still, wrenches)
     p_H = motion.p_H
-    i_M = [None, *(Articulated.of(body.inertia) for body in model.bodies)]
+    i_M = [None, *(Articulated.of(body.inertia) for body in tree.bodies)]
     solved: list[_Joint | None] = [None] * len(i_M)
-    for i, p, body in model.inward():
+    for i, p, body in tree.inward():
         M = i_M[i]
         assert M is not None
         joint = body.joint
-        one = _Joint(M, motion.i_S[i], left_tau[..., joint.v], i_f[i], armature(model, joint, q))
+        one = _Joint(M, motion.i_S[i], left_tau[..., joint.v], i_f[i], armature(tree, joint, q))
         solved[i] = one
         if p:
             parent = i_M[p]
             assert parent is not None
             i_M[p] = parent + one.inertia(M).seen_in(p_H[i])
             i_f[p] = i_f[p] + p_H[i] @ one.wrench(i_f[i])
-    a = VelocityParts(model)
+    a = VelocityParts(tree)
     i_a: list[Twist | None] = [None] * len(i_M)
-    for i, p, body in model.outward():
+    for i, p, body in tree.outward():
         one, before = solved[i], i_a[p]
         assert one is not None
         i_a_p = None if before is None else p_H[i].pull(before)
@@ -103,7 +103,7 @@ def aba(
         i_a[i] = own if i_a_p is None else i_a_p + own
     # the recursion gives what the joints add to the motion without their acceleration
     total = a.vector(own_batch(q, v, tau, *(wrenches or {}).values())) + still
-    return base_velocity.acceleration_from_left(model, q, left_v, total)
+    return base_velocity.acceleration_from_left(tree, q, left_v, total)
 
 
 class _Joint:

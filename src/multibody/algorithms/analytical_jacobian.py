@@ -11,11 +11,11 @@ from multibody.algorithms.jacobian import jacobian
 from multibody.errors import InputError
 from multibody.geometry import rates
 from multibody.geometry._arrays import damped_inverse, numbers
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
 def parameters(
-    model: Model,
+    tree: Tree,
     frame: str,
     q: NDArray[Any],
     rotation: str = "euler-zyx",
@@ -26,7 +26,7 @@ def parameters(
     """χ, (..., m): the configuration of a frame as parameters of its position and rotation.  [RD 2.133-2.134, 2.137]
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: its name.
         q: (..., nq).
         rotation: "euler-zyx" or another name of `geometry.rates`.
@@ -34,14 +34,14 @@ def parameters(
         coordinates: which of the parameters, by their places from 0 on, for the operational-space coordinates χ_o
             [RD 2.135-2.136]; by default all.
     """
-    pose = kinematics.pose(model, frame, q)
+    pose = kinematics.pose(tree, frame, q)
     parts = [rates.position_inverse(position, pose.position), rates.parameters(rotation, pose.rotation)]
     chi = np.concatenate(parts, axis=-1)
     return chi if coordinates is None else chi[..., chosen(coordinates, chi.shape[-1])]
 
 
 def analytical_jacobian(
-    model: Model,
+    tree: Tree,
     frame: str,
     q: NDArray[Any],
     rotation: str = "euler-zyx",
@@ -53,7 +53,7 @@ def analytical_jacobian(
     """J_A, (..., m, nv): χ' = J_A v, E J_A is the mixed Jacobian.  [RD 2.145-2.148, 2.189-2.192]
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: its name.
         q: (..., nq).
         rotation: as in `parameters`.
@@ -65,8 +65,8 @@ def analytical_jacobian(
     Raises:
         SingularityError: where the rates of the parameters are not defined, as in gimbal lock, without damping.
     """
-    pose = kinematics.pose(model, frame, q)
-    J = jacobian(model, frame, q, "mixed")
+    pose = kinematics.pose(tree, frame, q)
+    J = jacobian(tree, frame, q, "mixed")
     chi_P, chi_R = rates.position_inverse(position, pose.position), rates.parameters(rotation, pose.rotation)
     if damping is None:
         E_P_inverse = rates.linear_inverse(position, chi_P)
@@ -92,12 +92,12 @@ def chosen(coordinates: Sequence[int], count: int) -> list[int]:
     return rows
 
 
-def singular_values(model: Model, frame: str, q: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
+def singular_values(tree: Tree, frame: str, q: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
     """(..., min(k, nv)): of the k rows of the mixed Jacobian that the task uses, largest first.  [RD 2.135, §2.9.1]
 
     `coordinates` are those of operational space: 0 to 2 the position, 3 to 5 the rotation about the world's axes.
     """
-    return singular_values_of(jacobian(model, frame, q), coordinates)
+    return singular_values_of(jacobian(tree, frame, q), coordinates)
 
 
 def singular_values_of(J: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
@@ -108,17 +108,17 @@ def singular_values_of(J: NDArray[Any], coordinates: Sequence[int] = range(6)) -
     return np.where(known[..., None], values, np.nan).astype(J.dtype, copy=False)
 
 
-def manipulability(model: Model, frame: str, q: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
+def manipulability(tree: Tree, frame: str, q: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
     """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
 
     That is sqrt(det(J J^T)) where the robot has at least as many velocities as the task has coordinates. With fewer the
     root is zero everywhere, and the product is sqrt(det(J^T J)) instead.
     """
-    return np.prod(singular_values(model, frame, q, coordinates), axis=-1)
+    return np.prod(singular_values(tree, frame, q, coordinates), axis=-1)
 
 
 def rank(
-    model: Model,
+    tree: Tree,
     frame: str,
     q: NDArray[Any],
     coordinates: Sequence[int] = range(6),
@@ -129,7 +129,7 @@ def rank(
     The configuration is singular where it is smaller than elsewhere. By default the tolerance is 1e-9, and 1e-5 for
     numbers in single precision.  [RD §2.9.1]
     """
-    return rank_of(jacobian(model, frame, q), coordinates, tolerance)
+    return rank_of(jacobian(tree, frame, q), coordinates, tolerance)
 
 
 def rank_of(J: NDArray[Any], coordinates: Sequence[int] = range(6), tolerance: float | None = None) -> NDArray[Any]:

@@ -21,19 +21,19 @@ from multibody.geometry import Twist, Wrench
 from multibody.geometry._arrays import block_matrix, dot, eye_like, matvec
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
-def center_of_mass(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def center_of_mass(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """(..., 3): of all moving bodies, in the world.  [RD 3.16]"""
-    origin, near = near_base(model, q)
-    return np.broadcast_to(_first_moment(model, near) / _mass(model) + origin, (*q.shape[:-1], 3))
+    origin, near = near_base(tree, q)
+    return np.broadcast_to(_first_moment(tree, near) / _mass(tree) + origin, (*q.shape[:-1], 3))
 
 
-def com_jacobian(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def com_jacobian(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """(..., 3, nv): the velocity of the centre of mass, along the axes of the world, is J v."""
-    mass = _mass(model)
-    d = directions(model, q)
+    mass = _mass(tree)
+    d = directions(tree, q)
     beyond = _beyond(d)
     columns = {}
     for k, column in enumerate(d.columns):
@@ -43,36 +43,36 @@ def com_jacobian(model: Model, q: NDArray[Any]) -> NDArray[Any]:
     return assemble(d, columns, q)[..., :3, :]
 
 
-def centroidal_momentum_matrix(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def centroidal_momentum_matrix(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """A_G, (..., 6, nv): linear momentum, and angular momentum about the centre of mass, along the world's axes."""
-    d = directions(model, q)
+    d = directions(tree, q)
     beyond = _beyond(d)
-    c = beyond[0].first / _mass(model)
+    c = beyond[0].first / _mass(tree)
     columns = {k: _about(c, beyond[column.body].momentum(column.twist)) for k, column in enumerate(d.columns)}
     return assemble(d, columns, q)
 
 
-def centroidal_momentum(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def centroidal_momentum(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """(..., 6): A_G v, by a sum over the bodies."""
-    left_v = base_velocity.to_left(model, q, v)
-    i_v = kinematics.twists(model, q, left_v)
-    momenta = [None, *(Composite.of(body.inertia).momentum(i_v[body.index]) for body in model.bodies)]
-    return _total(model, q, momenta, own_batch(q, v))
+    left_v = base_velocity.to_left(tree, q, v)
+    i_v = kinematics.twists(tree, q, left_v)
+    momenta = [None, *(Composite.of(body.inertia).momentum(i_v[body.index]) for body in tree.bodies)]
+    return _total(tree, q, momenta, own_batch(q, v))
 
 
-def centroidal_momentum_rate(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+def centroidal_momentum_rate(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """(..., 6): the time derivative of `centroidal_momentum`, A_G a + A_G' v: what outer forces must give."""
-    left_v = base_velocity.to_left(model, q, v)
-    left_a = base_velocity.acceleration_to_left(model, q, v, a)
-    _, i_f = outward_wrenches(model, q, left_v, left_a, gravity=False)
-    return _total(model, q, i_f, own_batch(q, v, a))
+    left_v = base_velocity.to_left(tree, q, v)
+    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
+    _, i_f = outward_wrenches(tree, q, left_v, left_a, gravity=False)
+    return _total(tree, q, i_f, own_batch(q, v, a))
 
 
-def centroidal_momentum_matrix_dot(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def centroidal_momentum_matrix_dot(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """(..., 6, nv): the time derivative of `centroidal_momentum_matrix` at the velocity v."""
-    d = directions(model, q)
+    d = directions(tree, q)
     beyond, flows, rates = _beyond(d), _flows(d, v), d.rates(v)
-    mass = _mass(model)
+    mass = _mass(tree)
     c, c_dot = beyond[0].first / mass, flows[0].p / mass
     columns = {}
     for k, column in enumerate(d.columns):
@@ -86,44 +86,44 @@ def centroidal_momentum_matrix_dot(model: Model, q: NDArray[Any], v: NDArray[Any
     return assemble(d, columns, q, v)
 
 
-def momentum(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def momentum(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """(..., 6): linear momentum, and angular momentum about the world's origin.  [RD 3.19-3.20]"""
-    h = centroidal_momentum(model, q, v)
-    angular = h[..., 3:] + cross3(center_of_mass(model, q), h[..., :3])
+    h = centroidal_momentum(tree, q, v)
+    angular = h[..., 3:] + cross3(center_of_mass(tree, q), h[..., :3])
     return np.concatenate([h[..., :3], angular], axis=-1)
 
 
-def com_velocity(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def com_velocity(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """(..., 3): of the centre of mass, along the world's axes."""
-    return matvec(com_jacobian(model, q), v)
+    return matvec(com_jacobian(tree, q), v)
 
 
-def centroidal_inertia(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def centroidal_inertia(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """(..., 6, 6): the inertia of the robot as one rigid body, about its centre of mass, along the world's axes."""
-    total = _beyond(directions(model, q))[0]
+    total = _beyond(directions(tree, q))[0]
     m = total.mass
-    c = total.first / _mass(model)
+    c = total.first / _mass(tree)
     one = eye_like(c, 3)
     shift = dot(total.first, c)[..., None, None] * one - total.first[..., :, None] * c[..., None, :]
     I_G = np.broadcast_to(total.inertia - shift, (*q.shape[:-1], 3, 3))
     return block_matrix([[np.broadcast_to(m[..., None, None] * one, I_G.shape), 0], [0, I_G]])
 
 
-def _mass(model: Model) -> Any:
+def _mass(tree: Tree) -> Any:
     """The mass of all bodies, to divide vectors by."""
-    if not isinstance(model.mass, float):
-        return model.mass[..., None]
-    if not model.mass > 0:
-        raise InputError(f"{model.name}: no moving body has mass, so there is no centre of mass")
-    return model.mass
+    if not isinstance(tree.mass, float):
+        return tree.mass[..., None]
+    if not tree.mass > 0:
+        raise InputError(f"{tree.name}: no moving body has mass, so there is no centre of mass")
+    return tree.mass
 
 
 def _beyond(d: Directions) -> list[Composite]:
     """Of each body, the inertia of it and all that hang on it, about O along the world's axes; of all bodies at 0."""
     none = Composite(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
-    inner: list[Composite] = [none, *(Composite.of(body.inertia) for body in d.model.bodies)]
+    inner: list[Composite] = [none, *(Composite.of(body.inertia) for body in d.tree.bodies)]
     found: list[Composite] = [none] * len(inner)
-    for i, p, body in d.model.inward():
+    for i, p, body in d.tree.inward():
         pose = d.poses[i]
         assert pose is not None
         found[i] = inner[i].seen_in(pose)
@@ -136,15 +136,15 @@ def _beyond(d: Directions) -> list[Composite]:
 
 def _flows(d: Directions, v: NDArray[Any]) -> list[Flow]:
     """The same of the flow of mass."""
-    found: list[Flow] = [Flow(np.zeros(3), np.zeros((3, 3)))] * (len(d.model.bodies) + 1)
+    found: list[Flow] = [Flow(np.zeros(3), np.zeros((3, 3)))] * (len(d.tree.bodies) + 1)
     twists = d.twists(v)
-    for i, _, body in d.model.outward():
+    for i, _, body in d.tree.outward():
         pose = d.poses[i]
         twist = twists[i]
         assert pose is not None
         assert twist is not None
         found[i] = Flow.of(Moments.of(body.inertia), pose.pull(twist)).seen_in(pose)
-    for i, p, _ in d.model.inward():
+    for i, p, _ in d.tree.inward():
         found[p] = found[p] + found[i]
     return found
 
@@ -161,28 +161,28 @@ def _about(c: NDArray[Any], momentum: Wrench) -> Twist:
     return Twist._trusted(momentum.force, momentum.torque - cross3(c, momentum.force))
 
 
-def _total(model: Model, q: NDArray[Any], parts: list[Any], batch: tuple[int, ...]) -> NDArray[Any]:
+def _total(tree: Tree, q: NDArray[Any], parts: list[Any], batch: tuple[int, ...]) -> NDArray[Any]:
     """The sum of wrenches or momenta of bodies, about the centre of mass along the world's axes."""
-    mass = _mass(model)
-    _, near = near_base(model, q)
+    mass = _mass(tree)
+    _, near = near_base(tree, q)
     parts = list(parts)
     total: Wrench | None = None
-    for i, p, body in model.inward():
+    for i, p, body in tree.inward():
         moved = body.joint.pose(near) @ parts[i]
         if p:
             parts[p] = parts[p] + moved
         else:
             total = moved if total is None else total + moved
     assert total is not None
-    about = _about(_first_moment(model, near) / mass, total)
+    about = _about(_first_moment(tree, near) / mass, total)
     return np.broadcast_to(about.vector, (*batch, 6))
 
 
-def _first_moment(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def _first_moment(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """(..., 3): the mass of all bodies times their centre of mass, in the world."""
-    first: list[Any] = [np.zeros(3, q.dtype), *(body.inertia.first_moment for body in model.bodies)]
-    masses: list[Any] = [np.zeros(()), *(body.inertia.mass for body in model.bodies)]
-    for i, p, body in model.inward():
+    first: list[Any] = [np.zeros(3, q.dtype), *(body.inertia.first_moment for body in tree.bodies)]
+    masses: list[Any] = [np.zeros(()), *(body.inertia.mass for body in tree.bodies)]
+    for i, p, body in tree.inward():
         p_H_i = body.joint.pose(q)
         first[p] = first[p] + p_H_i.rotation @ first[i] + masses[i][..., None] * p_H_i.position
         masses[p] = masses[p] + masses[i]

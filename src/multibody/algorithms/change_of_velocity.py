@@ -1,6 +1,6 @@
 """Equations of motion for other generalized velocities.  [Kindr §Transformation of Equations of Motion]"""
 
-import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
 from multibody.geometry._arrays import choice, matvec, transpose
 from multibody.geometry.representations import REPRESENTATIONS
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
 def transformed(
@@ -33,22 +33,13 @@ def transformed(
 
 
 def equations_of_motion(
-    model: Model, q: NDArray[Any], v: NDArray[Any], base: str | None = None
+    tree: Tree, q: NDArray[Any], v: NDArray[Any], base: str | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """M(q) and h(q, v), with the base's velocity in any representation, v in that one too.  [MDN 75-76]"""
-    own = model if base is None else with_base(model, base)
+    own = tree if base is None else with_base(tree, base)
     return crba(own, q), bias(own, q, v)
 
 
-def with_base(model: Model, representation: str) -> Model:
-    """The model with its base's velocity in another representation, for algorithms alone.
-
-    It keeps numbers that `model.parametric` gave it, which `model.with_` would lose.
-    """
-    choice(representation, "base", REPRESENTATIONS)
-    if representation == model.velocity:
-        return model
-    other = copy.copy(model)
-    object.__setattr__(other, "velocity", representation)
-    vars(other)["structure"] = model.structure
-    return other
+def with_base(tree: Tree, representation: str) -> Tree:
+    """The tree with its base's velocity in another representation."""
+    return replace(tree, velocity=choice(representation, "base", REPRESENTATIONS))

@@ -16,7 +16,7 @@ from multibody.algorithms import kinematics
 from multibody.geometry import Pose, Twist
 from multibody.geometry.operators import cross3
 from multibody.model.joint import Joint
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Column:
 class Directions:
     """All columns at a configuration, and the poses of the bodies relative to O."""
 
-    model: Model
+    tree: Tree
     origin: NDArray[Any]
     """W_o_O, (..., 3)."""
     near: NDArray[Any]
@@ -47,12 +47,12 @@ class Directions:
 
     def on(self, body: int) -> list[int]:
         """The columns that move a body, by their place in the list."""
-        path = set(self.model.support(body))
+        path = set(self.tree.support(body))
         return [k for k, column in enumerate(self.columns) if column.body in path]
 
     def frame(self, name: str) -> Pose:
         """The pose of a frame, relative to O."""
-        i, i_H_F = self.model.frame(name)
+        i, i_H_F = self.tree.frame(name)
         pose = self.poses[i]
         if pose is None:
             return Pose._trusted(i_H_F.rotation, i_H_F.position - self.origin)
@@ -64,7 +64,7 @@ class Directions:
         if column.alone is not None:
             return k in column.alone
         body = self.columns[k].body
-        return body <= column.carrier <= self.model.last(body)
+        return body <= column.carrier <= self.tree.last(body)
 
     def derivative(self, k: int, c: int) -> Twist | None:
         """Of column c along column k; None for zero.  [MDN 38]"""
@@ -72,12 +72,12 @@ class Directions:
 
     def twists(self, v: NDArray[Any]) -> list[Twist | None]:
         """The twist of every body that has columns, from the world outward; None where nothing moves."""
-        found: list[Twist | None] = [None] * (len(self.model.bodies) + 1)
+        found: list[Twist | None] = [None] * (len(self.tree.bodies) + 1)
         started: set[int] = set()
         for column in self.columns:
             i = column.body
             if i not in started:
-                found[i] = found[self.model.bodies[i - 1].parent]
+                found[i] = found[self.tree.bodies[i - 1].parent]
                 started.add(i)
             found[i] = _sum(found[i], column.twist * v[..., column.index])
         return found
@@ -96,43 +96,41 @@ class Directions:
         return found
 
 
-def directions(model: Model, q: NDArray[Any], only: Collection[int] | None = None) -> Directions:
+def directions(tree: Tree, q: NDArray[Any], only: Collection[int] | None = None) -> Directions:
     """The columns of the bodies in `only`, by default of all, in the robot's own base representation.  [MDN 74-76]"""
-    origin, near = near_base(model, q)
-    W_H = kinematics.poses(model, near, only)
+    origin, near = near_base(tree, q)
+    W_H = kinematics.poses(tree, near, only)
     columns: list[Column] = []
-    for i, p, body in model.outward():
+    for i, p, body in tree.outward():
         if only is not None and i not in only:
             continue
         W_H_i = W_H[i]
         assert W_H_i is not None
         place = len(columns)
-        for k, (twist, carrier) in enumerate(_of_joint(model, body.joint, near, W_H_i, origin)):
+        for k, (twist, carrier) in enumerate(_of_joint(tree, body.joint, near, W_H_i, origin)):
             alone = range(place, place + 3) if carrier == "position" else None
             columns.append(Column(body.joint.v.start + k, i, twist, {"parent": p, "child": i}.get(carrier, 0), alone))
-    return Directions(model, origin, near, W_H, columns)
+    return Directions(tree, origin, near, W_H, columns)
 
 
-def near_base(model: Model, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def near_base(tree: Tree, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """O, and the configuration with the base put there, when all bodies hang on one floating base."""
-    if not model.floating or len(model.children(0)) > 1:
+    if not tree.floating or len(tree.children(0)) > 1:
         return np.zeros(3, q.dtype), q
     near = np.concatenate([np.zeros((*q.shape[:-1], 3), q.dtype), q[..., 3:]], axis=-1)
-    return model.bases[0].placement.rotation @ q[..., :3], near
+    return tree.bases[0].placement.rotation @ q[..., :3], near
 
 
-def _of_joint(
-    model: Model, joint: Joint, q: NDArray[Any], W_H_i: Pose, origin: NDArray[Any]
-) -> list[tuple[Twist, str]]:
+def _of_joint(tree: Tree, joint: Joint, q: NDArray[Any], W_H_i: Pose, origin: NDArray[Any]) -> list[tuple[Twist, str]]:
     """The twists of a joint's velocities, and what each is fixed to: "none" is the world."""
     S = joint.subspace(q)
     left = [W_H_i @ S.column(k) for k in range(joint.kind.nv)]
-    if model.is_base(joint) and model.velocity != "left":
+    if tree.is_base(joint) and tree.velocity != "left":
         axes = [joint.placement.rotation.matrix[..., :, k] for k in range(3)]
         still = [(Twist._trusted(e, np.zeros_like(e)), "none") for e in axes]
-        if model.velocity == "kindr":
+        if tree.velocity == "kindr":
             return [*still, *((twist, "child") for twist in left[3:])]
-        if model.velocity == "mixed":
+        if tree.velocity == "mixed":
             return [*still, *((_about(W_H_i.position, e), "position") for e in axes)]
         return [*still, *((_about(joint.placement.position - origin, e), "none") for e in axes)]
     if joint.kind.nv == 1:

@@ -31,7 +31,7 @@ from multibody.geometry._arrays import (
     transpose,
 )
 from multibody.model import base_velocity, configuration
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 METHODS = ("least-norm", "exact")
 CLOSED = 1e-13
@@ -82,13 +82,13 @@ def constrained_dynamics(
         baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s: J v' + J' v is made -stiffness error - damping J v.
         active: (..., constraints) or (..., rows) of ones, and zeros for what does not hold now and has no force.
     """
-    model, batch = _model(constraints, "constrained_dynamics"), own_batch(q, v, tau, *(wrenches or {}).values())
+    tree, batch = _tree(constraints, "constrained_dynamics"), own_batch(q, v, tau, *(wrenches or {}).values())
     held = Response(constraints, q, batch, active)
-    h = rnea(model, q, v, np.zeros_like(v), wrenches)
-    free = held.solve(base_velocity.force_to_left(model, q, tau - h))
+    h = rnea(tree, q, v, np.zeros_like(v), wrenches)
+    free = held.solve(base_velocity.force_to_left(tree, q, tau - h))
     wanted = -held.masked(drift(constraints, q, v, baumgarte))
     force = held.force(wanted - matvec(held.J, free), method)
-    return Constrained(base_velocity.from_left(model, q, free + matvec(held.M_inv_J_T, force)), force)
+    return Constrained(base_velocity.from_left(tree, q, free + matvec(held.M_inv_J_T, force)), force)
 
 
 def drift(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], baumgarte: Any = None) -> NDArray[Any]:
@@ -97,7 +97,7 @@ def drift(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], baumgart
     if baumgarte is None:
         return total
     gains = gains_of(baumgarte)
-    slip = matvec(constraints.jacobian(q, velocity="left"), base_velocity.to_left(constraints.model, q, v))
+    slip = matvec(constraints.jacobian(q, velocity="left"), base_velocity.to_left(constraints.tree, q, v))
     return total + gains[..., :1] * constraints.error(q) + gains[..., 1:] * slip
 
 
@@ -134,7 +134,7 @@ class Response:
     def __init__(self, constraints: ConstraintSet, q: NDArray[Any], batch: tuple[int, ...], active: Any = None) -> None:
         self.mask = None if active is None else constraints.mask(active)
         self.batch = batch if self.mask is None else np.broadcast_shapes(batch, self.mask.shape[:-1])
-        self.factors = factors(constraints.model, q)
+        self.factors = factors(constraints.tree, q)
         J = constraints.jacobian(q, velocity="left")
         self.J = J if self.mask is None else J * self.mask[..., :, None]
         columns = [self.solve(self.J[..., r, :]) for r in range(constraints.rows)]
@@ -166,22 +166,22 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
     Raises:
         InputError: when q is no configuration, or an error above 1e-9 is left.
     """
-    model = _model(constraints, "projected_configuration")
+    tree = _tree(constraints, "projected_configuration")
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
         raise InputError(f"rounds: expected a whole number >= 0, got {rounds!r}")
-    q = configuration.check(model, q, limits=False)
+    q = configuration.check(tree, q, limits=False)
     for _ in range(rounds):
         error = constraints.error(q)
         if np.abs(error).max(initial=0.0) < CLOSED:
             return q
         step = matvec(np.linalg.pinv(constraints.jacobian(q), rcond=RANK_WITHIN), error)
-        q = configuration.integrate(model, q, -step)
+        q = configuration.integrate(tree, q, -step)
     if not q.size:
         return q
     worst = constraints.worst(q)
     if not worst.error < 1e-9:
         raise InputError(
-            f"{model.name}: the constraints cannot be met from here, an error of {worst.error:.3g} is left in the row "
+            f"{tree.name}: the constraints cannot be met from here, an error of {worst.error:.3g} is left in the row "
             f"{worst.row!r}{at(worst.sample)}"
         )
     return q
@@ -189,10 +189,10 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
 
 def projected_velocity(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """N_c v, (..., nv): the velocity that constraints leave, nearest in kinetic energy.  [RD 3.63, 3.70]"""
-    model = _model(constraints, "projected_velocity")
-    q, v = configuration.sized(model, q, "q"), configuration.sized(model, v, "v")
+    tree = _tree(constraints, "projected_velocity")
+    q, v = configuration.sized(tree, q, "q"), configuration.sized(tree, v, "v")
     batch_shape("projected_velocity, q, v", (q, 1), (v, 1))
-    return matvec(null_space_projector(crba(model, q), constraints.jacobian(q)), v)
+    return matvec(null_space_projector(crba(tree, q), constraints.jacobian(q)), v)
 
 
 def contact_inertia(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
@@ -224,11 +224,11 @@ def projected_equations(
 
     No force is left in them, so that RD's sign of F_c [3.57], opposite to ours, makes no difference.
     """
-    model = _model(constraints, "projected_equations")
-    q, v, tau = (configuration.sized(model, x, what) for x, what in ((q, "q"), (v, "v"), (tau, "tau")))
+    tree = _tree(constraints, "projected_equations")
+    q, v, tau = (configuration.sized(tree, x, what) for x, what in ((q, "q"), (v, "v"), (tau, "tau")))
     batch_shape("projected_equations, q, v, tau", (q, 1), (v, 1), (tau, 1))
-    M, J = crba(model, q), constraints.jacobian(q)
-    pushed = matvec(transpose(null_space_projector(M, J)), tau - bias(model, q, v))
+    M, J = crba(tree, q), constraints.jacobian(q)
+    pushed = matvec(transpose(null_space_projector(M, J)), tau - bias(tree, q, v))
     return _solve(M, pushed) - matvec(consistent_inverse(M, J), constraints.bias(q, v))
 
 
@@ -264,12 +264,12 @@ def jump(
     constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], restitution: Any = 0.0, active: Any = None
 ) -> Jump:
     """The v⁺ with J v⁺ = -restitution J v⁻, and the smallest impulse P with M (v⁺ - v⁻) = J^T P on the robot."""
-    model = _model(constraints, "impact")
-    held, left_v = Response(constraints, q, own_batch(q, v), active), base_velocity.to_left(model, q, v)
+    tree = _tree(constraints, "impact")
+    held, left_v = Response(constraints, q, own_batch(q, v), active), base_velocity.to_left(tree, q, v)
     before = matvec(held.J, left_v)
     P = held.force(-(1 + restitution) * before)
     after = left_v + matvec(held.M_inv_J_T, P)
-    return Jump(base_velocity.from_left(model, q, after), P, before, matvec(held.J, after))
+    return Jump(base_velocity.from_left(tree, q, after), P, before, matvec(held.J, after))
 
 
 def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
@@ -298,10 +298,10 @@ def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDA
     return allowed(np.matmul(B, x))[..., 0]  # once more, for what rounding left
 
 
-def _model(constraints: ConstraintSet, where: str) -> Model:
+def _tree(constraints: ConstraintSet, where: str) -> Tree:
     if not isinstance(constraints, ConstraintSet):
         raise InputError(f"{where}: expected a ConstraintSet, got {type(constraints).__name__}")
-    return constraints.model
+    return constraints.tree
 
 
 def _rows(J: Any, what: str, nv: int | str = "nv") -> NDArray[Any]:

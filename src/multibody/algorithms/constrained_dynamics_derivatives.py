@@ -64,27 +64,27 @@ def constrained_dynamics_derivatives(
         baumgarte: as in `constrained_dynamics`.
         active: as in `constrained_dynamics`.
     """
-    model = constraints.model
+    tree = constraints.tree
     a, f = constrained_dynamics(constraints, q, v, tau, wrenches, method=method, baumgarte=baumgarte, active=active)
-    batch, n = own_batch(a, f), model.nv
+    batch, n = own_batch(a, f), tree.nv
     mask = np.ones(constraints.rows, q.dtype) if active is None else constraints.mask(active)
     gains = np.zeros(2, q.dtype) if baumgarte is None else floats(baumgarte, "baumgarte", 2)
     frames, given = tuple(wrenches or {}), tuple((wrenches or {}).values())
-    F = configuration.rate_matrix(model, q)
+    F = configuration.rate_matrix(tree, q)
 
     def rows(q: Any, v: Any, a: Any, gains: Any) -> Any:
         return matvec(constraints.jacobian(q), a) + drift(constraints, q, v, None if baumgarte is None else gains)
 
     def push(q: Any, f: Any, *given: Any) -> Any:
         still = np.zeros((*f.shape[:-1], n), f.dtype)
-        outer = rnea(model, q, still, still, dict(zip(frames, given, strict=True)), gravity=False) if frames else still
+        outer = rnea(tree, q, still, still, dict(zip(frames, given, strict=True)), gravity=False) if frames else still
         return matvec(constraints.force_basis(q), f) - outer
 
     def along_q(function: Any, *args: Any) -> Any:
         return np.matmul(jacobian(function)(q, *args), F)
 
-    id_by_q, id_by_v, M = rnea_derivatives(model, q, v, a)
-    factors = Factors({(r, c): M[..., r, c] for r, c in related(model) if r <= c}, n)
+    id_by_q, id_by_v, M = rnea_derivatives(tree, q, v, a)
+    factors = Factors({(r, c): M[..., r, c] for r, c in related(tree) if r <= c}, n)
 
     def solve(X: NDArray[Any]) -> NDArray[Any]:
         return np.stack([factors.solve_vector(X[..., :, k], batch) for k in range(X.shape[-1])], axis=-1)

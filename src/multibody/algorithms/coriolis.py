@@ -13,35 +13,35 @@ from multibody.algorithms.crba import Composite
 from multibody.algorithms.rnea import rnea
 from multibody.geometry import Twist, Wrench
 from multibody.model import base_velocity
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
-def bias(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def bias(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45, 3.47-3.48]"""
-    return rnea(model, q, v, np.zeros_like(v))
+    return rnea(tree, q, v, np.zeros_like(v))
 
 
-def gravity(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def gravity(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45, 3.48]"""
-    still = np.zeros((*q.shape[:-1], model.nv), q.dtype)
-    return rnea(model, q, still, still)
+    still = np.zeros((*q.shape[:-1], tree.nv), q.dtype)
+    return rnea(tree, q, still, still)
 
 
-def coriolis(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def coriolis(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80, 83]
 
     For a joint i and one j that carries it: C_ij = S_i·(B_i S_j + I_i S'_j), C_ji = S_j·(B_i S_i + I_i S'_i), in the
     symbols of `rnea_derivatives`.
     """
-    left_v = base_velocity.to_left(model, q, v)
-    i_v = kinematics.twists(model, q, left_v)
-    p_H = [None, *(body.joint.pose(q) for body in model.bodies)]
-    composites = [None, *(Composite.of(body.inertia) for body in model.bodies)]
-    flows = [None, *(Flow.of(Moments.of(body.inertia), i_v[body.index]) for body in model.bodies)]
-    columns = [[], *(_columns(model, body.index, q, i_v) for body in model.bodies)]
+    left_v = base_velocity.to_left(tree, q, v)
+    i_v = kinematics.twists(tree, q, left_v)
+    p_H = [None, *(body.joint.pose(q) for body in tree.bodies)]
+    composites = [None, *(Composite.of(body.inertia) for body in tree.bodies)]
+    flows = [None, *(Flow.of(Moments.of(body.inertia), i_v[body.index]) for body in tree.bodies)]
+    columns = [[], *(_columns(tree, body.index, q, i_v) for body in tree.bodies)]
     C: Entries = {}
     M: Entries = {}
-    for i, p, _ in model.inward():
+    for i, p, _ in tree.inward():
         I, B = composites[i], flows[i]
         assert I is not None
         assert B is not None
@@ -62,28 +62,28 @@ def coriolis(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
                     mass = paired(S_c, momentum)
                     add_entry(M, r, c, mass)
                     add_entry(M, c, r, mass)
-                j, H = model.bodies[j - 1].parent, p_H[j]
+                j, H = tree.bodies[j - 1].parent, p_H[j]
         if p:
             outer, flow, H = composites[p], flows[p], p_H[i]
             assert outer is not None
             assert flow is not None
             assert H is not None
             composites[p], flows[p] = outer + I.seen_in(H), flow + B.seen_in(H)
-    batch, n = own_batch(q, v), model.nv
+    batch, n = own_batch(q, v), tree.nv
     full_C = dense([[C.get((r, c)) for c in range(n)] for r in range(n)], batch, q)
-    if model.velocity == "left" or not model.bases:
+    if tree.velocity == "left" or not tree.bases:
         return full_C
     full_M = dense([[M.get((r, c)) for c in range(n)] for r in range(n)], batch, q)
-    for joint in model.bases:
-        T = base_velocity.between(joint, q, model.velocity, "left")
-        T_dot = base_derivatives.map_rate(left_v[..., joint.v], model.velocity)
+    for joint in tree.bases:
+        T = base_velocity.between(joint, q, tree.velocity, "left")
+        T_dot = base_derivatives.map_rate(left_v[..., joint.v], tree.velocity)
         full_C, full_M = base_derivatives.congruent(full_C, full_M, T, T_dot, joint.v)
     return full_C
 
 
-def _columns(model: Model, i: int, q: NDArray[Any], i_v: list[Twist]) -> list[tuple[int, Twist, Twist]]:
+def _columns(tree: Tree, i: int, q: NDArray[Any], i_v: list[Twist]) -> list[tuple[int, Twist, Twist]]:
     """(velocity, S, S') of a joint's columns in the frame of its child."""
-    body = model.bodies[i - 1]
+    body = tree.bodies[i - 1]
     joint = body.joint
     S = joint.subspace(q)
     found = []

@@ -12,7 +12,7 @@ from multibody.geometry._arrays import dot, eye_like, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
 from multibody.model.joint import Joint
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
 class Composite(NamedTuple):
@@ -53,35 +53,35 @@ def congruence(R: NDArray[Any], I: NDArray[Any]) -> NDArray[Any]:
     return mirrored(np.matmul(np.matmul(R, I), transpose(R)))
 
 
-def crba(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def crba(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """M(q), (..., nv, nv), in the robot's own base representation.  [RD 3.43; QT 59]
 
     Composite inertias go inward; the wrench that a unit acceleration of a joint asks for goes on to the world, and
     each joint on the way feels its share.
     """
-    return full(model, q, upper_blocks(model, q)) + np.diag(model.armature)
+    return full(tree, q, upper_blocks(tree, q)) + np.diag(tree.armature)
 
 
-def mass_matrix_product(model: Model, q: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+def mass_matrix_product(tree: Tree, q: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """M(q) x, (..., nv), without the matrix: inverse dynamics at rest and without gravity."""
-    return rnea(model, q, np.zeros_like(x), x, gravity=False)
+    return rnea(tree, q, np.zeros_like(x), x, gravity=False)
 
 
-def upper_blocks(model: Model, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[Any]]:
+def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[Any]]:
     """The numbers M_rc over the batch, r and c velocities with bases in "left"; each pair (r, c) has one, r ≤ c.
 
     Pairs whose joints are on different branches are zero, and absent.
     """
-    p_H = [Pose.identity(), *(body.joint.pose(q) for body in model.bodies)]
-    i_S = [None, *(body.joint.subspace(q) for body in model.bodies)]
-    i_M = [None, *(Composite.of(body.inertia) for body in model.bodies)]
+    p_H = [Pose.identity(), *(body.joint.pose(q) for body in tree.bodies)]
+    i_S = [None, *(body.joint.subspace(q) for body in tree.bodies)]
+    i_M = [None, *(Composite.of(body.inertia) for body in tree.bodies)]
     M: dict[tuple[int, int], NDArray[Any]] = {}
 
     def add(r: int, c: int, value: NDArray[Any]) -> None:
         key = (min(r, c), max(r, c))
         M[key] = M[key] + value if key in M else value
 
-    for i, p, body in model.inward():
+    for i, p, body in tree.inward():
         composite, S, joint = i_M[i], i_S[i], body.joint
         assert composite is not None
         assert S is not None
@@ -94,14 +94,14 @@ def upper_blocks(model: Model, q: NDArray[Any]) -> dict[tuple[int, int], NDArray
             j, up = p, p_H[i]
             while j:
                 f = up @ f
-                above, S_j = model.bodies[j - 1].joint, i_S[j]
+                above, S_j = tree.bodies[j - 1].joint, i_S[j]
                 assert S_j is not None
                 part = S_j.project(f)
                 for r in range(above.kind.nv):
                     row = above.v.start + r
                     # a joint and one that mimics it share a velocity: the pair counts both ways
                     add(row, column, part[..., r] * (2.0 if row == column else 1.0))
-                j, up = model.bodies[j - 1].parent, p_H[j]
+                j, up = tree.bodies[j - 1].parent, p_H[j]
         if p:
             parent = i_M[p]
             assert parent is not None
@@ -109,29 +109,29 @@ def upper_blocks(model: Model, q: NDArray[Any]) -> dict[tuple[int, int], NDArray
     return M
 
 
-def armature(model: Model, joint: Joint, q: NDArray[Any]) -> NDArray[Any] | None:
+def armature(tree: Tree, joint: Joint, q: NDArray[Any]) -> NDArray[Any] | None:
     """What the drives of a joint add to the mass matrix, with bases in "left"; None for nothing.
 
     A turn does not change the armature of a base, which is the same along all axes; only a twist about another point,
     as "right" has it, does.
     """
-    own = model.armature[joint.v]
+    own = tree.armature[joint.v]
     if not own.any():
         return None
-    if model.velocity != "right" or not model.is_base(joint):
+    if tree.velocity != "right" or not tree.is_base(joint):
         return np.diag(own)
     to_right = base_velocity.between(joint, q, "left", "right")
     return np.matmul(np.swapaxes(to_right, -1, -2), own[:, None] * to_right)
 
 
-def full(model: Model, q: NDArray[Any], M: dict[tuple[int, int], NDArray[Any]]) -> NDArray[Any]:
+def full(tree: Tree, q: NDArray[Any], M: dict[tuple[int, int], NDArray[Any]]) -> NDArray[Any]:
     """The matrix of upper blocks, in the robot's own base representation: T^T M T.  [MDN 76]"""
-    batch, n = q.shape[:-1], model.nv
+    batch, n = q.shape[:-1], tree.nv
     blocks = [[M.get((min(r, c), max(r, c))) for c in range(n)] for r in range(n)]
-    if model.velocity == "left":
+    if tree.velocity == "left":
         return dense(blocks, batch, q)
-    for joint in model.bases:
-        T = base_velocity.between(joint, q, model.velocity, "left")
+    for joint in tree.bases:
+        T = base_velocity.between(joint, q, tree.velocity, "left")
         blocks = _congruent(blocks, T, joint.v, batch, q)
     return dense(blocks, batch, q)
 

@@ -12,26 +12,26 @@ from multibody.algorithms.crba import Composite
 from multibody.algorithms.rnea import rnea
 from multibody.geometry._arrays import dot
 from multibody.model import base_velocity
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
-def kinetic_energy(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def kinetic_energy(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """(...): v^T M v / 2 in J, summed over the bodies, with the drives.  [RD 3.28-3.31, §3.4.2; QT 26]"""
-    left_v = base_velocity.to_left(model, q, v)
-    total = dot(model.armature * v, v) if model.nv else np.zeros(q.shape[:-1], q.dtype)
-    for twist, body in zip(kinematics.twists(model, q, left_v)[1:], model.bodies, strict=True):
+    left_v = base_velocity.to_left(tree, q, v)
+    total = dot(tree.armature * v, v) if tree.nv else np.zeros(q.shape[:-1], q.dtype)
+    for twist, body in zip(kinematics.twists(tree, q, left_v)[1:], tree.bodies, strict=True):
         momentum = Composite.of(body.inertia).momentum(twist)
         total = total + dot(twist.linear, momentum.force) + dot(twist.angular, momentum.torque)
     return total / 2
 
 
-def potential_energy(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def potential_energy(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """(...): -m g·c in J, zero with the centre of mass at the world's origin.  [RD 3.32-3.33, §3.4.3]"""
-    if isinstance(model.mass, float) and not model.mass:
+    if isinstance(tree.mass, float) and not tree.mass:
         return np.zeros(q.shape[:-1], q.dtype)
-    return -model.mass * dot(gravity(model, q), center_of_mass(model, q))
+    return -tree.mass * dot(gravity(tree, q), center_of_mass(tree, q))
 
 
-def power(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+def power(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """(...): v·τ in W, what the joints must deliver: the rate of the total energy.  [RD 3.54, §3.6]"""
-    return dot(v, rnea(model, q, v, a)) if model.nv else np.zeros(own_batch(q, v, a), q.dtype)
+    return dot(v, rnea(tree, q, v, a)) if tree.nv else np.zeros(own_batch(q, v, a), q.dtype)

@@ -12,14 +12,14 @@ from multibody.algorithms.crba import armature, upper_blocks
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.model import base_velocity
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 DEEP = 5
 """Mean number of bodies between world and body from which the articulated body algorithm takes fewer operations."""
 
 
 def forward_dynamics(
-    model: Model,
+    tree: Tree,
     q: NDArray[Any],
     v: NDArray[Any],
     tau: NDArray[Any],
@@ -33,14 +33,14 @@ def forward_dynamics(
     Long chains go through the articulated body algorithm; other robots, and those with coupled joints, through the
     factors of the mass matrix, which branches keep sparse.
     """
-    coupled = any(joint.mimic is not None for joint in model.joints)
-    if not coupled and mean_depth(model) > DEEP:
-        return aba(model, q, v, tau, wrenches)
-    return by_factors(model, q, v, tau, wrenches)
+    coupled = any(joint.mimic is not None for joint in tree.joints)
+    if not coupled and mean_depth(tree) > DEEP:
+        return aba(tree, q, v, tau, wrenches)
+    return by_factors(tree, q, v, tau, wrenches)
 
 
 def by_factors(
-    model: Model,
+    tree: Tree,
     q: NDArray[Any],
     v: NDArray[Any],
     tau: NDArray[Any],
@@ -48,27 +48,27 @@ def by_factors(
 ) -> NDArray[Any]:
     """M^-1 (τ - h) by M = L^T D L.  [RD 3.55]"""
     batch = own_batch(q, v, tau, *(wrenches or {}).values())
-    h = rnea(model, q, v, np.zeros_like(v), wrenches)
-    rest = base_velocity.force_to_left(model, q, tau - h)
-    a = factors(model, q).solve_vector(rest, batch)
+    h = rnea(tree, q, v, np.zeros_like(v), wrenches)
+    rest = base_velocity.force_to_left(tree, q, tau - h)
+    a = factors(tree, q).solve_vector(rest, batch)
     # M and the rest are those of "left" velocities, so a is T times the acceleration in the robot's own
-    return base_velocity.from_left(model, q, a)
+    return base_velocity.from_left(tree, q, a)
 
 
-def factors(model: Model, q: NDArray[Any]) -> Factors:
+def factors(tree: Tree, q: NDArray[Any]) -> Factors:
     """The factors of the mass matrix for velocities with bases in "left"."""
-    upper = upper_blocks(model, q)
-    for joint in model.joints:
-        drives = armature(model, joint, q) if joint.mimic is None else None
+    upper = upper_blocks(tree, q)
+    for joint in tree.joints:
+        drives = armature(tree, joint, q) if joint.mimic is None else None
         for r, c in combinations_with_replacement(range(joint.v.start, joint.v.stop), 2):
             if drives is not None:
                 upper[r, c] = upper[r, c] + drives[..., r - joint.v.start, c - joint.v.start]
-    return Factors(upper, model.nv)
+    return Factors(upper, tree.nv)
 
 
-def mean_depth(model: Model) -> float:
+def mean_depth(tree: Tree) -> float:
     """The mean number of bodies from the world to a body."""
     depth = [0]
-    for _, p, _ in model.outward():
+    for _, p, _ in tree.outward():
         depth.append(depth[p] + 1)
-    return sum(depth) / max(1, len(model.bodies))
+    return sum(depth) / max(1, len(tree.bodies))

@@ -9,20 +9,20 @@ from multibody.algorithms._parts import dense, own_batch
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
 def forward_dynamics_derivatives(
-    model: Model, q: NDArray[Any], v: NDArray[Any], tau: NDArray[Any]
+    tree: Tree, q: NDArray[Any], v: NDArray[Any], tau: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """da/dq, da/dv, da/dτ of forward dynamics, each (..., nv, nv), in the tangent space; da/dτ is M^-1.
 
     With a = FD(q, v, τ), differentiating ID(q, v, a) = τ gives da = M^-1 (dτ - dID/dq dq - dID/dv dv).
     """
-    a = forward_dynamics(model, q, v, tau)
-    dq, dv, M = rnea_derivatives(model, q, v, a)
-    batch, n = own_batch(q, v, tau), model.nv
-    pairs = related(model)
+    a = forward_dynamics(tree, q, v, tau)
+    dq, dv, M = rnea_derivatives(tree, q, v, a)
+    batch, n = own_batch(q, v, tau), tree.nv
+    pairs = related(tree)
     factors = Factors({(r, c): M[..., r, c] for r, c in pairs if r <= c}, n)
     by_q, by_v = (
         [factors.solve([-D[..., r, c] if (r, c) in pairs else None for r in range(n)]) for c in range(n)]
@@ -33,13 +33,13 @@ def forward_dynamics_derivatives(
     return tuple(dense(_transposed(columns), batch, q) for columns in (by_q, by_v, by_tau))  # type: ignore[return-value]
 
 
-def related(model: Model) -> set[tuple[int, int]]:
+def related(tree: Tree) -> set[tuple[int, int]]:
     """The pairs of velocities of which one is of a joint that carries the other: the rest of M is zero."""
     pairs: set[tuple[int, int]] = set()
-    for i, _, body in model.outward():
+    for i, _, body in tree.outward():
         own = range(body.joint.v.start, body.joint.v.stop)
-        for j in model.support(i):
-            joint = model.bodies[j - 1].joint
+        for j in tree.support(i):
+            joint = tree.bodies[j - 1].joint
             for r in own:
                 for c in range(joint.v.start, joint.v.stop):
                     pairs |= {(r, c), (c, r)}

@@ -11,7 +11,7 @@ from multibody.algorithms import jacobian
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, floats, is_traced, matvec, transpose
 from multibody.model import configuration
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,35 +38,35 @@ class Action:
             object.__setattr__(self, field, array)
 
 
-def generalized_force(model: Model, q: ArrayLike, actions: Iterable[Action]) -> NDArray[Any]:
+def generalized_force(tree: Tree, q: ArrayLike, actions: Iterable[Action]) -> NDArray[Any]:
     """τ, (..., nv): the sum of J_P^T F + J_R^T T of all actions.  [RD 3.49-3.53]
 
     Args:
-        model: the robot.
+        tree: the robot.
         q: (..., nq).
         actions: outer forces and torques, and those of actuators; their arrays (..., 3) broadcast with q.
 
     >>> import multibody as mb
     >>> robot = mb.load("planar-arm")
     >>> hang = Action(robot.bodies[2].name, force=[0.0, 0.0, -10.0], point=[0.0, 0.0, 0.1])
-    >>> generalized_force(robot.model, [0.5, 0.2, 0.1], [hang]).round(3)
+    >>> generalized_force(robot.tree, [0.5, 0.2, 0.1], [hang]).round(3)
     array([11.954, 7.16 , 0.717])
     >>> drive = Action(robot.bodies[1].name, torque=[0.0, 3.0, 0.0], reaction=robot.bodies[0].name)
-    >>> generalized_force(robot.model, [0.5, 0.2, 0.1], [drive]).round(9) + 0.0
+    >>> generalized_force(robot.tree, [0.5, 0.2, 0.1], [drive]).round(9) + 0.0
     array([0., 3., 0.])
     """
-    q = configuration.sized(model, q, "q")
+    q = configuration.sized(tree, q, "q")
     if not is_traced(q):
-        configuration.check_units(model, q)
+        configuration.check_units(tree, q)
     actions = _listed(actions)
     vectors = [(x, 1) for action in actions for x in (action.force, action.torque, action.point)]
     batch_shape("generalized_force, q and force, torque, point of each action", (q, 1), *vectors)
-    total = np.zeros((*q.shape[:-1], model.nv), q.dtype)
+    total = np.zeros((*q.shape[:-1], tree.nv), q.dtype)
     for action in actions:
-        J_P = jacobian.point_jacobian(model, action.frame, q, action.point)
-        J_R = jacobian.jacobian(model, action.frame, q, "mixed")[..., 3:, :]
+        J_P = jacobian.point_jacobian(tree, action.frame, q, action.point)
+        J_R = jacobian.jacobian(tree, action.frame, q, "mixed")[..., 3:, :]
         if action.reaction is not None:  # [RD 3.52]
-            other = jacobian.jacobian(model, action.reaction, q, "mixed")
+            other = jacobian.jacobian(tree, action.reaction, q, "mixed")
             J_P, J_R = J_P - other[..., :3, :], J_R - other[..., 3:, :]
         total = total + matvec(transpose(J_P), action.force) + matvec(transpose(J_R), action.torque)
     return total

@@ -11,23 +11,23 @@ from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
 from multibody.geometry import Pose, Twist
 from multibody.geometry._arrays import choice
 from multibody.geometry.operators import cross3
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
-def hessian(model: Model, frame: str, q: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:
+def hessian(tree: Tree, frame: str, q: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:
     """(..., nv, 6, nv): H[k] is the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: its name.
         q: (..., nq).
         representation: "left", "right" or "mixed".
     """
     choice(representation, "representation", FRAME_REPRESENTATIONS)
-    i, _ = model.frame(frame)
-    d = directions(model, q, model.support(i))
+    i, _ = tree.frame(frame)
+    d = directions(tree, q, tree.support(i))
     O_H_F, on = d.frame(frame), d.on(i)
-    batch, n = q.shape[:-1], model.nv
+    batch, n = q.shape[:-1], tree.nv
     entries: dict[tuple[int, int], NDArray[Any]] = {}
     for k in on:
         for c in on:

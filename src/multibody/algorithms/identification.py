@@ -15,7 +15,7 @@ from multibody.errors import InputError
 from multibody.geometry import log_cholesky
 from multibody.geometry._arrays import at, batch_shape, first, floats, truth
 from multibody.model import configuration
-from multibody.model.model import Model, expect_model
+from multibody.model.tree import Tree, expect_tree
 
 NAMES = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 MOST = 300
@@ -63,11 +63,11 @@ class Identified:
     """Whether the search arrived. If not, the prior is too far from the data: take another, or regularise more."""
 
 
-def base_parameters(model: Model, *, samples: int = 0, seed: int = 0, tolerance: float = 1e-9) -> BaseParameters:
+def base_parameters(tree: Tree, *, samples: int = 0, seed: int = 0, tolerance: float = 1e-9) -> BaseParameters:
     """The base parameters, by a QR decomposition with pivots of regressors at random states.
 
     Args:
-        model: the robot.
+        tree: the robot.
         samples: the number of states, which give nv equations each, as many as parameters or more; by default three
             times as many.
         seed: of the random states.
@@ -78,45 +78,45 @@ def base_parameters(model: Model, *, samples: int = 0, seed: int = 0, tolerance:
         InputError: when the samples are fewer than the parameters need.
 
     >>> import multibody as mb
-    >>> base_parameters(mb.load("cart-pendulum").model).names
+    >>> base_parameters(mb.load("cart-pendulum").tree).names
     ('m of cart', 'm cx of pendulum', 'm cz of pendulum', 'Iyy of pendulum')
     """
-    n = PARAMETERS * len(expect_model(model).bodies)
+    n = PARAMETERS * len(expect_tree(tree).bodies)
     for what, given in (("number of samples", samples), ("seed >= 0", seed)):
         if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
-            raise InputError(f"base_parameters of {model.name}: expected a {what}, got {given!r}")
-    least = floats(tolerance, f"base_parameters of {model.name}, tolerance")
+            raise InputError(f"base_parameters of {tree.name}: expected a {what}, got {given!r}")
+    least = floats(tolerance, f"base_parameters of {tree.name}, tolerance")
     if least.shape or not 0 < least < 1:
-        raise InputError(f"base_parameters of {model.name}: expected a tolerance in (0, 1), got {tolerance!r}")
+        raise InputError(f"base_parameters of {tree.name}: expected a tolerance in (0, 1), got {tolerance!r}")
     rng = np.random.default_rng(seed)
-    count, needed = samples or 3 * n // max(model.nv, 1) + 10, -(-n // max(model.nv, 1))
+    count, needed = samples or 3 * n // max(tree.nv, 1) + 10, -(-n // max(tree.nv, 1))
     if count < needed:
         raise InputError(
-            f"base_parameters of {model.name}: expected at least {needed} samples, got {samples}, which give "
-            f"{samples * model.nv} equations for {n} parameters"
+            f"base_parameters of {tree.name}: expected at least {needed} samples, got {samples}, which give "
+            f"{samples * tree.nv} equations for {n} parameters"
         )
-    q = configuration.random(model, rng, (count + 1,))
-    v, a = (rng.standard_normal((count + 1, model.nv)) for _ in range(2))
-    Y = regressor(model, q, v, a).reshape(count + 1, model.nv, n)
-    R: Any = np.linalg.qr(Y[:-1].reshape(count * model.nv, n), mode="r")
+    q = configuration.random(tree, rng, (count + 1,))
+    v, a = (rng.standard_normal((count + 1, tree.nv)) for _ in range(2))
+    Y = regressor(tree, q, v, a).reshape(count + 1, tree.nv, n)
+    R: Any = np.linalg.qr(Y[:-1].reshape(count * tree.nv, n), mode="r")
     indices = _independent(R, tolerance)
     combination = np.linalg.lstsq(R[:, indices], R, rcond=None)[0]
     left = np.linalg.norm(Y[-1] - Y[-1][:, indices] @ combination, axis=0)  # at one more state
     if left.max(initial=0.0) > tolerance * np.linalg.norm(R, axis=0).max(initial=0.0):
         raise InputError(
-            f"base_parameters of {model.name}: {count} samples do not tell all combinations, one more adds to them; "
+            f"base_parameters of {tree.name}: {count} samples do not tell all combinations, one more adds to them; "
             f"expected more samples, such as {max(2 * count, n)}"
         )
     felt = np.linalg.norm(R, axis=0)  # what a coefficient does is judged, not its size: columns have other units
     rounding = np.maximum(NOISE * felt, 4 * np.finfo(float).eps * felt.max(initial=0.0))
     combination[felt[indices, None] * np.abs(combination) < rounding] = 0.0
     combination[:, indices] = np.eye(len(indices))
-    names = tuple(f"{NAMES[k % PARAMETERS]} of {model.bodies[k // PARAMETERS].name}" for k in indices.tolist())
+    names = tuple(f"{NAMES[k % PARAMETERS]} of {tree.bodies[k // PARAMETERS].name}" for k in indices.tolist())
     return BaseParameters(indices, combination, names)
 
 
 def identify(
-    model: Model,
+    tree: Tree,
     q: ArrayLike,
     v: ArrayLike,
     a: ArrayLike,
@@ -134,14 +134,14 @@ def identify(
     exist (Lee, Wensing and Park, Geometric Robot Dynamic Identification, 2020).
 
     Args:
-        model: the robot; joints with friction: take `passive` off the torques first.
+        tree: the robot; joints with friction: take `passive` off the torques first.
         q: (..., nq).
         v: (..., nv).
         a: (..., nv).
         tau: (..., nv), in N m and N; rows of a floating base are those of the forces that act on it, zero in flight.
         consistent: whether every body must have a positive mass and moments of inertia that a body can have.
         prior: (bodies, 10), where the search begins and what it returns to where data say nothing; by default the
-            parameters of the model.
+            parameters of the tree.
         regularisation: positive; without `consistent` it can be zero, for the solution nearest to the prior.
         weights: (nv,), what rows are multiplied by, such as the inverse of the standard deviations of the torques.
 
@@ -151,16 +151,16 @@ def identify(
     >>> import multibody as mb
     >>> robot, rng = mb.load("cart-pendulum"), np.random.default_rng(0)
     >>> q, v, a = rng.standard_normal((3, 50, 2))
-    >>> found = identify(robot.model, q, v, a, robot.inverse_dynamics(q, v, a), prior=0.5 * robot.parameters())
-    >>> base = base_parameters(robot.model).combination
+    >>> found = identify(robot.tree, q, v, a, robot.inverse_dynamics(q, v, a), prior=0.5 * robot.parameters())
+    >>> base = base_parameters(robot.tree).combination
     >>> bool(np.allclose(base @ found.parameters.ravel(), base @ robot.parameters().ravel(), atol=1e-6))
     True
     """
-    where = f"identify {expect_model(model).name}"
-    Y, t = _equations(model, where, q, v, a, tau, weights)
-    start = parameters(model) if prior is None else floats(prior, f"{where}, prior", len(model.bodies), PARAMETERS)
+    where = f"identify {expect_tree(tree).name}"
+    Y, t = _equations(tree, where, q, v, a, tau, weights)
+    start = parameters(tree) if prior is None else floats(prior, f"{where}, prior", len(tree.bodies), PARAMETERS)
     if start.ndim != 2 or not np.isfinite(start).all():
-        raise InputError(f"{where}, prior: expected finite numbers of shape {(len(model.bodies), PARAMETERS)}")
+        raise InputError(f"{where}, prior: expected finite numbers of shape {(len(tree.bodies), PARAMETERS)}")
     truth(consistent, f"{where}, consistent")
     weight = floats(regularisation, f"{where}, regularisation")
     if weight.shape or not (0 <= weight < np.inf and (weight or not consistent)):
@@ -171,7 +171,7 @@ def identify(
     R: Any = np.linalg.qr(np.concatenate([Y, t[:, None]], axis=1) / scale, mode="r")
     A, b = R[:, :-1], R[:, -1]  # |A π - b| = |Y π - t| / scale, in as many rows as there are parameters
     if consistent:
-        _check_prior(model, where, start)
+        _check_prior(tree, where, start)
         found, steps, converged = _consistent(A, b, start, float(weight))
     else:
         found, steps, converged = _linear(A, b, start, np.sqrt(float(weight))), 0, True
@@ -179,13 +179,13 @@ def identify(
     return Identified(found, residual, _physical(found), steps, converged)
 
 
-def _equations(model: Model, where: str, q: Any, v: Any, a: Any, tau: Any, weights: Any) -> tuple[Any, Any]:
+def _equations(tree: Tree, where: str, q: Any, v: Any, a: Any, tau: Any, weights: Any) -> tuple[Any, Any]:
     """The regressor and the torques without those of the armature, weighted, with a row for each torque."""
-    if not model.bodies:
+    if not tree.bodies:
         raise InputError(f"{where}: it has no moving bodies")
-    arrays = [configuration.check(model, q, limits=False)]
+    arrays = [configuration.check(tree, q, limits=False)]
     for name, x in (("v", v), ("a", a), ("tau", tau)):
-        array = configuration.sized(model, x, name)
+        array = configuration.sized(tree, x, name)
         if not np.isfinite(array).all():
             index = first(~np.isfinite(array).all(axis=-1))
             raise InputError(f"{where}, {name}{at(index)}: expected finite numbers, got {array[index].tolist()}")
@@ -194,11 +194,11 @@ def _equations(model: Model, where: str, q: Any, v: Any, a: Any, tau: Any, weigh
     if 0 in batch:
         raise InputError(f"{where}: expected at least one sample, got the batch shape {batch}")
     q, v, a, tau = (np.broadcast_to(array, (*batch, array.shape[-1])) for array in arrays)
-    w = np.ones(model.nv) if weights is None else floats(weights, f"{where}, weights", model.nv)
+    w = np.ones(tree.nv) if weights is None else floats(weights, f"{where}, weights", tree.nv)
     if w.ndim != 1 or not (np.isfinite(w) & (w >= 0)).all():
-        raise InputError(f"{where}, weights: expected {model.nv} numbers >= 0, got {np.asarray(weights).tolist()}")
-    Y = w[:, None] * regressor(model, q, v, a)
-    return Y.reshape(-1, Y.shape[-1]), (w * (tau - model.armature * a)).ravel()
+        raise InputError(f"{where}, weights: expected {tree.nv} numbers >= 0, got {np.asarray(weights).tolist()}")
+    Y = w[:, None] * regressor(tree, q, v, a)
+    return Y.reshape(-1, Y.shape[-1]), (w * (tau - tree.armature * a)).ravel()
 
 
 def _linear(A: NDArray[Any], b: NDArray[Any], start: NDArray[Any], weight: float) -> NDArray[Any]:
@@ -272,8 +272,8 @@ def _physical(pi: NDArray[Any]) -> NDArray[Any]:
     return (pi[:, 0] > 0) & (eigenvalues[:, 0] >= -1e-12 * np.abs(eigenvalues[:, -1]))
 
 
-def _check_prior(model: Model, where: str, pi: NDArray[Any]) -> None:
-    for body, own in zip(model.bodies, pi, strict=True):
+def _check_prior(tree: Tree, where: str, pi: NDArray[Any]) -> None:
+    for body, own in zip(tree.bodies, pi, strict=True):
         if not np.linalg.eigvalsh(log_cholesky.pseudo_inertia(own))[0] > 0:
             raise InputError(
                 f"{where}, prior of the body {body.name!r}: expected a positive mass and moments of inertia that a "

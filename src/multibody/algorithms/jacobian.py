@@ -20,33 +20,33 @@ from multibody.geometry import Pose, Rotation, Twist
 from multibody.geometry._arrays import batch_shape, choice, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.geometry.representations import REPRESENTATIONS
-from multibody.model.model import Model, unknown
+from multibody.model.tree import Tree, unknown
 
 
-def jacobian(model: Model, frame: str, q: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:
+def jacobian(tree: Tree, frame: str, q: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:
     """(..., 6, nv): the twist of a frame is J v.  [MDN 74-76; RD 2.151-2.167, 2.268; Kindr 13-14; QT 51]
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: its name.
         q: (..., nq).
         representation: "left", "right" or "mixed"; the mixed one stacks RD's J_P and J_R.
     """
     choice(representation, "representation", FRAME_REPRESENTATIONS)
-    i, _ = model.frame(frame)
-    d = directions(model, q, model.support(i))
+    i, _ = tree.frame(frame)
+    d = directions(tree, q, tree.support(i))
     O_H_F = d.frame(frame)
     columns = {k: _written(d.columns[k].twist, O_H_F, d.origin, representation) for k in d.on(i)}
     return assemble(d, columns, q)
 
 
 def jacobian_dot(
-    model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], representation: str = "mixed"
+    tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], representation: str = "mixed"
 ) -> NDArray[Any]:
     """(..., 6, nv): the time derivative of `jacobian` at the velocity v.  [RD 3.10; Kindr 17-18]"""
     choice(representation, "representation", FRAME_REPRESENTATIONS)
-    i, _ = model.frame(frame)
-    d = directions(model, q, model.support(i))
+    i, _ = tree.frame(frame)
+    d = directions(tree, q, tree.support(i))
     O_H_F, on, rates = d.frame(frame), d.on(i), d.rates(v)
     W_v = d.twists(v)[i]
     columns: dict[int, Twist] = {}
@@ -66,18 +66,18 @@ def jacobian_dot(
     return assemble(d, columns, q, v)
 
 
-def point_jacobian(model: Model, frame: str, q: NDArray[Any], F_r: NDArray[Any]) -> NDArray[Any]:
+def point_jacobian(tree: Tree, frame: str, q: NDArray[Any], F_r: NDArray[Any]) -> NDArray[Any]:
     """(..., 3, nv): the velocity, along the axes of the world, of a point fixed to a frame is J v.  [RD 2.163, 2.264]
 
     F_r, (..., 3), is the point in the frame; the centre of mass of a link makes it J_vk.  [Kindr 10; QT 57]
     """
-    J = jacobian(model, frame, q, "mixed")
-    arm = kinematics.pose(model, frame, q).rotation @ F_r
+    J = jacobian(tree, frame, q, "mixed")
+    arm = kinematics.pose(tree, frame, q).rotation @ F_r
     return J[..., :3, :] + crossed(J[..., 3:, :], arm)
 
 
 def jacobian_in(
-    model: Model,
+    tree: Tree,
     frame: str,
     q: NDArray[Any],
     *,
@@ -87,7 +87,7 @@ def jacobian_in(
     """D_J_WF/C, (..., 6, nv): written in any frame D, for a base velocity that is written in any C.  [MDN 74-76, 81]
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: F, its name.
         q: (..., nq).
         written_in: D: the name of a frame of the robot, or a pose W_H_D; by default F itself.
@@ -95,9 +95,9 @@ def jacobian_in(
             or "kindr"; or C, the name of another frame of the robot or a pose W_H_C, for C_v_WB; by default the robot's
             own representation. Without a floating base it changes nothing.
     """
-    own, W_H_C = _base(model, base, q)
-    W_H_F = kinematics.pose(model, frame, q)
-    W_H_D = W_H_F if written_in is None else _pose(model, written_in, q, "written_in")
+    own, W_H_C = _base(tree, base, q)
+    W_H_F = kinematics.pose(tree, frame, q)
+    W_H_D = W_H_F if written_in is None else _pose(tree, written_in, q, "written_in")
     given = [(q, 1), *((pose.position, 1) for pose in (W_H_D, W_H_C) if pose is not None)]
     batch_shape("q, written_in, base" if W_H_C is not None else "q, written_in", *given)
     J = jacobian(own, frame, q, "mixed")
@@ -111,12 +111,12 @@ def jacobian_in(
 
 
 def relative_jacobian(
-    model: Model, frame: str, reference: str, q: NDArray[Any], *, kind: str = "twist", representation: str = "left"
+    tree: Tree, frame: str, reference: str, q: NDArray[Any], *, kind: str = "twist", representation: str = "left"
 ) -> NDArray[Any]:
     """(..., 6, nv): the velocity of one frame F relative to another, E. There are two, and they differ.
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: F.
         reference: E.
         q: (..., nq).
@@ -127,33 +127,33 @@ def relative_jacobian(
         representation: of the twist.
     """
     if choice(kind, "kind", ("twist", "difference")) == "difference":
-        return jacobian(model, frame, q, "mixed") - jacobian(model, reference, q, "mixed")
+        return jacobian(tree, frame, q, "mixed") - jacobian(tree, reference, q, "mixed")
     choice(representation, "representation", FRAME_REPRESENTATIONS)
-    W_H_F, W_H_E = kinematics.pose(model, frame, q), kinematics.pose(model, reference, q)
+    W_H_F, W_H_E = kinematics.pose(tree, frame, q), kinematics.pose(tree, reference, q)
     E_H_F = W_H_E.inverse() @ W_H_F
     place = {
         "left": W_H_F,
         "right": W_H_E,
         "mixed": W_H_E @ Pose._trusted(_identity(E_H_F), E_H_F.position),
     }[representation]
-    return jacobian_in(model, frame, q, written_in=place) - jacobian_in(model, reference, q, written_in=place)
+    return jacobian_in(tree, frame, q, written_in=place) - jacobian_in(tree, reference, q, written_in=place)
 
 
 def moving_contact_velocity(
-    model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], F_H_C: Pose, C_v_FC: NDArray[Any]
+    tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], F_H_C: Pose, C_v_FC: NDArray[Any]
 ) -> NDArray[Any]:
     """(..., 6): C_v_WC of a contact frame C that moves on its link, C_J_WF v + C_v_FC.  [MDN 81-82]
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: F on the link.
         q: (..., nq).
         v: (..., nv).
         F_H_C: where the contact frame is on the link.
         C_v_FC: (..., 6) its twist relative to the link, left-trivialised: in C.
     """
-    W_H_C = kinematics.pose(model, frame, q) @ F_H_C
-    return matvec(jacobian_in(model, frame, q, written_in=W_H_C), v) + C_v_FC
+    W_H_C = kinematics.pose(tree, frame, q) @ F_H_C
+    return matvec(jacobian_in(tree, frame, q, written_in=W_H_C), v) + C_v_FC
 
 
 def crossed(J_R: NDArray[Any], arm: NDArray[Any]) -> NDArray[Any]:
@@ -164,7 +164,7 @@ def crossed(J_R: NDArray[Any], arm: NDArray[Any]) -> NDArray[Any]:
 def assemble(d: Directions, columns: dict[int, Twist], *given: NDArray[Any]) -> NDArray[Any]:
     """(..., 6, nv): the twists, by their place in the list of columns, as a matrix."""
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in given))
-    full: list[Any] = [np.zeros((*batch, 6), given[0].dtype)] * d.model.nv
+    full: list[Any] = [np.zeros((*batch, 6), given[0].dtype)] * d.tree.nv
     seen: set[int] = set()
     for k, twist in columns.items():
         index = d.columns[k].index
@@ -174,31 +174,31 @@ def assemble(d: Directions, columns: dict[int, Twist], *given: NDArray[Any]) -> 
     return stacked(full, -1, (*batch, 6, 0), given[0])
 
 
-def _pose(model: Model, place: str | Pose, q: NDArray[Any], what: str) -> Pose:
+def _pose(tree: Tree, place: str | Pose, q: NDArray[Any], what: str) -> Pose:
     """The pose in the world of a frame that has a name, or of one that is given by its pose."""
     if not isinstance(place, str | Pose):
         raise InputError(f"{what}: expected the name of a frame or a Pose, got {type(place).__name__}")
-    return kinematics.pose(model, place, q) if isinstance(place, str) else place
+    return kinematics.pose(tree, place, q) if isinstance(place, str) else place
 
 
-def _base(model: Model, base: str | Pose | None, q: NDArray[Any]) -> tuple[Model, Pose | None]:
-    """The model with the base velocity that `base` asks for; for a frame C that with "left", and W_H_C."""
+def _base(tree: Tree, base: str | Pose | None, q: NDArray[Any]) -> tuple[Tree, Pose | None]:
+    """The tree with the base velocity that `base` asks for; for a frame C that with "left", and W_H_C."""
     if base is None:
-        return model, None
+        return tree, None
     if isinstance(base, str):
         if base in REPRESENTATIONS:
-            return with_base(model, base), None
-        if base not in model.frames:
-            raise InputError(unknown("frame or representation", base, (*REPRESENTATIONS, *model.frames), model.name))
-    return with_base(model, "left"), _pose(model, base, q, "base")
+            return with_base(tree, base), None
+        if base not in tree.frames:
+            raise InputError(unknown("frame or representation", base, (*REPRESENTATIONS, *tree.frames), tree.name))
+    return with_base(tree, "left"), _pose(tree, base, q, "base")
 
 
-def _columns_in(model: Model, q: NDArray[Any], J: NDArray[Any], W_H_C: Pose) -> NDArray[Any]:
+def _columns_in(tree: Tree, q: NDArray[Any], J: NDArray[Any], W_H_C: Pose) -> NDArray[Any]:
     """J for base velocities written in C, from J for those in "left": J B_Y_C.  [MDN 75-76]"""
     parts, at = [], 0
-    for _, _, body in model.outward():
+    for _, _, body in tree.outward():
         joint = body.joint
-        if model.is_base(joint):
+        if tree.is_base(joint):
             B_X_C = (joint.pose(q).inverse() @ W_H_C).adjoint
             parts += [J[..., :, at : joint.v.start], np.matmul(J[..., :, joint.v], B_X_C)]
             at = joint.v.stop

@@ -13,15 +13,15 @@ from multibody.geometry import Pose, Twist, representations
 from multibody.geometry._arrays import choice, truth
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 FRAME_REPRESENTATIONS = ("left", "right", "mixed")
 
 
-def poses(model: Model, q: NDArray[Any], only: Collection[int] | None = None) -> list[Pose | None]:
+def poses(tree: Tree, q: NDArray[Any], only: Collection[int] | None = None) -> list[Pose | None]:
     """W_H_i of every body, or of those in `only`, which holds the parents of its bodies too.  [RD 2.138]"""
-    W_H: list[Pose | None] = [None] * (len(model.bodies) + 1)
-    for i, p, body in model.outward():
+    W_H: list[Pose | None] = [None] * (len(tree.bodies) + 1)
+    for i, p, body in tree.outward():
         if only is None or i in only:
             p_H_i = body.joint.pose(q)
             parent = W_H[p]
@@ -29,29 +29,28 @@ def poses(model: Model, q: NDArray[Any], only: Collection[int] | None = None) ->
     return W_H
 
 
-def pose(model: Model, frame: str, q: NDArray[Any]) -> Pose:
+def pose(tree: Tree, frame: str, q: NDArray[Any]) -> Pose:
     """W_H_F.  [RD 2.138, 2.263; MDN 12, 70; Kindr 9]"""
-    i, i_H_F = model.frame(frame)
-    W_H_i = poses(model, q, model.support(i))[i]
+    i, i_H_F = tree.frame(frame)
+    W_H_i = poses(tree, q, tree.support(i))[i]
     if W_H_i is None:
         return Pose._from_arrays(*(np.broadcast_to(x, (*q.shape[:-1], *x.shape)) for x in i_H_F._arrays()))
     return W_H_i @ i_H_F
 
 
-def frame_poses(model: Model, q: NDArray[Any]) -> dict[str, Pose]:
-    """W_H_F of all frames, by name, in the order of `model.frames`."""
-    W_H = poses(model, q)
-    found = {}
-    for name, (i, i_H_F) in model.structure.frames.items():
+def frame_poses(tree: Tree, q: NDArray[Any]) -> dict[str, Pose]:
+    """W_H_F of all frames, by name, in the order of `tree.frames`."""
+    W_H, in_the_world = poses(tree, q), {}
+    for name, (i, i_H_F) in zip(tree.frames, tree.places, strict=True):
         W_H_i = W_H[i]
-        found[name] = pose(model, name, q) if W_H_i is None else W_H_i @ i_H_F
-    return found
+        in_the_world[name] = pose(tree, name, q) if W_H_i is None else W_H_i @ i_H_F
+    return in_the_world
 
 
-def twists(model: Model, q: NDArray[Any], v: NDArray[Any], only: Collection[int] | None = None) -> list[Twist]:
+def twists(tree: Tree, q: NDArray[Any], v: NDArray[Any], only: Collection[int] | None = None) -> list[Twist]:
     """i_v_Wi of every body, or of those in `only`; v has its bases in "left".  [MDN 20; RD 2.158; QT 50, 78]"""
-    i_v = [Twist.zero()] * (len(model.bodies) + 1)
-    for i, p, body in model.outward():
+    i_v = [Twist.zero()] * (len(tree.bodies) + 1)
+    for i, p, body in tree.outward():
         if only is None or i in only:
             i_v_pi = body.joint.subspace(q) @ v[..., body.joint.v]
             i_v[i] = body.joint.pose(q).pull(i_v[p]) + i_v_pi if p else i_v_pi
@@ -59,16 +58,16 @@ def twists(model: Model, q: NDArray[Any], v: NDArray[Any], only: Collection[int]
 
 
 def accelerations(
-    model: Model,
+    tree: Tree,
     q: NDArray[Any],
     v: NDArray[Any],
     a: NDArray[Any],
     only: Collection[int] | None = None,
 ) -> tuple[list[Twist], list[Twist]]:
     """`twists`, and their time derivatives; v and a have their bases in "left".  [MDN 44]"""
-    i_v = twists(model, q, v, only)
-    i_a = [Twist.zero()] * (len(model.bodies) + 1)
-    for i, p, body in model.outward():
+    i_v = twists(tree, q, v, only)
+    i_a = [Twist.zero()] * (len(tree.bodies) + 1)
+    for i, p, body in tree.outward():
         if only is None or i in only:
             joint = body.joint
             S = joint.subspace(q)
@@ -79,25 +78,25 @@ def accelerations(
     return i_v, i_a
 
 
-def velocity(model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:
+def velocity(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:
     """(..., 6): the twist of a frame relative to the world.  [MDN 20, 25, 35; RD 2.151, 2.264, 2.267, 3.9]
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: its name.
         q: (..., nq).
         v: (..., nv) in the robot's own base representation.
         representation: "left", "right" or "mixed".
     """
     choice(representation, "representation", FRAME_REPRESENTATIONS)
-    i, i_H_F = model.frame(frame)
-    left = base_velocity.to_left(model, q, v)
-    F_v = i_H_F.pull(twists(model, q, left, model.support(i))[i]).vector
-    return representations.velocity(pose(model, frame, q), _over(F_v, q, v), "left", representation)
+    i, i_H_F = tree.frame(frame)
+    left = base_velocity.to_left(tree, q, v)
+    F_v = i_H_F.pull(twists(tree, q, left, tree.support(i))[i]).vector
+    return representations.velocity(pose(tree, frame, q), _over(F_v, q, v), "left", representation)
 
 
 def acceleration(
-    model: Model,
+    tree: Tree,
     frame: str,
     q: NDArray[Any],
     v: NDArray[Any],
@@ -109,7 +108,7 @@ def acceleration(
     """(..., 6): the acceleration of a frame relative to the world.  [MDN 44, 47; RD 3.10]
 
     Args:
-        model: the robot.
+        tree: the robot.
         frame: its name.
         q: (..., nq).
         v: (..., nv).
@@ -120,37 +119,37 @@ def acceleration(
     """
     choice(representation, "representation", FRAME_REPRESENTATIONS)
     truth(intrinsic, "intrinsic")
-    i, i_H_F = model.frame(frame)
-    left_v = base_velocity.to_left(model, q, v)
-    left_a = base_velocity.acceleration_to_left(model, q, v, a)
+    i, i_H_F = tree.frame(frame)
+    left_v = base_velocity.to_left(tree, q, v)
+    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
     F_v, F_a = (
-        _over(i_H_F.pull(each[i]).vector, q, v, a) for each in accelerations(model, q, left_v, left_a, model.support(i))
+        _over(i_H_F.pull(each[i]).vector, q, v, a) for each in accelerations(tree, q, left_v, left_a, tree.support(i))
     )
-    W_H_F = pose(model, frame, q)
+    W_H_F = pose(tree, frame, q)
     if intrinsic:  # of a frame relative to an inertial one, the left-trivialised acceleration is the intrinsic one
         return representations.velocity(W_H_F, F_a, "left", representation)
     return representations.acceleration(W_H_F, F_v, F_a, "left", representation)
 
 
-def point_velocity(model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], F_r: NDArray[Any]) -> NDArray[Any]:
+def point_velocity(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], F_r: NDArray[Any]) -> NDArray[Any]:
     """(..., 3): the velocity, along the axes of the world, of a point fixed to a frame's body.  [RD 2.121]
 
     F_r, (..., 3), is the point in the frame.
     """
-    twist = velocity(model, frame, q, v, "left")
+    twist = velocity(tree, frame, q, v, "left")
     moved = twist[..., :3] + cross3(twist[..., 3:], F_r)
-    return pose(model, frame, q).rotation @ moved
+    return pose(tree, frame, q).rotation @ moved
 
 
 def point_acceleration(
-    model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any], F_r: NDArray[Any]
+    tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any], F_r: NDArray[Any]
 ) -> NDArray[Any]:
     """(..., 3): the acceleration, along the axes of the world, of a point fixed to a frame's body.  [RD 2.122]"""
-    F_v = velocity(model, frame, q, v, "left")
-    F_a = acceleration(model, frame, q, v, a, "left")
+    F_v = velocity(tree, frame, q, v, "left")
+    F_a = acceleration(tree, frame, q, v, a, "left")
     w = F_v[..., 3:]
     moving = F_v[..., :3] + cross3(w, F_r)
-    return pose(model, frame, q).rotation @ (F_a[..., :3] + cross3(F_a[..., 3:], F_r) + cross3(w, moving))
+    return pose(tree, frame, q).rotation @ (F_a[..., :3] + cross3(F_a[..., 3:], F_r) + cross3(w, moving))
 
 
 def _over(x: NDArray[Any], *arrays: NDArray[Any]) -> NDArray[Any]:

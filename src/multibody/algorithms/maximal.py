@@ -44,9 +44,9 @@ def configured(model: Model, q: ArrayLike) -> NDArray[Any]:
     >>> configured(load("planar-arm"), [0, 1, 2])
     array([0., 1., 2.])
     """
-    q = configuration.sized(expect_model(model), q, "q")
+    q = configuration.sized(expect_model(model).tree, q, "q")
     if not is_traced(q):
-        configuration.check_units(model, q)
+        configuration.check_units(model.tree, q)
     return q
 
 
@@ -64,9 +64,12 @@ def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | Non
     >>> link_velocities(model, np.zeros(3), np.array([1.0, 0.0, 0.0])).shape
     (3, 6)
     """
-    q, v, found = configured(model, q), configuration.sized(model, v, "v"), links(model, names)
+    q, v, found = configured(model, q), configuration.sized(model.tree, v, "v"), links(model, names)
     batch = batch_shape("link_velocities, q, v", (q, 1), (v, 1))
-    W_H, i_v = kinematics.poses(model, q), kinematics.twists(model, q, base_velocity.to_left(model, q, v))
+    W_H, i_v = (
+        kinematics.poses(model.tree, q),
+        kinematics.twists(model.tree, q, base_velocity.to_left(model.tree, q, v)),
+    )
     parts = []
     for i, i_c in zip(found.bodies, found.centres, strict=True):
         W_H_i = W_H[i]
@@ -177,7 +180,7 @@ def check_velocities(
         raise InputError(f"within: expected a finite number >= 0, got {within!r}")
     if is_traced(V) or is_traced(q):
         raise InputError("check_velocities: expected arrays of numbers; code that is traced cannot raise on values")
-    q = configuration.check(model, q, limits=False)
+    q = configuration.check(model.tree, q, limits=False)
     batch_shape("check_velocities, q, V", (q, 1), (V, 2))
     bad = ~np.isfinite(V).all(axis=(-2, -1))
     if bad.any():
@@ -239,7 +242,7 @@ def parent_rotations(model: Model, q: ArrayLike, names: Names | None = None) -> 
            [-1., 0., 0.]])
     """
     q, found = configured(model, q), links(model, names)
-    W_H = kinematics.poses(model, q)
+    W_H = kinematics.poses(model.tree, q)
     parts = []
     for p in found.parents:
         R = eye_like(q, 3)

@@ -54,7 +54,7 @@ def generalized_force(
     F = floats(F, "F", len(found.names), 6)
     r = None if points is None else floats(points, "points", len(found.names), 3)
     batch = batch_shape("generalized_force, q, F, points", (q, 1), (F, 2), *([] if r is None else [(r, 2)]))
-    W_H = kinematics.poses(model, q)
+    W_H = kinematics.poses(model.tree, q)
     zero = np.zeros(3, q.dtype)
     i_f = [Wrench._trusted(zero, zero)] * (len(model.bodies) + 1)
     for k, (i, i_c) in enumerate(zip(found.bodies, found.centres, strict=True)):
@@ -66,7 +66,7 @@ def generalized_force(
         i_f[i] = i_f[i] + Wrench._trusted(force, i_R_W @ F[..., k, 3:] + cross3(arm, force))
     p_H = [Pose.identity(), *(body.joint.pose(q) for body in model.bodies)]
     i_S = [Subspace.constant(np.zeros((6, 0)), q), *(body.joint.subspace(q) for body in model.bodies)]
-    return projected(model, q, i_S, transmitted(model, p_H, i_f), batch)
+    return projected(model.tree, q, i_S, transmitted(model.tree, p_H, i_f), batch)
 
 
 def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -82,7 +82,7 @@ def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, name
     q, found = configured(model, q), links(model, names)
     F, points = floats(F, "F", len(found.names), 6), floats(points, "points", len(found.names), 3)
     batch = batch_shape("at_centres, q, F, points", (q, 1), (F, 2), (points, 2))
-    W_H = kinematics.poses(model, q)
+    W_H = kinematics.poses(model.tree, q)
     parts = []
     for k, (i, i_c) in enumerate(zip(found.bodies, found.centres, strict=True)):
         W_H_i = W_H[i]
@@ -102,7 +102,7 @@ def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None =
     >>> generalized_force(model, q, least_forces(model, q, [1.0, -2.0, 0.5])).round(9)
     array([ 1. , -2. , 0.5])
     """
-    q, Q, found = configured(model, q), configuration.sized(model, Q, "Q"), links(model, names)
+    q, Q, found = configured(model, q), configuration.sized(model.tree, Q, "Q"), links(model, names)
     batch_shape("least_forces, q, Q", (q, 1), (Q, 1))
     found.reach_all(model)
     J = link_jacobian(model, q, names)
@@ -127,7 +127,7 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
     >>> applied_forces(model, q, [1.0, -2.0, 0.5])[:, 4].round(9)  # torques about y: each back on the parent
     array([ 3. , -2.5, 0.5])
     """
-    q, Q = configured(model, q), configuration.sized(model, Q, "Q")
+    q, Q = configured(model, q), configuration.sized(model.tree, Q, "Q")
     batch = batch_shape("applied_forces, q, Q", (q, 1), (Q, 1))
     here = placed(model, q, names)
     here.links.reach_all(model)
@@ -175,7 +175,7 @@ def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None 
     >>> joint_torques(model, q, [1.0, -2.0, 0.5])[:, 1].round(9)  # about y
     array([ 1. , -2. , 0.5])
     """
-    q, Q = configured(model, q), configuration.sized(model, Q, "Q")
+    q, Q = configured(model, q), configuration.sized(model.tree, Q, "Q")
     batch = batch_shape("joint_torques, q, Q", (q, 1), (Q, 1))
     here = placed(model, q, names)
     R_p = parent_rotations(model, q, names)
@@ -251,7 +251,7 @@ def least_forces_and_torques(
     >>> bool(np.allclose(pushed + turned, Q))
     True
     """
-    q, Q = configured(model, q), configuration.sized(model, Q, "Q")
+    q, Q = configured(model, q), configuration.sized(model.tree, Q, "Q")
     here = placed(model, q, names)
     here.links.reach_all(model)
     m = len(here.links.names)

@@ -65,10 +65,10 @@ def percussion_step(
     """
     if not isinstance(constraints, ConstraintSet):
         raise InputError(f"percussion_step: expected a ConstraintSet, got {type(constraints).__name__}")
-    model = constraints.model
-    q, v, tau = (configuration.sized(model, x, name) for x, name in ((q, "q"), (v, "v"), (tau, "tau")))
+    tree = constraints.tree
+    q, v, tau = (configuration.sized(tree, x, name) for x, name in ((q, "q"), (v, "v"), (tau, "tau")))
     if not is_traced(q):
-        configuration.check_units(model, q)
+        configuration.check_units(tree, q)
     forces = _forces(wrenches)
     h = _time_step(numbers(dt, "dt", v))
     e = restitution_of(numbers(restitution, "restitution", v))
@@ -78,9 +78,9 @@ def percussion_step(
     what = f"percussion_step, {', '.join(given)}, dt, restitution"
     batch = batch_shape(what, *((x, 1) for x in given.values()), (h, 0), (e, 0))
     held = Response(constraints, q, batch, given.get("active"))
-    free = v + h[..., None] * forward_dynamics(model, q, v, tau, forces)
-    P = held.force(-matvec(held.J, base_velocity.to_left(model, q, free + e[..., None] * v)))
-    return Step(free + base_velocity.from_left(model, q, matvec(held.M_inv_J_T, P)), P)
+    free = v + h[..., None] * forward_dynamics(tree, q, v, tau, forces)
+    P = held.force(-matvec(held.J, base_velocity.to_left(tree, q, free + e[..., None] * v)))
+    return Step(free + base_velocity.from_left(tree, q, matvec(held.M_inv_J_T, P)), P)
 
 
 def _forces(wrenches: Mapping[str, ArrayLike | Wrench] | None) -> dict[str, NDArray[Any]]:

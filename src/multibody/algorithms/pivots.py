@@ -6,24 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.forward_dynamics import factors
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
-def pivots(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def pivots(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """(nv,): what M = L^T D L has in D at a configuration (nq,): the inertia that each velocity meets.
 
     Velocities are eliminated from the last to the first, as in `factorization`; what a joint leaves of the inertia of
     its body goes on to its parent, as in `aba`. A pivot of zero is passed over.
     """
-    if any(joint.mimic is not None for joint in model.joints):
+    if any(joint.mimic is not None for joint in tree.joints):
         with np.errstate(all="ignore"):
-            return np.array([1 / np.float64(x) for x in factors(model, q).inverse])
-    i_M = [np.zeros((6, 6)), *(body.inertia.matrix for body in model.bodies)]
-    found = np.empty(model.nv)
-    for i, p, body in model.inward():
+            return np.array([1 / np.float64(x) for x in factors(tree, q).inverse])
+    i_M = [np.zeros((6, 6)), *(body.inertia.matrix for body in tree.bodies)]
+    found = np.empty(tree.nv)
+    for i, p, body in tree.inward():
         at, S, p_H_i = body.joint.v, body.joint.subspace(q).matrix, body.joint.pose(q)
         left, U = i_M[i], i_M[i] @ S
-        D = S.T @ U + np.diag(model.armature[at])
+        D = S.T @ U + np.diag(tree.armature[at])
         for k in reversed(range(at.stop - at.start)):
             found[at.start + k] = D[k, k]
             ratio = 1 / D[k, k] if D[k, k] else 0.0

@@ -10,28 +10,28 @@ from multibody.algorithms.rnea import outward_motion
 from multibody.geometry import Wrench
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
-from multibody.model.model import Model, expect_model
+from multibody.model.tree import Tree, expect_tree
 
 PARAMETERS = 10
 """Of a body: m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
 
 
-def parameters(model: Model) -> NDArray[Any]:
-    """(bodies, 10): the inertial parameters of the moving bodies, in the order of `model.bodies`.
+def parameters(tree: Tree) -> NDArray[Any]:
+    """(bodies, 10): the inertial parameters of the moving bodies, in the order of `tree.bodies`.
 
     >>> import multibody as mb
-    >>> parameters(mb.load("cart-pendulum").model)[:, 0]  # the masses
+    >>> parameters(mb.load("cart-pendulum").tree)[:, 0]  # the masses
     array([1. , 0.3])
     """
-    bodies = expect_model(model).bodies
+    bodies = expect_tree(tree).bodies
     return np.stack([body.inertia.parameters() for body in bodies]) if bodies else np.zeros((0, PARAMETERS))
 
 
-def regressor(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+def regressor(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """Y, (..., nv, 10 bodies): τ = Y(q, v, a) π + armature a, with π the rows of `parameters`, one after the other.
 
     Args:
-        model: the robot.
+        tree: the robot.
         q: (..., nq).
         v: (..., nv) in the robot's own base representation.
         a: (..., nv).
@@ -39,27 +39,27 @@ def regressor(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -
     >>> import multibody as mb
     >>> robot, rng = mb.load("planar-arm"), np.random.default_rng(0)
     >>> q, v, a = rng.standard_normal((3, 3))
-    >>> tau = regressor(robot.model, q, v, a) @ parameters(robot.model).ravel()
+    >>> tau = regressor(robot.tree, q, v, a) @ parameters(robot.tree).ravel()
     >>> bool(np.allclose(tau, robot.inverse_dynamics(q, v, a)))
     True
     """
-    left_v = base_velocity.to_left(expect_model(model), q, v)
-    left_a = base_velocity.acceleration_to_left(model, q, v, a)
-    motion = outward_motion(model, q, left_v, left_a)
-    batch, n = own_batch(q, v, a), model.nv
+    left_v = base_velocity.to_left(expect_tree(tree), q, v)
+    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
+    motion = outward_motion(tree, q, left_v, left_a)
+    batch, n = own_batch(q, v, a), tree.nv
     columns: list[NDArray[Any]] = []
-    for body in model.bodies:
+    for body in tree.bodies:
         for f in _wrenches(motion.i_o[body.index], motion.i_U[body.index]):
             entries: list[Any] = [np.zeros(batch, q.dtype)] * n
             i, wrench = body.index, f
             while i:
-                joint = model.bodies[i - 1].joint
+                joint = tree.bodies[i - 1].joint
                 part = motion.i_S[i].project(wrench)
                 for k in range(joint.kind.nv):
                     entries[joint.v.start + k] = entries[joint.v.start + k] + part[..., k]
-                wrench, i = motion.p_H[i] @ wrench, model.bodies[i - 1].parent
+                wrench, i = motion.p_H[i] @ wrench, tree.bodies[i - 1].parent
             column = np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1)
-            columns.append(base_velocity.force_from_left(model, q, column))
+            columns.append(base_velocity.force_from_left(tree, q, column))
     return stacked(columns, -1, (*batch, n, 0), q)
 
 

@@ -13,14 +13,14 @@ from multibody.geometry import Pose, Wrench
 from multibody.geometry._arrays import matvec
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
-from multibody.model.model import Model
 from multibody.model.subspace import Subspace
+from multibody.model.tree import Tree
 
 Wrenches = Mapping[str, NDArray[Any]]
 
 
 def rnea(
-    model: Model,
+    tree: Tree,
     q: NDArray[Any],
     v: NDArray[Any],
     a: NDArray[Any],
@@ -31,7 +31,7 @@ def rnea(
     """The τ that solves M(q) a + h(q, v) = τ + Σ J^T f.  [QT 72-85; RD 3.1, 3.55, §3.1]
 
     Args:
-        model: the robot.
+        tree: the robot.
         q: (..., nq).
         v: (..., nv) in the robot's own base representation.
         a: (..., nv) the time derivative of v.
@@ -41,15 +41,15 @@ def rnea(
     Returns:
         (..., nv), dual to v.
     """
-    left_v = base_velocity.to_left(model, q, v)
-    left_a = base_velocity.acceleration_to_left(model, q, v, a)
-    motion, i_f = outward_wrenches(model, q, left_v, left_a, wrenches, gravity=gravity)
+    left_v = base_velocity.to_left(tree, q, v)
+    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
+    motion, i_f = outward_wrenches(tree, q, left_v, left_a, wrenches, gravity=gravity)
     batch = own_batch(q, v, a, *(wrenches or {}).values())
-    return projected(model, q, motion.i_S, transmitted(model, motion.p_H, i_f), batch) + model.armature * a
+    return projected(tree, q, motion.i_S, transmitted(tree, motion.p_H, i_f), batch) + tree.armature * a
 
 
 def joint_wrenches(
-    model: Model,
+    tree: Tree,
     q: NDArray[Any],
     v: NDArray[Any],
     a: NDArray[Any],
@@ -60,31 +60,31 @@ def joint_wrenches(
     Its projection on the joint's motion is the joint's torque, less what turns the drive's own inertia; the rest the
     bearings carry.  [RD §3.3.2]
     """
-    left_v = base_velocity.to_left(model, q, v)
-    left_a = base_velocity.acceleration_to_left(model, q, v, a)
-    motion, i_f = outward_wrenches(model, q, left_v, left_a, wrenches)
-    i_f = transmitted(model, motion.p_H, i_f)
+    left_v = base_velocity.to_left(tree, q, v)
+    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
+    motion, i_f = outward_wrenches(tree, q, left_v, left_a, wrenches)
+    i_f = transmitted(tree, motion.p_H, i_f)
     batch = own_batch(q, v, a, *(wrenches or {}).values())
     return stacked([np.broadcast_to(f.vector, (*batch, 6)) for f in i_f[1:]], -2, (*batch, 0, 6), q)
 
 
-def transmitted(model: Model, p_H: Sequence[Pose], i_f: Sequence[Wrench]) -> list[Wrench]:
+def transmitted(tree: Tree, p_H: Sequence[Pose], i_f: Sequence[Wrench]) -> list[Wrench]:
     """The wrench that each joint passes on to its child, in the child's frame, from those on the bodies.  [QT 72-73]"""
     i_f = list(i_f)
-    for i, p, _ in model.inward():
+    for i, p, _ in tree.inward():
         if p:
             i_f[p] = i_f[p] + p_H[i] @ i_f[i]
     return i_f
 
 
 def projected(
-    model: Model, q: NDArray[Any], i_S: Sequence[Subspace], i_f: Sequence[Wrench], batch: tuple[int, ...]
+    tree: Tree, q: NDArray[Any], i_S: Sequence[Subspace], i_f: Sequence[Wrench], batch: tuple[int, ...]
 ) -> NDArray[Any]:
     """(..., nv): what the joints feel of the wrenches that they pass on, in the robot's own base representation."""
-    tau = VelocityParts(model)
-    for i, _, body in model.inward():
+    tau = VelocityParts(tree)
+    for i, _, body in tree.inward():
         tau.add(body.joint, i_S[i].project(i_f[i]))
-    return base_velocity.force_from_left(model, q, tau.vector(batch))
+    return base_velocity.force_from_left(tree, q, tau.vector(batch))
 
 
 class Motion(NamedTuple):
@@ -101,13 +101,13 @@ class Motion(NamedTuple):
     i_o: list[NDArray[Any]]
 
 
-def outward_motion(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any], *, gravity: bool = True) -> Motion:
+def outward_motion(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any], *, gravity: bool = True) -> Motion:
     """The motion of the bodies, from the world outward; v and a have their bases in "left".  [QT 76-85]"""
-    ground = -_parts.gravity(model, q) if gravity else np.zeros(3, q.dtype)
+    ground = -_parts.gravity(tree, q) if gravity else np.zeros(3, q.dtype)
     none = Subspace.constant(np.zeros((6, 0)), q)
     motion = Motion([Pose.identity()], [none], [np.zeros(3)], [np.zeros(3)], [np.zeros((3, 3))], [ground])
     p_H, i_S, i_w, i_w_dot, i_U, i_o = motion
-    for _, p, body in model.outward():
+    for _, p, body in tree.outward():
         joint = body.joint
         p_H_i, S = joint.pose(q), joint.subspace(q)
         i_v_pi, i_a_pi = S @ v[..., joint.v], S @ a[..., joint.v]
@@ -128,7 +128,7 @@ def outward_motion(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[An
 
 
 def outward_wrenches(
-    model: Model,
+    tree: Tree,
     q: NDArray[Any],
     v: NDArray[Any],
     a: NDArray[Any],
@@ -137,23 +137,23 @@ def outward_wrenches(
     gravity: bool = True,
 ) -> tuple[Motion, list[Wrench]]:
     """The motion of the bodies, and the wrench i_f that each needs for its own.  [QT 72-73]"""
-    motion = outward_motion(model, q, v, a, gravity=gravity)
+    motion = outward_motion(tree, q, v, a, gravity=gravity)
     i_f = [Wrench.zero()]
-    for i, _, body in model.outward():
+    for i, _, body in tree.outward():
         i_f.append(Moments.of(body.inertia).wrench(motion.i_o[i], motion.i_U[i]))
-    for i, i_f_ext in external(model, q, wrenches).items():
+    for i, i_f_ext in external(tree, q, wrenches).items():
         i_f[i] = i_f[i] - i_f_ext
     return motion, i_f
 
 
-def external(model: Model, q: NDArray[Any], wrenches: Wrenches | None) -> dict[int, Wrench]:
+def external(tree: Tree, q: NDArray[Any], wrenches: Wrenches | None) -> dict[int, Wrench]:
     """The sum of the given wrenches on each body, in its frame; those on the world do nothing.
 
     [MDN 58-60; RD 3.49-3.51, §3.5.3]
     """
-    given = [(*model.frame(name), f) for name, f in (wrenches or {}).items()]
-    path = {k for i, _, _ in given for k in model.support(i)}
-    W_H = kinematics.poses(model, q, path)
+    given = [(*tree.frame(name), f) for name, f in (wrenches or {}).items()]
+    path = {k for i, _, _ in given for k in tree.support(i)}
+    W_H = kinematics.poses(tree, q, path)
     total: dict[int, Wrench] = {}
     for i, i_H_F, f in given:
         W_H_i = W_H[i]

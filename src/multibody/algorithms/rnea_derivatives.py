@@ -29,8 +29,7 @@ from multibody.algorithms.crba import Composite
 from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
-from multibody.model.model import Model
-from multibody.model.structure import Body
+from multibody.model.tree import Body, Tree
 
 
 @dataclass
@@ -46,7 +45,7 @@ class Direction:
 
 
 def rnea_derivatives(
-    model: Model,
+    tree: Tree,
     q: NDArray[Any],
     v: NDArray[Any],
     a: NDArray[Any],
@@ -57,32 +56,30 @@ def rnea_derivatives(
     the numbers of v and a held.
 
     Args:
-        model: the robot.
+        tree: the robot.
         q: (..., nq).
         v: (..., nv) in the robot's own base representation.
         a: (..., nv).
     """
-    left_v = base_velocity.to_left(model, q, v)
-    left_a = base_velocity.acceleration_to_left(model, q, v, a)
-    by_q, by_v, by_a, tau = _left(model, q, left_v, left_a)
-    batch, n = own_batch(q, v, a), model.nv
+    left_v = base_velocity.to_left(tree, q, v)
+    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
+    by_q, by_v, by_a, tau = _left(tree, q, left_v, left_a)
+    batch, n = own_batch(q, v, a), tree.nv
     full = [dense([[m.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for m in (by_q, by_v, by_a)]
     dq, dv, M = full
-    for joint in model.bases:
+    for joint in tree.bases:
         force = np.stack([np.broadcast_to(tau[k], batch) for k in range(joint.v.start, joint.v.stop)], axis=-1)
-        maps = base_derivatives.maps(joint, q, left_v[..., joint.v], left_a[..., joint.v], force, model.velocity)
+        maps = base_derivatives.maps(joint, q, left_v[..., joint.v], left_a[..., joint.v], force, tree.velocity)
         dq, dv, M = base_derivatives.changed(dq, dv, M, maps, joint.v)
-    return dq, dv, M + np.diag(model.armature)
+    return dq, dv, M + np.diag(tree.armature)
 
 
-def _left(
-    model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
-) -> tuple[Entries, Entries, Entries, list[Any]]:
+def _left(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> tuple[Entries, Entries, Entries, list[Any]]:
     """The derivatives and τ with bases in "left"; entries that are absent are zero."""
-    p_H, directions, composites, flows, i_f = _outward(model, q, v, a)
+    p_H, directions, composites, flows, i_f = _outward(tree, q, v, a)
     by_q, by_v, by_a = {}, {}, {}
-    tau: list[Any] = [None] * model.nv
-    for i, p, _ in model.inward():
+    tau: list[Any] = [None] * tree.nv
+    for i, p, _ in tree.inward():
         I, B, f = composites[i], flows[i], i_f[i]
         own = directions[i]
         for d in own:
@@ -101,7 +98,7 @@ def _left(
                     add_entry(by_a, d.index, e.index, paired(e.S, momentum))
                 elif e.stage < d.stage:
                     _pair(by_q, by_v, by_a, d, e, around, momentum, pushed, dragged)
-            for j, H in _way(model, p_H, i):
+            for j, H in _way(tree, p_H, i):
                 around, momentum, pushed, dragged = H @ around, H @ momentum, H @ pushed, H @ dragged
                 for e in directions[j]:
                     _pair(by_q, by_v, by_a, d, e, around, momentum, pushed, dragged)
@@ -134,15 +131,15 @@ def _pair(
 
 
 def _outward(
-    model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
+    tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
 ) -> tuple[list[Pose], list[list[Direction]], list[Composite], list[Flow], list[Wrench]]:
     """Of every body: its place, its directions, and its own inertia, flow and wrench."""
     i_v = [Twist.zero()]
-    i_a = [Twist._trusted(-gravity(model, q), np.zeros(3, q.dtype))]
+    i_a = [Twist._trusted(-gravity(tree, q), np.zeros(3, q.dtype))]
     p_H, directions = [Pose.identity()], [[]]
     none = Moments(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
     composites, flows, i_f = [Composite(*none)], [Flow(np.zeros(3), np.zeros((3, 3)))], [Wrench.zero()]
-    for _, p, body in model.outward():
+    for _, p, body in tree.outward():
         p_H_i = body.joint.pose(q)
         before_v, before_a = p_H_i.pull(i_v[p]), p_H_i.pull(i_a[p])
         found: list[Direction] = []
@@ -180,10 +177,10 @@ def _stages(body: Body) -> list[list[int]]:
     return [*([k] for k in held), rest] if held else [rest]
 
 
-def _way(model: Model, p_H: list[Pose], i: int) -> Iterator[tuple[int, Pose]]:
+def _way(tree: Tree, p_H: list[Pose], i: int) -> Iterator[tuple[int, Pose]]:
     """(j, j_H_below) of the bodies from the parent of i to the world."""
-    while model.bodies[i - 1].parent:
-        j = model.bodies[i - 1].parent
+    while tree.bodies[i - 1].parent:
+        j = tree.bodies[i - 1].parent
         yield j, p_H[i]
         i = j
 

@@ -12,7 +12,7 @@ from multibody.algorithms.rnea import Wrenches
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, dot, floats, is_traced
 from multibody.model import configuration
-from multibody.model.model import Model, expect_model
+from multibody.model.tree import Tree, expect_tree
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class SoftContact:
         grip = -self.friction * (normal / speed)[..., None] * across
         return np.concatenate([grip, normal[..., None]], axis=-1)
 
-    def wrenches(self, model: Model, frames: Sequence[str], q: ArrayLike, v: ArrayLike) -> Wrenches:
+    def wrenches(self, tree: Tree, frames: Sequence[str], q: ArrayLike, v: ArrayLike) -> Wrenches:
         """The forces at the origins of frames, {frame: (..., 6)}, as the dynamics of a robot take them.
 
         Args:
-            model: the robot.
+            tree: the robot.
             frames: their names.
             q: (..., nq).
             v: (..., nv).
@@ -66,19 +66,19 @@ class SoftContact:
         >>> robot = mb.load("quadruped")
         >>> q = robot.home()
         >>> q[2] -= robot.pose("foot-lf", q).position[2] + 0.01  # a foot 1 cm in the ground
-        >>> SoftContact().wrenches(robot.model, ["foot-lf"], q, np.zeros(robot.nv))["foot-lf"].round(6) + 0.0
+        >>> SoftContact().wrenches(robot.tree, ["foot-lf"], q, np.zeros(robot.nv))["foot-lf"].round(6) + 0.0
         array([ 0., 0., 200., 0., 0., 0.])
         """
         if isinstance(frames, str) or not isinstance(frames, Iterable):
             raise InputError(f"frames: expected a list of names, got {frames!r}")
-        q, v = configuration.sized(expect_model(model), q, "q"), configuration.sized(model, v, "v")
+        q, v = configuration.sized(expect_tree(tree), q, "q"), configuration.sized(tree, v, "v")
         if not is_traced(q):
-            configuration.check_units(model, q)
+            configuration.check_units(tree, q)
         batch_shape("q, v", (q, 1), (v, 1))
         found = {}
         for frame in frames:
-            velocity = kinematics.velocity(model, frame, q, v, "mixed")[..., :3]
-            force = self.force(kinematics.pose(model, frame, q).position, velocity)
+            velocity = kinematics.velocity(tree, frame, q, v, "mixed")[..., :3]
+            force = self.force(kinematics.pose(tree, frame, q).position, velocity)
             found[frame] = np.concatenate([force, np.zeros_like(force)], axis=-1)
         return found
 

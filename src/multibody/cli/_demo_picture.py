@@ -35,7 +35,7 @@ def _air(axes: Any, robot: Robot, flight: Flight) -> None:
     """The robot from its right, as sticks from joint to joint, and the path of its centre of mass."""
     chosen = np.linspace(0, len(flight.time) - 1, SNAPSHOTS).round().astype(int)
     poses = robot.poses(flight.q[chosen])
-    sticks = [(robot.bodies[p - 1].name, body.name) for _, p, body in robot.model.outward() if p]
+    sticks = [(robot.bodies[p - 1].name, body.name) for _, p, body in robot.model.tree.outward() if p]
     sticks += [(frame.link, frame.name) for frame in robot.model.extra_frames]
     for start, end in sticks:
         line = np.stack([poses[start].position, poses[end].position], axis=1)[..., [0, 2]]

@@ -60,7 +60,7 @@ def bench(
     if not robot.nv:
         raise InputError(f"bench: expected a robot that moves, got {robot.name!r} without any coordinate")
     frame = robot.frames[-1] if frame is None else frame
-    robot.model.frame(frame)
+    robot.model.tree.frame(frame)
     rng = np.random.default_rng(0)
     states = robot.random(rng, (batch,)), rng.standard_normal((batch, robot.nv)), rng.standard_normal((batch, robot.nv))
     names, notes = _quantities(robot)

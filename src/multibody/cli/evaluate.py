@@ -67,7 +67,7 @@ def _computed(robot: Robot, state: dict[str, Any], frame: str | None, representa
     with working("computing") as say:
         for request in requests:
             say(f"computing {request.name.replace('_', ' ')}")
-            results[request.name] = request.function(robot.model)(*(state[name] for name in request.inputs()))
+            results[request.name] = request.function(robot.tree)(*(state[name] for name in request.inputs()))
     return results
 
 

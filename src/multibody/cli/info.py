@@ -64,9 +64,9 @@ def _totals(robot: Robot) -> Table:
     grid.add_row("mass", f"{number(robot.mass)} kg")
     if robot.mass:
         where = "at home" if model.home is not None else "at the neutral configuration"
-        grid.add_row("centre of mass", f"{vector(centroidal.center_of_mass(robot.model, robot.home()))} m, {where}")
+        grid.add_row("centre of mass", f"{vector(centroidal.center_of_mass(robot.tree, robot.home()))} m, {where}")
     grid.add_row("gravity", f"{vector(model.gravity)} m/s²")
-    if robot.model.floating:
+    if robot.model.tree.floating:
         grid.add_row("base velocity", model.velocity)
     grid.add_row("frames", f"{len(robot.frames)}, the last is {robot.frames[-1]}")
     if model.equalities:

@@ -85,7 +85,7 @@ def from_robot(
             f"{robot.name}: {', '.join(clash)} would be a coordinate or velocity and a number of the robot"
         )
     units = quaternions(robot, q)
-    (F,) = formulas(lambda x: (configuration.rate_matrix(robot.model, x),), q)
+    (F,) = formulas(lambda x: (configuration.rate_matrix(robot.tree, x),), q)
     return System(
         name or robot.name,
         q,

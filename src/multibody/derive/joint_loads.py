@@ -20,7 +20,7 @@ from multibody.robot import Robot
 def torques(model: Model, v: Sequence[sp.Symbol], forces: str = "joints") -> list[Load]:
     """A generalized force tau_k along each velocity; along those of a floating base only for "all".  [RD 3.55]"""
     choice(forces, "forces", ("joints", "all", "none"))
-    bases = {k for base in model.bases for k in range(base.v.start, base.v.stop)} if forces == "joints" else set()
+    bases = {k for base in model.tree.bases for k in range(base.v.start, base.v.stop)} if forces == "joints" else set()
     if forces == "none":
         return []
     rest = [k for k in range(len(v)) if k not in bases]
@@ -63,7 +63,7 @@ def passive_loads(model: Model, q: Sequence[sp.Symbol], v: Sequence[sp.Symbol]) 
         act = joint.passive
         if not (act.damping or act.friction or act.stiffness):
             continue
-        if model.is_base(joint) or (act.stiffness and not has_rates(joint)):
+        if model.tree.is_base(joint) or (act.stiffness and not has_rates(joint)):
             raise InputError(f"{model.name}: the spring or damper of the joint {joint.name!r} has no formula here")
         ratio, offset = (1, 0) if joint.mimic is None else (exact(joint.mimic.ratio), exact(joint.mimic.offset))
         for k in range(joint.v.start, joint.v.stop):

@@ -18,7 +18,6 @@ from multibody.derive.loads import Spring
 from multibody.derive.methods import METHODS, equations
 from multibody.derive.system import System
 from multibody.errors import InputError
-from multibody.model.parametric import with_values
 
 STATES = 3
 RUNS = 3
@@ -136,7 +135,7 @@ def from_algorithms(equations: Equations) -> float | None:
         inertias, positions, gravity = (
             numeric(x, values) for x in (system.tree.inertias, system.tree.positions, system.tree.gravity)
         )
-        model = with_values(robot.model, inertias, positions=positions, gravity=gravity[:, 0])
+        model = robot.tree.with_values(inertias, positions=positions, gravity=gravity[:, 0])
         q, v, a = (np.array([values[x] for x in part]) for part in (system.q, system.v, system.a))
         expected = rnea.rnea(model, q, v, a) + numeric(_springs(system), values)[:, 0]
         found = numeric(equations.inertial, values)[:, 0]

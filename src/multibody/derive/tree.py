@@ -11,7 +11,7 @@ import sympy as sp
 from multibody.derive.symbols import expression, matrix, vector
 from multibody.derive.tracing import exact
 from multibody.errors import InputError
-from multibody.model.structure import Body
+from multibody.model.tree import Body
 from multibody.robot import Robot
 
 GROUPS = ("masses", "centers", "inertias", "lengths", "gravity")

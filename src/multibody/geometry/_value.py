@@ -150,3 +150,10 @@ def need(x: object, kind: type[V]) -> V:
 def own(array: NDArray[Any]) -> NDArray[Any]:
     """A copy that the value may keep: what the caller does to its array later must not reach a frozen value."""
     return array if is_traced(array) else array.copy()
+
+
+def owned(value: V) -> V:
+    """The value on arrays that nobody else can write to: a copy, unless they are so already."""
+    if all(is_traced(a) or (a.base is None and not a.flags.writeable) for a in value._arrays()):
+        return value
+    return value._map(lambda array, _: own(array))

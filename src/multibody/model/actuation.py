@@ -12,6 +12,7 @@ from multibody.model.configuration import sized
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
 from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
 def motors(model: Model) -> tuple[Actuator, ...]:
@@ -41,7 +42,7 @@ def selection(model: Model) -> NDArray[Any]:
     return S
 
 
-def passive(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
+def passive(tree: Tree, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     """The generalized forces of damping, dry friction and springs in the joints, (..., nv), as they act on the robot.
 
     Damping and friction take energy out: their power with v is never positive. Dry friction has the sign of each
@@ -49,7 +50,7 @@ def passive(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     its rest: lengths in the joint's frame on the parent, angles the shortest way round.
 
     Args:
-        model: the robot.
+        tree: the robot.
         q: (..., nq).
         v: (..., nv), the velocity of a floating base written as the robot does.
 
@@ -58,14 +59,14 @@ def passive(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     >>> from multibody.model.joints import Revolute
     >>> b = Builder("door").body("wall").body("door")
     >>> _ = b.joint("hinge", Revolute("z"), parent="wall", child="door", passive=Passive(damping=0.5, stiffness=2.0))
-    >>> passive(b.model(), [0.1], [0.4])
+    >>> passive(b.model().tree, [0.1], [0.4])
     array([-0.4])
     """
-    q, v = sized(model, q, "q"), sized(model, v, "v")
+    q, v = sized(tree, q, "q"), sized(tree, v, "v")
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    left_v = base_velocity.to_left(model, q, v)
-    parts = {j.v.start: np.zeros_like(left_v[..., j.v]) for j in model.joints}
-    for joint in model.joints:
+    left_v = base_velocity.to_left(tree, q, v)
+    parts = {j.v.start: np.zeros_like(left_v[..., j.v]) for j in tree.joints}
+    for joint in tree.joints:
         if _has_forces(joint):
             ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
             force = _force(joint, joint.coordinates(q), joint.rates(left_v))
@@ -73,7 +74,7 @@ def passive(model: Model, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     if not parts:
         return np.zeros((*batch, 0), v.dtype)
     tau = np.concatenate([np.broadcast_to(parts[k], (*batch, parts[k].shape[-1])) for k in sorted(parts)], axis=-1)
-    return base_velocity.force_from_left(model, q, tau)
+    return base_velocity.force_from_left(tree, q, tau)
 
 
 def _velocities(joint: Joint) -> range:

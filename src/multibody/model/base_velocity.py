@@ -12,45 +12,45 @@ from numpy.typing import NDArray
 
 from multibody.geometry import representations
 from multibody.model.joint import Joint
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
-def to_left(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def to_left(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """The velocity with every base in the representation "left"."""
-    return _replaced(model, v, lambda j, x: representations.velocity(_pose(j, q), x, model.velocity, "left"))
+    return _replaced(tree, v, lambda j, x: representations.velocity(_pose(j, q), x, tree.velocity, "left"))
 
 
-def from_left(model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def from_left(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `to_left`."""
-    return _replaced(model, v, lambda j, x: representations.velocity(_pose(j, q), x, "left", model.velocity))
+    return _replaced(tree, v, lambda j, x: representations.velocity(_pose(j, q), x, "left", tree.velocity))
 
 
-def acceleration_to_left(model: Model, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+def acceleration_to_left(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """The acceleration v' with every base in the representation "left"; v is the robot's.  [MDN 52-55]"""
     return _replaced(
-        model,
+        tree,
         a,
-        lambda j, x: representations.acceleration(_pose(j, q), v[..., j.v], x, model.velocity, "left"),
+        lambda j, x: representations.acceleration(_pose(j, q), v[..., j.v], x, tree.velocity, "left"),
     )
 
 
-def acceleration_from_left(model: Model, q: NDArray[Any], left_v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
+def acceleration_from_left(tree: Tree, q: NDArray[Any], left_v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `acceleration_to_left`; left_v is the velocity in "left" too."""
     return _replaced(
-        model,
+        tree,
         a,
-        lambda j, x: representations.acceleration(_pose(j, q), left_v[..., j.v], x, "left", model.velocity),
+        lambda j, x: representations.acceleration(_pose(j, q), left_v[..., j.v], x, "left", tree.velocity),
     )
 
 
-def force_to_left(model: Model, q: NDArray[Any], tau: NDArray[Any]) -> NDArray[Any]:
+def force_to_left(tree: Tree, q: NDArray[Any], tau: NDArray[Any]) -> NDArray[Any]:
     """Generalized forces, dual to velocities: their power stays.  [MDN 58-60]"""
-    return _replaced(model, tau, lambda j, x: representations.wrench(_pose(j, q), x, model.velocity, "left"))
+    return _replaced(tree, tau, lambda j, x: representations.wrench(_pose(j, q), x, tree.velocity, "left"))
 
 
-def force_from_left(model: Model, q: NDArray[Any], tau: NDArray[Any]) -> NDArray[Any]:
+def force_from_left(tree: Tree, q: NDArray[Any], tau: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `force_to_left`."""
-    return _replaced(model, tau, lambda j, x: representations.wrench(_pose(j, q), x, "left", model.velocity))
+    return _replaced(tree, tau, lambda j, x: representations.wrench(_pose(j, q), x, "left", tree.velocity))
 
 
 def between(joint: Joint, q: NDArray[Any], source: str, target: str) -> NDArray[Any]:
@@ -63,14 +63,14 @@ def change(joint: Joint, x: NDArray[Any], twist: NDArray[Any], source: str, targ
     return representations.velocity(joint.kind.pose(x), twist, source, target)
 
 
-def columns_from_left(model: Model, q: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
+def columns_from_left(tree: Tree, q: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
     """A matrix (..., m, nv) that multiplies left velocities, made to multiply the robot's.  [MDN 75-76]"""
-    if model.velocity == "left" or not model.bases:
+    if tree.velocity == "left" or not tree.bases:
         return J
     parts, at = [], 0
-    for joint in model.bases:
+    for joint in tree.bases:
         parts.append(J[..., :, at : joint.v.start])
-        parts.append(np.matmul(J[..., :, joint.v], between(joint, q, model.velocity, "left")))
+        parts.append(np.matmul(J[..., :, joint.v], between(joint, q, tree.velocity, "left")))
         at = joint.v.stop
     return np.concatenate([*parts, J[..., :, at:]], axis=-1)
 
@@ -80,12 +80,12 @@ def _pose(joint: Joint, q: NDArray[Any]) -> Any:
     return joint.kind.pose(q[..., joint.q])
 
 
-def _replaced(model: Model, x: NDArray[Any], change: Any) -> NDArray[Any]:
+def _replaced(tree: Tree, x: NDArray[Any], change: Any) -> NDArray[Any]:
     """x with the part of every base changed; when bases are in "left", as it is."""
-    if model.velocity == "left" or not model.bases:
+    if tree.velocity == "left" or not tree.bases:
         return x
     parts, at = [], 0
-    for joint in model.bases:
+    for joint in tree.bases:
         parts.append(x[..., at : joint.v.start])
         parts.append(change(joint, x[..., joint.v]))
         at = joint.v.stop

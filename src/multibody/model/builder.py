@@ -14,8 +14,9 @@ from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint, Limits, Mimic, Passive
 from multibody.model.joints import Floating, Kind
 from multibody.model.link import Frame, Geometry, Link
-from multibody.model.model import GRAVITY, Model, unknown
+from multibody.model.model import GRAVITY, Model
 from multibody.model.shapes import Shape, Solid
+from multibody.model.tree import unknown
 
 BASE = "floating_base"
 """The name of the joint between the world and a floating base."""

@@ -15,7 +15,7 @@ from multibody.geometry import quaternions, rates
 from multibody.geometry._arrays import at, batch_of, block_matrix, choice, eye_like, first, floats, generator, numbers
 from multibody.model import base_velocity
 from multibody.model.joint import Joint
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 UNIT_WITHIN = 1e-6
 """How far the length of a quaternion in q may be from 1."""
@@ -23,40 +23,40 @@ LIMIT_WITHIN = 1e-9
 """How far past its limit a coordinate may be, for rounding."""
 
 
-def neutral(model: Model) -> NDArray[Any]:
+def neutral(tree: Tree) -> NDArray[Any]:
     """(nq,): all joints at zero, quaternions at the identity."""
-    return _joined([joint.kind.neutral() for joint in _own(model)], ())
+    return _joined([joint.kind.neutral() for joint in _own(tree)], ())
 
 
-def random(model: Model, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> NDArray[Any]:
+def random(tree: Tree, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> NDArray[Any]:
     """(..., nq): uniform within the limits, quaternions uniform over rotations."""
     batch_of(batch)
     generator(rng)
-    parts = [j.kind.random(rng, model.lower[j.q], model.upper[j.q], batch) for j in _own(model)]
+    parts = [j.kind.random(rng, tree.lower[j.q], tree.upper[j.q], batch) for j in _own(tree)]
     return _joined(parts, batch)
 
 
-def integrate(model: Model, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
+def integrate(tree: Tree, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
     """The configuration after moving at the velocity dv for one unit of time.  [MDN 77-79; From 59]
 
     Joints move on their group. A base moves on SE(3) when its velocity is "left" or "right", and with position and
     rotation apart when it is "kindr" or "mixed".
     """
-    return _each(model, lambda j, x, d: _base(model, j).integrate(x, d), (q, "q"), (dv, "v"))
+    return _each(tree, lambda j, x, d: _base(tree, j).integrate(x, d), (q, "q"), (dv, "v"))
 
 
-def difference(model: Model, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
+def difference(tree: Tree, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
     """The dv, the shortest, with integrate(q0, dv) = q1."""
-    return _each(model, lambda j, x0, x1: _base(model, j).difference(x0, x1), (q0, "q"), (q1, "q"))
+    return _each(tree, lambda j, x0, x1: _base(tree, j).difference(x0, x1), (q0, "q"), (q1, "q"))
 
 
-def interpolate(model: Model, q0: NDArray[Any], q1: NDArray[Any], t: ArrayLike) -> NDArray[Any]:
+def interpolate(tree: Tree, q0: NDArray[Any], q1: NDArray[Any], t: ArrayLike) -> NDArray[Any]:
     """q0 at t = 0, q1 at t = 1, the shortest way at a constant velocity; t of any batch shape."""
-    way = difference(model, q0, q1)
-    return integrate(model, q0, way * numbers(t, "t", way)[..., None])
+    way = difference(tree, q0, q1)
+    return integrate(tree, q0, way * numbers(t, "t", way)[..., None])
 
 
-def normalize(model: Model, q: NDArray[Any]) -> NDArray[Any]:
+def normalize(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """The same with quaternions of length one."""
 
     def unit(joint: Joint, x: NDArray[Any]) -> NDArray[Any]:
@@ -65,36 +65,36 @@ def normalize(model: Model, q: NDArray[Any]) -> NDArray[Any]:
             return x
         return np.concatenate([x[..., : where.start], quaternions.normalize(x[..., where]), x[..., where.stop :]], -1)
 
-    return _each(model, unit, (q, "q"))
+    return _each(tree, unit, (q, "q"))
 
 
-def check(model: Model, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
+def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
     """q as an array, when it is a configuration of the robot.
 
     Raises:
         InputError: that names the sample and the joint, when q has the wrong shape, is not finite, holds a quaternion
             that is not a unit, or (unless limits=False) is past a limit.
     """
-    q = sized(model, q, "q")
+    q = sized(tree, q, "q")
     bad = ~np.isfinite(q)
     if bad.any():
         *index, k = first(bad)
-        raise InputError(f"q{at(tuple(index))}: expected finite numbers, got {q[(*index, k)]} {coordinate(model, k)}")
-    check_units(model, q)
+        raise InputError(f"q{at(tuple(index))}: expected finite numbers, got {q[(*index, k)]} {coordinate(tree, k)}")
+    check_units(tree, q)
     if limits:
-        past = (q < model.lower - LIMIT_WITHIN) | (q > model.upper + LIMIT_WITHIN)
+        past = (q < tree.lower - LIMIT_WITHIN) | (q > tree.upper + LIMIT_WITHIN)
         if past.any():
             *index, k = first(past)
             raise InputError(
-                f"q{at(tuple(index))}: {q[(*index, k)]:.9g} {coordinate(model, k)} is past its limits "
-                f"{model.lower[k]:.9g} and {model.upper[k]:.9g}"
+                f"q{at(tuple(index))}: {q[(*index, k)]:.9g} {coordinate(tree, k)} is past its limits "
+                f"{tree.lower[k]:.9g} and {tree.upper[k]:.9g}"
             )
     return q
 
 
-def check_units(model: Model, q: NDArray[Any]) -> None:
+def check_units(tree: Tree, q: NDArray[Any]) -> None:
     """Refuse quaternions in q that are not units; what is not a number passes, as data."""
-    for joint in _own(model):
+    for joint in _own(tree):
         if joint.kind.quaternion is not None:
             length = np.linalg.norm(q[..., joint.q][..., joint.kind.quaternion], axis=-1)
             off = (np.abs(length - 1) > UNIT_WITHIN) & np.isfinite(length)
@@ -106,10 +106,10 @@ def check_units(model: Model, q: NDArray[Any]) -> None:
                 )
 
 
-def sized(model: Model, x: ArrayLike, what: str) -> NDArray[Any]:
+def sized(tree: Tree, x: ArrayLike, what: str) -> NDArray[Any]:
     """x as floats of shape (..., nq) for "q", (..., nv) for velocities and what is dual to them."""
     array = floats(x, what)
-    n, other = (model.nq, model.nv) if what.startswith("q") else (model.nv, model.nq)
+    n, other = (tree.nq, tree.nv) if what.startswith("q") else (tree.nv, tree.nq)
     if array.ndim and array.shape[-1] == n:
         return array
     kind = "nq coordinates" if what.startswith("q") else "nv velocities, accelerations or forces"
@@ -119,33 +119,33 @@ def sized(model: Model, x: ArrayLike, what: str) -> NDArray[Any]:
             f"; {other} is its {'nv' if what.startswith('q') else 'nq'}: coordinates and velocities differ in number "
             "where there are quaternions"
         )
-    raise InputError(f"{model.name}: {what} needs the shape (..., {n}), its {kind}, got {array.shape}{hint}")
+    raise InputError(f"{tree.name}: {what} needs the shape (..., {n}), its {kind}, got {array.shape}{hint}")
 
 
-def coordinate(model: Model, k: int) -> str:
+def coordinate(tree: Tree, k: int) -> str:
     """How a message names the k-th coordinate."""
-    joint = next(j for j in _own(model) if j.q.start <= k < j.q.stop)
+    joint = next(j for j in _own(tree) if j.q.start <= k < j.q.stop)
     return f"at joint {joint.name!r}" + (f" (coordinate {k - joint.q.start})" if joint.nq > 1 else "")
 
 
-def rate_matrix(model: Model, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
+def rate_matrix(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
     """F(q), (..., nq, nv): q' = F(q) v.  [Kindr §Coordinate Rates; RD 2.262; MDN 78-79]
 
     Args:
-        model: the robot.
+        tree: the robot.
         q: (..., nq).
         base: how the rotation of a floating base is written in q': "quaternion", or a name of
             `geometry.rates.ORIENTATIONS` such as "euler-zyx", for Euler-angle bases: F then has as many rows as that
             parameterisation makes of q.
     """
     _known(base)
-    return _blocks([_rates(model, joint, q, base)[0] for joint in _own(model)], q)
+    return _blocks([_rates(tree, joint, q, base)[0] for joint in _own(tree)], q)
 
 
-def rate_inverse(model: Model, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
+def rate_inverse(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
     """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
     _known(base)
-    return _blocks([_rates(model, joint, q, base)[1] for joint in _own(model)], q)
+    return _blocks([_rates(tree, joint, q, base)[1] for joint in _own(tree)], q)
 
 
 def _known(base: str) -> None:
@@ -153,22 +153,22 @@ def _known(base: str) -> None:
     choice(base, "base, a parameterisation of an orientation", rates.ORIENTATIONS)
 
 
-def _rates(model: Model, joint: Joint, q: NDArray[Any], base: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def _rates(tree: Tree, joint: Joint, q: NDArray[Any], base: str) -> tuple[NDArray[Any], NDArray[Any]]:
     x = joint.coordinates(q)
-    if not model.is_base(joint):
+    if not tree.is_base(joint):
         return joint.kind.rate_matrix(x), joint.kind.rate_inverse(x)
     # the base: position and B_w_IB (Kindr), then to the robot's own representation
     chi = rates.parameters(base, joint.kind.pose(x).rotation) if base != "quaternion" else x[..., 3:]
     one = np.broadcast_to(eye_like(x, 3), (*x.shape[:-1], 3, 3))
     F = block_matrix([[one, 0], [0, rates.angular_inverse(base, chi, frame="B")]])
     back = block_matrix([[one, 0], [0, rates.angular(base, chi, frame="B")]])
-    kindr = base_velocity.between(joint, q, model.velocity, "kindr")
-    return np.matmul(F, kindr), np.matmul(base_velocity.between(joint, q, "kindr", model.velocity), back)
+    kindr = base_velocity.between(joint, q, tree.velocity, "kindr")
+    return np.matmul(F, kindr), np.matmul(base_velocity.between(joint, q, "kindr", tree.velocity), back)
 
 
-def _own(model: Model) -> list[Joint]:
+def _own(tree: Tree) -> list[Joint]:
     """The joints with coordinates of their own, in the order of q."""
-    return sorted((j for j in model.joints if j.mimic is None), key=lambda j: j.q.start)
+    return sorted((j for j in tree.joints if j.mimic is None), key=lambda j: j.q.start)
 
 
 class _Kindr:
@@ -205,18 +205,18 @@ class _Right:
         return base_velocity.change(self.joint, x0, self.joint.kind.difference(x0, x1), "left", "right")
 
 
-def _base(model: Model, joint: Joint) -> Any:
+def _base(tree: Tree, joint: Joint) -> Any:
     """What integrates a joint: its kind, or for a base what its representation asks for."""
-    if not model.is_base(joint) or model.velocity == "left":
+    if not tree.is_base(joint) or tree.velocity == "left":
         return joint.kind
-    if model.velocity == "right":
+    if tree.velocity == "right":
         return _Right(joint)
-    return _Kindr(joint, "B" if model.velocity == "kindr" else "A")
+    return _Kindr(joint, "B" if tree.velocity == "kindr" else "A")
 
 
-def _each(model: Model, function: Callable[..., NDArray[Any]], *given: tuple[NDArray[Any], str]) -> NDArray[Any]:
+def _each(tree: Tree, function: Callable[..., NDArray[Any]], *given: tuple[NDArray[Any], str]) -> NDArray[Any]:
     """function(joint, part of each given array ...), put together for all joints."""
-    parts = [function(joint, *(x[..., getattr(joint, where)] for x, where in given)) for joint in _own(model)]
+    parts = [function(joint, *(x[..., getattr(joint, where)] for x, where in given)) for joint in _own(tree)]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x, _ in given))
     return _joined(parts, batch, like=given[0][0])
 

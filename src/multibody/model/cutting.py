@@ -186,7 +186,7 @@ def _without(
 
 def at_home(model: Model) -> dict[str, NDArray[Any]]:
     """The coordinates of each joint at the robot's home."""
-    q = configuration.neutral(model) if model.home is None else np.array(model.home)
+    q = configuration.neutral(model.tree) if model.home is None else np.array(model.home)
     return {joint.name: joint.coordinates(q) for joint in model.joints}
 
 

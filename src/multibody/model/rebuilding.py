@@ -1,4 +1,4 @@
-"""A robot from the numbers that kernels take as parameters: the inverse of `parametric.py`.
+"""A robot from the numbers that kernels take as parameters: the inverse of `Tree.with_values`.
 
 Kernels have bodies, links that are fixed to each other as one, and places in them; robots have links, and places there.
 """
@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
 from multibody.geometry._arrays import floats
-from multibody.model import parametric
+from multibody.model import parameters
 from multibody.model.configuration import UNIT_WITHIN
 from multibody.model.joint import Joint
 from multibody.model.model import Model
+from multibody.model.parametric_inertia import INERTIAL
+from multibody.model.tree import PLACEMENT, POSITION
 
 
 def with_parameters(
@@ -31,7 +33,7 @@ def with_parameters(
     """The robot rebuilt with the numbers of one sample of a kernel with parameters; what is not given stays.
 
     Inertias of bodies become those of the links that joints carry; links that are fixed to these are then without mass.
-    Whether a body can have an inertia is not looked at: `parametric.check_values` does.
+    Whether a body can have an inertia is not looked at: `parameters.check_values` does.
 
     Args:
         model: the robot.
@@ -44,29 +46,29 @@ def with_parameters(
 
     >>> import multibody as mb
     >>> arm = mb.load("planar-arm").model
-    >>> longer = with_parameters(arm, positions=1.5 * parametric.positions_of(arm))
-    >>> parametric.positions_of(longer)[1]
+    >>> longer = with_parameters(arm, positions=1.5 * arm.tree.positions())
+    >>> longer.tree.positions()[1]
     array([0. , 0. , 1.5])
     """
     if placements is not None and positions is not None:
         raise InputError("with_parameters: expected placements or positions, got both")
-    bodies, frames = model.bodies, {name: i_H_F for name, (_, i_H_F) in model.structure.frames.items()}
+    bodies, frames = model.bodies, {name: model.tree.frame(name)[1] for name in model.frames}
     masses = {body.name: body.inertia for body in bodies}
     p_H_j = {body.joint.name: body.joint.placement for body in bodies}
     if inertias is not None:
-        rows = _of_one(inertias, "inertias", len(bodies), parametric.INERTIAL)
+        rows = _of_one(inertias, "inertias", len(bodies), INERTIAL)
         masses = {name: _inertia_of(row, name) for name, row in zip(masses, rows, strict=True)}
     if placements is not None:
-        rows = _of_one(placements, "placements", len(bodies), parametric.PLACEMENT)
-        parametric.check_values(model, placements=rows)
+        rows = _of_one(placements, "placements", len(bodies), PLACEMENT)
+        parameters.check_values(model.tree, placements=rows)
         p_H_j = {name: _pose_of(row) for name, row in zip(p_H_j, rows, strict=True)}
     if positions is not None:
-        rows = _of_one(positions, "positions", len(bodies), parametric.POSITION)
-        parametric.check_values(model, positions=rows)
+        rows = _of_one(positions, "positions", len(bodies), POSITION)
+        parameters.check_values(model.tree, positions=rows)
         p_H_j = {name: Pose(p_H_j[name].rotation, row) for name, row in zip(p_H_j, rows, strict=True)}
     if frame_placements is not None:
-        rows = _of_one(frame_placements, "frame_placements", len(frames), parametric.PLACEMENT)
-        parametric.check_values(model, frame_placements=rows)
+        rows = _of_one(frame_placements, "frame_placements", len(frames), PLACEMENT)
+        parameters.check_values(model.tree, frame_placements=rows)
         frames = {name: _pose_of(row) for name, row in zip(frames, rows, strict=True)}
         _refuse_moved_bodies(model, frames)
 
@@ -110,7 +112,7 @@ def _inertia_of(row: NDArray[Any], name: str) -> SpatialInertia | None:
 
 
 def _pose_of(row: NDArray[Any]) -> Pose:
-    return Pose(Rotation.from_quaternion(row[parametric.POSITION :]), row[: parametric.POSITION])
+    return Pose(Rotation.from_quaternion(row[POSITION:]), row[:POSITION])
 
 
 def _refuse_moved_bodies(model: Model, frames: Mapping[str, Pose]) -> None:

@@ -45,7 +45,7 @@ def scale(model: Model, factor: float, mass: float | None = None) -> Model:
         for each in model.equalities
         if each.data
     ]
-    kinds = {joint.name: joint.kind for joint in model.structure.joints}
+    kinds = {joint.name: joint.kind for joint in model.all_joints}
     home = model.home
     if home is not None:
         factors = np.concatenate([np.ones(0), *(_coordinates(j.kind, s) for j in model.joints if j.mimic is None)])

@@ -9,7 +9,7 @@ import numpy as np
 from multibody.model.joint import Joint
 from multibody.model.joints import Helical, Kind
 from multibody.model.model import Model
-from multibody.model.structure import Body
+from multibody.model.tree import Body
 
 WIDTH = 100
 DEEPEST = 8
@@ -42,11 +42,11 @@ def tree(model: Model, rows: int = 400) -> str:
     """
     frames: dict[int, list[str]] = defaultdict(list)
     for frame in model.extra_frames:
-        frames[model.frame(frame.name)[0]].append(frame.name)
-    on_world = [link.name for link in model.links if model.frame(link.name)[0] == 0]
+        frames[model.tree.frame(frame.name)[0]].append(frame.name)
+    on_world = [link.name for link in model.links if model.tree.frame(link.name)[0] == 0]
     lines: list[tuple[str, ...]] = [("world",), *_parts("│  " if model.bodies else "   ", on_world, frames[0])]
     for body, lead, under in _drawn(model):
-        below = under + ("│  " if len(model.children(body.index)) > 1 else "   ")
+        below = under + ("│  " if len(model.tree.children(body.index)) > 1 else "   ")
         lines.append((below, lead + body.name, *_described(body)))
         lines += _parts(below, body.links[1:], frames[body.index])
     if len(lines) > rows:
@@ -56,13 +56,13 @@ def tree(model: Model, rows: int = 400) -> str:
 
 
 def _head(model: Model) -> str:
-    base = "floating" if model.floating else "fixed"
+    base = "floating" if model.tree.floating else "fixed"
     coupled = sum(joint.mimic is not None for joint in model.joints)
     parts = [
         f"{model.name}: {len(model.bodies)} {'body' if len(model.bodies) == 1 else 'bodies'} on a {base} base",
         f"nq = {model.nq}",
         f"nv = {model.nv}",
-        f"{model.mass:.5g} kg",
+        f"{model.tree.mass:.5g} kg",
     ]
     return ", ".join(parts + ([f"{coupled} coupled"] if coupled else []))
 
@@ -71,8 +71,8 @@ def _drawn(model: Model) -> list[tuple[Body, str, str]]:
     """Each body with the lines that lead to it and those that go on below it."""
     under, depth = [""], [0]
     drawn: list[tuple[Body, str, str]] = []
-    for i, p, body in model.outward():
-        siblings = model.children(p)
+    for i, p, body in model.tree.outward():
+        siblings = model.tree.children(p)
         alone = p != 0 and len(siblings) == 1
         deeper = depth[p] + (not alone)
         if alone:

@@ -10,6 +10,7 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia
 from multibody.model.joint import Joint, Limits, Mimic
 from multibody.model.link import Frame, Link
+from multibody.model.tree import Body
 
 
 class StructureError(InputError):
@@ -21,30 +22,15 @@ class StructureError(InputError):
 
 
 @dataclass(frozen=True)
-class Body:
-    """A moving rigid body: a link with a joint of its own, and all links fixed to it. Its frame i is that link's."""
-
-    index: int
-    """From 1: body 0 is the world."""
-    parent: int
-    name: str
-    joint: Joint
-    inertia: SpatialInertia
-    """i_M, of all of its links."""
-    links: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Structure:
-    """The tree that algorithms walk."""
+    """Links and joints as moving bodies with coordinates."""
 
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
     """All joints, with their coordinates, in the order of the tree; fixed ones too."""
-    frames: dict[str, tuple[int, Pose]]
+    frames: tuple[str, ...]
+    places: tuple[tuple[int, Pose], ...]
     """For every link and frame: its body and the pose i_H_frame in it."""
-    nq: int
-    nv: int
 
 
 def assemble(links: Sequence[Link], joints: Sequence[Joint], frames: Sequence[Frame]) -> Structure:
@@ -86,8 +72,7 @@ def assemble(links: Sequence[Link], joints: Sequence[Joint], frames: Sequence[Fr
             )
         index, i_H_link = place[frame.link]
         table[frame.name] = (index, i_H_link @ frame.pose)
-    nq, nv = sum(joint.nq for joint in placed), sum(joint.nv for joint in placed)
-    return Structure(bodies, placed, table, nq, nv)
+    return Structure(bodies, placed, tuple(table), tuple(table.values()))
 
 
 _ORIGIN = Pose.identity()

@@ -22,9 +22,10 @@ from multibody.model.cutting import at_home, lock, note, remove, with_home
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint, Limits, Passive
 from multibody.model.joints import Fixed
-from multibody.model.model import Model, expect_model, unknown
+from multibody.model.model import Model, expect_model
 from multibody.model.rebuilding import with_parameters
 from multibody.model.scaling import scale
+from multibody.model.tree import unknown
 
 __all__ = ["attach", "change", "lock", "payload", "remove", "rename", "scale", "with_parameters"]
 
@@ -57,11 +58,11 @@ def attach(
     if not isinstance(prefix, str):
         raise InputError(f"attach {other.name}, prefix: expected a text, got {prefix!r}")
     if other_frame is not None:
-        other.frame(other_frame)
+        other.tree.frame(other_frame)
     notes = list(other.diagnostics)
-    bases = {base.name for base in other.bases}
+    bases = {base.name for base in other.tree.bases}
     if bases:
-        other = lock(other, {base.name: base.kind.neutral() for base in other.bases})
+        other = lock(other, {base.name: base.kind.neutral() for base in other.tree.bases})
         notes.append(note(f"{other.name} has no floating base any more: it is attached to {frame!r}", "attached"))
     if prefix:
         other = _prefixed(other, prefix)
@@ -111,7 +112,7 @@ def payload(model: Model, frame: str, inertia: SpatialInertia, pose: Pose | Arra
     load = link_H_frame @ as_pose(pose) @ inertia
     old = model.link(link).inertia
     new = change(model, inertias={link: load if old is None else old + load})
-    if model.frame(frame)[0]:
+    if model.tree.frame(frame)[0]:
         return new
     fixed = Diagnostic("warning", "payload", f"the payload on {frame!r} has no effect: that frame does not move")
     return new.with_(diagnostics=(*new.diagnostics, fixed))
@@ -139,14 +140,14 @@ def rename(
     joints = _by_name("rename, joints", joints, "new name")
     of_joints = {joint.name for joint in model.description}
     for old, new in names.items():
-        if old in of_joints and old in model.structure.frames:
+        if old in of_joints and old in model.frames:
             raise InputError(f"{model.name}: {old!r} is a link or frame and a joint; rename with frames= or joints=")
-        if old not in of_joints and old not in model.structure.frames:
+        if old not in of_joints and old not in model.frames:
             every = (*model.frames, *(joint.name for joint in model.description))
             raise InputError(unknown("link, frame or joint", old, every, model.name))
         (joints if old in of_joints else frames)[old] = new
     for old in frames:
-        model.frame(old)
+        model.tree.frame(old)
     for old in joints:
         model.joint(old)
     for old, new in (*frames.items(), *joints.items(), *([(model.name, name)] if name is not None else [])):
@@ -239,7 +240,7 @@ def _by_name(what: str, given: Mapping[str, Any] | None, value: str) -> dict[str
 
 def _on_link(model: Model, frame: str) -> tuple[str, Pose]:
     """The link that a frame is on, and link_H_frame."""
-    model.frame(frame)
+    model.tree.frame(frame)
     return next(((f.link, f.pose) for f in model.extra_frames if f.name == frame), (frame, Pose.identity()))
 
 
@@ -249,9 +250,9 @@ def _base_frame(other: Model, name: str | None) -> Pose:
         children = {joint.child for joint in other.description}
         roots = [link.name for link in other.links if link.name not in children]
         roots = roots or [joint.child for joint in other.description if joint.parent is None]
-        index, pose = other.frame(roots[0])
+        index, pose = other.tree.frame(roots[0])
         return pose if index == 0 else Pose.identity()
-    index, pose = other.frame(name)
+    index, pose = other.tree.frame(name)
     if index:
         raise InputError(
             f"attach: expected an other_frame that is fixed to the base of {other.name}, {name!r} moves with the body "

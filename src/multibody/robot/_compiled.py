@@ -10,7 +10,8 @@ from multibody.compiler.config import is_eager
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, is_traced
-from multibody.model import configuration, parametric
+from multibody.model import configuration
+from multibody.model import parameters as numbers_of_robots
 from multibody.robot import derivatives, kernels
 from multibody.robot._dynamics import Wrenches, wrench_arrays
 from multibody.robot._face import Face
@@ -242,11 +243,11 @@ class Compiled(Face):
                 if name in SIZES or name in ("active", "task", "wanted", *kernels.PARAMETERS):
                     array = floats(value, name, *np.atleast_1d(inputs[name]).tolist())
                     if name in kernels.TURNED and not is_traced(array):
-                        parametric.check_units(self.model, array, name)
+                        numbers_of_robots.check_units(self.model.tree, array, name)
                     continue
-                array = configuration.sized(self.model, value, name)
+                array = configuration.sized(self.model.tree, value, name)
                 if units and name.startswith("q") and not is_traced(array):
-                    configuration.check_units(self.model, array)
+                    configuration.check_units(self.model.tree, array)
         except InputError as better:
             return better
         return error

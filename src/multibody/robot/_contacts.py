@@ -79,7 +79,7 @@ class Contacts(Face):
         ((18,), (12,))
         """
         if passive is not False and truth(passive, "passive"):
-            tau = configuration.sized(self.model, tau, "tau") + self._run("passive", (q, v), threads=threads)
+            tau = configuration.sized(self.model.tree, tau, "tau") + self._run("passive", (q, v), threads=threads)
         held = constraints_on(self.model, constraints)
         optional = _given(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         found = self._under("constrained_dynamics", held, (q, v, tau), wrenches, optional, method, out, threads)

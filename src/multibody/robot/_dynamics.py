@@ -63,7 +63,7 @@ class Dynamics(Face):
             except InputError as error:
                 raise self._explained(error, "forward_dynamics", (q, v, tau)) from None
         if truth(passive, "passive"):
-            tau = configuration.sized(self.model, tau, "tau") + self.passive(q, v, threads=threads)
+            tau = configuration.sized(self.model.tree, tau, "tau") + self.passive(q, v, threads=threads)
         return self._with_wrenches("forward_dynamics", (q, v, tau), wrenches, out, threads)
 
     def mass_matrix(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:

@@ -138,7 +138,7 @@ class Kinematics(Face):
         J = self._run(key, (q,), out, threads)
         if not is_traced(J) and not (np.abs(J) < NEARLY_SINGULAR).all():  # the plain source tells where, and raises
             with np.errstate(all="ignore"):
-                analytical_jacobian.analytical_jacobian(self.model, frame, self._q(q), rotation, position)
+                analytical_jacobian.analytical_jacobian(self.model.tree, frame, self._q(q), rotation, position)
         return J
 
     def end_effector(
@@ -199,7 +199,7 @@ class Kinematics(Face):
         """
         if isinstance(written_in, str | None) and isinstance(base, str | None):
             return self._run(("jacobian_in", frame, written_in, base), (q,), out, threads)
-        found = jacobian.jacobian_in(self.model, frame, self._q(q), written_in=written_in, base=base)
+        found = jacobian.jacobian_in(self.model.tree, frame, self._q(q), written_in=written_in, base=base)
         return handed(found, out, self.dtype)
 
     def moving_contact_velocity(
@@ -279,9 +279,9 @@ class Kinematics(Face):
         return analytical_jacobian.rank_of(self.jacobian(frame, q), coordinates, tolerance)
 
     def _q(self, q: ArrayLike) -> NDArray[Any]:
-        array = configuration.sized(self.model, q, "q")
+        array = configuration.sized(self.model.tree, q, "q")
         if not is_traced(array):
-            configuration.check_units(self.model, array)
+            configuration.check_units(self.model.tree, array)
         return array
 
     def _damped(self, key: tuple[Any, ...]) -> Any:

@@ -12,7 +12,7 @@ from multibody.tracing.differentiate import jacobian
 
 
 def _null_space_projector(constraints: ConstraintSet, q: Any) -> Any:
-    return dynamics.null_space_projector(crba(constraints.model, q), constraints.jacobian(q))
+    return dynamics.null_space_projector(crba(constraints.tree, q), constraints.jacobian(q))
 
 
 CONSTRAINED: dict[str, Quantity] = {

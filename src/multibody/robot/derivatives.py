@@ -7,8 +7,8 @@ import numpy as np
 
 from multibody.model import configuration
 from multibody.model.model import Model
-from multibody.model.parametric import placement_rates
-from multibody.robot.kernels import PARAMETERS, TURNED, Task, check_masses, content_of, with_parameters
+from multibody.model.parameters import placement_rates
+from multibody.robot.kernels import TURNED, Task, check_masses, content_of, with_parameters
 from multibody.robot.requests import TABLE, Request
 from multibody.tracing.differentiate import jacobian
 
@@ -21,11 +21,11 @@ def task(model: Model, request: Request, parameters: Sequence[str] = ()) -> Task
     """
     own = request.inputs()
     inputs = (*own, *parameters)
-    lengths: dict[str, Any] = request.lengths(model) | {name: PARAMETERS[name](model) for name in parameters}
+    lengths: dict[str, Any] = request.lengths(model) | {name: model.tree.parameter_shapes[name] for name in parameters}
     unchecked = [request] if TABLE[request.name].solves and "inertias" not in parameters else []
 
     def function(*args: Any) -> Any:
-        return request.function(with_parameters(model, parameters, args[len(own) :]))(*args[: len(own)])
+        return request.function(with_parameters(model.tree, parameters, args[len(own) :]))(*args[: len(own)])
 
     def compute(*args: Any) -> Any:
         if unchecked:  # when there is no code in the cache: what is there has passed
@@ -33,7 +33,7 @@ def task(model: Model, request: Request, parameters: Sequence[str] = ()) -> Task
             unchecked.clear()
         found = jacobian(function, tuple(range(len(inputs))), tuple(lengths[name] for name in inputs))(*args)
         given = dict(zip(inputs, args, strict=True))
-        maps = {name: configuration.rate_matrix(model, x) for name, x in given.items() if name.startswith("q")}
+        maps = {name: configuration.rate_matrix(model.tree, x) for name, x in given.items() if name.startswith("q")}
         maps |= {name: placement_rates(x) for name, x in given.items() if name in TURNED}
         return _in_tangent_space(found, inputs, maps)
 

@@ -18,19 +18,13 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, choice, floats, is_traced
 from multibody.model import configuration
 from multibody.model.model import Model
-from multibody.model.parametric import INERTIAL, PLACEMENT, POSITION, check_units, with_values
+from multibody.model.parameters import PLACED as TURNED
+from multibody.model.parameters import check_units
+from multibody.model.tree import PLACEMENT, POSITION, Tree
 from multibody.robot.requests import TABLE, Request, length
 
-PARAMETERS: dict[str, Callable[[Model], tuple[int, ...]]] = {
-    "inertias": lambda model: (len(model.bodies), INERTIAL),
-    "placements": lambda model: (len(model.bodies), PLACEMENT),
-    "positions": lambda model: (len(model.bodies), POSITION),
-    "frame_placements": lambda model: (len(model.frames), PLACEMENT),
-    "gravity": lambda model: (3,),  # noqa: ARG005
-}
-"""Numbers of the model that can be inputs of a kernel, and their shapes."""
-TURNED = ("placements", "frame_placements")
-"""Those of them with quaternions."""
+PARAMETERS = ("inertias", "placements", "positions", "frame_placements", "gravity", "masses")
+"""Numbers of the tree that can be inputs of a kernel."""
 
 _shared: WeakValueDictionary[str, Kernel] = WeakValueDictionary()
 _lock = threading.Lock()
@@ -77,7 +71,7 @@ def task(
         if unchecked:  # when there is no code in the cache: what is there has passed
             check_masses(model)
             unchecked.clear()
-        own = with_parameters(model, parameters, args[len(inputs) :])
+        own = with_parameters(model.tree, parameters, args[len(inputs) :])
         found = [r.function(own)(*(args[k] for k in needed)) for r, needed in zip(requests, needs, strict=True)]
         return found[0] if single else tuple(found)
 
@@ -87,13 +81,13 @@ def task(
     lengths: dict[str, Any] = {name: length(model, name) for name in inputs}
     for request in requests:
         lengths |= request.lengths(model)
-    lengths |= {name: PARAMETERS[name](model) for name in parameters}
+    lengths |= {name: model.tree.parameter_shapes[name] for name in parameters}
     return Task(content, compute, lengths, any_length)
 
 
-def with_parameters(model: Model, parameters: Sequence[str], values: Sequence[Any]) -> Model:
-    """The model with other numbers, named by PARAMETERS."""
-    return with_values(model, **dict(zip(parameters, values, strict=True))) if parameters else model
+def with_parameters(tree: Tree, parameters: Sequence[str], values: Sequence[Any]) -> Tree:
+    """The tree with other numbers, named by PARAMETERS."""
+    return tree.with_values(**dict(zip(parameters, values, strict=True))) if parameters else tree
 
 
 def content_of(model: Model, requests: Sequence[Request], parameters: Sequence[str], *rest: Any) -> Any:
@@ -127,7 +121,11 @@ def parameters_of(names: Any) -> tuple[str, ...]:
 
 def kernel(model: Model, task: Task, dtype: str) -> Kernel:
     """The kernel of a task, compiled unless a robot in this process holds it."""
-    key = None if task.content is None else repr((model.dynamics_digest, task.content, dtype, _sources()))
+    key = (
+        None
+        if task.content is None or model.tree_digest is None
+        else repr((model.tree_digest, task.content, dtype, _sources()))
+    )
     with _lock:
         found = None if key is None else _shared.get(key)
     if found is not None:
@@ -157,9 +155,9 @@ def plain(model: Model, task: Task, dtype: np.dtype[Any]) -> Callable[..., Any]:
         for value, name, core in zip(args, task.inputs, cores, strict=True):
             array = floats(value, name, *core)
             if name.startswith("q") and not task.any_length and not is_traced(array):
-                configuration.check_units(model, array)
+                configuration.check_units(model.tree, array)
             if name in TURNED and not is_traced(array):
-                check_units(model, array, name)
+                check_units(model.tree, array, name)
             arrays.append(array if is_traced(array) else array.astype(dtype, copy=False))
         sized = list(zip(arrays, cores, strict=True))
         batch = batch_shape(", ".join(task.inputs), *((array, len(core)) for array, core in sized))
@@ -205,7 +203,7 @@ def _quaternions(model: Model, inputs: Iterable[str]) -> dict[str, list[int]]:
     starts = [j.q.start + j.kind.quaternion.start for j in model.joints if j.kind.quaternion is not None]
     found = {name: starts for name in inputs if name.startswith("q")}
     for name in (name for name in TURNED if name in inputs):
-        found[name] = [PLACEMENT * k + POSITION for k in range(PARAMETERS[name](model)[0])]
+        found[name] = [PLACEMENT * k + POSITION for k in range(model.tree.parameter_shapes[name][0])]
     return found
 
 
@@ -215,8 +213,12 @@ def check_masses(model: Model) -> None:
     A joint is blamed when its share of the mass matrix vanishes at several configurations, relative to the largest.
     """
     rng = np.random.default_rng(0)
-    for q in (configuration.neutral(model), configuration.random(model, rng), configuration.random(model, rng)):
-        shares = pivots(model, q)
+    for q in (
+        configuration.neutral(model.tree),
+        configuration.random(model.tree, rng),
+        configuration.random(model.tree, rng),
+    ):
+        shares = pivots(model.tree, q)
         bad = [k for k, x in enumerate(shares) if not x > 1e-13 * np.nanmax(np.abs(shares), initial=0.0)]
         if not bad:
             return

@@ -22,21 +22,21 @@ from multibody.algorithms import (
 )
 from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model import actuation, configuration
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 from multibody.robot.quantity import Quantity
 
 
-def _pose(model: Model, frame: str, q: Any) -> Any:
-    return kinematics.pose(model, frame, q)._arrays()
+def _pose(tree: Tree, frame: str, q: Any) -> Any:
+    return kinematics.pose(tree, frame, q)._arrays()
 
 
-def _poses(model: Model, q: Any) -> Any:
-    parts = [pose._arrays() for pose in kinematics.frame_poses(model, q).values()]
+def _poses(tree: Tree, q: Any) -> Any:
+    parts = [pose._arrays() for pose in kinematics.frame_poses(tree, q).values()]
     return np.stack([R for R, _ in parts], axis=-3), np.stack([p for _, p in parts], axis=-2)
 
 
-def _relative_jacobian(model: Model, frame: str, q: Any, *, reference: str, **options: Any) -> Any:
-    return jacobian.relative_jacobian(model, frame, reference, q, **options)
+def _relative_jacobian(tree: Tree, frame: str, q: Any, *, reference: str, **options: Any) -> Any:
+    return jacobian.relative_jacobian(tree, frame, reference, q, **options)
 
 
 REPRESENTATION = ("representation",)

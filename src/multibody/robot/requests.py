@@ -6,7 +6,8 @@ from typing import Any
 
 from multibody.algorithms.constraints import ConstraintSet
 from multibody.errors import InputError
-from multibody.model.model import Model, unknown
+from multibody.model.model import Model
+from multibody.model.tree import Tree, unknown
 from multibody.robot.constrained import CONSTRAINED
 from multibody.robot.quantities import QUANTITIES
 from multibody.robot.quantity import VALUES, Quantity, word
@@ -52,7 +53,7 @@ class Request:
             needs = "needs a frame" if entry.frame else f"takes no frame, got {frame!r}"
             raise InputError(f"{model.name}.{name} {needs}")
         if frame is not None:
-            model.frame(frame)
+            model.tree.frame(frame)
         if entry.constraints != (constraints is not None):
             needs = "needs constraints=" if entry.constraints else f"takes no constraints, got {constraints!r}"
             raise InputError(f"{model.name}.{name} {needs}")
@@ -70,7 +71,7 @@ class Request:
         if pushed and not entry.wrenches:
             raise InputError(f"{model.name}.{name} takes no external wrenches")
         for at in pushed:
-            model.frame(at)
+            model.tree.frame(at)
         given = (optional,) if isinstance(optional, str) else optional
         given = _distinct(given, f"{model.name}.{name}, optional", "input")
         for each in given:
@@ -84,11 +85,11 @@ class Request:
         """The names of the inputs."""
         return (*TABLE[self.name].inputs, *map(wrench_name, self.wrenches), *self.optional)
 
-    def function(self, model: Model) -> Callable[..., Any]:
+    def function(self, tree: Tree) -> Callable[..., Any]:
         """The algorithm as a function of the inputs alone."""
         entry = TABLE[self.name]
         count, options = len(entry.inputs), dict(self.options)
-        first = model if self.constraints is None else self.constraints.on(model)
+        first = tree if self.constraints is None else self.constraints.on(tree)
         before = (first,) if self.frame is None else (first, self.frame)
 
         def compute(*args: Any) -> Any:
@@ -107,7 +108,6 @@ class Request:
 
     def key(self, model: Model) -> str | None:
         """A text that stands for the request on every model with the same dynamics; None where no text can."""
-        entry = TABLE[self.name]
         frames = [name for name in (self.frame, *self.wrenches) if name is not None]
         options = [
             (name, _place(model, value) if self._names_a_frame(model, name, value) else value)
@@ -119,13 +119,11 @@ class Request:
             if held is None:
                 return None
         places = [_place(model, frame) for frame in frames]
-        return repr(
-            (self.name, places, self.wrenches, options, model.digest if entry.whole else "", held, self.optional)
-        )
+        return repr((self.name, places, self.wrenches, options, "", held, self.optional))
 
     def _names_a_frame(self, model: Model, option: str, value: Any) -> bool:
         words = TABLE[self.name].frame_options.get(option)
-        return words is not None and value not in words and value in model.structure.frames
+        return words is not None and value not in words and value in model.frames
 
 
 def constraints_on(model: Model, given: Any) -> ConstraintSet:
@@ -169,5 +167,5 @@ def _distinct(names: Any, what: str, kind: str) -> tuple[Any, ...]:
 
 
 def _place(model: Model, frame: str) -> tuple[Any, ...]:
-    i, i_H_F = model.frame(frame)
+    i, i_H_F = model.tree.frame(frame)
     return i, *(tuple(array.ravel().tolist()) for array in i_H_F._arrays())

@@ -5,16 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.algorithms import regressor as regression
 from multibody.compiler.config import config
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, is_traced, numbers, truth
-from multibody.model import actuation, configuration, parametric, show
+from multibody.model import actuation, configuration, parameters, show
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint
 from multibody.model.model import Model
-from multibody.model.structure import Body
+from multibody.model.tree import Body, Tree
 from multibody.robot import kernels
 from multibody.robot._compiled import Compiled
 from multibody.robot._contacts import Contacts
@@ -57,6 +56,11 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
         return self.model.name
 
     @property
+    def tree(self) -> Tree:
+        """What algorithms walk; `tree.with_values` varies its numbers."""
+        return self.model.tree
+
+    @property
     def nq(self) -> int:
         """The number of coordinates."""
         return self.model.nq
@@ -84,7 +88,7 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
     @property
     def mass(self) -> float:
         """Of the moving bodies, in kg."""
-        return self.model.mass
+        return self.model.tree.mass
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -100,7 +104,7 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
 
     def neutral(self) -> NDArray[Any]:
         """(nq,): all joints at zero, quaternions at the identity."""
-        return configuration.neutral(self.model).astype(self.dtype)
+        return configuration.neutral(self.model.tree).astype(self.dtype)
 
     def home(self) -> NDArray[Any]:
         """(nq,): the configuration that the model starts from; the neutral one when it names none."""
@@ -108,18 +112,18 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
 
     def random(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> NDArray[Any]:
         """(..., nq): uniform within the limits; joints without limits within a turn or a metre to either side."""
-        return configuration.random(self.model, rng, batch).astype(self.dtype)
+        return configuration.random(self.model.tree, rng, batch).astype(self.dtype)
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
         """q as an array, when it is a configuration of the robot; an InputError that says what is wrong otherwise."""
-        return configuration.check(self.model, q, limits=truth(limits, "limits"))
+        return configuration.check(self.model.tree, q, limits=truth(limits, "limits"))
 
     def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """q with quaternions of length one."""
         found = self._run("normalize", (q,), threads=threads)
         if not is_traced(found) and np.isnan(found).any():  # the plain source tells where there are zeros, and raises
             with np.errstate(all="ignore"):
-                configuration.normalize(self.model, configuration.sized(self.model, q, "q"))
+                configuration.normalize(self.model.tree, configuration.sized(self.model.tree, q, "q"))
         return kernels.handed(found, out, self.dtype)  # last, since `out` may be q
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
@@ -148,7 +152,7 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
         """
         if isinstance(base, str) and base == "quaternion":
             return self._run("rate_matrix", (q,), out, threads)
-        return kernels.handed(configuration.rate_matrix(self.model, self._q(q), base), out, self.dtype)
+        return kernels.handed(configuration.rate_matrix(self.model.tree, self._q(q), base), out, self.dtype)
 
     def rate_inverse(
         self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
@@ -156,26 +160,26 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
         """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
         if isinstance(base, str) and base == "quaternion":
             return self._run("rate_inverse", (q,), out, threads)
-        return kernels.handed(configuration.rate_inverse(self.model, self._q(q), base), out, self.dtype)
+        return kernels.handed(configuration.rate_inverse(self.model.tree, self._q(q), base), out, self.dtype)
 
     def parameters(self) -> NDArray[Any]:
         """(bodies, 10): m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each moving body about its frame's origin."""
-        return regression.parameters(self.model)
+        return self.tree.parameters()
 
     def placements(self) -> NDArray[Any]:
         """(bodies, 7): position and quaternion w, x, y, z of each moving body's joint in its parent body."""
-        return parametric.placements_of(self.model)
+        return self.tree.placements()
 
     def positions(self) -> NDArray[Any]:
         """(bodies, 3): where each moving body's joint is in its parent body, as in `placements`: lengths of links.
 
         What is fixed at the end of a link, a foot or a tool, is a frame: `frame_placements` has its place.
         """
-        return parametric.positions_of(self.model)
+        return self.tree.positions()
 
     def frame_placements(self) -> NDArray[Any]:
         """(frames, 7): position and quaternion w, x, y, z of each of `frames` in the body that it is fixed to."""
-        return parametric.frame_placements_of(self.model)
+        return self.tree.frame_placements()
 
     def check_parameters(
         self,
@@ -208,7 +212,14 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
         ...
         multibody.errors.InputError: inertias (sample 4): the body 'link3' cannot have [-5.0, ...
         """
-        parametric.check_values(self.model, inertias, placements, gravity, positions, frame_placements)
+        parameters.check_values(
+            self.tree,
+            inertias=inertias,
+            placements=placements,
+            positions=positions,
+            frame_placements=frame_placements,
+            gravity=gravity,
+        )
 
     # ---- as a value --------------------------------------------------------------------------------------------------
 

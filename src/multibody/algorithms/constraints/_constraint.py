@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, first, transpose
 from multibody.model import configuration
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 Point = tuple[float, float, float]
 
@@ -31,11 +31,11 @@ class Constraint(ABC):
     ...     name: str
     ...     rows = 1
     ...
-    ...     def jacobian(self, model, q):
-    ...         return mb.Robot(model).com_jacobian(q)[..., 2:, :]
+    ...     def jacobian(self, tree, q):
+    ...         return mb.Robot(tree).com_jacobian(q)[..., 2:, :]
     ...
-    ...     def bias(self, model, q, v):
-    ...         return mb.Robot(model).centroidal_momentum_rate(q, v, 0 * v)[..., 2:3] / model.mass
+    ...     def bias(self, tree, q, v):
+    ...         return mb.Robot(tree).centroidal_momentum_rate(q, v, 0 * v)[..., 2:3] / tree.mass
     >>> robot = mb.load("quadruped")
     >>> held = robot.constraints([Level("height of the centre of mass")])
     >>> held.row_names, held.ranks(robot.home()).rank
@@ -57,30 +57,30 @@ class Constraint(ABC):
         """One name for each row."""
         return tuple(f"{self.name}[{k}]" for k in range(self.rows))
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         """(..., rows): how far q is off; zeros where there is no position to be off from.
 
         Its time derivative is J v; for errors of rotation only as far as they are small.
         """
-        del model
+        del tree
         return np.zeros((*q.shape[:-1], self.rows), q.dtype)
 
     @abstractmethod
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         """J, (..., rows, nv), for the robot's own velocities."""
 
     @abstractmethod
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J' v, (..., rows): the acceleration of the rows when v' = 0."""
 
-    def force_basis(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    def force_basis(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         """W = J^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
 
         These are all the forces that can hold the rows without work at velocities that the rows allow.
         """
-        return transpose(self.jacobian(model, q))
+        return transpose(self.jacobian(tree, q))
 
-    def rank(self, model: Model, q: NDArray[Any]) -> int | NDArray[Any]:
+    def rank(self, tree: Tree, q: NDArray[Any]) -> int | NDArray[Any]:
         """The rank of J, a number for one configuration, (...) for a batch: its independent rows.  [RD §2.10.4]
 
         Raises:
@@ -89,31 +89,31 @@ class Constraint(ABC):
         >>> import multibody as mb
         >>> robot = mb.load("quadruped")
         >>> edge = mb.constraints.SurfaceContact("edge", "foot-lf", ((0, 0, 0), (0.1, 0, 0)))
-        >>> edge.rows, edge.rank(robot.model, robot.home())
+        >>> edge.rows, edge.rank(robot.tree, robot.home())
         (6, 5)
         """
-        q = settled(model, q)
+        q = settled(tree, q)
         with np.errstate(invalid="ignore", divide="ignore"):
-            J = self.jacobian(model, q)
+            J = self.jacobian(tree, q)
         return rank(J, self.row_names)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         """(frame, point in it, place in the world) of each point for which the constraint states a place."""
         return ()
 
-    def check(self, model: Model) -> None:
-        """Refuse a model that the constraint does not fit."""
-        shape = self.jacobian(model, configuration.neutral(model)).shape
-        if self.rows < 1 or shape != (self.rows, model.nv):
+    def check(self, tree: Tree) -> None:
+        """Refuse a tree that the constraint does not fit."""
+        shape = self.jacobian(tree, configuration.neutral(tree)).shape
+        if self.rows < 1 or shape != (self.rows, tree.nv):
             raise InputError(
-                f"constraint {self.name!r}: expected at least one row, and a Jacobian ({self.rows}, {model.nv}), got "
+                f"constraint {self.name!r}: expected at least one row, and a Jacobian ({self.rows}, {tree.nv}), got "
                 f"one of shape {shape}"
             )
 
 
-def settled(model: Model, q: Any) -> NDArray[Any]:
+def settled(tree: Tree, q: Any) -> NDArray[Any]:
     """q in full precision, when it is a configuration: rows that are redundant are so in float64 alone."""
-    return configuration.check(model, q, limits=False).astype(np.float64)
+    return configuration.check(tree, q, limits=False).astype(np.float64)
 
 
 def rank(J: NDArray[Any], names: tuple[str, ...]) -> int | NDArray[Any]:

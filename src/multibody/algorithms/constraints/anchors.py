@@ -7,13 +7,13 @@ import numpy as np
 
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.errors import InputError
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 ANCHORS_WITHIN = 1e-5
 """In m: what anchors may be off, so that those in float32 pass."""
 
 
-def check_anchors(model: Model, constraints: Iterable[Constraint]) -> None:
+def check_anchors(tree: Tree, constraints: Iterable[Constraint]) -> None:
     """Refuse anchors that no pose of a body meets.
 
     Distances alone are compared, between two points of one body: what a loop or a joint between bodies cannot reach is
@@ -24,7 +24,7 @@ def check_anchors(model: Model, constraints: Iterable[Constraint]) -> None:
 
     >>> import multibody as mb
     >>> here, there = (mb.constraints.PointContact(f"at {x}", "foot-lf", anchor=(x, 0, 0)) for x in (0, 1))
-    >>> check_anchors(mb.load("quadruped").model, [here, there])
+    >>> check_anchors(mb.load("quadruped").tree, [here, there])
     Traceback (most recent call last):
         ...
     multibody.errors.InputError: quadruped: 'at 0' and 'at 1' hold two points of 'lf-shank', 0 m apart, at places 1 m...
@@ -32,7 +32,7 @@ def check_anchors(model: Model, constraints: Iterable[Constraint]) -> None:
     held: dict[int, list[tuple[str, np.ndarray, np.ndarray]]] = {}
     for constraint in constraints:
         for frame, point, place in constraint.anchored():
-            body, i_H_F = model.frame(frame)
+            body, i_H_F = tree.frame(frame)
             held.setdefault(body, []).append((constraint.name, i_H_F @ np.array(point), np.array(place)))
     for body, points in held.items():
         for (one, i_r, W_r), (two, i_s, W_s) in combinations(points, 2):
@@ -40,6 +40,6 @@ def check_anchors(model: Model, constraints: Iterable[Constraint]) -> None:
             if abs(own - asked) > ANCHORS_WITHIN:
                 who = f"{one!r} holds" if one == two else f"{one!r} and {two!r} hold"
                 raise InputError(
-                    f"{model.name}: {who} two points of {model.bodies[body - 1].name!r}, {own:.6g} m apart, at places "
+                    f"{tree.name}: {who} two points of {tree.bodies[body - 1].name!r}, {own:.6g} m apart, at places "
                     f"{asked:.6g} m apart"
                 )

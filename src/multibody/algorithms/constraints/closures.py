@@ -18,7 +18,7 @@ from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import dot
 from multibody.geometry.operators import cross3
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 ORIGIN: Point = (0.0, 0.0, 0.0)
 HERE = Pose.identity()
@@ -31,9 +31,9 @@ class PointClosure(Constraint):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> shackle = PointClosure("shackle", "foot-lf", "foot-rf", (0, 0.02, 0), (0, -0.02, 0))
-    >>> shackle.jacobian(robot.model, robot.home()).shape
+    >>> shackle.jacobian(robot.tree, robot.home()).shape
     (3, 18)
-    >>> PointClosure("pin", "foot-lf", second_point=(0.4, 0.2, 0)).error(robot.model, robot.home()).shape
+    >>> PointClosure("pin", "foot-lf", second_point=(0.4, 0.2, 0)).error(robot.tree, robot.home()).shape
     (3,)
     """
 
@@ -54,20 +54,20 @@ class PointClosure(Constraint):
     def rows(self) -> int:
         return 3
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _position(model, self.first, q, self.first_point) - _position(model, self.second, q, self.second_point)
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return _position(tree, self.first, q, self.first_point) - _position(tree, self.second, q, self.second_point)
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _difference(model, self.first, self.second, q, self.first_point, self.second_point)[..., :3, :]
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return _difference(tree, self.first, self.second, q, self.first_point, self.second_point)[..., :3, :]
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return _bias(model, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        return _bias(tree, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else ((self.first, self.first_point, self.second_point),)
 
-    def check(self, model: Model) -> None:
-        two_bodies(model, self.first, self.second, self.name)
+    def check(self, tree: Tree) -> None:
+        two_bodies(tree, self.first, self.second, self.name)
 
 
 @dataclass(frozen=True)
@@ -87,18 +87,18 @@ class _PoseClosure(Constraint):
         for each in (self.first_pose, self.second_pose):
             one_pose(each, self.name)
 
-    def check(self, model: Model) -> None:
-        two_bodies(model, self.first, self.second, self.name)
+    def check(self, tree: Tree) -> None:
+        two_bodies(tree, self.first, self.second, self.name)
 
-    def _poses(self, model: Model, q: NDArray[Any]) -> tuple[Pose, Pose]:
-        return _pose(model, self.first, q, self.first_pose), _pose(model, self.second, q, self.second_pose)
+    def _poses(self, tree: Tree, q: NDArray[Any]) -> tuple[Pose, Pose]:
+        return _pose(tree, self.first, q, self.first_pose), _pose(tree, self.second, q, self.second_pose)
 
-    def _jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    def _jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         """(..., 6, nv), of both poses as if they were welded."""
-        return _difference(model, self.first, self.second, q, *_origins(self.first_pose, self.second_pose))
+        return _difference(tree, self.first, self.second, q, *_origins(self.first_pose, self.second_pose))
 
-    def _bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return _bias(model, self.first, self.second, q, v, *_origins(self.first_pose, self.second_pose))
+    def _bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        return _bias(tree, self.first, self.second, q, v, *_origins(self.first_pose, self.second_pose))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Weld(_PoseClosure):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> weld = Weld("weld", "foot-lf", second_pose=robot.pose("foot-lf", robot.home()))
-    >>> weld.rows, bool(abs(weld.error(robot.model, robot.home())).max() < 1e-12)
+    >>> weld.rows, bool(abs(weld.error(robot.tree, robot.home())).max() < 1e-12)
     (6, True)
     """
 
@@ -116,15 +116,15 @@ class Weld(_PoseClosure):
     def rows(self) -> int:
         return 6
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        one, two = self._poses(model, q)
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        one, two = self._poses(tree, q)
         return np.concatenate([one.position - two.position, one.rotation.boxminus(two.rotation)], axis=-1)
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return self._jacobian(model, q)
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return self._jacobian(tree, q)
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return self._bias(model, q, v)
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        return self._bias(tree, q, v)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)
@@ -140,7 +140,7 @@ class HingeClosure(_PoseClosure):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> door = HingeClosure("door", "trunk", second_pose=mb.Pose(mb.Rotation.identity(), [0, 0, 0.5]))
-    >>> door.row_names[-1], door.rank(robot.model, robot.home())
+    >>> door.row_names[-1], door.rank(robot.tree, robot.home())
     ('door[4]', 5)
     """
 
@@ -148,22 +148,22 @@ class HingeClosure(_PoseClosure):
     def rows(self) -> int:
         return 5
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        one, two = self._poses(model, q)
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        one, two = self._poses(tree, q)
         z, across = _axes(one, two)
         tilt = np.stack([dot(x, z) for x in across], axis=-1)
         return np.concatenate([one.position - two.position, tilt], axis=-1)
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        J = self._jacobian(model, q)
-        z, across = _axes(*self._poses(model, q))
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        J = self._jacobian(tree, q)
+        z, across = _axes(*self._poses(tree, q))
         normals = np.stack([cross3(z, x) for x in across], axis=-2)
         return np.concatenate([J[..., :3, :], np.matmul(normals, J[..., 3:, :])], axis=-2)
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        a = self._bias(model, q, v)
-        w1, w2 = (_velocity(model, frame, q, v, ORIGIN)[..., 3:] for frame in (self.first, self.second))
-        z, across = _axes(*self._poses(model, q))
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        a = self._bias(tree, q, v)
+        w1, w2 = (_velocity(tree, frame, q, v, ORIGIN)[..., 3:] for frame in (self.first, self.second))
+        z, across = _axes(*self._poses(tree, q))
         tilt = []
         for x in across:
             turning = cross3(cross3(w1, z), x) + cross3(z, cross3(w2, x))
@@ -181,7 +181,7 @@ class Distance(Constraint):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> tether = Distance("tether", "foot-lf", None, 1.0, second_point=(0, 0, 1))
-    >>> tether.rows, tether.error(robot.model, robot.home()).shape
+    >>> tether.rows, tether.error(robot.tree, robot.home()).shape
     (1, (1,))
     """
 
@@ -205,33 +205,33 @@ class Distance(Constraint):
     def rows(self) -> int:
         return 1
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        d = self._between(model, q)
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        d = self._between(tree, q)
         return np.sqrt(dot(d, d))[..., None] - self.length
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        d = self._between(model, q)
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        d = self._between(tree, q)
         along = d / np.sqrt(dot(d, d))[..., None]
-        J = _difference(model, self.first, self.second, q, self.first_point, self.second_point)
+        J = _difference(tree, self.first, self.second, q, self.first_point, self.second_point)
         return np.matmul(along[..., None, :], J[..., :3, :])
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        d = self._between(model, q)
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        d = self._between(tree, q)
         length = np.sqrt(dot(d, d))
         ends = ((self.first, self.first_point), (self.second, self.second_point))
-        one, two = (_velocity(model, frame, q, v, at)[..., :3] for frame, at in ends)
+        one, two = (_velocity(tree, frame, q, v, at)[..., :3] for frame, at in ends)
         d_dot = one - two
-        a = _bias(model, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
+        a = _bias(tree, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
         stretch = dot(d, d_dot) / length
         return ((dot(d, a) + dot(d_dot, d_dot) - stretch * stretch) / length)[..., None]
 
-    def check(self, model: Model) -> None:
+    def check(self, tree: Tree) -> None:
         if not self.length > 0:
             raise InputError(f"constraint {self.name!r}: expected a positive length, got {self.length}")
-        two_bodies(model, self.first, self.second, self.name)
+        two_bodies(tree, self.first, self.second, self.name)
 
-    def _between(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return _position(model, self.first, q, self.first_point) - _position(model, self.second, q, self.second_point)
+    def _between(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return _position(tree, self.first, q, self.first_point) - _position(tree, self.second, q, self.second_point)
 
 
 @dataclass(frozen=True)
@@ -241,9 +241,9 @@ class JointCoupling(Constraint):
     Without another joint, it stays at the offset.
 
     >>> import multibody as mb
-    >>> model = mb.load("quadruped").model
+    >>> tree = mb.load("quadruped").tree
     >>> gear = JointCoupling("gear", "lf-knee", "rf-knee", 0.5, 0.1, higher=(0.2,))
-    >>> gear.jacobian(model, mb.load("quadruped").home()).shape
+    >>> gear.jacobian(tree, mb.load("quadruped").home()).shape
     (1, 18)
     """
 
@@ -265,29 +265,29 @@ class JointCoupling(Constraint):
     def rows(self) -> int:
         return 1
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        one = model.joint(self.joint).coordinates(q)
-        return one - self.offset - self._derivative(model, q, 0)
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        one = tree.joint(self.joint).coordinates(q)
+        return one - self.offset - self._derivative(tree, q, 0)
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        one, two = np.zeros((2, 1, model.nv))
-        one[:, model.joint(self.joint).v] = 1.0
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        one, two = np.zeros((2, 1, tree.nv))
+        one[:, tree.joint(self.joint).v] = 1.0
         if self.other is not None:
-            two[:, model.joint(self.other).v] = 1.0
-        return one - self._derivative(model, q, 1)[..., None] * two
+            two[:, tree.joint(self.other).v] = 1.0
+        return one - self._derivative(tree, q, 1)[..., None] * two
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        curvature = self._derivative(model, q, 2)
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        curvature = self._derivative(tree, q, 2)
         if self.other is None:
             return curvature
-        rate = v[..., model.joint(self.other).v]
+        rate = v[..., tree.joint(self.other).v]
         return -curvature * rate * rate
 
-    def check(self, model: Model) -> None:
+    def check(self, tree: Tree) -> None:
         if self.joint == self.other:
             raise InputError(f"constraint {self.name!r}: expected two joints, got {self.joint!r} twice")
         for name in (self.joint, *([] if self.other is None else [self.other])):
-            joint = model.joint(name)
+            joint = tree.joint(name)
             if joint.mimic is not None:
                 raise InputError(
                     f"constraint {self.name!r}: expected joints with a velocity of their own, but {name!r} mimics "
@@ -296,80 +296,80 @@ class JointCoupling(Constraint):
             if joint.nv != 1:
                 raise InputError(f"constraint {self.name!r}: expected joints with one velocity, got {name!r}")
 
-    def _derivative(self, model: Model, q: NDArray[Any], order: int) -> NDArray[Any]:
+    def _derivative(self, tree: Tree, q: NDArray[Any], order: int) -> NDArray[Any]:
         """(..., 1): of ratio y + higher[0] y² + ..., by y."""
         total = np.zeros((*q.shape[:-1], 1), q.dtype)
         if self.other is None:
             return total
-        y = model.joint(self.other).coordinates(q)
+        y = tree.joint(self.other).coordinates(q)
         for power, factor in enumerate((self.ratio, *self.higher), start=1):
             if power >= order:
                 total = total + factor * math.perm(power, order) * y ** (power - order)
         return total
 
 
-def two_bodies(model: Model, first: str, second: str | None, name: str) -> None:
+def two_bodies(tree: Tree, first: str, second: str | None, name: str) -> None:
     """Refuse two frames that no joint lies between.
 
     >>> import multibody as mb
-    >>> two_bodies(mb.load("quadruped").model, "foot-lf", "trunk", "rod")
+    >>> two_bodies(mb.load("quadruped").tree, "foot-lf", "trunk", "rod")
     """
     if second is None:
-        on_moving_body(model, first, name)
-    elif not model.chain(first, second):
+        on_moving_body(tree, first, name)
+    elif not tree.chain(first, second):
         raise InputError(f"constraint {name!r}: the frames {first!r} and {second!r} always move as one body")
 
 
-def _pose(model: Model, frame: str | None, q: NDArray[Any], own: Pose) -> Pose:
+def _pose(tree: Tree, frame: str | None, q: NDArray[Any], own: Pose) -> Pose:
     """Of what is fixed to a frame, or to the world."""
-    return own if frame is None else kinematics.pose(model, frame, q) @ own
+    return own if frame is None else kinematics.pose(tree, frame, q) @ own
 
 
-def _position(model: Model, frame: str | None, q: NDArray[Any], at: Point) -> NDArray[Any]:
+def _position(tree: Tree, frame: str | None, q: NDArray[Any], at: Point) -> NDArray[Any]:
     if frame is None:
         return np.array(at)
-    pose = kinematics.pose(model, frame, q)
+    pose = kinematics.pose(tree, frame, q)
     return pose @ np.array(at) if any(at) else pose.position
 
 
 def _difference(
-    model: Model, first: str, second: str | None, q: NDArray[Any], at: Point, second_at: Point
+    tree: Tree, first: str, second: str | None, q: NDArray[Any], at: Point, second_at: Point
 ) -> NDArray[Any]:
     """(..., 6, nv): of the velocities of two points, then of the angular velocities of their frames."""
-    one = _mixed(model, first, q, at)
-    return one if second is None else one - _mixed(model, second, q, second_at)
+    one = _mixed(tree, first, q, at)
+    return one if second is None else one - _mixed(tree, second, q, second_at)
 
 
-def _mixed(model: Model, frame: str, q: NDArray[Any], at: Point) -> NDArray[Any]:
-    J = jacobian.jacobian(model, frame, q, "mixed")
+def _mixed(tree: Tree, frame: str, q: NDArray[Any], at: Point) -> NDArray[Any]:
+    J = jacobian.jacobian(tree, frame, q, "mixed")
     if not any(at):
         return J
-    return np.concatenate([jacobian.point_jacobian(model, frame, q, np.array(at)), J[..., 3:, :]], axis=-2)
+    return np.concatenate([jacobian.point_jacobian(tree, frame, q, np.array(at)), J[..., 3:, :]], axis=-2)
 
 
-def _velocity(model: Model, frame: str | None, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
+def _velocity(tree: Tree, frame: str | None, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
     """(..., 6): of a point of a frame, then the frame's angular velocity."""
     if frame is None:
         return np.zeros(6)
-    twist = kinematics.velocity(model, frame, q, v, "mixed")
+    twist = kinematics.velocity(tree, frame, q, v, "mixed")
     if not any(at):
         return twist
-    return np.concatenate([kinematics.point_velocity(model, frame, q, v, np.array(at)), twist[..., 3:]], axis=-1)
+    return np.concatenate([kinematics.point_velocity(tree, frame, q, v, np.array(at)), twist[..., 3:]], axis=-1)
 
 
 def _bias(
-    model: Model, first: str, second: str | None, q: NDArray[Any], v: NDArray[Any], at: Point, second_at: Point
+    tree: Tree, first: str, second: str | None, q: NDArray[Any], v: NDArray[Any], at: Point, second_at: Point
 ) -> NDArray[Any]:
     """(..., 6): the rate of that difference when v' = 0."""
-    one = _acceleration(model, first, q, v, at)
-    return one if second is None else one - _acceleration(model, second, q, v, second_at)
+    one = _acceleration(tree, first, q, v, at)
+    return one if second is None else one - _acceleration(tree, second, q, v, second_at)
 
 
-def _acceleration(model: Model, frame: str, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
-    a = kinematics.acceleration(model, frame, q, v, np.zeros_like(v), "mixed")
+def _acceleration(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
+    a = kinematics.acceleration(tree, frame, q, v, np.zeros_like(v), "mixed")
     if not any(at):
         return a
-    linear = kinematics.point_acceleration(model, frame, q, v, np.zeros_like(v), np.array(at))
+    linear = kinematics.point_acceleration(tree, frame, q, v, np.zeros_like(v), np.array(at))
     return np.concatenate([linear, a[..., 3:]], axis=-1)
 
 

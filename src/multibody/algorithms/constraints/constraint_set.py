@@ -8,14 +8,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints._constraint import Constraint, rank, settled
 from multibody.algorithms.constraints.anchors import check_anchors
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose, truth
-from multibody.geometry.representations import REPRESENTATIONS
+from multibody.geometry._arrays import at, first, floats, is_traced, transpose, truth
 from multibody.model import configuration
-from multibody.model.digest import digest
+from multibody.model.digest import digest, is_ours
 from multibody.model.model import Model
+from multibody.model.tree import Tree, expect_tree
 
 
 class Ranks(NamedTuple):
@@ -82,6 +83,7 @@ class ConstraintSet:
         if not isinstance(constraints, Iterable):
             raise InputError(f"{model.name}: expected a list of constraints, got {type(constraints).__name__}")
         self.model = model
+        self.tree = model.tree
         self.constraints = tuple(constraints)
         if not self.constraints:
             raise InputError(f"{model.name}: expected at least one constraint, got none")
@@ -98,24 +100,24 @@ class ConstraintSet:
                 hash(constraint)
             except TypeError as error:
                 raise InputError(f"constraint {constraint.name!r}: expected frozen data, got {error}") from None
-            constraint.check(model)
+            constraint.check(self.tree)
         if not alternatives:
-            check_anchors(model, self.constraints)
+            check_anchors(self.tree, self.constraints)
 
-    def on(self, model: Model) -> Self:
-        """The same constraints on a model with the same frames and joints, by name: its numbers may be traced.
+    def on(self, tree: Tree) -> Self:
+        """The same constraints on a tree with the same frames and joints, by name: its numbers may be traced.
 
         >>> import multibody as mb
-        >>> model = mb.load("quadruped").model
-        >>> held = ConstraintSet(model, [mb.constraints.PointContact("foot", "foot-lf")])
-        >>> held.on(model) == held
+        >>> robot = mb.load("quadruped")
+        >>> held = ConstraintSet(robot.model, [mb.constraints.PointContact("foot", "foot-lf")])
+        >>> held.on(robot.tree) == held
         True
         """
-        _expect_model(model)
-        if model is not self.model and _names(model) != _names(self.model):
-            raise InputError(f"expected a model with the frames and joints of {self.model.name!r}, got {model.name!r}")
+        expect_tree(tree)
+        if tree is not self.tree and _names(tree) != _names(self.tree):
+            raise InputError(f"expected a tree with the frames and joints of {self.model.name!r}, got {tree.name!r}")
         other = copy.copy(self)
-        other.model = model
+        other.tree = tree
         return other
 
     @property
@@ -151,8 +153,8 @@ class ConstraintSet:
         >>> ConstraintSet(robot.model, [gear]).error(robot.home()).round(6)
         array([-0.1])
         """
-        q = configuration.sized(self.model, q, "q")
-        return np.concatenate([constraint.error(self.model, q) for constraint in self.constraints], axis=-1)
+        q = configuration.sized(self.tree, q, "q")
+        return np.concatenate([constraint.error(self.tree, q) for constraint in self.constraints], axis=-1)
 
     def jacobian(self, q: NDArray[Any], velocity: str | None = None) -> NDArray[Any]:
         """J_c, (..., rows, nv); the base's velocity in any representation, by default the robot's own.  [RD 2.271]
@@ -165,9 +167,9 @@ class ConstraintSet:
                [0., 1., 0.],
                [0., 0., 1.]])
         """
-        q = configuration.sized(self.model, q, "q")
-        model = self.model if velocity is None else _with_velocity(self.model, velocity)
-        return np.concatenate([constraint.jacobian(model, q) for constraint in self.constraints], axis=-2)
+        q = configuration.sized(self.tree, q, "q")
+        tree = self.tree if velocity is None else with_base(self.tree, velocity)
+        return np.concatenate([constraint.jacobian(tree, q) for constraint in self.constraints], axis=-2)
 
     def bias(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J_c' v, (..., rows): the acceleration of the rows when v' = 0.  [RD 2.270]
@@ -178,8 +180,8 @@ class ConstraintSet:
         >>> foot.bias(robot.home(), np.zeros(18))
         array([0., 0., 0.])
         """
-        q, v = configuration.sized(self.model, q, "q"), configuration.sized(self.model, v, "v")
-        return np.concatenate([constraint.bias(self.model, q, v) for constraint in self.constraints], axis=-1)
+        q, v = configuration.sized(self.tree, q, "q"), configuration.sized(self.tree, v, "v")
+        return np.concatenate([constraint.bias(self.tree, q, v) for constraint in self.constraints], axis=-1)
 
     def force_basis(self, q: NDArray[Any]) -> NDArray[Any]:
         """W = J_c^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
@@ -228,10 +230,10 @@ class ConstraintSet:
         >>> ConstraintSet(robot.model, feet).ranks(robot.home())
         Ranks(rows=9, rank=9, base=6, internal=3)
         """
-        q = settled(self.model, q)
+        q = settled(self.tree, q)
         with np.errstate(invalid="ignore", divide="ignore"):
             J = self.jacobian(q)
-        base = [k for joint in self.model.bases for k in range(joint.v.start, joint.v.stop)]
+        base = [k for joint in self.tree.bases for k in range(joint.v.start, joint.v.stop)]
         total, held = (rank(columns, self.row_names) for columns in (J, J[..., base]))
         return Ranks(self.rows, total, held, total - held)
 
@@ -255,9 +257,7 @@ class ConstraintSet:
     @property
     def digest(self) -> str | None:
         """Equal for equal sets in every process; None when a class of the user is in it, whose code could change."""
-        if any(not type(constraint).__module__.startswith("multibody.") for constraint in self.constraints):
-            return None
-        return digest(self.model.digest, *self.constraints)
+        return digest(*self.constraints) if is_ours(*self.constraints) else None
 
     @cached_property
     def _hash(self) -> int:
@@ -273,7 +273,7 @@ class ConstraintSet:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the hash: that of a text differs from process to process."""
-        return {"model": self.model, "constraints": self.constraints}
+        return {"model": self.model, "tree": self.tree, "constraints": self.constraints}
 
     def __repr__(self) -> str:
         names = ", ".join(repr(constraint.name) for constraint in self.constraints)
@@ -285,15 +285,5 @@ def _expect_model(model: Model) -> None:
         raise InputError(f"constraints: expected the Model of a robot, got {type(model).__name__}")
 
 
-def _names(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return model.frames, tuple(joint.name for joint in model.joints)
-
-
-def _with_velocity(model: Model, velocity: str) -> Model:
-    """The model with another representation of the base's velocity; numbers that are traced stay as they are."""
-    if choice(velocity, "velocity", REPRESENTATIONS) == model.velocity:
-        return model
-    other = copy.copy(model)
-    vars(other)["structure"] = model.structure
-    object.__setattr__(other, "velocity", velocity)
-    return other
+def _names(tree: Tree) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tree.frames, tuple(joint.name for joint in tree.joints)

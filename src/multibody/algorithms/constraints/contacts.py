@@ -11,7 +11,7 @@ from multibody.algorithms.constraints._constraint import Constraint, Point
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import floats
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 TIPS: tuple[Point, ...] = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 """Points of a frame that tell its pose: the origin, and one on each axis."""
@@ -24,7 +24,7 @@ class PointContact(Constraint):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> foot = PointContact("foot", "foot-lf", anchor=(0.4, 0.2, 0.0))
-    >>> foot.row_names, foot.error(robot.model, robot.home()).shape
+    >>> foot.row_names, foot.error(robot.tree, robot.home()).shape
     (('foot.x', 'foot.y', 'foot.z'), (3,))
     """
 
@@ -48,22 +48,22 @@ class PointContact(Constraint):
     def row_names(self) -> tuple[str, ...]:
         return tuple(f"{self.name}.{axis}" for axis in "xyz")
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         if self.anchor is None:
-            return super().error(model, q)
-        return kinematics.pose(model, self.frame, q) @ np.array(self.point) - np.array(self.anchor)
+            return super().error(tree, q)
+        return kinematics.pose(tree, self.frame, q) @ np.array(self.point) - np.array(self.anchor)
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return jacobian.point_jacobian(model, self.frame, q, np.array(self.point))
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return jacobian.point_jacobian(tree, self.frame, q, np.array(self.point))
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return kinematics.point_acceleration(model, self.frame, q, v, np.zeros_like(v), np.array(self.point))
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        return kinematics.point_acceleration(tree, self.frame, q, v, np.zeros_like(v), np.array(self.point))
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.anchor is None else ((self.frame, self.point, self.anchor),)
 
-    def check(self, model: Model) -> None:
-        on_moving_body(model, self.frame, self.name)
+    def check(self, tree: Tree) -> None:
+        on_moving_body(tree, self.frame, self.name)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class SurfaceContact(Constraint):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> sole = SurfaceContact("sole", "foot-lf", ((0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)))
-    >>> sole.rows, sole.row_names[3], sole.rank(robot.model, robot.home())
+    >>> sole.rows, sole.row_names[3], sole.rank(robot.tree, robot.home())
     (9, 'sole[1].x', 6)
     """
 
@@ -113,22 +113,22 @@ class SurfaceContact(Constraint):
     def row_names(self) -> tuple[str, ...]:
         return tuple(name for part in self.parts for name in part.row_names)
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([part.error(model, q) for part in self.parts], axis=-1)
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([part.error(tree, q) for part in self.parts], axis=-1)
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([part.jacobian(model, q) for part in self.parts], axis=-2)
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([part.jacobian(tree, q) for part in self.parts], axis=-2)
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([part.bias(model, q, v) for part in self.parts], axis=-1)
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([part.bias(tree, q, v) for part in self.parts], axis=-1)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return tuple(each for part in self.parts for each in part.anchored())
 
-    def check(self, model: Model) -> None:
+    def check(self, tree: Tree) -> None:
         if not self.points:
             raise InputError(f"constraint {self.name!r}: expected at least one point, got none")
-        on_moving_body(model, self.frame, self.name)
+        on_moving_body(tree, self.frame, self.name)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class FrameContact(Constraint):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> foot = FrameContact("foot", "foot-lf", robot.pose("foot-lf", robot.home()))
-    >>> foot.rows, bool(abs(foot.error(robot.model, robot.home())).max() < 1e-12)
+    >>> foot.rows, bool(abs(foot.error(robot.tree, robot.home())).max() < 1e-12)
     (6, True)
     """
 
@@ -155,24 +155,24 @@ class FrameContact(Constraint):
     def rows(self) -> int:
         return 6
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         if self.anchor is None:
-            return super().error(model, q)
-        pose = kinematics.pose(model, self.frame, q)
+            return super().error(tree, q)
+        pose = kinematics.pose(tree, self.frame, q)
         turn = pose.rotation.boxminus(self.anchor.rotation)
         return np.concatenate([pose.position - self.anchor.position, turn], axis=-1)
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        return jacobian.jacobian(model, self.frame, q, "mixed")
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return jacobian.jacobian(tree, self.frame, q, "mixed")
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return kinematics.acceleration(model, self.frame, q, v, np.zeros_like(v), "mixed")
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        return kinematics.acceleration(tree, self.frame, q, v, np.zeros_like(v), "mixed")
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.anchor is None else tips(self.frame, Pose.identity(), self.anchor)
 
-    def check(self, model: Model) -> None:
-        on_moving_body(model, self.frame, self.name)
+    def check(self, tree: Tree) -> None:
+        on_moving_body(tree, self.frame, self.name)
 
 
 def tips(frame: str, own: Pose, place: Pose) -> tuple[tuple[str, Point, Point], ...]:
@@ -219,11 +219,11 @@ def one_pose(x: Any, name: str) -> Pose:
     return x
 
 
-def on_moving_body(model: Model, frame: str, name: str) -> None:
+def on_moving_body(tree: Tree, frame: str, name: str) -> None:
     """Refuse a frame that is fixed to the world: nothing could move it.
 
     >>> import multibody as mb
-    >>> on_moving_body(mb.load("quadruped").model, "foot-lf", "foot")
+    >>> on_moving_body(mb.load("quadruped").tree, "foot-lf", "foot")
     """
-    if model.frame(frame)[0] == 0:
+    if tree.frame(frame)[0] == 0:
         raise InputError(f"constraint {name!r}: the frame {frame!r} is fixed to the world and cannot move")

@@ -13,7 +13,7 @@ from multibody.algorithms.constraints.contacts import number, on_moving_body, po
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot
 from multibody.geometry.operators import cross3
-from multibody.model.model import Model
+from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class NoSlip(Constraint):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> skate = NoSlip("skate", "foot-lf", (1, 2))         # it may only move along its x
-    >>> skate.rows, skate.jacobian(robot.model, robot.home()).shape
+    >>> skate.rows, skate.jacobian(robot.tree, robot.home()).shape
     (2, (2, 18))
     """
 
@@ -41,18 +41,18 @@ class NoSlip(Constraint):
     def rows(self) -> int:
         return len(self.axes)
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        J = jacobian.jacobian(model, self.frame, q, "left")
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        J = jacobian.jacobian(tree, self.frame, q, "left")
         return np.stack([J[..., k, :] for k in self.axes], axis=-2)
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        a = kinematics.acceleration(model, self.frame, q, v, np.zeros_like(v), "left")
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        a = kinematics.acceleration(tree, self.frame, q, v, np.zeros_like(v), "left")
         return np.stack([a[..., k] for k in self.axes], axis=-1)
 
-    def check(self, model: Model) -> None:
+    def check(self, tree: Tree) -> None:
         if not self.axes or any(not isinstance(k, int | np.integer) or k not in range(6) for k in self.axes):
             raise InputError(f"constraint {self.name!r}: expected axes from 0 to 5, got {self.axes}")
-        on_moving_body(model, self.frame, self.name)
+        on_moving_body(tree, self.frame, self.name)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class RollingContact(Constraint):
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")
     >>> wheel = RollingContact("wheel", "foot-lf", 0.1, offset=-0.5, axle=(0, 1, 0))
-    >>> wheel.error(robot.model, robot.home()).shape, wheel.jacobian(robot.model, robot.home()).shape
+    >>> wheel.error(robot.tree, robot.home()).shape, wheel.jacobian(robot.tree, robot.home()).shape
     ((3,), (3, 18))
     """
 
@@ -92,48 +92,48 @@ class RollingContact(Constraint):
     def rows(self) -> int:
         return 3
 
-    def error(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         n = np.array(self.normal)
-        lowest = kinematics.pose(model, self.frame, q).position + self._arm(model, q)
+        lowest = kinematics.pose(tree, self.frame, q).position + self._arm(tree, q)
         return (dot(lowest, n) - self.offset)[..., None] * n
 
-    def jacobian(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
-        J = jacobian.jacobian(model, self.frame, q, "mixed")
-        return J[..., :3, :] + jacobian.crossed(J[..., 3:, :], self._arm(model, q))
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        J = jacobian.jacobian(tree, self.frame, q, "mixed")
+        return J[..., :3, :] + jacobian.crossed(J[..., 3:, :], self._arm(tree, q))
 
-    def bias(self, model: Model, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        a = kinematics.acceleration(model, self.frame, q, v, np.zeros_like(v), "mixed")
-        still = a[..., :3] + cross3(a[..., 3:], self._arm(model, q))
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        a = kinematics.acceleration(tree, self.frame, q, v, np.zeros_like(v), "mixed")
+        still = a[..., :3] + cross3(a[..., 3:], self._arm(tree, q))
         if self.axle is None:
             return still
-        w = kinematics.velocity(model, self.frame, q, v, "mixed")[..., 3:]
-        return still + cross3(w, self._arm_rate(model, q, w))
+        w = kinematics.velocity(tree, self.frame, q, v, "mixed")[..., 3:]
+        return still + cross3(w, self._arm_rate(tree, q, w))
 
-    def check(self, model: Model) -> None:
+    def check(self, tree: Tree) -> None:
         directions = (self.normal, *(() if self.axle is None else (self.axle,)))
         if not self.radius > 0 or any(abs(float(np.linalg.norm(d)) - 1) > 1e-9 for d in directions):
             raise InputError(
                 f"constraint {self.name!r}: expected a positive radius, normal and axle of length one, got {self}"
             )
-        on_moving_body(model, self.frame, self.name)
+        on_moving_body(tree, self.frame, self.name)
 
-    def _arm(self, model: Model, q: NDArray[Any]) -> NDArray[Any]:
+    def _arm(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         """From the centre to the contact, along the world's axes."""
         if self.axle is None:
             return -self.radius * np.array(self.normal)
-        _, up, steep = self._disc(model, q)
+        _, up, steep = self._disc(tree, q)
         return -self.radius / steep * up
 
-    def _arm_rate(self, model: Model, q: NDArray[Any], w: NDArray[Any]) -> NDArray[Any]:
+    def _arm_rate(self, tree: Tree, q: NDArray[Any], w: NDArray[Any]) -> NDArray[Any]:
         """(..., 3): of `_arm` of a disc that turns with w."""
-        axle, up, steep = self._disc(model, q)
+        axle, up, steep = self._disc(tree, q)
         n, turned = np.array(self.normal), cross3(w, axle)
         rise = -dot(turned, n)[..., None] * axle - dot(axle, n)[..., None] * turned
         u = up / steep
         return -self.radius / steep * (rise - dot(u, rise)[..., None] * u)
 
-    def _disc(self, model: Model, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _disc(self, tree: Tree, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The axle in the world, the part of the normal in the plane of the disc, and the length of that, (..., 1)."""
-        n, axle = np.array(self.normal), kinematics.pose(model, self.frame, q).rotation @ np.array(self.axle)
+        n, axle = np.array(self.normal), kinematics.pose(tree, self.frame, q).rotation @ np.array(self.axle)
         up = n - dot(axle, n)[..., None] * axle
         return axle, up, np.sqrt(dot(up, up))[..., None]

@@ -47,6 +47,6 @@ def _slope(model: Model, q: NDArray[Any], function: Callable[[NDArray[Any]], NDA
     """(n, nv): the derivatives of a function (..., nq) -> (..., n) along our velocities."""
 
     def at(steps: float) -> NDArray[Any]:
-        return function(configuration.integrate(model, q, steps * STEP * np.eye(model.nv)))
+        return function(configuration.integrate(model.tree, q, steps * STEP * np.eye(model.nv)))
 
     return ((8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * STEP)).T

@@ -84,7 +84,7 @@ class Drake(Library):
         plant = import_module("pydrake.multibody.plant").MultibodyPlant(0.0)
         plant.mutable_gravity_field().set_gravity_vector(np.array(self.model.gravity))
         bodies = [plant.world_body()]
-        for i, parent, body in self.model.outward():
+        for i, parent, body in self.model.tree.outward():
             joint = body.joint
             bodies.append(plant.AddRigidBody(f"link {body.name}", _inertia(tree, body.inertia)))
             p_H_i = transform(joint.placement.matrix)
@@ -95,7 +95,7 @@ class Drake(Library):
                 plant.AddJointActuator(joint.name, made).set_default_rotor_inertia(float(drives[0]))
             elif np.any(drives):
                 raise InputError(f"has no armature for a {joint.kind.name} joint")
-        i, i_H_F = self.model.frame(self.frame)
+        i, i_H_F = self.model.tree.frame(self.frame)
         frame = plant.AddFrame(tree.FixedOffsetFrame("frame", bodies[i].body_frame(), transform(i_H_F.matrix)))
         plant.Finalize()
         return plant, frame

@@ -34,7 +34,7 @@ class Generated(Peer):
         for name in self.names:
             request = Request.of(self.model, name, self.frame if TABLE[name].frame else None)
             lengths = request.lengths(self.model)
-            traced = trace(request.function(self.model), list(lengths.values()), list(lengths))
+            traced = trace(request.function(self.model.tree), list(lengths.values()), list(lengths))
             size = len(traced.graph.live(traced.roots))
             if self.largest is not None and size > self.largest:
                 self.remarks.append(f"{name} is left out: its {size} operations would take long to compile.")

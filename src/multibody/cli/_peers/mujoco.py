@@ -11,7 +11,7 @@ from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.model import joints
 from multibody.model.layouts import MujocoLayout
-from multibody.model.structure import Body
+from multibody.model.tree import Body
 
 _Axial = joints.Revolute | joints.Continuous | joints.Prismatic
 
@@ -78,10 +78,10 @@ class Mujoco(Library):
         spec.option.gravity = self.model.gravity
         made = {0: spec.worldbody}
         joints_of = self._joints_of_bodies()
-        for i, _, body in self.model.outward():
+        for i, _, body in self.model.tree.outward():
             if i in joints_of:
                 made[i] = self._body(mj, made, body, joints_of[i])
-        i, i_H_F = self.model.frame(self.frame)
+        i, i_H_F = self.model.tree.frame(self.frame)
         if i not in made:
             raise InputError(f"has no body for the frame {self.frame!r}, which is on a link without mass")
         made[i].add_site(name="frame", pos=i_H_F.position, quat=i_H_F.rotation.quaternion)
@@ -101,11 +101,11 @@ class Mujoco(Library):
         MuJoCo takes no body without mass, but several joints on one body, which our loader takes apart.
         """
         children: dict[int, list[int]] = {}
-        for i, parent, _ in self.model.outward():
+        for i, parent, _ in self.model.tree.outward():
             children.setdefault(parent, []).append(i)
         waiting: dict[int, list[Body]] = {}
         found: dict[int, list[Body]] = {}
-        for i, parent, body in self.model.outward():
+        for i, parent, body in self.model.tree.outward():
             chain = [*waiting.get(parent, []), body]
             empty = not body.inertia.mass and not np.any(body.inertia.inertia)
             if empty and len(children.get(i, [])) == 1:

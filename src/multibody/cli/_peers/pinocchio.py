@@ -21,7 +21,7 @@ class Pinocchio(Library):
         pin: Any = import_module("pinocchio")
         model = pin.Model()
         model.gravity.linear = np.array(self.model.gravity)
-        for _, parent, body in self.model.outward():
+        for _, parent, body in self.model.tree.outward():
             placement = pin.SE3(*_parts(body.joint.placement))
             k = model.addJoint(parent, self._joint(pin, body.joint.kind), placement, body.joint.name)
             inertia = body.inertia
@@ -29,7 +29,7 @@ class Pinocchio(Library):
                 k, pin.Inertia(float(inertia.mass), inertia.com, inertia.inertia), pin.SE3.Identity()
             )
         model.armature[:] = self.model.armature
-        i, i_H_F = self.model.frame(self.frame)
+        i, i_H_F = self.model.tree.frame(self.frame)
         frame = model.addFrame(pin.Frame(f"frame {self.frame}", i, 0, pin.SE3(*_parts(i_H_F)), pin.OP_FRAME))
         self.layout = PinocchioLayout(self.model, model)
         data = model.createData()

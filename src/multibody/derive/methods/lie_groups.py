@@ -91,7 +91,9 @@ def blocks(system: System) -> tuple[tuple[int, Group, int], ...]:
     assert system.tree is not None
     model, found = system.tree.robot.model, {}
     for joint in model.joints:
-        groups = BASES[model.velocity] if model.is_base(joint) else tuple((group, 1) for group in joint.kind.groups)
+        groups = (
+            BASES[model.velocity] if model.tree.is_base(joint) else tuple((group, 1) for group in joint.kind.groups)
+        )
         first = joint.v.start
         for group, side in groups:
             found[first] = first, group, side

@@ -14,8 +14,7 @@ from multibody.derive.system import System
 from multibody.derive.tracing import formulas
 from multibody.derive.tree import MANY, Tree
 from multibody.model import base_velocity
-from multibody.model.model import Model
-from multibody.model.parametric import with_values
+from multibody.model.tree import Tree as Walked
 
 
 def why_not(system: System) -> str:
@@ -34,11 +33,11 @@ def recursive_newton_euler(system: System) -> Equations:
     assert system.tree is not None
     tree, n = system.tree, len(system.v)
 
-    def parts(model: Model, q: Any, v: Any) -> tuple[Any, ...]:
+    def parts(walked: Walked, q: Any, v: Any) -> tuple[Any, ...]:
         rest = np.zeros(n)
-        columns = [rnea.rnea(model, q, rest, e, gravity=False) for e in np.eye(n)]
-        b = rnea.rnea(model, q, v, rest, gravity=False)
-        return np.stack(columns, axis=-1), b, rnea.rnea(model, q, rest, rest)
+        columns = [rnea.rnea(walked, q, rest, e, gravity=False) for e in np.eye(n)]
+        b = rnea.rnea(walked, q, v, rest, gravity=False)
+        return np.stack(columns, axis=-1), b, rnea.rnea(walked, q, rest, rest)
 
     M, b, g = _of_tree(tree, parts, system.q, system.v)
     springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
@@ -57,11 +56,14 @@ def recursive_newton_euler(system: System) -> Equations:
 def _passes(system: System, tree: Tree) -> list[Step]:
     """Of each body, along its own axes: outward how it moves, inward what its joint carries.  [QT 72-85]"""
 
-    def passes(model: Model, q: Any, v: Any, a: Any) -> tuple[Any, ...]:
-        left_v, left_a = base_velocity.to_left(model, q, v), base_velocity.acceleration_to_left(model, q, v, a)
-        motion = rnea.outward_motion(model, q, left_v, left_a)
+    def passes(walked: Walked, q: Any, v: Any, a: Any) -> tuple[Any, ...]:
+        left_v, left_a = (
+            base_velocity.to_left(walked, q, v),
+            base_velocity.acceleration_to_left(walked, q, v, a),
+        )
+        motion = rnea.outward_motion(walked, q, left_v, left_a)
         parts = zip(motion.i_w[1:], motion.i_w_dot[1:], motion.i_o[1:], strict=True)
-        return *(x for body in parts for x in body), rnea.joint_wrenches(model, q, v, a)
+        return *(x for body in parts for x in body), rnea.joint_wrenches(walked, q, v, a)
 
     *motion, wrenches = (tidy(system, x) for x in _of_tree(tree, passes, system.q, system.v, system.a))
     steps, carried = [], []
@@ -76,10 +78,10 @@ def _passes(system: System, tree: Tree) -> list[Step]:
 
 
 def _of_tree(tree: Tree, function: Any, *states: Any) -> list[Any]:
-    """What a function of a model and its state returns, with the expressions of a tree for the model's numbers."""
-    model = tree.robot.model
+    """What a function of a robot's tree and its state returns, with expressions for the numbers of the tree."""
+    walked = tree.robot.tree
 
     def compute(inertias: Any, positions: Any, gravity: Any, *state: Any) -> Any:
-        return function(with_values(model, inertias, positions=positions, gravity=gravity), *state)
+        return function(walked.with_values(inertias, positions=positions, gravity=gravity), *state)
 
     return formulas(compute, tree.inertias, tree.positions, tree.gravity, *states)

@@ -49,7 +49,7 @@ class Layout(ABC):
 
     def q_to(self, q: ArrayLike) -> NDArray[Any]:
         """The peer's coordinates (..., nq)."""
-        q = sized(self.model, q, "q")
+        q = sized(self.model.tree, q, "q")
         return _put([part.q_to(q[..., part.joint.q]) for part in self._parts], q)[..., self._q_order]
 
     def q_from(self, q: ArrayLike) -> NDArray[Any]:
@@ -59,18 +59,21 @@ class Layout(ABC):
 
     def v_to(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
         """The peer's velocities (..., nv)."""
-        q, v = sized(self.model, q, "q"), sized(self.model, v, "v")
-        return self._to(lambda part, x, v: part.v_to(x, v), q, base_velocity.to_left(self.model, q, v))
+        q, v = sized(self.model.tree, q, "q"), sized(self.model.tree, v, "v")
+        return self._to(lambda part, x, v: part.v_to(x, v), q, base_velocity.to_left(self.model.tree, q, v))
 
     def v_from(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
         """Our velocities, from the peer's q and v."""
         ours, v = self.q_from(q), self._sized(v, "v", self.nv)
-        return base_velocity.from_left(self.model, ours, self._left(ours, v))
+        return base_velocity.from_left(self.model.tree, ours, self._left(ours, v))
 
     def a_to(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> NDArray[Any]:
         """The peer's accelerations (..., nv): the rates of its velocities."""
-        q, v, a = sized(self.model, q, "q"), sized(self.model, v, "v"), sized(self.model, a, "a")
-        left = base_velocity.to_left(self.model, q, v), base_velocity.acceleration_to_left(self.model, q, v, a)
+        q, v, a = sized(self.model.tree, q, "q"), sized(self.model.tree, v, "v"), sized(self.model.tree, a, "a")
+        left = (
+            base_velocity.to_left(self.model.tree, q, v),
+            base_velocity.acceleration_to_left(self.model.tree, q, v, a),
+        )
         return self._to(lambda part, x, v, a: part.a_to(x, v, a), q, *left)
 
     def a_from(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> NDArray[Any]:
@@ -78,17 +81,17 @@ class Layout(ABC):
         ours, v, a = self.q_from(q), self._sized(v, "v", self.nv), self._sized(a, "a", self.nv)
         left = self._left(ours, v)
         parts = [part.a_from(ours[..., part.joint.q], left[..., part.joint.v], a[..., part.v]) for part in self._parts]
-        return base_velocity.acceleration_from_left(self.model, ours, left, _put(parts, ours, left, a))
+        return base_velocity.acceleration_from_left(self.model.tree, ours, left, _put(parts, ours, left, a))
 
     def tau_to(self, q: ArrayLike, tau: ArrayLike) -> NDArray[Any]:
         """The peer's generalized forces (..., nv), of the same power."""
-        q, tau = sized(self.model, q, "q"), sized(self.model, tau, "tau")
-        return self._to(lambda part, x, f: part.v_to(x, f), q, base_velocity.force_to_left(self.model, q, tau))
+        q, tau = sized(self.model.tree, q, "q"), sized(self.model.tree, tau, "tau")
+        return self._to(lambda part, x, f: part.v_to(x, f), q, base_velocity.force_to_left(self.model.tree, q, tau))
 
     def tau_from(self, q: ArrayLike, tau: ArrayLike) -> NDArray[Any]:
         """Our generalized forces, from the peer's q and forces."""
         ours, tau = self.q_from(q), self._sized(tau, "tau", self.nv)
-        return base_velocity.force_from_left(self.model, ours, self._left(ours, tau))
+        return base_velocity.force_from_left(self.model.tree, ours, self._left(ours, tau))
 
     # ---- how ---------------------------------------------------------------------------------------------------------
 

@@ -82,7 +82,7 @@ def allocation(model: Model, rotors: tuple[Rotor, ...] = ROTORS) -> NDArray[Any]
     """
     columns = []
     for rotor in rotors:
-        pose = model.frame(rotor.frame)[1]
+        pose = model.tree.frame(rotor.frame)[1]
         axis = pose.rotation.matrix[:, 2]
         torque = np.cross(pose.position, axis) - rotor.direction * rotor.moment_constant * axis
         columns.append(np.concatenate([axis, torque]))

@@ -1,21 +1,13 @@
-"""Models whose numbers are arrays: what is refused, and the numbers that a model gives."""
+"""Trees whose numbers are arrays: what is refused, and the numbers that a tree gives."""
 
 import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.algorithms import kinematics
+from multibody.algorithms import coriolis, kinematics
 from multibody.errors import InputError
 from multibody.geometry import Rotation, quaternions
-from multibody.model.parametric import (
-    check_inertias,
-    check_values,
-    frame_placements_of,
-    placement_rates,
-    placements_of,
-    positions_of,
-    with_values,
-)
+from multibody.model.parameters import check_inertias, check_values, placement_rates
 
 from ..laws.tools import near
 
@@ -23,12 +15,12 @@ from ..laws.tools import near
 def test_numbers_that_no_body_has_are_named_by_sample_and_body():
     robot = mb.load("panda")
     P = np.broadcast_to(robot.parameters(), (3, 2, 7, 10)).copy()
-    assert check_inertias(robot.model, P) is not None
+    assert check_inertias(robot.tree, P) is not None
     P[2, 1, 4, 4] *= 50.0  # one moment beyond the sum of the others
     with pytest.raises(InputError, match=r"inertias \(sample 2, 1\): the body 'link5' cannot have"):
-        check_inertias(robot.model, P)
+        check_inertias(robot.tree, P)
     with pytest.raises(InputError, match=r"inertias: expected an array of real floats of shape \(..., 7, 10\)"):
-        check_inertias(robot.model, P[..., :3, :])
+        check_inertias(robot.tree, P[..., :3, :])
 
 
 @pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
@@ -38,7 +30,7 @@ def test_inertias_that_are_not_finite_are_named_by_sample_and_body(poison, where
     P = np.tile(robot.parameters(), (3, 1, 1))
     P[1, 4, where] = poison
     with pytest.raises(InputError, match=r"inertias \(sample 1\): expected finite numbers for the body 'link5'"):
-        check_inertias(robot.model, P)
+        check_inertias(robot.tree, P)
     with pytest.raises(InputError, match=r"inertias: expected finite numbers for the body 'link5'"):
         robot.check_parameters(P[1])
 
@@ -83,7 +75,7 @@ def test_places_that_no_joint_or_frame_has_are_named():
     joints[2, 3, 3:] *= 1.01
     joint = robot.joints[3].name
     with pytest.raises(InputError, match=rf"placements \(sample 2\): the quaternion .* of the joint '{joint}' .* 1.01"):
-        check_values(robot.model, placements=joints)
+        check_values(robot.tree, placements=joints)
     joints[1, 0, 4] = np.nan
     with pytest.raises(InputError, match=r"placements \(sample 1\): expected finite numbers for the joint"):
         robot.check_parameters(placements=joints)
@@ -103,33 +95,32 @@ def test_places_that_no_joint_or_frame_has_are_named():
 
 def test_a_model_with_its_own_numbers_moves_as_before():
     robot = mb.load("quadruped")
-    same = with_values(robot.model, robot.parameters(), placements_of(robot.model), np.array(robot.model.gravity))
+    same = robot.tree.with_values(robot.parameters(), robot.placements(), gravity=np.array(robot.model.gravity))
     q, v = robot.random(np.random.default_rng(0)), np.ones(robot.nv)
-    with mb.eager():
-        np.testing.assert_allclose(mb.Robot(same).bias(q, v), robot.bias(q, v), atol=1e-11)
-    assert robot.model.structure is not same.structure
+    np.testing.assert_allclose(coriolis.bias(same, q, v), coriolis.bias(robot.tree, q, v), atol=1e-11)
+    assert robot.tree is not same
     assert abs(same.mass - robot.mass) < 1e-12
 
 
 def test_positions_move_joints_and_do_not_turn_them():
     robot = mb.load("quadruped")
-    longer = 1.5 * positions_of(robot.model)
-    moved = placements_of(with_values(robot.model, positions=longer))
+    longer = 1.5 * robot.positions()
+    moved = robot.tree.with_values(positions=longer).placements()
     np.testing.assert_array_equal(moved[:, :3], longer)
-    np.testing.assert_array_equal(moved[:, 3:], placements_of(robot.model)[:, 3:])
+    np.testing.assert_array_equal(moved[:, 3:], robot.placements()[:, 3:])
 
 
 def test_frame_placements_move_frames_alone():
     robot = mb.load("quadruped")
-    places, foot = frame_placements_of(robot.model), robot.frames.index("foot-lf")
+    places, foot = robot.frame_placements(), robot.frames.index("foot-lf")
     places[foot, :3] *= 1.5
-    longer = with_values(robot.model, frame_placements=places)
-    near(frame_placements_of(longer), places, 1e-15)
-    near(placements_of(longer), robot.placements(), 0.0)
+    longer = robot.tree.with_values(frame_placements=places)
+    near(longer.frame_placements(), places, 1e-15)
+    near(longer.placements(), robot.placements(), 0.0)
     q = robot.random(np.random.default_rng(0))
-    for name, (i, i_H_F) in robot.model.structure.frames.items():
+    for name, (i, i_H_F) in zip(robot.model.frames, robot.model.tree.places, strict=True):
         assert longer.frame(name)[0] == i
-        expected = kinematics.pose(robot.model, robot.bodies[i - 1].name, q)
+        expected = kinematics.pose(robot.tree, robot.bodies[i - 1].name, q)
         factor = 1.5 if name == "foot-lf" else 1.0
         near(kinematics.pose(longer, name, q).position, expected @ (factor * i_H_F.position), 1e-14)
 

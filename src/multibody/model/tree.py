@@ -1,0 +1,358 @@
+"""The tree that algorithms walk: moving bodies, frames on them, and the numbers of both."""
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation, SpatialInertia, quaternions
+from multibody.geometry._arrays import is_traced
+from multibody.model.joint import Joint
+from multibody.model.joints import Floating
+from multibody.model.parametric_inertia import INERTIAL, ParametricInertia
+
+PLACEMENT = 7
+"""Numbers of a place: a position, and a unit quaternion w, x, y, z."""
+POSITION = 3
+"""Numbers of a place whose rotation stays as it is: constants still fold."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """A moving rigid body: a link with a joint of its own, and all links fixed to it. Its frame i is that link's."""
+
+    index: int
+    """From 1: body 0 is the world."""
+    parent: int
+    name: str
+    joint: Joint
+    """Placed in the parent body."""
+    inertia: SpatialInertia
+    """i_M, of all of its links; where its numbers are varied, a ParametricInertia with what algorithms ask for."""
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Moving bodies, from the world outward, with the frames that they carry.
+
+    It is a frozen value whose numbers may be floats, batches of floats, or traced: `with_values` varies them, in users'
+    functions too. `robot.tree` is the one of the robot's model.
+
+    >>> import multibody as mb
+    >>> tree = mb.load("planar-arm").tree
+    >>> [(i, p, body.name) for i, p, body in tree.outward()]
+    [(1, 0, 'link1'), (2, 1, 'link2'), (3, 2, 'link3')]
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    """Body k has index k + 1, for 0 is the world."""
+    frames: tuple[str, ...]
+    """The names of all frames: every link, then the extra ones."""
+    places: tuple[tuple[int, Pose], ...] = field(repr=False)
+    """For each frame its body and its pose i_H_F there."""
+    gravity: Any
+    """(..., 3) in m/s², along the axes of the world."""
+    armature: NDArray[Any] = field(repr=False)
+    """(nv,): what the drives add to the diagonal of the mass matrix."""
+    velocity: str
+    """How the velocity of a floating base is written: "kindr", "left", "right" or "mixed"."""
+
+    # ---- coordinates -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints, in the order of the bodies; body k hangs on joint k."""
+        return tuple(body.joint for body in self.bodies)
+
+    @cached_property
+    def nq(self) -> int:
+        """The number of coordinates."""
+        return sum(joint.nq for joint in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        """The number of velocities."""
+        return sum(joint.nv for joint in self.joints)
+
+    @cached_property
+    def bases(self) -> tuple[Joint, ...]:
+        """The floating joints on the world, whose velocities are written as `velocity` says.
+
+        A floating joint inside the tree is left-trivialised; locking or removing what carries it makes it a base.
+        """
+        return tuple(b.joint for b in self.bodies if b.parent == 0 and isinstance(b.joint.kind, Floating))
+
+    def is_base(self, joint: Joint) -> bool:
+        """Whether a joint is one of `bases`."""
+        return any(joint.name == base.name for base in self.bases)
+
+    @property
+    def floating(self) -> bool:
+        """Whether the first body floats."""
+        return bool(self.bodies) and self.is_base(self.bodies[0].joint)
+
+    def _limits(self, name: str, count: int, where: str) -> NDArray[Any]:
+        full = np.empty(count)
+        for joint in self.joints:
+            if joint.mimic is None:
+                full[getattr(joint, where)] = getattr(joint.limits, name)
+        full.flags.writeable = False
+        return full
+
+    @cached_property
+    def lower(self) -> NDArray[Any]:
+        """(nq,): the least coordinates; -inf where there is no limit."""
+        return self._limits("lower", self.nq, "q")
+
+    @cached_property
+    def upper(self) -> NDArray[Any]:
+        """(nq,): the largest coordinates."""
+        return self._limits("upper", self.nq, "q")
+
+    @cached_property
+    def velocity_limits(self) -> NDArray[Any]:
+        """(nv,): the largest magnitudes of velocities."""
+        return self._limits("velocity", self.nv, "v")
+
+    @cached_property
+    def effort_limits(self) -> NDArray[Any]:
+        """(nv,): the largest magnitudes of generalized forces."""
+        return self._limits("effort", self.nv, "v")
+
+    # ---- walks -------------------------------------------------------------------------------------------------------
+
+    def outward(self) -> Iterator[tuple[int, int, Body]]:
+        """(index, index of the parent, body), parents first."""
+        return ((body.index, body.parent, body) for body in self.bodies)
+
+    def inward(self) -> Iterator[tuple[int, int, Body]]:
+        """(index, index of the parent, body), children first."""
+        return ((body.index, body.parent, body) for body in reversed(self.bodies))
+
+    @cached_property
+    def _children(self) -> tuple[tuple[int, ...], ...]:
+        lists: list[list[int]] = [[] for _ in range(len(self.bodies) + 1)]
+        for i, p, _ in self.outward():
+            lists[p].append(i)
+        return tuple(map(tuple, lists))
+
+    def children(self, index: int) -> tuple[int, ...]:
+        """The indices of the bodies that hang on a body."""
+        return self._children[index]
+
+    @cached_property
+    def _last(self) -> tuple[int, ...]:
+        last = list(range(len(self.bodies) + 1))
+        for i, p, _ in self.inward():
+            last[p] = max(last[p], last[i])
+        return tuple(last)
+
+    def last(self, index: int) -> int:
+        """The largest index of a body that hangs on a body: those from it to this one are its subtree."""
+        return self._last[index]
+
+    def subtree(self, index: int) -> tuple[int, ...]:
+        """The index of a body and of all that hang on it, parents first."""
+        return tuple(range(index, self._last[index] + 1))
+
+    def support(self, index: int) -> tuple[int, ...]:
+        """The indices of the bodies from the world, which is left out, to a body, itself included."""
+        path: list[int] = []
+        while index:
+            path.append(index)
+            index = self.bodies[index - 1].parent
+        return tuple(reversed(path))
+
+    def chain(self, start: str, end: str) -> tuple[int, ...]:
+        """The indices of the bodies that move one frame relative to another, on the way between them."""
+        ways = [self.support(self.frame(name)[0]) for name in (start, end)]
+        common = set(ways[0]) & set(ways[1])
+        return (*(i for i in reversed(ways[0]) if i not in common), *(i for i in ways[1] if i not in common))
+
+    # ---- names -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _place_of(self) -> dict[str, tuple[int, Pose]]:
+        return dict(zip(self.frames, self.places, strict=True))
+
+    def frame(self, name: str) -> tuple[int, Pose]:
+        """The index of the body that a frame is on, and its pose i_H_frame there."""
+        try:
+            return self._place_of[name]
+        except (KeyError, TypeError):
+            raise InputError(unknown("frame", name, self.frames, self.name)) from None
+
+    def joint(self, name: str) -> Joint:
+        """The joint of a name that moves a body, placed in the parent body."""
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise InputError(unknown("moving joint", name, tuple(joint.name for joint in self.joints), self.name))
+
+    # ---- numbers -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def mass(self) -> Any:
+        """The mass of all moving bodies, in kg: a float, or an array where their inertias are."""
+        total: Any = sum((body.inertia.mass for body in self.bodies), 0.0)
+        return total if is_traced(total) or np.ndim(total) else float(total)
+
+    def parameters(self) -> NDArray[Any]:
+        """(..., bodies, 10): m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body about its origin.
+
+        >>> import multibody as mb
+        >>> mb.load("cart-pendulum").tree.parameters()[:, 0]  # the masses
+        array([1. , 0.3])
+        """
+        rows = [body.inertia.parameters() for body in self.bodies]
+        return np.stack(rows, axis=-2) if rows else np.zeros((0, INERTIAL))
+
+    def placements(self) -> NDArray[Any]:
+        """(bodies, 7): where each joint is in its parent body: a position, and a quaternion w, x, y, z.
+
+        >>> import multibody as mb
+        >>> mb.load("planar-arm").tree.placements()[1]
+        array([0., 0., 1., 1., 0., 0., 0.])
+        """
+        return _numbers(joint.placement for joint in self.joints)
+
+    def positions(self) -> NDArray[Any]:
+        """(bodies, 3): the positions in `placements`."""
+        return self.placements()[..., :POSITION].copy()
+
+    def frame_placements(self) -> NDArray[Any]:
+        """(frames, 7): where each frame is in the body that it is fixed to, in the order of `frames`.
+
+        >>> import multibody as mb
+        >>> tree = mb.load("planar-arm").tree
+        >>> tree.frame_placements()[tree.frames.index("tool")]
+        array([0., 0., 1., 1., 0., 0., 0.])
+        """
+        return _numbers(i_H_F for _, i_H_F in self.places)
+
+    @cached_property
+    def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The names of the numbers that `with_values` takes, and their shapes without the batch."""
+        bodies = len(self.bodies)
+        return {
+            "inertias": (bodies, INERTIAL),
+            "placements": (bodies, PLACEMENT),
+            "positions": (bodies, POSITION),
+            "frame_placements": (len(self.frames), PLACEMENT),
+            "gravity": (3,),
+            "masses": (bodies,),
+        }
+
+    def with_values(
+        self,
+        inertias: NDArray[Any] | None = None,
+        placements: NDArray[Any] | None = None,
+        positions: NDArray[Any] | None = None,
+        frame_placements: NDArray[Any] | None = None,
+        gravity: NDArray[Any] | None = None,
+        masses: NDArray[Any] | None = None,
+    ) -> "Tree":
+        """The tree with other numbers, floats, batches or traced; its shape and the kinds of joints stay.
+
+        Each array moves what it names alone: a joint that moves takes along all that hangs on it, but a link that is
+        fixed to a body is part of it, in the body's inertia, and a frame there. What is a zero in the robot's file need
+        not be one here, and costs operations.
+
+        Args:
+            inertias: (..., bodies, 10), as `parameters` has them.
+            placements: (..., bodies, 7), as `placements` has them.
+            positions: (..., bodies, 3), of joints that are turned in their parents as they are.
+            frame_placements: (..., frames, 7), as `frame_placements` has them.
+            gravity: (..., 3) in m/s², along the axes of the world.
+            masses: (..., bodies) in kg, of bodies that keep their shape: centres of mass stay, moments of inertia grow
+                with the mass. A body without mass keeps none.
+
+        >>> import multibody as mb
+        >>> tree = mb.load("planar-arm").tree
+        >>> longer = tree.with_values(positions=1.5 * tree.positions())
+        >>> longer.placements()[1]
+        array([0. , 0. , 1.5, 1. , 0. , 0. , 0. ])
+        """
+        values = {
+            "inertias": inertias,
+            "placements": placements,
+            "positions": positions,
+            "frame_placements": frame_placements,
+            "gravity": gravity,
+            "masses": masses,
+        }
+        chosen = {name: value for name, value in values.items() if value is not None}
+        refuse_both(chosen)
+        for name, value in chosen.items():
+            shape = self.parameter_shapes[name]
+            if np.shape(value)[-len(shape) :] != shape:
+                expected = ", ".join(map(str, shape))
+                raise InputError(f"{name}: expected numbers of shape (..., {expected}), got {np.shape(value)}")
+        bodies = []
+        for k, body in enumerate(self.bodies):
+            inertia: Any = body.inertia
+            place = body.joint.placement
+            if inertias is not None:
+                inertia = ParametricInertia(inertias[..., k, :])
+            if masses is not None:
+                inertia = _of_mass(inertia, masses[..., k])
+            if placements is not None:
+                place = _pose(placements[..., k, :])
+            if positions is not None:
+                place = Pose._trusted(place.rotation, positions[..., k, :])
+            joint = body.joint if place is body.joint.placement else replace(body.joint, placement=place)
+            bodies.append(replace(body, joint=joint, inertia=inertia))
+        places = self.places
+        if frame_placements is not None:
+            places = tuple((i, _pose(frame_placements[..., k, :])) for k, (i, _) in enumerate(places))
+        pull = self.gravity if gravity is None else gravity
+        return replace(self, bodies=tuple(bodies), places=places, gravity=pull)
+
+
+def refuse_both(names: Collection[str]) -> None:
+    """Refuse names of parameters of which one has the other in it."""
+    for whole, part in (("placements", "positions"), ("inertias", "masses")):
+        if whole in names and part in names:
+            raise InputError(f"parameters: expected {whole!r} or {part!r}, got both: {whole} have {part} in them")
+
+
+def expect_tree(tree: Any) -> Tree:
+    """The same, when it is the tree of a robot; an InputError otherwise."""
+    if not isinstance(tree, Tree):
+        raise InputError(f"expected the Tree of a robot, such as robot.tree, got {type(tree).__name__}")
+    return tree
+
+
+def unknown(what: str, name: object, names: Sequence[str], owner: str) -> str:
+    """The message for a name that does not exist, with those nearest to it."""
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {', '.join(map(repr, names[:8]))}"
+    more = ", ..." if not near and len(names) > 8 else ""
+    return f"{owner}: no {what} is named {name!r}; {hint}{more}"
+
+
+def _numbers(poses: Iterable[Pose]) -> NDArray[Any]:
+    rows = [np.concatenate([pose.position, pose.rotation.quaternion], axis=-1) for pose in poses]
+    if not rows:
+        return np.zeros((0, PLACEMENT))
+    batch = np.broadcast_shapes(*(row.shape[:-1] for row in rows))
+    return np.stack([np.broadcast_to(row, (*batch, PLACEMENT)) for row in rows], axis=-2)
+
+
+def _pose(x: NDArray[Any]) -> Pose:
+    return Pose._trusted(Rotation._trusted(quaternions.to_matrix(x[..., POSITION:])), x[..., :POSITION])
+
+
+def _of_mass(inertia: SpatialInertia, mass: NDArray[Any]) -> ParametricInertia:
+    """The inertia of a body of the same shape with another mass."""
+    parameters = inertia.parameters()
+    own = parameters[..., :1]
+    density = np.where(own == 0, 0.0, parameters / np.where(own == 0, 1.0, own))
+    return ParametricInertia(mass[..., None] * density)
