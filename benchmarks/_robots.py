@@ -63,6 +63,14 @@ def load(name: str) -> mb.Robot:
     return mb.load(plain_urdf(name), floating=CASES[name].floating)
 
 
+def pinocchio_model(name: str) -> Any:
+    """The robot in Pinocchio, from the same text."""
+    import pinocchio as pin
+
+    root = (pin.JointModelFreeFlyer(),) if CASES[name].floating else ()
+    return pin.buildModelFromXML(plain_urdf(name), *root)
+
+
 def one_core() -> None:
     """Stay on one core from here on, where the system lets us."""
     if hasattr(os, "sched_setaffinity"):

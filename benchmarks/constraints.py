@@ -14,8 +14,7 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 import pinocchio as pin
-from _python_peers import pinocchio_model
-from _robots import least, load, one_core
+from _robots import least, load, one_core, pinocchio_model
 
 import multibody as mb
 from multibody.algorithms.constrained_dynamics import METHODS

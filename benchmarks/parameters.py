@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from _python_peers import pinocchio_model
-from _robots import CASES, least, load, one_core
+from _robots import CASES, least, load, one_core, pinocchio_model
 
 import multibody as mb
 from multibody.geometry import log_cholesky
