@@ -33,9 +33,9 @@ def robot_data() -> Path:
     spec = find_spec("numpy")
     for parent in Path(spec.origin or "").parents if spec else ():
         for place in ("cmeel.prefix/share", "share"):
-            found = parent / place / "example-robot-data" / "robots"
-            if found.is_dir():
-                return found
+            folder = parent / place / "example-robot-data" / "robots"
+            if folder.is_dir():
+                return folder
     raise SystemExit("example-robot-data is not installed: pip install example-robot-data")
 
 
