@@ -191,17 +191,17 @@ def test_one_ulp_is_a_difference():
 
 @every_value
 def test_minus_zero_equals_zero_and_hashes_alike(make):
-    one = {
+    value = {
         rotation: Rotation.identity(),
         pose: Pose.identity(),
         twist: Twist.zero(),
         wrench: Wrench.zero(),
         inertia: SpatialInertia(mass=1.0, com=np.zeros(3), inertia=np.eye(3)),
     }[make]
-    other = rebuilt(one, lambda array: np.where(array == 0, -0.0, array))
+    other = rebuilt(value, lambda array: np.where(array == 0, -0.0, array))
     assert np.signbit(plain(other)[-1]).any()
-    assert one == other
-    assert hash(one) == hash(other)
+    assert value == other
+    assert hash(value) == hash(other)
 
 
 @every_value
@@ -292,8 +292,8 @@ def test_indexing_is_that_of_an_array_of_the_batch_shape(make, name):
     order = np.arange(6).reshape(2, 3)[index]
     assert type(picked) is type(value)
     assert picked.shape == order.shape
-    for found, array in zip(plain(picked), plain(value), strict=True):
-        np.testing.assert_array_equal(found, np.reshape(array, (6, *array.shape[2:]))[order])
+    for item, array in zip(plain(picked), plain(value), strict=True):
+        np.testing.assert_array_equal(item, np.reshape(array, (6, *array.shape[2:]))[order])
 
 
 TOO_MANY = {
@@ -401,5 +401,5 @@ def test_values_can_be_used_by_many_threads_at_once():
     expected = work(0)
     with ThreadPoolExecutor(8) as pool:
         for result in pool.map(work, range(24)):
-            for found, wanted in zip(result, expected, strict=True):
-                np.testing.assert_array_equal(found, wanted)
+            for array, wanted in zip(result, expected, strict=True):
+                np.testing.assert_array_equal(array, wanted)

@@ -65,8 +65,8 @@ def test_pinocchio_moves_alike(name):
         bias = kind.bias(q, v)
         near(np.zeros(6) if bias is None else bias.vector, data.a[1].vector, 1e-14)
         end = pin.integrate(model, theirs(q), v)
-        found = theirs(kind.integrate(q, v))
+        ours = theirs(kind.integrate(q, v))
         if kind.quaternion is not None:
-            found[-4:] *= np.sign(found[-4:] @ end[-4:])
-        near(found, end, 1e-14)
+            ours[-4:] *= np.sign(ours[-4:] @ end[-4:])
+        near(ours, end, 1e-14)
         near(kind.difference(q, q1), pin.difference(model, theirs(q), theirs(q1)), 1e-12)
