@@ -135,7 +135,7 @@ def test_random_smooth_programs_against_the_complex_step(instructions, seed):
     function = program(instructions)
     x = np.random.default_rng(seed).uniform(-2, 2, (4, 3))
     steps = [np.imag(function(x + 1e-30j * np.eye(3)[k])) / 1e-30 for k in range(3)]
-    near(jacobian(function)(x), np.stack(steps, axis=-1), 1e-11)
+    near(jacobian(function, shapes=[3])(x), np.stack(steps, axis=-1), 1e-11)
 
 
 @given(INSTRUCTIONS, st.integers(0, 2**32 - 1))

@@ -6,7 +6,6 @@ that depend on the inputs are written out.
 `differentiate` has the same for plain NumPy functions.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from multibody.errors import InputError
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout
 from multibody.tracing.partials import CHOICES, PARTIALS, flows, guard, plus, times
-from multibody.tracing.trace import Input, Trace
+from multibody.tracing.trace import Input, Trace, input_nodes
 from multibody.tracing.unroll import unrolled
 
 Row = dict[int, int]
@@ -247,7 +246,10 @@ def scalar_output(outputs: Sequence[Ids]) -> Ids:
     """The one output, when the function returns one number."""
     if len(outputs) != 1 or outputs[0].size != 1:
         shapes = ", ".join(str(ids.shape) for ids in outputs)
-        raise InputError(f"a gradient needs a function that returns one number; this one returns shapes {shapes}")
+        raise InputError(
+            f"a gradient needs a function that returns one number; this one returns shapes {shapes}: "
+            "for a batch of samples pass shapes=, the shape of one sample of each argument"
+        )
     return outputs[0]
 
 
@@ -272,12 +274,7 @@ def _derived(trace: Trace, more: tuple[Input, ...], outputs: tuple[Ids, ...], la
 
 def leaves(trace: Trace) -> list[Ids]:
     """The nodes of the inputs."""
-    return [_leaf(trace, i, given.shape) for i, given in enumerate(trace.inputs)]
-
-
-def _leaf(trace: Trace, position: int, shape: tuple[int, ...]) -> Ids:
-    ids = [trace.graph.leaf("input", trace.first + position, k) for k in range(math.prod(shape))]
-    return np.array(ids, dtype=np.int64).reshape(shape)
+    return [input_nodes(trace.graph, trace.first + i, given.shape) for i, given in enumerate(trace.inputs)]
 
 
 def _more(trace: Trace, wanted: list[Input]) -> tuple[tuple[Input, ...], list[Ids]]:
@@ -289,8 +286,8 @@ def _more(trace: Trace, wanted: list[Input]) -> tuple[tuple[Input, ...], list[Id
             name += "_"
         taken.add(name)
         added.append(Input(name, shape))
-    first = len(trace.inputs)
-    return tuple(added), [_leaf(trace, first + k, given.shape) for k, given in enumerate(added)]
+    first = trace.first + len(trace.inputs)
+    return tuple(added), [input_nodes(trace.graph, first + k, shape) for k, (_, shape) in enumerate(added)]
 
 
 def _chosen(trace: Trace, wrt: str | Sequence[str] | None) -> list[Ids]:
@@ -301,6 +298,6 @@ def _chosen(trace: Trace, wrt: str | Sequence[str] | None) -> list[Ids]:
 
 def _wanted(names: list[str], wrt: str | Sequence[str] | None) -> list[str]:
     wanted = names if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
-    if not wanted or any(name not in names for name in wanted):
-        raise InputError(f"wrt: expected names of inputs ({', '.join(names)}), got {wrt!r}")
+    if not wanted or any(name not in names for name in wanted) or len(set(wanted)) < len(wanted):
+        raise InputError(f"wrt: expected names of inputs ({', '.join(names)}), each once, got {wrt!r}")
     return wanted
