@@ -74,8 +74,8 @@ def test_the_jacobian_of_the_exponential_map_is_the_known_one():
     phi = np.random.default_rng(7).uniform(-2, 2, (6, 3))
     dR = jacobian(so3.exp, shapes=[3])(phi)  # (6, 3, 3, 3)
     skew = np.einsum("nijk,nlj->nilk", dR, so3.exp(phi))  # dR R^T = (Γ e_k)^
-    found = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1)
-    near(found, so3.left_jacobian(phi), 1e-13)
+    computed = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1)
+    near(computed, so3.left_jacobian(phi), 1e-13)
     near(jacobian(lambda x: Rotation.exp(x).log(), shapes=[3])(phi), np.broadcast_to(np.eye(3), (6, 3, 3)), 1e-12)
     near(jacobian(lambda x: Pose.exp(x).log())(np.full(6, 0.3)), np.eye(6), 1e-12)
     near(jacobian(lambda x: groups.SE2().log(groups.SE2().exp(x)))(np.full(3, 0.3)), np.eye(3), 1e-12)

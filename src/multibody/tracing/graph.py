@@ -64,14 +64,14 @@ class Graph:
 
     def _intern(self, op: str, args: tuple[int, ...], extra: Any = None, value: Any = None) -> int:
         key = (op, args, extra)
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = len(self.op)
+        node = self.known.get(key)
+        if node is None:
+            node = self.known[key] = len(self.op)
             self.op.append(op)
             self.args.append(args)
             if extra is not None:
-                self.value[found] = extra if value is None else value
-        return found
+                self.value[node] = extra if value is None else value
+        return node
 
     # ---- operations --------------------------------------------------------------------------------------------------
 

@@ -60,8 +60,8 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
     arrays = [np.asarray(x, dtype=trace.dtype) for x in arguments]
     batch = batch_of(trace.inputs, [array.shape for array in arrays])
     rows = [
-        np.moveaxis(array.reshape(*array.shape[: array.ndim - len(given.shape)], math.prod(given.shape)), -1, 0)
-        for array, given in zip(arrays, trace.inputs, strict=True)
+        np.moveaxis(array.reshape(*array.shape[: array.ndim - len(core)], math.prod(core)), -1, 0)
+        for array, (_, core) in zip(arrays, trace.inputs, strict=True)
     ]
     target = Target("the interpreter", TABLE, trace.dtype.type, lambda i, k: rows[i - trace.first][k])
     with np.errstate(all="ignore"):

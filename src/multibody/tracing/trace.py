@@ -44,7 +44,7 @@ class Trace(NamedTuple):
 
 
 def float_kind(dtype: DTypeLike) -> np.dtype[Any]:
-    """float64 or float32, as given; all else is refused."""
+    """The dtype, if it is float64 or float32; all else is refused."""
     try:
         kind = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):  # the last from a text with a comma
@@ -111,10 +111,10 @@ def input_nodes(graph: Graph, position: int, shape: tuple[int, ...]) -> NDArray[
 
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of lengths."""
-    given = (shape,) if isinstance(shape, int | np.integer) else shape
-    if not isinstance(given, tuple | list) or not all(isinstance(n, int | np.integer) and n >= 0 for n in given):
+    lengths = (shape,) if isinstance(shape, int | np.integer) else shape
+    if not isinstance(lengths, tuple | list) or not all(isinstance(n, int | np.integer) and n >= 0 for n in lengths):
         raise InputError(f"shape: expected a tuple of lengths such as (7,), got {shape!r}")
-    return tuple(int(n) for n in given)
+    return tuple(int(n) for n in lengths)
 
 
 def _names(function: Callable[..., Any], shapes: Sequence[Any], names: Sequence[str] | None) -> list[str]:
