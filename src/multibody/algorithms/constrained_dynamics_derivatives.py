@@ -58,7 +58,7 @@ def constrained_dynamics_derivatives(
         v: (..., nv).
         tau: (..., nv).
         wrenches: as in `constrained_dynamics`, and held.
-        jacobian: makes of a function, and of the positions of some arguments, the one of its derivatives by these:
+        jacobian: makes of a function, the positions of some arguments and shapes of samples that of its derivatives:
             `mb.jacobian`.
         method: as in `constrained_dynamics`.
         baumgarte: as in `constrained_dynamics`.
@@ -80,8 +80,11 @@ def constrained_dynamics_derivatives(
         outer = rnea(tree, q, still, still, dict(zip(frames, given, strict=True)), gravity=False) if frames else still
         return matvec(constraints.force_basis(q), f) - outer
 
+    def by_vectors(function: Any, argument: Any, *args: Any) -> Any:
+        return jacobian(function, argument, shapes=[np.shape(x)[-1:] for x in args])(*args)
+
     def along_q(function: Any, *args: Any) -> Any:
-        return np.matmul(jacobian(function)(q, *args), F)
+        return np.matmul(by_vectors(function, 0, q, *args), F)
 
     id_by_q, id_by_v, M = rnea_derivatives(tree, q, v, a)
     factors = Factors({(r, c): M[..., r, c] for r, c in related(tree) if r <= c}, n)
@@ -93,7 +96,7 @@ def constrained_dynamics_derivatives(
     M_inv_J_T = solve(transpose(J))
     J_M_inv = transpose(M_inv_J_T)
     A = mirrored(np.matmul(J, M_inv_J_T))
-    rows_by_q, rows_by_v = (X * mask[..., :, None] for X in jacobian(rows, (0, 1))(q, v, a, gains))
+    rows_by_q, rows_by_v = (X * mask[..., :, None] for X in by_vectors(rows, (0, 1), q, v, a, gains))
     one = np.broadcast_to(eye_like(M, n), (*batch, n, n))
     rest = along_q(push, f, *given) - id_by_q, -id_by_v, one
     unmet = [np.matmul(rows_by_q, F) + np.matmul(J_M_inv, rest[0]), rows_by_v + np.matmul(J_M_inv, rest[1]), J_M_inv]
