@@ -15,27 +15,10 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import cache, door, native, sharing
+from multibody.compiler import cache, door, native
 
 posix = pytest.mark.skipif(os.name != "posix", reason="other rights")
 owner_only = pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
-
-
-class Forgetful(dict):
-    """In place of the code that lives in this process, so that all comes from the disk."""
-
-    def setdefault(self, key, default=None):
-        del key
-        return default
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """An empty cache."""
-    monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr(sharing, "_alive", Forgetful())
-    cache._warn.cache_clear()
-    return tmp_path / "kernels"
 
 
 @pytest.fixture
