@@ -3,6 +3,7 @@
 import pytest
 
 from multibody.compiler import cache, sharing
+from multibody.compiler.config import config
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -22,7 +23,9 @@ class Forgetful(dict):
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """An empty cache on disk, without the code that lives in this process."""
+    """An empty cache on disk, without the code that lives in this process; it is trusted, so that work can be counted."""
+    monkeypatch.setenv("MULTIBODY_CACHE", "on")
+    monkeypatch.setattr(config, "verify", False)
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "kernels"))
     monkeypatch.setattr(sharing, "_alive", Forgetful())
     cache._warn.cache_clear()
