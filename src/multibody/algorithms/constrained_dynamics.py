@@ -190,7 +190,7 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
 def projected_velocity(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """N_c v, (..., nv): the velocity that constraints leave, nearest in kinetic energy.  [RD 3.63, 3.70]"""
     tree = _tree(constraints, "projected_velocity")
-    q, v = configuration.sized(tree, q, "q"), configuration.sized(tree, v, "v")
+    q, v = configuration.coordinates(tree, q), configuration.velocities(tree, v)
     batch_shape("projected_velocity, q, v", (q, 1), (v, 1))
     return matvec(null_space_projector(crba(tree, q), constraints.jacobian(q)), v)
 
@@ -225,7 +225,11 @@ def projected_equations(
     No force is left in them, so that RD's sign of F_c [3.57], opposite to ours, makes no difference.
     """
     tree = _tree(constraints, "projected_equations")
-    q, v, tau = (configuration.sized(tree, x, what) for x, what in ((q, "q"), (v, "v"), (tau, "tau")))
+    q, v, tau = (
+        configuration.coordinates(tree, q),
+        configuration.velocities(tree, v),
+        configuration.velocities(tree, tau, "tau"),
+    )
     batch_shape("projected_equations, q, v, tau", (q, 1), (v, 1), (tau, 1))
     M, J = crba(tree, q), constraints.jacobian(q)
     pushed = matvec(transpose(null_space_projector(M, J)), tau - bias(tree, q, v))

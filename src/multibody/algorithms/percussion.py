@@ -66,7 +66,11 @@ def percussion_step(
     if not isinstance(constraints, ConstraintSet):
         raise InputError(f"percussion_step: expected a ConstraintSet, got {type(constraints).__name__}")
     tree = constraints.tree
-    q, v, tau = (configuration.sized(tree, x, name) for x, name in ((q, "q"), (v, "v"), (tau, "tau")))
+    q, v, tau = (
+        configuration.coordinates(tree, q),
+        configuration.velocities(tree, v),
+        configuration.velocities(tree, tau, "tau"),
+    )
     if not is_traced(q):
         configuration.check_units(tree, q)
     forces = _forces(wrenches)

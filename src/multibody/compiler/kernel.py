@@ -144,11 +144,18 @@ class Native:
         """In a function that is traced, a kernel is the function that it was made from."""
         if self.function is None:
             raise InputError("a kernel from a pickle came without its function, and cannot be part of another one")
-        for value, given in zip(values, self.signature.inputs, strict=True):
-            if np.shape(value) != given.shape:
-                found = np.shape(value)
-                raise InputError(f"{given.name}: expected shape {given.shape} in a traced function, got {found}")
-        return self.function(*values)
+        cores = [argument.shape for argument in self.signature.inputs]
+        batches = []
+        for value, (name, core) in zip(values, self.signature.inputs, strict=True):
+            shape = np.shape(value)
+            batches.append(shape[: len(shape) - len(core)])
+            if shape[len(batches[-1]) :] != core or (batches[-1] and not self.batched):
+                expected = _dots(core) if self.batched else core
+                raise InputError(f"{name}: expected shape {expected} in a traced function, got {shape}")
+        if not any(batches):
+            return self.function(*values)
+        batch = np.broadcast_shapes(*batches)
+        return self.function(*(np.broadcast_to(x, batch + core) for x, core in zip(values, cores, strict=True)))
 
     def _checked(self, value: Any, given: Input) -> NDArray[Any]:
         try:

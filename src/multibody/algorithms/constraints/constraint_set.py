@@ -153,7 +153,7 @@ class ConstraintSet:
         >>> ConstraintSet(robot.model, [gear]).error(robot.home()).round(6)
         array([-0.1])
         """
-        q = configuration.sized(self.tree, q, "q")
+        q = configuration.coordinates(self.tree, q)
         return np.concatenate([constraint.error(self.tree, q) for constraint in self.constraints], axis=-1)
 
     def jacobian(self, q: NDArray[Any], velocity: str | None = None) -> NDArray[Any]:
@@ -167,7 +167,7 @@ class ConstraintSet:
                [0., 1., 0.],
                [0., 0., 1.]])
         """
-        q = configuration.sized(self.tree, q, "q")
+        q = configuration.coordinates(self.tree, q)
         tree = self.tree if velocity is None else with_base(self.tree, velocity)
         return np.concatenate([constraint.jacobian(tree, q) for constraint in self.constraints], axis=-2)
 
@@ -180,7 +180,7 @@ class ConstraintSet:
         >>> foot.bias(robot.home(), np.zeros(18))
         array([0., 0., 0.])
         """
-        q, v = configuration.sized(self.tree, q, "q"), configuration.sized(self.tree, v, "v")
+        q, v = configuration.coordinates(self.tree, q), configuration.velocities(self.tree, v)
         return np.concatenate([constraint.bias(self.tree, q, v) for constraint in self.constraints], axis=-1)
 
     def force_basis(self, q: NDArray[Any]) -> NDArray[Any]:
