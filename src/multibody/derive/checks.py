@@ -10,7 +10,8 @@ from multibody.derive.consistent_states import consistent_values, on_constraints
 from multibody.derive.constraint_rows import Rows
 from multibody.derive.evaluation import numeric, random_values
 from multibody.derive.restrictions import Holonomic
-from multibody.derive.system import TIME, System
+from multibody.derive.symbols import TIME
+from multibody.derive.system import System
 from multibody.errors import InputError
 
 SMALL = 1e-6

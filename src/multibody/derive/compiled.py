@@ -11,7 +11,7 @@ from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.passes import prepare
 from multibody.derive.algebra.arithmetic import evaluate
-from multibody.derive.system import TIME
+from multibody.derive.symbols import TIME
 from multibody.errors import InputError
 from multibody.geometry._arrays import matrix, vector
 from multibody.tracing.trace import trace

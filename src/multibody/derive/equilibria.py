@@ -12,8 +12,8 @@ from multibody.derive.arguments import whole_number
 from multibody.derive.generalized_forces import potential_energy
 from multibody.derive.kinematics import tidy
 from multibody.derive.points import expect_equations, named
-from multibody.derive.restrictions import Holonomic
-from multibody.derive.system import TIME
+from multibody.derive.restrictions import Holonomic, Motion
+from multibody.derive.symbols import TIME
 from multibody.derive.trigonometric import solutions
 from multibody.errors import InputError
 
@@ -58,17 +58,16 @@ def equilibria(
     values |= named(system, inputs, "inputs", "inputs") | named(system, parameters, "parameters", "parameters")
     h = tidy(system, (equations.b + equations.g - equations.tau).subs(values))
     J = equations.J.subs(values)
-    if TIME in h.free_symbols | J.free_symbols:
+    configuration = [r.f.subs(values) for r in system.restrictions if isinstance(r, Holonomic)]
+    if TIME in sp.Matrix([*h, *J, *configuration]).free_symbols:
         raise InputError(f"{system.name}: the equations depend on the time t, and have no equilibria")
     if not system.restrictions and not system.units:
         exact = solutions([x for x in h if x != 0], system.q)
         if exact is not None:
             return tuple(exact)
-    restrictions = [r.expression.subs(values) for r in system.restrictions]
-    if any(x != 0 for x, r in zip(restrictions, system.restrictions, strict=True) if not isinstance(r, Holonomic)):
+    if any(r.velocity.subs(values) != 0 for r in system.restrictions if isinstance(r, Motion)):
         return ()  # a constraint that asks for velocity
-    f = [x for x, r in zip(restrictions, system.restrictions, strict=True) if isinstance(r, Holonomic)]
-    f += [sum(x**2 for x in unit) - 1 for unit in system.units]
+    f = configuration + [sum(x**2 for x in unit) - 1 for unit in system.units]
     multipliers = [sp.Dummy() for _ in range(J.rows)]
     whole = sp.Matrix([*(h - J.T * sp.Matrix(J.rows, 1, multipliers)), *f])
     unknown = [x for x in system.q if x in whole.free_symbols]

@@ -8,8 +8,8 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from multibody.derive.algebra.arithmetic import evaluate
-from multibody.derive.symbols import rate
-from multibody.derive.system import TIME, System
+from multibody.derive.symbols import TIME, rate
+from multibody.derive.system import System
 
 
 def random_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, float]:

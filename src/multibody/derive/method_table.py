@@ -127,7 +127,7 @@ def terms(equations: Equations) -> int:
 def from_algorithms(equations: Equations) -> float | None:
     """How far M v' + b + g is from the library's recursive Newton–Euler, at random states.  [QT 72-85]"""
     system = equations.system
-    if system.tree is None:
+    if system.tree is None or METHODS["recursive-newton-euler"].why_not(system):
         return None
     robot = system.tree.robot
     rng, worst = np.random.default_rng(0), 0.0

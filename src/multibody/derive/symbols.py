@@ -1,7 +1,7 @@
 """Symbols of a system: coordinates, their rates and accelerations, parameters, vectors and rotations made of them.
 
 Coordinates are plain symbols, not functions of time: a time derivative is a chain rule, which is quick. The rate of `x`
-is the symbol `x_dot`, its acceleration `x_ddot`.
+is the symbol `x_dot`, its acceleration `x_ddot`. The symbol `t` is the time.
 """
 
 from collections.abc import Iterable
@@ -10,6 +10,9 @@ from typing import Any
 import sympy as sp
 
 from multibody.errors import InputError
+
+TIME = sp.Symbol("t", real=True)
+"""The time: positions, rotations, constraints, forces and gravity may depend on it."""
 
 
 def symbols(names: str) -> tuple[sp.Symbol, ...]:

@@ -10,6 +10,7 @@ from multibody.derive.equations import Equations, finish
 from multibody.derive.kinematics import gradient, tidy
 from multibody.derive.loads import Spring
 from multibody.derive.steps import Step
+from multibody.derive.symbols import TIME
 from multibody.derive.system import System
 from multibody.derive.tracing import formulas
 from multibody.derive.tree import MANY, Tree
@@ -22,6 +23,9 @@ def why_not(system: System) -> str:
     """Why the method does not fit a system; empty when it does."""
     if system.tree is None:
         return "it needs the tree of joints of a robot: take derive.from_robot, or give the system a tree"
+    if system.moved_bodies or TIME in system.rates.free_symbols:
+        moving = f"the places of {', '.join(system.moved_bodies)}" if system.moved_bodies else "the rates"
+        return f"its joints rest in their parents, but {moving} depend on the time t: take 'projected-newton-euler'"
     return ""
 
 
