@@ -169,7 +169,7 @@ def methods():
 def test_accelerations_of_particles_that_know_no_formulas(name, method):
     case, system = CASES[name], CASES[name].make()
     (position, velocity, bias), jacobian = case.motion(system)
-    found = accelerations(derive.equations(system, method))
+    solve = accelerations(derive.equations(system, method))
     rng = np.random.default_rng(3)
     for _ in range(5):
         q, v, now = rng.uniform(-1, 1, len(system.q)), rng.uniform(-2, 2, len(system.v)), rng.uniform(0, 2)
@@ -178,7 +178,7 @@ def test_accelerations_of_particles_that_know_no_formulas(name, method):
         expected, _ = acceleration(case.constraint, case.masses, case.force, r, r_dot, now)
         values = random_values(system, rng) | VALUES | {t: now}
         values |= dict(zip((*system.q, *system.v), (*q, *v), strict=True))
-        q_ddot = found(values)
+        q_ddot = solve(values)
         np.testing.assert_allclose(jacobian(q, v, now) @ q_ddot + bias(q, v, now), expected, atol=2e-7)
 
 
@@ -215,13 +215,13 @@ def test_all_methods_agree_as_formulas(name, method):
 @pytest.mark.parametrize("method", ["newton-euler", "lagrange", "projected-newton-euler", "boltzmann-hamel"])
 def test_bead_on_a_turning_hoop(method):
     """θ'' = Ω² sin θ cos θ - g/R sin θ: the hoop keeps the bead up where cos θ = g / (R Ω²)."""
-    found = derive.equations(bead(), method)
+    equations = derive.equations(bead(), method)
     right = Omega**2 * sp.sin(theta) * sp.cos(theta) - g / R * sp.sin(theta)
-    assert sp.simplify(found.M[0] * right + found.b[0] + found.g[0]) == 0
-    assert TIME not in found.inertial.free_symbols
-    A_0, _ = found.linearise()
+    assert sp.simplify(equations.M[0] * right + equations.b[0] + equations.g[0]) == 0
+    assert TIME not in equations.inertial.free_symbols
+    A_0, _ = equations.linearise()
     assert sp.Matrix([[0, 1], [Omega**2 - g / R, 0]]) == A_0.expand()
-    up = found.equilibria(parameters={"m": 1, "R": 1, "g": 1, "Omega": 2})
+    up = equations.equilibria(parameters={"m": 1, "R": 1, "g": 1, "Omega": 2})
     assert sorted(round(float(s[theta]), 6) for s in up) == pytest.approx(
         sorted([0, np.pi, np.arccos(0.25), -np.arccos(0.25)]), abs=1e-6
     )
@@ -229,19 +229,19 @@ def test_bead_on_a_turning_hoop(method):
 
 def test_the_hoop_pushes_the_bead_sideways():
     """2 m Ω R θ' cos θ across the plane of the hoop, which does no virtual work, but work."""
-    found = derive.equations(bead(), "newton-euler")
-    force, _ = found.reactions["bead"]
+    equations = derive.equations(bead(), "newton-euler")
+    force, _ = equations.reactions["bead"]
     across = derive.rotation_z(Omega * t) * sp.Matrix([0, 1, 0])
     assert sp.simplify(force.dot(across) - 2 * m * Omega * R * derive.rate(theta) * sp.cos(theta)) == 0
 
 
 def test_driven_pivot_by_hand():
     """l θ'' + (g + z'') sin θ + x'' cos θ = 0 for a pivot at (x, z)."""
-    found = derive.equations(driven_pivot(), "lagrange")
+    equations = derive.equations(driven_pivot(), "lagrange")
     a_x, a_z = (sp.diff(s, t, 2) for s in (A * sp.cos(w * t), A * sp.sin(2 * w * t)))
     right = -((g + a_z) * sp.sin(theta) + a_x * sp.cos(theta)) / l
-    assert sp.simplify(found.M[0] * right + found.b[0] + found.g[0]) == 0
-    assert found.g[0] == g * l * m * sp.sin(theta)
+    assert sp.simplify(equations.M[0] * right + equations.b[0] + equations.g[0]) == 0
+    assert equations.g[0] == g * l * m * sp.sin(theta)
 
 
 def test_a_pivot_on_an_unknown_path():
@@ -250,25 +250,25 @@ def test_a_pivot_on_an_unknown_path():
     bob = derive.particle("bob", m, (l * sp.sin(theta), 0, path - l * sp.cos(theta)))
     system = derive.System("pendulum", (theta,), (bob,), gravity=DOWN)
     for method in derive.applicable(system):
-        found = derive.equations(system, method)
+        equations = derive.equations(system, method)
         left = l**2 * m * derive.rate(derive.rate(theta)) + l * m * (g + path.diff(t, 2)) * sp.sin(theta)
-        assert sp.expand(found.inertial[0] - left) == 0
+        assert sp.expand(equations.inertial[0] - left) == 0
     with pytest.raises(InputError, match=r"h\(t\)"):
-        found.kernel("bias")
+        equations.kernel("bias")
 
 
 def test_the_drive_of_a_cart():
     """The reaction at the cart is what drives it: m a of both, as the multiplier of the particles has it."""
     case, system = CASES["driven cart"], driven_cart()
     (position, velocity, _), _ = case.motion(system)
-    found = derive.equations(system, "newton-euler")
+    equations = derive.equations(system, "newton-euler")
     q, v, now = np.array([0.5]), np.array([1.1]), 0.3
     r, r_dot = position(q, v, now), velocity(q, v, now)
     _, forces = acceleration(case.constraint, case.masses, case.force, r, r_dot, now)
     values = random_values(system, np.random.default_rng(0)) | VALUES
     values |= {theta: 0.5, derive.rate(theta): 1.1, t: now}
-    values[system.a[0]] = float(accelerations(found)(values)[0])
-    drive, _ = found.reactions["cart"]
+    values[system.a[0]] = float(accelerations(equations)(values)[0])
+    drive, _ = equations.reactions["cart"]
     np.testing.assert_allclose(numeric(drive, values)[:, 0], forces[:3], atol=1e-6)
 
 
@@ -277,10 +277,10 @@ def test_rotating_frame_by_hand():
     system = rotating_frame()
     u, v = system.v
     for method in derive.applicable(system):
-        found = derive.equations(system, method)
-        assert m * sp.eye(2) == found.M
+        equations = derive.equations(system, method)
+        assert m * sp.eye(2) == equations.M
         expected = -m * sp.Matrix([2 * Omega * v + Omega**2 * x, -2 * Omega * u + Omega**2 * y])
-        assert (found.b + found.g - expected).expand().is_zero_matrix
+        assert (equations.b + equations.g - expected).expand().is_zero_matrix
 
 
 def test_energy_in_a_rotating_frame():
@@ -302,20 +302,20 @@ def test_a_bead_in_the_coordinates_of_the_world():
     case = CASES["bead"]
     rng = np.random.default_rng(5)
     for method in derive.applicable(system):
-        found = derive.equations(system, method)
-        multipliers = found.kernel("multipliers", {s.name: VALUES[s] for s in system.parameters})
+        equations = derive.equations(system, method)
+        multipliers = equations.kernel("multipliers", {s.name: VALUES[s] for s in system.parameters})
         values = consistent_values(replace(system, restrictions=tuple(_numbers(h) for h in hoop)), rng)
         values = random_values(system, rng) | values | VALUES
         place, speed, now = ([values[s] for s in part] for part in (system.q, system.v, (t,)))
         expected, force = acceleration(
             case.constraint, case.masses, case.force, np.array(place), np.array(speed), now[0]
         )
-        np.testing.assert_allclose(accelerations(found)(values), expected, atol=1e-6)
+        np.testing.assert_allclose(accelerations(equations)(values), expected, atol=1e-6)
         np.testing.assert_allclose(multipliers(place, speed, np.zeros(3), now[0]), force, atol=1e-6)
     with pytest.raises(InputError, match="time t"):
-        found.linearise({"z": -R})
+        equations.linearise({"z": -R})
     with pytest.raises(InputError, match="time t"):
-        found.equilibria()
+        equations.equilibria()
 
 
 def _numbers(restriction):
@@ -325,9 +325,9 @@ def _numbers(restriction):
 def test_constraints_that_move_have_no_equilibria():
     mass = derive.particle("mass", m, (x, y, 0))
     moved = derive.Holonomic("wall", x - t)
-    found = derive.equations(derive.System("moved", (x, y), (mass,), restrictions=(moved,)))
+    equations = derive.equations(derive.System("moved", (x, y), (mass,), restrictions=(moved,)))
     with pytest.raises(InputError, match="time t"):
-        found.equilibria()
+        equations.equilibria()
 
 
 def blade():
@@ -339,19 +339,19 @@ def blade():
 @pytest.mark.parametrize("method", derive.applicable(blade()))
 def test_a_blade_that_is_turned(method):
     """a = Ω × v: the blade turns the velocity, and leaves its length."""
-    found = derive.equations(blade(), method)
+    equations = derive.equations(blade(), method)
     values = consistent_values(blade(), np.random.default_rng(2))
     u, v = (values[s] for s in blade().v)
     assert abs(u * np.sin(values[Omega] * values[t]) - v * np.cos(values[Omega] * values[t])) < 1e-12
-    np.testing.assert_allclose(accelerations(found)(values), values[Omega] * np.array([-v, u]), atol=1e-12)
+    np.testing.assert_allclose(accelerations(equations)(values), values[Omega] * np.array([-v, u]), atol=1e-12)
 
 
 def test_a_blade_that_is_turned_in_one_velocity():
     """Its speed along the blade does not change."""
     (s,) = derive.symbols("s")
-    found = derive.reduced(blade(), [[sp.cos(Omega * t), sp.sin(Omega * t)]], (s,))
-    assert sp.Matrix([[m]]) == found.M
-    assert (found.b + found.g).is_zero_matrix
+    equations = derive.reduced(blade(), [[sp.cos(Omega * t), sp.sin(Omega * t)]], (s,))
+    assert sp.Matrix([[m]]) == equations.M
+    assert (equations.b + equations.g).is_zero_matrix
     pushed = replace(blade(), restrictions=(derive.Motion("belt", derive.rate(x) - sp.sin(t)),))
     with pytest.raises(InputError, match="do not move with time"):
         derive.reduced(pushed, [[0, 1]], (s,))
@@ -367,9 +367,9 @@ def test_velocities_along_axes_that_turn():
     turning = derive.rotation_z(Omega * t)[:2, :2].T
     system = derive.with_quasi_velocities(plain, turning, (u, v))
     for method in derive.applicable(system):
-        found = derive.equations(system, method)
-        assert (found.b - m * Omega * sp.Matrix([-v, u])).expand().is_zero_matrix
-        assert found.equal(derive.equations(plain))
+        equations = derive.equations(system, method)
+        assert (equations.b - m * Omega * sp.Matrix([-v, u])).expand().is_zero_matrix
+        assert equations.equal(derive.equations(plain))
 
 
 def test_quasi_velocities_of_a_system_that_moves_with_time():
@@ -417,7 +417,7 @@ def test_a_trolley_that_is_driven(kind, method):
     """As the robot that has a joint for the trolley, with that joint moved: by its recursive Newton–Euler."""
     path = A * sp.cos(w * t)
     driven, robot = derive.from_robot(crane(kind, False), {"load": {"position": (path, 0, 0)}}), crane(kind, True)
-    found = derive.equations(driven, method)
+    equations = derive.equations(driven, method)
     values = random_values(driven, np.random.default_rng(4))
     slide = [float(sp.diff(path, t, k).subs(values)) for k in range(3)]
     q, v = ([values[s] for s in part] for part in (driven.q, driven.v))
@@ -425,8 +425,8 @@ def test_a_trolley_that_is_driven(kind, method):
     rest = np.insert(np.zeros(len(driven.v)), 1, slide[2])
     others = np.arange(robot.nv) != 1
     bias = robot.inverse_dynamics(q, v, rest)[others]
-    np.testing.assert_allclose(numeric(found.b + found.g, values)[:, 0], bias, atol=1e-12)
-    np.testing.assert_allclose(numeric(found.M, values), robot.mass_matrix(q)[np.ix_(others, others)], atol=1e-12)
+    np.testing.assert_allclose(numeric(equations.b + equations.g, values)[:, 0], bias, atol=1e-12)
+    np.testing.assert_allclose(numeric(equations.M, values), robot.mass_matrix(q)[np.ix_(others, others)], atol=1e-12)
 
 
 def test_a_quaternion_on_a_pivot_that_is_driven_by_multipliers():
@@ -464,9 +464,9 @@ def test_springs_and_dampers_whose_ends_move():
     loads = (derive.Spring(k, x - end), derive.Damper(c, x - end))
     system = derive.System("shaker", (x,), (derive.particle("mass", m, (x, 0, 0)),), loads=loads)
     for method in derive.applicable(system):
-        found = derive.equations(system, method)
+        equations = derive.equations(system, method)
         force = -k * (x - end) - c * (derive.rate(x) - sp.diff(end, t))
-        assert sp.expand(found.tau[0] - found.b[0] - found.g[0] - force) == 0
+        assert sp.expand(equations.tau[0] - equations.b[0] - equations.g[0] - force) == 0
 
 
 # Kernels, pages, and what is refused
@@ -474,14 +474,14 @@ def test_springs_and_dampers_whose_ends_move():
 
 def test_kernels_take_the_time_where_it_matters():
     """After the state and the inputs, before the parameters; in a batch, and in C."""
-    found = derive.equations(driven_pivot())
-    bias = found.kernel("bias")
+    equations = derive.equations(driven_pivot())
+    bias = equations.kernel("bias")
     assert arguments(bias) == ("q", "v", "t", "parameters")
-    assert arguments(found.kernel("mass_matrix")) == ("q", "parameters")
-    parameters = [VALUES[s] for s in found.system.parameters]
+    assert arguments(equations.kernel("mass_matrix")) == ("q", "parameters")
+    parameters = [VALUES[s] for s in equations.system.parameters]
     angles, times = np.linspace(-1, 1, 9)[:, None], np.linspace(0, 3, 9)
     expected = [
-        float((found.b + found.g)[0].subs({**VALUES, theta: a, derive.rate(theta): 0.5, t: s}))
+        float((equations.b + equations.g)[0].subs({**VALUES, theta: a, derive.rate(theta): 0.5, t: s}))
         for a, s in zip(angles[:, 0], times, strict=True)
     ]
     np.testing.assert_allclose(bias(angles, [0.5], times, parameters)[:, 0], expected, atol=1e-12)
@@ -490,8 +490,8 @@ def test_kernels_take_the_time_where_it_matters():
 
 
 def test_linear_equations_of_what_depends_on_time():
-    found = derive.equations(driven_pivot())
-    for analyse in (found.linearise, found.equilibria):
+    equations = derive.equations(driven_pivot())
+    for analyse in (equations.linearise, equations.equilibria):
         with pytest.raises(InputError, match="depend on the time t"):
             analyse()
     shrinking = derive.particle("mass", m, (x * (1 + t), 0, 0))
@@ -502,20 +502,20 @@ def test_linear_equations_of_what_depends_on_time():
 @pytest.mark.parametrize("method", derive.applicable(rotating_frame()))
 def test_steps_say_what_a_given_motion_adds(method):
     """No rule of a page claims b = M' q' - ∂T/∂q where momentum has a part without velocities."""
-    found = derive.equations(rotating_frame(), method)
+    equations = derive.equations(rotating_frame(), method)
     still = derive.equations(replace(rotating_frame(), bodies=(derive.particle("particle", m, (x, y, 0)),)), method)
     term = {"newton-euler": r"\Omega x + 2 \dot{y}", "projected-newton-euler": r"\dot v_0"}.get(method, r"\dot m_0")
-    assert term in found.latex(steps=True)
+    assert term in equations.latex(steps=True)
     assert term not in still.latex(steps=True)
 
 
 def test_pages_name_the_time():
     (k,) = derive.symbols("k")
     rod = derive.Holonomic("rod", x**2 + y**2 - (k + t**2) ** 2)
-    found = derive.equations(
+    equations = derive.equations(
         derive.System("winch", (x, y), (derive.particle("load", M, (x, y, 0)),), restrictions=(rod,))
     )
-    page = found.unicode(steps=True)
+    page = equations.unicode(steps=True)
     assert "time t" in page
     assert "J v̇ + J̇ v + ȧ₀ = 0" in page
     assert "time t" not in derive.equations(bead()).unicode()
@@ -526,8 +526,8 @@ def test_pages_name_the_time():
 @pytest.mark.parametrize("method", derive.applicable(driven_pivot()))
 def test_rules_of_a_page_give_its_results(method):
     """The b of the last step is the b of the equations."""
-    found = derive.equations(driven_pivot(), method)
-    assert dict(found.steps[-1].results)["b"] == found.b
+    equations = derive.equations(driven_pivot(), method)
+    assert dict(equations.steps[-1].results)["b"] == equations.b
 
 
 def test_identities_of_virtual_work_with_time():

@@ -78,17 +78,17 @@ def mass_matrix(system: System, M: Any, J: Any) -> None:
     )
 
 
-def constraints(system: System, found: Rows) -> None:
+def constraints(system: System, rows: Rows) -> None:
     """That the constraints can hold, and are independent.
 
     Raises:
         InputError: that names the first one that contradicts those before it, or follows from them.
     """
-    if not found.J.rows:
+    if not rows.J.rows:
         return
     _can_hold(system)
     values = _state(system)
-    J, a_0 = numeric(found.J, values), numeric(found.a_0, values)
+    J, a_0 = numeric(rows.J, values), numeric(rows.a_0, values)
     for k, restriction in enumerate(system.restrictions):
         if np.abs(J[k]).max() < SMALL:
             raise InputError(

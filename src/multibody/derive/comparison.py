@@ -149,5 +149,5 @@ def _reordered(
     a: "Equations", b: "Equations", function: Callable[[Values], NDArray[Any]], state: Values
 ) -> NDArray[Any]:
     """Accelerations of b in the order of a."""
-    found = dict(zip(b.system.q, function(state), strict=True))
-    return np.array([found[x] for x in a.system.q])
+    values = dict(zip(b.system.q, function(state), strict=True))
+    return np.array([values[x] for x in a.system.q])

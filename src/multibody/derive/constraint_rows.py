@@ -22,7 +22,7 @@ class Rows(NamedTuple):
 
 @lru_cache(maxsize=64)
 def rows(system: System) -> Rows:
-    """Of all restrictions, configuration constraints by their gradients.  [RD 3.35-3.36, §2.10.4]
+    """The rows of all restrictions; those of configuration constraints are gradients.  [RD 3.35-3.36, §2.10.4]
 
     Raises:
         InputError: when a constraint cannot hold, or does not restrict anything, or is not linear in the velocities.

@@ -178,10 +178,10 @@ def finish(
     """
     M, b, g = (sp.ImmutableMatrix(tidy(system, x)) for x in parts)
     checks.rotations(system)
-    found = constraint_rows.rows(system)
-    checks.constraints(system, found)
-    checks.mass_matrix(system, M, found.J)
-    J, _, drift = found
+    rows = constraint_rows.rows(system)
+    checks.constraints(system, rows)
+    checks.mass_matrix(system, M, rows.J)
+    J, _, drift = rows
     tau = sp.ImmutableMatrix(generalized_forces.generalized_forces(system))
     results: list[tuple[str, Any]] = [("M", M), ("b", b), ("g", g), (r"\tau", tau)]
     formula = r"M \dot v + b + g = \tau"

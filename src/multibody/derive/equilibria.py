@@ -80,24 +80,24 @@ def equilibria(
     energy = potential_energy(system).subs(values)
     search = _Search(whole, unknown, multipliers, [list(unit) for unit in system.units], energy, limits)
     return tuple(
-        dict(zip(unknown, map(float, q), strict=True)) for q in search.found(starts, np.random.default_rng(seed))
+        dict(zip(unknown, map(float, q), strict=True)) for q in search.solutions(starts, np.random.default_rng(seed))
     )
 
 
 def _box(equations: "Equations", box: Mapping[Any, tuple[float, float]] | None) -> dict[sp.Symbol, tuple[float, float]]:
-    system, found, given = equations.system, {}, {} if box is None else box
-    if not isinstance(given, Mapping):
+    system, ranges, bounds = equations.system, {}, {} if box is None else box
+    if not isinstance(bounds, Mapping):
         raise InputError(f"box: expected limits by name, such as {{'x': (-1, 1)}}, got {box!r}")
-    named(system, dict.fromkeys(given, 0), "box", "q")
-    for key, limits in given.items():
+    named(system, dict.fromkeys(bounds, 0), "box", "q")
+    for key, limits in bounds.items():
         try:
             low, high = map(float, limits)
         except (TypeError, ValueError):
             low, high = 0.0, 0.0
         if not -np.inf < low < high < np.inf:
             raise InputError(f"box: expected a lower and a higher value of {key}, both finite, got {limits!r}")
-        found[key.name if isinstance(key, sp.Symbol) else key] = (low, high)
-    return {x: found.get(x.name, (-np.pi, np.pi)) for x in system.q}
+        ranges[key.name if isinstance(key, sp.Symbol) else key] = (low, high)
+    return {x: ranges.get(x.name, (-np.pi, np.pi)) for x in system.q}
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,14 @@ class _Search:
     energy: sp.Expr
     box: Mapping[sp.Symbol, tuple[float, float]]
 
-    def found(self, starts: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
+    def solutions(self, starts: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
         """Different equilibria in the box, in order."""
         symbols = [*self.unknown, *self.multipliers]
         function = sp.lambdify([symbols], [self.whole, self.whole.jacobian(symbols)], modules="numpy", cse=True)
         energy = sp.lambdify([list(self.unknown)], self.energy, modules="numpy")
         low, high = (np.array([self.box[x][k] for x in self.unknown]) for k in (0, 1))
         angles = self._angles(function, rng)
-        found: list[tuple[NDArray[np.float64], bool, float]] = []
+        solutions: list[tuple[NDArray[np.float64], bool, float]] = []
         for _ in range(starts):
             x = np.concatenate([rng.uniform(low, high), rng.uniform(-1, 1, len(self.multipliers))])
             x = self._newton(function, x)
@@ -130,9 +130,9 @@ class _Search:
             if (q < low - SAME).any() or (q > high + SAME).any():
                 continue
             U = float(energy(q)) if self.energy.free_symbols <= set(self.unknown) else 0.0
-            if not any(self._same(q, isolated, U, other, angles) for other in found):
-                found.append((q, isolated, U))
-        return [q for q, _, _ in sorted(found, key=lambda entry: tuple(np.round(entry[0], 6)))]
+            if not any(self._same(q, isolated, U, other, angles) for other in solutions):
+                solutions.append((q, isolated, U))
+        return [q for q, _, _ in sorted(solutions, key=lambda entry: tuple(np.round(entry[0], 6)))]
 
     def _newton(self, function: Any, x: NDArray[Any]) -> NDArray[Any] | None:
         for _ in range(60):

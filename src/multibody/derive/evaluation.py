@@ -39,5 +39,5 @@ def numeric(expression: Any, values: Mapping[sp.Symbol, float]) -> NDArray[np.fl
     array([[0.5, 1. ]])
     """
     entries = expression.flat() if isinstance(expression, sp.MatrixBase) else [expression]
-    found = evaluate(entries, {x: np.float64(value) for x, value in values.items()})
-    return np.array(found, dtype=float).reshape(expression.shape if isinstance(expression, sp.MatrixBase) else ())
+    numbers = evaluate(entries, {x: np.float64(value) for x, value in values.items()})
+    return np.array(numbers, dtype=float).reshape(expression.shape if isinstance(expression, sp.MatrixBase) else ())

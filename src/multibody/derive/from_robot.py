@@ -76,9 +76,9 @@ def from_robot(
     numbers = tree(robot, symbols, gravity=gravity)
     q = named(" ".join(names(coordinates, "coordinates") or coordinate_names(robot.model)))
     v = named(" ".join(names(velocities, "velocities") or velocity_names(robot.model, q)))
-    for what, given, n in (("coordinates", q, robot.nq), ("velocities", v, robot.nv)):
-        if len(given) != n:
-            raise InputError(f"{what}: {robot.name} has {n}, got {len(given)} names")
+    for what, states, n in (("coordinates", q, robot.nq), ("velocities", v, robot.nv)):
+        if len(states) != n:
+            raise InputError(f"{what}: {robot.name} has {n}, got {len(states)} names")
     clash = sorted({x.name for x in (*q, *v)} & {x.name for x in numbers.values})
     if clash:
         raise InputError(

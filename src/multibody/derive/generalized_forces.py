@@ -48,7 +48,12 @@ def transport_forces(system: System, m_0: sp.Matrix, T_0: sp.Expr) -> sp.Matrix:
 def potential_energy(system: System) -> sp.Expr:
     """U of gravity and of springs.  [RD 3.32-3.34]"""
     weight = sum((-body.mass * body.position.dot(system.gravity) for body in system.bodies), sp.Integer(0))
-    return tidy(system, weight + sum(load.energy for load in system.loads if isinstance(load, Spring)))
+    return tidy(system, weight + spring_energy(system))
+
+
+def spring_energy(system: System) -> sp.Expr:
+    """U of the springs alone.  [RD 3.34]"""
+    return sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
 
 
 def forces_and_torques(system: System) -> list[Force | Torque]:

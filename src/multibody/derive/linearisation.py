@@ -109,15 +109,15 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
 
 
 def _point(system: "System", at: Mapping[Any, Any] | None) -> dict[sp.Symbol, sp.Expr]:
-    given = named(system, at, "at", "q", "v", "inputs", "parameters")
-    moving = [x.name for x in system.v if given.get(x, 0) != 0]
+    values = named(system, at, "at", "q", "v", "inputs", "parameters")
+    moving = [x.name for x in system.v if values.get(x, 0) != 0]
     if moving:
         raise InputError(f"at: expected an equilibrium, where velocities are zero, got a value of {', '.join(moving)}")
     point: dict[sp.Symbol, Any] = dict.fromkeys((*system.q, *system.v, *system.inputs), sp.Integer(0))
     for unit in system.units:
-        if not set(unit) & set(given):
+        if not set(unit) & set(values):
             point[unit[0]] = sp.Integer(1)
-    return point | given
+    return point | values
 
 
 def _check_constraints(system: "System", point: Mapping[sp.Symbol, Any]) -> None:

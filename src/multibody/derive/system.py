@@ -110,9 +110,9 @@ class System:
         loads = (x for load in self.loads for x in load.constants)
         return _symbols((self.gravity, self.rates, *bodies, *loads, *(r.expression for r in self.restrictions)))
 
-    def _sorted(self, found: set[Any]) -> tuple[sp.Symbol, ...]:
+    def _sorted(self, symbols: set[Any]) -> tuple[sp.Symbol, ...]:
         states = {*self.q, *self.v, *(rate(x) for x in self.q), TIME}
-        return tuple(sorted(found - states, key=lambda x: x.name))
+        return tuple(sorted(symbols - states, key=lambda x: x.name))
 
     def body(self, name: str) -> Body:
         """The body of a name."""

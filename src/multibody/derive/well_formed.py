@@ -40,10 +40,10 @@ def kinds(system: "System") -> None:
     if not isinstance(system.units, Iterable) or not all(isinstance(unit, Iterable) for unit in system.units):
         raise InputError(f"{system.name}: expected units in a list, four coordinates each, got {system.units!r}")
     for field, kind in _KINDS.items():
-        given = getattr(system, field)
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise InputError(f"{system.name}: expected {field} in a list, got {given!r}")
-        for x in given:
+        members = getattr(system, field)
+        if isinstance(members, str) or not isinstance(members, Iterable):
+            raise InputError(f"{system.name}: expected {field} in a list, got {members!r}")
+        for x in members:
             if not isinstance(x, kind):
                 raise InputError(f"{system.name}: expected {field} as derive makes them, got {x!r}")
 
@@ -134,8 +134,8 @@ def _dependence(system: "System") -> None:
                 f"{system.name}: the {where} depends on the time {TIME}: what a body loses takes momentum with it, so "
                 "that masses and inertias must be constant"
             )
-        found, place = sp.sympify(expression).free_symbols, not where.startswith("constraint") and where not in loads
-        moving = found & (rates | accelerations if place or where in holonomic else accelerations)
+        symbols, place = sp.sympify(expression).free_symbols, not where.startswith("constraint") and where not in loads
+        moving = symbols & (rates | accelerations if place or where in holonomic else accelerations)
         if moving:
             what = "velocities" if moving & rates else "accelerations"
             raise InputError(

@@ -106,14 +106,14 @@ def lie_groups(system: System) -> Equations:
 def blocks(system: System) -> tuple[tuple[int, Group, int], ...]:
     """(first velocity, group, side) of each block of S, from the joints of the robot; see `BASES` for the side."""
     assert system.tree is not None
-    model, found = system.tree.robot.model, {}
+    model, by_first = system.tree.robot.model, {}
     for joint in model.joints:
         groups = BASES[model.velocity] if model.is_base(joint) else tuple((group, 1) for group in joint.kind.groups)
         first = joint.v.start
         for group, side in groups:
-            found[first] = first, group, side
+            by_first[first] = first, group, side
             first += group.dim
-    return tuple(found.values())
+    return tuple(by_first.values())
 
 
 def _product(system: System) -> str:

@@ -13,7 +13,7 @@ import sympy as sp
 from multibody.derive.algebra.products import cross, product
 from multibody.derive.bodies import Body
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import forces_and_torques
+from multibody.derive.generalized_forces import forces_and_torques, spring_energy
 from multibody.derive.kinematics import (
     along,
     angular_velocity,
@@ -25,7 +25,7 @@ from multibody.derive.kinematics import (
     transport_angular_velocity,
     transport_velocity,
 )
-from multibody.derive.loads import Force, Spring
+from multibody.derive.loads import Force
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 
@@ -81,7 +81,7 @@ def newton_euler(system: System) -> Equations:
     for body in system.bodies:
         J_P, J_R = _allowed(system, body)
         projected += J_P.T * wrenches[body.name].force + J_R.T * wrenches[body.name].torque
-    springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
+    springs = spring_energy(system)
     M, b, g = projected[:, :n], projected[:, n], projected[:, n + 1] + gradient(system, springs).T
     reactions = {name: _value(system, wrench) for name, wrench in wrenches.items()}
     steps = [

@@ -4,7 +4,7 @@ import sympy as sp
 
 from multibody.derive.algebra.products import cross, product
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import potential_energy
+from multibody.derive.generalized_forces import potential_energy, spring_energy
 from multibody.derive.kinematics import (
     along,
     angular_velocity,
@@ -15,7 +15,6 @@ from multibody.derive.kinematics import (
     transport_angular_velocity,
     transport_velocity,
 )
-from multibody.derive.loads import Spring
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 
@@ -55,7 +54,7 @@ def projected_newton_euler(system: System) -> Equations:
             results += [(f"J_{{R,{name}}}", J_R), (f"\\Omega_{{{name}}}", w)]
             results += [(f"\\Omega_{{0,{name}}}", w_0)] if moved else []
         steps.append(Step(f"Jacobians of {body.name}", "RD 3.9-3.11; QT 28-31", tuple(results)))
-    springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
+    springs = spring_energy(system)
     g += gradient(system, springs).T  # a spring is a force like any other [RD §3.4.3]
     steps.append(
         Step(

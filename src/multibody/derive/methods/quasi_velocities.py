@@ -23,7 +23,7 @@ from multibody.errors import InputError
 SMALL = 1e-9
 """What counts as zero at a random state, where all numbers are about 1."""
 OPERATIONS = 60
-"""Of expressions that are tried to be shortened for reading."""
+"""The largest expressions, in operations, that are shortened for reading."""
 
 
 def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol]) -> System:
@@ -166,10 +166,10 @@ def inverse(S: Any) -> sp.Matrix:
     S = sp.Matrix(S)
     result = sp.zeros(*S.shape)
     for rows, columns in _blocks(S):
-        found = _block_inverse(S.extract(rows, columns))
+        block = _block_inverse(S.extract(rows, columns))
         for i, column in enumerate(columns):
             for j, row in enumerate(rows):
-                result[column, row] = found[i, j]
+                result[column, row] = block[i, j]
     return result
 
 

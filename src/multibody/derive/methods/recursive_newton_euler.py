@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from multibody.algorithms import rnea
 from multibody.derive.equations import Equations, finish
+from multibody.derive.generalized_forces import spring_energy
 from multibody.derive.kinematics import gradient, tidy
-from multibody.derive.loads import Spring
 from multibody.derive.steps import Step
 from multibody.derive.symbols import TIME
 from multibody.derive.system import System
@@ -45,7 +44,7 @@ def recursive_newton_euler(system: System) -> Equations:
         return np.stack(columns, axis=-1), b, rnea.rnea(model, q, rest, rest)
 
     M, b, g = _of_tree(tree, parts, system.q, system.v)
-    springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
+    springs = spring_energy(system)
     steps = [
         *(_passes(system, tree) if n < MANY else ()),
         Step(
@@ -59,7 +58,7 @@ def recursive_newton_euler(system: System) -> Equations:
 
 
 def _passes(system: System, tree: Tree) -> list[Step]:
-    """Of each body, along its own axes: outward how it moves, inward what its joint carries.  [QT 72-85]"""
+    """The passes over the bodies, along the axes of each: motion outward, joint wrenches inward.  [QT 72-85]"""
 
     def passes(model: Model, q: Any, v: Any, a: Any) -> tuple[Any, ...]:
         left_v, left_a = base_velocity.to_left(model, q, v), base_velocity.acceleration_to_left(model, q, v, a)

@@ -41,10 +41,10 @@ class Naming:
     def _common(self, entries: list[Any]) -> tuple[Definitions, list[Any]]:
         """Names for what is there more than once and is not short."""
         reduced: Any
-        found, reduced = sp.cse(entries, symbols=_free_names(entries), order="canonical", list=False)
+        common, reduced = sp.cse(entries, symbols=_free_names(entries), order="canonical", list=False)
         small: dict[Any, Any] = {}
         kept: Definitions = []
-        for symbol, x in found:
+        for symbol, x in common:
             x = x.xreplace(small)
             if self.width(x) <= SHORT:
                 small[symbol] = x
