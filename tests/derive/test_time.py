@@ -16,7 +16,7 @@ from multibody.derive.consistent_states import consistent_values
 from multibody.derive.evaluation import numeric, random_values
 from multibody.derive.generalized_forces import kinetic_energy
 from multibody.derive.method_table import method_table
-from multibody.derive.system import TIME
+from multibody.derive.symbols import TIME
 from multibody.errors import InputError
 from multibody.model.builder import Builder
 from multibody.model.joints import Prismatic, Revolute, Spherical
@@ -382,6 +382,33 @@ def test_quasi_velocities_of_a_system_that_moves_with_time():
         assert derive.equations(system, method).equal(expected, symbolic=False)
 
 
+def test_a_quaternion_with_angular_velocities_along_axes_that_turn():
+    """More coordinates than velocities, rates in time, and a pivot that is driven."""
+    pendulum = derive.systems.system("spherical-pendulum")
+    (bob,) = pendulum.bodies
+    path = sp.Matrix([A * sp.cos(w * t), 0, A * sp.sqrt(t)])
+    driven = replace(pendulum, bodies=(replace(bob, position=bob.position + path, joint=path),))
+    system = derive.with_quasi_velocities(driven, derive.rotation_z(Omega * t), derive.symbols("u v n"))
+    expected = derive.equations(driven)
+    for method in ("newton-euler", "lagrange-multipliers", "projected-newton-euler", "boltzmann-hamel"):
+        assert derive.equations(system, method).equal(expected, symbolic=False)
+
+
+def test_a_turned_blade_within_the_rates():
+    """q' = F(t) s along a blade that is turned: brackets lead out of it, projections do not."""
+    (s,) = derive.symbols("s")
+    rates = sp.Matrix([sp.cos(Omega * t), sp.sin(Omega * t)])
+    system = replace(blade(), v=(s,), rates=rates, restrictions=())
+    assert derive.applicable(system) == ("newton-euler", "projected-newton-euler")
+    with pytest.raises(InputError, match="changes with the time t"):
+        derive.equations(system, "boltzmann-hamel")
+    values = random_values(system, np.random.default_rng(1))
+    u, v = (values[derive.rate(place)] for place in (x, y))
+    for method in derive.applicable(system):
+        q_ddot = accelerations(derive.equations(system, method))(values)
+        np.testing.assert_allclose(q_ddot, values[Omega] * np.array([-v, u]), atol=1e-12)
+
+
 # Robots whose joints are moved
 
 
@@ -427,14 +454,6 @@ def test_a_trolley_that_is_driven(kind, method):
     bias = robot.inverse_dynamics(q, v, rest)[others]
     np.testing.assert_allclose(numeric(equations.b + equations.g, values)[:, 0], bias, atol=1e-12)
     np.testing.assert_allclose(numeric(equations.M, values), robot.mass_matrix(q)[np.ix_(others, others)], atol=1e-12)
-
-
-def test_a_quaternion_on_a_pivot_that_is_driven_by_multipliers():
-    pendulum = derive.systems.system("spherical-pendulum")
-    (bob,) = pendulum.bodies
-    path = sp.Matrix([A * sp.cos(w * t), 0, A * t**2])
-    driven = replace(pendulum, bodies=(replace(bob, position=bob.position + path, joint=path),))
-    assert derive.equations(driven, "lagrange-multipliers").equal(derive.equations(driven), symbolic=False)
 
 
 def test_the_recursion_knows_no_joints_that_move():

@@ -15,7 +15,7 @@ class Body:
     """A rigid body, or a particle when it has no rotation. Frames: W world, B body, S its centre of mass.
 
     Args:
-        name: of the body.
+        name: the name of the body.
         mass: an expression.
         position: W_r_S(q, t), three expressions.
         rotation: W_R_B(q, t), a 3 × 3 matrix; None for a particle, which cannot turn.

@@ -63,7 +63,7 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
         a: equations.
         b: equations of a system with the same coordinates.
         symbolic: whether to compare formulas too, which takes longer.
-        seed: of the random states.
+        seed: the seed of the random states.
 
     Raises:
         InputError: when the coordinates differ, or no state was found that the constraints allow.

@@ -45,8 +45,8 @@ def equilibria(
         inputs: their values, by symbol or name; zero by default.
         parameters: values of parameters; they are needed where there is no exact solution.
         box: lowest and highest value of coordinates, from -π to π by default, where Newton's method starts and ends.
-        starts: of Newton's method.
-        seed: of the places where it starts.
+        starts: the number of places where Newton's method starts.
+        seed: the seed of these places.
 
     Raises:
         InputError: when parameters without values are left, and there is no exact solution; or time matters.

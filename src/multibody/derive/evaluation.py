@@ -13,7 +13,7 @@ from multibody.derive.system import System
 
 
 def random_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, float]:
-    """A value for every symbol of a system: parameters between 0.5 and 1.5, the rest between -1 and 1.
+    """A value for every symbol of a system: parameters and the time between 0.5 and 1.5, the rest between -1 and 1.
 
     Parameters that stand for numbers of a robot stay within a tenth of them, so that its bodies remain possible.
     Quaternions have unit length; a rate of a coordinate that is no velocity of the system fits to the velocities.
@@ -24,6 +24,7 @@ def random_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, f
     }
     for x in (*system.q, *system.v, *system.a, *system.inputs, TIME):
         values[x] = float(rng.uniform(-1, 1))
+    values[TIME] = 1 + values[TIME] / 2  # where roots and logarithms of the time are real
     for unit in system.units:
         length = np.linalg.norm([values[x] for x in unit])
         values.update({x: float(values[x] / length) for x in unit})

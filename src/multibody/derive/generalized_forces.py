@@ -33,11 +33,12 @@ def kinetic_energy(system: System) -> sp.Expr:
     return tidy(system, total)
 
 
-def transport_momentum(system: System, momentum: sp.Matrix) -> sp.Matrix:
-    """m_0 of ∂T/∂v = M v + m_0: the momentum of bodies that are moved by the time, while all velocities are zero."""
+def transport_energy(system: System, T: Any) -> tuple[sp.Matrix, Any]:
+    """m_0 and T_0 of T = v·M v / 2 + m_0·v + T_0, which are those of bodies that are moved by the time."""
     if not system.moved_bodies:
-        return sp.zeros(len(system.v), 1)
-    return momentum.subs(dict.fromkeys(system.v, 0))
+        return sp.zeros(len(system.v), 1), sp.Integer(0)
+    rest = dict.fromkeys(system.v, 0)
+    return sp.Matrix([T]).jacobian(list(system.v)).T.subs(rest), T.subs(rest)
 
 
 def transport_forces(system: System, m_0: sp.Matrix, T_0: sp.Expr) -> sp.Matrix:

@@ -36,8 +36,8 @@ class Linearisation:
     named in `states` by 1, and others as the constraints ask.
 
     Args:
-        A: of the state.
-        B: of the inputs.
+        A: what multiplies the state.
+        B: what multiplies the inputs.
         states: names of the entries of x.
         inputs: symbols of the entries of u.
         N_q: velocities × half of x.

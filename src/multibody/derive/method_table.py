@@ -36,10 +36,11 @@ class Entry:
         why_not: why it does not fit the system; empty when it does.
         equations: what it found.
         seconds: until then.
-        terms: of M, b and g as they are written, the entries of M across the diagonal once.
-        operations: of inverse dynamics as a kernel.
+        terms: how many M, b and g have as they are written, the entries of M across the diagonal once.
+        operations: how many inverse dynamics takes as a kernel.
         deviation: from the first method, relative, at random states.
-        from_algorithms: of M v' + b + g from the library's recursive Newton–Euler, relative; None without a tree.
+        from_algorithms: the relative deviation of M v' + b + g from the library's recursive Newton–Euler; None where that
+            does not fit.
     """
 
     method: str

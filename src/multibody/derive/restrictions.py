@@ -29,7 +29,7 @@ class Motion:
     """A motion constraint Σ_k a_k(q, t) q'_k + a_0(t) = 0.  [RD 3.35]
 
     Args:
-        name: of the constraint.
+        name: the name of the constraint.
         velocity: the sum, linear in the rates of the coordinates; or in the velocities, when they differ.
     """
 

@@ -25,7 +25,7 @@ class System:
     constant.
 
     Args:
-        name: of the system.
+        name: the name of the system.
         q: the coordinates, symbols.
         bodies: rigid bodies and particles.
         v: the velocities, symbols; the rates of the coordinates by default.

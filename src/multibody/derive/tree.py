@@ -54,7 +54,7 @@ class Tree:
 
     Args:
         robot: its tree, its kinds of joints and its rotations.
-        bodies: of each body of the robot, in its order.
+        bodies: the expressions of each body, in the robot's order.
         gravity: three expressions.
         values: the number that each symbol has in the robot, where it has one.
     """

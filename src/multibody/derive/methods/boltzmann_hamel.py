@@ -8,7 +8,7 @@ import sympy as sp
 
 from multibody.derive import constraint_rows
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import kinetic_energy, potential_energy, transport_momentum
+from multibody.derive.generalized_forces import kinetic_energy, potential_energy, transport_energy
 from multibody.derive.kinematics import along, gradient, tidy
 from multibody.derive.loads import Generalized
 from multibody.derive.methods.lagrange import given_motion, plus_rate
@@ -95,7 +95,7 @@ def from_energies(system: System, gammas: Sequence[sp.MatrixBase]) -> tuple[Any,
     momentum = tidy(system, sp.Matrix([T]).jacobian(list(v)).T)  # [From 14]
     M = tidy(system, momentum.jacobian(list(v)))
     X_T, X_U = (tidy(system, gradient(system, energy).T) for energy in (T, U))
-    m_0, gamma_t = transport_momentum(system, momentum), time_bracket(system)
+    (m_0, _), gamma_t = transport_energy(system, T), time_bracket(system)
     turning = weighted(gammas, v) + gamma_t
     turned = r"\sum_k \gamma_k v_k" + (r" + \gamma_t" if not gamma_t.is_zero_matrix else "")
     whole = "M v" if m_0.is_zero_matrix else "(M v + m_0)"

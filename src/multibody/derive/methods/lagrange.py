@@ -5,7 +5,7 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import kinetic_energy, potential_energy, transport_momentum
+from multibody.derive.generalized_forces import kinetic_energy, potential_energy, transport_energy
 from multibody.derive.kinematics import along, derivatives, gradient, tidy
 from multibody.derive.steps import Step
 from multibody.derive.system import System
@@ -41,7 +41,7 @@ def from_energies(system: System, T: sp.Expr, U: sp.Expr) -> tuple[sp.Matrix, sp
     """M, b, g and the steps to them."""
     momentum = derivatives(system, T, system.v).T
     M = derivatives(system, momentum, system.v)
-    m_0 = transport_momentum(system, momentum)
+    m_0, _ = transport_energy(system, T)
     T_q = tidy(system, gradient(system, T).T)
     b = tidy(system, along(system, momentum) - T_q)
     g = tidy(system, gradient(system, U).T)

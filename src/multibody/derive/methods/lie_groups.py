@@ -8,8 +8,8 @@ from multibody.derive.equations import Equations, finish
 from multibody.derive.generalized_forces import (
     kinetic_energy,
     potential_energy,
+    transport_energy,
     transport_forces,
-    transport_momentum,
 )
 from multibody.derive.kinematics import gradient, tidy
 from multibody.derive.methods.bodies_on_groups import coriolis
@@ -59,7 +59,7 @@ def lie_groups(system: System) -> Equations:
     n, v = len(system.v), cast(Any, sp.Matrix(system.v))
     T, U = kinetic_energy(system), potential_energy(system)
     M = tidy(system, sp.hessian(T, list(v)))
-    m_0, T_0 = transport_momentum(system, sp.Matrix([T]).jacobian(list(v)).T), T.subs(cast(Any, dict.fromkeys(v, 0)))
+    m_0, T_0 = transport_energy(system, T)
     p = M * v + m_0
     turning = tidy(system, _turning(system, p))
     slopes = [_slope(system, M, k) for k in range(n)]

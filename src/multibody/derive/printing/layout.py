@@ -22,7 +22,7 @@ class Layout:
     """How results are written.
 
     Args:
-        columns: of a line of text; formulas of other formats are broken where their text would be.
+        columns: the width of a line of text; formulas of other formats are broken where their text would be.
         write: expressions in LaTeX.
     """
 

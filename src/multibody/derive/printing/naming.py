@@ -19,7 +19,7 @@ class Naming:
 
     Args:
         width: how many columns an expression takes.
-        columns: of a line, which no term should exceed.
+        columns: the width of a line, which no term should exceed.
         lines: that an expression may take before its common parts get names.
     """
 
