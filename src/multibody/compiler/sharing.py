@@ -9,7 +9,7 @@ from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from multibody import _sources
-from multibody.compiler import cache, forms, native
+from multibody.compiler import batch_and_single, cache, native
 from multibody.compiler.config import config
 from multibody.compiler.key import fingerprint
 from multibody.compiler.passes import Block
@@ -67,7 +67,7 @@ def _compiled(traced: Trace, texts: Texts) -> cache.Entry:
 
 
 def _linked(entry: cache.Entry) -> native.Code:
-    return native.link(entry.objects, *forms.ENTRIES, header=entry.header)
+    return native.link(entry.objects, *batch_and_single.ENTRIES, header=entry.header)
 
 
 def _verify(kept: cache.Entry, anew: cache.Entry, name: str, place: str) -> None:
