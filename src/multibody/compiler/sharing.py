@@ -34,8 +34,7 @@ def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> nati
     """
     if not config.cache:
         return _linked(_compiled(record(), texts))
-    with native.LOCK:
-        known = _alive.get(key)
+    known = _alive.get(key)
     if known is not None:
         if config.verify:
             _verify(cache.Entry(known.header, known.objects), _compiled(record(), texts), name, "in this process")
@@ -48,7 +47,7 @@ def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> nati
     elif config.verify:
         _verify(entry, _compiled(record(), texts), name, f"in the file {cache.directory() / key}")
     made = _linked(entry)
-    with native.LOCK:
+    with native.LOCK:  # of two threads that came here together, the first one's code serves both
         return _alive.setdefault(key, made)
 
 
