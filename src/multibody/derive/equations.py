@@ -111,8 +111,8 @@ class Equations:
             quantity: "mass_matrix" of q; "bias" b + g of q, v; "inverse_dynamics" M a + b + g of q, v, a;
                 "forward_dynamics" of q, v, tau and "multipliers" λ of the same, where tau are all generalized forces;
                 "forces" τ of q, v, u, with the inputs u of the system; "state_rate" (q', v') of q, v, u.
-            values: values of parameters, by symbol or name. All others are one more argument, in the order of the system's.
-                Before it is `t`, a number for each sample, where the formulas of the quantity depend on the time.
+            values: values of parameters, by symbol or name. All others are one more argument, in the order of the
+                system's. Before it is `t`, a number for each sample, where the formulas of the quantity have the time.
             dtype: float64 or float32.
         """
         return compiled.kernel(self, quantity, values, dtype)

@@ -38,8 +38,8 @@ class Entry:
         terms: how many M, b and g have as they are written, the entries of M across the diagonal once.
         operations: how many inverse dynamics takes as a kernel.
         deviation: from the first method, relative, at random states.
-        from_algorithms: the relative deviation of M v' + b + g from the library's recursive Newton–Euler; None where that
-            does not fit.
+        from_algorithms: the relative deviation of M v' + b + g from the library's recursive Newton–Euler; None where
+            that does not fit.
     """
 
     method: str
