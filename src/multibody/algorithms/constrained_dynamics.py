@@ -13,6 +13,7 @@ from multibody.algorithms import least_norm
 from multibody.algorithms._parts import mirrored, own_batch
 from multibody.algorithms.constraints._constraint import RANK_WITHIN
 from multibody.algorithms.constraints.constraint_set import ConstraintSet
+from multibody.algorithms.constraints.independent import own_rows
 from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
 from multibody.algorithms.forward_dynamics import factors
@@ -83,12 +84,12 @@ def constrained_dynamics(
         active: (..., constraints) or (..., rows) of ones, and zeros for what does not hold now and has no force.
     """
     tree, batch = _tree(constraints, "constrained_dynamics"), own_batch(q, v, tau, *(wrenches or {}).values())
-    held = Response(constraints, q, batch, active)
+    held = Response(constraints, q, batch, active, method)
     h = rnea(tree, q, v, np.zeros_like(v), wrenches)
     free = held.solve(base_velocity.force_to_left(tree, q, tau - h))
-    wanted = -held.masked(drift(constraints, q, v, baumgarte))
-    force = held.force(wanted - matvec(held.J, free), method)
-    return Constrained(base_velocity.from_left(tree, q, free + matvec(held.M_inv_J_T, force)), force)
+    change = -held.reduced(drift(constraints, q, v, baumgarte)) - matvec(held.R, free)
+    x = held.force(change)
+    return Constrained(base_velocity.from_left(tree, q, free + matvec(held.M_inv_R_T, x)), held.expanded(x))
 
 
 def drift(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], baumgarte: Any = None) -> NDArray[Any]:
@@ -128,36 +129,52 @@ def restitution_of(given: Any) -> NDArray[Any]:
 class Response:
     """What forces at constraints do to a robot that is free otherwise; its velocities have bases in "left".
 
-    There the mass matrix has the zeros of the tree, which its factors keep.
+    There the mass matrix has the zeros of the tree, which its factors keep. The rows are R with J = U R, and their
+    forces x, with f = U x, where U has orthonormal columns: f is the smallest when x is.
     """
 
-    def __init__(self, constraints: ConstraintSet, q: NDArray[Any], batch: tuple[int, ...], active: Any = None) -> None:
+    def __init__(
+        self,
+        constraints: ConstraintSet,
+        q: NDArray[Any],
+        batch: tuple[int, ...],
+        active: Any = None,
+        method: str = "least-norm",
+    ) -> None:
+        self.exact = choice(method, "method", METHODS) == "exact"
         self.mask = None if active is None else constraints.mask(active)
         self.batch = batch if self.mask is None else np.broadcast_shapes(batch, self.mask.shape[:-1])
         self.factors = factors(constraints.tree, q)
-        J = constraints.jacobian(q, velocity="left")
-        self.J = J if self.mask is None else J * self.mask[..., :, None]
-        columns = [self.solve(self.J[..., r, :]) for r in range(constraints.rows)]
-        self.M_inv_J_T = np.stack(columns, axis=-1)
-        self.A = mirrored(np.matmul(self.J, self.M_inv_J_T))
-        """J M^-1 J^T."""
+        self.rows = (
+            own_rows(constraints.jacobian(q, velocity="left"), self.mask)
+            if self.exact
+            else constraints.independent(q, "left", self.mask)
+        )
+        self.R = self.rows.jacobian
+        self.M_inv_R_T = np.stack([self.solve(self.R[..., r, :]) for r in range(self.R.shape[-2])], axis=-1)
+        self.A = mirrored(np.matmul(self.R, self.M_inv_R_T))
+        """R M^-1 R^T."""
 
     def solve(self, x: NDArray[Any]) -> NDArray[Any]:
         """M^-1 x."""
         return self.factors.solve_vector(x, self.batch)
 
-    def masked(self, x: NDArray[Any]) -> NDArray[Any]:
-        """x, (..., rows), with zeros at rows that do not hold."""
-        return x if self.mask is None else x * self.mask
+    def reduced(self, x: NDArray[Any]) -> NDArray[Any]:
+        """U^T x for x (..., rows), zero at rows that do not hold."""
+        return self.rows.reduced((x if self.mask is None else x * self.mask)[..., None])[..., 0]
 
-    def force(self, change: NDArray[Any], method: str = "least-norm") -> NDArray[Any]:
-        """f, (..., rows), with J M^-1 J^T f = change."""
-        A = self.A
-        if choice(method, "method", METHODS) == "least-norm":
-            return least_norm.solution(A, change[..., None])[..., 0]
-        if self.mask is not None:  # rows that do not hold become f = 0
-            A = A + (1 - self.mask)[..., :, None] * eye_like(A, A.shape[-1])
-        return _solve(A, change)
+    def expanded(self, x: NDArray[Any]) -> NDArray[Any]:
+        """U x, (..., rows)."""
+        return self.rows.expanded(x[..., None])[..., 0]
+
+    def force(self, change: NDArray[Any]) -> NDArray[Any]:
+        """x with R M^-1 R^T x = change."""
+        if not self.exact:
+            return least_norm.solution(self.A, change[..., None])[..., 0]
+        if self.mask is None:
+            return _solve(self.A, change)
+        idle = (1 - self.mask)[..., :, None] * eye_like(self.A, self.A.shape[-1])  # rows that do not hold become f = 0
+        return _solve(self.A + idle, change)
 
 
 def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds: int = 20) -> NDArray[Any]:
@@ -266,10 +283,11 @@ def jump(
     """The v⁺ with J v⁺ = -restitution J v⁻, and the smallest impulse P with M (v⁺ - v⁻) = J^T P on the robot."""
     tree = _tree(constraints, "impact")
     held, left_v = Response(constraints, q, own_batch(q, v), active), base_velocity.to_left(tree, q, v)
-    before = matvec(held.J, left_v)
-    P = held.force(-(1 + restitution) * before)
-    after = left_v + matvec(held.M_inv_J_T, P)
-    return Jump(base_velocity.from_left(tree, q, after), P, before, matvec(held.J, after))
+    before = held.expanded(matvec(held.R, left_v))
+    x = held.force(held.reduced(-(1 + restitution) * before))
+    after = left_v + matvec(held.M_inv_R_T, x)
+    slip = held.expanded(matvec(held.R, after))
+    return Jump(base_velocity.from_left(tree, q, after), held.expanded(x), before, slip)
 
 
 def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:

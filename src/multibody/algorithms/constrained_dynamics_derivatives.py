@@ -18,6 +18,7 @@ from multibody.algorithms import least_norm
 from multibody.algorithms._parts import mirrored, own_batch
 from multibody.algorithms.constrained_dynamics import constrained_dynamics, drift
 from multibody.algorithms.constraints.constraint_set import ConstraintSet
+from multibody.algorithms.constraints.independent import own_rows
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.forward_dynamics_derivatives import related
 from multibody.algorithms.rnea import Wrenches, rnea
@@ -67,7 +68,7 @@ def constrained_dynamics_derivatives(
     tree = constraints.tree
     a, f = constrained_dynamics(constraints, q, v, tau, wrenches, method=method, baumgarte=baumgarte, active=active)
     batch, n = own_batch(a, f), tree.nv
-    mask = np.ones(constraints.rows, q.dtype) if active is None else constraints.mask(active)
+    mask = None if active is None else constraints.mask(active)
     gains = np.zeros(2, q.dtype) if baumgarte is None else floats(baumgarte, "baumgarte", 2)
     frames, given = tuple(wrenches or {}), tuple((wrenches or {}).values())
     F = configuration.rate_matrix(tree, q)
@@ -89,24 +90,29 @@ def constrained_dynamics_derivatives(
     def solve(X: NDArray[Any]) -> NDArray[Any]:
         return np.stack([factors.solve_vector(X[..., :, k], batch) for k in range(X.shape[-1])], axis=-1)
 
-    J = constraints.jacobian(q) * mask[..., :, None]
-    M_inv_J_T = solve(transpose(J))
-    J_M_inv = transpose(M_inv_J_T)
-    A = mirrored(np.matmul(J, M_inv_J_T))
-    rows_by_q, rows_by_v = (X * mask[..., :, None] for X in jacobian(rows, (0, 1))(q, v, a, gains))
+    whole = np.ones(constraints.rows, q.dtype) if mask is None else mask
+    exact = method == "exact"
+    held = own_rows(constraints.jacobian(q), whole) if exact else constraints.independent(q, mask=mask)
+    R = held.jacobian
+    M_inv_R_T = solve(transpose(R))
+    R_M_inv = transpose(M_inv_R_T)
+    A = mirrored(np.matmul(R, M_inv_R_T))
+    rows_by_q, rows_by_v = (X * whole[..., :, None] for X in jacobian(rows, (0, 1))(q, v, a, gains))
     one = np.broadcast_to(eye_like(M, n), (*batch, n, n))
     rest = along_q(push, f, *given) - id_by_q, -id_by_v, one
-    unmet = [np.matmul(rows_by_q, F) + np.matmul(J_M_inv, rest[0]), rows_by_v + np.matmul(J_M_inv, rest[1]), J_M_inv]
-    if method == "exact":
-        A_inv = np.linalg.inv(A + (1 - mask)[..., :, None] * eye_like(A, A.shape[-1]))
+    unmet = [np.matmul(R_M_inv, X) for X in rest]
+    unmet[0], unmet[1] = unmet[0] + held.reduced(np.matmul(rows_by_q, F)), unmet[1] + held.reduced(rows_by_v)
+    if exact:
+        A_inv = np.linalg.inv(A + (1 - whole)[..., :, None] * eye_like(A, A.shape[-1]))
         idle = 0.0
     else:  # A^+ changes also by what it leaves out: forces without effect, and rows that cannot be met
         A_inv = least_norm.pseudo_inverse(A)
-        x, y = matvec(M_inv_J_T, matvec(A_inv, f)), mask * rows(q, v, a, gains)
-        idle = along_q(lambda q, x: matvec(constraints.jacobian(q), x), x) * mask[..., :, None]
+        x, y = matvec(M_inv_R_T, matvec(A_inv, held.reduced(f[..., None])[..., 0])), whole * rows(q, v, a, gains)
+        idle = along_q(lambda q, x: matvec(constraints.jacobian(q), x), x) * whole[..., :, None]
         bend = along_q(lambda q, y: matvec(constraints.force_basis(q), y), y)
-        unmet[0] = unmet[0] + np.matmul(A, idle) + np.matmul(A_inv, np.matmul(J_M_inv, bend))
-    force = [-np.matmul(A_inv, X) for X in unmet]
+        unmet[0] = unmet[0] + np.matmul(A, held.reduced(idle)) + np.matmul(A_inv, np.matmul(R_M_inv, bend))
+    force = [held.expanded(-np.matmul(A_inv, X)) for X in unmet]
     force[0] = force[0] + idle
-    acceleration = [solve(X + np.matmul(transpose(J), df)) for X, df in zip(rest, force, strict=True)]
+    pushed = [np.matmul(transpose(R), held.reduced(df)) for df in force]
+    acceleration = [solve(X + P) for X, P in zip(rest, pushed, strict=True)]
     return ConstrainedDerivatives(*acceleration, *force)

@@ -51,6 +51,13 @@ def pseudo_inverse(A: NDArray[Any]) -> NDArray[Any]:
     return mirrored(np.matmul(felt, np.matmul(G, felt)))
 
 
+def whitening(G: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """V, (..., n, n), and ones and zeros, (..., n), the ones first, with V^T G V diagonal and these on its diagonal."""
+    W, inverse, dropped = _factors(G)
+    kept = 1 - dropped
+    return transpose(W) * (kept * np.sqrt(inverse + dropped))[..., None, :], kept  # a root of zero has no derivative
+
+
 def _idle(W: NDArray[Any], dropped: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """N, (..., n, n), with zeros for rows that are kept, and N^T N with a one there."""
     N = transpose(W) * dropped[..., None, :]

@@ -79,8 +79,8 @@ def percussion_step(
     batch = batch_shape(what, *((x, 1) for x in given.values()), (h, 0), (e, 0))
     held = Response(constraints, q, batch, given.get("active"))
     free = v + h[..., None] * forward_dynamics(tree, q, v, tau, forces)
-    P = held.force(-matvec(held.J, base_velocity.to_left(tree, q, free + e[..., None] * v)))
-    return Step(free + base_velocity.from_left(tree, q, matvec(held.M_inv_J_T, P)), P)
+    x = held.force(-matvec(held.R, base_velocity.to_left(tree, q, free + e[..., None] * v)))
+    return Step(free + base_velocity.from_left(tree, q, matvec(held.M_inv_R_T, x)), held.expanded(x))
 
 
 def _forces(wrenches: Mapping[str, ArrayLike | Wrench] | None) -> dict[str, NDArray[Any]]:

@@ -1,7 +1,7 @@
 """The interface of constraints: rows that forbid motion, and the forces that they can exert."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,16 @@ Point = tuple[float, float, float]
 
 RANK_WITHIN = 1e-9
 """Singular values of J below this times the largest count as zero; `least_norm.PIVOT_WITHIN` is of their squares."""
+
+
+class Grip(NamedTuple):
+    """What of a rigid body rows hold: velocities along the world's axes, three rows each."""
+
+    frame: str
+    points: tuple[Point, ...]
+    """In the frame, in m."""
+    turning: bool = False
+    """Whether the angular velocity of the body is held too, by the last three rows."""
 
 
 class Constraint(ABC):
@@ -96,6 +106,10 @@ class Constraint(ABC):
         with np.errstate(invalid="ignore", divide="ignore"):
             J = self.jacobian(tree, q)
         return rank(J, self.row_names)
+
+    def grip(self) -> Grip | None:
+        """The points of a body that all rows hold, when they are that: what holds one body is six rows at most."""
+        return None
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         """(frame, point in it, place in the world) of each point for which the constraint states a place."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint, Point
+from multibody.algorithms.constraints._constraint import Constraint, Grip, Point
 from multibody.algorithms.constraints.contacts import number, on_moving_body, one_pose, point, tips
 from multibody.errors import InputError
 from multibody.geometry import Pose
@@ -62,6 +62,9 @@ class PointClosure(Constraint):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return _bias(tree, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
+
+    def grip(self) -> Grip | None:
+        return None if self.second is not None else Grip(self.first, (self.first_point,))
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else ((self.first, self.first_point, self.second_point),)
@@ -125,6 +128,9 @@ class Weld(_PoseClosure):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return self._bias(tree, q, v)
+
+    def grip(self) -> Grip | None:
+        return None if self.second is not None else Grip(self.first, _origins(self.first_pose, self.second_pose)[:1], turning=True)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)

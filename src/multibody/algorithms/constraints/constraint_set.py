@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints._constraint import Constraint, rank, settled
 from multibody.algorithms.constraints.anchors import check_anchors
+from multibody.algorithms.constraints.independent import IndependentRows, independent_rows
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, first, floats, is_traced, transpose, truth
 from multibody.model import configuration
@@ -170,6 +171,21 @@ class ConstraintSet:
         q = configuration.sized(self.tree, q, "q")
         tree = self.tree if velocity is None else with_base(self.tree, velocity)
         return np.concatenate([constraint.jacobian(tree, q) for constraint in self.constraints], axis=-2)
+
+    def independent(
+        self, q: NDArray[Any], velocity: str | None = None, mask: NDArray[Any] | None = None
+    ) -> IndependentRows:
+        """Rows that say the same as J_c, and do not repeat each other where they hold one body.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> sole = mb.constraints.SurfaceContact("sole", "foot-lf", ((0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)))
+        >>> ConstraintSet(robot.model, [sole]).independent(robot.home()).jacobian.shape
+        (6, 18)
+        """
+        q = configuration.sized(self.tree, q, "q")
+        tree = self.tree if velocity is None else with_base(self.tree, velocity)
+        return independent_rows(tree, self.constraints, q, mask)
 
     def bias(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J_c' v, (..., rows): the acceleration of the rows when v' = 0.  [RD 2.270]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint, Point
+from multibody.algorithms.constraints._constraint import Constraint, Grip, Point
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import floats
@@ -58,6 +58,9 @@ class PointContact(Constraint):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return kinematics.point_acceleration(tree, self.frame, q, v, np.zeros_like(v), np.array(self.point))
+
+    def grip(self) -> Grip:
+        return Grip(self.frame, (self.point,))
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.anchor is None else ((self.frame, self.point, self.anchor),)
@@ -122,6 +125,9 @@ class SurfaceContact(Constraint):
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([part.bias(tree, q, v) for part in self.parts], axis=-1)
 
+    def grip(self) -> Grip:
+        return Grip(self.frame, self.points)
+
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return tuple(each for part in self.parts for each in part.anchored())
 
@@ -167,6 +173,9 @@ class FrameContact(Constraint):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return kinematics.acceleration(tree, self.frame, q, v, np.zeros_like(v), "mixed")
+
+    def grip(self) -> Grip:
+        return Grip(self.frame, TIPS[:1], turning=True)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.anchor is None else tips(self.frame, Pose.identity(), self.anchor)
