@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from multibody.algorithms.least_norm import judged_in
 from multibody.algorithms.pivots import pivots
 from multibody.compiler.cache import source_digest
 from multibody.compiler.compile import compile as compile_kernel
@@ -131,7 +132,7 @@ def kernel(model: Model, task: Task, dtype: str) -> Kernel:
     if found is not None:
         return found
     made = compile_kernel(
-        _in_double(task.compute),
+        _in_double(task.compute, dtype),
         *task.inputs.values(),
         names=list(task.inputs),
         dtype=dtype,
@@ -145,7 +146,7 @@ def kernel(model: Model, task: Task, dtype: str) -> Kernel:
 
 def plain(model: Model, task: Task, dtype: np.dtype[Any]) -> Callable[..., Any]:
     """The NumPy source of a task, called as its kernel is: arguments and results have the robot's precision."""
-    compute = _in_double(task.compute)
+    compute = _in_double(task.compute, dtype)
 
     def call(*args: Any, out: Any = None, threads: int | None = None) -> Any:
         del threads
@@ -167,18 +168,19 @@ def plain(model: Model, task: Task, dtype: np.dtype[Any]) -> Callable[..., Any]:
     return call
 
 
-def _in_double(compute: Callable[..., Any]) -> Callable[..., Any]:
+def _in_double(compute: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
     """A function that computes with numbers in double precision, as those of the model have; traced arrays keep theirs.
 
     Numbers of both would give a result of doubles with the rounding errors of singles, which no threshold expects: rows
-    that cannot move anything would hold.
+    that cannot move anything would hold. Ranks are judged as kernels of the dtype judge them.
     """
 
     @wraps(compute)
     def call(*args: Any) -> Any:
         if any(is_traced(x) for x in args):
             return compute(*args)
-        return compute(*(np.asarray(x, np.float64) for x in args))
+        with judged_in(dtype):
+            return compute(*(np.asarray(x, np.float64) for x in args))
 
     return call
 

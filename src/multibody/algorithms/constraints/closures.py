@@ -130,7 +130,11 @@ class Weld(_PoseClosure):
         return self._bias(tree, q, v)
 
     def grip(self) -> Grip | None:
-        return None if self.second is not None else Grip(self.first, _origins(self.first_pose, self.second_pose)[:1], turning=True)
+        return (
+            None
+            if self.second is not None
+            else Grip(self.first, _origins(self.first_pose, self.second_pose)[:1], turning=True)
+        )
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)
