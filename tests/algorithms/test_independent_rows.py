@@ -43,7 +43,7 @@ def states(robot, dtype, count=COUNT):
     """Random q, v and tau, exactly in single precision; q of unit length in double."""
     rng = np.random.default_rng(0)
     q = robot.random(rng, (count,)).astype(np.float32).astype(np.float64)
-    for base in robot.model.bases:
+    for base in robot.tree.bases:
         turn = slice(base.q.start + 3, base.q.stop)
         q[:, turn] /= np.linalg.norm(q[:, turn], axis=-1, keepdims=True)
     return [x.astype(dtype) for x in (q, *rng.standard_normal((2, count, robot.nv)).astype(np.float32))]
@@ -76,7 +76,7 @@ def test_the_rows_say_the_same(name):
     constraints, rank = SETS[name]
     held = robot.constraints(constraints())
     q, _, _ = states(robot, np.float64, 20)
-    R, U = independent_rows(robot.model, held.constraints, q)
+    R, U = independent_rows(robot.tree, held.constraints, q)
     assert R.shape[-2] == rank == held.ranks(q).rank.max()
     near(U @ R, held.jacobian(q), 1e-12)
     near(np.swapaxes(U, -1, -2) @ U, np.broadcast_to(np.eye(rank), (20, rank, rank)), 1e-12)
@@ -88,7 +88,7 @@ def test_the_rows_say_the_same_under_masks(name):
     held = robot.constraints(SETS[name][0]())
     q, _, _ = states(robot, np.float64, 200)
     mask = np.random.default_rng(1).integers(0, 2, (200, held.rows)).astype(float)
-    R, U = independent_rows(robot.model, held.constraints, q, mask)
+    R, U = independent_rows(robot.tree, held.constraints, q, mask)
     near(U @ R, held.jacobian(q) * mask[..., None], 1e-9)
     gram = np.swapaxes(U * mask[..., None], -1, -2) @ (U * mask[..., None])
     kept = np.round(np.diagonal(gram, axis1=-2, axis2=-1))
@@ -98,7 +98,7 @@ def test_the_rows_say_the_same_under_masks(name):
 def test_rows_that_hold_one_point_each_are_taken_as_they_are():
     robot = mb.load("quadruped")
     feet = robot.constraints([mb.constraints.PointContact(f, f) for f in robot.frames if f.startswith("foot")])
-    R, U = independent_rows(robot.model, feet.constraints, robot.home())
+    R, U = independent_rows(robot.tree, feet.constraints, robot.home())
     assert U is None
     near(R, feet.jacobian(robot.home()), 0)
 

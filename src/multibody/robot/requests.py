@@ -89,8 +89,7 @@ class Request:
         """The algorithm as a function of the inputs alone."""
         entry = TABLE[self.name]
         count, options = len(entry.inputs), dict(self.options)
-        first = tree if self.constraints is None else self.constraints.on(tree)
-        before = (first,) if self.frame is None else (first, self.frame)
+        before = (tree, *(x for x in (self.constraints, self.frame) if x is not None))
 
         def compute(*args: Any) -> Any:
             end = count + len(self.wrenches)

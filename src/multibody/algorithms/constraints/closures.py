@@ -54,7 +54,7 @@ class PointClosure(Constraint):
     def rows(self) -> int:
         return 3
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         return _position(tree, self.first, q, self.first_point) - _position(tree, self.second, q, self.second_point)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
@@ -119,7 +119,7 @@ class Weld(_PoseClosure):
     def rows(self) -> int:
         return 6
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         one, two = self._poses(tree, q)
         return np.concatenate([one.position - two.position, one.rotation.boxminus(two.rotation)], axis=-1)
 
@@ -158,7 +158,7 @@ class HingeClosure(_PoseClosure):
     def rows(self) -> int:
         return 5
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         one, two = self._poses(tree, q)
         z, across = _axes(one, two)
         tilt = np.stack([dot(x, z) for x in across], axis=-1)
@@ -215,7 +215,7 @@ class Distance(Constraint):
     def rows(self) -> int:
         return 1
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         d = self._between(tree, q)
         return np.sqrt(dot(d, d))[..., None] - self.length
 
@@ -275,7 +275,7 @@ class JointCoupling(Constraint):
     def rows(self) -> int:
         return 1
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         one = tree.joint(self.joint).coordinates(q)
         return one - self.offset - self._derivative(tree, q, 0)
 

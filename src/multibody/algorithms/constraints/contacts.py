@@ -48,7 +48,7 @@ class PointContact(Constraint):
     def row_names(self) -> tuple[str, ...]:
         return tuple(f"{self.name}.{axis}" for axis in "xyz")
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         if self.anchor is None:
             return super().error(tree, q)
         return kinematics.pose(tree, self.frame, q) @ np.array(self.point) - np.array(self.anchor)
@@ -116,7 +116,7 @@ class SurfaceContact(Constraint):
     def row_names(self) -> tuple[str, ...]:
         return tuple(name for part in self.parts for name in part.row_names)
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         return np.concatenate([part.error(tree, q) for part in self.parts], axis=-1)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
@@ -161,7 +161,7 @@ class FrameContact(Constraint):
     def rows(self) -> int:
         return 6
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         if self.anchor is None:
             return super().error(tree, q)
         pose = kinematics.pose(tree, self.frame, q)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms import jacobian, kinematics, least_norm
+from multibody.algorithms import jacobian, kinematics, least_norm, rows
 from multibody.algorithms._parts import mirrored
 from multibody.algorithms.constraints._constraint import Constraint, Grip
 from multibody.geometry._arrays import block_matrix, is_traced, matvec, transpose
@@ -40,8 +40,11 @@ class IndependentRows(NamedTuple):
         return x if self.basis is None else np.matmul(self.basis, x)
 
 
-def own_rows(J: NDArray[Any], mask: NDArray[Any] | None = None) -> IndependentRows:
-    """The rows as they are, (..., rows, nv), zero where a mask (..., rows) is."""
+def own_rows(
+    tree: Tree, constraints: Sequence[Constraint], q: NDArray[Any], mask: NDArray[Any] | None = None
+) -> IndependentRows:
+    """The rows of constraints as they are, zero where a mask (..., rows) is."""
+    J = rows.jacobian(tree, constraints, q)
     return IndependentRows(J if mask is None else J * mask[..., :, None], None)
 
 
@@ -56,7 +59,7 @@ def independent_rows(
     for members in groups:
         held, masked = [constraints[k] for k in members], [masks[k] for k in members]
         alone = len(members) == 1 and _points(held[0]) < 2
-        blocks.append(own_rows(held[0].jacobian(tree, q), masked[0]) if alone else _patch(tree, held, q, masked))
+        blocks.append(own_rows(tree, held, q, masked[0]) if alone else _patch(tree, held, q, masked))
     J = np.concatenate([block.jacobian for block in blocks], axis=-2)
     if all(block.basis is None for block in blocks):
         return IndependentRows(J, None)
@@ -97,17 +100,17 @@ def _patch(
     frame = grips[0].frame
     clouds = [_in_frame(tree, frame, grip) for grip in grips]
     count = sum(len(grip.points) for grip in grips)
-    mean = sum(cloud.sum(axis=-2) for cloud in clouds) / count
+    mean = np.concatenate(clouds, axis=-2).sum(axis=-2) / count
     arms = [hat3(cloud - mean[..., None, :]) for cloud in clouds]
     W_R_F = kinematics.pose(tree, frame, q).rotation.matrix
     J = jacobian.jacobian(tree, frame, q, "mixed")
     at_mean = J[..., :3, :] + jacobian.crossed(J[..., 3:, :], matvec(W_R_F, mean))
     twist = np.concatenate([at_mean, np.matmul(transpose(W_R_F), J[..., 3:, :])], axis=-2)
-    rows, one, none = [], np.eye(3), np.zeros((3, 3))
+    lines, one, none = [], np.eye(3), np.zeros((3, 3))
     for grip, arm in zip(grips, arms, strict=True):
-        rows += [(one, -np.matmul(W_R_F, arm[..., k, :, :])) for k in range(len(grip.points))]
-        rows += [(none, W_R_F)] if grip.turning else []
-    B = block_matrix([list(row) for row in rows])
+        lines += [(one, -np.matmul(W_R_F, arm[..., k, :, :])) for k in range(len(grip.points))]
+        lines += [(none, W_R_F)] if grip.turning else []
+    B = block_matrix([list(line) for line in lines])
     if masks[0] is None:
         turning = sum(np.matmul(transpose(arm), arm).sum(axis=-3) for arm in arms) + sum(g.turning for g in grips) * one
         V, kept = least_norm.whitening(mirrored(turning))
