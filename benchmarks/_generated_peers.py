@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compiler_peers import ARITHMETIC, evaluate
+from peers.casadi import function_of
+from peers.heyoka import over_batch
 
 from multibody.tracing.trace import Trace
 
@@ -42,7 +43,7 @@ static inline real sqrt(real a) { return _mm256_sqrt_pd(a.x); }
 #define casadi_real real
 """
 LOOPS = """
-static inline void one(const real *x, real *y)
+static inline void block(const real *x, real *y)
 {
     const real *arg[] = {PARTS};
     real *res[] = {y};
@@ -52,7 +53,7 @@ static inline void one(const real *x, real *y)
 extern "C" void blocks(long n, const real *x, real *y)
 {
     for (long b = 0; b < n; ++b)
-        one(x + b * INPUTS, y + b * OUTPUTS);
+        block(x + b * INPUTS, y + b * OUTPUTS);
 }
 
 static inline void turn(__m256d &a, __m256d &b, __m256d &c, __m256d &d)
@@ -99,7 +100,7 @@ extern "C" void rows(long n, const double *x, double *y)
     real in[INPUTS], out[OUTPUTS];
     for (long b = 0; b < n; ++b) {
         from_rows(x + 4 * b * INPUTS, INPUTS, in);
-        one(in, out);
+        block(in, out);
         to_rows(out, OUTPUTS, y + 4 * b * OUTPUTS);
     }
 }
@@ -112,17 +113,10 @@ class GivenUpError(Exception):
 
 def with_heyoka(traced: Trace, arrays: list[np.ndarray], expected: np.ndarray) -> Callable[[], Any]:
     """A call of a cfunc on the whole batch; arrays (count, n), expected (count, m)."""
-    import heyoka as hy
-
-    leaves = [[hy.make_vars(f"x{i}_{k}") for k in range(a.shape[1])] for i, a in enumerate(arrays)]
-    table = ARITHMETIC | {"sin": hy.sin, "cos": hy.cos, "sqrt": hy.sqrt}
-    outputs = evaluate(traced, leaves, table, hy.expression)
-    function = hy.cfunc(outputs, vars=[v for row in leaves for v in row])
-    inputs = np.ascontiguousarray(np.concatenate(arrays, axis=1).T)
-    result = np.empty((len(outputs), inputs.shape[1]))
-    function(inputs, outputs=result)
+    run, result = over_batch(traced, arrays)
+    run()
     _agree(result.T, expected)
-    return lambda: function(inputs, outputs=result)
+    return run
 
 
 def with_casadi_c(traced: Trace, arrays: list[np.ndarray], expected: np.ndarray) -> tuple[Callable[[], Any], ...]:
@@ -138,12 +132,8 @@ def with_casadi_c(traced: Trace, arrays: list[np.ndarray], expected: np.ndarray)
     compiler = shutil.which("g++")
     if compiler is None:
         raise GivenUpError("no g++")
-    leaves = [ca.SX.sym(f"x{i}", a.shape[1]) for i, a in enumerate(arrays)]
-    rows = [[x[k] for k in range(x.shape[0])] for x in leaves]
-    table = ARITHMETIC | {"sin": ca.sin, "cos": ca.cos, "sqrt": ca.sqrt}
-    function = ca.Function("f", leaves, [ca.densify(ca.vertcat(*evaluate(traced, rows, table, ca.SX)))])
     generator = ca.CodeGenerator("f.cpp", {"cpp": True})
-    generator.add(function)
+    generator.add(function_of(traced))
     with tempfile.TemporaryDirectory() as place:
         source, library = Path(place) / "f.cpp", Path(place) / "f.so"
         source.write_text(f"{NUMBER}{generator.dump()}{_loop(arrays, expected.shape[1])}")
@@ -187,5 +177,5 @@ def _aligned(x: np.ndarray) -> np.ndarray:
     return copy
 
 
-def _agree(found: np.ndarray, expected: np.ndarray) -> None:
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
+def _agree(result: np.ndarray, expected: np.ndarray) -> None:
+    np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())

@@ -92,7 +92,7 @@ def measure(model: Any, frame: str, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     if run.returncode:
         raise MissingError(f"the loop ended with status {run.returncode}")
     rows = [line.split() for line in run.stdout.splitlines()]
-    found = {name: float(value) for name, _, value in rows}
-    expected = pin.rnea(model.tree, model.createData(), q[0], v[0], a[0])[0]
-    np.testing.assert_allclose(found["inverse_dynamics"], expected, rtol=1e-9)
+    results = {name: float(value) for name, _, value in rows}
+    expected = pin.rnea(model, model.createData(), q[0], v[0], a[0])[0]
+    np.testing.assert_allclose(results["inverse_dynamics"], expected, rtol=1e-9)
     return {name: float(time) * 1e-9 for name, time, _ in rows}

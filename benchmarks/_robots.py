@@ -33,9 +33,9 @@ def robot_data() -> Path:
     spec = find_spec("numpy")
     for parent in Path(spec.origin or "").parents if spec else ():
         for place in ("cmeel.prefix/share", "share"):
-            found = parent / place / "example-robot-data" / "robots"
-            if found.is_dir():
-                return found
+            folder = parent / place / "example-robot-data" / "robots"
+            if folder.is_dir():
+                return folder
     raise SystemExit("example-robot-data is not installed: pip install example-robot-data")
 
 
@@ -61,6 +61,14 @@ def plain_urdf(name: str) -> str:
 def load(name: str) -> mb.Robot:
     """The robot, from the same text as its peers."""
     return mb.load(plain_urdf(name), floating=CASES[name].floating)
+
+
+def pinocchio_model(name: str) -> Any:
+    """The robot in Pinocchio, from the same text."""
+    import pinocchio as pin
+
+    root = (pin.JointModelFreeFlyer(),) if CASES[name].floating else ()
+    return pin.buildModelFromXML(plain_urdf(name), *root)
 
 
 def one_core() -> None:

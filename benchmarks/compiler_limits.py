@@ -89,13 +89,13 @@ def grown(links: int) -> Callable[..., Any]:
 
 
 def compile_times(sizes: list[int]) -> list[tuple[int, float]]:
-    found = []
+    points = []
     for links in sizes:
         start = time.perf_counter()
         kernel = mb.compile(grown(links), 7, 3)
-        found.append((sum(kernel.ops.values()), time.perf_counter() - start))
-        print(f"  {found[-1][0]:7d} operations: {found[-1][1]:6.2f} s")
-    return found
+        points.append((sum(kernel.ops.values()), time.perf_counter() - start))
+        print(f"  {points[-1][0]:7d} operations: {points[-1][1]:6.2f} s")
+    return points
 
 
 def start_times() -> tuple[float, float]:
@@ -141,18 +141,18 @@ def main() -> int:
     claims.append(("import 0.25 s, warm start 50 ms", imported <= 0.25 and warm <= 0.05))
 
     print("compile time:")
-    found = compile_times([85, 850] if options.quick else [85, 850, 8500, 25500])
-    claims.append(("1,000 nodes in 0.3 s", found[0][1] <= 0.3 * max(1, found[0][0] / 1000)))
+    points = compile_times([85, 850] if options.quick else [85, 850, 8500, 25500])
+    claims.append(("1,000 nodes in 0.3 s", points[0][1] <= 0.3 * max(1, points[0][0] / 1000)))
     if not options.quick:
-        claims.append(("100,000 nodes in 25 s", found[2][1] <= 25 * max(1, found[2][0] / 100_000)))
+        claims.append(("100,000 nodes in 25 s", points[2][1] <= 25 * max(1, points[2][0] / 100_000)))
     if options.plot:
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.subplots()
-        axes.loglog(*zip(*found, strict=True), "o-", label="measured")
-        nodes = np.array([n for n, _ in found])
-        axes.loglog(nodes, found[-1][1] * nodes / nodes[-1], "--", color="0.6", label="linear")
+        axes.loglog(*zip(*points, strict=True), "o-", label="measured")
+        nodes = np.array([n for n, _ in points])
+        axes.loglog(nodes, points[-1][1] * nodes / nodes[-1], "--", color="0.6", label="linear")
         axes.set(xlabel="operations", ylabel="compile time [s]")
         axes.legend()
         figure.savefig(options.plot, dpi=110)

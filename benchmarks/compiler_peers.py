@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from peers.casadi import function_of
+from peers.heyoka import over_batch
 
 import multibody as mb
 from multibody.tracing.graph import flops
@@ -73,54 +75,16 @@ def best(functions: dict[str, Callable[[], Any]], budget: float = 1.5) -> dict[s
     return times
 
 
-def evaluate(traced: Trace, leaves: list[list[Any]], table: dict[str, Callable[..., Any]], number: Any) -> list[Any]:
-    """The outputs of a graph on the numbers of another library."""
-    graph, values = traced.graph, {}
-    for k in graph.live(traced.roots):
-        op = graph.op[k]
-        if op == "const":
-            values[k] = number(graph.value[k])
-        elif op == "input":
-            argument, element = graph.value[k]
-            values[k] = leaves[argument][element]
-        else:
-            values[k] = table[op](*(values[a] for a in graph.args[k]))
-    return [values[k] for k in traced.roots]
-
-
-ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "neg": lambda a: -a,
-}
-
-
 def with_heyoka(traced: Trace, arrays: list[np.ndarray], out: np.ndarray) -> Callable[[], Any]:
-    import heyoka as hy
-
-    names = [[f"x{i}_{k}" for k in range(a.shape[1])] for i, a in enumerate(arrays)]
-    leaves = [[hy.make_vars(n) for n in row] for row in names]
-    table = ARITHMETIC | {"sin": hy.sin, "cos": hy.cos, "sqrt": hy.sqrt}
-    outputs = evaluate(traced, leaves, table, hy.expression)
-    function = hy.cfunc(outputs, vars=[v for row in leaves for v in row])
-    inputs = np.ascontiguousarray(np.concatenate(arrays, axis=1).T)
-    result = np.empty((len(outputs), COUNT))
-    function(inputs, outputs=result)
+    run, result = over_batch(traced, arrays)
+    run()
     np.testing.assert_allclose(result.T, out, atol=1e-12)
-    return lambda: function(inputs, outputs=result)
+    return run
 
 
 def with_casadi(traced: Trace, arrays: list[np.ndarray], out: np.ndarray) -> Callable[[], Any]:
-    import casadi as ca
-
-    leaves = [ca.SX.sym(f"x{i}", a.shape[1]) for i, a in enumerate(arrays)]
-    rows = [[x[k] for k in range(x.shape[0])] for x in leaves]
-    table = ARITHMETIC | {"sin": ca.sin, "cos": ca.cos, "sqrt": ca.sqrt}
-    function = ca.Function("f", leaves, [ca.vertcat(*evaluate(traced, rows, table, ca.SX))]).map(COUNT)
-    inputs = [ca.DM(a.T) for a in arrays]
-    np.testing.assert_allclose(np.array(function(*inputs)).T, out, atol=1e-12)
+    function = function_of(traced).map(COUNT)
+    np.testing.assert_allclose(np.array(function(*(a.T for a in arrays))).T, out, atol=1e-12)
     buffer, run = function.buffer()
     stored = [np.asfortranarray(a.T) for a in arrays]
     for i, a in enumerate(stored):

@@ -14,8 +14,7 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 import pinocchio as pin
-from _python_peers import pinocchio_model
-from _robots import least, load, one_core
+from _robots import least, load, one_core, pinocchio_model
 
 import multibody as mb
 from multibody.algorithms.constrained_dynamics import METHODS
@@ -65,9 +64,9 @@ def pinocchios(
     for k in range(0, COUNT, COUNT // 16):
         q, v, _ = states[k]
         a = layout.a_from(q, v, pin.constraintDynamics(model, data, *states[k], contacts, contact_data))
-        f = np.concatenate([one.contact_force.linear for one in contact_data])
-        for found, wanted in ((x[k], y) for each in expected for x, y in zip(each, (a, f), strict=True)):
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
+        f = np.concatenate([contact.contact_force.linear for contact in contact_data])
+        for result, wanted in ((x[k], y) for each in expected for x, y in zip(each, (a, f), strict=True)):
+            np.testing.assert_allclose(result, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
     q, v, tau = states[0]
 
     def both() -> object:
@@ -98,10 +97,10 @@ def main() -> int:
         print(f"  ours, a sample of {COUNT}, {method:<10} {times[method] / COUNT * 1e6:.3f} ({ratio:.1f}x)")
     if options.derivatives:
         call, _ = ours(robot, feet, batch, "constrained_dynamics_derivatives", "exact")
-        found = least({"ours": call, "Pinocchio": both}, options.budget)
-        ratio = found["Pinocchio"] / found["ours"] * COUNT
-        print(f"  derivatives too, Pinocchio from Python {found['Pinocchio'] * 1e6:.2f}, ", end="")
-        print(f"derivatives, ours {found['ours'] / COUNT * 1e6:.3f} ({ratio:.1f}x)")
+        seconds = least({"ours": call, "Pinocchio": both}, options.budget)
+        ratio = seconds["Pinocchio"] / seconds["ours"] * COUNT
+        print(f"  derivatives too, Pinocchio from Python {seconds['Pinocchio'] * 1e6:.2f}, ", end="")
+        print(f"derivatives, ours {seconds['ours'] / COUNT * 1e6:.3f} ({ratio:.1f}x)")
     for method, ratio in ratios.items():
         print(f"{method}, at least {LEAST_SPEEDUP:g}x: {'holds' if ratio >= LEAST_SPEEDUP else 'DOES NOT HOLD'}")
     return int(min(ratios.values()) < LEAST_SPEEDUP)

@@ -47,7 +47,7 @@ TORQUES = derive.symbols("tau1 tau2 tau3")
 
 
 def system() -> derive.System:
-    """For `multibody.derive`."""
+    """The arm as a system of `multibody.derive`."""
     q = derive.coordinates("q1 q2 q3")
     angle, joint, bodies = sp.Integer(0), sp.zeros(3, 1), []
     for k in range(3):
@@ -144,10 +144,10 @@ BUILDERS: dict[str, Callable[[], Any]] = {
 def seconds(name: str) -> float:
     """From the system to the function, in a process that has done nothing like it before."""
     command = [sys.executable, __file__, "--build", name]
-    found = subprocess.run(
+    completed = subprocess.run(
         command, env=os.environ | {"MULTIBODY_CACHE": "off"}, capture_output=True, text=True, check=True
     )
-    return float(found.stdout)
+    return float(completed.stdout)
 
 
 def build(name: str) -> float:
@@ -193,10 +193,10 @@ def solved(M: Any, forcing: Any) -> Any:
 def check(kernels: dict[str, Kernel], reference: Kernel) -> None:
     """That all are the same function."""
     rng = np.random.default_rng(0)
-    given = [rng.uniform(-1, 1, (100, 3)) for _ in range(3)] + [rng.uniform(0.5, 1.5, (100, len(PARAMETERS)))]
-    expected = reference(*given)
+    samples = [rng.uniform(-1, 1, (100, 3)) for _ in range(3)] + [rng.uniform(0.5, 1.5, (100, len(PARAMETERS)))]
+    expected = reference(*samples)
     for name, kernel in kernels.items():
-        error = np.abs(kernel(*given) - expected).max() / np.abs(expected).max()
+        error = np.abs(kernel(*samples) - expected).max() / np.abs(expected).max()
         if error > 1e-10:
             raise SystemExit(f"{name}: {error:.1e} away from {reference}")
 
@@ -204,8 +204,8 @@ def check(kernels: dict[str, Kernel], reference: Kernel) -> None:
 def inverse_dynamics() -> float:
     """The largest ratio to the traced algorithm."""
     reference = recursive(rnea)
-    found = {method: derive.equations(system(), method).simplify() for method in METHODS}
-    kernels = {method: equations.kernel("inverse_dynamics") for method, equations in found.items()}
+    derived = {method: derive.equations(system(), method).simplify() for method in METHODS}
+    kernels = {method: equations.kernel("inverse_dynamics") for method, equations in derived.items()}
     check(kernels, reference)
     print(f"inverse dynamics, operations: rnea {operations(reference)}")
     ratios = {method: operations(kernel) / operations(reference) for method, kernel in kernels.items()}

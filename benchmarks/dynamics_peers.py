@@ -1,8 +1,8 @@
 """Kinematics and dynamics beside every peer, in one run on one core: python benchmarks/dynamics_peers.py [robot ...]
 
 Pinocchio, MuJoCo and Drake are called from Python for one state, as users call them; Pinocchio also in a C++ loop,
-compiled here; heyoka and C code by CasADi for four samples at once run batches of our own operations. All work on the
-same URDF, and each is checked against our results before it is timed. Times are least ones of many turns, which suits a
+compiled here; heyoka and C code by CasADi for four samples at once run batches of our own operations. All have the same
+robot, and each is checked against our results before it is timed. Times are least ones of many turns, which suits a
 noisy machine. The claim: no peer is faster, neither than our single call from Python for the first kind, nor than our
 batch for the second. Exit status 1 when one is. Peers that are missing are left out, which is said
 (`pip install -e .[bench]`).
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from _generated_peers import GivenUpError, with_casadi_c, with_heyoka
 from _pinocchio_cpp import MissingError, measure
-from _python_peers import State, pinocchio_model, with_drake, with_mujoco, with_pinocchio
-from _robots import CASES, least, load, one_core
+from _robots import CASES, least, load, one_core, pinocchio_model
+from peers import Drake, Mujoco, Pinocchio
 
 import multibody as mb
 from multibody.model.layouts import PinocchioLayout
@@ -35,11 +35,8 @@ QUANTITIES = {
     "pose": "pose of a frame",
     "inverse_dynamics_derivatives": "derivatives of RNEA",
 }
-FROM_PYTHON: dict[str, tuple[str, Callable[..., Any]]] = {
-    "Pinocchio": ("pinocchio", with_pinocchio),
-    "MuJoCo": ("mujoco", with_mujoco),
-    "Drake": ("pydrake", with_drake),
-}
+FROM_PYTHON = {peer.name: peer for peer in (Pinocchio, Mujoco, Drake)}
+AGREE_WITHIN = 1e-9
 BATCH = ("Pinocchio C++", "heyoka", "CasADi C, rows", "CasADi C")
 OUTSIDE = "CasADi C"
 """Does less than we do: its samples are already in lanes."""
@@ -57,40 +54,45 @@ def times_of(name: str, budget: float, largest: int) -> Times:
     frame = deepest(robot)
     Q = robot.random(rng, (COUNT,))
     V, A = rng.standard_normal((COUNT, robot.nv)), rng.standard_normal((COUNT, robot.nv))
-    state = State(frame, Q[0].copy(), V[0].copy(), A[0].copy())
+    state = tuple(x[0].copy() for x in (Q, V, A))
     calls: dict[str, dict[str, Callable[[], Any]]] = {what: {} for what in QUANTITIES}
-    for peer, (module, adapter) in FROM_PYTHON.items():
-        if find_spec(module) is None:
-            print(f"  left out: {peer} is not installed")
-            continue
-        for what, call in adapter(name, robot, state).items():
-            calls[what][peer] = call
+    results: dict[str, Any] = {}
     for what in QUANTITIES:
         batch, single = ours(robot, what, frame, (Q, V, A), state)
         calls[what] |= {"ours, one": single, "ours, batch": batch}
-        for peer, call in generated(robot, what, frame, (Q, V, A), largest):
+        results[what] = single()
+        calls[what] |= generated(robot, what, frame, (Q, V, A), largest)
+    results["pose"] = results["pose"].matrix
+    for peer, kind in FROM_PYTHON.items():
+        if not kind.installed():
+            print(f"  left out: {peer} is not installed")
+            continue
+        built = kind(robot.model, frame, state, list(QUANTITIES))
+        if (worst := built.disagreement(results)) > AGREE_WITHIN:
+            raise SystemExit(f"{peer} disagrees with our results for {name}: {worst:.1e} relative")
+        for what, call in built.calls.items():
             calls[what][peer] = call
     times: Times = {}
     for what, functions in calls.items():
-        found = least(functions, budget)
+        seconds = least(functions, budget)
         batches = {"ours, batch", *BATCH}
-        times[what] = {peer: t / COUNT if peer in batches else t for peer, t in found.items()}
+        times[what] = {peer: t / COUNT if peer in batches else t for peer, t in seconds.items()}
     for what, t in in_cpp(name, robot, frame, (Q, V, A), budget).items():
         times[what]["Pinocchio C++"] = t
     return times
 
 
 def ours(
-    robot: mb.Robot, what: str, frame: str, batch: tuple[np.ndarray, ...], state: State
+    robot: mb.Robot, what: str, frame: str, batch: tuple[np.ndarray, ...], state: tuple[np.ndarray, ...]
 ) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """A batch into arrays that are reused, and a single call, both through the face that users hold."""
     of_frame = what in ("jacobian", "pose")
     kernel = robot.kernel(what, frame) if of_frame else robot.kernel(what)
     arrays = batch[: len(kernel.signature.inputs)]
     method = getattr(robot, what)
-    one = (state.frame, state.q) if of_frame else state[1:][: len(arrays)]
+    single = (frame, state[0]) if of_frame else state[: len(arrays)]
     out = kernel(*arrays)
-    return lambda: kernel(*arrays, out=out), lambda: method(*one)
+    return lambda: kernel(*arrays, out=out), lambda: method(*single)
 
 
 def generated(
@@ -137,15 +139,15 @@ def show(name: str, times: Times) -> int:
     faster = 0
     print(f"{name}: µs per evaluation; from Python (times our single call), and in a batch or loop (times our batch)")
     for what, row in times.items():
-        one, batch = row["ours, one"], row["ours, batch"]
+        single, batch = row["ours, one"], row["ours, batch"]
         cells = []
         for peer in (*FROM_PYTHON, *BATCH):
             if peer in row:
-                ratio = row[peer] / (one if peer in FROM_PYTHON else batch)
+                ratio = row[peer] / (single if peer in FROM_PYTHON else batch)
                 slower = ratio < 1 and peer != OUTSIDE
                 faster += slower
                 cells.append(f"{peer} {row[peer] * 1e6:.3g} ({ratio:.1f}x{' FASTER' if slower else ''})")
-        print(f"  {QUANTITIES[what]:20s} ours {one * 1e6:.2f}, batch {batch * 1e6:.3f}   " + "   ".join(cells))
+        print(f"  {QUANTITIES[what]:20s} ours {single * 1e6:.2f}, batch {batch * 1e6:.3f}   " + "   ".join(cells))
     return faster
 
 

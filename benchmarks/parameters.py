@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from _python_peers import pinocchio_model
-from _robots import CASES, least, load, one_core
+from _robots import CASES, least, load, one_core, pinocchio_model
 
 import multibody as mb
 from multibody.geometry import log_cholesky
@@ -56,13 +55,13 @@ def robots_that_differ(robot: mb.Robot, budget: float) -> dict[str, float]:
     }
     own = {"inertias": robot.parameters(), "positions": robot.positions(), "placements": robot.placements()}
     calls: dict[str, Callable[[], Any]] = {}
-    for case, given in cases.items():
-        names = tuple(case.split("+")) if given else ()
+    for case, values in cases.items():
+        names = tuple(case.split("+")) if values else ()
         kernel = robot.kernel("inverse_dynamics", parameters=names)
         if not np.allclose(kernel(*state, *(own[name] for name in names)), robot.inverse_dynamics(*state)):
             raise SystemExit(f"{robot.name}: a robot given its own numbers is another one")
         out = np.empty((COUNT, robot.nv))
-        calls[case] = lambda kernel=kernel, given=given, out=out: kernel(*state, *given, out=out)
+        calls[case] = lambda kernel=kernel, values=values, out=out: kernel(*state, *values, out=out)
     return {case: t / COUNT for case, t in least(calls, budget).items()}
 
 
@@ -104,16 +103,16 @@ def main() -> int:
     for name in options.robots:
         robot = load(name)
         times = robots_that_differ(robot, options.budget)
-        one = times.pop("states alone")
-        ratios = {case: t / one for case, t in times.items()}
+        alone = times.pop("states alone")
+        ratios = {case: t / alone for case, t in times.items()}
         shown = "   ".join(f"{case} {times[case] * 1e6:.3f} ({ratio:.2f}x)" for case, ratio in ratios.items())
-        print(f"{name}: RNEA, µs a sample of {COUNT}: one robot {one * 1e6:.3f}   other {shown}", flush=True)
-        found = regressors(name, robot, options.budget)
-        ours = found["ours"]
-        shown = "   ".join(f"{case} {t * 1e6:.3f} ({t / ours:.2f}x)" for case, t in found.items() if case != "ours")
+        print(f"{name}: RNEA, µs a sample of {COUNT}: one robot {alone * 1e6:.3f}   other {shown}", flush=True)
+        seconds = regressors(name, robot, options.budget)
+        ours = seconds["ours"]
+        shown = "   ".join(f"{case} {t * 1e6:.3f} ({t / ours:.2f}x)" for case, t in seconds.items() if case != "ours")
         print(f"{name}: regressor, µs: ours {ours * 1e6:.3f}   {shown}", flush=True)
         broken += max(ratios[case] for case in CLAIMED) > MOST_RATIO
-        broken += found["dropped"] < LEAST_SPEEDUP * ours
+        broken += seconds["dropped"] < LEAST_SPEEDUP * ours
     print(f"{broken} claims do not hold")
     return int(broken > 0)
 

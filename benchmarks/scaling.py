@@ -75,15 +75,15 @@ def figures(links: int, shape: str, what: str) -> Figures:
 
 
 def in_fresh_process(links: int, shape: str, what: str) -> Figures:
-    command = [sys.executable, __file__, "--one", str(links), shape, what]
+    command = [sys.executable, __file__, "--single", str(links), shape, what]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def grows_linearly(found: dict[int, Figures]) -> list[str]:
+def grows_linearly(sizes: dict[int, Figures]) -> list[str]:
     """Which figures do not."""
     bad = []
     for figure, (least_links, most) in FLAT.items():
-        per_link = [found[links][figure] / links for links in found if links >= least_links]
+        per_link = [sizes[links][figure] / links for links in sizes if links >= least_links]
         if per_link and max(per_link) > most * per_link[0]:
             bad.append(f"{figure} {max(per_link) / per_link[0]:.1f} times per link")
     return bad
@@ -96,10 +96,10 @@ def plot(file: Path, every: dict[tuple[str, str], dict[int, Figures]]) -> None:
     left, right = figure.subplots(1, 2)
     for k, what in enumerate(QUANTITIES):
         for shape, style in zip(SHAPES, ("o-", "s--"), strict=True):
-            found = every[shape, what]
+            curve = every[shape, what]
             label = f"{what.replace('_', ' ')}, {shape}"
-            left.loglog(list(found), [f["sample"] * 1e6 for f in found.values()], style, color=f"C{k}", label=label)
-            right.loglog(list(found), [f["compile"] for f in found.values()], style, color=f"C{k}")
+            left.loglog(list(curve), [f["sample"] * 1e6 for f in curve.values()], style, color=f"C{k}", label=label)
+            right.loglog(list(curve), [f["compile"] for f in curve.values()], style, color=f"C{k}")
     sizes = np.array(SIZES)
     reference = every["chain", "inverse_dynamics"]
     for axes, figure_name, unit in (left, "sample", 1e6), (right, "compile", 1.0):
@@ -117,29 +117,27 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--most", type=int, default=SIZES[-1], help="links")
     parser.add_argument("--plot", type=Path, help="save a picture")
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--single", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     one_core()
-    if options.one:
-        links, shape, what = options.one
+    if options.single:
+        links, shape, what = options.single
         print(json.dumps(figures(int(links), shape, what)))
         return 0
     every: dict[tuple[str, str], dict[int, Figures]] = {}
     claims: list[tuple[str, Any]] = []
     for shape in SHAPES:
         for what in QUANTITIES:
-            found = every[shape, what] = {}
+            curve = every[shape, what] = {}
             print(f"{what} of a {shape}: links, operations, ns per evaluation and link, s to compile (CPU), MB")
             for links in (size for size in SIZES if size <= options.most):
-                one = found[links] = in_fresh_process(links, shape, what)
-                per_link = one["sample"] / links * 1e9
-                print(
-                    f"  {links:4d} {one['operations']:8.0f} {per_link:8.2f} {one['compile']:8.2f} {one['memory']:6.0f}"
-                )
-            bad = grows_linearly(found)
+                point = curve[links] = in_fresh_process(links, shape, what)
+                per_link, operations = point["sample"] / links * 1e9, point["operations"]
+                print(f"  {links:4d} {operations:8.0f} {per_link:8.2f} {point['compile']:8.2f} {point['memory']:6.0f}")
+            bad = grows_linearly(curve)
             claims.append((f"{what} of a {shape} is linear: {', '.join(bad) or 'yes'}", not bad))
     largest = [every["chain", what][max(every["chain", what])] for what in QUANTITIES]
-    wall, memory = sum(one["wall"] for one in largest), max(one["memory"] for one in largest)
+    wall, memory = sum(point["wall"] for point in largest), max(point["memory"] for point in largest)
     told = f"the longest chain: {wall:.0f} s and {memory:.0f} MB (claims {SECONDS} s, {MEMORY} MB)"
     claims.append((told, wall <= SECONDS and memory <= MEMORY))
     if options.plot:

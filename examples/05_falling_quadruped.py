@@ -38,10 +38,10 @@ start = robot.home()
 start[2] = 3.0  # m up
 _, (q, v, t) = loop((start, np.zeros(18), np.zeros(1)), steps=STEPS, every=KEEP)
 
-found = robot.evaluate(q, v, ["centroidal_momentum", "center_of_mass", "kinetic_energy", "potential_energy"])
-momentum = found["centroidal_momentum"]
+quantities = robot.evaluate(q, v, ["centroidal_momentum", "center_of_mass", "kinetic_energy", "potential_energy"])
+momentum = quantities["centroidal_momentum"]
 expected = robot.mass * np.array(robot.model.gravity) * t
-print(f"fell {found['center_of_mass'][0, 2] - found['center_of_mass'][-1, 2]:.3f} m in {t[-1, 0]:.3f} s")
+print(f"fell {quantities['center_of_mass'][0, 2] - quantities['center_of_mass'][-1, 2]:.3f} m in {t[-1, 0]:.3f} s")
 print(f"linear momentum: {momentum[-1, :3].round(3) + 0.0} kg m/s, gravity alone gives {expected[-1].round(3) + 0.0}")
 print(f"angular momentum about the centre of mass: at most {np.abs(momentum[:, 3:]).max():.1e} kg m²/s")
 turned = mb.Rotation.from_quaternion(q[:, 3:7]).rotation_vector

@@ -30,13 +30,13 @@ system = derive.System(
 # Derive, and compare
 
 begun = time.perf_counter()
-found = {method: derive.equations(system, method) for method in derive.applicable(system)}
+derived = {method: derive.equations(system, method) for method in derive.applicable(system)}
 spent = time.perf_counter() - begun
-first = found["lagrange"]
+first = derived["lagrange"]
 print(first.unicode())
-for method, equations in found.items():
+for method, equations in derived.items():
     assert first.equal(equations), method
-print(f"{len(found)} methods agree, exactly: {', '.join(found)}; derived in {spent:.1f} s\n")
+print(f"{len(derived)} methods agree, exactly: {', '.join(derived)}; derived in {spent:.1f} s\n")
 
 # Linearise, and find a controller
 

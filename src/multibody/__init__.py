@@ -3,7 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from multibody import geometry
+from multibody import (
+    _sources,  # noqa: F401  first, to note what is imported from here on
+    geometry,
+)
 from multibody.errors import InputError, MultibodyError, RobotFileError, SingularityError
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 

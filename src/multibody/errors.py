@@ -17,6 +17,10 @@ class MissingPackageError(MultibodyError, ImportError):
     """A package that only an optional part of the library uses is not installed."""
 
 
+class CacheError(MultibodyError):
+    """Compiled code that was kept is not what its function compiles to; raised where MULTIBODY_CACHE is "verify"."""
+
+
 class RobotFileError(InputError):
     """A robot file that cannot be read, or does not say what its format asks for, and where."""
 

@@ -273,11 +273,11 @@ def test_force_basis():
     for k in range(3):
         push = Action("foot-lf", force=np.eye(3)[k], point=point.point)
         np.testing.assert_allclose(
-            point.force_basis(QUADRUPED.tree, q)[:, k], generalized_force(QUADRUPED, q, [push]), atol=1e-13
+            point.force_basis(QUADRUPED.tree, q)[:, k], generalized_force(QUADRUPED.tree, q, [push]), atol=1e-13
         )
         turn = Action("foot-lf", torque=np.eye(3)[k])
         np.testing.assert_allclose(
-            frame.force_basis(QUADRUPED.tree, q)[:, 3 + k], generalized_force(QUADRUPED, q, [turn]), atol=1e-13
+            frame.force_basis(QUADRUPED.tree, q)[:, 3 + k], generalized_force(QUADRUPED.tree, q, [turn]), atol=1e-13
         )
 
 

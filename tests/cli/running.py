@@ -3,7 +3,8 @@
 import contextlib
 import io
 import sys
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 from unittest import mock
 
 from multibody.cli import main
@@ -15,8 +16,8 @@ class Done(NamedTuple):
     err: str
 
 
-def run(*arguments: str, columns: int = 80, live: bool = False) -> Done:
-    """What `multibody ARGUMENTS` prints in a terminal of this width, and its exit code.
+def run(*arguments: str, columns: int = 80, live: bool = False, command: Callable[[], Any] = main) -> Done:
+    """What `multibody ARGUMENTS` or another command prints in a terminal of this width, and its exit code.
 
     `live`: as in a terminal in which things move, instead of in a file.
     """
@@ -29,7 +30,7 @@ def run(*arguments: str, columns: int = 80, live: bool = False) -> Done:
         contextlib.redirect_stderr(err),
     ):
         try:
-            main()
+            command()
             code = 0
         except SystemExit as end:
             code = int(end.code or 0)

@@ -14,37 +14,39 @@ from .running import run, widest
 def numbers(*arguments: str) -> dict[str, Any]:
     done = run("eval", *arguments, "--json")
     assert done.code == 0, done.err
-    found = json.loads(done.out, parse_constant=pytest.fail)
-    return {name: np.array(x) if isinstance(x, list) else x for name, x in found.items()}
+    quantities = json.loads(done.out, parse_constant=pytest.fail)
+    return {name: np.array(x) if isinstance(x, list) else x for name, x in quantities.items()}
 
 
 def test_the_planar_arm_of_the_lecture_notes() -> None:
     """[RD Ex. 2.8.5]: with unit lengths, position and Jacobian of the tool."""
     q = np.array([-0.3, 0.5, 0.9])
-    found = numbers("planar-arm", "--frame", "tool", "--q", "-0.3,0.5,0.9")
+    quantities = numbers("planar-arm", "--frame", "tool", "--q", "-0.3,0.5,0.9")
     s, c = np.sin(np.cumsum(q)), np.cos(np.cumsum(q))
-    np.testing.assert_allclose(found["pose"]["position"], [s.sum(), 0, 1 + c.sum()], atol=1e-14)
-    np.testing.assert_allclose(found["jacobian"][0], [c[k:].sum() for k in range(3)], atol=1e-14)
-    np.testing.assert_allclose(found["jacobian"][2], [-s[k:].sum() for k in range(3)], atol=1e-14)
-    np.testing.assert_allclose(found["jacobian"][4], 1.0)
+    np.testing.assert_allclose(quantities["pose"]["position"], [s.sum(), 0, 1 + c.sum()], atol=1e-14)
+    np.testing.assert_allclose(quantities["jacobian"][0], [c[k:].sum() for k in range(3)], atol=1e-14)
+    np.testing.assert_allclose(quantities["jacobian"][2], [-s[k:].sum() for k in range(3)], atol=1e-14)
+    np.testing.assert_allclose(quantities["jacobian"][4], 1.0)
     half = q.sum() / 2
-    np.testing.assert_allclose(found["pose"]["quaternion"], [np.cos(half), 0, np.sin(half), 0], atol=1e-14)
+    np.testing.assert_allclose(quantities["pose"]["quaternion"], [np.cos(half), 0, np.sin(half), 0], atol=1e-14)
 
 
 @pytest.mark.parametrize("representation", ["left", "right", "mixed"])
 def test_the_numbers_belong_together_and_are_those_of_the_robot(representation: str) -> None:
     states = ("--q", "random", "--v", "random", "--a", "random", "--seed", "5")
-    found = numbers("planar-arm", "--floating", "--frame", "tool", *states, "--representation", representation)
+    quantities = numbers("planar-arm", "--floating", "--frame", "tool", *states, "--representation", representation)
     robot = mb.load("planar-arm", floating=True)
-    q, v, a = found["q"], found["v"], found["a"]
+    q, v, a = quantities["q"], quantities["v"], quantities["a"]
     robot.check(q)
     assert np.abs(v).min() > 0
     assert np.abs(a).min() > 0
-    np.testing.assert_allclose(found["jacobian"] @ v, found["velocity"], atol=1e-12)
-    np.testing.assert_allclose(found["mass_matrix"] @ a + found["bias"], found["inverse_dynamics"], atol=1e-11)
-    np.testing.assert_allclose(found["kinetic_energy"], v @ found["mass_matrix"] @ v / 2, rtol=1e-12)
-    np.testing.assert_allclose(found["velocity"], robot.velocity("tool", q, v, representation), atol=1e-12)
-    np.testing.assert_allclose(found["gravity"], robot.inverse_dynamics(q, 0 * v, 0 * v), atol=1e-11)
+    np.testing.assert_allclose(quantities["jacobian"] @ v, quantities["velocity"], atol=1e-12)
+    np.testing.assert_allclose(
+        quantities["mass_matrix"] @ a + quantities["bias"], quantities["inverse_dynamics"], atol=1e-11
+    )
+    np.testing.assert_allclose(quantities["kinetic_energy"], v @ quantities["mass_matrix"] @ v / 2, rtol=1e-12)
+    np.testing.assert_allclose(quantities["velocity"], robot.velocity("tool", q, v, representation), atol=1e-12)
+    np.testing.assert_allclose(quantities["gravity"], robot.inverse_dynamics(q, 0 * v, 0 * v), atol=1e-11)
 
 
 def test_configurations_by_name() -> None:
@@ -52,9 +54,9 @@ def test_configurations_by_name() -> None:
     np.testing.assert_array_equal(numbers("panda")["q"], robot.home())
     np.testing.assert_array_equal(numbers("panda", "--q", "home")["q"], robot.home())
     np.testing.assert_array_equal(numbers("panda", "--q", "neutral")["q"], robot.neutral())
-    one, again, other = (numbers("panda", "--q", "random", "--seed", seed)["q"] for seed in "112")
-    np.testing.assert_array_equal(one, again)
-    assert np.abs(one - other).min() > 0
+    first, again, other = (numbers("panda", "--q", "random", "--seed", seed)["q"] for seed in "112")
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).min() > 0
 
 
 def test_past_the_limits_is_said_beside_the_numbers() -> None:

@@ -9,7 +9,7 @@ from .running import run
 COMMANDS = {
     ("info", "planar-arm"): ["reading the robot"],
     ("eval", "planar-arm"): ["reading the robot", "computing "],
-    ("bench", "planar-arm", "--budget", "0.001", "--batch", "8"): ["building the robot of", "compiling", "measuring"],
+    ("bench", "planar-arm", "--budget", "0.001", "--batch", "8"): ["reading the robot", "compiling", "measuring"],
 }
 
 

@@ -11,7 +11,6 @@ import textwrap
 import time
 from pathlib import Path
 
-import llvmlite
 import numpy as np
 import pytest
 
@@ -20,14 +19,6 @@ from multibody.compiler import cache, door, native
 
 posix = pytest.mark.skipif(os.name != "posix", reason="other rights")
 owner_only = pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """An empty cache."""
-    monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "kernels"))
-    cache._warn.cache_clear()
-    return tmp_path / "kernels"
 
 
 @pytest.fixture
@@ -98,29 +89,6 @@ def test_what_differs_has_entries_of_its_own(place, key, monkeypatch):
     monkeypatch.setattr(mb.config, "level", 1)
     make()
     assert len(entries(place)) == 6
-
-
-def test_digests_tell_machines_versions_and_sources_apart(monkeypatch):
-    here, digests = native.host(), set()
-
-    def note():
-        cache._environment.cache_clear()
-        digests.add(cache.digest("x"))
-
-    note()
-    for change in ({"cpu": "another"}, {"features": "-all"}, {"lanes": 16}, {"fma": not here.fma}, {"triple": "x"}):
-        with monkeypatch.context() as patch:
-            patch.setattr(native, "host", lambda change=change: here._replace(**change))
-            note()
-    with monkeypatch.context() as patch:
-        patch.setattr(llvmlite, "__version__", "0.0")
-        note()
-    with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.read_bytes", lambda _: b"other sources")
-        note()
-    assert len(digests) == 8
-    note()
-    assert len(digests) == 8
 
 
 def test_graphs_that_differ_in_small_ways(place):
@@ -260,6 +228,7 @@ def test_the_usual_place(monkeypatch, tmp_path):
 # ---- a disk that fails -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("place")
 def test_a_place_that_cannot_be_made(tmp_path, monkeypatch, compiled):
     (tmp_path / "file").write_text("in the way")
     for place in (tmp_path / "file", tmp_path / "file" / "deeper", "/dev/null/x", "/proc/kernels"):
@@ -370,16 +339,6 @@ def test_a_warm_start_does_not_trace():
     outputs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
                for _ in range(2)]  # fmt: skip
     assert outputs == [["traced", "(2,)"], ["(2,)"]]
-
-
-def test_sources_that_changed_under_a_process_are_not_taken_for_its_own(tmp_path, monkeypatch):
-    (tmp_path / "one.py").write_text("x = 1")
-    monkeypatch.setattr(cache, "_BEGUN", time.time() + 1)  # after the file was written
-    assert cache.source_digest(tmp_path) == cache.source_digest(tmp_path)
-    monkeypatch.setattr(cache, "_BEGUN", time.time() - 1)
-    assert cache.source_digest(tmp_path) != cache.source_digest(tmp_path)
-    os.utime(tmp_path / "one.py", (2e10, 2e10))  # a clock that is wrong
-    assert cache.source_digest(tmp_path) == cache.source_digest(tmp_path)
 
 
 @pytest.mark.parametrize("dtype", ["abc", "f8,,", int, object()])

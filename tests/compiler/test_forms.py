@@ -175,7 +175,8 @@ def test_results_that_would_not_stay_near_are_asked_for_as_they_are_written():
     shape = choose_shape(program, native.host().lanes, "float64", fma=True)
     assert not fetch_ir.plan(program, shape, sizes).results
     to_write, to_read = asked(kernel.ir)
-    assert to_write == shape.lanes  # in the loop that writes rows, and not in the form for one sample
+    fours = shape.lanes % 4 == 0  # else rows are written element by element, and nothing is asked for
+    assert to_write == (shape.lanes if fours else 0)  # in the loop that writes rows, and not in the form for one sample
     assert to_read > 0  # 80 elements of the argument
 
 

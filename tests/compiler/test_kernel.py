@@ -9,7 +9,7 @@ from hypothesis import given
 
 import multibody as mb
 from multibody.compiler import compile as compiling
-from multibody.compiler import native
+from multibody.compiler import native, sharing
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.ops import OPS
 
@@ -158,9 +158,9 @@ def eagerly(kernel, *arguments):
 
 def built(traced):
     """The kernel of a trace."""
-    entry = compiling._build(traced, "a key of tests")
-    header = entry.header
-    return mb.Kernel("kernel", compiling._signature(header), entry.objects, header["ops"], header["work"])
+    code = sharing._linked(sharing._compiled(traced, compiling.texts_of))
+    header = code.header
+    return mb.Kernel("kernel", compiling._signature(header), code, header["ops"], header["work"])
 
 
 def test_equals_the_eager_run(kernel):

@@ -333,7 +333,7 @@ def test_sines_meet_their_cosines_at_every_cut(shift):
 
 
 def test_buffers_from_the_heap(monkeypatch):
-    n = 4200  # numbers in and out: more than may lie on the stack
+    n = entry_ir.STACK // (8 * native.host().lanes) + 1  # results of a vector of samples: more than the stack may hold
     kernel = mb.compile(lambda x: np.flip(x) + 1.0, n)
     assert "@malloc(i64 " in re.sub("declare.*", "", kernel.ir)
     x = np.random.default_rng(0).uniform(-1, 1, (9, n))

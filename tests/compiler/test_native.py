@@ -19,6 +19,6 @@ def test_long_compilations_tell_how_far_they_are(monkeypatch, caplog):
         mb.compile(lambda x: 2 * x, 2)
         assert not caplog.records
         kernel = mb.compile(function, 2)
-    count = len(kernel._objects)
+    count = len(kernel._code.objects)
     assert count >= 3
     assert [r.getMessage() for r in caplog.records] == [f"compiling: module {k + 1} of {count}" for k in range(count)]

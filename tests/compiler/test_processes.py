@@ -227,7 +227,7 @@ def test_interrupted_scan(threads, every):
 @posix
 def test_interrupted_compilation():
     run("""
-        from multibody.compiler import compile as compiling
+        from multibody.compiler import compile as compiling, native
 
         def function(rounds):
             def run(x):
@@ -241,7 +241,7 @@ def test_interrupted_compilation():
         texts, _ = compiling.texts_of(traced)
         stopped(lambda: compiling.texts_of(traced), 0.1)
         for after in (0.01, 0.2, 0.4):
-            stopped(lambda: [compiling.native.compile_object(text) for text in texts], after)
+            stopped(lambda: [native.compile_object(text) for text in texts], after)
         assert mb.compile(lambda x: 2 * x, 2)(np.ones(2)).tolist() == [2.0, 2.0]
         assert mb.compile(function(300), 2)(np.ones((9, 2)), threads=2).shape == (9, 2)
     """)

@@ -31,7 +31,7 @@ def algorithms(system, values):
     rest = np.zeros_like(v)
     energy = sum((load.energy for load in system.loads if isinstance(load, derive.Spring)), sp.Integer(0))
     springs = numeric(gradient(system, energy).T, values)[:, 0]
-    b, g = rnea.rnea(model, q, v, rest, gravity=False), rnea.rnea(model, q, rest, rest) + springs
+    b, g = rnea.rnea(model.tree, q, v, rest, gravity=False), rnea.rnea(model.tree, q, rest, rest) + springs
     return crba.crba(model.tree, q), b, g
 
 

@@ -320,8 +320,8 @@ def test_nan_and_inf_in_one_sample_leave_the_others_alone_and_raise_nothing(func
                 sample = dirty[k][2:3].reshape(-1)
                 sample[where] = poison
                 dirty[k][2] = sample.reshape(dirty[k][2].shape)
-                for found, expected in zip(function(*dirty), clean, strict=True):
-                    np.testing.assert_array_equal(found[others], expected[others])
+                for result, expected in zip(function(*dirty), clean, strict=True):
+                    np.testing.assert_array_equal(result[others], expected[others])
 
 
 @functions(lambda label, f: not CONSTANT.search(label))  # noqa: ARG005
@@ -331,6 +331,6 @@ def test_nan_never_turns_into_a_number(function):
     for array in arrays:
         array[1] = np.nan
     results = function(*arrays)
-    for found in results:
-        assert np.isfinite(found[[0, 2]]).all()
-    assert any(np.isnan(found[1]).any() for found in results)
+    for result in results:
+        assert np.isfinite(result[[0, 2]]).all()
+    assert any(np.isnan(result[1]).any() for result in results)

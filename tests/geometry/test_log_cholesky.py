@@ -80,8 +80,8 @@ def test_the_derivative_by_the_compiler_is_the_finite_difference():
     h = 1e-6
     for k in range(10):
         step = h * np.eye(10)[k]
-        found = (log_cholesky.parameters(theta + step) - log_cholesky.parameters(theta - step)) / (2 * h)
-        near(found, exact[..., k], 1e-8)
+        slope = (log_cholesky.parameters(theta + step) - log_cholesky.parameters(theta - step)) / (2 * h)
+        near(slope, exact[..., k], 1e-8)
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,6 @@ def test_a_trace_computes_what_the_eager_run_computes(label: str) -> None:
         return numbers(function.call(*(KINDS[k].value(x) for k, x in zip(function.kinds, inputs, strict=True))))
 
     for eager, traced in zip(run(*arrays), run(*map(Probe, arrays)), strict=True):
-        found = traced.value if isinstance(traced, Probe) else traced  # what depends on no value stays a constant
-        assert found.shape == np.shape(eager)
-        np.testing.assert_allclose(found, eager, rtol=1e-13, atol=1e-14)  # einsum may sum in another order
+        value = traced.value if isinstance(traced, Probe) else traced  # what depends on no value stays a constant
+        assert value.shape == np.shape(eager)
+        np.testing.assert_allclose(value, eager, rtol=1e-13, atol=1e-14)  # einsum may sum in another order

@@ -20,7 +20,7 @@ from .trees import MOVING, models, random_model, random_state
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def quadruped(**given):
+def quadruped(**actuators):
     b = Builder("legs").body("trunk").body("ball")
     for k in range(2):
         b.body(f"leg{k}").joint(f"hip{k}", Revolute("y"), parent="trunk", child=f"leg{k}")
@@ -28,7 +28,7 @@ def quadruped(**given):
             f"ankle{k}", Revolute("y"), parent=f"leg{k}", child=f"foot{k}", mimic=Mimic(f"hip{k}", -1)
         )
     b.joint("neck", Spherical(), parent="trunk", child="ball")
-    for name, joint in given.items():
+    for name, joint in actuators.items():
         b.actuator(name, joint, gear=20.0, rotor_inertia=1e-3)
     return b
 

@@ -39,12 +39,12 @@ def test_frames_are_the_product_of_the_matrices(convention, seed):
     base, tool = Pose.random(rng), Pose.random(rng)
     model = make("random", rows, base=base, tool=tool).model()
     q = rng.uniform(-3, 3, 6)
-    found, T = frame_poses(model.tree, q), base.matrix
+    poses, T = frame_poses(model.tree, q), base.matrix
     for k, (a, alpha, d, theta, kind) in enumerate(rows):
         turning = kind == "revolute"
         T = T @ matrix(a, alpha, d + (not turning) * q[k], theta + turning * q[k])
-        np.testing.assert_allclose(found[f"frame{k + 1}"], T, atol=1e-13)
-    np.testing.assert_allclose(found["tool"], T @ tool.matrix, atol=1e-13)
+        np.testing.assert_allclose(poses[f"frame{k + 1}"], T, atol=1e-13)
+    np.testing.assert_allclose(poses["tool"], T @ tool.matrix, atol=1e-13)
 
 
 @pytest.mark.parametrize("make", [classical, modified])
@@ -54,9 +54,9 @@ def test_inertias_are_given_in_the_frames_of_the_table(make):
     rows = [Row(*rng.uniform(-1, 1, 4), inertia=load) for load in loads]
     model = make("arm", rows).model()
     q = rng.uniform(-1, 1, 3)
-    found, W_H_i = frame_poses(model.tree, q), world_poses(model, q)
+    poses, W_H_i = frame_poses(model.tree, q), world_poses(model, q)
     for k, load in enumerate(loads, start=1):
-        expected = Pose.from_matrix(found[f"frame{k}"]) @ load
+        expected = Pose.from_matrix(poses[f"frame{k}"]) @ load
         got = W_H_i[k] @ model.bodies[k - 1].inertia
         np.testing.assert_allclose(got.parameters(), expected.parameters(), atol=1e-12)
 

@@ -44,14 +44,14 @@ made = space["made"]
 
 
 def test_equal_models_have_equal_digests_in_every_process():
-    code = SOURCE + "\nmodel = made()\nprint(model.digest, model.dynamics_digest)"
+    code = SOURCE + "\nmodel = made()\nprint(model.digest, model.tree_digest)"
     outputs = set()
     for seed in ("1", "2"):
         process = {**os.environ, "PYTHONHASHSEED": seed}
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=process)
         outputs.add(run.stdout)
     model = made()
-    assert outputs == {f"{model.digest} {model.dynamics_digest}\n"}
+    assert outputs == {f"{model.digest} {model.tree_digest}\n"}
     assert len(model.digest) == 64
 
 
@@ -141,7 +141,7 @@ def test_every_change_shows(change):
     model, other = made(), CHANGES[change](made())
     assert other.digest != model.digest
     assert other != model
-    assert (other.dynamics_digest == model.dynamics_digest) == (change in INVISIBLE)
+    assert (other.tree_digest == model.tree_digest) == (change in INVISIBLE)
 
 
 def test_every_field_is_changed_above():
@@ -164,7 +164,7 @@ def test_models_made_again_are_equal(model):
     again = Model(*(getattr(model, f.name) for f in fields(model)))
     assert again == model
     assert hash(again) == hash(model)
-    assert again.dynamics_digest == model.dynamics_digest
+    assert again.tree_digest == model.tree_digest
 
 
 def test_equal_numbers_have_equal_digests():

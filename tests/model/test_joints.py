@@ -281,8 +281,8 @@ def test_a_batch_is_its_samples(kind, rng, batch):
     (q, v), (q1, _) = draw(kind, rng, batch), draw(kind, rng, batch)
     all_of_them = results(kind, q, v, q1)
     for index in np.ndindex(batch):
-        for whole, one in zip(all_of_them, results(kind, q[index], v[index], q1[index]), strict=True):
-            near(whole[index], one, 1e-15)
+        for whole, single in zip(all_of_them, results(kind, q[index], v[index], q1[index]), strict=True):
+            near(whole[index], single, 1e-15)
     assert all(x.shape[: len(batch)] == batch for x in all_of_them)
 
 
@@ -299,8 +299,8 @@ def test_memory_order_does_not_matter_and_arguments_stay(kind, rng):
     (q, v), (q1, _) = draw(kind, rng, (5,)), draw(kind, rng, (5,))
     loose = [np.repeat(x, 2, axis=-1)[::-1][::-1, ::2] for x in (q, v, q1)]
     kept = [x.copy() for x in loose]
-    for one, other in zip(results(kind, *loose), results(kind, q, v, q1), strict=True):
-        near(one, other, 1e-15)
+    for result, other in zip(results(kind, *loose), results(kind, q, v, q1), strict=True):
+        near(result, other, 1e-15)
     for x, before in zip(loose, kept, strict=True):
         assert x.flags.writeable
         assert np.array_equal(x, before)
@@ -310,10 +310,10 @@ def test_memory_order_does_not_matter_and_arguments_stay(kind, rng):
 def test_single_precision_stays_single_and_is_near(kind, rng):
     (q, v), (q1, _) = draw(kind, rng, (5,)), draw(kind, rng, (5,))
     single = [x.astype(np.float32) for x in (q, v, q1)]
-    for one, other in zip(results(kind, *single), results(kind, q, v, q1), strict=True):
+    for result, other in zip(results(kind, *single), results(kind, q, v, q1), strict=True):
         if kind.nq:
-            assert one.dtype == np.float32
-        near(one, other, 2e-5)
+            assert result.dtype == np.float32
+        near(result, other, 2e-5)
 
 
 @EVERY
@@ -339,8 +339,8 @@ def test_a_kernel_gives_the_same_numbers(kind, rng):
     (q, v), (q1, _) = draw(kind, rng, (6,)), draw(kind, rng, (6,))
     v[0] = 0.0
     q1[1] = q[1]
-    for one, other in zip(kernel(q, v, q1), results(kind, q, v, q1), strict=True):
-        near(one, other, 1e-14)
+    for result, other in zip(kernel(q, v, q1), results(kind, q, v, q1), strict=True):
+        near(result, other, 1e-14)
 
 
 # ---- axes and arguments ----------------------------------------------------------------------------------------------

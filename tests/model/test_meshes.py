@@ -82,8 +82,8 @@ def test_an_escape_is_refused_unless_paths_are_trusted(package: Path, uri: str) 
     uri = uri.format(root=package.parent)
     with pytest.raises(InputError, match=r"is refused: .* roots=\[...\], or pass trust_paths=True"):
         finder(package).find(uri)
-    found = finder(package, trust=True).find(uri)
-    assert found is None if "nothing" in uri or "package://.." in uri else found is not None
+    path = finder(package, trust=True).find(uri)
+    assert path is None if "nothing" in uri or "package://.." in uri else path is not None
 
 
 def test_a_text_without_a_file_has_no_directory(package: Path) -> None:
@@ -114,8 +114,8 @@ def test_environment(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ROS_PACKAGE_PATH")
     (package / "share").symlink_to(package)
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(package))
-    found = Meshes(None, (), trust_paths=False).find("package://plain/meshes/a.stl")
-    assert found == package / "share/plain/meshes/a.stl"
+    path = Meshes(None, (), trust_paths=False).find("package://plain/meshes/a.stl")
+    assert path == package / "share/plain/meshes/a.stl"
 
 
 @pytest.mark.parametrize("triangles", [0, 1, 5, 10_001])

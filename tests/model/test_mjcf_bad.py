@@ -186,8 +186,8 @@ def test_textures_skins_and_height_fields_are_not_opened() -> None:
 )
 def test_what_is_not_kept_is_told(text: str, level: str, line: int | None, said: str) -> None:
     model: Model = mjcf.read(text, file="robot.xml").model()
-    found = [d for d in model.diagnostics if re.search(said, d.message)]
-    assert [(d.level, d.file, d.line) for d in found] == [(level, "robot.xml", line)]
+    diagnostics = [d for d in model.diagnostics if re.search(said, d.message)]
+    assert [(d.level, d.file, d.line) for d in diagnostics] == [(level, "robot.xml", line)]
     if level == "warning":
         with pytest.raises(RobotFileError, match=said):
             mjcf.read(text, strict=True)

@@ -53,7 +53,7 @@ def test_copies_are_equal_and_work(model):
         assert other == model
         assert hash(other) == hash(model)
         assert other.digest == model.digest
-        assert other.dynamics_digest == model.dynamics_digest
+        assert other.tree_digest == model.tree_digest
         assert other.bodies == model.bodies
         assert other.frames == model.frames
         assert np.array_equal(configuration.neutral(other), q)
@@ -96,7 +96,7 @@ def test_threads_see_one_model(rng):
     data = pickle.dumps(random_model(rng, 30, floating=True, mimic=0.4))
     names = (
         "structure", "bodies", "joints", "frames", "bases", "floating", "mass", "lower", "upper", "armature",
-        "velocity_limits", "digest", "dynamics_digest", "nq", "nv",
+        "velocity_limits", "digest", "tree_digest", "nq", "nv",
     )  # fmt: skip
     expected = [getattr(pickle.loads(data), name) for name in names]
     workers = 8

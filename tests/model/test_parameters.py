@@ -118,7 +118,7 @@ def test_frame_placements_move_frames_alone():
     near(longer.frame_placements(), places, 1e-15)
     near(longer.placements(), robot.placements(), 0.0)
     q = robot.random(np.random.default_rng(0))
-    for name, (i, i_H_F) in zip(robot.model.frames, robot.model.tree.places, strict=True):
+    for name, (i, i_H_F) in zip(robot.model.frames, robot.tree.places, strict=True):
         assert longer.frame(name)[0] == i
         expected = kinematics.pose(robot.tree, robot.bodies[i - 1].name, q)
         factor = 1.5 if name == "foot-lf" else 1.0

@@ -52,8 +52,8 @@ def test_volume_and_moments_by_points(name):
     covered = points[inside(shape, points)]
     near(shape.volume, len(covered) * (2 * reach / n) ** 3, 0.02)
     squares = (covered**2).mean(axis=0)
-    found = np.array(shape.moments())
-    assert np.abs(found / (squares.sum() - squares) - 1).max() < 0.04
+    moments = np.array(shape.moments())
+    assert np.abs(moments / (squares.sum() - squares) - 1).max() < 0.04
 
 
 def cylindrical(radius, low, high):
@@ -108,12 +108,12 @@ def test_volume_and_moments_exactly(name):
 @pytest.mark.parametrize("name", SHAPES)
 def test_inertia_from_mass_or_density(name):
     shape = SHAPES[name]
-    one, two = shape.inertia(mass=700.0 * shape.volume), shape.inertia(density=700.0)
-    near(one.mass, 700.0 * shape.volume, 0.0)
-    near(one.matrix, two.matrix, 1e-15)
-    near(one.com, np.zeros(3), 0.0)
-    near(np.diag(one.inertia), one.mass * np.array(shape.moments()), 0.0)
-    one.check()
+    by_mass, by_density = shape.inertia(mass=700.0 * shape.volume), shape.inertia(density=700.0)
+    near(by_mass.mass, 700.0 * shape.volume, 0.0)
+    near(by_mass.matrix, by_density.matrix, 1e-15)
+    near(by_mass.com, np.zeros(3), 0.0)
+    near(np.diag(by_mass.inertia), by_mass.mass * np.array(shape.moments()), 0.0)
+    by_mass.check()
 
 
 def test_a_capsule_without_length_would_be_a_sphere_and_without_ends_a_cylinder():

@@ -135,7 +135,7 @@ def test_rename_changes_names_everywhere_and_nothing_else():
     assert new.joint("slide 1").mimic == Mimic("slide", -2.0, 0.1)
     assert [a.joint for a in new.actuators or ()] == ["slide", "pivot"]
     assert [(e.first, e.second) for e in new.equalities] == [("slide", "pivot"), ("index", "thumb")]
-    assert new.dynamics_digest == model.dynamics_digest
+    assert new.tree_digest == model.tree_digest
     assert new.frame("point")[0] == model.tree.frame("tip")[0]
     assert rename(new, {v: k for k, v in there.items()}, name="gripper") == model
     swapped = rename(model, {"f0": "t", "t": "f0"})

@@ -235,9 +235,9 @@ NOTICED = {
 @pytest.mark.parametrize("name", NOTICED)
 def test_it_is_noticed_where_it_is(name: str) -> None:
     text, level, code, line, element, message = NOTICED[name]
-    found = [d for d in load(text).diagnostics if d.code == code]
-    assert found
-    at = found[0]
+    diagnostics = [d for d in load(text).diagnostics if d.code == code]
+    assert diagnostics
+    at = diagnostics[0]
     assert (at.level, at.file, at.line) == (level, "<string>", line)
     assert at.element is not None
     assert at.element.startswith(element)

@@ -65,7 +65,7 @@ class Peer:
     @functools.cached_property
     def M(self) -> np.ndarray:
         """Pinocchio's mass matrix, in its own velocities."""
-        M = pin.crba(self.model.tree, self.data, self.y)
+        M = pin.crba(self.model, self.data, self.y)
         return np.triu(M) + np.triu(M, 1).T
 
     @property

@@ -108,7 +108,7 @@ def test_product_with_the_mass_matrix(p: Peer) -> None:
 
 
 def test_wrenches_through_the_joints(p: Peer) -> None:
-    pin.rnea(p.model.tree, p.data, p.y, p.w, p.b)
+    pin.rnea(p.model, p.data, p.y, p.w, p.b)
     places = {name: k for k, name in enumerate(p.model.names)}
     theirs = [p.data.f[places.get(body.joint.name, 1)].vector for body in p.robot.bodies]
     close(p.robot.joint_wrenches(p.q, p.v, p.a), np.stack(theirs), "wrenches")

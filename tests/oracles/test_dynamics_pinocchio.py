@@ -247,7 +247,7 @@ class Coupled:
         self.y, (self.u, self.b, self.tau) = self.robot.random(rng), rng.normal(size=(3, self.robot.nv))
         self.wrench = rng.normal(size=6)
         self.full = self.peer.layout.q_to(G @ self.y + self.g0)
-        M = pin.crba(self.peer.model.tree, self.peer.data, self.full)
+        M = pin.crba(self.peer.model, self.peer.data, self.full)
         self.M = self.to.T @ (np.triu(M) + np.triu(M, 1).T) @ self.to
         self.h = self.to.T @ pin.nonLinearEffects(self.peer.model, self.peer.data, self.full, self.to @ self.u)
 

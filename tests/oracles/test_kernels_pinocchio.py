@@ -37,7 +37,7 @@ def floats(path: str) -> bool:
 
 def mass_matrix(p: Peer, y: np.ndarray) -> np.ndarray:
     """Pinocchio's, in its own velocities."""
-    M = np.triu(pin.crba(p.model.tree, p.data, y))
+    M = np.triu(pin.crba(p.model, p.data, y))
     return M + np.triu(M, 1).T
 
 

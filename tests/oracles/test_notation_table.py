@@ -112,7 +112,7 @@ def test_pinocchio_free_flyer_has_position_then_xyzw(rng):
     A_H_B, q, _, _ = random_state(rng)
     pin.forwardKinematics(model, data, q)
     near(data.oMi[1].homogeneous, A_H_B.matrix)
-    near(pin.neutral(model.tree), [0, 0, 0, 0, 0, 0, 1])
+    near(pin.neutral(model), [0, 0, 0, 0, 0, 0, 1])
 
 
 def test_pinocchio_free_flyer_velocity_is_the_left_twist(rng):
@@ -120,7 +120,7 @@ def test_pinocchio_free_flyer_velocity_is_the_left_twist(rng):
     A_H_B, q, v, _ = random_state(rng)
 
     def pose(t):
-        pin.forwardKinematics(model, data, pin.integrate(model.tree, q, v * t))
+        pin.forwardKinematics(model, data, pin.integrate(model, q, v * t))
         return data.oMi[1].homogeneous.copy()
 
     near(A_H_B.inverse().matrix @ (pose(STEP) - pose(-STEP)) / (2 * STEP), operators.hat6(v), 1e-8)
@@ -138,7 +138,7 @@ def test_pinocchio_continuous_joint_has_cosine_and_sine():
 
 def frame_at(t, model, data, frame, q, v, a):
     """At time t of a motion with left twist v + a t: the frame's pose, and its motions by representation."""
-    pin.forwardKinematics(model, data, pin.integrate(model.tree, q, v * t + a * t**2 / 2), v + a * t, a)
+    pin.forwardKinematics(model, data, pin.integrate(model, q, v * t + a * t**2 / 2), v + a * t, a)
     pin.updateFramePlacements(model, data)
     getters = pin.getFrameVelocity, pin.getFrameAcceleration, pin.getFrameClassicalAcceleration
     motions = {name: [get(model, data, frame, f).vector.copy() for get in getters] for name, f in FRAMES.items()}
@@ -177,8 +177,8 @@ def test_pinocchio_nle_holds_gravity_with_our_sign(rng):
     model, data, _ = free_body()
     A_H_B, q, v, a = random_state(rng)
     near(model.gravity.vector, [0, 0, -9.81, 0, 0, 0])
-    M = pin.crba(model.tree, data, q)
-    near(pin.rnea(model.tree, data, q, v, a), M @ a + pin.nle(model, data, q, v))
+    M = pin.crba(model, data, q)
+    near(pin.rnea(model, data, q, v, a), M @ a + pin.nle(model, data, q, v))
     near(pin.nle(model, data, q, 0 * v), pin.computeGeneralizedGravity(model, data, q))
     B_g = A_H_B.rotation.inverse() @ [0.0, 0.0, -9.81]
     near(pin.computeGeneralizedGravity(model, data, q), -MASS * np.concatenate([B_g, np.cross(COM, B_g)]))
@@ -191,7 +191,7 @@ def test_pinocchio_fext_is_in_the_joint_frame_and_on_the_robot(rng):
     forces = pin.StdVec_Force()
     forces.append(pin.Force.Zero())
     forces.append(pin.Force(B_f))
-    near(pin.rnea(model.tree, data, q, v, a, forces), pin.rnea(model.tree, data, q, v, a) - B_f)
+    near(pin.rnea(model, data, q, v, a, forces), pin.rnea(model, data, q, v, a) - B_f)
 
 
 def pendulum():
@@ -207,8 +207,8 @@ def test_pinocchio_has_armature_in_the_mass_matrix_and_no_damping_in_rnea():
     model, zero, one = pendulum(), np.zeros(1), np.ones(1)
     model.armature[:], model.damping[:] = 0.7, 5.0
     data = model.createData()
-    near(pin.crba(model.tree, data, zero), [[1.7]])
-    near(pin.rnea(model.tree, data, zero, one, zero), [0.0])
+    near(pin.crba(model, data, zero), [[1.7]])
+    near(pin.rnea(model, data, zero, one, zero), [0.0])
 
 
 def test_pinocchio_leaves_bodies_fixed_to_the_world_out_of_the_total_mass():

@@ -89,8 +89,8 @@ POWERS = [-3, -2.5, -1, -0.5, 0, 0.5, 1, 2, 2.5, 3, 17, 20.5]
 
 @pytest.mark.parametrize("exponent", POWERS)
 def test_powers_with_constant_exponents(exponent):
-    found = gradient(lambda x: x**exponent, shapes=[()])(np.array([0.3, 1.0, 2.0]))
-    near(found, exponent * np.array([0.3, 1.0, 2.0]) ** (exponent - 1), 1e-13)
+    computed = gradient(lambda x: x**exponent, shapes=[()])(np.array([0.3, 1.0, 2.0]))
+    near(computed, exponent * np.array([0.3, 1.0, 2.0]) ** (exponent - 1), 1e-13)
 
 
 def test_a_power_of_a_negative_number_has_a_derivative_when_the_exponent_is_whole():
@@ -135,7 +135,7 @@ def test_random_smooth_programs_against_the_complex_step(instructions, seed):
     function = program(instructions)
     x = np.random.default_rng(seed).uniform(-2, 2, (4, 3))
     steps = [np.imag(function(x + 1e-30j * np.eye(3)[k])) / 1e-30 for k in range(3)]
-    near(jacobian(function)(x), np.stack(steps, axis=-1), 1e-11)
+    near(jacobian(function, shapes=[3])(x), np.stack(steps, axis=-1), 1e-11)
 
 
 @given(INSTRUCTIONS, st.integers(0, 2**32 - 1))

@@ -19,11 +19,13 @@ def cost(x):
 
 def test_functions_take_samples_and_batches():
     x, v = np.random.default_rng(4).uniform(-1, 1, (2, 4, 5, 3))
-    for f in (jacobian(cost), gradient(cost)):
-        near(f(x), [[f(x[i, j]) for j in range(5)] for i in range(4)], 0)
-    near(hessian_vector(cost)(x, v), [[hessian_vector(cost)(x[i, j], v[i, j]) for j in range(5)] for i in range(4)], 0)
-    near(jvp(cost)(x, v[0, 0])[1], np.sum(gradient(cost)(x) * v[0, 0], axis=-1), 1e-14)
-    near(vjp(cost)(x[0, 0], np.ones((4, 5)))[1], np.broadcast_to(gradient(cost)(x[0, 0]), (4, 5, 3)), 0)
+    for derivative in (jacobian, gradient):
+        near(derivative(cost, shapes=[3])(x), [[derivative(cost)(x[i, j]) for j in range(5)] for i in range(4)], 0)
+    products = hessian_vector(cost, shapes=[3])(x, v)
+    near(products, [[hessian_vector(cost)(x[i, j], v[i, j]) for j in range(5)] for i in range(4)], 0)
+    slopes = gradient(cost, shapes=[3])
+    near(jvp(cost, shapes=[3])(x, v[0, 0])[1], np.sum(slopes(x) * v[0, 0], axis=-1), 1e-14)
+    near(vjp(cost, shapes=[3])(x[0, 0], np.ones((4, 5)))[1], np.broadcast_to(slopes(x[0, 0]), (4, 5, 3)), 0)
     assert gradient(cost)(x[0, 0].tolist()).shape == (3,)
 
 
@@ -70,11 +72,11 @@ def test_single_precision_stays_single():
 
 def test_the_jacobian_of_the_exponential_map_is_the_known_one():
     phi = np.random.default_rng(7).uniform(-2, 2, (6, 3))
-    dR = jacobian(so3.exp)(phi)  # (6, 3, 3, 3)
+    dR = jacobian(so3.exp, shapes=[3])(phi)  # (6, 3, 3, 3)
     skew = np.einsum("nijk,nlj->nilk", dR, so3.exp(phi))  # dR R^T = (Γ e_k)^
-    found = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1)
-    near(found, so3.left_jacobian(phi), 1e-13)
-    near(jacobian(lambda x: Rotation.exp(x).log())(phi), np.broadcast_to(np.eye(3), (6, 3, 3)), 1e-12)
+    computed = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1)
+    near(computed, so3.left_jacobian(phi), 1e-13)
+    near(jacobian(lambda x: Rotation.exp(x).log(), shapes=[3])(phi), np.broadcast_to(np.eye(3), (6, 3, 3)), 1e-12)
     near(jacobian(lambda x: Pose.exp(x).log())(np.full(6, 0.3)), np.eye(6), 1e-12)
     near(jacobian(lambda x: groups.SE2().log(groups.SE2().exp(x)))(np.full(3, 0.3)), np.eye(3), 1e-12)
 
@@ -105,9 +107,15 @@ def test_derivatives_inside_a_traced_function():
 
 def test_batches_inside_a_traced_function():
     x = np.random.default_rng(8).uniform(-1, 1, (4, 3))
-    same(lambda x: gradient(cost)(x), x)
-    same(lambda x: jacobian(so3.exp)(x), x)
-    same(lambda x: jvp(cost)(x, x[0])[1], x)
+    same(lambda x: gradient(cost, shapes=[3])(x), x)
+    same(lambda x: jacobian(so3.exp, shapes=[3])(x), x)
+    same(lambda x: jvp(cost, shapes=[3])(x, x[0])[1], x)
+    same(lambda x: gradient(lambda y: cost(y) * x[0, 0], shapes=[3])(np.ones((2, 3))), x)
+    near(
+        evaluate(trace(gradient(cost, shapes=[3]), [(4, 3)]), np.stack([x, 2 * x])),
+        gradient(cost, shapes=[3])(np.stack([x, 2 * x])),
+        1e-14,
+    )
 
 
 def test_arguments_that_depend_on_one_another_are_independent_to_the_function():
@@ -158,10 +166,28 @@ def test_the_graph_of_a_derivative_is_as_small_as_if_written_by_hand():
         (lambda: vjp(lambda x: (x, x))(X, X[:2]), "nested as the result"),
         (lambda: vjp(lambda x: {"a": x})(X, {"b": X}), "nested as the result"),
         (lambda: jacobian(np.sin, argument=1)(X), "expected a position below 1"),
+        (lambda: jacobian(np.sin, argument=0.0)(X), "expected a position below 1"),
+        (lambda: jacobian(np.sin, argument=(0, 0))(X), "each once"),
         (lambda: gradient(np.sin)(X), "one number"),
-        (lambda: jacobian(np.sin, shapes=[3, 3])(X), "expected one for each of 1 arguments, got 2"),
+        (lambda: gradient(cost)(np.ones((4, 3))), "for a batch of samples pass shapes="),
+        (lambda: hessian_vector(cost)(np.ones((4, 3)), np.ones((4, 3))), "for a batch of samples pass shapes="),
+        (lambda: trace(gradient(cost), [(4, 3)]), "for a batch of samples pass shapes="),
+        (lambda: hessian_vector(cost)(X, np.ones((4, 3))), r"expected shape \(3,\), got \(4, 3\): for a batch"),
+        (lambda: jvp(cost)(X, np.ones((4, 3))), r"expected shape \(3,\), got \(4, 3\): for a batch"),
+        (lambda: vjp(cost)(X, np.ones(4)), r"expected shape \(\), got \(4,\): for a batch"),
+        (lambda: trace(lambda x: vjp(cost)(x, x), [3]), r"expected shape \(\), got \(3,\): for a batch"),
+        (lambda: hessian_vector(cost)(X), "and then a direction"),
+        (lambda: jvp(lambda s: s["x"])({"x": X}, {"y": X}), "directions must be nested as the arguments"),
+        (lambda: hessian_vector(lambda s: cost(s[0]))((X,), X), "direction must be nested as the argument"),
+        (lambda: gradient(lambda s: cost(s["x"]), shapes=[3])({"x": X}), "nested as it is, got int"),
+        (lambda: gradient(cost)("x"), "expected real numbers"),
+        (lambda: gradient(cost)(None), "expected real numbers"),
+        (lambda: gradient(cost)([[1.0, 2.0], [3.0]]), "expected numbers"),
+        (lambda: jvp(cost)(X, None), "expected real numbers"),
+        (lambda: jacobian(np.sin, shapes=[3, 3])(X), r"one for each of 1 arguments, got \[3, 3\]"),
+        (lambda: jacobian(np.sin, shapes=3)(X), "one for each of 1 arguments, got 3"),
         (lambda: jacobian(np.sin, shapes=[4])(X), r"expected an array of shape \(\.\.\., 4\)"),
-        (lambda: trace(jacobian(np.sin, shapes=[4]), [3]), r"expected shape \(\.\.\., 4"),
+        (lambda: trace(jacobian(np.sin, shapes=[4]), [3]), r"expected an array of shape \(\.\.\., 4\)"),
     ],
 )
 def test_wrong_arguments(call, message):

@@ -221,5 +221,5 @@ def test_counts_are_of_operations_and_flops_of_arithmetic():
 def test_simplified_programs_compute_what_numpy_computes(instructions, seed):
     x = np.random.default_rng(seed).uniform(-2, 2, (5, 3))
     function = program(instructions)
-    found = evaluate(trace(function, [3]), x)
-    np.testing.assert_allclose(found, [function(row) for row in x], rtol=1e-11, atol=1e-11)
+    computed = evaluate(trace(function, [3]), x)
+    np.testing.assert_allclose(computed, [function(row) for row in x], rtol=1e-11, atol=1e-11)

@@ -114,21 +114,21 @@ FUNCTIONS = [
 def test_equals_the_for_loop(function, dtype):
     kernel = mb.compile(function, 3, dtype=dtype)
     x = RNG.uniform(-1, 1, (37, 3)).astype(dtype)
-    found = arrays(kernel(x))
+    computed = arrays(kernel(x))
     for k in range(37):
         alone = arrays(kernel(x[k]))
-        for one, part, other in zip(alone, found, arrays(function(x[k])), strict=True):
-            near(one, other, 1e-13 if dtype == np.float64 else 1e-5)
-            assert one.tobytes() == part[k].tobytes()
+        for single, batch, expected in zip(alone, computed, arrays(function(x[k])), strict=True):
+            near(single, expected, 1e-13 if dtype == np.float64 else 1e-5)
+            assert single.tobytes() == batch[k].tobytes()
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_equals_the_interpreter(function):
     x = RNG.uniform(-1, 1, (5, 3))
-    for one, other in zip(
+    for native, interpreted in zip(
         arrays(mb.compile(function, 3)(x)), arrays(interpret.evaluate(trace(function, [3]), x)), strict=True
     ):
-        near(one, other, 1e-13)
+        near(native, interpreted, 1e-13)
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 17, np.int64(5)])
@@ -140,8 +140,8 @@ def test_rounds(rounds):
         lambda x: mb.loop(rounds, lambda y: y * 0.5 + mb.loop(rounds, lambda z: z + x, y), x),
         lambda x: x + mb.loop(rounds, lambda y: np.sin(y), x),
     ):
-        for one, other in zip(arrays(mb.compile(function, 3)(x)), arrays(function(x)), strict=True):
-            near(one, other, 1e-12)
+        for native, plain in zip(arrays(mb.compile(function, 3)(x)), arrays(function(x)), strict=True):
+            near(native, plain, 1e-12)
 
 
 def test_the_code_does_not_grow():
@@ -207,11 +207,11 @@ def test_loops_in_large_graphs():
     assert sum(kernel.ops.values()) > 5000
     assert len(re.findall(r"^define void @kernel\.", kernel.ir, flags=re.M)) > 5
     x = RNG.uniform(-1, 1, (70, 3))
-    found = kernel(x)
+    computed = kernel(x)
     for k in range(0, 70, 9):
-        for one, other, alone in zip(found, spread(x[k]), kernel(x[k]), strict=True):
-            near(one[k], other, 1e-9)
-            assert one[k].tobytes() == alone.tobytes()
+        for batch, expected, single in zip(computed, spread(x[k]), kernel(x[k]), strict=True):
+            near(batch[k], expected, 1e-9)
+            assert batch[k].tobytes() == single.tobytes()
 
 
 @pytest.mark.parametrize("length", [3, 1000])

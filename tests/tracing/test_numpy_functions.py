@@ -19,10 +19,10 @@ def draw(shapes, batch=(5,)):
 def agrees(function, *shapes):
     """The recorded function on a batch is the plain one on each sample."""
     inputs = draw(shapes)
-    found = arrays(evaluate(trace(function, shapes), *inputs))
+    computed = arrays(evaluate(trace(function, shapes), *inputs))
     rows = [arrays(function(*(array[k] for array in inputs))) for k in range(5)]
-    for one, *each in zip(found, *rows, strict=True):
-        near(one, np.array(each, dtype=float), 1e-13)
+    for batch, *each in zip(computed, *rows, strict=True):
+        near(batch, np.array(each, dtype=float), 1e-13)
 
 
 # ---- ufuncs ----------------------------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ from ..surface import KINDS, TABLE
 def test_functions_of_many_operations(name):
     case = SUITE[name]
     inputs = case.draw(4)
-    found = arrays(evaluate(trace(case.function, case.shapes), *inputs))
-    for one, other in zip(found, arrays(case.function(*inputs)), strict=True):
-        near(one, other, 1e-13)
+    computed = arrays(evaluate(trace(case.function, case.shapes), *inputs))
+    for result, expected in zip(computed, arrays(case.function(*inputs)), strict=True):
+        near(result, expected, 1e-13)
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -34,9 +34,9 @@ def test_functions_of_geometry(name):
         lambda *x: function.call(*(KINDS[k].value(a) for k, a in zip(function.kinds, x, strict=True))),
         [array.shape[1:] for array in inputs],
     )
-    found = arrays(evaluate(recorded, *inputs))
-    for one, other in zip(found, function(*inputs), strict=True):
-        near(one, np.broadcast_to(other, one.shape), 1e-12)
+    computed = arrays(evaluate(recorded, *inputs))
+    for result, expected in zip(computed, function(*inputs), strict=True):
+        near(result, np.broadcast_to(expected, result.shape), 1e-12)
 
 
 def test_results_are_nested_as_the_function_returns_them():

@@ -65,7 +65,7 @@ def constrained_dynamics_derivatives(
         v: (..., nv).
         tau: (..., nv).
         wrenches: as in `constrained_dynamics`, and held.
-        jacobian: makes of a function, and of the positions of some arguments, the one of its derivatives by these:
+        jacobian: makes of a function, the positions of some arguments and shapes of samples that of its derivatives:
             `mb.jacobian`.
         method: as in `constrained_dynamics`.
         baumgarte: as in `constrained_dynamics`.
@@ -91,8 +91,11 @@ def constrained_dynamics_derivatives(
         outer = rnea(tree, q, still, still, dict(zip(frames, forces, strict=True)), gravity=False) if frames else still
         return matvec(transpose(J(q)), f) - outer
 
+    def by_vectors(function: Any, argument: Any, *args: Any) -> Any:
+        return jacobian(function, argument, shapes=[np.shape(x)[-1:] for x in args])(*args)
+
     def along_q(function: Any, *args: Any) -> Any:
-        return np.matmul(jacobian(function)(q, *args), F)
+        return np.matmul(by_vectors(function, 0, q, *args), F)
 
     id_by_q, id_by_v, M = rnea_derivatives(tree, q, v, a)
     factors = Factors({(r, c): M[..., r, c] for r, c in related(tree) if r <= c}, n)
@@ -107,7 +110,7 @@ def constrained_dynamics_derivatives(
     M_inv_R_T = solve(transpose(R))
     R_M_inv = transpose(M_inv_R_T)
     A = mirrored(np.matmul(R, M_inv_R_T))
-    rows_by_q, rows_by_v = (X * whole[..., :, None] for X in jacobian(unmet_rows, (0, 1))(q, v, a, gains))
+    rows_by_q, rows_by_v = (X * whole[..., :, None] for X in by_vectors(unmet_rows, (0, 1), q, v, a, gains))
     identity = np.broadcast_to(eye_like(M, n), (*batch, n, n))
     rest = along_q(push, f, *forces) - id_by_q, -id_by_v, identity
     unmet = [np.matmul(R_M_inv, X) for X in rest]

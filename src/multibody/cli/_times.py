@@ -1,83 +1,20 @@
-"""Times of quantities, ours and those of peers: as tables, as bars in the terminal, and as a picture."""
+"""Times of quantities as bars, in the terminal and in a picture."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from multibody.cli._tables import show, table
-
-ONE, BATCH = "once", "batch"
-OURS = {ONE: "ours, once", BATCH: "ours, batch"}
-STYLES = {ONE: "blue", BATCH: "cyan"}
-COLORS = {
-    ONE: "tab:blue",
-    BATCH: "tab:cyan",
-    "Pinocchio": "tab:orange",
-    "MuJoCo": "tab:gray",
-    "Drake": "tab:green",
-    "CasADi": "tab:purple",
-    "heyoka": "tab:red",
-}
+SINGLE, BATCH = "once", "batch"
+OURS = {SINGLE: "ours, once", BATCH: "ours, batch"}
+STYLES = {SINGLE: "blue", BATCH: "cyan"}
 LONGEST = 60
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 Times = Mapping[str, Mapping[str, float]]
 """Seconds of one evaluation, by the label of a quantity and by who computes it."""
-
-
-def tables(console: Console, title: str, times: Times, peers: Mapping[str, bool], caption: str) -> None:
-    """Print the times, and how many times ours those of peers are; as many peers in a table as the terminal is wide.
-
-    Args:
-        console: where to.
-        title: above each table.
-        times: to be shown.
-        peers: whether each of them evaluates batches, which stand beside our batches only.
-        caption: below the last table.
-    """
-    left = list(peers.items())
-    while True:
-        count = max(1, len(left))
-        while count > 1 and _width(console, _table(times, left[:count])) > console.width:
-            count -= 1
-        here, left = left[:count], left[count:]
-        show(console, _table(times, here), title, "" if left else caption)
-        if not left:
-            return
-
-
-def _table(times: Times, peers: Sequence[tuple[str, bool]]) -> Table:
-    headers = ["", ONE, BATCH]
-    for peer, _ in peers:
-        headers += [peer, "over ours"]
-    made = table(*headers, numbers=len(headers) - 1)
-    for label, row in times.items():
-        cells = [f"{row[ONE] * 1e6:.2f}", f"{row[BATCH] * 1e6:.3f}"]
-        for peer, in_batches in peers:
-            cells += _cells(row, peer, in_batches) if peer in row else ["", ""]
-        made.add_row(label, *cells)
-    return made
-
-
-def _cells(row: Mapping[str, float], peer: str, in_batches: bool) -> list[str]:
-    theirs = row[peer]
-    over_batch = f"{_times_as(theirs / row[BATCH]):>4}"
-    if in_batches:
-        return [f"{theirs * 1e6:.3f}", over_batch]
-    return [f"{theirs * 1e6:.2f}", f"{_times_as(theirs / row[ONE])} {over_batch}"]
-
-
-def _width(console: Console, made: Table) -> int:
-    """What a table would take of a terminal that is wide enough."""
-    return console.measure(made, options=console.options.update_width(1000)).maximum
-
-
-def _times_as(ratio: float) -> str:
-    return f"{ratio:.1f}×" if ratio < 10 else f"{ratio:.0f}×"
 
 
 def bars(console: Console, times: Times) -> None:
@@ -115,7 +52,7 @@ def draw(title: str, times: Times, path: Path) -> None:
         rows = [(i, row[each] * 1e6) for i, row in enumerate(times.values()) if each in row]
         label = f"multibody, {each}" if each in OURS else each
         places = [i + (k - (len(who) - 1) / 2) * height for i, _ in rows]
-        drawn = axes.barh(places, [t for _, t in rows], height, color=COLORS[each], label=label)
+        drawn = axes.barh(places, [t for _, t in rows], height, color=f"C{k}", label=label)
         axes.bar_label(drawn, fmt="%.3g", padding=2, fontsize=7)
     axes.set(xscale="log", xlabel="µs per evaluation, one core", title=title)
     axes.set_yticks(range(len(times)), list(times))

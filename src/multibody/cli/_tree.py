@@ -24,11 +24,11 @@ def tree(robot: Robot, width: int, rows: int = 400) -> str:
 
 def _cells(line: str) -> list[str]:
     """Body, joint, motion and mass, or the only cell of another row."""
-    found = ROW.match(line)
-    if found is None:
+    match = ROW.match(line)
+    if match is None:
         return [line]
-    body, joint, motion, *rest = re.split(r" {2,}", found["cells"])
-    return [found["lead"] + body, joint, motion, rest[-1]]
+    body, joint, motion, *rest = re.split(r" {2,}", match["cells"])
+    return [match["lead"] + body, joint, motion, rest[-1]]
 
 
 def _aligned(row: list[str], columns: list[int]) -> str:

@@ -1,24 +1,22 @@
-"""`multibody bench`: our times beside those of the peers that are installed."""
+"""`multibody bench`: the times of a robot's quantities."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.text import Text
 
 from multibody.cli import _times
 from multibody.cli._options import File, Floating, Mimic, MimicOption, writable
-from multibody.cli._peers import PEERS, Peer
 from multibody.cli._progress import progress, working
-from multibody.cli._tables import terminal
-from multibody.cli._times import BATCH, ONE
+from multibody.cli._tables import show, table, terminal
+from multibody.cli._times import BATCH, SINGLE
 from multibody.cli._timing import in_turns
-from multibody.errors import InputError, MultibodyError
+from multibody.errors import InputError
 from multibody.robot import Robot, load
 from multibody.robot.kernels import check_masses
 
@@ -33,26 +31,72 @@ QUANTITIES = {
 OF_A_FRAME = ("pose", "jacobian")
 INPUTS = {"pose": 1, "jacobian": 1, "mass_matrix": 1}
 """How many of q, v and a, or τ, a quantity takes, where not all three."""
-AGREE_WITHIN = 1e-8
+COMPARE = "python benchmarks/any_robot.py, in a checkout of multibody, sets the times of other libraries beside these."
+
+Call = Callable[[], Any]
+Frame = Annotated[str | None, typer.Option(help="Of pose and Jacobian; the last one if not given.")]
+Batch = Annotated[int, typer.Option(min=1, help="How many states a batch has.")]
+Budget = Annotated[float, typer.Option(min=0.001, help="Seconds for each number.")]
+Plot = Annotated[Path | None, typer.Option(help="Save the bars as a picture, too: .png, .svg or .pdf.")]
 
 
 def bench(
     file: File = "panda",
     floating: Floating = False,
     mimic: MimicOption = Mimic.independent,
-    frame: Annotated[str | None, typer.Option(help="Of pose and Jacobian; the last one if not given.")] = None,
-    batch: Annotated[int, typer.Option(min=1, help="How many states a batch has.")] = 1024,
-    budget: Annotated[float, typer.Option(min=0.001, help="Seconds for each number.")] = 0.3,
-    plot: Annotated[Path | None, typer.Option(help="Save the bars as a picture, too: .png, .svg or .pdf.")] = None,
+    frame: Frame = None,
+    batch: Batch = 1024,
+    budget: Budget = 0.3,
+    plot: Plot = None,
 ) -> None:
-    """Measure on one core, single calls and batches, as a table and as bars.
-
-    Beside them stand those of Pinocchio, MuJoCo, Drake, CasADi and heyoka
-    that are installed. They get the same robot (CasADi and heyoka: our
-    operations, and arrays that are set once), are called from Python with one
-    state (heyoka: a batch), and must agree with our results.
-    """
+    """Measure on one core, single calls and batches, as a table and as bars."""
     console = terminal()
+    case = prepare(file, floating, mimic, frame, batch, plot)
+    times, first_use = measure(case, budget)
+    rows = table("", SINGLE, BATCH, numbers=2)
+    for name, row in times.items():
+        rows.add_row(QUANTITIES[name], *own_cells(row))
+    show(console, rows, case.title, caption(case))
+    report(console, case, times, first_use, case.notes, plot)
+    console.print(COMPARE, style="dim")
+
+
+class Case(NamedTuple):
+    """A robot, the quantities that can be computed about it, and the states at which they are."""
+
+    robot: Robot
+    frame: str
+    names: list[str]
+    states: tuple[NDArray[Any], ...]
+    """q, v and a, which is also the τ of forward dynamics: (batch, n) each."""
+    notes: list[str]
+    """Why quantities are left out."""
+
+    @property
+    def state(self) -> list[NDArray[Any]]:
+        """The first state of the batch."""
+        return [x[0].copy() for x in self.states]
+
+    @property
+    def title(self) -> str:
+        """What stands above the times."""
+        return f"{self.robot.name}, nv = {self.robot.nv}: µs per evaluation"
+
+    def single(self, name: str) -> Call:
+        """A call as users write it: robot.jacobian("tool", q)."""
+        method, args = getattr(self.robot, name), self.state[: INPUTS.get(name, 3)]
+        return (lambda: method(self.frame, *args)) if name in OF_A_FRAME else (lambda: method(*args))
+
+    def batch(self, name: str) -> Call:
+        """A call of the kernel that reuses its arrays."""
+        kernel = self.robot.kernel(name, self.frame if name in OF_A_FRAME else None)
+        args = self.states[: INPUTS.get(name, 3)]
+        out = kernel(*args)
+        return lambda: kernel(*args, out=out)
+
+
+def prepare(file: str, floating: bool, mimic: Mimic, frame: str | None, batch: int, plot: Path | None) -> Case:
+    """Check the options before the work, and draw the states."""
     if plot is not None:
         writable("--plot", plot)
     with working("reading the robot"):
@@ -62,121 +106,63 @@ def bench(
     frame = robot.frames[-1] if frame is None else frame
     robot.model.tree.frame(frame)
     rng = np.random.default_rng(0)
-    states = robot.random(rng, (batch,)), rng.standard_normal((batch, robot.nv)), rng.standard_normal((batch, robot.nv))
-    names, notes = _quantities(robot)
-    with working("building peers") as say:
-        peers, about_peers = _peers(robot, names, frame, [x[0] for x in states], say)
-    times, first_use = _measured(robot, names, frame, states, peers, budget)
-    labelled = {QUANTITIES[name]: row for name, row in times.items()}
-    title = f"{robot.name}, nv = {robot.nv}"
-    in_batches = {peer.name: peer.samples > 1 for peer in peers}
-    _times.tables(console, f"{title}: µs per evaluation", labelled, in_batches, _caption(peers, batch))
-    _times.bars(console, labelled)
-    console.print(f"First use of all {len(names)}, compiled or from the cache on disk: {first_use:.2f} s.")
-    for note in notes + about_peers:
-        console.print(note, style="yellow")
-    bad = _compared(console, robot, names, frame, [x[0] for x in states], peers)
-    if plot is not None:
-        _times.draw(title, labelled, plot)
-        console.print(f"Saved {plot}.", soft_wrap=True)
-    if bad:
-        raise typer.Exit(1)
-
-
-def _quantities(robot: Robot) -> tuple[list[str], list[str]]:
-    """What can be computed about the robot, and why not all of it."""
+    states = robot.random(rng, (batch,)), *rng.standard_normal((2, batch, robot.nv))
     try:
         check_masses(robot.model)
     except InputError as error:
-        return [name for name in QUANTITIES if name != "forward_dynamics"], [f"Forward dynamics is left out: {error}."]
-    return list(QUANTITIES), []
+        names = [name for name in QUANTITIES if name != "forward_dynamics"]
+        return Case(robot, frame, names, states, [f"Forward dynamics is left out: {error}."])
+    return Case(robot, frame, list(QUANTITIES), states, [])
 
 
-def _peers(
-    robot: Robot, names: Sequence[str], frame: str, state: Sequence[NDArray[Any]], say: Callable[[str], None]
-) -> tuple[list[Peer], list[str]]:
-    """Those that are installed and take the robot, and why others are left out."""
-    found: list[Peer] = []
-    notes: list[str] = []
-    missing = [kind.name for kind in PEERS if not kind.installed()]
-    for kind in PEERS:
-        if kind.name in missing:
-            continue
-        say(f"building the robot of {kind.name}")
-        try:
-            found.append(kind(robot.model, frame, state, names))
-            notes += [f"{kind.name}: {remark}" for remark in found[-1].remarks]
-        except MultibodyError as error:
-            notes.append(f"{kind.name} is left out: it {error}.")
-        except ImportError as error:
-            notes.append(f"{kind.name} is left out: it is installed, but cannot be imported: {error}.")
-    if missing:
-        others = f", nor {', '.join(missing[1:])}" if missing[1:] else ""
-        notes.append(f'{missing[0]} is not installed{others}: pip install "multibody[bench]" has all peers.')
-    return found, notes
-
-
-def _single(robot: Robot, name: str, frame: str, state: Sequence[NDArray[Any]]) -> Callable[[], Any]:
-    """A call as users write it: robot.jacobian("tool", q)."""
-    method, args = getattr(robot, name), state[: INPUTS.get(name, 3)]
-    return (lambda: method(frame, *args)) if name in OF_A_FRAME else (lambda: method(*args))
-
-
-def _batch(robot: Robot, name: str, frame: str, states: Sequence[NDArray[Any]]) -> Callable[[], Any]:
-    """A call of the kernel that reuses its arrays."""
-    kernel = robot.kernel(name, frame if name in OF_A_FRAME else None)
-    args = states[: INPUTS.get(name, 3)]
-    out = kernel(*args)
-    return lambda: kernel(*args, out=out)
-
-
-def _measured(
-    robot: Robot,
-    names: Sequence[str],
-    frame: str,
-    states: Sequence[NDArray[Any]],
-    peers: list[Peer],
-    budget: float,
+def measure(
+    case: Case, budget: float, others: Mapping[str, Mapping[str, Call]] | None = None
 ) -> tuple[dict[str, dict[str, float]], float]:
-    """Seconds per evaluation, by quantity and by who computes it; seconds until the first results."""
-    one, count = [x[0].copy() for x in states], len(states[0])
+    """Seconds per evaluation, by quantity and by who computes it; seconds until our first results.
+
+    Args:
+        case: what is measured.
+        budget: seconds for each number.
+        others: calls to be timed beside ours, by who computes and by quantity.
+    """
     times: dict[str, dict[str, float]] = {}
     with progress() as bar:
         begun = time.perf_counter()
-        for name in bar.track(names, description="compiling"):
-            _single(robot, name, frame, one)()
+        for name in bar.track(case.names, description="compiling"):
+            case.single(name)()
         first_use = time.perf_counter() - begun
-        for name in bar.track(names, description="measuring"):
-            functions = {ONE: _single(robot, name, frame, one), BATCH: _batch(robot, name, frame, states)}
-            functions |= {peer.name: peer.calls[name] for peer in peers if name in peer.calls}
-            times[name] = in_turns(functions, budget)
-            for who, samples in {BATCH: count, **{peer.name: peer.samples for peer in peers}}.items():
-                if who in times[name]:
-                    times[name][who] /= samples
+        for name in bar.track(case.names, description="measuring"):
+            calls = {SINGLE: case.single(name), BATCH: case.batch(name)}
+            calls |= {who: theirs[name] for who, theirs in (others or {}).items() if name in theirs}
+            times[name] = in_turns(calls, budget)
+            times[name][BATCH] /= len(case.states[0])
     return times, first_use
 
 
-def _caption(peers: list[Peer], batch: int) -> str:
-    ours = f"one core; once: a call with one state; batch: {batch} states, arrays reused"
-    if not peers:
-        return ours
-    batches = "".join(f" ({peer.name}: with a batch, over our second)" for peer in peers if peer.samples > 1)
-    return f"{ours}; over ours: the time of a peer, called from Python with one state, over our two{batches}"
+def caption(case: Case) -> str:
+    """What stands below the times."""
+    return f"one core; once: a call with one state; batch: {len(case.states[0])} states, arrays reused"
 
 
-def _compared(
-    console: Console, robot: Robot, names: Sequence[str], frame: str, state: list[Any], peers: list[Peer]
-) -> bool:
-    """Say how well results agree; whether some peer disagrees."""
-    ours = {name: _single(robot, name, frame, state)() for name in names}
-    ours["pose"] = ours["pose"].matrix
-    bad = False
-    for peer in peers:
-        worst = peer.disagreement(ours)
-        agrees = worst < AGREE_WITHIN
-        bad |= not agrees
-        style = "green" if agrees else "bold red"
-        word = "agree" if agrees else "DISAGREE"
-        result = f"Results of {peer.name} and ours ", (word, style), f": {worst:.0e} relative."
-        console.print(Text.assemble(*result))
-    return bad
+def own_cells(row: Mapping[str, float]) -> list[str]:
+    """Our times of a quantity, in a table."""
+    return [f"{row[SINGLE] * 1e6:.2f}", f"{row[BATCH] * 1e6:.3f}"]
+
+
+def report(
+    console: Console,
+    case: Case,
+    times: Mapping[str, Mapping[str, float]],
+    first_use: float,
+    notes: list[str],
+    plot: Path | None,
+) -> None:
+    """Print the times as bars, and notes below them; save the picture."""
+    labelled = {QUANTITIES[name]: row for name, row in times.items()}
+    _times.bars(console, labelled)
+    console.print(f"First use of all {len(times)}, compiled or from the cache on disk: {first_use:.2f} s.")
+    for note in notes:
+        console.print(note, style="yellow")
+    if plot is not None:
+        _times.draw(case.title, labelled, plot)
+        console.print(f"Saved {plot}.", soft_wrap=True)

@@ -77,19 +77,19 @@ def derive(
     if listed or system is None:
         _list(console)
         return
-    found = _system(system, symbols, passive)
+    subject = _system(system, symbols, passive)
     if compare:
-        _compare(console, found, compare)
+        _compare(console, subject, compare)
         return
     from multibody.derive import methods
     from multibody.derive.saving import save
 
     place, values = _values(at, "--at"), _values(parameters, "--parameters")
-    slow = methods.why_slow(found, method)
+    slow = methods.why_slow(subject, method)
     if slow:
         terminal(stderr=True).print(f"note: {slow}", style="yellow", soft_wrap=True)
-    with working(f"deriving {found.name}"):
-        equations = methods.equations(found, method)
+    with working(f"deriving {subject.name}"):
+        equations = methods.equations(subject, method)
     if c is not None:
         _save_c(console, equations, quantity or QUANTITY, values, c)
     shown = _Shown(equations, show, place, values, short)
@@ -140,9 +140,9 @@ def _list(console: Console) -> None:
     fits = table("method", "fits")
     whose: dict[str, list[str]] = {name: [] for name in METHODS}
     for name, named in systems.SYSTEMS.items():
-        found = systems.system(name)
-        made.add_row(name, str(len(found.q)), named.title)
-        for method in applicable(found):
+        example = systems.system(name)
+        made.add_row(name, str(len(example.q)), named.title)
+        for method in applicable(example):
             whose[method].append(name)
     _tables.show(console, made, "Systems", "also embedded robots, URDF and MJCF files: see --symbols and --help")
     for name, those in whose.items():
@@ -166,10 +166,10 @@ def _values(text: str, option: str) -> dict[Any, Any]:
 def _value(name: str, text: str, option: str) -> Any:
     import sympy as sp
 
-    found = _VALUE.fullmatch(text.replace(" ", ""))
-    if not found or not (found[2] or found[3]):
+    match = _VALUE.fullmatch(text.replace(" ", ""))
+    if not match or not (match[2] or match[3]):
         raise InputError(f"{option}: expected a number or a multiple of pi for {name}, got {text!r}")
-    sign, number, pi, under = found.groups()
+    sign, number, pi, under = match.groups()
     size = sp.Rational(number or 1) / int(under or 1) * (sp.pi if pi else 1)
     return -size if sign else size
 
@@ -230,11 +230,10 @@ def _save_c(console: Console, equations: "Equations", quantity: str, values: dic
     system = equations.system
     left = [x for x in system.parameters if x.name not in values]
     rows = {"q": system.q, "v": system.v, "a": system.a, "u": system.inputs, "parameters": left}
-    for given in kernel.signature.inputs:
-        entries = ", ".join(x.name for x in rows.get(given.name, ()))
-        console.print(
-            f"  {given.name} = ({entries})" if entries else f"  {given.name}{_MEANING[given.name]}", soft_wrap=True
-        )
+    for argument in kernel.signature.inputs:
+        entries = ", ".join(x.name for x in rows.get(argument.name, ()))
+        meaning = f" = ({entries})" if entries else _MEANING[argument.name]
+        console.print(f"  {argument.name}{meaning}", soft_wrap=True)
 
 
 # Which method

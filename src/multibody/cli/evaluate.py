@@ -56,7 +56,7 @@ def evaluate(
 
 
 def _computed(robot: Robot, state: dict[str, Any], frame: str | None, representation: str) -> dict[str, Any]:
-    """In plain NumPy: compiling takes longer than one evaluation."""
+    """The quantities by plain NumPy: compiling takes longer than one evaluation."""
     names = ["mass_matrix", "bias", "gravity", "inverse_dynamics", "kinetic_energy"]
     requests = [Request.of(robot.model, name) for name in names + ["center_of_mass"] * bool(robot.mass)]
     if frame is not None:

@@ -112,16 +112,16 @@ def _span(where: slice) -> str:
 
 def _diagnostics(console: Console, robot: Robot, rows: int) -> None:
     """What the loader noticed, warnings first, by file."""
-    found = robot.diagnostics
-    counts = {level: sum(d.level == level for d in found) for level in STYLES}
+    diagnostics = robot.diagnostics
+    counts = {level: sum(d.level == level for d in diagnostics) for level in STYLES}
     said = ", ".join(f"{count} {level}{'' if count == 1 else 's'}" for level, count in counts.items())
     console.print(Text.assemble(("Diagnostics", "bold"), f": {said}"))
-    for level, file in dict.fromkeys((level, d.file) for level in STYLES for d in found if d.level == level):
+    for level, file in dict.fromkeys((level, d.file) for level in STYLES for d in diagnostics if d.level == level):
         grid = Table.grid(padding=(0, 1))
         grid.add_column(justify="right", no_wrap=True)
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
-        here = [d for d in found if (d.level, d.file) == (level, file)]
+        here = [d for d in diagnostics if (d.level, d.file) == (level, file)]
         for d in here[:rows]:
             text = f"{d.element}: {d.message}" if d.element else d.message
             grid.add_row("" if d.line is None else str(d.line), d.code, text)

@@ -1,9 +1,8 @@
-"""Object code on disk, so that the next process starts in milliseconds.
+"""Files of object code, so that the next process starts in milliseconds.
 
-An entry is one file, named by a digest of all that its code depends on: the graph or the key that stands for it, the
-options, this library's compiler, LLVM's version, the processor and its features. It holds a line of JSON and the object
-code, under a checksum; nothing in it is ever executed but that code. The directory must belong to the user, and nobody
-else may write to it. Whatever goes wrong here costs a compilation and nothing else.
+An entry is one file, named by its key (`key.py`). It holds a line of JSON and the object code, under a checksum;
+nothing in it is ever executed but that code. The directory must belong to the user, and nobody else may write to it.
+Whatever goes wrong here costs a compilation and nothing else.
 """
 
 import hashlib
@@ -12,28 +11,19 @@ import os
 import stat
 import sys
 import tempfile
-import time
-import uuid
 import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import llvmlite
-import llvmlite.binding as llvm
-
-from multibody.compiler import native
-from multibody.compiler.config import config
-
-_MAGIC = b"multibody kernel 1\n"
-_BEGUN = time.time()
+_MAGIC = b"multibody kernel 2\n"
 
 
 class Entry(NamedTuple):
     """What is kept of a kernel."""
 
     header: dict[str, Any]
-    """Plain data: the signature and the counts of operations."""
+    """Plain data: the fingerprint of the graph, the signature and the counts of operations."""
     objects: list[bytes]
 
 
@@ -49,12 +39,6 @@ def directory() -> Path:
     else:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "multibody"
-
-
-def digest(*parts: object) -> str:
-    """A digest of the parts, and of everything that all entries depend on."""
-    everything = (_environment(), config.level, *parts)
-    return hashlib.sha256(repr(everything).encode()).hexdigest()
 
 
 def load(key: str) -> Entry | None:
@@ -110,16 +94,14 @@ def _decode(key: str, data: bytes) -> Entry | None:
 
 
 def _usable() -> Path | None:
-    """The directory, made when it is missing; None when it is switched off or not safe."""
-    if not config.cache:
-        return None
+    """The directory, made when it is missing; None when it is not safe."""
     place = directory()
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = place.stat()
+        status = place.stat()
     except OSError:
         return None
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
         _warn(place)
         return None
     return place
@@ -130,24 +112,3 @@ def _warn(place: Path) -> None:
     warnings.warn(
         f"the kernel cache {place} belongs to another user or can be written by others: it is not used", stacklevel=2
     )
-
-
-@cache
-def _environment() -> tuple[object, ...]:
-    """What the code of every kernel depends on, besides its graph."""
-    machine = native.host()
-    return (source_digest(Path(__file__).parent), llvmlite.__version__, llvm.llvm_version_info, machine)
-
-
-def source_digest(*folders: Path) -> str:
-    """A digest of all Python sources in folders.
-
-    When one of them was changed since this process began, as by an update of the library, its code is not what this
-    process runs: the digest is then one that no other process has.
-    """
-    sources, changed = hashlib.sha256(), False
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
-            changed |= _BEGUN < path.stat().st_mtime <= time.time()
-            sources.update(path.read_bytes())
-    return f"{sources.hexdigest()} {uuid.uuid4() if changed else ''}"

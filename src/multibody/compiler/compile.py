@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from multibody.compiler import cache, forms, native
+from multibody.compiler import forms, sharing
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel, Signature
+from multibody.compiler.key import fingerprint
+from multibody.compiler.key import key as key_of
 from multibody.compiler.passes import Block, prepare
 from multibody.compiler.program import cut
 from multibody.errors import InputError
@@ -52,36 +54,17 @@ def compile(  # noqa: A001
     def record() -> Trace:
         return trace(function, shapes, names, dtype)
 
-    if key is not None:
-        known = cache.digest("key", key, shapes, names, dtype.name)
-        found = cache.load(known) or _build(record(), known)
-    else:
+    if key is None:
         traced = record()
-        known = cache.digest("graph", fingerprint(traced))
-        found = cache.load(known) or _build(traced, known)
-    signature = _signature(found.header, quaternions or {})
+        code = sharing.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, texts_of)
+    else:
+        code = sharing.code(key_of(("key", key), shapes, names, dtype), name, record, texts_of)
+    header = code.header
+    signature = _signature(header, quaternions or {})
     variants = None
     if optional:
         variants = _Variants(function, shapes, names, dict(optional), dtype, quaternions or {})
-    header = found.header
-    ops = Counter(header["ops"])
-    return Kernel(name, signature, found.objects, ops, header["work"], record, function, variants, batched)
-
-
-def fingerprint(traced: Trace) -> str:
-    """A digest of a trace: equal graphs with equal arguments and results have equal ones."""
-    graph = traced.graph
-    order = graph.live(traced.roots)
-    new = {k: position for position, k in enumerate(order)}
-    nodes = [(graph.op[k], tuple(new[a] for a in graph.args[k]), repr(graph.value.get(k))) for k in order]
-    loops = [
-        None
-        if loop is None
-        else (loop.rounds, *(tuple(new.get(k, -1) for k in part) for part in loop[1:4]), loop.parent)
-        for loop in graph.loops
-    ]
-    outputs = [(ids.shape, [new[k] for k in ids.ravel().tolist()]) for ids in traced.outputs]
-    return cache.digest(nodes, loops, traced.inputs, outputs, traced.layout, traced.dtype.name)
+    return Kernel(name, signature, code, Counter(header["ops"]), header["work"], record, function, variants, batched)
 
 
 class _Variants:
@@ -120,21 +103,6 @@ def texts_of(traced: Trace) -> tuple[list[str], Block]:
     block = prepare(traced.graph, traced.roots)
     sizes = [ids.size for ids in traced.outputs]
     return forms.texts(cut(block, sizes), sizes, traced.dtype), block
-
-
-def _build(traced: Trace, key: str) -> cache.Entry:
-    texts, block = texts_of(traced)
-    header = {
-        "inputs": [[given.name, list(given.shape)] for given in traced.inputs],
-        "outputs": [list(ids.shape) for ids in traced.outputs],
-        "dtype": traced.dtype.name,
-        "layout": traced.layout,
-        "ops": dict(block.graph.count(block.order)),
-        "work": block.graph.work(block.order),
-    }
-    entry = cache.Entry(header, native.compile_objects(texts, config.level))
-    cache.store(key, entry)
-    return entry
 
 
 def _signature(header: dict[str, Any], quaternions: Mapping[str, Sequence[int]] = {}) -> Signature:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from multibody.errors import InputError
+
 
 @dataclass(slots=True)
 class Config:
@@ -19,11 +21,20 @@ class Config:
     """The precision of kernels when `compile` does not say: "float64" or "float32"."""
     level: int = 2
     """How hard LLVM's code generator works: 1, 2 or 3."""
-    cache: bool = os.environ.get("MULTIBODY_CACHE", "on").lower() not in ("off", "0", "no")
-    """Whether object code is kept on disk."""
+    cache: bool = True
+    """Whether compiled code is used again: in this process, and from disk in the next."""
+    verify: bool = False
+    """Whether code that is used again is first compared with what the function compiles to now: slow, for tests."""
 
 
-config = Config()
+def _from_environment() -> Config:
+    word = os.environ.get("MULTIBODY_CACHE", "").lower()
+    if word not in ("", "on", "1", "yes", "true", "off", "0", "no", "false", "verify"):
+        raise InputError(f"MULTIBODY_CACHE: expected on, off or verify, got {word!r}")
+    return Config(cache=word not in ("off", "0", "no", "false"), verify=word == "verify")
+
+
+config = _from_environment()
 EAGER = ctypes.c_int64(0)
 """How many `eager` blocks are open in all threads: while none is, the door need not ask whose they are."""
 _lock = threading.Lock()

@@ -298,7 +298,7 @@ class Kernel:
         self,
         name: str,
         signature: Signature,
-        objects: list[bytes],
+        code: native.Code,
         ops: Counter[str],
         work: int,
         record: Callable[[], Trace] | None = None,
@@ -310,10 +310,9 @@ class Kernel:
         self.signature = signature
         self.ops = ops
         """How often each operation occurs; a fused multiply-add is one."""
-        self._objects = objects
+        self._code = code
         self._work = work
         self._record = record
-        code = native.link(objects, *forms.ENTRIES)
         self._native = Native(code, signature, work, function, variants, batched=batched)
         self.call = self._native.call
         """What a call of the kernel calls: a builtin, a tenth of a microsecond closer to the code."""
@@ -371,7 +370,7 @@ class Kernel:
         return "\n".join(native.assembly(text) for text in texts_of(self.trace())[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return revive, (native.host(), Kernel, self.name, self.signature, self._objects, self.ops, self._work)
+        return revive, (native.host(), Kernel, self.name, self.signature, self._code.objects, self.ops, self._work)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{given.name} {given.shape}" for given in self.signature.inputs)
@@ -379,14 +378,17 @@ class Kernel:
         return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
 
 
-def revive(machine: native.Machine, kind: Callable[..., Any], name: str, *rest: Any) -> Any:
+def revive(
+    machine: native.Machine, kind: Callable[..., Any], name: str, signature: Signature, objects: list[bytes], *rest: Any
+) -> Any:
     """What was pickled, where its code can run."""
     if machine != native.host():
         raise InputError(f"{name}: expected code for {native.host().cpu}, got code for {machine.cpu}: compile it here")
     try:
-        return kind(name, *rest)
+        code = native.link(objects, *forms.ENTRIES)
     except RuntimeError as error:
         raise InputError(f"{name}: expected code of this version of the library: compile it here ({error})") from None
+    return kind(name, signature, code, *rest)
 
 
 def _identifier(name: str) -> str:

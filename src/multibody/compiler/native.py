@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
+from multibody.errors import InputError
+
 MANY_MODULES = 8
 """Modules of a kernel from which on it takes seconds to compile, and progress is told."""
 _names = itertools.count()
-_lock = threading.RLock()
+LOCK = threading.RLock()
 """Held by all that LLVM does, freeing code included: a forked child must not find it in the midst of something."""
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 
 class Machine(NamedTuple):
@@ -32,14 +34,46 @@ class Machine(NamedTuple):
     fma: bool
 
 
+class Level(NamedTuple):
+    """A level of the x86-64 architecture, by the features that it adds to the one below."""
+
+    features: tuple[str, ...]
+    lanes: int
+    fma: bool
+
+
+LEVELS = {
+    "x86-64-v2": Level(("cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"), 2, False),
+    "x86-64-v3": Level(("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"), 4, True),
+    "x86-64-v4": Level(("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"), 8, True),
+}
+"""The levels that can be asked for, under LLVM's names."""
+
+
 @cache
 def host() -> Machine:
-    """The machine at hand."""
+    """The machine that code is made for: the one at hand, or the level of it that $MULTIBODY_CPU asks for."""
     _initialize()
+    triple, asked = llvm.get_process_triple(), os.environ.get("MULTIBODY_CPU", "")
+    if asked in LEVELS and asked in levels():
+        return Machine(triple, asked, "", LEVELS[asked].lanes, LEVELS[asked].fma)
+    if asked not in ("", "native"):
+        known = "which this machine is not" if asked in LEVELS else "which is not known"
+        raise InputError(f"MULTIBODY_CPU: expected {', '.join(['native', *levels()])}, got {asked!r}, {known}")
     features = llvm.get_host_cpu_features()
     lanes = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
-    fma = bool(features.get("fma")) or llvm.get_process_triple().startswith(("aarch64", "arm64"))
-    return Machine(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), lanes, fma)
+    fma = bool(features.get("fma")) or triple.startswith(("aarch64", "arm64"))
+    return Machine(triple, llvm.get_host_cpu_name(), features.flatten(), lanes, fma)
+
+
+def levels() -> list[str]:
+    """The levels of x86-64 that this machine has; none on other architectures."""
+    features, present = llvm.get_host_cpu_features(), list[str]()
+    for name, level in LEVELS.items():
+        if not all(features.get(feature) for feature in level.features):
+            break
+        present.append(name)
+    return present
 
 
 @cache
@@ -71,7 +105,7 @@ def _source_order() -> Iterator[None]:
     allocation of registers changes nothing here, and takes most of the time of blocks with many stores. The settings
     are LLVM's own, and global: they are put back for others who use it in this process.
     """
-    with _lock:
+    with LOCK:
         try:
             for option in ("-enable-misched=false", "-pre-RA-sched=source", "-disable-post-ra=true"):
                 llvm.set_option("multibody", option)
@@ -113,10 +147,13 @@ def _parse(text: str) -> Any:
 class Code:
     """Object code in memory: it lives as long as this does."""
 
-    __slots__ = ("__weakref__", "addresses")
+    __slots__ = ("__weakref__", "addresses", "header", "objects")
 
-    def __init__(self, addresses: dict[str, int]) -> None:
+    def __init__(self, addresses: dict[str, int], objects: list[bytes], header: dict[str, Any]) -> None:
         self.addresses = addresses
+        self.objects = objects
+        self.header = header
+        """What else is known of it, as plain data."""
 
 
 _owners: dict[int, Any] = {}
@@ -124,20 +161,20 @@ _owners: dict[int, Any] = {}
 
 
 def _free(number: int) -> None:
-    with _lock:
+    with LOCK:
         del _owners[number]
 
 
-def link(objects: list[bytes], *symbols: str) -> Code:
+def link(objects: list[bytes], *symbols: str, header: dict[str, Any] | None = None) -> Code:
     """Load object code; the addresses of its symbols."""
-    with _lock:
+    with LOCK:
         builder = llvm.JITLibraryBuilder().add_current_process()
-        for code in objects:
-            builder.add_object_img(code)
+        for image in objects:
+            builder.add_object_img(image)
         for symbol in symbols:
             builder.export_symbol(symbol)
         number = next(_names)
         owner = _owners[number] = builder.link(_jit(), f"multibody-{number}")
-        code = Code({symbol: owner[symbol] for symbol in symbols})
+        code = Code({symbol: owner[symbol] for symbol in symbols}, objects, header or {})
         weakref.finalize(code, _free, number).atexit = False
         return code

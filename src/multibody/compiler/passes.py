@@ -33,7 +33,7 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     loops = {graph.value[k][0] for k in order if graph.op[k] == "result"}
     for number in loops:
         uses.update(graph._loop(number).initial + graph._loop(number).final)
-    fused = Graph()
+    fused = Graph(graph.dtype)
     new: dict[int, int] = {}
 
     def lone_product(k: int) -> bool:

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from multibody.compiler import cache, forms, native, workers
-from multibody.compiler.compile import fingerprint
+from multibody.compiler import forms, native, sharing, workers
 from multibody.compiler.config import config, is_eager
 from multibody.compiler.entry_ir import Scan as Places
 from multibody.compiler.kernel import PIECE, Argument, Signature, revive, rows_of
-from multibody.compiler.passes import prepare
+from multibody.compiler.key import fingerprint, key
+from multibody.compiler.passes import Block, prepare
 from multibody.compiler.program import cut
 from multibody.errors import InputError
 from multibody.tracing.graph import Graph
@@ -44,11 +44,11 @@ class Scan:
     def __init__(
         self,
         name: str,
-        plan: Plan,
         signature: Signature,
-        objects: list[bytes],
+        code: native.Code,
         ops: Counter[str],
         work: int,
+        plan: Plan,
         step: Callable[..., Any] | None = None,
     ) -> None:
         self.name = name
@@ -58,11 +58,10 @@ class Scan:
         self.output_layout = layout[2] if len(layout) > 2 else None
         self.ops = ops
         """How often each operation occurs in a step."""
-        self._objects = objects
         self._work = work
         self._step = step
-        self.code = native.link(objects, *forms.ENTRIES)
-        self.entry, self.one = (_ENTRY(self.code.addresses[name]) for name in forms.ENTRIES)
+        self.code = code
+        self.entry, self.one = (_ENTRY(code.addresses[name]) for name in forms.ENTRIES)
         self.rate = 5e-10 * (1 + work)  # seconds per sample and step, a guess to begin with
 
     def __call__(
@@ -236,7 +235,8 @@ class Scan:
         return data, strides, offsets
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return revive, (native.host(), Scan, self.name, self.plan, self.signature, self._objects, self.ops, self._work)
+        code = self.code.objects, self.ops, self._work
+        return revive, (native.host(), Scan, self.name, self.signature, *code, self.plan)
 
     def __repr__(self) -> str:
         return f"<Scan {self.name}, {sum(self.ops.values())} operations a step, {self.dtype}>"
@@ -291,14 +291,16 @@ def compile_scan(
         if given.name.startswith("state") and ids.shape != given.shape:
             raise InputError(f"a step must keep the shape of the state: {given.shape} became {ids.shape}")
     plan = Plan(count, len(inputs), len(parameters), layout)
-    known = cache.digest("scan", fingerprint(traced), plan)
-    header, objects = cache.load(known) or _build(traced, plan, known)
-    signature = Signature(traced.inputs, tuple(ids.shape for ids in traced.outputs), traced.dtype, traced.layout)
     name = getattr(step, "__name__", "scan")
-    return Scan(name, plan, signature, objects, Counter(header["ops"]), header["work"], flat)
+    code = sharing.code(
+        key(("scan", fingerprint(traced), plan)), name, lambda: traced, lambda trace: _texts(trace, plan)
+    )
+    signature = Signature(traced.inputs, tuple(ids.shape for ids in traced.outputs), traced.dtype, traced.layout)
+    return Scan(name, signature, code, Counter(code.header["ops"]), code.header["work"], plan, flat)
 
 
-def _build(traced: Trace, plan: Plan, key: str) -> cache.Entry:
+def _texts(traced: Trace, plan: Plan) -> tuple[list[str], Block]:
+    """The modules of a step, and what they compute."""
     block = prepare(traced.graph, _with_all_states(traced, plan))
     leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}
     states = [(i, e) for i in range(plan.states) for e in range(math.prod(traced.inputs[i].shape))]
@@ -311,11 +313,7 @@ def _build(traced: Trace, plan: Plan, key: str) -> cache.Entry:
         [slots.get((i, 0), 0) for i in range(plan.states)],
         {i: math.prod(traced.inputs[i].shape) for i in moving},
     )
-    texts = forms.texts(program, sizes, traced.dtype, places)
-    header = {"ops": dict(block.graph.count(block.order)), "work": block.graph.work(block.order)}
-    entry = cache.Entry(header, native.compile_objects(texts, config.level))
-    cache.store(key, entry)
-    return entry
+    return forms.texts(program, sizes, traced.dtype, places), block
 
 
 def _with_all_states(traced: Trace, plan: Plan) -> list[int]:

@@ -69,20 +69,20 @@ class Euler:
     def angular_inverse(self, chi: NDArray[Any], frame: str) -> NDArray[Any]:
         """Rows that are dual to the axes.  [RD 2.87, 2.89, 2.91, 2.93; Kindr 6, 8]"""
         sequence, chi = self._seen_from(frame, chi)
-        one, two, _ = euler.axes(sequence, chi)
+        n1, n2, _ = euler.axes(sequence, chi)
         sigma, rho, p = euler.last_axis(sequence, chi)
-        rows = (one - (sigma / rho)[..., None] * p, two, p / rho[..., None])
+        rows = (n1 - (sigma / rho)[..., None] * p, n2, p / rho[..., None])
         return transpose(self._columns(rows, frame))
 
     def angular_dot(self, chi: NDArray[Any], dchi: NDArray[Any], frame: str) -> NDArray[Any]:
         """Each axis is carried along by the rotations before it."""
         sequence, chi = self._seen_from(frame, chi)
         _, dchi = self._seen_from(frame, dchi)
-        one, two, three = euler.axes(sequence, chi)
+        n1, n2, n3 = euler.axes(sequence, chi)
         d1, d2, _ = euler.intrinsic_order(sequence, dchi)
-        w1 = d1[..., None] * one
-        w2 = w1 + d2[..., None] * two
-        return self._columns((np.zeros_like(w1), cross3(w1, two), cross3(w2, three)), frame)
+        w1 = d1[..., None] * n1
+        w2 = w1 + d2[..., None] * n2
+        return self._columns((np.zeros_like(w1), cross3(w1, n2), cross3(w2, n3)), frame)
 
     def distance(self, chi: NDArray[Any]) -> NDArray[Any]:
         _, rho, _ = euler.last_axis(self.sequence, chi)

@@ -41,7 +41,7 @@ class Cartesian:
 
     @staticmethod
     def distance(chi: NDArray[Any]) -> NDArray[Any]:
-        """To the nearest singularity: there is none."""
+        """The distance to the nearest singularity: there is none."""
         return np.ones_like(chi[..., 0]) * np.inf
 
 

@@ -18,17 +18,17 @@ class SpatialVector(SupportsPull):
     __slots__ = ()
     _core = (1, 1)
 
-    def _set(self, *given: ArrayLike) -> None:
+    def _set(self, *parts: ArrayLike) -> None:
         """Check and copy the two parts."""
         names = self.__slots__
-        parts = [floats(part, f"{type(self).__name__}.{name}", 3) for part, name in zip(given, names, strict=True)]
-        batch = batch_shape(type(self).__name__, *((part, 1) for part in parts))
-        for name, part in zip(names, parts, strict=True):
-            object.__setattr__(self, name, np.broadcast_to(own(part), (*batch, 3)))
+        arrays = [floats(part, f"{type(self).__name__}.{name}", 3) for part, name in zip(parts, names, strict=True)]
+        batch = batch_shape(type(self).__name__, *((array, 1) for array in arrays))
+        for name, array in zip(names, arrays, strict=True):
+            object.__setattr__(self, name, np.broadcast_to(own(array), (*batch, 3)))
 
     @classmethod
     def from_vector(cls, vector: ArrayLike) -> Self:
-        """From (..., 6), linear part first."""
+        """The vector made of (..., 6) numbers, linear part first."""
         vector = own(floats(vector, cls.__name__, 6))
         return cls._trusted(vector[..., :3], vector[..., 3:])
 

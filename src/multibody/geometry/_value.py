@@ -148,7 +148,7 @@ def need(x: object, kind: type[V]) -> V:
 
 
 def own(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy that the value may keep: what the caller does to its array later must not reach a frozen value."""
+    """A copy of an array of the caller: what is written to the one must not reach the other."""
     return array if is_traced(array) else array.copy()
 
 

@@ -48,16 +48,16 @@ def parse(name: str) -> Sequence:
 
 def intrinsic_order(sequence: Sequence, angles: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The three angles in the order of the intrinsic sequence."""
-    one, two, three = angles[..., 0], angles[..., 1], angles[..., 2]
-    return (three, two, one) if sequence.extrinsic else (one, two, three)
+    theta1, theta2, theta3 = angles[..., 0], angles[..., 1], angles[..., 2]
+    return (theta3, theta2, theta1) if sequence.extrinsic else (theta1, theta2, theta3)
 
 
 def to_matrix(sequence: Sequence, angles: NDArray[Any]) -> NDArray[Any]:
     """The rotation matrix of (..., 3) angles.  [RD 2.33, 2.37, 2.41, 2.44; RD §B.1; Kindr §Euler ZYX, §Euler XYZ]"""
     i, j, _, l, sign, proper, _ = sequence
-    one, two, three = intrinsic_order(sequence, angles)
-    c1, c2, c3 = np.cos(one), np.cos(two), np.cos(three)
-    s1, s2, s3 = sign * np.sin(one), sign * np.sin(two), sign * np.sin(three)
+    theta1, theta2, theta3 = intrinsic_order(sequence, angles)
+    c1, c2, c3 = np.cos(theta1), np.cos(theta2), np.cos(theta3)
+    s1, s2, s3 = sign * np.sin(theta1), sign * np.sin(theta2), sign * np.sin(theta3)
     R: list[list[Any]] = [[None] * 3 for _ in range(3)]
     if proper:
         R[i][i], R[i][j], R[i][l] = c2, s2 * s3, s2 * c3
@@ -87,14 +87,14 @@ def from_matrix(sequence: Sequence, R: NDArray[Any]) -> NDArray[Any]:
     locked = length < 8 * np.finfo(R.dtype).eps
     length_safe = np.where(locked, 1.0, length)
     s3, c3 = np.where(locked, 0.0, sine / length_safe), np.where(locked, 1.0, cosine / length_safe)
-    three = np.arctan2(s3, c3)
+    theta3 = np.arctan2(s3, c3)
     if proper:
-        two = np.arctan2(length, r[i][i])
-        one = np.arctan2(sign * c3 * r[l][j] - s3 * r[l][l], c3 * r[j][j] - sign * s3 * r[j][l])
+        theta2 = np.arctan2(length, r[i][i])
+        theta1 = np.arctan2(sign * c3 * r[l][j] - s3 * r[l][l], c3 * r[j][j] - sign * s3 * r[j][l])
     else:
-        two = np.arctan2(sign * r[i][l], length)
-        one = np.arctan2(sign * c3 * r[l][j] + s3 * r[l][i], c3 * r[j][j] + sign * s3 * r[j][i])
-    return vector(three, two, one) if extrinsic else vector(one, two, three)
+        theta2 = np.arctan2(sign * r[i][l], length)
+        theta1 = np.arctan2(sign * c3 * r[l][j] + s3 * r[l][i], c3 * r[j][j] + sign * s3 * r[j][i])
+    return vector(theta3, theta2, theta1) if extrinsic else vector(theta1, theta2, theta3)
 
 
 def axes(sequence: Sequence, angles: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -103,11 +103,11 @@ def axes(sequence: Sequence, angles: NDArray[Any]) -> tuple[NDArray[Any], NDArra
     [RD 2.83-2.86, 2.88, 2.90, 2.92; Kindr 2-5; QT 52]
     """
     i, j, _, l, sign, _, _ = sequence
-    one, _, _ = intrinsic_order(sequence, angles)
-    zero = np.zeros_like(one)
+    theta1, _, _ = intrinsic_order(sequence, angles)
+    zero = np.zeros_like(theta1)
     first, second = [zero] * 3, [zero] * 3
     first[i] = zero + 1.0
-    second[j], second[l] = np.cos(one), sign * np.sin(one)
+    second[j], second[l] = np.cos(theta1), sign * np.sin(theta1)
     sigma, rho, p = last_axis(sequence, angles)
     return vector(*first), vector(*second), sigma[..., None] * vector(*first) + rho[..., None] * p
 
@@ -115,13 +115,13 @@ def axes(sequence: Sequence, angles: NDArray[Any]) -> tuple[NDArray[Any], NDArra
 def last_axis(sequence: Sequence, angles: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """σ, ρ and p with third axis = σ e_i + ρ p; p is a unit vector across the first two axes; ρ = 0 is gimbal lock."""
     _, j, _, l, sign, proper, _ = sequence
-    one, two, _ = intrinsic_order(sequence, angles)
-    p = [np.zeros_like(one)] * 3
+    theta1, theta2, _ = intrinsic_order(sequence, angles)
+    p = [np.zeros_like(theta1)] * 3
     if proper:
-        p[j], p[l] = np.sin(one), -sign * np.cos(one)
-        return np.cos(two), np.sin(two), vector(*p)
-    p[j], p[l] = -sign * np.sin(one), np.cos(one)
-    return sign * np.sin(two), np.cos(two), vector(*p)
+        p[j], p[l] = np.sin(theta1), -sign * np.cos(theta1)
+        return np.cos(theta2), np.sin(theta2), vector(*p)
+    p[j], p[l] = -sign * np.sin(theta1), np.cos(theta1)
+    return sign * np.sin(theta2), np.cos(theta2), vector(*p)
 
 
 def reversed_sequence(sequence: Sequence) -> Sequence:

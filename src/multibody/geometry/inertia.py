@@ -206,7 +206,7 @@ class SpatialInertia(Value):
         size = np.abs(moments).max(axis=-1)
         excess = moments[..., 2] - moments[..., 0] - moments[..., 1]
         finite = np.isfinite(self.mass) & np.isfinite(self.com).all(-1) & np.isfinite(self.inertia).all((-1, -2))
-        found = (
+        violations = (
             (~finite, "a number is not finite", self.mass),
             (finite & ~(self.mass > 0), "the mass must be positive, and is {:.6g} kg", self.mass),
             (
@@ -223,7 +223,7 @@ class SpatialInertia(Value):
         )
         return tuple(
             f"inertia{at(index)}: {text.format(value[index])}"
-            for bad, text, value in found
+            for bad, text, value in violations
             for index in map(tuple, np.argwhere(bad).tolist())
         )
 

@@ -60,7 +60,8 @@ class Pose(Value):
             raise InputError(f"Pose: expected a Rotation and a position, got {type(rotation).__name__} first")
         position = floats(position, "position", 3)
         batch = batch_shape("Pose", (rotation.matrix, 2), (position, 1))
-        matrix = np.broadcast_to(rotation.matrix, (*batch, 3, 3))
+        # the matrix is copied, too: that of robot.pose(..., out=...) is the caller's to write
+        matrix = np.broadcast_to(own(rotation.matrix), (*batch, 3, 3))
         position = np.broadcast_to(own(position), (*batch, 3))
         for name, part in (("rotation", Rotation._trusted(matrix)), ("position", position)):
             object.__setattr__(self, name, part)

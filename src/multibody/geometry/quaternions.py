@@ -103,7 +103,7 @@ def normalize(q: ArrayLike) -> NDArray[Any]:
 
 @public
 def canonical(q: ArrayLike) -> NDArray[Any]:
-    """Of q and -q, which are the same rotation, the one with w ≥ 0.
+    """The one of q and -q, which are the same rotation, that has w ≥ 0.
 
     >>> canonical([-1.0, 0.0, 2.0, 0.0])
     array([ 1., -0., -2., -0.])

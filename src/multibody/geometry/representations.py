@@ -128,12 +128,12 @@ def _known(name: str) -> str:
 
 def _from_left(A_H_B: Pose, target: str) -> NDArray[Any]:
     R = A_H_B.rotation.matrix
-    one = eye_like(R, 3)
+    identity = eye_like(R, 3)
     if _known(target) == "left":
         return np.broadcast_to(eye_like(R, 6), (*R.shape[:-2], 6, 6))
     if target == "right":
         return A_H_B.adjoint
-    return block_matrix([[R, 0], [0, R if target == "mixed" else one]])
+    return block_matrix([[R, 0], [0, R if target == "mixed" else identity]])
 
 
 def _to_left(A_H_B: Pose, source: str) -> NDArray[Any]:

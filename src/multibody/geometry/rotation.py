@@ -328,8 +328,8 @@ def _check_orthonormal(R: NDArray[Any], tolerance: float) -> None:
             worst = np.maximum(worst, np.abs(dot(columns[i], columns[j]) - (i == j)))
         return vector(worst, _determinant(R))
 
-    found = blockwise(deviation, (R, 2))
-    worst, determinant = found[..., 0], found[..., 1]
+    deviations = blockwise(deviation, (R, 2))
+    worst, determinant = deviations[..., 0], deviations[..., 1]
     bad = ((worst > tolerance) | (determinant < 0)) & np.isfinite(R).all(axis=(-1, -2))  # NaN and Inf are data
     if bad.any():
         index = first(bad)

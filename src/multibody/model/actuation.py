@@ -86,7 +86,7 @@ def _has_forces(joint: Joint) -> bool:
 
 
 def _force(joint: Joint, x: NDArray[Any], rates: NDArray[Any]) -> NDArray[Any]:
-    """In the joint at its coordinates x (..., kind.nq) and velocities (..., kind.nv)."""
+    """The force in the joint at its coordinates x (..., kind.nq) and velocities (..., kind.nv)."""
     act = joint.passive
     force = -act.damping * rates
     if act.friction:
@@ -100,9 +100,8 @@ def _stretch(joint: Joint, x: NDArray[Any]) -> NDArray[Any]:
     `difference` is not it where lengths and angles mix: on SE(3), SE(2) and Schönflies motions the square of the
     logarithm weighs how far the child has to turn on its way.
     """
-    kind, given = joint.kind, joint.passive.rest
-    rest = kind.neutral() if given is None else np.array(given)
-    rest = rest.astype(x.dtype)
+    kind, rest = joint.kind, joint.passive.rest
+    rest = np.asarray(kind.neutral() if rest is None else rest, dtype=x.dtype)
     turned = kind.difference(rest, x)
     n = kind.rates.count("m")
     if not 0 < n < kind.nv:

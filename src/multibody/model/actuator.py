@@ -19,7 +19,7 @@ class Actuator:
     gear: float = 1.0
     """Turns of the motor for one of the joint."""
     rotor_inertia: float = 0.0
-    """Of the rotor about its own axis, in kg m² (kg for a linear motor)."""
+    """The inertia of the rotor about its own axis, in kg m² (kg for a linear motor)."""
     effort: float = math.inf
     """The largest torque or force of the motor, before the gear."""
 

@@ -45,7 +45,7 @@ class Row:
     """"revolute" or "prismatic"."""
     limits: Limits = field(default_factory=Limits)
     inertia: SpatialInertia | None = None
-    """Of the link, in the frame of this row."""
+    """The inertia of the link, in the frame of this row."""
 
     def __post_init__(self) -> None:
         choice(self.kind, "kind of a Denavit-Hartenberg row", ("revolute", "prismatic"))

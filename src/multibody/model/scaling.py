@@ -130,9 +130,9 @@ def _times(x: Any, factors: np.ndarray[Any, Any]) -> tuple[float, ...]:
 
 def _passive(joint: Joint, s: float, m: float, lengths: np.ndarray[Any, Any]) -> Passive:
     old = joint.passive
-    given = old.damping or old.friction or old.stiffness or old.armature
+    acts = old.damping or old.friction or old.stiffness or old.armature
     # force / velocity, force, force / length, mass; times s² where they are of angles
-    moment = _moment(joint, s, f"joint {joint.name!r}") if given else 1.0
+    moment = _moment(joint, s, f"joint {joint.name!r}") if acts else 1.0
     return Passive(
         damping=old.damping * moment * m / s**0.5,
         friction=old.friction * m * math.sqrt(moment),
@@ -143,8 +143,8 @@ def _passive(joint: Joint, s: float, m: float, lengths: np.ndarray[Any, Any]) ->
 
 
 def _actuator(actuator: Actuator, joint: Joint, s: float, m: float) -> Actuator:
-    given = actuator.rotor_inertia or math.isfinite(actuator.effort)
-    moment = _moment(joint, s, f"actuator {actuator.name!r}") if given else 1.0
+    bounded = actuator.rotor_inertia or math.isfinite(actuator.effort)
+    moment = _moment(joint, s, f"actuator {actuator.name!r}") if bounded else 1.0
     return replace(
         actuator, rotor_inertia=actuator.rotor_inertia * m * moment, effort=actuator.effort * m * math.sqrt(moment)
     )

@@ -22,14 +22,14 @@ class Solid(Shape, ABC):
     @property
     @abstractmethod
     def volume(self) -> float:
-        """In m³."""
+        """The volume, in m³."""
 
     @abstractmethod
     def moments(self) -> tuple[float, float, float]:
         """The principal moments of inertia about the centre, along x, y and z, for a mass of 1 kg, in m²."""
 
     def inertia(self, *, mass: float | None = None, density: float | None = None) -> SpatialInertia:
-        """Of a homogeneous body of this shape, from its mass in kg or its density in kg/m³.
+        """The inertia of a homogeneous body of this shape, from its mass in kg or its density in kg/m³.
 
         >>> Sphere(0.5).inertia(mass=10.0).inertia[0, 0].item()
         1.0

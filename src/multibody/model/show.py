@@ -90,12 +90,12 @@ def _drawn(model: Model) -> list[tuple[Body, str, str]]:
 
 def _parts(lead: str, links: Sequence[str], frames: Sequence[str]) -> list[tuple[str, ...]]:
     """Rows of what is fixed to a body."""
-    found = []
+    rows = []
     for sign, names in (("+", links), ("·", frames)):
         space = max(WIDTH - len(lead) - 2, WIDTH // 3)
         text = textwrap.wrap(", ".join(names), space, break_on_hyphens=False, break_long_words=False)
-        found += [(f"{lead}{sign if k == 0 else ' '} {line}",) for k, line in enumerate(text)]
-    return found
+        rows += [(f"{lead}{sign if k == 0 else ' '} {line}",) for k, line in enumerate(text)]
+    return rows
 
 
 def _described(body: Body) -> tuple[str, str, str, str]:

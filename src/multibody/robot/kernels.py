@@ -1,18 +1,14 @@
-"""Kernels of robots: compiled when first asked for, shared between equal models, kept on disk."""
+"""Kernels of robots: compiled when first asked for; equal models share their code, in a process and on disk."""
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, wraps
-from pathlib import Path
+from functools import wraps
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
 from multibody.algorithms.least_norm import judged_in
 from multibody.algorithms.pivots import pivots
-from multibody.compiler.cache import source_digest
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
@@ -26,9 +22,6 @@ from multibody.robot.requests import TABLE, Request, length
 
 PARAMETERS = ("inertias", "placements", "positions", "frame_placements", "gravity", "masses")
 """Numbers of the tree that can be inputs of a kernel."""
-
-_shared: WeakValueDictionary[str, Kernel] = WeakValueDictionary()
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -121,27 +114,16 @@ def parameters_of(names: Any) -> tuple[str, ...]:
 
 
 def kernel(model: Model, task: Task, dtype: str) -> Kernel:
-    """The kernel of a task, compiled unless a robot in this process holds it."""
-    key = (
-        None
-        if task.content is None or model.tree_digest is None
-        else repr((model.tree_digest, task.content, dtype, _sources()))
-    )
-    with _lock:
-        found = None if key is None else _shared.get(key)
-    if found is not None:
-        return found
-    made = compile_kernel(
+    """The kernel of a task, compiled unless its code is there."""
+    return compile_kernel(
         _in_double(task.compute, dtype),
         *task.inputs.values(),
         names=list(task.inputs),
         dtype=dtype,
-        key=key,
+        key=None if task.content is None or model.tree_digest is None else repr((model.tree_digest, task.content)),
         batched=True,
         quaternions=None if task.any_length else _quaternions(model, task.inputs),
     )
-    with _lock:
-        return made if key is None else _shared.setdefault(key, made)
 
 
 def plain(model: Model, task: Task, dtype: np.dtype[Any]) -> Callable[..., Any]:
@@ -230,10 +212,3 @@ def check_masses(model: Model) -> None:
         f"matrix is singular: look for links without mass from {joint.child!r} on. Give one an inertia or the joint an "
         "armature, or lock it: robot.lock({...})"
     )
-
-
-@cache
-def _sources() -> str:
-    """A digest of the library's sources, the compiler's aside: the cache knows those itself."""
-    root = Path(__file__).parent.parent
-    return source_digest(*(root / room for room in ("geometry", "model", "algorithms", "robot")))

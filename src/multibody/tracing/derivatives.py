@@ -6,7 +6,6 @@ that depend on the inputs are written out.
 `differentiate` has the same for plain NumPy functions.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from multibody.errors import InputError
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout
 from multibody.tracing.partials import CHOICES, PARTIALS, flows, guard, plus, times
-from multibody.tracing.trace import Input, Trace
+from multibody.tracing.trace import Input, Trace, input_nodes
 from multibody.tracing.unroll import unrolled
 
 Row = dict[int, int]
@@ -151,9 +150,9 @@ def blocks(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids]) -> list[
     tall = np.split(full, np.cumsum([ids.size for ids in outputs])[:-1], axis=0)
     widths = np.cumsum([ids.size for ids in inputs])[:-1]
     return [
-        block.reshape(out.shape + given.shape)
+        block.reshape(out.shape + x.shape)
         for out, band in zip(outputs, tall, strict=True)
-        for given, block in zip(inputs, np.split(band, widths, axis=1), strict=True)
+        for x, block in zip(inputs, np.split(band, widths, axis=1), strict=True)
     ]
 
 
@@ -173,7 +172,7 @@ def jvp(trace: Trace) -> Trace:
     """Inputs (x, ..., dx, ...), result (y, dy): the function and its change along dx."""
     inputs = leaves(trace)
     trace = unrolled(trace, _flat(inputs))
-    directions, changes = _more(trace, [Input("d" + given.name, given.shape) for given in trace.inputs])
+    directions, changes = _more(trace, [Input("d" + name, shape) for name, shape in trace.inputs])
     outputs = (*trace.outputs, *push(trace.graph, trace.outputs, inputs, changes))
     return _derived(trace, directions, outputs, ["tuple", trace.layout, plain(trace.layout)])
 
@@ -183,8 +182,8 @@ def vjp(trace: Trace) -> Trace:
     inputs = leaves(trace)
     trace = unrolled(trace, _flat(inputs))
     many = len(trace.outputs) > 1
-    wanted = [Input(f"ybar{k}" if many else "ybar", ids.shape) for k, ids in enumerate(trace.outputs)]
-    added, weights = _more(trace, wanted)
+    ybar = [Input(f"ybar{k}" if many else "ybar", ids.shape) for k, ids in enumerate(trace.outputs)]
+    added, weights = _more(trace, ybar)
     outputs = (*trace.outputs, *pull(trace.graph, trace.outputs, inputs, weights))
     return _derived(trace, added, outputs, ["tuple", trace.layout, _arrays(len(trace.inputs))])
 
@@ -198,8 +197,9 @@ def jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
     """
     inputs = _chosen(trace, wrt)
     trace = unrolled(trace, _flat(inputs))
-    found = blocks(trace.graph, trace.outputs, inputs)
-    return _derived(trace, (), tuple(found), plain(trace.layout, _arrays(len(inputs))))
+    return _derived(
+        trace, (), tuple(blocks(trace.graph, trace.outputs, inputs)), plain(trace.layout, _arrays(len(inputs)))
+    )
 
 
 class SparseJacobian(NamedTuple):
@@ -229,17 +229,17 @@ def gradient(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
     """The derivatives of a scalar function by its inputs, one array for each."""
     inputs = _chosen(trace, wrt)
     trace = unrolled(trace, _flat(inputs))
-    one = np.full(scalar_output(trace.outputs).shape, trace.graph.const(1.0))
-    return _derived(trace, (), tuple(pull(trace.graph, trace.outputs, inputs, [one])), _arrays(len(inputs)))
+    weight = np.full(scalar_output(trace.outputs).shape, trace.graph.const(1.0))
+    return _derived(trace, (), tuple(pull(trace.graph, trace.outputs, inputs, [weight])), _arrays(len(inputs)))
 
 
 def hessian_vector(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
     """Inputs (x, ..., dx, ...), result the second derivatives of a scalar function times dx: forward over reverse."""
     inputs = _chosen(trace, wrt)
     slopes = gradient(trace, wrt).outputs
-    names = [given.name for given in trace.inputs]
-    wanted = [Input("d" + name, ids.shape) for name, ids in zip(_wanted(names, wrt), inputs, strict=True)]
-    added, changes = _more(trace, wanted)
+    names = _names(trace, wrt)
+    directions = [Input("d" + name, ids.shape) for name, ids in zip(names, inputs, strict=True)]
+    added, changes = _more(trace, directions)
     return _derived(trace, added, tuple(push(trace.graph, slopes, inputs, changes)), _arrays(len(inputs)))
 
 
@@ -247,7 +247,10 @@ def scalar_output(outputs: Sequence[Ids]) -> Ids:
     """The one output, when the function returns one number."""
     if len(outputs) != 1 or outputs[0].size != 1:
         shapes = ", ".join(str(ids.shape) for ids in outputs)
-        raise InputError(f"a gradient needs a function that returns one number; this one returns shapes {shapes}")
+        raise InputError(
+            f"a gradient needs a function that returns one number; this one returns shapes {shapes}: "
+            "for a batch of samples pass shapes=, the shape of one sample of each argument"
+        )
     return outputs[0]
 
 
@@ -272,35 +275,32 @@ def _derived(trace: Trace, more: tuple[Input, ...], outputs: tuple[Ids, ...], la
 
 def leaves(trace: Trace) -> list[Ids]:
     """The nodes of the inputs."""
-    return [_leaf(trace, i, given.shape) for i, given in enumerate(trace.inputs)]
+    return [input_nodes(trace.graph, trace.first + i, shape) for i, (_, shape) in enumerate(trace.inputs)]
 
 
-def _leaf(trace: Trace, position: int, shape: tuple[int, ...]) -> Ids:
-    ids = [trace.graph.leaf("input", trace.first + position, k) for k in range(math.prod(shape))]
-    return np.array(ids, dtype=np.int64).reshape(shape)
-
-
-def _more(trace: Trace, wanted: list[Input]) -> tuple[tuple[Input, ...], list[Ids]]:
+def _more(trace: Trace, inputs: list[Input]) -> tuple[tuple[Input, ...], list[Ids]]:
     """Further inputs, after those of the trace, under names that are not taken yet."""
-    taken = {given.name for given in trace.inputs}
+    taken = {name for name, _ in trace.inputs}
     added: list[Input] = []
-    for name, shape in wanted:
+    for name, shape in inputs:
         while name in taken:
             name += "_"
         taken.add(name)
         added.append(Input(name, shape))
-    first = len(trace.inputs)
-    return tuple(added), [_leaf(trace, first + k, given.shape) for k, given in enumerate(added)]
+    first = trace.first + len(trace.inputs)
+    return tuple(added), [input_nodes(trace.graph, first + k, shape) for k, (_, shape) in enumerate(added)]
 
 
 def _chosen(trace: Trace, wrt: str | Sequence[str] | None) -> list[Ids]:
     """The nodes of the inputs wrt."""
-    names = [given.name for given in trace.inputs]
-    return [leaves(trace)[names.index(name)] for name in _wanted(names, wrt)]
+    nodes = dict(zip((name for name, _ in trace.inputs), leaves(trace), strict=True))
+    return [nodes[name] for name in _names(trace, wrt)]
 
 
-def _wanted(names: list[str], wrt: str | Sequence[str] | None) -> list[str]:
-    wanted = names if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
-    if not wanted or any(name not in names for name in wanted):
-        raise InputError(f"wrt: expected names of inputs ({', '.join(names)}), got {wrt!r}")
-    return wanted
+def _names(trace: Trace, wrt: str | Sequence[str] | None) -> list[str]:
+    """The names of the inputs wrt."""
+    known = [name for name, _ in trace.inputs]
+    names = known if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
+    if not names or not set(names) <= set(known) or len(set(names)) < len(names):
+        raise InputError(f"wrt: expected names of inputs ({', '.join(known)}), each once, got {wrt!r}")
+    return names

@@ -2,30 +2,29 @@
 
     jacobian(f)(x)      gradient(f)(x)      hessian_vector(f)(x, v)      jvp(f)(x, dx)      vjp(f)(x, ybar)
 
-They take floats, one sample or a batch, and traced arrays: a function that is compiled may contain derivatives of
-others. What f takes from outside itself, traced or not, counts as constant. By the convention of this library the last
-axis of an argument is its sample and the axes before it are the batch; `shapes` tells other samples, such as matrices.
+They take floats and traced arrays: a function that is compiled may contain derivatives of others. What f takes from
+outside itself, traced or not, counts as constant. An argument is an array, a list of numbers that stands for one, a
+value of geometry, or tuples, lists and dicts of these; its derivatives are nested as it is, with a tuple of arrays in
+place of a value that is made of several. The whole argument is what f takes: `shapes` asks for a batch of samples.
 Floats are differentiated by tracing f anew and running one NumPy operation after the other: compile for speed.
 """
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from multibody.errors import InputError
 from multibody.tracing import derivatives
-from multibody.tracing.derivatives import Ids, plain
+from multibody.tracing.arguments import Function, Point, Shapes, array_of, matched, point_of
+from multibody.tracing.derivatives import plain
 from multibody.tracing.graph import Graph
-from multibody.tracing.interpret import evaluate
-from multibody.tracing.layout import Layout, flatten, rebuild
-from multibody.tracing.trace import Input, Trace, nodes_of, shape_of, trace
-from multibody.tracing.traced import TracedArray, nodes
-
-Function = Callable[..., Any]
-Shapes = Sequence[Any] | None
+from multibody.tracing.interpret import batch_of, evaluate
+from multibody.tracing.layout import flatten, rebuild
+from multibody.tracing.trace import Input, Trace, open_graph, record, trace
+from multibody.tracing.traced import TracedArray, floats
+from multibody.tracing.unroll import unrolled
 
 
 def jvp(function: Function, shapes: Shapes = None) -> Function:
@@ -33,12 +32,14 @@ def jvp(function: Function, shapes: Shapes = None) -> Function:
 
     Args:
         function: of arrays; returns an array, a value of geometry, or tuples, lists and dicts of them.
-        shapes: of one sample of each argument, if these are not vectors or single numbers.
+        shapes: for batches: the shape of one sample of each argument, such as [(3,), (3, 3)], nested as the argument
+            where that is nested. The axes before it are the batch, over which arguments and directions broadcast.
+            Without shapes, every argument is one sample.
 
     Returns:
         A function of (x, ..., dx, ...), that is of all arguments and as many directions, with the result (y, dy).
 
-    >>> y, dy = jvp(lambda x: np.stack([x[..., 0] * x[..., 1], np.sin(x[..., 0])], axis=-1))([0.0, 2.0], [1.0, 0.0])
+    >>> y, dy = jvp(lambda x: np.stack([x[0] * x[1], np.sin(x[0])]))([0.0, 2.0], [1.0, 0.0])
     >>> dy
     array([2., 1.])
     """
@@ -47,7 +48,10 @@ def jvp(function: Function, shapes: Shapes = None) -> Function:
         half, odd = divmod(len(arguments), 2)
         if odd or not half:
             raise InputError(f"jvp: expected all arguments and then as many directions, got {len(arguments)} arrays")
-        return _run(function, shapes, arguments[:half], arguments[half:], derivatives.jvp)
+        point, directions = point_of(arguments[:half], shapes), arguments[half:]
+        nesting = plain(["tuple", *point.layouts])
+        refusal = "jvp: the directions must be nested as the arguments"
+        return _run(function, point, derivatives.jvp, directions, lambda _: matched(nesting, directions, refusal))
 
     return run
 
@@ -63,7 +67,7 @@ def vjp(function: Function, shapes: Shapes = None) -> Function:
         A function of (x, ..., ybar), where ybar is nested as the function's result, with the result (y, xbar): xbar is
         the derivative of Σ ybar · y by x, or the tuple of those by all arguments.
 
-    >>> y, xbar = vjp(lambda x: x[..., :1] * x)([2.0, 3.0], [0.0, 1.0])
+    >>> y, xbar = vjp(lambda x: x[0] * x)([2.0, 3.0], [0.0, 1.0])
     >>> xbar
     array([3., 2.])
     """
@@ -71,7 +75,16 @@ def vjp(function: Function, shapes: Shapes = None) -> Function:
     def run(*arguments: Any) -> Any:
         if len(arguments) < 2:
             raise InputError("vjp: expected the arguments of the function and then the weights of its result")
-        return _run(function, shapes, arguments[:-1], arguments[-1:], derivatives.vjp, _weights)
+        point, weights = point_of(arguments[:-1], shapes), arguments[-1]
+        nesting = point.nesting(tuple(range(len(point.layouts))))
+        refusal = "vjp: the weights must be nested as the result of the function"
+
+        def derive(recorded: Trace) -> Trace:
+            return derivatives.vjp(recorded)._replace(layout=["tuple", recorded.layout, nesting])
+
+        return _run(
+            function, point, derive, weights, lambda recorded: matched(plain(recorded.layout), weights, refusal)
+        )
 
     return run
 
@@ -87,106 +100,145 @@ def jacobian(function: Function, argument: int | tuple[int, ...] = 0, shapes: Sh
     Returns:
         A function of the same arguments, with a result of shape (..., the result's shape, the argument's shape).
 
-    >>> jacobian(lambda x: np.stack([x[..., 0] * x[..., 1], 3 * x[..., 1]], axis=-1))([5.0, 7.0])
+    >>> jacobian(lambda x: np.stack([x[0] * x[1], 3 * x[1]]))([5.0, 7.0])
     array([[7., 5.],
            [0., 3.]])
     """
 
     def run(*arguments: Any) -> Any:
-        wrt = _names(argument, len(arguments))
-        return _run(function, shapes, arguments, (), lambda recorded: derivatives.jacobian(recorded, wrt))
+        point = point_of(arguments, shapes)
+        wrt, nesting = point.names(argument), point.nesting(argument)
+
+        def derive(recorded: Trace) -> Trace:
+            return derivatives.jacobian(recorded, wrt)._replace(layout=plain(recorded.layout, nesting))
+
+        return _run(function, point, derive)
 
     return run
 
 
 def gradient(function: Function, argument: int | tuple[int, ...] = 0, shapes: Shapes = None) -> Function:
-    """The derivatives of a function that returns one number per sample, of the shape of the argument.
+    """The derivatives of a function that returns one number, of the shape of the argument.
 
-    >>> gradient(lambda x: x[..., 0] * np.exp(x[..., 1]))([[2.0, 0.0], [3.0, 0.0]])
+    Args:
+        function: of arrays; returns one number, for each sample if a batch is asked for.
+        argument: the position of the argument; with several positions, the result is a tuple.
+        shapes: as in `jvp`.
+
+    >>> gradient(lambda U: np.sum(U) ** 2)(np.ones((2, 3)))
+    array([[12., 12., 12.],
+           [12., 12., 12.]])
+    >>> gradient(lambda x: x[0] * np.exp(x[1]), shapes=[2])([[2.0, 0.0], [3.0, 0.0]])
     array([[1., 2.],
            [1., 3.]])
     """
 
     def run(*arguments: Any) -> Any:
-        wrt = _names(argument, len(arguments))
-        return _run(function, shapes, arguments, (), lambda recorded: derivatives.gradient(recorded, wrt))
+        point = point_of(arguments, shapes)
+        wrt, nesting = point.names(argument), point.nesting(argument)
+        return _run(function, point, lambda recorded: derivatives.gradient(recorded, wrt)._replace(layout=nesting))
 
     return run
 
 
 def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None) -> Function:
-    """The second derivatives of a function that returns one number per sample, times a vector, without the matrix.
+    """The second derivatives of a function that returns one number, times a direction, without the matrix.
 
     Returns:
         A function of (x, ..., v), where v has the shape of the argument with the given position.
 
-    >>> hessian_vector(lambda x: x[..., 0] ** 2 * x[..., 1])([3.0, 5.0], [1.0, 0.0])
+    >>> hessian_vector(lambda x: x[0] ** 2 * x[1])([3.0, 5.0], [1.0, 0.0])
     array([10.,  6.])
     """
 
     def run(*arguments: Any) -> Any:
-        wrt = _names(argument, len(arguments) - 1)
-        return _run(
-            function, shapes, arguments[:-1], arguments[-1:], lambda recorded: derivatives.hessian_vector(recorded, wrt)
-        )
+        if len(arguments) < 2:
+            raise InputError("hessian_vector: expected the arguments of the function and then a direction")
+        point, direction = point_of(arguments[:-1], shapes), arguments[-1]
+        wrt, nesting = point.names(argument), point.nesting(argument)
+        refusal = "hessian_vector: the direction must be nested as the argument"
+
+        def derive(recorded: Trace) -> Trace:
+            return derivatives.hessian_vector(recorded, wrt)._replace(layout=nesting)
+
+        return _run(function, point, derive, direction, lambda _: matched(nesting, direction, refusal))
 
     return run
 
 
-def _as_given(recorded: Trace, rest: tuple[Any, ...]) -> list[Any]:
-    del recorded
-    return list(rest)
-
-
 def _run(
     function: Function,
-    shapes: Shapes,
-    points: tuple[Any, ...],
-    rest: tuple[Any, ...],
+    point: Point,
     derive: Callable[[Trace], Trace],
-    arrange: Callable[[Trace, tuple[Any, ...]], list[Any]] = _as_given,
+    rest: Any = (),
+    arrange: Callable[[Trace], list[Any]] = lambda _: [],
 ) -> Any:
-    """Record the function, derive, and evaluate: with floats at once, with traced arrays as part of their graph."""
-    samples = _samples(points, shapes)
-    known = [*_arrays((points, rest)), *_closed_over(function)]
-    traced = next((x for x in known if isinstance(x, TracedArray)), None)
-    if traced is None:
-        kinds = {getattr(x, "dtype", np.dtype(np.float64)) for x in points}
-        dtype = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
-        recorded = trace(function, samples, _names(tuple(range(len(points))), len(points)), dtype)
-        return evaluate(derive(recorded), *points, *arrange(recorded, rest))
-    recorded = _record(traced.graph, function, samples)
-    return _insert(derive(recorded), [*points, *arrange(recorded, rest)])
+    """Record the function, derive, and evaluate: with floats at once, with traced arrays as part of their graph.
+
+    Args:
+        function: the one to differentiate.
+        point: its arguments.
+        derive: makes the trace of the derivatives of that of the function.
+        rest: further arguments of the derivatives, nested.
+        arrange: the arrays of the rest, given the trace of the function.
+    """
+    arrays: list[Any] = list(point.arrays)
+    flatten(rest, arrays.append)
+    graph = next((x.graph for x in arrays if isinstance(x, TracedArray)), None)
+    traced = graph is not None
+    single = np.result_type(0.0, *(x for x in point.arrays if not isinstance(x, TracedArray))) == np.float32
+    dtype = np.dtype(np.float32 if single else np.float64)
+    call = partial(point.call, function)
+    graph = open_graph() if graph is None else graph
+    if graph is None:
+        recorded = trace(call, [shape for _, shape in point.inputs], [name for name, _ in point.inputs], dtype)
+    else:
+        recorded = _within(graph, call, point.inputs, graph.dtype if traced else dtype)
+        if not traced and _reaches_out(recorded):  # the points are floats, the function has traced arrays of its own
+            traced = True
+            if graph.dtype != dtype:
+                recorded = _within(graph, call, point.inputs, graph.dtype)
+    derived = derive(recorded)
+    arrays = [*point.arrays, *(array_of(x, "the directions or weights") for x in arrange(recorded))]
+    if not point.batched:
+        for x, (name, shape) in zip(arrays, derived.inputs, strict=True):
+            if np.shape(x) != shape:
+                told = f"{name}: expected shape {shape}, got {np.shape(x)}"
+                raise InputError(f"{told}: for a batch pass shapes=, the shape of one sample of each argument")
+    return _insert(derived, arrays) if traced else evaluate(derived._replace(dtype=dtype), *arrays)
 
 
-def _record(graph: Graph, function: Function, samples: list[tuple[int, ...]]) -> Trace:
-    """Run the function on leaves of a graph that has others already.
+def _within(graph: Graph, function: Function, inputs: tuple[Input, ...], dtype: np.dtype[Any]) -> Trace:
+    """Record a function on leaves of a graph that has others already.
 
     New leaves, and not the nodes of the arguments: these may be equal, constant, or depend on one another, and the
     function may know them from elsewhere.
     """
     first = -(len(graph) + 1) << 16  # far from the leaves of all others, of which each has added a node
-    arrays = []
-    for i, shape in enumerate(samples):
-        ids = [graph.leaf("input", first + i, k) for k in range(math.prod(shape))]
-        arrays.append(TracedArray(graph, np.array(ids, dtype=np.int64).reshape(shape), np.dtype(np.float64)))
-    found: list[Ids] = []
-    layout = flatten(function(*arrays), lambda array: found.append(nodes_of(graph, array)))
-    inputs = tuple(map(Input, _names(tuple(range(len(samples))), len(samples)), samples))
-    return Trace(graph, inputs, tuple(found), layout, np.dtype(np.float64), first)
+    return record(graph, function, inputs, dtype, first)
+
+
+def _reaches_out(recorded: Trace) -> bool:
+    """Whether the results depend on leaves of the graph that are no arguments of the function."""
+    graph, own = recorded.graph, range(recorded.first, recorded.first + len(recorded.inputs))
+    return any(
+        (graph.op[k] == "input" and graph.value[k][0] not in own)
+        or (graph.op[k] == "carry" and graph.value[k][0] in graph.opened)
+        for k in graph.live(recorded.roots)
+    )
 
 
 def _insert(derived: Trace, arguments: list[Any]) -> Any:
     """The result with the arguments in place of the leaves, sample by sample."""
     graph = derived.graph
-    given = [nodes(graph, x) for x in arguments]
-    for ids, (name, shape) in zip(given, derived.inputs, strict=True):
-        if ids.shape[ids.ndim - len(shape) :] != shape:
-            raise InputError(f"argument {name}: expected shape (..., {str(shape)[1:-1]}), got {ids.shape}")
-    batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(i.shape)] for a, i in zip(given, derived.inputs, strict=True)))
+    points = [floats(graph, x) for x in arguments]
+    batch = batch_of(derived.inputs, [ids.shape for ids in points])
     leaves = [ids.ravel().tolist() for ids in derivatives.leaves(derived)]
+    derived = unrolled(
+        derived, [leaf for ids in leaves for leaf in ids]
+    )  # a loop has no other arguments than those in its code
     results = [np.empty(batch + ids.shape, dtype=np.int64) for ids in derived.outputs]
-    full = [np.broadcast_to(a, batch + i.shape) for a, i in zip(given, derived.inputs, strict=True)]
+    full = [np.broadcast_to(ids, batch + shape) for ids, (_, shape) in zip(points, derived.inputs, strict=True)]
     for index in np.ndindex(*batch):
         new = {
             leaf: node
@@ -196,7 +248,7 @@ def _insert(derived: Trace, arguments: list[Any]) -> Any:
         _substitute(graph, derived.roots, new)
         for result, ids in zip(results, derived.outputs, strict=True):
             result[index] = np.array([new[k] for k in ids.ravel().tolist()], dtype=np.int64).reshape(ids.shape)
-    return rebuild(derived.layout, (TracedArray(graph, ids, derived.dtype) for ids in results))
+    return rebuild(derived.layout, (TracedArray(graph, ids, graph.dtype) for ids in results))
 
 
 def _substitute(graph: Graph, roots: list[int], new: dict[int, int]) -> None:
@@ -205,57 +257,3 @@ def _substitute(graph: Graph, roots: list[int], new: dict[int, int]) -> None:
         if k not in new:
             args = tuple(new[a] for a in graph.args[k])
             new[k] = k if args == graph.args[k] else graph.apply(graph.op[k], *args)
-
-
-def _weights(recorded: Trace, rest: tuple[Any, ...]) -> list[Any]:
-    """One array for each output, from weights that are nested as the result."""
-    found: list[Any] = []
-
-    def match(layout: Layout, given: Any) -> None:
-        kind, *parts = ("array",) if layout == "array" else layout
-        if kind == "array":
-            found.append(given)
-        elif kind == "dict" and isinstance(given, dict) and given.keys() == {key for key, _ in parts}:
-            for key, part in parts:
-                match(part, given[key])
-        elif kind == "tuple" and isinstance(given, list | tuple) and len(parts) == len(given):
-            for part, x in zip(parts, given, strict=True):
-                match(part, x)
-        else:
-            raise InputError("vjp: the weights must be nested as the result of the function")
-
-    match(plain(recorded.layout), rest[0])
-    return found
-
-
-def _samples(points: tuple[Any, ...], shapes: Shapes) -> list[tuple[int, ...]]:
-    if shapes is None:
-        return [(x.shape if isinstance(x, TracedArray) else np.shape(x))[-1:] for x in points]
-    if len(shapes) != len(points):
-        raise InputError(f"shapes: expected one for each of {len(points)} arguments, got {len(shapes)}")
-    return [shape_of(shape) for shape in shapes]
-
-
-def _names(argument: int | tuple[int, ...], count: int) -> Any:
-    """The names under which arguments are recorded."""
-    if isinstance(argument, tuple):
-        return [_names(k, count) for k in argument]
-    if not 0 <= argument < count:
-        raise InputError(f"argument: expected a position below {count}, the number of arguments, got {argument}")
-    return f"x{argument}"
-
-
-def _closed_over(function: Function) -> Iterator[Any]:
-    for cell in getattr(function, "__closure__", None) or ():
-        with suppress(ValueError):  # a variable that has no value yet
-            yield cell.cell_contents
-
-
-def _arrays(nested: Any) -> Iterator[Any]:
-    if isinstance(nested, dict):
-        nested = list(nested.values())
-    if isinstance(nested, list | tuple):
-        for part in nested:
-            yield from _arrays(part)
-    else:
-        yield nested

@@ -23,9 +23,9 @@ class Target(NamedTuple):
     """What the target is called in messages."""
     table: Mapping[str, Callable[..., Any]]
     number: Callable[[float], Any]
-    """Of a constant."""
-    given: Callable[[int, int], Any]
-    """Of an element of an input, from the positions of both."""
+    """What a constant becomes."""
+    element: Callable[[int, int], Any]
+    """What an element of an input becomes, from the positions of both."""
     keep: Callable[[int, Any], Any] = lambda _, value: value
     """Last word on a node that has arguments or is an input, for instance to give it a name."""
 
@@ -44,7 +44,7 @@ def fold(trace: Trace, target: Target) -> list[list[Any]]:
         if op == "const":
             values[k] = target.number(graph.value[k])
         elif op == "input":
-            values[k] = target.keep(k, target.given(*graph.value[k]))
+            values[k] = target.keep(k, target.element(*graph.value[k]))
         elif op in target.table:
             values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
         else:
@@ -65,15 +65,15 @@ def uses(trace: Trace) -> Counter[int]:
     return counts
 
 
-def identifiers(wanted: Sequence[str], reserved: Collection[str], temporary: str) -> list[str]:
-    """The names as identifiers, all different, none reserved and none like a numbered temporary.
+def identifiers(titles: Sequence[str], reserved: Collection[str], temporary: str) -> list[str]:
+    """The titles as identifiers, all different, none reserved and none like a numbered temporary.
 
     >>> identifiers(["q", "q.dot", "q_dot", "int", "t1"], {"int"}, "t")
     ['q', 'q_dot', 'q_dot_', 'int_', 't1_']
     """
     taken = set(reserved)
     names = []
-    for name in wanted:
+    for name in titles:
         name = re.sub(r"\W", "_", name, flags=re.ASCII)
         name = name if re.match("[A-Za-z_]", name) else "_" + name
         while name in taken or re.fullmatch(temporary + r"\d+", name):

@@ -9,7 +9,11 @@ import struct
 from collections import Counter
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from multibody.tracing.ops import COMMUTATIVE, COSTS, FLOPS, OPS
+
+FLOAT64 = np.dtype(np.float64)
 
 
 class Loop(NamedTuple):
@@ -30,9 +34,10 @@ class Loop(NamedTuple):
 class Graph:
     """One per trace; nothing is shared between graphs."""
 
-    __slots__ = ("args", "known", "loops", "op", "opened", "value")
+    __slots__ = ("args", "dtype", "known", "loops", "op", "opened", "value")
 
-    def __init__(self) -> None:
+    def __init__(self, dtype: np.dtype[Any] = FLOAT64) -> None:
+        self.dtype = dtype
         self.loops: list[Loop | None] = []
         self.opened: list[int] = []
         self.op: list[str] = []
@@ -59,14 +64,14 @@ class Graph:
 
     def _intern(self, op: str, args: tuple[int, ...], extra: Any = None, value: Any = None) -> int:
         key = (op, args, extra)
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = len(self.op)
+        node = self.known.get(key)
+        if node is None:
+            node = self.known[key] = len(self.op)
             self.op.append(op)
             self.args.append(args)
             if extra is not None:
-                self.value[found] = extra if value is None else value
-        return found
+                self.value[node] = extra if value is None else value
+        return node
 
     # ---- operations --------------------------------------------------------------------------------------------------
 
@@ -124,14 +129,15 @@ class Graph:
         return owner
 
     def escapes(self, outputs: list[int]) -> bool:
-        """Whether a value of a loop's body is used where the loop is over."""
-        owner, over = self.owners(), {-1: len(self.op)}  # loop -> the first node after it
+        """Whether a value of a loop's body is used where the loop is over; loops that are still open are not."""
+        owner, over = self.owners(), dict.fromkeys([-1, *self.opened], len(self.op))  # loop -> the first node after it
         for k, op in enumerate(self.op):
             if op == "result":
                 over.setdefault(self.value[k][0], k)
         uses = [(a, k) for k in self.live(outputs) for a in self.args[k]]
         uses += [(a, over[n]) for n, loop in enumerate(self.loops) if loop for a in loop.initial + loop.final]
-        return any(k > over[owner[a]] for a, k in uses) or any(owner[k] >= 0 for k in outputs)
+        # a loop whose body failed is over at once
+        return any(k > over.get(owner[a], -1) for a, k in [*uses, *((k, len(self.op)) for k in outputs)])
 
     def _loop(self, number: int) -> Loop:
         loop = self.loops[number]

@@ -1,16 +1,16 @@
 """The meaning of a trace: one NumPy operation for each node. All other ways to run it are measured against this one."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
 from multibody.tracing.emission import Target, fold
 from multibody.tracing.layout import rebuild
-from multibody.tracing.trace import Trace
+from multibody.tracing.trace import Input, Trace
 
 TABLE: dict[str, Callable[..., Any]] = {
     "true": lambda: np.True_,
@@ -57,12 +57,13 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
     >>> evaluate(trace(lambda x: x @ x, [3]), [[1.0, 2.0, 2.0], [0.0, 3.0, 4.0]])
     array([ 9., 25.])
     """
-    arrays, batch = _batched(trace, arguments)
+    arrays = [np.asarray(x, dtype=trace.dtype) for x in arguments]
+    batch = batch_of(trace.inputs, [array.shape for array in arrays])
     rows = [
-        np.moveaxis(array.reshape(*array.shape[: array.ndim - len(given.shape)], math.prod(given.shape)), -1, 0)
-        for array, given in zip(arrays, trace.inputs, strict=True)
+        np.moveaxis(array.reshape(*array.shape[: array.ndim - len(core)], math.prod(core)), -1, 0)
+        for array, (_, core) in zip(arrays, trace.inputs, strict=True)
     ]
-    target = Target("the interpreter", TABLE, trace.dtype.type, lambda i, k: rows[i][k])
+    target = Target("the interpreter", TABLE, trace.dtype.type, lambda i, k: rows[i - trace.first][k])
     with np.errstate(all="ignore"):
         elements = fold(trace, target)
     results = []
@@ -74,21 +75,19 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
     return rebuild(trace.layout, iter(results))
 
 
-def _batched(trace: Trace, arguments: tuple[ArrayLike, ...]) -> tuple[list[NDArray[Any]], tuple[int, ...]]:
-    """The arguments as arrays, and their common batch shape."""
-    if len(arguments) != len(trace.inputs):
-        names = ", ".join(given.name for given in trace.inputs)
-        raise InputError(f"expected {len(trace.inputs)} arguments ({names}), got {len(arguments)}")
-    arrays = [np.asarray(x, dtype=trace.dtype) for x in arguments]
+def batch_of(inputs: Sequence[Input], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The common batch shape of arguments of these shapes."""
+    if len(shapes) != len(inputs):
+        names = ", ".join(name for name, _ in inputs)
+        raise InputError(f"expected {len(inputs)} arguments ({names}), got {len(shapes)}")
     batches = []
-    for array, given in zip(arrays, trace.inputs, strict=True):
-        lead = array.ndim - len(given.shape)
-        if lead < 0 or array.shape[lead:] != given.shape:
-            tail = ", ".join(map(str, given.shape))
-            raise InputError(f"{given.name}: expected an array of shape (..., {tail}), got {array.shape}")
-        batches.append(array.shape[:lead])
+    for shape, (name, core) in zip(shapes, inputs, strict=True):
+        lead = len(shape) - len(core)
+        if lead < 0 or shape[lead:] != core:
+            raise InputError(f"{name}: expected an array of shape (..., {', '.join(map(str, core))}), got {shape}")
+        batches.append(shape[:lead])
     try:
-        return arrays, np.broadcast_shapes(*batches)
+        return np.broadcast_shapes(*batches)
     except ValueError:
-        listed = ", ".join(f"{given.name} {batch}" for given, batch in zip(trace.inputs, batches, strict=True))
+        listed = ", ".join(f"{name} {batch}" for (name, _), batch in zip(inputs, batches, strict=True))
         raise InputError(f"the batch shapes do not broadcast: {listed}") from None

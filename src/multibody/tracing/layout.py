@@ -22,7 +22,7 @@ def flatten(result: Any, take: Callable[[Any], None]) -> Layout:
         return ["value", type(result).__name__, *(flatten(array, take) for array in result._arrays())]
     if isinstance(result, dict):
         if not all(isinstance(key, str) for key in result):
-            raise InputError(f"a traced function may return dicts with string keys, got {list(result)}")
+            raise InputError(f"expected dicts with string keys, got {list(result)}")
         return ["dict", *([key, flatten(value, take)] for key, value in result.items())]
     if isinstance(result, tuple | list):
         return ["tuple" if isinstance(result, tuple) else "list", *(flatten(part, take) for part in result)]

@@ -35,8 +35,8 @@ def inverse(A: TracedArray) -> TracedArray:
     """A^-1."""
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
         raise refuse(f"np.linalg.inv of shape {A.shape}: expected (..., n, n)")
-    one: Any = np.zeros_like(A) + np.eye(A.shape[-1])
-    return solve(A, one)
+    identity: Any = np.zeros_like(A) + np.eye(A.shape[-1])
+    return solve(A, identity)
 
 
 def cholesky(A: TracedArray) -> TracedArray:

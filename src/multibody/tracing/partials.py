@@ -106,10 +106,10 @@ def times(graph: Graph, slope: int, change: int) -> int:
 
     So the branch that np.where does not take may have an infinite slope there, and no NaN comes out of it.
     """
-    found = _guarded(graph, change)
-    if found is None:
+    guarded = _guarded(graph, change)
+    if guarded is None:
         return graph.apply("mul", slope, change)
-    condition, inner = found
+    condition, inner = guarded
     return graph.apply("select", condition, graph.apply("mul", slope, inner), graph.const(0.0))
 
 
@@ -128,9 +128,9 @@ def plus(graph: Graph, a: int, b: int) -> int:
 
 def guard(graph: Graph, condition: int, change: int) -> int:
     """The change where the condition holds, zero elsewhere."""
-    found = _guarded(graph, change)
-    if found is not None:
-        condition, change = graph.apply("and", condition, found[0]), found[1]
+    guarded = _guarded(graph, change)
+    if guarded is not None:
+        condition, change = graph.apply("and", condition, guarded[0]), guarded[1]
     return graph.apply("select", condition, change, graph.const(0.0))
 
 

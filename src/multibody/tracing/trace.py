@@ -1,7 +1,9 @@
 """Running a NumPy function once on traced arrays: what goes in, the graph, what comes out."""
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,8 @@ from multibody.errors import InputError
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten
 from multibody.tracing.traced import TracedArray, is_boolean, nodes, refuse
+
+_open: ContextVar[Graph | None] = ContextVar("multibody_open_graph", default=None)
 
 
 class Input(NamedTuple):
@@ -40,7 +44,7 @@ class Trace(NamedTuple):
 
 
 def float_kind(dtype: DTypeLike) -> np.dtype[Any]:
-    """float64 or float32, as given; all else is refused."""
+    """The dtype, if it is float64 or float32; all else is refused."""
     try:
         kind = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):  # the last from a text with a comma
@@ -66,25 +70,51 @@ def trace(
     """
     kind = float_kind(dtype)
     inputs = tuple(Input(n, shape_of(s)) for n, s in zip(_names(function, shapes, names), shapes, strict=True))
-    graph = Graph()
-    arrays = []
-    for i, given in enumerate(inputs):
-        ids = [graph.leaf("input", i, k) for k in range(int(np.prod(given.shape)))]
-        arrays.append(TracedArray(graph, np.array(ids, dtype=np.int64).reshape(given.shape), kind))
-    found: list[NDArray[Any]] = []
-    layout = flatten(function(*arrays), lambda array: found.append(nodes_of(graph, array)))
-    recorded = Trace(graph, inputs, tuple(found), layout, kind)
+    return record(Graph(kind), function, inputs, kind)
+
+
+def record(
+    graph: Graph, function: Callable[..., Any], inputs: tuple[Input, ...], dtype: np.dtype[Any], first: int = 0
+) -> Trace:
+    """Run a function on leaves of a graph, which is the open one meanwhile.
+
+    Args:
+        graph: empty, or with other nodes already.
+        function: as in `trace`.
+        inputs: its arguments.
+        dtype: of the arrays that it sees.
+        first: the position of the first input among the leaves of the graph.
+    """
+    arrays = [TracedArray(graph, input_nodes(graph, first + i, shape), dtype) for i, (_, shape) in enumerate(inputs)]
+    outputs: list[NDArray[Any]] = []
+    token = _open.set(graph)
+    try:
+        layout = flatten(function(*arrays), lambda array: outputs.append(nodes_of(graph, array)))
+    finally:
+        _open.reset(token)
+    recorded = Trace(graph, inputs, tuple(outputs), layout, dtype, first)
     if graph.loops and graph.escapes(recorded.roots):
         raise refuse("a value from inside a loop is used after it: let the loop carry it")
     return recorded
 
 
+def open_graph() -> Graph | None:
+    """The graph in which the function that runs now, in this thread, is recorded; None when it is not traced."""
+    return _open.get()
+
+
+def input_nodes(graph: Graph, position: int, shape: tuple[int, ...]) -> NDArray[Any]:
+    """The nodes of an input."""
+    ids = [graph.leaf("input", position, k) for k in range(math.prod(shape))]
+    return np.array(ids, dtype=np.int64).reshape(shape)
+
+
 def shape_of(shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of lengths."""
-    given = (shape,) if isinstance(shape, int | np.integer) else shape
-    if not isinstance(given, tuple | list) or not all(isinstance(n, int | np.integer) and n >= 0 for n in given):
+    lengths = (shape,) if isinstance(shape, int | np.integer) else shape
+    if not isinstance(lengths, tuple | list) or not all(isinstance(n, int | np.integer) and n >= 0 for n in lengths):
         raise InputError(f"shape: expected a tuple of lengths such as (7,), got {shape!r}")
-    return tuple(int(n) for n in given)
+    return tuple(int(n) for n in lengths)
 
 
 def _names(function: Callable[..., Any], shapes: Sequence[Any], names: Sequence[str] | None) -> list[str]:

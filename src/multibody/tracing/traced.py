@@ -62,7 +62,7 @@ class TracedArray(NDArrayOperatorsMixin):
     @property
     def float_dtype(self) -> np.dtype[Any]:
         """The dtype of floats that are made from this array."""
-        return np.dtype(np.float64) if self.dtype == BOOL else self.dtype
+        return self.graph.dtype if self.dtype == BOOL else self.dtype
 
     @property
     def T(self) -> "TracedArray":

@@ -219,6 +219,8 @@ class ConstraintSet:
         >>> ConstraintSet(robot.model, [foot]).worst([robot.home(), robot.home()]).row
         'foot.z'
         """
+        if not np.size(q):
+            raise InputError(f"worst: expected at least one configuration, got none, of shape {np.shape(q)}")
         return worst_of(self.error(q), self.row_names)
 
     # ---- as a value --------------------------------------------------------------------------------------------------
@@ -261,7 +263,5 @@ def worst_of(error: NDArray[Any], row_names: Sequence[str]) -> Worst:
     Worst(error=0.3, row='b', sample=(0,))
     """
     size = np.abs(error)
-    if not size.size:
-        raise InputError(f"worst: expected at least one configuration, got none, of shape {error.shape[:-1]}")
     *sample, row = (int(k) for k in np.unravel_index(np.argmax(size), size.shape))
     return Worst(float(size[(*sample, row)]), row_names[row], tuple(sample))

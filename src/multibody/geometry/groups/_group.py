@@ -112,11 +112,11 @@ class Group(ABC):
         1 - B ad + C ad², the sum of the series 1 - ad/2 + ad²/6 - ..., for groups with one angle.
         """
         phi = self._vector(phi)
-        one = eye_like(phi, self.dim)
+        identity = eye_like(phi, self.dim)
         if self.abelian:
-            return np.broadcast_to(one, (*phi.shape[:-1], self.dim, self.dim))
+            return np.broadcast_to(identity, (*phi.shape[:-1], self.dim, self.dim))
         ad, x, a, b = self._coefficients(phi)
-        return one - b * ad + k.c(x, a) * np.matmul(ad, ad)
+        return identity - b * ad + k.c(x, a) * np.matmul(ad, ad)
 
     def S_inverse(self, phi: ArrayLike) -> NDArray[Any]:
         """(..., m, m): φ' = S(φ)^-1 v, which is 1 + ad/2 + D ad² for groups with one angle.
@@ -125,12 +125,12 @@ class Group(ABC):
             SingularityError: at a whole turn, where S cannot be inverted.
         """
         phi = self._vector(phi)
-        one = eye_like(phi, self.dim)
+        identity = eye_like(phi, self.dim)
         if self.abelian:
-            return np.broadcast_to(one, (*phi.shape[:-1], self.dim, self.dim))
+            return np.broadcast_to(identity, (*phi.shape[:-1], self.dim, self.dim))
         self._refuse_whole_turns(phi)
         ad, x, a, b = self._coefficients(phi)
-        return one + ad / 2 + k.d(x, a, b) * np.matmul(ad, ad)
+        return identity + ad / 2 + k.d(x, a, b) * np.matmul(ad, ad)
 
     def C(self, M: ArrayLike, v: ArrayLike) -> NDArray[Any]:
         """(..., m, m): the Coriolis matrix of a body with inertia M, ad_swapped(M v).

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import eye_like, matrix, transpose, vector
 from multibody.geometry._public import public_methods
+from multibody.geometry._value import own
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
@@ -44,7 +45,7 @@ class SO2(Group):
         return vector(np.arctan2(g[..., 1, 0], g[..., 0, 0]))
 
     def inverse(self, g: ArrayLike) -> NDArray[Any]:
-        return transpose(self._element(g))
+        return own(transpose(self._element(g)))
 
     def Ad(self, g: ArrayLike) -> NDArray[Any]:
         g = self._element(g)

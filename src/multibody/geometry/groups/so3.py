@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.geometry import operators, so3
 from multibody.geometry._arrays import transpose
 from multibody.geometry._public import public_methods
+from multibody.geometry._value import own
 from multibody.geometry.groups._group import Group
 from multibody.geometry.pose import Pose
 from multibody.geometry.rotation import Rotation
@@ -40,7 +41,7 @@ class SO3(Group):
         return so3.log(g)
 
     def inverse(self, g: ArrayLike) -> NDArray[Any]:
-        return transpose(self._element(g))
+        return own(transpose(self._element(g)))
 
     def Ad(self, g: ArrayLike) -> NDArray[Any]:
         return self._element(g) + 0.0

@@ -28,7 +28,7 @@ class Kind(ABC):
     nv: ClassVar[int]
     """The number of velocities."""
     units: ClassVar[tuple[str, ...]]
-    """Of each coordinate: "rad", "m", or "" for the numbers of a quaternion."""
+    """The unit of each coordinate: "rad", "m", or "" for the numbers of a quaternion."""
     rates: ClassVar[tuple[str, ...]]
     """The same of each velocity, without the "per second"."""
     quaternion: ClassVar[slice | None] = None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry import Pose
+from multibody.geometry.groups import SO2, Group
 from multibody.model.joints._axes import Axis, along, rotation_about, unit_axis, unturned
 from multibody.model.joints._kind import Kind
 from multibody.model.subspace import Subspace
@@ -50,3 +51,18 @@ class Screw(Kind):
 
     def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
         return q1 - q0
+
+
+class Hinge(Screw):
+    """The abstract base of joints that turn about an axis; the coordinate is the angle."""
+
+    units = ("rad",)
+    rates = ("rad",)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        return (SO2(),)
+
+    @property
+    def screw(self) -> tuple[float, float]:
+        return 0.0, 1.0

@@ -40,7 +40,7 @@ class TurningPlane(Kind):
         return block_matrix([[R, 0], [0, np.broadcast_to(eye_like(q, 1), (*q.shape[:-1], 1, 1))]])
 
     def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
-        """On the group: along a circle where the child turns.  [From 59]"""
+        """The configuration after a step on the group: along a circle where the child turns.  [From 59]"""
         n = self.nq - 1
         step = self.group.exp(dv)[..., :n, -1]
         position = q[..., :n] + matvec(self._translation_rate(q), step)

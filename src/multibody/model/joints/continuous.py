@@ -6,27 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.geometry.groups import SO2, Group
-from multibody.model.joints._screw import Screw
+from multibody.model.joints._screw import Hinge
 
 
 @dataclass(frozen=True, init=False)
-class Continuous(Screw):
+class Continuous(Hinge):
     """Rotation about a fixed axis, on the circle: angles that differ by whole turns are the same place.
 
     The coordinate is the angle; `difference` goes the shortest way round.  [From Table 1]
     """
-
-    units = ("rad",)
-    rates = ("rad",)
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        return (SO2(),)
-
-    @property
-    def screw(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
         """The shortest way, in (-π, π]."""

@@ -34,11 +34,11 @@ class Universal(Kind):
     held_by_parent = (0,)
 
     def __init__(self, first: str | Sequence[float] = "x", second: str | Sequence[float] = "y") -> None:
-        one, two = unit_axis(first, "first axis"), unit_axis(second, "second axis")
-        if np.linalg.norm(np.cross(one, two)) < 1e-9:
+        n1, n2 = unit_axis(first, "first axis"), unit_axis(second, "second axis")
+        if np.linalg.norm(np.cross(n1, n2)) < 1e-9:
             raise InputError(f"universal joint: expected two axes that are not parallel, got {first!r} and {second!r}")
-        object.__setattr__(self, "first", one)
-        object.__setattr__(self, "second", two)
+        object.__setattr__(self, "first", n1)
+        object.__setattr__(self, "second", n2)
 
     @property
     def groups(self) -> tuple[Group, ...]:

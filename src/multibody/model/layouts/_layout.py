@@ -118,13 +118,13 @@ class Layout(ABC):
             floating: those of them that float.
         """
         table = {joint.name: joint for joint in ours}
-        found = {name: table[name] for name in names if name in table}
-        here = [joint for joint in ours if joint.name not in found]
-        there = [name for name in names if name not in found]
+        pairs = {name: table[name] for name in names if name in table}
+        here = [joint for joint in ours if joint.name not in pairs]
+        there = [name for name in names if name not in pairs]
         bases = [joint for joint in here if isinstance(joint.kind, Floating)]
         far = [name for name in there if name in floating]
         if len(bases) == len(far) == 1:
-            found[far[0]] = bases[0]
+            pairs[far[0]] = bases[0]
             here.remove(bases[0])
             there.remove(far[0])
         if here or there:
@@ -132,7 +132,7 @@ class Layout(ABC):
                 f"{self.model.name}: the joints differ from those of {self.peer_name}: only ours are "
                 f"{_listed([joint.name for joint in here])}; only those of {self.peer_name} are {_listed(there)}"
             )
-        return found
+        return pairs
 
     def _differ(self, joint: Joint, peer: str) -> InputError:
         return InputError(
@@ -144,9 +144,9 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _put(parts: Sequence[NDArray[Any]], *given: NDArray[Any]) -> NDArray[Any]:
-    """The parts one after the other, in the batch shape of what was given."""
-    batch = np.broadcast_shapes(*(x.shape[:-1] for x in given))
+def _put(parts: Sequence[NDArray[Any]], *numbers: NDArray[Any]) -> NDArray[Any]:
+    """The parts one after the other, in the common batch shape of the numbers."""
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in numbers))
     if not parts:
         return np.zeros((*batch, 0))
     return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)

@@ -79,7 +79,7 @@ class PinocchioLayout(Layout):
 
     def _pair(self, ours: Sequence[Joint], peer: Any) -> list[Part]:
         order = [joint.name for joint in ours]
-        theirs = {joint.name: joint for found in _joints(peer) for joint in _split(found, order)}
+        theirs = {joint.name: joint for their in _joints(peer) for joint in _split(their, order)}
         free = [name for name, joint in theirs.items() if joint.kind == "FreeFlyer"]
         pairs = self._matched(ours, list(theirs), free)
         return [self._part(joint, theirs[name]) for name, joint in pairs.items()]
@@ -99,13 +99,13 @@ class PinocchioLayout(Layout):
 
 def _joints(peer: Any) -> list[_Theirs]:
     """The joints with coordinates of their own; the universe comes first."""
-    found = []
+    theirs = []
     for name, joint in list(zip(peer.names, peer.joints, strict=True))[1:]:
         if joint.nv:
             q, v = _after(joint.idx_q, joint.nq), _after(joint.idx_v, joint.nv)
             inner = [stage.shortname() for stage in joint.extract().joints] if _kind(joint) == "Composite" else []
-            found.append(_Theirs(name, _kind(joint), q, v, tuple(x.removeprefix("JointModel") for x in inner)))
-    return found
+            theirs.append(_Theirs(name, _kind(joint), q, v, tuple(x.removeprefix("JointModel") for x in inner)))
+    return theirs
 
 
 def _kind(joint: Any) -> str:

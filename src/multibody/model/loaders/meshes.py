@@ -25,7 +25,7 @@ class Meshes:
         self._directory = None if directory is None else os.path.abspath(directory)
         self._roots = [os.path.abspath(_directory(root)) for root in roots]
         self._trust = trust_paths
-        self._found: dict[str, Path | None] = {}
+        self._paths: dict[str, Path | None] = {}
         self._packages: dict[str, list[str]] = {}
         self._real: dict[str, str] = {}
 
@@ -35,12 +35,12 @@ class Meshes:
         Raises:
             InputError: when the URI leads out of the directories that it may use, or an STL file is not what it says.
         """
-        if uri not in self._found:
+        if uri not in self._paths:
             path = self._search(uri)
             if path is not None and path.lower().endswith(".stl"):
                 check_stl(path)
-            self._found[uri] = None if path is None else Path(path)
-        return self._found[uri]
+            self._paths[uri] = None if path is None else Path(path)
+        return self._paths[uri]
 
     def _search(self, uri: str) -> str | None:
         bases, rest = self._split(uri)
@@ -104,7 +104,7 @@ class Meshes:
                 yield place
 
     def _realpath(self, path: str) -> str:
-        """With links followed, in two steps: most files of a robot share a directory."""
+        """The path with links followed, in two steps: most files of a robot share a directory."""
         directory, name = os.path.split(path)
         if directory not in self._real:
             self._real[directory] = os.path.realpath(directory)

@@ -99,7 +99,7 @@ def read(
     for message in said:
         notes.warn("mujoco", f"MuJoCo says: {' '.join(message.split())}")
     builder = _built(m, spec, text, notes, files, Poses(snap))
-    for diagnostic in notes.found:
+    for diagnostic in notes.diagnostics:
         if strict and diagnostic.level == "warning":
             raise RobotFileError(
                 diagnostic.message, file=diagnostic.file, line=diagnostic.line, element=diagnostic.element
@@ -169,9 +169,9 @@ def _check(m: Any, notes: Notes) -> None:
             bad = np.argwhere(~fits(numbers))
             if len(bad):
                 k = int(bad[0, 0])
-                given = " ".join(f"{x:g}" for x in np.atleast_1d(numbers[k]))
+                values = " ".join(f"{x:g}" for x in np.atleast_1d(numbers[k]))
                 place = ("joints", int(m.dof_jntid[k])) if kind == "dofs" else (kind, k)
-                raise notes.error(f"{name}: expected {expected}, got {given}", *place)
+                raise notes.error(f"{name}: expected {expected}, got {values}", *place)
 
 
 def _mujocos(error: Exception, text: Text) -> RobotFileError:

@@ -26,14 +26,14 @@ class Names:
 
 
 def body_names(m: Any) -> tuple[str, ...]:
-    """Of all bodies, the world first; those without a name are body1, body2, ..."""
+    """The names of all bodies, the world first; those without a name are body1, body2, ..."""
     own = [m.body(k).name for k in range(m.nbody)]
     names = Names(own)
     return tuple(name or names.new(f"body{k}") for k, name in enumerate(own))
 
 
 def joint_names(m: Any) -> tuple[str, ...]:
-    """Of all joints; those without a name are called by their body and type, such as thigh_hinge."""
+    """The names of all joints; those without a name are called by their body and type, such as thigh_hinge."""
     own = [m.joint(k).name for k in range(m.njnt)]
     names, bodies = Names(own), body_names(m)
     return tuple(name or names.new(f"{bodies[m.jnt_bodyid[k]]}_{JOINTS[m.jnt_type[k]]}") for k, name in enumerate(own))

@@ -44,21 +44,21 @@ class Notes:
     """Collects diagnostics, with their places."""
 
     def __init__(self, text: Text, spec: Any) -> None:
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self._text, self._spec = text, spec
         self._lines: dict[str, dict[int, int]] = {}
 
     def place(self, kind: str, k: int) -> Place:
         """Where the k-th of the compiled "bodies", "joints", "geoms", "actuators" or "equalities" is from."""
         if kind not in self._lines and not self._text.models:
-            found = ((item.id, _LINE.search(item.info)) for item in getattr(self._spec, kind))
-            self._lines[kind] = {number: int(match[1]) for number, match in found if match}
+            lines = ((item.id, _LINE.search(item.info)) for item in getattr(self._spec, kind))
+            self._lines[kind] = {number: int(match[1]) for number, match in lines if match}
         return self._text.place(self._lines.get(kind, {}).get(k, 0))
 
     def note(self, code: str, message: str, place: Place | None = None, *, level: str = "note") -> None:
         """Keep a diagnostic."""
         at = place or self._text.place(0)
-        self.found.append(Diagnostic(level, code, message, at.file, at.line, at.element))
+        self.diagnostics.append(Diagnostic(level, code, message, at.file, at.line, at.element))
 
     def warn(self, code: str, message: str, place: Place | None = None) -> None:
         """Keep a diagnostic of what changes how the robot moves."""

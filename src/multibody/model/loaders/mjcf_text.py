@@ -93,17 +93,17 @@ class _Reader:
         name = document.text(element, "file")
         for uri in (name, os.path.join(folder, name)):  # MuJoCo looks beside the model first
             try:
-                found = self.meshes.find(uri)
+                file = self.meshes.find(uri)
             except InputError as error:
                 raise document.error(element, str(error)) from None
-            if found is not None:
+            if file is not None:
                 break
         else:
             raise document.error(element, f"the file {name!r} is not found")
-        path = os.path.realpath(found)
+        path = os.path.realpath(file)
         if path in self._opened:
             raise document.error(element, f"the file {name!r} is included twice, which MuJoCo does not allow")
-        return parse(from_path(found)), os.path.dirname(uri), path
+        return parse(from_path(file)), os.path.dirname(uri), path
 
     def _model(self, document: Document, element: Element, folder: str) -> str:
         """Keep the text of a model to attach, and give it a name."""

@@ -19,7 +19,7 @@ class Source:
     file: str
     """For messages."""
     directory: Path | None
-    """Of the file; None when there is no file on disk."""
+    """The directory of the file; None when there is no file on disk."""
     decoded: bool = False
     """Whether the text was given as characters: it is UTF-8 then, whatever it says of itself."""
 

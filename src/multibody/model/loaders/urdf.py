@@ -45,14 +45,14 @@ def read(document: Document, *, meshes: Meshes, coupled: bool = True, snap: floa
     for element in root:
         if "xacro" in element.tag:
             raise document.error(element, "expected a URDF file, got one with macros: expand it with xacro first")
-    found = document.parts(root, many=("link", "joint", "material"), ignored=EXTENSIONS)
+    parts = document.parts(root, many=("link", "joint", "material"), ignored=EXTENSIONS)
     origins = Origins(document, snap)
     shapes = ShapeReader(document, origins, meshes)
-    for element in found.get("material", ()):
+    for element in parts.get("material", ()):
         shapes.define(element)
-    links = [_link(document, element, origins, shapes) for element in found.get("link", ())]
+    links = [_link(document, element, origins, shapes) for element in parts.get("link", ())]
     joints: list[Joint] = []
-    for element in found.get("joint", ()):
+    for element in parts.get("joint", ()):
         new = list(read_joint(document, element, origins, coupled=coupled))
         for extra in new[1:]:
             document.places["link", extra.parent or ""] = document.places["joint", extra.name] = element
@@ -73,10 +73,10 @@ def read(document: Document, *, meshes: Meshes, coupled: bool = True, snap: floa
 def _link(document: Document, element: Element, origins: Origins, shapes: ShapeReader) -> Link:
     document.attributes(element, "name")
     name = document.name(element, "link")
-    found = document.parts(element, one=("inertial",), many=("visual", "collision"), ignored=("contact", "sensor"))
-    inertia = read_inertia(document, found["inertial"][0], origins) if "inertial" in found else None
-    visuals = tuple([shapes.visual(visual) for visual in found.get("visual", ())])
-    collisions = tuple([shapes.collision(collision) for collision in found.get("collision", ())])
+    parts = document.parts(element, single=("inertial",), many=("visual", "collision"), ignored=("contact", "sensor"))
+    inertia = read_inertia(document, parts["inertial"][0], origins) if "inertial" in parts else None
+    visuals = tuple([shapes.visual(visual) for visual in parts.get("visual", ())])
+    collisions = tuple([shapes.collision(collision) for collision in parts.get("collision", ())])
     return Link(name, inertia, visuals, collisions)
 
 

@@ -23,11 +23,11 @@ GYRATION = 10.0
 
 def read_inertia(document: Document, inertial: Element, origins: Origins) -> SpatialInertia | None:
     """The inertia of <inertial> in the frame of the link; None when it is zero."""
-    found = document.parts(inertial, one=("origin", "mass", "inertia"))
+    parts = document.parts(inertial, single=("origin", "mass", "inertia"))
     for name in ("mass", "inertia"):
-        if name not in found:
+        if name not in parts:
             raise document.error(inertial, f"expected the element <{name}>, got none")
-    mass_element, inertia = found["mass"][0], found["inertia"][0]
+    mass_element, inertia = parts["mass"][0], parts["inertia"][0]
     document.attributes(mass_element, "value")
     mass = document.number(mass_element, "value")
     if mass < 0:
@@ -37,8 +37,8 @@ def read_inertia(document: Document, inertial: Element, origins: Origins) -> Spa
     moments = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     if mass == 0 and not moments.any():
         return None
-    pose = origins.pose(found.get("origin"))
-    if "rpy" in (found["origin"][0].attrib if "origin" in found else ()):
+    pose = origins.pose(parts.get("origin"))
+    if "rpy" in (parts["origin"][0].attrib if "origin" in parts else ()):
         R = pose.rotation.matrix
         with np.errstate(all="ignore"):
             moments = R @ moments @ R.T

@@ -24,19 +24,19 @@ def read_joint(document: Document, element: Element, origins: Origins, *, couple
     type_ = document.text(element, "type")
     if type_ not in TYPES:
         raise document.error(element, f"type: expected one of {', '.join(TYPES)}, got {type_!r}")
-    found = document.parts(
+    parts = document.parts(
         element,
-        one=("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+        single=("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
         ignored=("safety_controller", "calibration"),
     )
-    parent, child = (_link(document, element, found, role) for role in ("parent", "child"))
-    if "origin" not in found:
+    parent, child = (_link(document, element, parts, role) for role in ("parent", "child"))
+    if "origin" not in parts:
         document.note(element, "assumed", "without <origin> the joint is where the parent's frame is")
-    placement = origins.pose(found.get("origin"))
-    kind, turn = _kind(document, element, type_, found, origins)
-    limits = _limits(document, element, kind, found)
-    passive = _passive(document, kind, found)
-    mimic = _mimic(document, kind, found, coupled=coupled)
+    placement = origins.pose(parts.get("origin"))
+    kind, turn = _kind(document, element, type_, parts, origins)
+    limits = _limits(document, element, kind, parts)
+    passive = _passive(document, kind, parts)
+    mimic = _mimic(document, kind, parts, coupled=coupled)
     if turn is None:
         yield Joint(name, kind, parent, child, placement, limits, passive, mimic)
         return
@@ -47,25 +47,25 @@ def read_joint(document: Document, element: Element, origins: Origins, *, couple
     yield Joint(f"{plane}_to_{child}", Fixed(), plane, child, turn.inverse())
 
 
-def _link(document: Document, joint: Element, found: dict[str, list[Element]], role: str) -> str:
-    if role not in found:
+def _link(document: Document, joint: Element, parts: dict[str, list[Element]], role: str) -> str:
+    if role not in parts:
         raise document.error(joint, f"expected the element <{role}>, got none")
-    document.attributes(found[role][0], "link")
-    return document.text(found[role][0], "link")
+    document.attributes(parts[role][0], "link")
+    return document.text(parts[role][0], "link")
 
 
 def _kind(
-    document: Document, joint: Element, type_: str, found: dict[str, list[Element]], origins: Origins
+    document: Document, joint: Element, type_: str, parts: dict[str, list[Element]], origins: Origins
 ) -> tuple[Kind, Pose | None]:
     """The kind of motion, and the rotation to a frame in which a plane's normal is z, where it is another axis."""
     if type_ in ("fixed", "floating"):
-        if "axis" in found:
-            document.note(found["axis"][0], "ignored", f"a {type_} joint has no axis")
+        if "axis" in parts:
+            document.note(parts["axis"][0], "ignored", f"a {type_} joint has no axis")
         return (Fixed() if type_ == "fixed" else Floating()), None
     axis: tuple[float, ...] = (1.0, 0.0, 0.0)
-    if "axis" in found:
-        document.attributes(found["axis"][0], "xyz")
-        axis = origins.axis(found["axis"][0])
+    if "axis" in parts:
+        document.attributes(parts["axis"][0], "xyz")
+        axis = origins.axis(parts["axis"][0])
     else:
         document.warn(joint, "assumed", "without <axis> the axis is x, the format says")
     if type_ == "planar":
@@ -94,13 +94,13 @@ def _turn_to(document: Document, joint: Element, normal: tuple[float, ...]) -> P
     return Pose._trusted(Rotation._trusted(matrix), np.zeros(3))
 
 
-def _limits(document: Document, joint: Element, kind: Kind, found: dict[str, list[Element]]) -> Limits:
+def _limits(document: Document, joint: Element, kind: Kind, parts: dict[str, list[Element]]) -> Limits:
     single = isinstance(kind, Revolute | Prismatic)
-    if "limit" not in found:
+    if "limit" not in parts:
         if single:
             document.warn(joint, "assumed", f"a {kind.name} joint needs a <limit>: without one it has no limits")
         return Limits()
-    element = found["limit"][0]
+    element = parts["limit"][0]
     if kind.nv != 1:
         document.note(element, "ignored", f"a {kind.name} joint has no <limit>")
         return Limits()
@@ -132,10 +132,10 @@ def _limits(document: Document, joint: Element, kind: Kind, found: dict[str, lis
     return Limits(lower, upper, **bounds)
 
 
-def _passive(document: Document, kind: Kind, found: dict[str, list[Element]]) -> Passive:
-    if "dynamics" not in found:
+def _passive(document: Document, kind: Kind, parts: dict[str, list[Element]]) -> Passive:
+    if "dynamics" not in parts:
         return Passive()
-    element = found["dynamics"][0]
+    element = parts["dynamics"][0]
     if kind.nv == 0:
         document.note(element, "ignored", "a fixed joint has no <dynamics>")
         return Passive()
@@ -147,10 +147,10 @@ def _passive(document: Document, kind: Kind, found: dict[str, list[Element]]) ->
     return Passive(damping, friction)
 
 
-def _mimic(document: Document, kind: Kind, found: dict[str, list[Element]], *, coupled: bool) -> Mimic | None:
-    if "mimic" not in found:
+def _mimic(document: Document, kind: Kind, parts: dict[str, list[Element]], *, coupled: bool) -> Mimic | None:
+    if "mimic" not in parts:
         return None
-    element = found["mimic"][0]
+    element = parts["mimic"][0]
     document.attributes(element, "joint", "multiplier", "offset")
     leader = document.text(element, "joint")
     ratio, offset = document.number(element, "multiplier", 1.0), document.number(element, "offset", 0.0)

@@ -41,21 +41,21 @@ class ShapeReader:
 
     def visual(self, element: Element) -> Geometry:
         """A shape to be seen."""
-        found = self._document.parts(element, one=("origin", "geometry", "material"))
-        material = self._look(found["material"][0]) if "material" in found else Material()
-        return self._geometry(element, found, material)
+        parts = self._document.parts(element, single=("origin", "geometry", "material"))
+        material = self._look(parts["material"][0]) if "material" in parts else Material()
+        return self._geometry(element, parts, material)
 
     def collision(self, element: Element) -> Geometry:
         """A shape to collide with."""
-        found = self._document.parts(element, one=("origin", "geometry"), ignored=("material", "verbose"))
-        return self._geometry(element, found, Material())
+        parts = self._document.parts(element, single=("origin", "geometry"), ignored=("material", "verbose"))
+        return self._geometry(element, parts, Material())
 
-    def _geometry(self, element: Element, found: dict[str, list[Element]], material: Material) -> Geometry:
+    def _geometry(self, element: Element, parts: dict[str, list[Element]], material: Material) -> Geometry:
         self._document.attributes(element, "name")
-        if "geometry" not in found:
+        if "geometry" not in parts:
             raise self._document.error(element, "expected the element <geometry>, got none")
-        shape = self._shape(found["geometry"][0])
-        pose = self._origins.pose(found.get("origin"))
+        shape = self._shape(parts["geometry"][0])
+        pose = self._origins.pose(parts.get("origin"))
         return Geometry(shape, pose, element.get("name") or "", material.color, material.texture)
 
     def _shape(self, geometry: Element) -> Shape:
@@ -115,19 +115,19 @@ class ShapeReader:
     def _material(self, element: Element) -> Material | None:
         document = self._document
         document.attributes(element, "name")
-        found = document.parts(element, one=("color", "texture"))
+        parts = document.parts(element, single=("color", "texture"))
         color: Color | None = None
         texture: str | None = None
-        if "color" in found:
-            at = found["color"][0]
+        if "color" in parts:
+            at = parts["color"][0]
             document.attributes(at, "rgba")
             r, g, b, a = document.vector(at, "rgba", 4)
             color = (r, g, b, a)
             if not all(0 <= x <= 1 for x in color):
                 document.warn(at, "units", f"rgba: expected numbers from 0 to 1, got {at.get('rgba')!r}")
-        if "texture" in found:
-            texture = self._texture(found["texture"][0])
-        return Material(color, texture) if found else None
+        if "texture" in parts:
+            texture = self._texture(parts["texture"][0])
+        return Material(color, texture) if parts else None
 
     def _texture(self, element: Element) -> str | None:
         self._document.attributes(element, "filename")

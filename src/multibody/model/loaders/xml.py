@@ -136,26 +136,26 @@ class Document:
         self,
         element: Element,
         *,
-        one: Collection[str] = (),
+        single: Collection[str] = (),
         many: Collection[str] = (),
         ignored: Collection[str] = (),
     ) -> dict[str, list[Element]]:
         """The children by their tags; what is ignored is noted, what is unknown or stands there twice is warned of."""
-        found: dict[str, list[Element]] = {}
+        parts: dict[str, list[Element]] = {}
         for child in element:
             name = child.tag
             if name in many:
-                found.setdefault(name, []).append(child)
-            elif name in one:
-                if name in found:
+                parts.setdefault(name, []).append(child)
+            elif name in single:
+                if name in parts:
                     self.warn(child, "ignored", f"a second <{name}> is ignored: the format has one")
                 else:
-                    found[name] = [child]
+                    parts[name] = [child]
             elif name in ignored:
                 self.note(child, "ignored", f"<{name}> is ignored: it is no part of the model")
             else:
                 self.warn(child, "ignored", f"<{name}> is ignored: <{element.tag}> has no such element")
-        return found
+        return parts
 
     def attributes(self, element: Element, *known: str) -> None:
         """Warn of attributes that the format does not have."""

@@ -23,14 +23,14 @@ GLASS: Color = (0.20, 0.21, 0.24, 0.3)
 
 
 def positive(what: str, numbers: Sequence[float] | float, count: int = 1) -> tuple[float, ...]:
-    """As many numbers as asked for, all finite and above zero."""
+    """The numbers, if they are as many as asked for, finite and above zero."""
     try:
-        given = tuple(float(x) for x in np.atleast_1d(np.asarray(numbers, dtype=float)).tolist())
+        values = tuple(float(x) for x in np.atleast_1d(np.asarray(numbers, dtype=float)).tolist())
     except (TypeError, ValueError):
-        given = ()
-    if len(given) != count or not all(math.isfinite(x) and x > 0 for x in given):
+        values = ()
+    if len(values) != count or not all(math.isfinite(x) and x > 0 for x in values):
         raise InputError(f"{what}: expected {count} positive finite number{'s' * (count > 1)}, got {numbers!r}")
-    return given
+    return values
 
 
 def segment(start: ArrayLike, end: ArrayLike) -> tuple[Pose, float]:

@@ -47,7 +47,7 @@ def _body(
 def _helical(
     mass: float = 6.0, size: Size = SIZE, com: Sequence[float] = (0.0, 0.0, 0.0), pitch: float = 0.05
 ) -> Builder:
-    """On a screw along z with a pitch in m/rad."""
+    """A body on a screw along z with a pitch in m/rad."""
     return _body("free-body-helical", [("screw", Helical("z", pitch=pitch))], mass, size, com)
 
 

@@ -18,7 +18,7 @@ SOURCE = (
 )
 
 MASS, HEIGHT = 73.0, 1.741
-"""Of the mean man in the table, in kg and m."""
+"""The mass and the height of the mean man in the table, in kg and m."""
 
 
 class Segment(NamedTuple):
@@ -168,7 +168,7 @@ class _Figure:
             parent, placement = link, None
 
     def _inertia(self, segment: Segment, *, top: float = 0.0, share: float = 1.0) -> SpatialInertia:
-        """Of a share of an upright segment whose upper end is on the z axis."""
+        """The inertia of a share of an upright segment whose upper end is on the z axis."""
         com = self._place(0.0, 0.0, top - segment.com * segment.length)
         return solid(share * segment.mass * self.mass, com, self._moments(segment, share))
 

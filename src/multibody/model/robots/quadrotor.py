@@ -48,7 +48,7 @@ class Rotor:
 
     @property
     def max_thrust(self) -> float:
-        """In N."""
+        """The thrust at full speed, in N."""
         return self.thrust_constant * self.max_speed**2
 
 

@@ -11,7 +11,7 @@ from multibody.model.layouts._layout import Layout
 from multibody.model.model import Model
 
 STEP = 1e-3
-"""Of differences of order four: what they leave out and what they round are both about 1e-13."""
+"""The step of differences of order four: their truncation and their rounding errors are both about 1e-13."""
 
 
 def derivatives_from(

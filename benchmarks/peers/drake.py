@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.cli._peers.peer import Call, Library
 from multibody.errors import InputError
 from multibody.model import joints
 from multibody.model.joint import Joint
 from multibody.model.layouts._layout import Layout
 from multibody.model.layouts._parts import Part, Turned
+from peers.peer import Call, Library
 
 
 class Drake(Library):
@@ -73,10 +73,10 @@ class Drake(Library):
             "mass_matrix": mass_matrix,
         }
 
-    def _array(self, name: str, found: Any) -> NDArray[Any]:
+    def _array(self, name: str, result: Any) -> NDArray[Any]:
         if name == "pose":
-            return found.GetAsMatrix4()
-        array = super()._array(name, found)
+            return result.GetAsMatrix4()
+        array = super()._array(name, result)
         return array[[3, 4, 5, 0, 1, 2]] if name == "jacobian" else array
 
     def _plant(self, tree: Any, transform: Any) -> tuple[Any, Any]:

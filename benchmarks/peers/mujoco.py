@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.cli._peers.peer import Call, Library
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.model import joints
 from multibody.model.layouts import MujocoLayout
 from multibody.model.tree import Body
+from peers.peer import Call, Library
 
 _Axial = joints.Revolute | joints.Continuous | joints.Prismatic
 
@@ -66,11 +66,11 @@ class Mujoco(Library):
             "mass_matrix": mass_matrix,
         }
 
-    def _array(self, name: str, found: Any) -> NDArray[Any]:
+    def _array(self, name: str, result: Any) -> NDArray[Any]:
         if name != "pose":
-            return super()._array(name, found)
+            return super()._array(name, result)
         H = np.eye(4)
-        H[:3, :3], H[:3, 3] = found[0].reshape(3, 3), found[1]
+        H[:3, :3], H[:3, 3] = result[0].reshape(3, 3), result[1]
         return H
 
     def _compiled(self, mj: Any) -> Any:
@@ -104,15 +104,15 @@ class Mujoco(Library):
         for i, parent, _ in self.model.tree.outward():
             children.setdefault(parent, []).append(i)
         waiting: dict[int, list[Body]] = {}
-        found: dict[int, list[Body]] = {}
+        chains: dict[int, list[Body]] = {}
         for i, parent, body in self.model.tree.outward():
             chain = [*waiting.get(parent, []), body]
             empty = not body.inertia.mass and not np.any(body.inertia.inertia)
             if empty and len(children.get(i, [])) == 1:
                 waiting[i] = chain
             else:
-                found[i] = chain
-        return found
+                chains[i] = chain
+        return chains
 
     def _body(self, mj: Any, made: dict[int, Any], body: Body, chain: list[Body]) -> Any:
         """A body with the joints of a chain. Frames: P the body before the chain, j a body of it, i its last."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.cli._peers.derivatives import derivatives_from
 from multibody.errors import InputError
 from multibody.model import joints
 from multibody.model.layouts._layout import Layout
 from multibody.model.model import Model
+from peers.derivatives import derivatives_from
 
 Call = Callable[[], Any]
 
@@ -78,16 +78,16 @@ class Library(Peer):
         for joint in model.joints:
             if joint.mimic is not None:
                 raise InputError(f"is given no coupled joints, such as {joint.name!r}")
-        super().__init__(model, frame, state, names)
+        super().__init__(model.tree, frame, state, names)
 
     def _unknown(self, kind: joints.Kind) -> InputError:
-        return InputError(f"has no {kind.name} joint that this command knows")
+        return InputError(f"has no {kind.name} joint that this benchmark knows")
 
     def _as_ours(self, name: str) -> Any:
-        found = self.calls[name]()
+        result = self.calls[name]()
         if name == "inverse_dynamics_derivatives":
             tau = np.array(self.calls["inverse_dynamics"]())
-            return derivatives_from(self.layout, (self.q, self.v, self.a), tau, [np.array(x) for x in found])
+            return derivatives_from(self.layout, (self.q, self.v, self.a), tau, [np.array(x) for x in result])
         peer_q, peer_v = self.layout.q_to(self.q), self.layout.v_to(self.q, self.v)
         T = self.layout.v_to(self.q, np.eye(self.model.nv)).T
         same: dict[str, Callable[[Any], Any]] = {
@@ -97,12 +97,12 @@ class Library(Peer):
             "jacobian": lambda J: J @ T,
             "pose": lambda H: H,
         }
-        return same[name](self._array(name, found))
+        return same[name](self._array(name, result))
 
-    def _array(self, name: str, found: Any) -> NDArray[Any]:
+    def _array(self, name: str, result: Any) -> NDArray[Any]:
         """What an evaluation returns as an array, linear parts first; outside of what is timed."""
         del name
-        return np.array(found)
+        return np.array(result)
 
 
 def _arrays(result: Any) -> tuple[Any, ...]:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.cli._peers.peer import Call, Library
 from multibody.model import joints
 from multibody.model.layouts import PinocchioLayout
+from peers.peer import Call, Library
 
 
 class Pinocchio(Library):
@@ -56,8 +56,8 @@ class Pinocchio(Library):
             )
         return calls
 
-    def _array(self, name: str, found: Any) -> NDArray[Any]:
-        return found.homogeneous if name == "pose" else super()._array(name, found)
+    def _array(self, name: str, result: Any) -> NDArray[Any]:
+        return result.homogeneous if name == "pose" else super()._array(name, result)
 
     def _joint(self, pin: Any, kind: joints.Kind) -> Any:
         if isinstance(kind, joints.Revolute | joints.Continuous):

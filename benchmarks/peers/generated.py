@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.cli._peers.peer import Call, Peer
 from multibody.robot.requests import TABLE, Request
 from multibody.tracing.trace import Trace, trace
+from peers.peer import Call, Peer
 
 ARITHMETIC: dict[str, Any] = {
     "neg": lambda a: -a,
@@ -47,11 +47,11 @@ class Generated(Peer):
         """A call that evaluates a trace, and returns what it returns."""
 
     def _as_ours(self, name: str) -> Any:
-        found = self.calls[name]()
+        result = self.calls[name]()
         if name != "pose":
-            return found
+            return result
         H = np.eye(4)
-        H[:3, :3], H[:3, 3] = found
+        H[:3, :3], H[:3, 3] = result
         return H
 
 
