@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from multibody.algorithms.least_norm import judged_in
 from multibody.algorithms.pivots import pivots
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
@@ -88,15 +89,15 @@ def in_double(compute: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[...
     """A function that computes with numbers in double precision, as those of the model have; traced arrays keep theirs.
 
     Numbers of both would give a result of doubles with the rounding errors of singles, which no threshold expects: rows
-    that cannot move anything would hold.
+    that cannot move anything would hold. Ranks are judged as kernels of the dtype judge them.
     """
-    del dtype
 
     @wraps(compute)
     def call(*args: Any) -> Any:
         if any(is_traced(x) for x in args):
             return compute(*args)
-        return compute(*(np.asarray(x, np.float64) for x in args))
+        with judged_in(dtype):
+            return compute(*(np.asarray(x, np.float64) for x in args))
 
     return call
 

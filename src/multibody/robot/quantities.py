@@ -20,6 +20,7 @@ from multibody.algorithms import (
     regressor,
     rnea,
     rnea_derivatives,
+    rows,
 )
 from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
 from multibody.algorithms.constraints import ConstraintSet
@@ -44,13 +45,15 @@ def _relative_jacobian(
     return jacobian.relative_jacobian(tree, frame, reference, q, kind=kind, representation=representation)
 
 
-def _null_space_projector(constraints: ConstraintSet, q: Any) -> Any:
-    return constrained_dynamics.null_space_projector(crba.crba(constraints.tree, q), constraints.jacobian(q))
+def _null_space_projector(tree: Tree, constraints: ConstraintSet, q: Any) -> Any:
+    return constrained_dynamics.null_space_projector(crba.crba(tree, q), rows.jacobian(tree, constraints, q))
 
 
-def _support_consistent_velocity(constraints: ConstraintSet, q: Any, task: Any, wanted: Any, *, rows: int) -> Any:
-    del rows  # the shapes have it
-    return constrained_dynamics.support_consistent_velocity(constraints.jacobian(q), task, wanted)
+def _support_consistent_velocity(
+    tree: Tree, constraints: ConstraintSet, q: Any, task: Any, wanted: Any, *, task_rows: int
+) -> Any:
+    del task_rows  # the shapes have it
+    return constrained_dynamics.support_consistent_velocity(rows.jacobian(tree, constraints, q), task, wanted)
 
 
 REPRESENTATION = ("representation",)
@@ -115,9 +118,9 @@ QUANTITIES: dict[str, Quantity] = {
 """What a robot computes by itself."""
 
 CONSTRAINED: dict[str, Quantity] = {
-    "constraint_error": Quantity(ConstraintSet.error, Q, constraints=True),
-    "constraint_jacobian": Quantity(ConstraintSet.jacobian, Q, constraints=True),
-    "constraint_bias": Quantity(ConstraintSet.bias, QV, constraints=True),
+    "constraint_error": Quantity(rows.error, Q, constraints=True),
+    "constraint_jacobian": Quantity(rows.jacobian, Q, constraints=True),
+    "constraint_bias": Quantity(rows.bias, QV, constraints=True),
     "constrained_dynamics": Quantity(
         constrained_dynamics.constrained_dynamics,
         QV_TAU,
@@ -148,10 +151,10 @@ CONSTRAINED: dict[str, Quantity] = {
         _support_consistent_velocity,
         Q | {"task": "task-jacobian", "wanted": "task"},
         constraints=True,
-        options=("rows",),
+        options=("task_rows",),
     ),
 }
-"""What constraints do to it: the function takes them in place of the tree."""
+"""What constraints do to it: the function takes them after the tree."""
 
 register(QUANTITIES)
 register(CONSTRAINED)

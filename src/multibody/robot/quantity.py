@@ -27,13 +27,13 @@ class Quantity:
     inputs: Mapping[str, Kind]
     """The names and kinds of its inputs.
 
-    With constraints there are three more kinds: "rows", a number for each of their rows, and for the option `rows`
+    With constraints there are three more kinds: "rows", a number for each of their rows, and for the option `task_rows`
     "task", as many numbers, and "task-jacobian", a matrix of as many rows.
     """
     frame: bool = False
     """Whether its first argument after the tree is the name of a frame."""
     constraints: bool = False
-    """Whether its first argument is a set of constraints in place of the tree."""
+    """Whether its first argument after the tree is a set of constraints."""
     options: tuple[str, ...] = ()
     """Names of further keyword options."""
     wrenches: bool = False
@@ -102,5 +102,5 @@ def word(value: Any, what: str) -> str:
     return value
 
 
-OPTION_VALUES: dict[str, Callable[[Any, str], Any]] = {"intrinsic": truth, "coordinates": places, "rows": count}
+OPTION_VALUES: dict[str, Callable[[Any, str], Any]] = {"intrinsic": truth, "coordinates": places, "task_rows": count}
 """What makes the value of an option out of what is given, by its name, where that is not a `word`."""

@@ -82,16 +82,14 @@ class Evaluation:
         kinds |= {name: self.quantity.optional[name] for name in self.optional}
         sizes = {}
         if self.constraints is not None:
-            wanted, held = dict(self.options).get("rows", 0), self.constraints
-            sizes = {"rows": (held.rows,), "task": (wanted,), "task-jacobian": (wanted, held.tree.nv)}
+            wanted, held = dict(self.options).get("task_rows", 0), self.constraints
+            sizes = {"rows": (held.rows,), "task": (wanted,), "task-jacobian": (wanted, held.model.nv)}
         return {name: sizes.get(kind, kind) if isinstance(kind, str) else kind for name, kind in kinds.items()}
 
     def function(self, tree: Tree) -> Callable[..., Any]:
         """The algorithm as a function of the inputs alone."""
         count, options = len(self.quantity.inputs), dict(self.options)
-        before = (tree,) if self.constraints is None else (self.constraints.on(tree),)
-        if self.frame is not None:
-            before += (self.frame,)
+        before = (tree, *(x for x in (self.constraints, self.frame) if x is not None))
 
         def compute(*args: Any) -> Any:
             end = count + len(self.wrenches)
