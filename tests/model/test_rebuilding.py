@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from multibody.robot.requests import Request
 
 import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, log_cholesky
 from multibody.model.rebuilding import with_parameters
+from multibody.robot.request import Evaluation
 
 from ..laws.tools import near
 from ..oracles.robot_data import urdf
@@ -110,7 +110,7 @@ def test_samples_are_the_rebuilt_robots(name, quantity):
     given = numbers(robot, rng)
     q, v, a = robot.random(rng, (COUNT,)), *rng.standard_normal((2, COUNT, robot.nv))
     args = (q, v, a) if quantity == "inverse_dynamics" else (q,)
-    request = Request.of(robot.model, quantity, robot.frames[-1] if quantity == "pose" else None)
+    request = Evaluation.of(robot.model, quantity, robot.frames[-1] if quantity == "pose" else None)
     for k in range(COUNT):
         one, state = {what: x[k] for what, x in given.items()}, [x[k] for x in args]
         found = request.function(robot.tree.with_values(**one))(*state)

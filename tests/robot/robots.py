@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from multibody.robot.requests import length
 
 import multibody as mb
+from multibody.robot.inputs import Input, arrays_of
 from multibody.robot.quantities import QUANTITIES
 
 from ..model.trees import random_model
@@ -46,11 +46,14 @@ class Call(NamedTuple):
         """Random ones, well away from limits of parameterisations."""
         rng = np.random.default_rng(seed)
         return [
-            self.robot.random(rng, batch)
-            if name.startswith("q")
-            else rng.standard_normal((*batch, length(self.robot.model, name)))
-            for name in QUANTITIES[self.name].inputs
+            self.robot.random(rng, batch) if x.kind == "configuration" else rng.standard_normal((*batch, *x.shape))
+            for x in inputs_of(self.robot, self.name)
         ]
+
+
+def inputs_of(robot: mb.Robot, name: str) -> list[Input]:
+    """The arrays that a quantity takes."""
+    return arrays_of(robot.tree, QUANTITIES[name].inputs)
 
 
 def parts(result: Any) -> list[np.ndarray]:

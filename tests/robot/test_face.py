@@ -99,8 +99,8 @@ def test_out_and_threads(name):
 
 
 @pytest.mark.parametrize("batch", [(), (6,)])
-def test_poses_have_their_numbers_in_out(batch):
-    """The arrays stay the caller's, to be written again."""
+def test_poses_keep_their_numbers_when_out_is_written_again(batch):
+    """The arrays stay the caller's; a pose is frozen."""
     q, other = (Q, Q[::-1]) if batch else (Q[0], Q[1])
     count = len(ROBOT.frames)
     one = np.zeros((*batch, 3, 3)), np.zeros((*batch, 3))
@@ -112,9 +112,11 @@ def test_poses_have_their_numbers_in_out(batch):
             identical(found.rotation.matrix, expected.rotation.matrix)
             identical(found.position, expected.position)
         identical(one, (expected.rotation.matrix, expected.position))
-        assert np.shares_memory(pose.position, one[1])
-        assert np.shares_memory(poses[TIP].rotation.matrix, every[0])
+        assert not np.shares_memory(pose.position, one[1])
+        assert not np.shares_memory(poses[TIP].rotation.matrix, every[0])
         assert not pose.position.flags.writeable
+        one[0][...] = every[1][...] = np.nan
+        assert pose == poses[TIP] == expected
         found = ROBOT.evaluate(x, None, [("pose", TIP), "poses"], out=(one, every))
         assert found["pose", TIP] == found["poses"][TIP] == expected
     with pytest.raises(InputError, match="out: expected 2 arrays in a tuple"):

@@ -5,13 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from multibody.robot.requests import Request
 
 import multibody as mb
 from multibody.geometry import Pose, Rotation
 from multibody.model.builder import Builder
 from multibody.model.joints import Revolute
 from multibody.robot.quantities import QUANTITIES
+from multibody.robot.request import Evaluation
 
 from ..laws.tools import near
 from .robots import parts
@@ -60,7 +60,7 @@ def compare(name: str, quantity: str, count: int = 6) -> None:
     found = parts(robot.kernel(quantity, frame, parameters=ALL, **options)(*args, *values))
     for k in range(count):
         model = rebuilt(with_frames(robot, values[2][k]), values[0][k], values[1][k]).model
-        function = Request.of(model, quantity, frame, **options).function(model)
+        function = Evaluation.of(model, quantity, frame, **options).function(model.tree)
         for one, expected in zip(found, parts(function(*(x[k] for x in args))), strict=True):
             near(one[k], expected, 1e-8)
 

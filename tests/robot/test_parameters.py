@@ -5,16 +5,15 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 import pytest
-from multibody.robot.requests import Request, length
 
 import multibody as mb
 from multibody.geometry import Pose, Rotation, SpatialInertia, log_cholesky
-from multibody.robot.kernels import parameters_of
 from multibody.robot.quantities import QUANTITIES
+from multibody.robot.request import Evaluation, parameter_names
 
 from ..laws.tools import near
 from ..model.trees import random_model
-from .robots import parts
+from .robots import inputs_of, parts
 
 BOTH = ("inertias", "placements")
 LENGTHS = ("inertias", "positions")
@@ -69,8 +68,8 @@ def request(robot: mb.Robot, quantity: str):
 def states(robot: mb.Robot, quantity: str, count: int) -> list[np.ndarray]:
     rng = np.random.default_rng(3)
     return [
-        robot.random(rng, (count,)) if name == "q" else rng.standard_normal((count, length(robot.model, name)))
-        for name in QUANTITIES[quantity].inputs
+        robot.random(rng, (count,)) if x.name == "q" else rng.standard_normal((count, *x.shape))
+        for x in inputs_of(robot, quantity)
     ]
 
 
@@ -83,7 +82,7 @@ def compare(name: str, quantity: str, count: int) -> None:
     found = parts(robot.kernel(quantity, frame, parameters=BOTH, **options)(*args, inertias, placements))
     for k in range(count):
         model = rebuilt(robot, inertias[k], placements[k]).model
-        function = Request.of(model, quantity, frame, **options).function(model)
+        function = Evaluation.of(model, quantity, frame, **options).function(model.tree)
         for one, expected in zip(found, parts(function(*(x[k] for x in args))), strict=True):
             near(one[k], expected, 1e-8)
 
@@ -119,7 +118,7 @@ def test_link_lengths_are_placements_that_keep_their_rotations(name, quantity):
     found = parts(robot.kernel(quantity, frame, parameters=LENGTHS, **options)(*args, inertias, placements[..., :3]))
     for k in range(20):
         model = rebuilt(robot, inertias[k], placements[k]).model
-        function = Request.of(model, quantity, frame, **options).function(model)
+        function = Evaluation.of(model, quantity, frame, **options).function(model.tree)
         for one, expected in zip(found, parts(function(*(x[k] for x in args))), strict=True):
             near(one[k], expected, 1e-8)
 
@@ -272,19 +271,19 @@ def test_gravity_can_differ_too(quantity):
 
 
 def test_unknown_parameters_are_refused():
-    with pytest.raises(mb.InputError, match=r"parameters: expected one of 'inertias', 'placements'.*got 'masses'"):
-        machine("fixed").kernel("inverse_dynamics", parameters="masses")
+    with pytest.raises(mb.InputError, match=r"parameters: expected one of 'inertias', 'placements'.*got 'weights'"):
+        machine("fixed").kernel("inverse_dynamics", parameters="weights")
 
 
 @pytest.mark.parametrize("bad", [5, None, {"inertias": 1}])
 def test_what_is_no_name_is_refused(bad):
     with pytest.raises(mb.InputError, match="parameters: expected a name or a tuple of names"):
-        parameters_of(bad)
+        parameter_names(bad)
 
 
 def test_placements_and_positions_together_are_refused():
     with pytest.raises(mb.InputError, match="got both"):
-        parameters_of(("placements", "positions"))
+        parameter_names(("placements", "positions"))
 
 
 def test_the_same_parameters_twice_are_refused():

@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from multibody.robot.requests import length
 
 import multibody as mb
 from multibody.errors import InputError
@@ -12,7 +11,7 @@ from multibody.model.builder import Builder
 from multibody.model.joints import Fixed
 from multibody.robot.quantities import QUANTITIES
 
-from .robots import parts
+from .robots import inputs_of, parts
 
 MASS = mb.SpatialInertia(mass=2.0, com=[0.1, 0.0, 0.0], inertia=np.diag([1.0, 2.0, 2.5]))
 NEEDS_MASS = {name for name in QUANTITIES if name.startswith(("center_of", "com_", "centroidal")) or name == "momentum"}
@@ -64,7 +63,7 @@ def test_a_robot_that_does_not_move(name, links):
         return
     kernel = robot.kernel(name, frame, **options)
     for batch in ((), (4,), (0,)):
-        args = [np.zeros((*batch, length(robot.model, each))) for each in entry.inputs]
+        args = [np.zeros((*batch, *x.shape)) for x in inputs_of(robot, name)]
         found = parts(kernel(*args))
         with mb.eager():
             plain = parts(kernel(*args))
@@ -121,5 +120,5 @@ def test_a_link_that_is_a_point(name):
     entry = QUANTITIES[name]
     options = {"reference": "wire"} if "reference" in entry.options else {}
     kernel = robot.kernel(name, "bead" if entry.frame else None, **options)
-    for array in parts(kernel(*(np.full(length(robot.model, each), 0.3) for each in entry.inputs))):
+    for array in parts(kernel(*(np.full(x.shape, 0.3) for x in inputs_of(robot, name)))):
         assert np.isfinite(array).all()
