@@ -217,7 +217,8 @@ def test_verified_in_the_next_process():
 def test_a_planted_entry_is_caught(pairs, kind, planted):
     one, other = pairs[kind]
     header, _ = read(other if planted == "entry" else one)
-    write(one, header, read(other)[1])
+    foreign, code = read(other)
+    write(one, {**header, "lengths": foreign["lengths"]}, code)
     wrong, _ = process("show()")
     assert wrong != RIGHT[0], "it is trusted otherwise"
     output, error = process("show()", "verify")
