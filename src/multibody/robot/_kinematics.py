@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.algorithms import analytical_jacobian, jacobian
+from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, truth
@@ -259,7 +259,7 @@ class Kinematics(Face):
 
     def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
         """(..., min(k, nv)): of those k rows of the mixed Jacobian that a task uses, largest first.  [RD §2.9.1]"""
-        return analytical_jacobian.singular_values_of(self.jacobian(frame, q), coordinates)
+        return manipulability.singular_values_of(self.jacobian(frame, q), coordinates)
 
     def manipulability(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
         """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
@@ -276,7 +276,7 @@ class Kinematics(Face):
 
         It counts singular values above tolerance times the largest; by default 1e-9, for float32 1e-5.  [RD §2.9.1]
         """
-        return analytical_jacobian.rank_of(self.jacobian(frame, q), coordinates, tolerance)
+        return manipulability.rank_of(self.jacobian(frame, q), coordinates, tolerance)
 
     def _q(self, q: ArrayLike) -> NDArray[Any]:
         array = configuration.sized(self.model.tree, q, "q")
