@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.robot.requests import TABLE, Request
+from multibody.robot.quantity import TABLE
+from multibody.robot.request import Request
 from multibody.tracing.trace import Trace, trace
 from peers.peer import Call, Peer
 

@@ -34,7 +34,7 @@ def differences(constraints, q, v, tau, wrenches=None, **options):
     """The derivatives in the order of ours."""
 
     def of(part, q, v, tau):
-        return dynamics.constrained_dynamics(constraints, q, v, tau, wrenches, **options)[part]
+        return dynamics.constrained_dynamics(constraints.tree, constraints, q, v, tau, wrenches, **options)[part]
 
     return [
         np.moveaxis(found, 0, -1)
@@ -48,7 +48,7 @@ def differences(constraints, q, v, tau, wrenches=None, **options):
 
 
 def check(constraints, q, v, tau, wrenches=None, within=1e-6, **options):
-    ours = constrained_dynamics_derivatives(constraints, q, v, tau, wrenches, jacobian=mb.jacobian, **options)
+    ours = constrained_dynamics_derivatives(constraints.tree, constraints, q, v, tau, wrenches, **options)
     for one, expected in zip(ours, differences(constraints, q, v, tau, wrenches, **options), strict=True):
         near(one, expected, within * max(1.0, np.abs(expected).max()))
     return ours
@@ -74,7 +74,7 @@ def test_rows_that_cannot_all_be_met():
     """Redundant rows at a velocity that they forbid: the forces are those of least squares, and so are derivatives."""
     q, tau = consistent(REDUNDANT)[::2]
     v = np.random.default_rng(4).standard_normal(FRONT.nv)
-    found = dynamics.constrained_dynamics(REDUNDANT, q, v, tau)
+    found = dynamics.constrained_dynamics(REDUNDANT.tree, REDUNDANT, q, v, tau)
     assert np.abs(REDUNDANT.jacobian(q) @ found.acceleration + REDUNDANT.bias(q, v)).max() > 1e-3
     check(REDUNDANT, q, v, tau)
 
@@ -82,7 +82,7 @@ def test_rows_that_cannot_all_be_met():
 def test_exact_is_the_same_for_regular_rows():
     q, v, tau = consistent(STANDING)
     both = [
-        constrained_dynamics_derivatives(STANDING, q, v, tau, jacobian=mb.jacobian, method=method)
+        constrained_dynamics_derivatives(STANDING.tree, STANDING, q, v, tau, method=method)
         for method in dynamics.METHODS
     ]
     for one, two in zip(*both, strict=True):
@@ -105,7 +105,7 @@ def test_rolling():
     model = b.model(floating=True)
     roll = ConstraintSet(model, [RollingContact("ground", "ball", 0.2, (0.0, 0.6, 0.8))])
     q = np.concatenate([[0.5, -0.3, 0.2], mb.Rotation.random(np.random.default_rng(0)).quaternion])
-    v = dynamics.projected_velocity(roll, q, np.arange(1.0, 7.0))
+    v = dynamics.projected_velocity(roll.tree, roll, q, np.arange(1.0, 7.0))
     check(roll, q, v, np.arange(6.0), baumgarte=(10.0, 3.0))
 
 
@@ -136,9 +136,9 @@ def test_batches():
     q, v = np.random.default_rng(1).standard_normal((2, 3, 3))
     tau, active = np.arange(3.0), np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     options = {"jacobian": mb.jacobian, "baumgarte": (10.0, 2.0)}
-    whole = constrained_dynamics_derivatives(loop, q, v, tau, active=active, **options)
+    whole = constrained_dynamics_derivatives(loop.tree, loop, q, v, tau, active=active, **options)
     for k in range(3):
-        single = constrained_dynamics_derivatives(loop, q[k], v[k], tau, active=active[k], **options)
+        single = constrained_dynamics_derivatives(loop.tree, loop, q[k], v[k], tau, active=active[k], **options)
         for one, two in zip(whole, single, strict=True):
             near(one[k], two, 1e-9 * max(1.0, np.abs(two).max()))
 
@@ -148,7 +148,7 @@ def test_batches():
 def test_random_constraints(c):
     """On random trees, redundant sets among them, where the steps of differences keep the rank."""
     expected = differences(c.set, c.s.q, c.v, c.tau)
-    ours = constrained_dynamics_derivatives(c.set, c.s.q, c.v, c.tau, jacobian=mb.jacobian)
+    ours = constrained_dynamics_derivatives(c.set, c.s.q, c.v, c.tau)
     size = max(1.0, *(np.abs(x).max(initial=0.0) for x in expected))
     assume(size < 1e4)
     for one, other in zip(ours, expected, strict=True):

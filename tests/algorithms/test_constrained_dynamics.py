@@ -1,5 +1,7 @@
 """Motion under constraints: what its functions refuse. Laws of it are in test_constraints and test_constraint_kinds."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -18,18 +20,18 @@ QUADRUPED = mb.load("quadruped").model
 def test_bad_arguments_of_projections():
     held = ConstraintSet(QUADRUPED, [PointContact("a", "foot-lf", anchor=(0.0, 0.0, 0.0))])
     q, v = configuration.neutral(QUADRUPED), np.zeros(QUADRUPED.nv)
-    for bad in (5, None, [held], QUADRUPED):
-        for project in (dynamics.projected_configuration, lambda c, q: dynamics.projected_velocity(c, q, v)):
-            with pytest.raises(InputError, match=f": expected a ConstraintSet, got {type(bad).__name__}"):
-                project(bad, q)
+    for bad in (5, None, [held], (), QUADRUPED):
+        for name, args in (("projected_configuration", (q,)), ("projected_velocity", (q, v))):
+            with pytest.raises(InputError, match=re.escape(f"{name}: expected constraints, got {bad!r}")):
+                getattr(dynamics, name)(QUADRUPED.tree, bad, *args)
     for bad in ("a", -1, 1.5, None, True):
         with pytest.raises(InputError, match=f"rounds: expected a whole number >= 0, got {bad!r}"):
-            dynamics.projected_configuration(held, q, bad)
+            dynamics.projected_configuration(held.tree, held, q, bad)
     for bad in (5, "a", None, np.zeros(3)):
         with pytest.raises(InputError, match=r"v needs the shape|v: expected"):
-            dynamics.projected_velocity(held, q, bad)
+            dynamics.projected_velocity(held.tree, held, q, bad)
     with pytest.raises(InputError, match="projected_velocity, q, v: batch shapes"):
-        dynamics.projected_velocity(held, np.stack([q] * 2), np.stack([v] * 3))
+        dynamics.projected_velocity(held.tree, held, np.stack([q] * 2), np.stack([v] * 3))
 
 
 @pytest.mark.parametrize("name", ["contact_inertia", "consistent_inverse", "null_space_projector"])
@@ -73,8 +75,10 @@ def test_bad_arguments_of_motion():
     q, v = configuration.neutral(QUADRUPED), np.zeros(QUADRUPED.nv)
     for bad in (5, None, QUADRUPED):
         for name, args in (("projected_equations", (v, v)), ("constrained_dynamics", (v, v)), ("impact", (v,))):
-            with pytest.raises(InputError, match=f"{name}: expected a ConstraintSet, got {type(bad).__name__}"):
-                getattr(dynamics, name)(bad, q, *args)
+            with pytest.raises(InputError, match=re.escape(f"{name}: expected constraints, got {bad!r}")):
+                getattr(dynamics, name)(QUADRUPED.tree, bad, q, *args)
+            with pytest.raises(InputError, match=f"expected the Tree of a robot, .* got {type(bad).__name__}"):
+                getattr(dynamics, name)(bad, held, q, *args)
     for args, words in (
         ((v, v, v), "q needs the shape"),
         ((q, q, v), "v needs the shape"),
@@ -83,7 +87,7 @@ def test_bad_arguments_of_motion():
         ((np.stack([q] * 2), v, np.stack([v] * 3)), "projected_equations, q, v, tau: batch shapes"),
     ):
         with pytest.raises(InputError, match=words):
-            dynamics.projected_equations(held, *args)
+            dynamics.projected_equations(held.tree, held, *args)
 
 
 def test_an_impact_of_nothing_loses_no_energy():
@@ -92,7 +96,7 @@ def test_an_impact_of_nothing_loses_no_energy():
     held = robot.constraints([PointContact(foot, foot) for foot in ("foot-lf", "foot-rh")])
     for velocity, active in ((v, [0, 0]), (0 * v, [1, 1]), (-v, [0, 0])):
         for loss in (
-            dynamics.impact(held, robot.home(), velocity, active=active).energy_loss,
+            dynamics.impact(held.tree, held, robot.home(), velocity, active=active).energy_loss,
             robot.impact(held, robot.home(), velocity, active=active).energy_loss,
         ):
             assert loss == 0
@@ -100,17 +104,19 @@ def test_an_impact_of_nothing_loses_no_energy():
     assert robot.impact(held, robot.home(), v, active=[0, 1]).energy_loss > 0
 
 
-def test_constraints_go_to_models_with_the_same_names():
-    held = ConstraintSet(QUADRUPED, [PointContact("a", "foot-lf")])
-    for bad in (None, 5, mb.Robot(QUADRUPED)):
-        with pytest.raises(InputError, match=f"expected the Model of a robot, got {type(bad).__name__}"):
-            held.on(bad)
-    shorter = mb.Robot(QUADRUPED).remove("rh-shank").model
-    for other in (mb.load("panda").model, shorter):
-        with pytest.raises(InputError, match=f"the frames and joints of 'quadruped', got '{other.name}'"):
-            held.on(other)
-    heavier = mb.Robot(QUADRUPED).change(gravity=(0.0, 0.0, -20.0)).model
-    assert held.on(heavier).model is heavier
+def test_constraints_act_on_any_tree_that_has_their_frames():
+    foot = PointContact("a", "foot-lf")
+    held = ConstraintSet(QUADRUPED, [foot])
+    robot = mb.Robot(QUADRUPED)
+    q, v = robot.home(), np.zeros(QUADRUPED.nv)
+    falling = dynamics.constrained_dynamics(QUADRUPED.tree, held, q, v, v)
+    weightless = dynamics.constrained_dynamics(QUADRUPED.tree.with_values(gravity=np.zeros(3)), held, q, v, v)
+    assert np.abs(falling.acceleration).max() > 1
+    np.testing.assert_allclose(weightless.acceleration, 0, atol=1e-12)
+    np.testing.assert_array_equal(dynamics.constrained_dynamics(QUADRUPED.tree, [foot], q, v, v).force, falling.force)
+    panda = mb.load("panda")
+    with pytest.raises(InputError, match="foot-lf"):
+        dynamics.constrained_dynamics(panda.tree, held, panda.home(), np.zeros(panda.nv), np.zeros(panda.nv))
 
 
 def test_couplings_of_joints_that_mimic_are_refused():

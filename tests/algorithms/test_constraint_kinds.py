@@ -42,18 +42,18 @@ NEW = tuple(
 @pytest.mark.parametrize("constraint", EACH, ids=lambda c: c.name)
 def test_rank_of_each(constraint):
     """Of one configuration a number, of a batch as many; only a surface has redundant rows. [RD §2.10.4]"""
-    q = configuration.random(QUADRUPED, np.random.default_rng(1), (2, 3))
+    q = configuration.random(QUADRUPED.tree, np.random.default_rng(1), (2, 3))
     expected = 6 if isinstance(constraint, SurfaceContact) else constraint.rows
-    found = constraint.rank(QUADRUPED, q)
+    found = constraint.rank(QUADRUPED.tree, q)
     assert found.shape == (2, 3)
     assert (found == expected).all()
-    assert type(constraint.rank(QUADRUPED, q[0, 0])) is int
-    assert constraint.rank(QUADRUPED, q[0, 0].astype(np.float32)) == expected  # rows of float32 look independent
+    assert type(constraint.rank(QUADRUPED.tree, q[0, 0])) is int
+    assert constraint.rank(QUADRUPED.tree, q[0, 0].astype(np.float32)) == expected  # rows of float32 look independent
 
 
 def test_ranks_of_batches():
     """Sample by sample, with one that is special: a leg that is stretched out cannot hold its foot. [RD §2.10.4]"""
-    q = configuration.random(QUADRUPED, np.random.default_rng(1), (2, 3))
+    q = configuration.random(QUADRUPED.tree, np.random.default_rng(1), (2, 3))
     feet = ConstraintSet(QUADRUPED, [PointContact(f, f) for f in FEET[:3]])
     found = feet.ranks(q)
     assert (found.rank == 9).all()
@@ -70,16 +70,16 @@ def test_ranks_of_batches():
 
 def test_ranks_of_what_is_no_configuration():
     feet = ConstraintSet(QUADRUPED, [PointContact(f, f) for f in FEET[:2]])
-    q = configuration.random(QUADRUPED, np.random.default_rng(1), (3,))
+    q = configuration.random(QUADRUPED.tree, np.random.default_rng(1), (3,))
     with pytest.raises(InputError, match="expected finite numbers, got nan"):
         feet.ranks(q * np.nan)
     bad = q.copy()
     bad[1, 8] = np.inf
-    for ask in (feet.ranks, lambda q: feet.constraints[0].rank(QUADRUPED, q)):
+    for ask in (feet.ranks, lambda q: feet.constraints[0].rank(QUADRUPED.tree, q)):
         with pytest.raises(InputError, match=r"q \(sample 1\): expected finite numbers, got inf at joint"):
             ask(bad)
-    pointed = Distance("rod", FEET[0], None, 1.0, second_point=kinematics.pose(QUADRUPED, FEET[0], q[2]).position)
-    for ask in (ConstraintSet(QUADRUPED, [pointed]).ranks, lambda q: pointed.rank(QUADRUPED, q)):
+    pointed = Distance("rod", FEET[0], None, 1.0, second_point=kinematics.pose(QUADRUPED.tree, FEET[0], q[2]).position)
+    for ask in (ConstraintSet(QUADRUPED, [pointed]).ranks, lambda q: pointed.rank(QUADRUPED.tree, q)):
         with pytest.raises(InputError, match=r"q \(sample 2\): the row 'rod\[0\]' has no direction here"):
             ask(q)
 
@@ -95,13 +95,13 @@ def test_anchors_of_a_surface():
     sole = SurfaceContact("sole", FEET[0], CORNERS, anchors)
     assert [part.anchor for part in sole.parts] == list(anchors)
     held = ConstraintSet(QUADRUPED, [sole])
-    there = dynamics.projected_configuration(held, q)
+    there = dynamics.projected_configuration(held.tree, held, q)
     np.testing.assert_allclose(ROBOT.pose(FEET[0], there).matrix, target.matrix, atol=1e-9)
     error, J = held.error(there), held.jacobian(there)
     assert np.abs(error).max() < 1e-9
-    off = configuration.integrate(QUADRUPED, there, 1e-7 * v)
+    off = configuration.integrate(QUADRUPED.tree, there, 1e-7 * v)
     still = np.zeros(QUADRUPED.nv)
-    a = dynamics.constrained_dynamics(held, off, still, tau, baumgarte=(1e6, 0.0)).acceleration
+    a = dynamics.constrained_dynamics(held.tree, held, off, still, tau, baumgarte=(1e6, 0.0)).acceleration
     np.testing.assert_allclose(held.jacobian(off) @ a, -0.1 * (J @ v), atol=1e-5)
     free = ConstraintSet(QUADRUPED, [replace(sole, anchors=None)])
     assert not free.error(q).any()
@@ -127,7 +127,7 @@ def test_anchors_of_a_surface():
 def test_closures_on_the_world_are_contacts(closure, contact):
     q, v, _ = state(QUADRUPED)
     for function, args in (("error", (q,)), ("jacobian", (q,)), ("bias", (q, v))):
-        found, expected = (getattr(one, function)(QUADRUPED, *args) for one in (closure, contact))
+        found, expected = (getattr(one, function)(QUADRUPED.tree, *args) for one in (closure, contact))
         np.testing.assert_allclose(found, expected, atol=1e-13)
 
 
@@ -141,7 +141,7 @@ def test_the_world_is_a_frame_that_is_fixed_to_it(kind):
         place = {"second_point": (1.1, 0.0, 0.0)}
     named, placed = kind("loop", "end", "pin", *more), kind("loop", "end", None, *more, **place)
     for function, args in (("error", (q,)), ("jacobian", (q,)), ("bias", (q, v))):
-        found, expected = (getattr(one, function)(model, *args) for one in (placed, named))
+        found, expected = (getattr(one, function)(model.tree, *args) for one in (placed, named))
         np.testing.assert_allclose(found, expected, atol=1e-13)
 
 
@@ -153,7 +153,7 @@ def test_a_robot_on_a_tether():
     q = np.array([1.0, 2.0, 1.5, 1.0, 0.0, 0.0, 0.0])
     v = np.array([0.3, 0.4, 0.0, 1.0, 2.0, 3.0])
     assert np.abs(rod.error(q)).max() < 1e-15
-    a, f = dynamics.constrained_dynamics(rod, q, v, np.zeros(6))
+    a, f = dynamics.constrained_dynamics(rod.tree, rod, q, v, np.zeros(6))
     np.testing.assert_allclose(f, [-2.0 * (10.0 + 0.25 / 1.5)], atol=1e-12)
     np.testing.assert_allclose(a[:3], [0.0, 0.0, 0.25 / 1.5], atol=1e-12)
 
@@ -182,7 +182,7 @@ def test_rolling_down_a_plane_that_is_not_through_the_origin(shape, axle, part):
         roll = ConstraintSet(model, [RollingContact("ground", "disc", 0.2, offset=0.5, axle=given)])
         assert np.abs(roll.error(q)).max() < 1e-15
         np.testing.assert_allclose(roll.error(q + 0.1 * np.eye(7)[2]), [0.0, 0.0, 0.1], atol=1e-15)
-        a, f = dynamics.constrained_dynamics(roll, q, np.zeros(6), np.zeros(6))
+        a, f = dynamics.constrained_dynamics(roll.tree, roll, q, np.zeros(6), np.zeros(6))
         np.testing.assert_allclose(a[:3], [2.0 * part, 0.0, 0.0], atol=1e-12)
         np.testing.assert_allclose(f, [-3.0 * 2.0 * (1 - part), 0.0, 3.0 * 9.6], atol=1e-11)
 
@@ -199,7 +199,7 @@ def test_a_coin_that_spins_down():
     B_w = np.array([-rate * np.sin(tilt), 0.0, 0.0])  # the disc turns about the line from its centre to the ground
     v = np.concatenate([np.zeros(3), B_w])
     assert np.abs(roll.jacobian(q) @ v).max() < 1e-14
-    a, f = dynamics.constrained_dynamics(roll, q, v, np.zeros(6))
+    a, f = dynamics.constrained_dynamics(roll.tree, roll, q, v, np.zeros(6))
     W_w = R @ B_w
     np.testing.assert_allclose(f, [0.0, 0.0, 3.0 * g], atol=1e-9)
     np.testing.assert_allclose(a[:3], np.zeros(3), atol=1e-9)
@@ -211,8 +211,8 @@ def test_a_coin_keeps_its_energy():
     model = disc(Cylinder(0.2, 0.01), (0.0, 0.0, -9.6))
     robot, roll = mb.Robot(model), ConstraintSet(model, [RollingContact("ground", "disc", 0.2, axle=(0, 0, 1))])
     R = Rotation.elementary("x", 1.3)
-    q = dynamics.projected_configuration(roll, np.concatenate([[0.0, 0.0, 0.2], R.quaternion]))
-    v = dynamics.projected_velocity(roll, q, np.array([2.0, 0.0, 0.0, 0.3, 0.5, -10.0]))
+    q = dynamics.projected_configuration(roll.tree, roll, np.concatenate([[0.0, 0.0, 0.2], R.quaternion]))
+    v = dynamics.projected_velocity(roll.tree, roll, q, np.array([2.0, 0.0, 0.0, 0.3, 0.5, -10.0]))
     start, dt = robot.kinetic_energy(q, v) + robot.potential_energy(q), 1e-3
 
     def change(q, v):
@@ -263,7 +263,7 @@ def test_anchors_that_no_pose_meets(constraints, words):
 def test_anchors_that_agree():
     """On different bodies, or where one pose meets all of them, in float32, and by another frame of the body."""
     anchor = HERE @ np.array(CORNERS[1])
-    shank_H_foot = QUADRUPED.frame(FEET[0])[1]
+    shank_H_foot = QUADRUPED.tree.frame(FEET[0])[1]
     assert np.linalg.norm(shank_H_foot.position) > 0.1
     ConstraintSet(QUADRUPED, [*apart(a=0.0), replace(apart(b=1.0)[0], frame=FEET[1])])
     ConstraintSet(
@@ -284,8 +284,10 @@ def test_alternatives_are_chosen_by_a_mask():
     both = ConstraintSet(QUADRUPED, apart(a=0.0, b=1.0), alternatives=True)
     still = np.zeros(QUADRUPED.nv)
     for k, one in enumerate(both.constraints):
-        found = dynamics.constrained_dynamics(both, q, still, tau, baumgarte=(100.0, 20.0), active=np.eye(2)[k])
-        alone = dynamics.constrained_dynamics(ConstraintSet(QUADRUPED, [one]), q, still, tau, baumgarte=(100.0, 20.0))
+        found = dynamics.constrained_dynamics(
+            both.tree, both, q, still, tau, baumgarte=(100.0, 20.0), active=np.eye(2)[k]
+        )
+        alone = dynamics.constrained_dynamics(QUADRUPED.tree, [one], q, still, tau, baumgarte=(100.0, 20.0))
         np.testing.assert_allclose(found.acceleration, alone.acceleration, atol=1e-7)
 
 
@@ -295,8 +297,8 @@ def test_contradictions_give_least_squares():
     still, gains = np.zeros(QUADRUPED.nv), (100.0, 20.0)
     both = ConstraintSet(QUADRUPED, apart(a=0.0, b=1.0), alternatives=True)
     middle = ConstraintSet(QUADRUPED, apart(middle=0.5))
-    a = dynamics.constrained_dynamics(both, q, still, tau, baumgarte=gains).acceleration
-    expected = dynamics.constrained_dynamics(middle, q, still, tau, baumgarte=gains).acceleration
+    a = dynamics.constrained_dynamics(both.tree, both, q, still, tau, baumgarte=gains).acceleration
+    expected = dynamics.constrained_dynamics(middle.tree, middle, q, still, tau, baumgarte=gains).acceleration
     np.testing.assert_allclose(a, expected, atol=1e-7)
     left = both.jacobian(q) @ a + 100.0 * both.error(q)
     np.testing.assert_allclose(left, [50.0, 0, 0, -50.0, 0, 0], atol=1e-7)
@@ -305,7 +307,7 @@ def test_contradictions_give_least_squares():
 def test_the_worst_row():
     """What an error message of many samples can name."""
     held = ConstraintSet(QUADRUPED, [PointContact(f, f, anchor=(0.0, 0.0, 0.0)) for f in FEET[:2]])
-    q = configuration.random(QUADRUPED, np.random.default_rng(1), (2, 3))
+    q = configuration.random(QUADRUPED.tree, np.random.default_rng(1), (2, 3))
     q[1, 2, 1] = 1000.0
     error, row, sample = held.worst(q)
     assert sample == (1, 2)
@@ -316,7 +318,7 @@ def test_the_worst_row():
         InputError, match=r"worst: expected at least one configuration, got none, of shape \(0, 3, 19\)"
     ):
         held.worst(q[:0])
-    assert dynamics.projected_configuration(held, q[:0], 0).shape == (0, 3, 19)
+    assert dynamics.projected_configuration(held.tree, held, q[:0], 0).shape == (0, 3, 19)
     q[0, 1, 2] = np.nan
     assert np.isnan(held.worst(q).error)
     assert held.worst(q).sample == (0, 1)
@@ -330,7 +332,7 @@ def test_kernels_of_every_kind(dtype, within):
     """Rows, errors and biases of all kinds in one kernel, in both precisions, are the NumPy."""
     robot, held = mb.Robot(FRONT, dtype=dtype), ConstraintSet(FRONT, NEW, alternatives=True)
     rng = np.random.default_rng(2)
-    q, v = configuration.random(FRONT, rng, (5,)), rng.standard_normal((5, FRONT.nv))
+    q, v = configuration.random(FRONT.tree, rng, (5,)), rng.standard_normal((5, FRONT.nv))
     for name, args in (("error", (q,)), ("jacobian", (q,)), ("bias", (q, v))):
         found = robot.kernel(f"constraint_{name}", constraints=held)(*(x.astype(dtype) for x in args))
         expected = getattr(held, name)(*args)
@@ -348,9 +350,9 @@ HANGING = [
 def test_dynamics_of_a_robot_that_hangs_on_the_world():
     """Compiled, in batches and in float32: a hinge, a tether and a wheel."""
     rng = np.random.default_rng(2)
-    q = configuration.integrate(FRONT, mb.Robot(FRONT).home(), 0.1 * rng.standard_normal((3, FRONT.nv)))
+    q = configuration.integrate(FRONT.tree, mb.Robot(FRONT).home(), 0.1 * rng.standard_normal((3, FRONT.nv)))
     v, tau = rng.standard_normal((2, 3, FRONT.nv))
-    expected = dynamics.constrained_dynamics(ConstraintSet(FRONT, HANGING), q, v, tau, baumgarte=(10.0, 2.0))
+    expected = dynamics.constrained_dynamics(FRONT.tree, HANGING, q, v, tau, baumgarte=(10.0, 2.0))
     for dtype, within in (("float64", 1e-9), ("float32", 1e-3)):
         found = mb.Robot(FRONT, dtype=dtype).constrained_dynamics(HANGING, q, v, tau, baumgarte=(10.0, 2.0))
         for one, two in zip(found, expected, strict=True):
@@ -360,13 +362,15 @@ def test_dynamics_of_a_robot_that_hangs_on_the_world():
 def test_derivatives_of_what_hangs_on_the_world():
     """By automatic differentiation of rows, errors and biases, beside differences along each velocity."""
     rng = np.random.default_rng(2)
-    q = configuration.integrate(FRONT, mb.Robot(FRONT).home(), 0.1 * rng.standard_normal(FRONT.nv))
+    q = configuration.integrate(FRONT.tree, mb.Robot(FRONT).home(), 0.1 * rng.standard_normal(FRONT.nv))
     v, tau = rng.standard_normal((2, FRONT.nv))
     held = ConstraintSet(FRONT, HANGING)
-    found = constrained_dynamics_derivatives(held, q, v, tau, jacobian=mb.jacobian, baumgarte=(10.0, 2.0))
+    found = constrained_dynamics_derivatives(held.tree, held, q, v, tau, baumgarte=(10.0, 2.0))
     steps = 1e-6 * np.concatenate([np.eye(FRONT.nv), -np.eye(FRONT.nv)])
-    moved = dynamics.constrained_dynamics(held, configuration.integrate(FRONT, q, steps), v, tau, baumgarte=(10.0, 2.0))
-    turned = dynamics.constrained_dynamics(held, q, v + steps, tau, baumgarte=(10.0, 2.0))
+    moved = dynamics.constrained_dynamics(
+        held.tree, held, configuration.integrate(FRONT.tree, q, steps), v, tau, baumgarte=(10.0, 2.0)
+    )
+    turned = dynamics.constrained_dynamics(held.tree, held, q, v + steps, tau, baumgarte=(10.0, 2.0))
     pairs = (found.acceleration_by_q, moved.acceleration), (found.force_by_q, moved.force)
     for one, x in (*pairs, (found.acceleration_by_v, turned.acceleration), (found.force_by_v, turned.force)):
         two = ((x[: FRONT.nv] - x[FRONT.nv :]) / 2e-6).T
@@ -377,9 +381,9 @@ def test_couplings_on_a_curve():
     """Rows by differences along a polynomial."""
     gear = JointCoupling("gear", QUADRUPED.joints[1].name, QUADRUPED.joints[4].name, 0.5, 0.1, (0.3, -0.2, 0.1))
     q, v, _ = state(QUADRUPED)
-    ahead, behind = (configuration.integrate(QUADRUPED, q, s * 1e-6 * v) for s in (1, -1))
-    rates = [(gear.error(QUADRUPED, ahead) - gear.error(QUADRUPED, behind)) / 2e-6]
-    rates.append((gear.jacobian(QUADRUPED, ahead) - gear.jacobian(QUADRUPED, behind)) @ v / 2e-6)
-    np.testing.assert_allclose(rates[0], gear.jacobian(QUADRUPED, q) @ v, atol=1e-8)
-    np.testing.assert_allclose(rates[1], gear.bias(QUADRUPED, q, v), atol=1e-8)
+    ahead, behind = (configuration.integrate(QUADRUPED.tree, q, s * 1e-6 * v) for s in (1, -1))
+    rates = [(gear.error(QUADRUPED.tree, ahead) - gear.error(QUADRUPED.tree, behind)) / 2e-6]
+    rates.append((gear.jacobian(QUADRUPED.tree, ahead) - gear.jacobian(QUADRUPED.tree, behind)) @ v / 2e-6)
+    np.testing.assert_allclose(rates[0], gear.jacobian(QUADRUPED.tree, q) @ v, atol=1e-8)
+    np.testing.assert_allclose(rates[1], gear.bias(QUADRUPED.tree, q, v), atol=1e-8)
     assert np.abs(rates[1]).max() > 1e-3

@@ -116,14 +116,14 @@ def test_rows_against_finite_differences(constraint, velocity):
 def test_errors_of_rotation_are_exact_where_they_vanish():
     q, v, _ = state(QUADRUPED)
     held = FrameContact("held", "foot-lf", mb.Robot(QUADRUPED).pose("foot-lf", q))
-    assert np.abs(held.error(QUADRUPED, q)).max() < 1e-14
-    ahead = held.error(QUADRUPED, configuration.integrate(QUADRUPED, q, EPS * v))
-    np.testing.assert_allclose(ahead / EPS, held.jacobian(QUADRUPED, q) @ v, atol=1e-4)
+    assert np.abs(held.error(QUADRUPED.tree, q)).max() < 1e-14
+    ahead = held.error(QUADRUPED.tree, configuration.integrate(QUADRUPED.tree, q, EPS * v))
+    np.testing.assert_allclose(ahead / EPS, held.jacobian(QUADRUPED.tree, q) @ v, atol=1e-4)
 
 
 def test_batches_are_sample_by_sample():
     rng = np.random.default_rng(5)
-    q, v = configuration.random(QUADRUPED, rng, (2, 3)), rng.standard_normal((2, 3, 18))
+    q, v = configuration.random(QUADRUPED.tree, rng, (2, 3)), rng.standard_normal((2, 3, 18))
     together = ConstraintSet(QUADRUPED, EACH, alternatives=True)
     for function, args in ((together.error, (q,)), (together.jacobian, (q,)), (together.bias, (q, v))):
         whole = function(*args)
@@ -162,11 +162,11 @@ def test_constrained_dynamics(constraints, seed):
     robot = mb.Robot(constraints.model)
     q, v, tau = consistent(constraints, seed)
     J, M, h = constraints.jacobian(q), robot.mass_matrix(q), robot.bias(q, v)
-    a, f = dynamics.constrained_dynamics(constraints, q, v, tau)
+    a, f = dynamics.constrained_dynamics(constraints.tree, constraints, q, v, tau)
     assert np.abs(J @ a + constraints.bias(q, v)).max() < 1e-8
     np.testing.assert_allclose(M @ a + h, tau + J.T @ f, atol=1e-9)
     assert abs(f @ (J @ v)) < 1e-9
-    np.testing.assert_allclose(dynamics.projected_equations(constraints, q, v, tau), a, atol=1e-7)
+    np.testing.assert_allclose(dynamics.projected_equations(constraints.tree, constraints, q, v, tau), a, atol=1e-7)
     N = dynamics.null_space_projector(M, J)
     assert np.abs(J @ N).max() < 1e-10
     np.testing.assert_allclose(N @ N, N, atol=1e-9)
@@ -181,7 +181,7 @@ def test_contact_force_as_printed():
     J, M, h = REGULAR.jacobian(q), robot.mass_matrix(q), robot.bias(q, v)
     printed = dynamics.contact_inertia(M, J) @ (J @ np.linalg.solve(M, tau - h) + REGULAR.bias(q, v))
     np.testing.assert_allclose(
-        dynamics.constrained_dynamics(REGULAR, q, v, tau, method="exact").force, -printed, atol=1e-8
+        dynamics.constrained_dynamics(REGULAR.tree, REGULAR, q, v, tau, method="exact").force, -printed, atol=1e-8
     )
 
 
@@ -191,7 +191,7 @@ def test_impacts(constraints):
     robot = mb.Robot(constraints.model)
     q, v, _ = state(constraints.model)
     J, M = constraints.jacobian(q), robot.mass_matrix(q)
-    plastic = dynamics.impact(constraints, q, v)
+    plastic = dynamics.impact(constraints.tree, constraints, q, v)
     assert np.abs(J @ plastic.velocity).max() < 1e-9
     change = plastic.velocity - v
     np.testing.assert_allclose(M @ change, J.T @ plastic.impulse, atol=1e-9)
@@ -201,7 +201,7 @@ def test_impacts(constraints):
         slip = J @ v
         np.testing.assert_allclose(plastic.energy_loss, slip @ dynamics.contact_inertia(M, J) @ slip / 2, rtol=1e-7)
     assert plastic.energy_loss > 0
-    elastic = dynamics.impact(constraints, q, v, restitution=1.0)
+    elastic = dynamics.impact(constraints.tree, constraints, q, v, restitution=1.0)
     np.testing.assert_allclose(J @ elastic.velocity, -J @ v, atol=1e-8)
     assert abs(elastic.energy_loss) < 1e-9
 
@@ -227,7 +227,7 @@ def test_four_bar_keeps_its_energy_and_stays_closed():
     cuts = [PointClosure("loop", "end", "pin")], [HingeClosure("loop", "end", "pin")]
     J = ConstraintSet(model, cuts[0]).jacobian(q)
     v = np.linalg.svd(J)[2][-1] * 2.0
-    found = [dynamics.constrained_dynamics(ConstraintSet(model, cut), q, v, np.zeros(3)).acceleration for cut in cuts]
+    found = [dynamics.constrained_dynamics(model.tree, cut, q, v, np.zeros(3)).acceleration for cut in cuts]
     np.testing.assert_allclose(found[0], found[1], atol=1e-9)
     loop, dt = ConstraintSet(model, cuts[0]), 2e-4
     start = robot.kinetic_energy(q, v) + robot.potential_energy(q)
@@ -237,7 +237,9 @@ def test_four_bar_keeps_its_energy_and_stays_closed():
     assert np.abs(loop.error(q)).max() < 1e-4
     assert abs(robot.kinetic_energy(q, v) + robot.potential_energy(q) - start) < 0.05 * start
     off = closed(model) + 0.01
-    pull = dynamics.constrained_dynamics(loop, off, np.zeros(3), np.zeros(3), baumgarte=(100.0, 0.0)).acceleration
+    pull = dynamics.constrained_dynamics(
+        loop.tree, loop, off, np.zeros(3), np.zeros(3), baumgarte=(100.0, 0.0)
+    ).acceleration
     np.testing.assert_allclose(loop.jacobian(off) @ pull, -100.0 * loop.error(off), atol=1e-9)
 
 
@@ -271,11 +273,11 @@ def test_force_basis():
     for k in range(3):
         push = Action("foot-lf", force=np.eye(3)[k], point=point.point)
         np.testing.assert_allclose(
-            point.force_basis(QUADRUPED, q)[:, k], generalized_force(QUADRUPED, q, [push]), atol=1e-13
+            point.force_basis(QUADRUPED.tree, q)[:, k], generalized_force(QUADRUPED.tree, q, [push]), atol=1e-13
         )
         turn = Action("foot-lf", torque=np.eye(3)[k])
         np.testing.assert_allclose(
-            frame.force_basis(QUADRUPED, q)[:, 3 + k], generalized_force(QUADRUPED, q, [turn]), atol=1e-13
+            frame.force_basis(QUADRUPED.tree, q)[:, 3 + k], generalized_force(QUADRUPED.tree, q, [turn]), atol=1e-13
         )
 
 
@@ -283,8 +285,12 @@ def test_force_basis():
 def test_redundant_rows_compile(constraints):
     """The same source finds the rank in a kernel."""
     q, v, tau = consistent(constraints)
-    kernel = mb.compile(lambda q, v, tau: tuple(dynamics.constrained_dynamics(constraints, q, v, tau)), 19, 18, 18)
-    for found, plain in zip(kernel(q, v, tau), dynamics.constrained_dynamics(constraints, q, v, tau), strict=True):
+    kernel = mb.compile(
+        lambda q, v, tau: tuple(dynamics.constrained_dynamics(constraints.tree, constraints, q, v, tau)), 19, 18, 18
+    )
+    for found, plain in zip(
+        kernel(q, v, tau), dynamics.constrained_dynamics(constraints.tree, constraints, q, v, tau), strict=True
+    ):
         np.testing.assert_allclose(found, plain, atol=1e-9 * np.abs(plain).max())
 
 
@@ -345,7 +351,7 @@ def test_bad_configurations():
         held.jacobian(q, velocity="up")
     q[-1] = np.nan
     with pytest.raises(InputError, match="expected finite numbers, got nan"):
-        dynamics.projected_configuration(held, q)
+        dynamics.projected_configuration(held.tree, held, q)
 
 
 def test_a_ball_rolls_down_a_slope():
@@ -354,9 +360,9 @@ def test_a_ball_rolls_down_a_slope():
     model = b.model(floating=True)
     roll = ConstraintSet(model, [RollingContact("ground", "ball", 0.2)])
     q = np.concatenate([[0.5, -0.3, 0.2], Rotation.random(np.random.default_rng(0)).quaternion])
-    v = dynamics.projected_velocity(roll, q, np.array([0.4, 0.1, 0.3, 1.0, 2.0, 3.0]))
+    v = dynamics.projected_velocity(roll.tree, roll, q, np.array([0.4, 0.1, 0.3, 1.0, 2.0, 3.0]))
     assert np.abs(roll.error(q)).max() < 1e-15
-    a, f = dynamics.constrained_dynamics(roll, q, v, np.zeros(6))
+    a, f = dynamics.constrained_dynamics(roll.tree, roll, q, v, np.zeros(6))
     np.testing.assert_allclose(a[:3], [2.0 * 5 / 7, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(f, [-3.0 * 2.0 * 2 / 7, 0.0, 3.0 * 9.6], atol=1e-11)
     # the rows are those of the link's Jacobian written at the contact frame
@@ -382,8 +388,8 @@ def test_rows_of_rounding_errors_hold_nothing():
     free = mb.Robot(model).forward_dynamics(q, v, tau)
     assert contact.ranks(q).rank == 0
     assert contact.ranks(q.astype(np.float32)).rank == 0
-    np.testing.assert_allclose(dynamics.constrained_dynamics(contact, q, v, tau).acceleration, free)
-    np.testing.assert_allclose(dynamics.impact(contact, q, v).velocity, v)
+    np.testing.assert_allclose(dynamics.constrained_dynamics(contact.tree, contact, q, v, tau).acceleration, free)
+    np.testing.assert_allclose(dynamics.impact(contact.tree, contact, q, v).velocity, v)
     single = mb.Robot(model, dtype="float32").constrained_dynamics(contact, q, v, tau)
     np.testing.assert_allclose(single.acceleration, free, rtol=1e-5)
     assert not single.force.any()

@@ -6,7 +6,8 @@ import pytest
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
 from multibody.algorithms.constraints import ConstraintSet, PointClosure, PointContact
-from multibody.algorithms.percussion import FrictionCone, percussion_step
+from multibody.algorithms.friction import FrictionCone
+from multibody.algorithms.percussion import percussion_step
 from multibody.errors import InputError
 
 from .test_constraints import FEET, QUADRUPED, closed, four_bar, state
@@ -19,13 +20,13 @@ def test_a_step_in_kindrs_notation():
     robot = mb.Robot(QUADRUPED)
     q, u, tau = state(QUADRUPED)
     dt = 1e-2
-    found = percussion_step(STANDING, q, u, tau, dt)
+    found = percussion_step(STANDING.tree, STANDING, q, u, tau, dt)
     W, M, h = STANDING.jacobian(q).T, robot.mass_matrix(q), tau - robot.bias(q, u)
     np.testing.assert_allclose(M @ (found.velocity - u) - h * dt, W @ found.percussion, atol=1e-9)
     assert np.abs(W.T @ found.velocity).max() < 1e-9
     # a step without time is an impact
-    instant = percussion_step(STANDING, q, u, tau, 1e-12)
-    np.testing.assert_allclose(instant.percussion, dynamics.impact(STANDING, q, u).impulse, atol=1e-6)
+    instant = percussion_step(STANDING.tree, STANDING, q, u, tau, 1e-12)
+    np.testing.assert_allclose(instant.percussion, dynamics.impact(STANDING.tree, STANDING, q, u).impulse, atol=1e-6)
 
 
 def test_a_step_with_restitution_wrenches_and_open_contacts():
@@ -33,18 +34,18 @@ def test_a_step_with_restitution_wrenches_and_open_contacts():
     robot = mb.Robot(QUADRUPED)
     q, u, tau = state(QUADRUPED)
     on, push, dt, e = [1.0, 0.0, 1.0, 1.0], {"trunk": np.arange(6.0)}, 1e-2, 0.4
-    found = percussion_step(STANDING, q, u, tau, dt, push, restitution=e, active=on)
+    found = percussion_step(STANDING.tree, STANDING, q, u, tau, dt, push, restitution=e, active=on)
     W, rows = STANDING.jacobian(q).T, np.repeat(on, 3) == 1
     h = tau - robot.inverse_dynamics(q, u, np.zeros(18), push)
     np.testing.assert_allclose(robot.mass_matrix(q) @ (found.velocity - u) - h * dt, W @ found.percussion, atol=1e-9)
     np.testing.assert_allclose((W.T @ found.velocity)[rows], -e * (W.T @ u)[rows], atol=1e-9)
     assert not found.percussion[~rows].any()
     wrench = {"trunk": mb.Wrench.from_vector(push["trunk"])}
-    same = percussion_step(STANDING, q, u, tau, dt, wrench, restitution=e, active=np.repeat(on, 3))
+    same = percussion_step(STANDING.tree, STANDING, q, u, tau, dt, wrench, restitution=e, active=np.repeat(on, 3))
     np.testing.assert_array_equal(same.velocity, found.velocity)
     # a step without time is an impact
-    instant = percussion_step(STANDING, q, u, tau, 1e-12, restitution=e, active=on)
-    impact = dynamics.impact(STANDING, q, u, e, active=on)
+    instant = percussion_step(STANDING.tree, STANDING, q, u, tau, 1e-12, restitution=e, active=on)
+    impact = dynamics.impact(STANDING.tree, STANDING, q, u, e, active=on)
     np.testing.assert_allclose(instant.velocity, impact.velocity, atol=1e-6)
     np.testing.assert_allclose(instant.percussion, impact.impulse, atol=1e-6)
 
@@ -56,7 +57,7 @@ def test_what_rests_stays_at_rest():
     W = STANDING.jacobian(q).T
     f = np.linalg.lstsq(W[:6], robot.gravity(q)[:6], rcond=None)[0]
     tau = np.concatenate([np.zeros(6), (robot.gravity(q) - W @ f)[6:]])
-    found = percussion_step(STANDING, q, np.zeros(18), tau, 5e-3, restitution=0.9)
+    found = percussion_step(STANDING.tree, STANDING, q, np.zeros(18), tau, 5e-3, restitution=0.9)
     assert np.abs(found.velocity).max() < 1e-9
     np.testing.assert_allclose(found.percussion[2::3].sum(), robot.mass * 9.81 * 5e-3, rtol=1e-9)
 
@@ -67,7 +68,7 @@ def test_steps_of_a_batch():
     q, (u, tau) = mb.Robot(QUADRUPED).random(rng, (3,)), rng.standard_normal((2, 3, 18))
     dt, e, on = np.array([1e-3, 2e-3, 5e-2]), np.array([0.0, 0.5, 1.0]), np.array([[1, 1, 1, 1], [0, 1, 1, 0], [0] * 4])
     push = {"trunk": rng.standard_normal((3, 6))}
-    whole = percussion_step(STANDING, q, u, tau, dt, push, restitution=e, active=on)
+    whole = percussion_step(STANDING.tree, STANDING, q, u, tau, dt, push, restitution=e, active=on)
     for k in range(3):
         one = {"trunk": push["trunk"][k]}
         single = percussion_step(
@@ -75,15 +76,15 @@ def test_steps_of_a_batch():
         )
         for whole_part, part in zip(whole, single, strict=True):
             np.testing.assert_allclose(whole_part[k], part, rtol=1e-9, atol=1e-9)
-    broadcast = percussion_step(STANDING, q[0], u[0], tau[0], dt)
+    broadcast = percussion_step(STANDING.tree, STANDING, q[0], u[0], tau[0], dt)
     np.testing.assert_allclose(
-        broadcast.velocity[1], percussion_step(STANDING, q[0], u[0], tau[0], dt[1]).velocity, atol=1e-9
+        broadcast.velocity[1], percussion_step(STANDING.tree, STANDING, q[0], u[0], tau[0], dt[1]).velocity, atol=1e-9
     )
 
     pair = ConstraintSet(QUADRUPED, STANDING.constraints[:2])
 
     def step(q, u, tau, dt, e, on, push):
-        return percussion_step(pair, q, u, tau, dt, {"trunk": push}, restitution=e, active=on)
+        return percussion_step(pair.tree, pair, q, u, tau, dt, {"trunk": push}, restitution=e, active=on)
 
     given = (q, u, tau, dt, e, on[:, :2].astype(float), push["trunk"])
     for part, expected in zip(mb.compile(step, 19, 18, 18, (), (), 2, 6)(*given), step(*given), strict=True):
@@ -110,12 +111,13 @@ def test_steps_of_a_batch():
         ({"wrenches": [1]}, r"wrenches: expected \{frame: \(\.\.\., 6\)\}, got list"),
         ({"wrenches": {"trunk": [1, 2]}}, r"the wrench at 'trunk': expected .* \(..., 6\), got shape \(2,\)"),
         ({"wrenches": {"tail": np.zeros(6)}}, "'tail'"),
-        ({"constraints": STANDING.constraints}, "percussion_step: expected a ConstraintSet, got tuple"),
+        ({"constraints": ()}, r"percussion_step: expected constraints, got \(\)"),
+        ({"tree": QUADRUPED}, "expected the Tree of a robot, such as robot.tree, got Model"),
     ],
 )
 def test_steps_that_are_refused(changed, message):
     q, u, tau = state(QUADRUPED)
-    given = {"constraints": STANDING, "q": q, "v": u, "tau": tau, "dt": 1e-2}
+    given = {"tree": STANDING.tree, "constraints": STANDING, "q": q, "v": u, "tau": tau, "dt": 1e-2}
     wide = {name: np.stack([given[name]] * n) for name, n in changed.items() if isinstance(n, int)}
     with pytest.raises(InputError, match=message):
         percussion_step(**{**given, **changed, **wide})
@@ -127,14 +129,16 @@ def test_rows_that_are_off_have_no_force():
     v = v - np.linalg.pinv(J) @ (J @ v)
     mask = np.repeat([1.0, 0.0, 1.0, 0.0], 3)
     kept = ConstraintSet(QUADRUPED, [STANDING.constraints[0], STANDING.constraints[2]])
-    expected = dynamics.constrained_dynamics(kept, q, v, tau)
+    expected = dynamics.constrained_dynamics(kept.tree, kept, q, v, tau)
     for method in dynamics.METHODS:
-        found = dynamics.constrained_dynamics(STANDING, q, v, tau, method=method, active=mask)
+        found = dynamics.constrained_dynamics(STANDING.tree, STANDING, q, v, tau, method=method, active=mask)
         np.testing.assert_allclose(found.acceleration, expected.acceleration, atol=1e-6)
         np.testing.assert_allclose(found.force[mask == 1], expected.force, atol=1e-5)
         assert not found.force[mask == 0].any()
     kernel = mb.compile(
-        lambda q, v, tau, on: dynamics.constrained_dynamics(STANDING, q, v, tau, method="exact", active=on),
+        lambda q, v, tau, on: dynamics.constrained_dynamics(
+            STANDING.tree, STANDING, q, v, tau, method="exact", active=on
+        ),
         19,
         18,
         18,
@@ -150,13 +154,13 @@ def test_rows_that_are_off_have_no_force():
 def test_projection_closes_a_loop():
     model = four_bar()
     loop = ConstraintSet(model, [PointClosure("loop", "end", "pin")])
-    q = dynamics.projected_configuration(loop, closed(model) + 0.05)
+    q = dynamics.projected_configuration(loop.tree, loop, closed(model) + 0.05)
     assert np.abs(loop.error(q)).max() < 1e-12
-    v = dynamics.projected_velocity(loop, q, np.ones(3))
+    v = dynamics.projected_velocity(loop.tree, loop, q, np.ones(3))
     assert np.abs(loop.jacobian(q) @ v).max() < 1e-12
     far = ConstraintSet(model, [PointContact("far", "end", anchor=(9.0, 0.0, 0.0))])
     with pytest.raises(InputError, match="cannot be met from here, an error of"):
-        dynamics.projected_configuration(far, q)
+        dynamics.projected_configuration(far.tree, far, q)
 
 
 def test_derivatives_of_constrained_dynamics():
@@ -166,7 +170,7 @@ def test_derivatives_of_constrained_dynamics():
     v, tau, eps = np.array([0.3, -0.2, 0.5]), np.array([0.1, 0.2, -0.3]), 1e-6
 
     def f(q, v, tau):
-        return dynamics.constrained_dynamics(loop, q, v, tau).acceleration
+        return dynamics.constrained_dynamics(loop.tree, loop, q, v, tau).acceleration
 
     kernel = mb.compile(lambda q, v, tau: mb.jacobian(f, (0, 1, 2))(q, v, tau), 3, 3, 3)
     for k, by in enumerate(kernel(q, v, tau)):

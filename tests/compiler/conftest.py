@@ -23,7 +23,7 @@ class Forgetful(dict):
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """An empty cache on disk, without the code that lives in this process; it is trusted, so that work can be counted."""
+    """An empty cache on disk, which is trusted; the code that lives in this process is not used."""
     monkeypatch.setenv("MULTIBODY_CACHE", "on")
     monkeypatch.setattr(config, "verify", False)
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "kernels"))

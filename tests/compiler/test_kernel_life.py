@@ -12,8 +12,8 @@ import pytest
 
 import multibody as mb
 from multibody import InputError, Pose
+from multibody.compiler import batch_and_single, door, entry_ir, llvm_ir, native
 from multibody.compiler import compile as compiling
-from multibody.compiler import door, entry_ir, forms, llvm_ir, native
 from multibody.compiler.program import ONE_BLOCK, SEGMENT
 
 from ..laws.tools import near
@@ -305,7 +305,7 @@ def test_values_cross_segments(count, dtype):
     kernel = mb.compile(function, 5, dtype=dtype)
     nodes = sum(kernel.ops.values())
     assert (nodes < ONE_BLOCK) == (count == 150)
-    for form in forms.ENTRIES:
+    for form in batch_and_single.ENTRIES:
         assert kernel.ir.count(f"define void @{form}.") == (0 if count == 150 else -(-(nodes - 1) // SEGMENT))
     x = np.random.default_rng(0).uniform(-1, 1, (131, 5)).astype(dtype)
     found = kernel(x)

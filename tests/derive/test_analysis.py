@@ -28,9 +28,9 @@ def cart_pendulum(**options):
 
 def double_pendulum(loads=()):
     a, b = derive.coordinates("a b")
-    one = sp.Matrix([l * sp.sin(a), 0, -l * sp.cos(a)])
-    two = one + sp.Matrix([l * sp.sin(a + b), 0, -l * sp.cos(a + b)])
-    bodies = (derive.particle("one", M, one), derive.particle("two", m, two))
+    upper = sp.Matrix([l * sp.sin(a), 0, -l * sp.cos(a)])
+    lower = upper + sp.Matrix([l * sp.sin(a + b), 0, -l * sp.cos(a + b)])
+    bodies = (derive.particle("one", M, upper), derive.particle("two", m, lower))
     return derive.System("double pendulum", (a, b), bodies, gravity=(0, 0, -g), loads=loads)
 
 
@@ -72,14 +72,14 @@ def differences(equations, at, n):
 def test_cart_pendulum_as_numbers():
     """At rest under a force that the spring holds, against finite differences."""
     equations = derive.equations(cart_pendulum())
-    found = equations.linearise(NUMBERS | {"theta": np.pi, "x": 0.5, "F": 1.0})
-    assert isinstance(found.A, np.ndarray)
+    linear = equations.linearise(NUMBERS | {"theta": np.pi, "x": 0.5, "F": 1.0})
+    assert isinstance(linear.A, np.ndarray)
     at = {s: NUMBERS.get(s.name, 0.0) for s in equations.system.parameters} | {theta: np.pi, x: 0.5, F: 1.0}
     A, B = differences(equations, at, 2)
-    np.testing.assert_allclose(found.A, A, atol=1e-7)
-    np.testing.assert_allclose(found.B, B, atol=1e-7)
-    assert found.states == ("x", "theta", "x_dot", "theta_dot")
-    assert found.inputs == (F,)
+    np.testing.assert_allclose(linear.A, A, atol=1e-7)
+    np.testing.assert_allclose(linear.B, B, atol=1e-7)
+    assert linear.states == ("x", "theta", "x_dot", "theta_dot")
+    assert linear.inputs == (F,)
 
 
 def test_robot_as_its_own_derivatives():
@@ -88,8 +88,8 @@ def test_robot_as_its_own_derivatives():
     equations = derive.equations(derive.from_robot(robot))
     q = np.array([0.3, -0.7, 1.1])
     tau = robot.gravity(q)
-    given = dict(zip((*equations.system.q, *equations.system.inputs), (*q, *tau), strict=True))
-    A, B = equations.linearise(given)
+    point = dict(zip((*equations.system.q, *equations.system.inputs), (*q, *tau), strict=True))
+    A, B = equations.linearise(point)
     by_q, by_v, by_tau = robot.forward_dynamics_derivatives(q, np.zeros(3), tau)
     np.testing.assert_allclose(A[3:, :3], by_q, atol=1e-9)
     np.testing.assert_allclose(A[3:, 3:], by_v, atol=1e-9)
@@ -104,12 +104,12 @@ def test_free_body_along_its_velocities():
     rng = np.random.default_rng(0)
     q = robot.random(rng)
     tau = robot.gravity(q)
-    given = dict(zip((*equations.system.q, *equations.system.inputs), (*q, *tau), strict=True))
-    found = equations.linearise(given)
+    point = dict(zip((*equations.system.q, *equations.system.inputs), (*q, *tau), strict=True))
+    linear = equations.linearise(point)
     by_q, _, by_tau = robot.forward_dynamics_derivatives(q, np.zeros(6), tau)
-    assert found.A.shape == (12, 12)
-    np.testing.assert_allclose(found.A[6:, :6], by_q, atol=1e-9)
-    np.testing.assert_allclose(found.B[6:], by_tau, atol=1e-9)
+    assert linear.A.shape == (12, 12)
+    np.testing.assert_allclose(linear.A[6:, :6], by_q, atol=1e-9)
+    np.testing.assert_allclose(linear.B[6:], by_tau, atol=1e-9)
 
 
 def test_spherical_pendulum_swings_as_two_pendulums():
@@ -129,9 +129,9 @@ def test_pendulum_with_a_multiplier():
     """The tension curves the motion: only with its derivative does the frequency come out."""
     equations = derive.equations(pendulum(), "lagrange-multipliers")
     (y,) = (s for s in equations.system.q if s.name == "z")
-    found = equations.linearise({y: -l})
-    assert found.states == ("x", "x_dot")
-    assert (found.A - sp.Matrix([[0, 1], [-g / l, 0]])).applyfunc(sp.simplify).is_zero_matrix
+    linear = equations.linearise({y: -l})
+    assert linear.states == ("x", "x_dot")
+    assert (linear.A - sp.Matrix([[0, 1], [-g / l, 0]])).applyfunc(sp.simplify).is_zero_matrix
     numbers, _ = equations.linearise({"z": -0.5, "l": 0.5, "g": 10, "m": 2})
     np.testing.assert_allclose(numbers, [[0, 1], [-20, 0]], atol=1e-12)
     upright, _ = equations.linearise({"z": 0.5, "l": 0.5, "g": 10, "m": 2})
@@ -140,12 +140,12 @@ def test_pendulum_with_a_multiplier():
 
 def test_skate_has_more_positions_than_velocities():
     """A motion constraint leaves all positions and takes one velocity."""
-    found = derive.equations(skate()).linearise({"psi": 0.5, "m": 2, "I": 1})
-    assert found.A.shape == (5, 5)
-    assert found.N_q.shape == (3, 3)
-    assert found.N_v.shape == (3, 2)
-    np.testing.assert_allclose(found.N_v.T @ [-np.sin(0.5), np.cos(0.5), 0], 0, atol=1e-12)
-    np.testing.assert_allclose(found.A[:3, 3:], found.N_v, atol=1e-12)
+    linear = derive.equations(skate()).linearise({"psi": 0.5, "m": 2, "I": 1})
+    assert linear.A.shape == (5, 5)
+    assert linear.N_q.shape == (3, 3)
+    assert linear.N_v.shape == (3, 2)
+    np.testing.assert_allclose(linear.N_v.T @ [-np.sin(0.5), np.cos(0.5), 0], 0, atol=1e-12)
+    np.testing.assert_allclose(linear.A[:3, 3:], linear.N_v, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -201,20 +201,20 @@ def balanced(equations, solution, values):
 def test_double_pendulum_rests_in_four_ways():
     equations = derive.equations(double_pendulum())
     a, b = equations.system.q
-    found = equations.equilibria()
-    assert len(found) == 4
-    assert {(s[a], s[b]) for s in found} == {(0, 0), (0, sp.pi), (sp.pi, 0), (sp.pi, sp.pi)}
-    assert all(balanced(equations, solution, NUMBERS) for solution in found)
+    equilibria = equations.equilibria()
+    assert len(equilibria) == 4
+    assert {(s[a], s[b]) for s in equilibria} == {(0, 0), (0, sp.pi), (sp.pi, 0), (sp.pi, sp.pi)}
+    assert all(balanced(equations, solution, NUMBERS) for solution in equilibria)
 
 
 def test_equilibria_under_a_force():
     """Exact, with symbols; where the force is too large, none."""
     a, b = derive.coordinates("a b")
     equations = derive.equations(double_pendulum((derive.Generalized(derive.rate(a), F),)))
-    found = equations.equilibria({"F": 1})
-    assert len(found) == 4
-    assert all(sp.simplify(sp.sin(s[a]) - 1 / (g * l * (M + m))) == 0 for s in found)
-    assert all(sp.simplify(sp.sin(s[a] + s[b])) == 0 for s in found)
+    equilibria = equations.equilibria({"F": 1})
+    assert len(equilibria) == 4
+    assert all(sp.simplify(sp.sin(s[a]) - 1 / (g * l * (M + m))) == 0 for s in equilibria)
+    assert all(sp.simplify(sp.sin(s[a] + s[b])) == 0 for s in equilibria)
     numbers = {"g": 10, "l": 1, "M": 1, "m": 1}
     assert equations.equilibria({"F": 30}, numbers) == ()
     assert len(equations.equilibria({"F": 20}, numbers)) == 2
@@ -238,8 +238,8 @@ def test_sine_and_cosine_of_one_angle():
     """A pendulum on a slope: gravity with two components."""
     bob = derive.particle("bob", m, (l * sp.sin(theta), 0, -l * sp.cos(theta)))
     slope = derive.equations(derive.System("slope", (theta,), (bob,), gravity=(3, 0, -4)))
-    found = sorted(float(s[theta]) for s in slope.equilibria())
-    np.testing.assert_allclose(found, [np.arctan2(3, 4) - np.pi, np.arctan2(3, 4)])
+    angles = sorted(float(s[theta]) for s in slope.equilibria())
+    np.testing.assert_allclose(angles, [np.arctan2(3, 4) - np.pi, np.arctan2(3, 4)])
 
 
 def test_springs_on_angles_are_searched_for():
@@ -250,10 +250,10 @@ def test_springs_on_angles_are_searched_for():
     with pytest.raises(InputError, match="there is no exact solution, and numbers are missing for g, k, l, m"):
         soft.equilibria()
     numbers = {"g": 10, "l": 1, "m": 1, "k": 1}
-    found = [s[theta] for s in soft.equilibria(parameters=numbers, box={"theta": (-10, 10)})]
+    angles = [s[theta] for s in soft.equilibria(parameters=numbers, box={"theta": (-10, 10)})]
     grid = np.linspace(-10, 10, 20000)
-    assert len(found) == np.count_nonzero(np.diff(np.sign(grid + 10 * np.sin(grid)))) == 5
-    np.testing.assert_allclose(np.array(found) + 10 * np.sin(found), 0, atol=1e-9)
+    assert len(angles) == np.count_nonzero(np.diff(np.sign(grid + 10 * np.sin(grid)))) == 5
+    np.testing.assert_allclose(np.array(angles) + 10 * np.sin(angles), 0, atol=1e-9)
     assert soft.equilibria(parameters=numbers) == ({theta: 0.0},)
     with pytest.raises(InputError, match="box: expected a lower and a higher value of theta"):
         soft.equilibria(parameters=numbers, box={"theta": (1, -1)})
@@ -261,16 +261,16 @@ def test_springs_on_angles_are_searched_for():
 
 def test_equilibria_on_constraints():
     """A bob on a rod, in Cartesian coordinates: below and above."""
-    found = derive.equations(pendulum()).equilibria(parameters={"l": 0.5, "m": 1, "g": 10})
-    np.testing.assert_allclose([list(s.values()) for s in found], [[0, -0.5], [0, 0.5]], atol=1e-9)
+    equilibria = derive.equations(pendulum()).equilibria(parameters={"l": 0.5, "m": 1, "g": 10})
+    np.testing.assert_allclose([list(s.values()) for s in equilibria], [[0, -0.5], [0, 0.5]], atol=1e-9)
 
 
 def test_equilibria_with_a_quaternion():
     """The spin about the rod is free: one below and one above stand for all."""
     equations = derive.equations(spherical_pendulum())
-    found = equations.equilibria(parameters={"l": 0.5, "m": 1, "g": 10, "A": 1, "B": 1, "C": 1})
+    equilibria = equations.equilibria(parameters={"l": 0.5, "m": 1, "g": 10, "A": 1, "B": 1, "C": 1})
     heights = sorted(
-        1 - 2 * (s["x"] ** 2 + s["y"] ** 2) for s in ({k.name[-1]: v for k, v in f.items()} for f in found)
+        1 - 2 * (s["x"] ** 2 + s["y"] ** 2) for s in ({k.name[-1]: v for k, v in f.items()} for f in equilibria)
     )
     np.testing.assert_allclose(heights, [-1, 1], atol=1e-9)
 

@@ -169,10 +169,10 @@ def test_a_box(limits):
         EQUATIONS.equilibria(box={"x": limits})
 
 
-@pytest.mark.parametrize("given", [3, "x", [("x", (0, 1))]])
-def test_a_box_without_names(given):
-    with says("box: expected limits by name, such as {'x': (-1, 1)}, got", repr(given)):
-        EQUATIONS.equilibria(box=given)
+@pytest.mark.parametrize("box", [3, "x", [("x", (0, 1))]])
+def test_a_box_without_names(box):
+    with says("box: expected limits by name, such as {'x': (-1, 1)}, got", repr(box)):
+        EQUATIONS.equilibria(box=box)
 
 
 @pytest.mark.parametrize("x", ["a", None, 1.5, -1, [1], True, math.nan])

@@ -316,19 +316,19 @@ def test_good_constraints_pass():
 
 def test_multipliers_are_no_symbols_of_the_system():
     mass = derive.particle("mass", derive.symbols("lambda_1")[0], (x, y, 0))
-    found = derive.equations(system(bodies=(mass,), restrictions=(derive.Holonomic("line", x - y),)))
-    assert [symbol.name for symbol in found.multipliers] == ["mu_1"]
+    equations = derive.equations(system(bodies=(mass,), restrictions=(derive.Holonomic("line", x - y),)))
+    assert [symbol.name for symbol in equations.multipliers] == ["mu_1"]
 
 
 # Methods
 
 
-@pytest.mark.parametrize("given", [None, "cart-pendulum", 3])
-def test_what_is_no_system(given):
+@pytest.mark.parametrize("system", [None, "cart-pendulum", 3])
+def test_what_is_no_system(system):
     with says("expected a derive.System, got", "derive.systems.system makes one from a name"):
-        derive.equations(given)
+        derive.equations(system)
     with says("expected a derive.System, got"):
-        derive.applicable(given)
+        derive.applicable(system)
 
 
 def test_quasi_velocities_that_are_no_symbols():
@@ -342,13 +342,13 @@ def test_quasi_velocities_that_are_no_symbols():
 
 
 def test_values_that_are_not_by_name():
-    found = derive.equations(system())
+    equations = derive.equations(system())
     with says("at: expected values by name, such as {'m': 1}, got [1]"):
-        found.linearise([1])
+        equations.linearise([1])
     with says("inputs: expected values by name"):
-        found.equilibria([1])
+        equations.equilibria([1])
     with says("expected equations, as derive.equations makes them of a system, got None"):
-        found.equal(None)
+        equations.equal(None)
 
 
 def test_a_mass_that_is_zero_where_it_is_linear():

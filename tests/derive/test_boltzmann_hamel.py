@@ -47,10 +47,10 @@ def cart_pendulum():
 
 
 def double_pendulum():
-    one, two = (rotation_x(angle) for angle in (theta, theta + phi))
+    R_1, R_2 = (rotation_x(angle) for angle in (theta, theta + phi))
     bar = sp.Matrix([0, 0, -l])
-    upper = Body("upper", M, one * bar / 2, one, sp.diag(inertia, 0, 0))
-    lower = Body("lower", m, one * bar + two * bar / 2, two, sp.diag(inertia, 0, 0), parent="upper", joint=one * bar)
+    upper = Body("upper", M, R_1 * bar / 2, R_1, sp.diag(inertia, 0, 0))
+    lower = Body("lower", m, R_1 * bar + R_2 * bar / 2, R_2, sp.diag(inertia, 0, 0), parent="upper", joint=R_1 * bar)
     return System("double pendulum", (theta, phi), (upper, lower), gravity=(0, 0, -g))
 
 
@@ -72,11 +72,11 @@ def test_gamma_is_antisymmetric_and_turns_momentum_without_power(seed):
     n = [int(x) for x in rng.integers(1, 4, 3)]
     S = sp.Matrix([[n[0], sp.sin(q[1]), 0], [0, 2, n[1] * sp.cos(q[0])], [n[2] * q[2], 0, 1]])
     at = {s: float(rng.uniform(-1, 1)) for s in q}
-    found = np.stack([numeric(x, at) for x in gamma(S, q)])
-    assert np.abs(found).max() > 1e-2
-    same(found, -np.swapaxes(found, 0, 1))
+    gammas = np.stack([numeric(x, at) for x in gamma(S, q)])
+    assert np.abs(gammas).max() > 1e-2
+    same(gammas, -np.swapaxes(gammas, 0, 1))
     v, p = rng.normal(size=(2, 3))
-    assert abs(np.einsum("kij,k,i,j", found, v, v, p)) < 1e-12
+    assert abs(np.einsum("kij,k,i,j", gammas, v, v, p)) < 1e-12
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -88,11 +88,11 @@ def test_gamma_entry_by_entry(seed):
     at, n = {s: float(rng.uniform(-1, 1)) for s in q}, range(2)
     d = np.stack([numeric(sp.diff(S, s), at) for s in q], axis=-1)
     Si = np.linalg.inv(numeric(S, at))
-    for k_, found in enumerate(gamma(S, q)):
+    for k_, gamma_k in enumerate(gamma(S, q)):
         printed = [
             [sum(Si[l_, i] * (d[j, l_, m_] - d[j, m_, l_]) * Si[m_, k_] for l_ in n for m_ in n) for j in n] for i in n
         ]
-        same(numeric(found, at), np.array(printed))
+        same(numeric(gamma_k, at), np.array(printed))
 
 
 def test_gamma_from_brackets_is_gamma_from_S():
@@ -102,8 +102,8 @@ def test_gamma_from_brackets_is_gamma_from_S():
     turned = with_quasi_velocities(body, S, symbols("p q r"))
     assert gamma(S, q) == brackets(turned)
     structure = groups.SO3().structure
-    for k_, found in enumerate(brackets(turned)):
-        assert found == sp.Matrix(3, 3, lambda i, j, k_=k_: int(structure[j, i, k_]))
+    for k_, gamma_k in enumerate(brackets(turned)):
+        assert gamma_k == sp.Matrix(3, 3, lambda i, j, k_=k_: int(structure[j, i, k_]))
 
 
 def test_rows_that_are_gradients_have_no_gamma():
@@ -119,8 +119,8 @@ def test_unit_quaternions_have_brackets_without_an_S():
     """[MDN §9]: more coordinates than velocities; the brackets are those of SO(3), and on the sphere alone."""
     system = from_robot(mb.load("free-body-so3"))
     structure = groups.SO3().structure
-    for k_, found in enumerate(brackets(system)):
-        assert found == sp.Matrix(3, 3, lambda i, j, k_=k_: int(structure[j, i, k_]))
+    for k_, gamma_k in enumerate(brackets(system)):
+        assert gamma_k == sp.Matrix(3, 3, lambda i, j, k_=k_: int(structure[j, i, k_]))
 
 
 def test_inverse_of_blocks():
@@ -279,14 +279,14 @@ def test_the_derivation_tells_its_quantities():
     body = System(
         "body", q, (Body("body", m, (0, 0, 0), rotation_z(q[0]) * rotation_y(q[1]) * rotation_x(q[2]), sp.eye(3)),)
     )
-    found = equations(with_quasi_velocities(body, S, symbols("p q r")), "boltzmann-hamel")
-    named = {name: value for step in found.steps for name, value in step.results}
+    dynamics = equations(with_quasi_velocities(body, S, symbols("p q r")), "boltzmann-hamel")
+    named = {name: value for step in dynamics.steps for name, value in step.results}
     assert named["S"] == S
     assert sp.simplify(named["S^{-1} = F"] * S) == sp.eye(3)
     assert named[r"\gamma_{p}"] == gamma(S, q)[0]
-    assert named[r"\frac{\partial L}{\partial v}"] == sp.Matrix(found.system.v)
-    assert {"From 12", "From 46-47"} <= {step.tag for step in found.steps}
-    assert found.method == "boltzmann-hamel"
+    assert named[r"\frac{\partial L}{\partial v}"] == sp.Matrix(dynamics.system.v)
+    assert {"From 12", "From 46-47"} <= {step.tag for step in dynamics.steps}
+    assert dynamics.method == "boltzmann-hamel"
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------

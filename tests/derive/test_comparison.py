@@ -31,8 +31,8 @@ def test_methods_agree_as_formulas():
 
 
 def test_it_says_what_it_found():
-    found = derive.equations(oscillator())
-    assert repr(found.equal(found)) == (
+    equations = derive.equations(oscillator())
+    assert repr(equations.equal(equations)) == (
         "projected-newton-euler and projected-newton-euler agree in M and b + g - τ: as formulas, to 0.0e+00 as numbers"
     )
 
@@ -40,35 +40,35 @@ def test_it_says_what_it_found():
 @pytest.mark.parametrize("part", ["M", "b", "g", "tau"])
 def test_a_small_slip_is_found(part):
     """One entry wrong by a millionth, and one sign."""
-    found = derive.equations(double_pendulum(), "lagrange")
-    entries = sp.Matrix(getattr(found, part))
+    equations = derive.equations(double_pendulum(), "lagrange")
+    entries = sp.Matrix(getattr(equations, part))
     entries[0, 0] += entries[-1, -1] / 10**6 + sp.Rational(1, 10**6)
-    wrong = found.equal(replace(found, **{part: sp.ImmutableMatrix(entries)}))
+    wrong = equations.equal(replace(equations, **{part: sp.ImmutableMatrix(entries)}))
     assert not wrong
     assert wrong.symbolic is False
     assert 1e-8 < wrong.numeric < 1e-4
     assert "differ" in repr(wrong)
-    assert not found.equal(replace(found, g=-found.g))
+    assert not equations.equal(replace(equations, g=-equations.g))
 
 
 def test_a_force_on_the_other_side_is_no_difference():
-    found = derive.equations(oscillator())
-    assert found.equal(replace(found, g=0 * found.g, tau=found.tau - found.g))
+    equations = derive.equations(oscillator())
+    assert equations.equal(replace(equations, g=0 * equations.g, tau=equations.tau - equations.g))
 
 
 def test_undecided_where_the_formulas_are_not_reached():
     """Functions that SymPy does not relate to each other, and numbers that agree."""
-    found = derive.equations(oscillator())
-    other = replace(found, b=found.b + sp.Matrix([sp.acos(sp.tanh(x)) + sp.asin(sp.tanh(x)) - sp.pi / 2]))
-    agreement = found.equal(other)
+    equations = derive.equations(oscillator())
+    other = replace(equations, b=equations.b + sp.Matrix([sp.acos(sp.tanh(x)) + sp.asin(sp.tanh(x)) - sp.pi / 2]))
+    agreement = equations.equal(other)
     assert agreement.symbolic is None
     assert agreement
     assert "undecided as formulas" in repr(agreement)
 
 
 def test_without_formulas():
-    found = derive.equations(oscillator())
-    agreement = found.equal(found, symbolic=False)
+    equations = derive.equations(oscillator())
+    agreement = equations.equal(equations, symbolic=False)
     assert agreement.symbolic is None
     assert agreement
 
@@ -94,20 +94,21 @@ def test_quaternions_and_constraints_are_compared_at_states_that_they_allow():
 
 def test_multipliers_may_hide_a_difference():
     """A multiple of the constraint in M changes the multipliers, and no motion."""
-    found = derive.equations(skate(loads=(derive.Force("skate", (k, 1, 0)),)))
-    other = replace(found, M=found.M + found.J.T * found.J, b=found.b + found.J.T * found.drift)
-    agreement = found.equal(other)
+    equations = derive.equations(skate(loads=(derive.Force("skate", (k, 1, 0)),)))
+    J, drift = equations.J, equations.drift
+    other = replace(equations, M=equations.M + J.T * J, b=equations.b + J.T * drift)
+    agreement = equations.equal(other)
     assert agreement
     assert agreement.compared == "accelerations of the coordinates"
-    assert not found.equal(replace(found, M=found.M + found.J.T * found.J + sp.eye(3)))
+    assert not equations.equal(replace(equations, M=equations.M + equations.J.T * equations.J + sp.eye(3)))
 
 
 def test_coordinates_in_another_order():
     loads = (derive.Spring(k, x - 2 * y),)
     masses = (derive.particle("one", m, (x, 0, 0)), derive.particle("two", l, (y, 0, 0)))
-    one = derive.equations(derive.System("one", (x, y), masses, loads=loads))
+    straight = derive.equations(derive.System("one", (x, y), masses, loads=loads))
     two = derive.equations(derive.System("two", (y, x), masses, loads=loads))
-    assert one.equal(two)
+    assert straight.equal(two)
 
 
 def test_other_coordinates_cannot_be_compared():

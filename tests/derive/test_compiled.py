@@ -30,13 +30,13 @@ def test_one_degree_of_freedom() -> None:
     m, l, g, F = derive.symbols("m l g F")
     bob = derive.particle("bob", m, (l * sp.sin(theta), 0, -l * sp.cos(theta)))
     loads = (derive.Generalized(derive.rate(theta), F),)
-    found = derive.equations(derive.System("pendulum", (theta,), (bob,), gravity=(0, 0, -g), loads=loads))
+    equations = derive.equations(derive.System("pendulum", (theta,), (bob,), gravity=(0, 0, -g), loads=loads))
     values = {"m": 2.0, "l": 0.5, "g": 9.81}
     angle, force = np.array([[0.3], [0.4]]), np.array([[1.0], [0.0]])
     expected = (force - 9.81 * np.sin(angle)) / 0.5
-    assert found.kernel("mass_matrix", values)(angle).shape[-2:] == (1, 1)
-    np.testing.assert_allclose(found.kernel("forward_dynamics", values)(angle, [0.0], force), expected)
-    np.testing.assert_allclose(found.kernel("state_rate", values)(angle, [0.0], force)[1], expected)
+    assert equations.kernel("mass_matrix", values)(angle).shape[-2:] == (1, 1)
+    np.testing.assert_allclose(equations.kernel("forward_dynamics", values)(angle, [0.0], force), expected)
+    np.testing.assert_allclose(equations.kernel("state_rate", values)(angle, [0.0], force)[1], expected)
 
 
 def pendulum_in_the_plane() -> derive.System:
@@ -80,7 +80,7 @@ def test_parameters_as_an_argument_and_as_values_are_the_same(
     q, v, a = rng.normal(size=(3, 7, 2))
     parameters = np.array([VALUES[symbol.name] for symbol in equations.system.parameters])
     fixed, free = equations.kernel("inverse_dynamics", VALUES), equations.kernel("inverse_dynamics")
-    assert [given.name for given in free.signature.inputs] == ["q", "v", "a", "parameters"]
+    assert [argument.name for argument in free.signature.inputs] == ["q", "v", "a", "parameters"]
     np.testing.assert_allclose(fixed(q, v, a), free(q, v, a, parameters), rtol=1e-14)
     some = equations.kernel("inverse_dynamics", {name: x for name, x in VALUES.items() if name != "m"})
     np.testing.assert_allclose(some(q, v, a, [VALUES["m"]]), fixed(q, v, a), rtol=1e-14)
@@ -143,10 +143,10 @@ def test_constrained_motion_keeps_its_constraint() -> None:
 def test_derivatives_of_a_kernel(equations: derive.Equations, rng: np.random.Generator) -> None:
     kernel = equations.kernel("state_rate", VALUES)
     state = rng.normal(size=2), rng.normal(size=2), rng.normal(size=1)
-    found = mb.jacobian(lambda q, v, u: kernel(q, v, u)[1], 0)(*state)
+    jacobian = mb.jacobian(lambda q, v, u: kernel(q, v, u)[1], 0)(*state)
     for k, e in enumerate(np.eye(2) * 1e-6):
         slope = (kernel(state[0] + e, *state[1:])[1] - kernel(state[0] - e, *state[1:])[1]) / 2e-6
-        np.testing.assert_allclose(found[:, k], slope, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(jacobian[:, k], slope, rtol=1e-6, atol=1e-7)
 
 
 def test_quaternions_must_have_unit_length() -> None:

@@ -203,23 +203,23 @@ def test_packing_keeps_vectors(entries):
 @given(st.lists(st.integers(-3, 3), min_size=6, max_size=6).filter(lambda n: any(n[:3]) and any(n[3:])))
 def test_products_of_linear_forms_are_factored(numbers):
     symbols = sp.symbols("x:3")
-    one, other = (sum(n * s for n, s in zip(part, symbols, strict=True)) for part in (numbers[:3], numbers[3:]))
-    product = sp.Poly(one * other, *symbols)
+    first, other = (sum(n * s for n, s in zip(part, symbols, strict=True)) for part in (numbers[:3], numbers[3:]))
+    product = sp.Poly(first * other, *symbols)
     _, rest = product.primitive()
     given_ = {pack(dict(enumerate(M))): int(c) for M, c in rest.terms()}
     shared = [min(M[k] for M in product.monoms()) for k in range(3)]
     given_ = {M - pack(dict(enumerate(shared))): c for M, c in given_.items()}
     if given_[max(given_)] < 0:
         given_ = {M: -c for M, c in given_.items()}
-    found = factors(given_)
+    powers = factors(given_)
     back = sp.prod(
-        sum(c * sp.prod(symbols[i] ** e for i, e in unpack(M).items()) for M, c in f.items()) ** n for f, n in found
+        sum(c * sp.prod(symbols[i] ** e for i, e in unpack(M).items()) for M, c in f.items()) ** n for f, n in powers
     )
     assert sp.Poly(back, *symbols).as_dict() == {
         tuple(unpack(M).get(i, 0) for i in range(3)): c for M, c in given_.items()
     }
     degree = 2 - sum(shared)
-    assert sum(n for _, n in found) == max(degree, 1)
+    assert sum(n for _, n in powers) == max(degree, 1)
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ u, v, w, p, q, r = TWIST = symbols("u v w p q r")
 du, dv, dw, dp, dq, dr = map(rate, TWIST)
 
 
-def same(found, printed):
-    assert len(found) == len(printed)
-    for one, two in zip(found, printed, strict=True):
-        assert sp.expand(one - two) == 0, f"{one} is not {two}"
+def same(rows, printed):
+    assert len(rows) == len(printed)
+    for row, line in zip(rows, printed, strict=True):
+        assert sp.expand(row - line) == 0, f"{row} is not {line}"
 
 
 def symmetric(n, letter="M"):
@@ -63,10 +63,10 @@ PRINTED = {
 def test_each_group_as_it_is_printed(name):
     """[From 2-4, 57, 69, 75, 84, 87, 94, 96, 104, §4.2, §4.5, §4.6]: M v' + C(v) v = τ, row by row."""
     group, names, printed = PRINTED[name]
-    found = on_group(group)
-    assert found.v == symbols(names)
-    same([row.lhs for row in found.rows], printed)
-    assert [row.rhs for row in found.rows] == list(symbols(" ".join(f"tau_{x}" for x in names.split())))
+    dynamics = on_group(group)
+    assert dynamics.v == symbols(names)
+    same([row.lhs for row in dynamics.rows], printed)
+    assert [row.rhs for row in dynamics.rows] == list(symbols(" ".join(f"tau_{x}" for x in names.split())))
 
 
 @pytest.mark.parametrize("name", PRINTED)
@@ -78,27 +78,27 @@ def test_the_same_from_a_robot(name, method):
     if name == "se3":
         robot = mb.Robot(replace(robot.model, velocity="left"))  # the twist of the body
     system = from_robot(robot, "all", velocities=names.split(), gravity=(0, 0, 0))
-    found = equations(system, method)
+    dynamics = equations(system, method)
     ours = dict(zip(symbols("I_xx I_yy I_zz m_2"), (I_x, I_y, I_z, m), strict=True))  # R² has two joints
     accelerations = sp.Matrix([rate(x) for x in system.v])
-    same(list((found.M * accelerations + found.b).subs(ours)), printed)
+    same(list((dynamics.M * accelerations + dynamics.b).subs(ours)), printed)
 
 
 def test_the_screw_has_no_coriolis_forces():
     """[From §4.6]: H, with the inertia of both its motions."""
-    found = on_group(groups.Helical(0.25))
-    assert found.inertial[0] == (I_z + m / 16) * dr
-    assert sp.zeros(1) == found.C
+    dynamics = on_group(groups.Helical(0.25))
+    assert dynamics.inertial[0] == (I_z + m / 16) * dr
+    assert sp.zeros(1) == dynamics.C
 
 
 def test_eulers_equations_for_any_inertia():
     """[From 5, 68-71]: C = -(Mv)^, M w' + w × M w = τ and its form without torque (1)."""
     M = symmetric(3)
-    found = on_group(groups.SO3(), M)
+    dynamics = on_group(groups.SO3(), M)
     w_ = sp.Matrix([p, q, r])
-    assert sp.expand(found.C + hat(M * w_)) == sp.zeros(3)
-    same(found.inertial, M * sp.Matrix([dp, dq, dr]) + hat(w_) * M * w_)
-    same(found.b, -(M * w_).cross(w_))
+    assert sp.expand(dynamics.C + hat(M * w_)) == sp.zeros(3)
+    same(dynamics.inertial, M * sp.Matrix([dp, dq, dr]) + hat(w_) * M * w_)
+    same(dynamics.b, -(M * w_).cross(w_))
 
 
 def test_kirchhoffs_equations_for_any_inertia():
@@ -110,12 +110,12 @@ def test_kirchhoffs_equations_for_any_inertia():
     linear, angular = momentum[:3, :], momentum[3:, :]
     change = momentum.jacobian(TWIST) * A
     v_, w_ = V[:3, :], V[3:, :]
-    found = on_group(groups.SE3(), M)
-    same(found.inertial[:3, :], change[:3, :] + hat(w_) * linear)  # [From 9]
-    same(found.inertial[3:, :], change[3:, :] + hat(v_) * linear + hat(w_) * angular)  # [From 10]
+    dynamics = on_group(groups.SE3(), M)
+    same(dynamics.inertial[:3, :], change[:3, :] + hat(w_) * linear)  # [From 9]
+    same(dynamics.inertial[3:, :], change[3:, :] + hat(v_) * linear + hat(w_) * angular)  # [From 10]
     ad_V = sp.Matrix(sp.BlockMatrix([[hat(w_), hat(v_)], [sp.zeros(3), hat(w_)]]))  # [From 8]
     assert ad(groups.SE3(), TWIST) == ad_V
-    same(found.inertial, change - ad_V.T * momentum)  # [From 7, 11, 76]
+    same(dynamics.inertial, change - ad_V.T * momentum)  # [From 7, 11, 76]
     x = M * V
     tilde = [  # [From 73]
         [0, 0, 0, 0, x[2], -x[1]],
@@ -125,16 +125,16 @@ def test_kirchhoffs_equations_for_any_inertia():
         [-x[2], 0, x[0], -x[5], 0, x[3]],
         [x[1], -x[0], 0, x[4], -x[3], 0],
     ]
-    assert sp.expand(found.C - sp.Matrix(tilde)) == sp.zeros(6)
+    assert sp.expand(dynamics.C - sp.Matrix(tilde)) == sp.zeros(6)
 
 
 def test_planar_motion_for_any_inertia():
     """[From 77-86]: H, ad, S_r with the minus sign that the print lost (From10), both derivatives and C."""
     group, M = groups.SE2(), symmetric(3)
-    found = on_group(group, M)
+    dynamics = on_group(group, M)
     assert ad(group, (u, v, r)) == sp.Matrix([[0, -r, v], [r, 0, -u], [0, 0, 0]])  # [From 78]
     f = symbols("varphi_1 varphi_2 varphi_3")
-    S_r = dict(found.steps[1].results)["S_r"]
+    S_r = dict(dynamics.steps[1].results)["S_r"]
     assert S_r == -sp.Matrix([[0, -f[2], f[1]], [f[2], 0, -f[0]], [0, 0, 0]]) / 2  # [From 79]
     x = M * sp.Matrix([u, v, r])
     tilde = sp.Matrix([[0, 0, -x[1]], [0, 0, x[0]], [x[1], -x[0], 0]])  # [From 83]
@@ -143,22 +143,22 @@ def test_planar_motion_for_any_inertia():
     second = sp.Matrix(3, 3, lambda i, j: sum(dS[i][k, j] * x[k] for k in n))
     assert sp.expand(first - tilde / 2) == sp.zeros(3)  # [From 80]
     assert sp.expand(second + tilde / 2) == sp.zeros(3)  # [From 81]
-    assert sp.expand(found.C - tilde) == sp.zeros(3)  # [From 82]
+    assert sp.expand(dynamics.C - tilde) == sp.zeros(3)  # [From 82]
     printed = -sp.Matrix([[0, r, 0], [-r, 0, 0], [v, -u, 0]]) * sp.Matrix([m * u, m * v, I_z * r])  # [From 86]
     same(on_group(group).b, printed)
-    same(found.inertial, M * sp.Matrix([du, dv, dr]) - ad(group, (u, v, r)).T * x)  # [From 85]
+    same(dynamics.inertial, M * sp.Matrix([du, dv, dr]) - ad(group, (u, v, r)).T * x)  # [From 85]
 
 
 def test_the_schoenflies_group_for_any_inertia():
     """[From 88-95]: the same of X(z)."""
     group, M = groups.Schoenflies("z"), symmetric(4)
-    found = on_group(group, M)
+    dynamics = on_group(group, M)
     four = (u, v, w, r)
     assert ad(group, four) == sp.Matrix([[0, -r, 0, v], [r, 0, 0, -u], [0, 0, 0, 0], [0, 0, 0, 0]])  # [From 89]
     x = M * sp.Matrix(four)
     tilde = sp.Matrix([[0, 0, 0, -x[1]], [0, 0, 0, x[0]], [0, 0, 0, 0], [x[1], -x[0], 0, 0]])  # [From 91-92]
-    assert sp.expand(found.C - tilde) == sp.zeros(4)  # [From 93]
-    same(found.inertial, M * sp.Matrix([du, dv, dw, dr]) - ad(group, four).T * x)  # [From 95]
+    assert sp.expand(dynamics.C - tilde) == sp.zeros(4)  # [From 93]
+    same(dynamics.inertial, M * sp.Matrix([du, dv, dw, dr]) - ad(group, four).T * x)  # [From 95]
 
 
 def test_the_inertia_that_a_group_feels():

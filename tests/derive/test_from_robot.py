@@ -64,10 +64,10 @@ def agrees(robot, system, methods=FAST):
     values = random_values(system, rng)
     q, v, a = (np.array([values[x] for x in part]) for part in (system.q, system.v, system.a))
     for body in robot.bodies:
-        found = system.body(body.name)
+        placed = system.body(body.name)
         pose = robot.pose(body.name, q)
-        close(numeric(sp.Matrix(found.rotation), values), pose.rotation.matrix)
-        close(numeric(sp.Matrix(found.position), values)[:, 0], pose @ body.inertia.com)
+        close(numeric(sp.Matrix(placed.rotation), values), pose.rotation.matrix)
+        close(numeric(sp.Matrix(placed.position), values)[:, 0], pose @ body.inertia.com)
     close(numeric(system.rates, values), robot.rate_matrix(q))
     for method in methods:
         equations = derive.equations(system, method)
@@ -76,8 +76,8 @@ def agrees(robot, system, methods=FAST):
         close(numeric(equations.inertial, values)[:, 0], robot.inverse_dynamics(q, v, a))
 
 
-def close(found, expected):
-    assert np.abs(found - expected).max() <= CLOSE * max(np.abs(expected).max(), 1.0)
+def close(actual, expected):
+    assert np.abs(actual - expected).max() <= CLOSE * max(np.abs(expected).max(), 1.0)
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
@@ -100,9 +100,9 @@ def test_decimals_of_the_file_are_exact():
 @pytest.mark.parametrize("angle", [0.3, np.pi / 4, np.pi / 8, 2.5])
 def test_rotations_are_orthonormal_to_the_last_digit(angle):
     R = mb.Rotation.from_angle_axis(angle, [0.0, 0.6, 0.8]).matrix
-    found = exact_rotation(R)
-    assert (found * found.T).applyfunc(sp.nsimplify) == sp.eye(3)
-    assert np.abs(numeric(found, {}) - R).max() < 1e-15
+    rotation = exact_rotation(R)
+    assert (rotation * rotation.T).applyfunc(sp.nsimplify) == sp.eye(3)
+    assert np.abs(numeric(rotation, {}) - R).max() < 1e-15
 
 
 def test_the_panda_has_the_numbers_of_its_data_sheet():
@@ -263,8 +263,8 @@ def test_springs_dampers_and_friction_of_the_joints(friction):
     system = derive.from_robot(robot, passive=True, forces="none")
     values = random_values(system, np.random.default_rng(2))
     q, v = (np.array([values[x] for x in part]) for part in (system.q, system.v))
-    found = derive.equations(system, "recursive-newton-euler")
-    close(numeric(found.tau - found.g, values)[:, 0] + robot.gravity(q), robot.passive(q, v))
+    equations = derive.equations(system, "recursive-newton-euler")
+    close(numeric(equations.tau - equations.g, values)[:, 0] + robot.gravity(q), robot.passive(q, v))
 
 
 def test_springs_of_a_ball_joint_are_refused():
@@ -296,5 +296,5 @@ def test_rates_of_a_floating_base_are_short():
 def test_rotations_close_to_decimals_are_orthonormal_too(angle):
     """Also those whose decimals are so next to it that only exact numbers tell."""
     c, s = np.cos(angle), np.sin(angle)
-    found = exact_rotation(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
-    assert (found * found.T).applyfunc(sp.expand) == sp.eye(3)
+    rotation = exact_rotation(np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
+    assert (rotation * rotation.T).applyfunc(sp.expand) == sp.eye(3)

@@ -46,22 +46,22 @@ def spherical_pendulum(**options):
 
 def test_the_multiplier_of_a_rod_is_its_tension():
     """Force on the system: J^T λ points along the rod to the pivot, and hangs the bob.  [RD 3.37]"""
-    found = derive.equations(pendulum(), "lagrange-multipliers")
-    (tension,) = found.multipliers
-    at_rest = dict.fromkeys((*found.system.v, *found.system.a, x), 0) | {z: -l}
-    balance = found.residual.subs(at_rest)
+    equations = derive.equations(pendulum(), "lagrange-multipliers")
+    (tension,) = equations.multipliers
+    at_rest = dict.fromkeys((*equations.system.v, *equations.system.a, x), 0) | {z: -l}
+    balance = equations.residual.subs(at_rest)
     assert sp.solve(balance[1], tension) == [-m * g / (2 * l)]
-    assert sp.Matrix([[2 * x, 2 * z]]) == found.J
-    assert found.drift == sp.Matrix([2 * derive.rate(x) ** 2 + 2 * derive.rate(z) ** 2])
+    assert sp.Matrix([[2 * x, 2 * z]]) == equations.J
+    assert equations.drift == sp.Matrix([2 * derive.rate(x) ** 2 + 2 * derive.rate(z) ** 2])
 
 
 def test_rd_has_the_multipliers_on_the_other_side():
     """[RD 3.35-3.37]: with λ_m = -λ and J_m = ours, the transpose of the printed 3.36, both are the same."""
     system = skate(loads=(derive.Force("skate", (u, 0, 0)),))
-    found = derive.equations(system, "lagrange-multipliers")
+    equations = derive.equations(system, "lagrange-multipliers")
     values = consistent_values(system, np.random.default_rng(4))
-    M, J, drift = (numeric(part, values) for part in (found.M, found.J, found.drift))
-    h = numeric(found.b + found.g - found.tau, values)
+    M, J, drift = (numeric(part, values) for part in (equations.M, equations.J, equations.drift))
+    h = numeric(equations.b + equations.g - equations.tau, values)
     solved = np.linalg.solve(np.block([[M, -J.T], [J, np.zeros((1, 1))]]), -np.vstack([h, drift]))
     a, ours = solved[:3], solved[3:]
     np.testing.assert_allclose(M @ a + h + J.T @ (-ours), 0, atol=1e-12)
@@ -70,7 +70,7 @@ def test_rd_has_the_multipliers_on_the_other_side():
 
 def test_pendulum_as_in_its_angle():
     """q'' of the Cartesian coordinates follows from that of the angle."""
-    found = accelerations(derive.equations(pendulum(), "lagrange-multipliers"))
+    q_ddot = accelerations(derive.equations(pendulum(), "lagrange-multipliers"))
     values = consistent_values(pendulum(), np.random.default_rng(5))
     length, angle = values[l], np.arctan2(values[x], -values[z])
     assert np.hypot(values[x], values[z]) == pytest.approx(length)
@@ -82,18 +82,18 @@ def test_pendulum_as_in_its_angle():
             turning * np.sin(angle) + rate**2 * np.cos(angle),
         ]
     )
-    np.testing.assert_allclose(found(values), expected, atol=1e-12)
+    np.testing.assert_allclose(q_ddot(values), expected, atol=1e-12)
 
 
 def test_skate_turns_evenly_and_runs_on_circles():
     """Without forces ψ'' = 0, and the acceleration is v ψ' across the blade."""
     system = skate()
     values = consistent_values(system, np.random.default_rng(6))
-    found = accelerations(derive.equations(system, "lagrange-multipliers"))(values)
+    q_ddot = accelerations(derive.equations(system, "lagrange-multipliers"))(values)
     heading, turning = values[psi], values[derive.rate(psi)]
     speed = values[derive.rate(x)] * np.cos(heading) + values[derive.rate(z)] * np.sin(heading)
     expected = [-speed * turning * np.sin(heading), speed * turning * np.cos(heading), 0]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(q_ddot, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("make", [pendulum, skate])
@@ -112,23 +112,24 @@ def test_quaternion_through_the_constraint_of_unit_length():
         derive.Force("bob", (1, u, 0), point=(0, 0, 0)),
     )
     for system in (spherical_pendulum(), spherical_pendulum(loads=loads)):
-        found = derive.equations(system, "lagrange-multipliers")
-        assert found.M.shape == (4, 4)
-        assert found.J.shape == (1, 4)
-        assert np.linalg.matrix_rank(numeric(found.M, random_values(system, np.random.default_rng(0))), tol=1e-9) == 3
-        agreement = found.equal(derive.equations(system))
+        equations = derive.equations(system, "lagrange-multipliers")
+        assert equations.M.shape == (4, 4)
+        assert equations.J.shape == (1, 4)
+        values = random_values(system, np.random.default_rng(0))
+        assert np.linalg.matrix_rank(numeric(equations.M, values), tol=1e-9) == 3
+        agreement = equations.equal(derive.equations(system))
         assert agreement.compared == "accelerations of the coordinates"
         assert agreement.numeric < 1e-12
-    assert found.system.inputs == (u,)
+    assert equations.system.inputs == (u,)
 
 
 def test_motion_constraints_in_velocities_that_are_no_rates():
     """A bob that may not spin about its rod: w_z = 0."""
     _, _, w_z = derive.symbols("w_x w_y w_z")
     system = spherical_pendulum(restrictions=(derive.Motion("no spin", w_z),))
-    found = derive.equations(system, "lagrange-multipliers")
-    assert found.J.shape == (2, 4)
-    assert found.equal(derive.equations(system)).numeric < 1e-12
+    equations = derive.equations(system, "lagrange-multipliers")
+    assert equations.J.shape == (2, 4)
+    assert equations.equal(derive.equations(system)).numeric < 1e-12
 
 
 def test_rates_of_a_system_that_has_them_already():

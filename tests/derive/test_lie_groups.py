@@ -60,8 +60,8 @@ def group(request):
     return GROUPS[request.param]
 
 
-def same(one, two, within=1e-12):
-    np.testing.assert_allclose(one, two, rtol=0, atol=within * (1 + np.abs(two).max()))
+def same(actual, expected, within=1e-12):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=within * (1 + np.abs(expected).max()))
 
 
 def symmetric(n):
@@ -92,14 +92,14 @@ TREES = {
 }
 
 
-def against_the_robot(robot, system, found):
+def against_the_robot(robot, system, dynamics):
     """M and the bias of the formulas and of the library's algorithms, at random states."""
     rng = np.random.default_rng(11)
     for _ in range(2):
         values = random_values(system, rng)
         q, v = ([values[x] for x in xs] for xs in (system.q, system.v))
-        same(numeric(found.M, values), robot.mass_matrix(q))
-        same(numeric(found.b + found.g, values)[:, 0], robot.bias(q, v))
+        same(numeric(dynamics.M, values), robot.mass_matrix(q))
+        same(numeric(dynamics.b + dynamics.g, values)[:, 0], robot.bias(q, v))
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -107,12 +107,12 @@ def test_trees_of_joints(name):
     """[From 57, 105; MDN 83, §9]: block-diagonal S; against RNEA and CRBA, and Boltzmann–Hamel symbol by symbol."""
     robot = two_bodies(*TREES[name])
     system = from_robot(robot)
-    found = equations(system, "lie-groups")
-    against_the_robot(robot, system, found)
+    dynamics = equations(system, "lie-groups")
+    against_the_robot(robot, system, dynamics)
     hamel = equations(system, "boltzmann-hamel")
-    assert sp.expand(found.M - hamel.M).is_zero_matrix
+    assert sp.expand(dynamics.M - hamel.M).is_zero_matrix
     values = random_values(system, np.random.default_rng(12))
-    same(numeric(found.b, values), numeric(hamel.b, values))
+    same(numeric(dynamics.b, values), numeric(hamel.b, values))
 
 
 @pytest.mark.parametrize("velocity", ["kindr", "left", "mixed", "right"])
@@ -121,8 +121,8 @@ def test_every_way_to_write_the_velocity_of_a_base(velocity):
     robot = mb.load("free-body-se3")
     robot = mb.Robot(replace(robot.model, velocity=velocity))
     system = from_robot(robot)
-    found = equations(system, "lie-groups")
-    against_the_robot(robot, system, found)
+    dynamics = equations(system, "lie-groups")
+    against_the_robot(robot, system, dynamics)
     assert [(type(g).__name__, side) for _, g, side in blocks(system)] == {
         "kindr": [("R3", 1), ("SO3", 1)],
         "left": [("SE3", 1)],
@@ -173,24 +173,24 @@ def test_one_body_on_each_group(group):
     root = rng.normal(size=(group.dim, group.dim))
     M, (v, a) = root @ root.T + np.eye(group.dim), rng.normal(size=(2, group.dim))
     symbolic = symmetric(group.dim)
-    found = on_group(group, symbolic)
+    dynamics = on_group(group, symbolic)
     values = {symbolic[i, j]: M[i, j] for i in range(group.dim) for j in range(group.dim)}
-    values |= dict(zip(found.v, v, strict=True)) | dict(zip(found.a, a, strict=True))
-    same(numeric(found.C, values), group.C(M, v))
-    same(numeric(found.inertial, values)[:, 0], group.inverse_dynamics(M, v, a))
-    same(numeric(ad(group, found.v), values), group.ad(v))
+    values |= dict(zip(dynamics.v, v, strict=True)) | dict(zip(dynamics.a, a, strict=True))
+    same(numeric(dynamics.C, values), group.C(M, v))
+    same(numeric(dynamics.inertial, values)[:, 0], group.inverse_dynamics(M, v, a))
+    same(numeric(ad(group, dynamics.v), values), group.ad(v))
 
 
 def test_the_two_forms_of_the_theorem(group):
     """[From 107-109, Lemma 5.3, Prop. 5.1]: C v = -ad_v^T M v for any M, and C is skew and twice its first part."""
     M = symmetric(group.dim)
-    found = on_group(group, M)
-    v = sp.Matrix(found.v)
-    assert sp.expand(found.b + ad(group, found.v).T * M * v).is_zero_matrix
-    assert sp.expand(found.C + found.C.T).is_zero_matrix
+    dynamics = on_group(group, M)
+    v = sp.Matrix(dynamics.v)
+    assert sp.expand(dynamics.b + ad(group, dynamics.v).T * M * v).is_zero_matrix
+    assert sp.expand(dynamics.C + dynamics.C.T).is_zero_matrix
     dS, p, n = derivatives(group), M * v, range(group.dim)
     first = sp.Matrix(group.dim, group.dim, lambda i, j: sum(dS[j][k, i] * p[k] for k in n))
-    assert sp.expand(found.C - 2 * first).is_zero_matrix
+    assert sp.expand(dynamics.C - 2 * first).is_zero_matrix
 
 
 def test_the_series_of_S(group):
@@ -208,8 +208,8 @@ def test_the_series_of_S(group):
 def test_the_published_formula_in_closed_form(group):
     """[From 33, 35-37]: C = -ad_(Mv)^T."""
     M = symmetric(group.dim)
-    found = duindam(group, M)
-    assert sp.expand(found.C + ad(group, M * sp.Matrix(found.v)).T).is_zero_matrix
+    dynamics = duindam(group, M)
+    assert sp.expand(dynamics.C + ad(group, M * sp.Matrix(dynamics.v)).T).is_zero_matrix
 
 
 def test_the_published_formula_has_the_wrong_sign_on_so3():

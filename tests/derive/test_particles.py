@@ -14,16 +14,16 @@ a, b, c = derive.coordinates("a b c")
 
 
 def double_pendulum():
-    one = sp.Matrix([l * sp.sin(a), 0, -l * sp.cos(a)])
-    two = one + sp.Matrix([k * sp.sin(b), 0, -k * sp.cos(b)])
-    bodies = (derive.particle("one", m, one), derive.particle("two", n, two, parent="one"))
+    upper = sp.Matrix([l * sp.sin(a), 0, -l * sp.cos(a)])
+    lower = upper + sp.Matrix([k * sp.sin(b), 0, -k * sp.cos(b)])
+    bodies = (derive.particle("one", m, upper), derive.particle("two", n, lower, parent="one"))
     return derive.System("double pendulum", (a, b), bodies, gravity=(0, 0, -g))
 
 
 def test_identities_of_virtual_work():
     """[QT 5-9, 11]: both sides of each are equal, for every particle."""
-    found = derive.equations(double_pendulum(), "lagrange-particles")
-    for step in found.steps[:2]:
+    equations = derive.equations(double_pendulum(), "lagrange-particles")
+    for step in equations.steps[:2]:
         zeros = {name: x for name, x in step.results if name.startswith("(")}
         assert list(zeros) == [r"(5)\;", r"(7)\;", r"(8)\;", r"(11)\;"]
         assert all(x.is_zero_matrix for x in zeros.values())
@@ -33,39 +33,40 @@ def test_identities_of_virtual_work():
 def test_mass_matrix_and_coriolis_term():
     """[QT 13-17]: as Lagrange's equations from the energies."""
     system = double_pendulum()
-    found = derive.equations(system, "lagrange-particles")
-    agreement = found.equal(derive.equations(system, "lagrange"))
+    equations = derive.equations(system, "lagrange-particles")
+    agreement = equations.equal(derive.equations(system, "lagrange"))
     assert agreement
     assert agreement.symbolic
-    assert sp.Matrix([[(m + n) * l**2, n * l * k * sp.cos(a - b)], [n * l * k * sp.cos(a - b), n * k**2]]) == found.M
-    assert found.b[0] == n * l * k * derive.rate(b) ** 2 * sp.sin(a - b)
+    coupling = n * l * k * sp.cos(a - b)
+    assert sp.Matrix([[(m + n) * l**2, coupling], [coupling, n * k**2]]) == equations.M
+    assert equations.b[0] == n * l * k * derive.rate(b) ** 2 * sp.sin(a - b)
 
 
 def test_the_tensor_product_is_not_the_rate_of_the_mass_matrix():
     """The note after [QT 17]: column j of ∂M/∂q q' is ∂M/∂q_j q', of M' it is Σ_k ∂M_j/∂q_k q'_k."""
     system = double_pendulum()
-    found = derive.equations(system, "lagrange-particles")
+    equations = derive.equations(system, "lagrange-particles")
     q_dot = sp.Matrix(system.v)
-    tensor = sp.Matrix.hstack(*(sp.diff(found.M, x) * q_dot for x in system.q))
-    rate = along(system, found.M)
+    tensor = sp.Matrix.hstack(*(sp.diff(equations.M, x) * q_dot for x in system.q))
+    rate = along(system, equations.M)
     values = random_values(system, np.random.default_rng(1))
     assert np.abs(numeric(tensor - rate, values)).max() > 0.01
-    np.testing.assert_allclose(numeric(rate * q_dot - tensor.T * q_dot / 2 - found.b, values), 0, atol=1e-12)
+    np.testing.assert_allclose(numeric(rate * q_dot - tensor.T * q_dot / 2 - equations.b, values), 0, atol=1e-12)
 
 
 def test_qt22_one_particle_alone():
     """[QT 4, 12, 13] as printed, for each particle, miss the forces of guides. Their sum over all is right."""
     system = double_pendulum()
-    found = derive.equations(system, "lagrange")
+    equations = derive.equations(system, "lagrange")
     values = random_values(system, np.random.default_rng(2))
-    a_now = np.linalg.solve(numeric(found.M, values), -numeric(found.b + found.g, values)[:, 0])
+    a_now = np.linalg.solve(numeric(equations.M, values), -numeric(equations.b + equations.g, values)[:, 0])
     values |= dict(zip(system.a, a_now, strict=True))
     left = []
     for body in system.bodies:
         J, v, v_dot = point_jacobian(system, body.position), sp.Matrix(system.v), sp.Matrix(system.a)
         inertial = body.mass * J.T * (J * v_dot + along(system, J) * v)
         left.append(numeric(inertial - J.T * body.mass * system.gravity, values)[:, 0])
-    assert all(np.abs(one).max() > 0.01 for one in left)
+    assert all(np.abs(forces).max() > 0.01 for forces in left)
     np.testing.assert_allclose(sum(left), 0, atol=1e-12)
 
 

@@ -122,8 +122,8 @@ def test_short_cosines(angle: sp.Expr, written: str) -> None:
     [({"c", "m_1"}, "c₁ s₁"), ({"c_2"}, "C₁ S₁"), ({"s1"}, "C₁ S₁"), ({"c_2", "S_1"}, "cos(q₁) sin(q₁)")],
 )
 def test_short_cosines_are_no_symbols_of_the_system(taken: set[str], written: str) -> None:
-    found = Writer(short=True, taken=frozenset(taken))(sp.Mul(sp.cos(q1), sp.sin(q1), evaluate=False))
-    assert sorted(text(found).split()) == sorted(written.split())
+    latex = Writer(short=True, taken=frozenset(taken))(sp.Mul(sp.cos(q1), sp.sin(q1), evaluate=False))
+    assert sorted(text(latex).split()) == sorted(written.split())
 
 
 def test_short_equations_of_an_arm_with_centres_c() -> None:

@@ -50,7 +50,7 @@ def test_denominators_that_change():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_values_do_not_change(seed):
-    """Of random quotients, divided out or not."""
+    """A random quotient has the same value, divided out or not."""
     rng = np.random.default_rng(seed)
     waves = [sp.sin(a), sp.cos(a), sp.sin(a - 2 * b), sp.cos(b), m, a, sp.Integer(2)]
 

@@ -48,11 +48,11 @@ FORWARD = ([[sp.cos(phi), sp.sin(phi), 0], [0, 0, 1]], (u, r))
 
 def test_a_sleigh_without_multipliers():
     """[From 38]: m u' = m a r² and (Θ + m a²) r' = -m a u r, which are Chaplygin's."""
-    found = reduced(sleigh(l), *FORWARD)
-    assert sp.diag(m, inertia + m * l**2) == found.M
-    assert sp.expand(found.b - sp.Matrix([-m * l * r**2, m * l * u * r])).is_zero_matrix
-    assert found.J.rows == 0
-    assert found.system.v == (u, r)
+    equations = reduced(sleigh(l), *FORWARD)
+    assert sp.diag(m, inertia + m * l**2) == equations.M
+    assert sp.expand(equations.b - sp.Matrix([-m * l * r**2, m * l * u * r])).is_zero_matrix
+    assert equations.J.rows == 0
+    assert equations.system.v == (u, r)
 
 
 def test_an_energy_restricted_too_early_is_wrong():
@@ -91,18 +91,18 @@ def rolling_disc():
 )
 def test_fewer_equations_instead_of_multipliers(system, S, free):
     """[From 38; RD 3.37]: the motion is that with multipliers, and the equations those of projected Newton–Euler."""
-    found = reduced(system, S, free)
+    dynamics = reduced(system, S, free)
     whole = equations(system, "projected-newton-euler")
     hamel = equations(system, "boltzmann-hamel")
-    projected = equations(found.system, "projected-newton-euler")
+    projected = equations(dynamics.system, "projected-newton-euler")
     rng = np.random.default_rng(9)
     for _ in range(3):
-        values = random_values(found.system, rng)
+        values = random_values(dynamics.system, rng)
         values |= {s: values.get(s, 0.7) for s in (*system.parameters, *system.inputs)}
-        same(motion(found, values), motion(whole, values))
-        same(motion(found, values), motion(hamel, values))
+        same(motion(dynamics, values), motion(whole, values))
+        same(motion(dynamics, values), motion(hamel, values))
         for part in ("M", "b", "g", "tau"):
-            same(numeric(getattr(found, part), values), numeric(getattr(projected, part), values))
+            same(numeric(getattr(dynamics, part), values), numeric(getattr(projected, part), values))
 
 
 def test_a_configuration_constraint_can_be_taken_out_too():
@@ -115,16 +115,16 @@ def test_a_configuration_constraint_can_be_taken_out_too():
         gravity=(0, 0, -g),
         restrictions=(Holonomic("rod", (x**2 + z**2 - l**2) / 2),),
     )
-    found = reduced(bob, [[-z, x]], (w,))
+    dynamics = reduced(bob, [[-z, x]], (w,))
     whole = equations(bob, "projected-newton-euler")
-    values = random_values(found.system, np.random.default_rng(10)) | {
+    values = random_values(dynamics.system, np.random.default_rng(10)) | {
         l: 1.3,
         x: 1.3 * np.sin(0.4),
         z: -1.3 * np.cos(0.4),
     }
-    q_dot = numeric(found.system.q_dot, values)[:, 0]
+    q_dot = numeric(dynamics.system.q_dot, values)[:, 0]
     values |= {rate(x): float(q_dot[0]), rate(z): float(q_dot[1])}
-    same(motion(found, values), motion(whole, values))
+    same(motion(dynamics, values), motion(whole, values))
 
 
 def test_velocities_that_hold_constraints_have_no_brackets():

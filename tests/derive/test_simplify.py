@@ -16,16 +16,16 @@ q, v = sp.Matrix([q1, q2]), sp.Matrix([v1, v2])
 
 def double_pendulum():
     """M, b and g as the chain rule leaves them."""
-    one = sp.Matrix([c1 * sp.sin(q1), -c1 * sp.cos(q1)])
+    upper = sp.Matrix([c1 * sp.sin(q1), -c1 * sp.cos(q1)])
     elbow = sp.Matrix([l * sp.sin(q1), -l * sp.cos(q1)])
-    two = elbow + sp.Matrix(
+    lower = elbow + sp.Matrix(
         [
             c2 * (sp.sin(q1) * sp.cos(q2) + sp.cos(q1) * sp.sin(q2)),
             -c2 * (sp.cos(q1) * sp.cos(q2) - sp.sin(q1) * sp.sin(q2)),
         ]
     )
     M, b, G = sp.zeros(2), sp.zeros(2, 1), sp.zeros(2, 1)
-    for mass, place in ((m1, one), (m2, two)):
+    for mass, place in ((m1, upper), (m2, lower)):
         J = place.jacobian(q)
         M += mass * J.T * J
         b += mass * J.T * (J * v).jacobian(q) * v
@@ -44,30 +44,30 @@ def test_a_double_pendulum_reads_as_in_the_books():
 
 
 def test_the_same_values_with_fewer_operations():
-    given = double_pendulum()
-    found = simplify(given)
+    matrices = double_pendulum()
+    shorter = simplify(matrices)
     rng = np.random.default_rng(0)
     values = {s: rng.uniform(0.5, 1.5) for s in (q1, q2, v1, v2, m1, m2, l, c1, c2, g)}
-    for before, after in zip(given, found, strict=True):
+    for before, after in zip(matrices, shorter, strict=True):
         assert after.shape == before.shape
         np.testing.assert_allclose(evaluate(list(after), values), evaluate(list(before), values), rtol=1e-13)
-    assert count(found) < count(given) / 2
+    assert count(shorter) < count(matrices) / 2
 
 
 @pytest.mark.parametrize("by", [*ORDERS, PRODUCTS])
 @pytest.mark.parametrize("numbers", [{}, {m1: sp.Float(1.3), m2: sp.Float(0.71), l: sp.Float(0.37), g: sp.Float(9.81)}])
 def test_every_way_to_collect_keeps_the_values(by, numbers):
-    given = [e.subs(numbers) for x in double_pendulum() for e in x]
-    given.append(sp.sin(3 * q1 - 2 * q2) * sp.cos(q1 / 2) * v1)
-    found = next(normals(given, orders=((by,),)))
+    expressions = [e.subs(numbers) for x in double_pendulum() for e in x]
+    expressions.append(sp.sin(3 * q1 - 2 * q2) * sp.cos(q1 / 2) * v1)
+    collected = next(normals(expressions, orders=((by,),)))
     values = {s: 0.3 + 0.1 * k for k, s in enumerate((q1, q2, v1, v2, m1, m2, l, c1, c2, g))}
-    np.testing.assert_allclose(evaluate(found, values), evaluate(given, values), rtol=1e-12)
+    np.testing.assert_allclose(evaluate(collected, values), evaluate(expressions, values), rtol=1e-12)
 
 
 def test_products_are_kept_where_axes_are_not_parallel():
     q3 = sp.Symbol("q3", real=True)
-    given = sp.Matrix([sp.cos(q1) * sp.cos(q2) * sp.cos(q3), sp.sin(q1) * sp.cos(q2) * sp.cos(q3)])
-    assert simplify([given.applyfunc(normal)]) == [given]
+    products = sp.Matrix([sp.cos(q1) * sp.cos(q2) * sp.cos(q3), sp.sin(q1) * sp.cos(q2) * sp.cos(q3)])
+    assert simplify([products.applyfunc(normal)]) == [products]
 
 
 def test_factors_are_shared_between_matrices():
@@ -79,9 +79,9 @@ def test_factors_are_shared_between_matrices():
     assert b_[0] == -g * v1**2 * K * sp.sin(q1)
 
 
-@pytest.mark.parametrize("given", [sp.sin(q1) * sp.cos(q2), (m1 + m2) ** 3 * sp.cos(q1) ** 4])
-def test_what_is_shortest_already_stays(given):
-    assert simplify([given]) == [given]
+@pytest.mark.parametrize("expression", [sp.sin(q1) * sp.cos(q2), (m1 + m2) ** 3 * sp.cos(q1) ** 4])
+def test_what_is_shortest_already_stays(expression):
+    assert simplify([expression]) == [expression]
 
 
 def test_numbers_and_empty_matrices_pass():
@@ -93,8 +93,8 @@ def test_numbers_and_empty_matrices_pass():
 
 def test_unit_quaternions_are_used():
     w, x, y, z = unit = sp.symbols("w x y z")
-    (found,) = simplify([m1 * (w**2 + x**2 + y**2 + z**2)], units=[unit])
-    assert found == m1
+    (shorter,) = simplify([m1 * (w**2 + x**2 + y**2 + z**2)], units=[unit])
+    assert shorter == m1
 
 
 def test_operations_are_counted_once():

@@ -35,39 +35,39 @@ def algorithms(system, values):
     return crba.crba(model.tree, q), b, g
 
 
-def close(found, expected):
-    return np.abs(found - expected).max() <= CLOSE * max(np.abs(expected).max(), 1.0)
+def close(actual, expected):
+    return np.abs(actual - expected).max() <= CLOSE * max(np.abs(expected).max(), 1.0)
 
 
-def agrees_with_algorithms(system, found):
+def agrees_with_algorithms(system, equations):
     rng = np.random.default_rng(7)
     for _ in range(STATES):
         values = random_values(system, rng)
-        for mine, theirs in zip((found.M, found.b, found.g), algorithms(system, values), strict=True):
-            assert close(numeric(mine, values).reshape(theirs.shape), theirs), found.method
+        for mine, theirs in zip((equations.M, equations.b, equations.g), algorithms(system, values), strict=True):
+            assert close(numeric(mine, values).reshape(theirs.shape), theirs), equations.method
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_all_methods_agree_with_each_other_and_with_rnea_and_crba(name):
-    given = system(name)
-    assert given.name == name
-    names = derive.applicable(given)
+    example = system(name)
+    assert example.name == name
+    names = derive.applicable(example)
     assert {"projected-newton-euler", "recursive-newton-euler"} <= set(names)
     if name == "free-body-se3":  # multipliers for the quaternion take seconds: in the slow test
         names = tuple(n for n in names if n != "lagrange-multipliers")
-    first = derive.equations(given, "projected-newton-euler")
+    first = derive.equations(example, "projected-newton-euler")
     for method in names:
-        found = derive.equations(given, method)
-        assert equal(first, found, symbolic=False).numeric <= CLOSE, method
-        if found.system.v == given.v:
-            agrees_with_algorithms(given, found)
+        equations = derive.equations(example, method)
+        assert equal(first, equations, symbolic=False).numeric <= CLOSE, method
+        if equations.system.v == example.v:
+            agrees_with_algorithms(example, equations)
 
 
 @pytest.mark.slow
 def test_a_free_body_by_lagrange_with_multipliers():
-    given = system("free-body-se3")
-    first, found = (derive.equations(given, m) for m in ("projected-newton-euler", "lagrange-multipliers"))
-    assert equal(first, found, symbolic=False).numeric <= CLOSE
+    body = system("free-body-se3")
+    first, second = (derive.equations(body, m) for m in ("projected-newton-euler", "lagrange-multipliers"))
+    assert equal(first, second, symbolic=False).numeric <= CLOSE
 
 
 @pytest.mark.parametrize(
@@ -79,52 +79,52 @@ def test_a_free_body_by_lagrange_with_multipliers():
     ],
 )
 def test_the_branching_figure_agrees_with_rnea_and_crba(method):
-    given = system("branching-figure")
-    agrees_with_algorithms(given, derive.equations(given, method))
+    figure = system("branching-figure")
+    agrees_with_algorithms(figure, derive.equations(figure, method))
 
 
 @pytest.mark.parametrize("name", CONSTRAINED)
 def test_constrained_accelerations_are_those_of_the_library_with_multipliers(name):
     """M v' + b + g = J^T λ and J v' + J' v = 0, with M, b and g of the library.  [RD 3.35-3.37]"""
-    given = system(name)
-    found = derive.equations(given, "projected-newton-euler")
-    values = consistent_values(given, np.random.default_rng(3))
-    M, b, g = algorithms(given, values)
-    J, drift = numeric(found.J, values), numeric(found.drift, values)[:, 0]
-    v = np.array([values[x] for x in given.v])
+    example = system(name)
+    equations = derive.equations(example, "projected-newton-euler")
+    values = consistent_values(example, np.random.default_rng(3))
+    M, b, g = algorithms(example, values)
+    J, drift = numeric(equations.J, values), numeric(equations.drift, values)[:, 0]
+    v = np.array([values[x] for x in example.v])
     assert np.abs(J @ v).max() < CLOSE
     whole = np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]])
     solution = np.linalg.solve(whole, -np.concatenate([b + g, drift]))
-    assert close(accelerations(found)(values), solution[: len(v)])
+    assert close(accelerations(equations)(values), solution[: len(v)])
 
 
 def test_the_disc_rolls_at_the_angular_rate_that_a_textbook_gives():
     """Upright and straight, its kinetic energy is that of m + I_a/r² at the speed x'; down a slope it falls alike."""
-    given = system("rolling-disc")
-    found = derive.equations(given, "projected-newton-euler")
-    x, y, psi, theta, phi = given.q
+    disc = system("rolling-disc")
+    equations = derive.equations(disc, "projected-newton-euler")
+    x, y, psi, theta, phi = disc.q
     upright = {x: 0, y: 0, psi: 0, theta: 0, phi: 0}
-    M = found.M.subs(upright)
+    M = equations.M.subs(upright)
     r, m, I_a = derive.symbols("r m I_a")
     along = sp.Matrix([r, 0, 0, 0, 1])  # rolling by one radian
-    assert (found.J.subs(upright) * along).is_zero_matrix
+    assert (equations.J.subs(upright) * along).is_zero_matrix
     assert sp.expand((along.T * M * along)[0]) == sp.expand(m * r**2 + I_a)
 
 
 def test_the_skate_is_not_pushed_along_its_blade():
     """λ is across: J has no entry along (cos θ, sin θ)."""
-    found = derive.equations(system("skate"), "recursive-newton-euler")
-    theta = found.system.q[2]
+    equations = derive.equations(system("skate"), "recursive-newton-euler")
+    theta = equations.system.q[2]
     along = sp.Matrix([sp.cos(theta), sp.sin(theta), 0])
-    assert sp.simplify((found.J * along)[0]) == 0
+    assert sp.simplify((equations.J * along)[0]) == 0
 
 
 @pytest.mark.parametrize("name", HAND_WRITTEN)
 def test_positions_by_hand_are_those_of_the_tree(name):
-    given = system(name)
-    of_tree = {body.name: body for body in placed(given.tree, given.q)}
-    values = random_values(given, np.random.default_rng(1))
-    for body in given.bodies:
+    example = system(name)
+    of_tree = {body.name: body for body in placed(example.tree, example.q)}
+    values = random_values(example, np.random.default_rng(1))
+    for body in example.bodies:
         own = of_tree["disc" if name == "rolling-disc" else body.name]
         assert close(numeric(sp.Matrix(body.position), values), numeric(sp.Matrix(own.position), values))
         if body.turns:
@@ -138,28 +138,28 @@ def test_the_cart_pendulum_has_the_mass_matrix_of_the_text():
     M, m, l, g, k, phi, x, phi_dot = derive.symbols("M m l g k phi x phi_dot")
     coupling = m * l * sp.cos(phi)
     for method in derive.applicable(system("cart-pendulum")):
-        found = derive.equations(system("cart-pendulum"), method)
-        assert (found.M - sp.Matrix([[M + m, coupling], [coupling, m * l**2]])).expand().is_zero_matrix, method
-        assert (found.b - sp.Matrix([-m * l * sp.sin(phi) * phi_dot**2, 0])).expand().is_zero_matrix, method
-        assert (found.g - sp.Matrix([k * x, m * g * l * sp.sin(phi)])).expand().is_zero_matrix, method
+        equations = derive.equations(system("cart-pendulum"), method)
+        assert (equations.M - sp.Matrix([[M + m, coupling], [coupling, m * l**2]])).expand().is_zero_matrix, method
+        assert (equations.b - sp.Matrix([-m * l * sp.sin(phi) * phi_dot**2, 0])).expand().is_zero_matrix, method
+        assert (equations.g - sp.Matrix([k * x, m * g * l * sp.sin(phi)])).expand().is_zero_matrix, method
 
 
 def test_a_free_body_on_so3_has_eulers_equations():
     """I w' + w × I w = τ.  [RD 3.24; From 9-10]"""
     I, w = sp.diag(*derive.symbols("I_x I_y I_z")), sp.Matrix(derive.symbols("omega_x omega_y omega_z"))
-    found = derive.equations(system("free-body-so3"), "recursive-newton-euler")
-    assert found.M == I
-    assert (found.b - w.cross(I * w)).expand().is_zero_matrix
+    equations = derive.equations(system("free-body-so3"), "recursive-newton-euler")
+    assert equations.M == I
+    assert (equations.b - w.cross(I * w)).expand().is_zero_matrix
 
 
 def test_the_branching_figure_has_the_tree_of_the_text():
     """D of the figure: the parents of its links, with joints of 2, 3, 1 and 1 degrees of freedom.  [QT 64, §5.1]"""
-    given = system("branching-figure")
+    figure = system("branching-figure")
     links = {f"link{k}": k - 1 for k in range(1, 5)}
     D = np.eye(4)
-    parents = {body.name: body.parent for body in given.bodies}
+    parents = {body.name: body.parent for body in figure.bodies}
     freedoms = dict.fromkeys(links, 0)
-    sizes = {b.name: b.joint.nv for b in given.tree.robot.bodies}
+    sizes = {b.name: b.joint.nv for b in figure.tree.robot.bodies}
     for name in links:
         at, freedoms[name] = parents[name], sizes[name]
         while at is not None and at not in links:
@@ -168,7 +168,7 @@ def test_the_branching_figure_has_the_tree_of_the_text():
             D[links[name], links[at]] = -1
     assert D.tolist() == [[1, 0, 0, 0], [-1, 1, 0, 0], [0, -1, 1, 0], [0, -1, 0, 1]]
     assert list(freedoms.values()) == [2, 3, 1, 1]
-    assert len(given.v) == 7
+    assert len(figure.v) == 7
 
 
 def test_every_system_has_a_title():

@@ -194,7 +194,7 @@ def test_errors_of_what_is_held_vanish(case):
 @given(held())
 def test_accelerations_keep_the_constraints(c):
     """J a + J' v = 0 and M a + h = τ + J^T f; forces do no work, so that τ alone gives power.  [RD 3.54, 3.57-3.62]"""
-    a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau)
+    a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau)
     near(c.J @ a + c.set.bias(c.s.q, c.v), np.zeros(c.set.rows), 1e-8 * max(1.0, np.abs(a).max()))
     near(c.M @ a + coriolis.bias(c.s.tree, c.s.q, c.v), c.tau + c.J.T @ f, 1e-8)
     given_power = c.tau @ c.v
@@ -213,17 +213,17 @@ def test_forces_are_in_the_force_basis(c):
 def test_rows_that_are_switched_off(c, data):
     """A mask of constraints is the set of the others; rows apart hold alone, and what is off has no force."""
     chosen = data.draw(st.lists(st.booleans(), min_size=len(c.set.constraints), max_size=len(c.set.constraints)))
-    a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau, active=chosen)
-    hit = dynamics.impact(c.set, c.s.q, c.u, active=chosen)
+    a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau, active=chosen)
+    hit = dynamics.impact(c.set.tree, c.set, c.s.q, c.u, active=chosen)
     on = np.repeat(chosen, [one.rows for one in c.set.constraints])
     assert not f[~on].any()
     assert not hit.impulse[~on].any()
     if any(chosen):
         rest = ConstraintSet(c.s.model, [one for one, kept in zip(c.set.constraints, chosen, strict=True) if kept])
-        other = dynamics.constrained_dynamics(rest, c.s.q, c.v, c.tau)
+        other = dynamics.constrained_dynamics(rest.tree, rest, c.s.q, c.v, c.tau)
         near(a, other.acceleration, 1e-6)
         near(f[on], other.force, 1e-6)
-        near(hit.velocity, dynamics.impact(rest, c.s.q, c.u).velocity, 1e-7)
+        near(hit.velocity, dynamics.impact(rest.tree, rest, c.s.q, c.u).velocity, 1e-7)
     else:
         near(a, np.linalg.solve(c.M, c.tau - coriolis.bias(c.s.tree, c.s.q, c.v)), 1e-8)
         near(hit.velocity, c.u, 1e-12)
@@ -235,7 +235,7 @@ def test_single_rows_that_hold(c, data):
     on = np.array(data.draw(st.lists(st.booleans(), min_size=c.set.rows, max_size=c.set.rows)))
     values = np.linalg.svd(np.linalg.solve(np.linalg.cholesky(c.M), c.J[on].T), compute_uv=False)
     assume(values.min(initial=1.0) > 1e-3 * values.max(initial=1.0) or values.min(initial=1.0) < 1e-9)
-    a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau, active=on)
+    a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau, active=on)
     near((c.J @ a + c.set.bias(c.s.q, c.v))[on], np.zeros(on.sum()), 1e-7 * max(1.0, np.abs(a).max()))
     near(c.M @ a + coriolis.bias(c.s.tree, c.s.q, c.v), c.tau + c.J.T @ f, 1e-7)
     assert not f[~on].any()
@@ -244,7 +244,7 @@ def test_single_rows_that_hold(c, data):
 @given(held(), st.floats(1.0, 30.0), st.floats(1.0, 30.0))
 def test_baumgarte(c, stiffness, damping):
     """J a + J' v = -stiffness error - damping J v, for a velocity that is not allowed; nearest, if rows disagree."""
-    a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.u, c.tau, baumgarte=(stiffness, damping))
+    a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.u, c.tau, baumgarte=(stiffness, damping))
     wanted = -stiffness * c.set.error(c.s.q) - damping * (c.J @ c.u)
     left = c.J @ a + c.set.bias(c.s.q, c.u) - wanted
     size = max(1.0, np.abs(a).max(), np.abs(wanted).max())
@@ -257,8 +257,8 @@ def test_baumgarte(c, stiffness, damping):
 @given(held())
 def test_other_forms_agree(c):
     """The projected one, and a dense solution of [[M, -J^T], [J, 0]] [a, f] = [τ - h, -J' v].  [RD 3.63-3.65]"""
-    a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau)
-    near(dynamics.projected_equations(c.set, c.s.q, c.v, c.tau), a, 1e-7)
+    a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau)
+    near(dynamics.projected_equations(c.set.tree, c.set, c.s.q, c.v, c.tau), a, 1e-7)
     n, rows = c.s.model.nv, c.set.rows
     K = np.block([[c.M, -c.J.T], [c.J, np.zeros((rows, rows))]])
     right = np.concatenate([c.tau - coriolis.bias(c.s.tree, c.s.q, c.v), -c.set.bias(c.s.q, c.v)])
@@ -281,9 +281,9 @@ def test_the_projector(c):
 @given(held(again=True))
 def test_redundant_rows_share_the_load(c):
     """Copies change no acceleration; no force acts against itself, and a constraint and its copy push alike."""
-    a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau)
+    a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau)
     once = ConstraintSet(c.s.model, c.set.constraints[: len(c.set.constraints) // 2])
-    near(dynamics.constrained_dynamics(once, c.s.q, c.v, c.tau).acceleration, a, 1e-7)
+    near(dynamics.constrained_dynamics(once.tree, once, c.s.q, c.v, c.tau).acceleration, a, 1e-7)
     idle = np.linalg.svd(c.J)[0][:, np.linalg.matrix_rank(c.J, tol=1e-8) :]
     size = max(1.0, np.abs(f).max())
     near(idle.T @ f, np.zeros(idle.shape[1]), 1e-8 * size)
@@ -298,8 +298,8 @@ def test_the_exact_method(c):
     """Rows without redundancy have one set of forces."""
     if np.linalg.matrix_rank(c.J, tol=1e-8) < c.set.rows:
         return
-    a, f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau)
-    exact = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau, method="exact")
+    a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau)
+    exact = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau, method="exact")
     near(exact.acceleration, a, 1e-7)
     near(exact.force, f, 1e-7)
 
@@ -307,7 +307,7 @@ def test_the_exact_method(c):
 @given(held())
 def test_plastic_impacts(c):
     """Energy never grows, and both forms of the loss agree.  [RD 3.66-3.72]"""
-    after, impulse, loss = dynamics.impact(c.set, c.s.q, c.u)
+    after, impulse, loss = dynamics.impact(c.set.tree, c.set, c.s.q, c.u)
     near(c.J @ after, np.zeros(c.set.rows), 1e-8)
     near(c.M @ (after - c.u), c.J.T @ impulse, 1e-8)
     before = energy.kinetic_energy(c.s.tree, c.s.q, c.u)
@@ -322,7 +322,7 @@ def test_plastic_impacts(c):
 @given(held(), st.floats(0.0, 1.0))
 def test_restitution(c, e):
     """J v⁺ = -e J v⁻, and the loss is 1 - e² of the plastic one."""
-    plastic, partial = dynamics.impact(c.set, c.s.q, c.u), dynamics.impact(c.set, c.s.q, c.u, e)
+    plastic, partial = dynamics.impact(c.set.tree, c.set, c.s.q, c.u), dynamics.impact(c.set.tree, c.set, c.s.q, c.u, e)
     near(c.J @ partial.velocity, -e * (c.J @ c.u), 1e-8)
     near(partial.energy_loss, (1 - e**2) * plastic.energy_loss, 1e-8 * max(1.0, float(plastic.energy_loss)))
 
@@ -331,8 +331,8 @@ def test_restitution(c, e):
 @given(held(floating=True, passive=False))
 def test_forces_do_not_depend_on_the_representation_of_the_base(c):
     """The same motion and torques; without armature, which is by definition on the robot's own velocities."""
-    f = dynamics.constrained_dynamics(c.set, c.s.q, c.v, c.tau).force
-    lost = dynamics.impact(c.set, c.s.q, c.u).energy_loss
+    f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau).force
+    lost = dynamics.impact(c.set.tree, c.set, c.s.q, c.u).energy_loss
     v, u = (base_velocity.to_left(c.s.tree, c.s.q, x) for x in (c.v, c.u))
     tau = base_velocity.force_to_left(c.s.tree, c.s.q, c.tau)
     for velocity in ("kindr", *REPRESENTATIONS):
@@ -340,5 +340,5 @@ def test_forces_do_not_depend_on_the_representation_of_the_base(c):
         same = ConstraintSet(other, c.set.constraints)
         v_, u_ = (base_velocity.from_left(other, c.s.q, x) for x in (v, u))
         tau_ = base_velocity.force_from_left(other, c.s.q, tau)
-        near(dynamics.constrained_dynamics(same, c.s.q, v_, tau_).force, f, 1e-6)
-        near(dynamics.impact(same, c.s.q, u_).energy_loss, lost, 1e-7)
+        near(dynamics.constrained_dynamics(same.tree, same, c.s.q, v_, tau_).force, f, 1e-6)
+        near(dynamics.impact(same.tree, same, c.s.q, u_).energy_loss, lost, 1e-7)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from multibody.robot.requests import Request
 
 import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, log_cholesky
 from multibody.model.rebuilding import with_parameters
-from multibody.robot.requests import Request
 
 from ..laws.tools import near
 from ..oracles.robot_data import urdf

@@ -172,7 +172,7 @@ def test_accelerations_from_mujoco(mechanism: str, closure: str) -> None:
     M_inv_J_T = np.linalg.solve(M, J.T)
     force = np.linalg.pinv(J @ M_inv_J_T, rcond=1e-9, hermitian=True) @ (-drift - J @ peer.data.qacc_smooth)
     theirs = peer.layout.a_from(peer.data.qpos, peer.data.qvel, peer.data.qacc_smooth + M_inv_J_T @ force)
-    ours = dynamics.constrained_dynamics(one.set, one.q, one.v, one.tau).acceleration
+    ours = dynamics.constrained_dynamics(one.set.tree, one.set, one.q, one.v, one.tau).acceleration
     assert np.abs(M_inv_J_T @ force).max() > 0.01
     close(ours, theirs, 1e-7)
 
@@ -183,7 +183,7 @@ def test_solver_of_mujoco(mechanism: str, closure: str) -> None:
     one = loop(mechanism, closure)
     still = np.zeros(one.model.nv)
     peer = Peer(one, still)
-    ours = dynamics.constrained_dynamics(one.set, one.q, still, one.tau).acceleration
+    ours = dynamics.constrained_dynamics(one.set.tree, one.set, one.q, still, one.tau).acceleration
     close(peer.layout.a_from(peer.data.qpos, peer.data.qvel, peer.data.qacc), ours, 1e-2)
 
 
@@ -227,7 +227,7 @@ def test_constraint_dynamics_of_pinocchio(mechanism: str, closure: str, tmp_path
     peer = Pinocchio(one, closure, tmp_path)
     state, tau = peer.state(one.v), peer.layout.tau_to(one.q, one.tau)
     theirs = pin.constraintDynamics(peer.model, peer.data, *state, tau, peer.models, peer.datas, SETTINGS)
-    a, f = dynamics.constrained_dynamics(one.set, one.q, one.v, one.tau)
+    a, f = dynamics.constrained_dynamics(one.set.tree, one.set, one.q, one.v, one.tau)
     close(a, peer.layout.a_from(*state, theirs), 1e-6)
     close(f, peer.force(), 1e-5)
 
@@ -243,7 +243,7 @@ def test_impulse_dynamics_of_pinocchio(mechanism: str, closure: str, restitution
     u -= np.linalg.pinv(J_2, rcond=1e-9) @ (J_2 @ u)
     state = peer.state(u)
     theirs = pin.impulseDynamics(peer.model, peer.data, *state, peer.models, peer.datas, restitution, SETTINGS)
-    after, impulse, _ = dynamics.impact(one.set, one.q, u, restitution)
+    after, impulse, _ = dynamics.impact(one.set.tree, one.set, one.q, u, restitution)
     assert np.abs(impulse).max() > 0.1
     close(after, peer.layout.v_from(state[0], theirs), 1e-7)
     close(impulse, peer.force(), 1e-7)
@@ -255,7 +255,7 @@ def test_impacts_of_loops(mechanism: str, closure: str, restitution: float) -> N
     """Both bodies move before the impact; what Pinocchio cannot be asked is asked of the laws.  [RD 3.66-3.72]"""
     one = loop(mechanism, closure)
     u = np.random.default_rng(1).standard_normal(one.model.nv)
-    after, impulse, loss = dynamics.impact(one.set, one.q, u, restitution)
+    after, impulse, loss = dynamics.impact(one.set.tree, one.set, one.q, u, restitution)
     M, J = crba.crba(one.model.tree, one.q), one.set.jacobian(one.q)
     close(J @ after, -restitution * (J @ u), 1e-9)
     close(M @ (after - u), J.T @ impulse, 1e-9)
@@ -268,7 +268,7 @@ def test_torque_regressor_of_pinocchio(mechanism: str, closure: str, tmp_path) -
     """On motions of the closed loop: the same matrix, and Y π is what torques and the loop's forces give together."""
     one = loop(mechanism, closure)
     peer = Pinocchio(one, closure, tmp_path)
-    a, f = dynamics.constrained_dynamics(one.set, one.q, one.v, one.tau)
+    a, f = dynamics.constrained_dynamics(one.set.tree, one.set, one.q, one.v, one.tau)
     Y = regressor.regressor(one.model.tree, one.q, one.v, a)
     close(Y @ regressor.parameters(one.model.tree).ravel(), one.tau + one.set.force_basis(one.q) @ f, 1e-8)
     state, T = peer.state(one.v), peer.layout.v_to(one.q, np.eye(one.model.nv)).T
@@ -285,6 +285,8 @@ def test_cuts_agree() -> None:
     q3 = halves.q[:3]
     close(whole.set.error(q3), np.zeros(3), 1e-9)
     tau = np.array([1.0, -2.0, 3.0])
-    expected = dynamics.constrained_dynamics(halves.set, halves.q, v, np.append(tau, 0.0)).acceleration[:3]
+    expected = dynamics.constrained_dynamics(
+        halves.set.tree, halves.set, halves.q, v, np.append(tau, 0.0)
+    ).acceleration[:3]
     for cut in (whole, loop("four-bar", "hinge")):
-        close(dynamics.constrained_dynamics(cut.set, q3, v[:3], tau).acceleration, expected, 1e-8)
+        close(dynamics.constrained_dynamics(cut.set.tree, cut.set, q3, v[:3], tau).acceleration, expected, 1e-8)

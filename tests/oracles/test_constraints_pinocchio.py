@@ -44,7 +44,7 @@ def test_constraint_dynamics(path, frames, kind, seed):
     v = v - np.linalg.pinv(J) @ (J @ v)
     state = layout.q_to(q), layout.v_to(q, v)
     theirs = pin.constraintDynamics(model, data, *state, layout.tau_to(q, tau), models, datas)
-    a, f = dynamics.constrained_dynamics(constraints, q, v, tau)
+    a, f = dynamics.constrained_dynamics(constraints.tree, constraints, q, v, tau)
     np.testing.assert_allclose(layout.a_from(*state, theirs), a, rtol=1e-7, atol=1e-7 * np.abs(a).max())
     forces = [d.contact_force.vector[: len(f) // len(frames)] for d in datas]
     np.testing.assert_allclose(np.concatenate(forces), f, rtol=1e-7, atol=1e-7 * np.abs(f).max())
@@ -59,7 +59,7 @@ def test_impulse_dynamics(path, frames, kind, restitution):
     q, v = robot.random(rng), rng.standard_normal(robot.nv)
     state = layout.q_to(q), layout.v_to(q, v)
     theirs = pin.impulseDynamics(model, data, *state, models, datas, restitution)
-    found = dynamics.impact(constraints, q, v, restitution)
+    found = dynamics.impact(constraints.tree, constraints, q, v, restitution)
     np.testing.assert_allclose(layout.v_from(state[0], theirs), found.velocity, atol=1e-8 * np.abs(v).max())
     impulses = [d.contact_force.vector[: constraints.rows // len(frames)] for d in datas]
     np.testing.assert_allclose(np.concatenate(impulses), found.impulse, rtol=0, atol=1e-9 * np.abs(found.impulse).max())

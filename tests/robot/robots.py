@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from multibody.robot.requests import length
 
 import multibody as mb
 from multibody.robot.quantities import QUANTITIES
-from multibody.robot.requests import length
 
 from ..model.trees import random_model
 

@@ -59,8 +59,8 @@ def same(found, expected, within=1e-9):
 def test_every_method_is_the_algorithm(case):
     robot, held, q, v, tau = case
     M, J = robot.mass_matrix(q), held.jacobian(q)
-    same(robot.constrained_dynamics(held, q, v, tau), dynamics.constrained_dynamics(held, q, v, tau), 1e-7)
-    same(robot.impact(held, q, v), dynamics.impact(held, q, v), 1e-7)
+    same(robot.constrained_dynamics(held, q, v, tau), dynamics.constrained_dynamics(held.tree, held, q, v, tau), 1e-7)
+    same(robot.impact(held, q, v), dynamics.impact(held.tree, held, q, v), 1e-7)
     same([robot.null_space_projector(held, q)], [dynamics.null_space_projector(M, J)], 1e-7)
     task, wanted = robot.jacobian(robot.frames[-1], q)[..., :2, :], np.ones((COUNT, 2))
     found = robot.support_consistent_velocity(held, q, task, wanted)
@@ -72,7 +72,7 @@ def test_derivatives(case):
     """The recursion, and automatic differentiation of the whole solution, which the rows' rank does not disturb."""
     robot, held, q, v, tau = case
     found = robot.constrained_dynamics_derivatives(held, q, v, tau)
-    same(found, constrained_dynamics_derivatives(held, q, v, tau, jacobian=mb.jacobian), 1e-6)
+    same(found, constrained_dynamics_derivatives(held.tree, held, q, v, tau), 1e-6)
     assert found._fields[0] == "acceleration_by_q"
     if robot is not LEGGED:
         whole = robot.derivatives("constrained_dynamics", q, v, tau, constraints=held)
@@ -80,7 +80,7 @@ def test_derivatives(case):
         wrenches = {robot.frames[-1]: np.random.default_rng(1).standard_normal((COUNT, 6))}
         options = {"active": np.array([[1, 1, 0]] * COUNT), "baumgarte": (50.0, 7.0)}
         found = robot.constrained_dynamics_derivatives(held, q, v, tau, wrenches, **options)
-        plain = constrained_dynamics_derivatives(held, q, v, tau, wrenches, jacobian=mb.jacobian, **options)
+        plain = constrained_dynamics_derivatives(held.tree, held, q, v, tau, wrenches, **options)
         same(found, plain, 1e-6)
 
 
@@ -93,15 +93,15 @@ def test_optional_inputs(case):
     by_one = rng.integers(0, 2, (COUNT, len(held.constraints)))
     for options in ({"active": by_row}, {"active": by_one, "baumgarte": (50.0, 7.0)}, {"wrenches": wrenches}):
         found = robot.constrained_dynamics(held, q, v, tau, **options)
-        same(found, dynamics.constrained_dynamics(held, q, v, tau, **options), 1e-7)
+        same(found, dynamics.constrained_dynamics(held.tree, held, q, v, tau, **options), 1e-7)
     assert not found.force[..., 0].any() or "active" not in options
     off = robot.constrained_dynamics(held, q, v, tau, active=np.zeros(held.rows))
     near(off.acceleration, robot.forward_dynamics(q, v, tau), 1e-9 * np.abs(off.acceleration).max())
     assert not off.force.any()
     bounce = np.linspace(0.0, 1.0, COUNT)
     found = robot.impact(held, q, v, bounce, active=by_row)
-    same(found, dynamics.impact(held, q, v, bounce[:, None], active=by_row), 1e-7)
-    same(robot.impact(held, q, v, 0.5), dynamics.impact(held, q, v, 0.5), 1e-7)
+    same(found, dynamics.impact(held.tree, held, q, v, bounce[:, None], active=by_row), 1e-7)
+    same(robot.impact(held, q, v, 0.5), dynamics.impact(held.tree, held, q, v, 0.5), 1e-7)
 
 
 def test_passive_forces(case):
@@ -324,14 +324,17 @@ def test_bad_arguments():
     ):
         says(lambda gains=gains: robot.constrained_dynamics(held, q, v, v, baumgarte=gains), told)
         says(lambda gains=gains: robot.constrained_dynamics_derivatives(held, q, v, v, baumgarte=gains), told)
-        says(lambda gains=gains: dynamics.constrained_dynamics(held, q, v, v, baumgarte=gains), told)
+        says(lambda gains=gains: dynamics.constrained_dynamics(held.tree, held, q, v, v, baumgarte=gains), told)
     says(lambda: robot.constrained_dynamics(held, q, v, v, method="newton"), "'least-norm', 'exact', got 'newton'")
     says(lambda: robot.constrained_dynamics(held, q, v, v, {"foot-lf": np.ones(3)}), "wrench at 'foot-lf'", "6")
     says(lambda: robot.constrained_dynamics(held, q, v, v, {"fot": np.ones(6)}), "no frame is named 'fot'")
     says(lambda: robot.impact(held, q, v, "high"), "restitution", "float")
     says(lambda: robot.impact(held, q, v, [0.5, 2.0]), "restitution (sample 1): expected 0, plastic, to 1", "2.0")
     says(lambda: robot.impact(held, q, v, np.nan), "restitution: expected 0, plastic, to 1, without loss, got nan")
-    says(lambda: dynamics.impact(held, q, v, -0.1), "restitution: expected 0, plastic, to 1, without loss, got -0.1")
+    says(
+        lambda: dynamics.impact(held.tree, held, q, v, -0.1),
+        "restitution: expected 0, plastic, to 1, without loss, got -0.1",
+    )
     says(lambda: robot.impact(held, q, v, active=[[1, 0], [1, np.nan]]), "active (sample 1): expected ones and zeros")
     says(lambda: robot.support_consistent_velocity(held, q, np.ones((2, 3)), np.ones(2)), "task", str(robot.nv))
     many, task = np.stack([q] * 3), np.ones((2, robot.nv))
@@ -367,6 +370,6 @@ def test_a_constraint_that_needs_more_than_the_robot_has():
     far = robot.constraints([PointContact("far", "end", anchor=(9.0, 0.0, 0.0))])
     message = "cannot be met from here, an error of .* is left in the row 'far.x'"
     with pytest.raises(InputError, match=message):
-        dynamics.projected_configuration(far, np.array([0.1, 0.2, 0.3]))
+        dynamics.projected_configuration(far.tree, far, np.array([0.1, 0.2, 0.3]))
     with pytest.raises(InputError, match=f"{message}.*sample 1"):
-        dynamics.projected_configuration(far, np.array([[0.1, 0.2, 0.3], [3.0, 0.2, 0.3]]))
+        dynamics.projected_configuration(far.tree, far, np.array([[0.1, 0.2, 0.3], [3.0, 0.2, 0.3]]))

@@ -68,10 +68,10 @@ def test_each_sample_is_the_robot_rebuilt(name, given):
     a, f = robot.kernel("constrained_dynamics", **options)(q, slides, tau, *values)
     impact = robot.kernel("impact", **options)(q, v, *values)
     for k, (other, held) in enumerate(zip(others, sets, strict=True)):
-        expected = dynamics.constrained_dynamics(held, q[k], slides[k], tau[k])
+        expected = dynamics.constrained_dynamics(held.tree, held, q[k], slides[k], tau[k])
         near(a[k], expected.acceleration, 1e-7)
         near(f[k], expected.force, 1e-7)
-        for found, wanted in zip(impact, dynamics.impact(held, q[k], v[k]), strict=True):
+        for found, wanted in zip(impact, dynamics.impact(held.tree, held, q[k], v[k]), strict=True):
             near(found[k], wanted, 1e-7)
         scale = max(1.0, np.abs(a[k]).max(), np.abs(f[k]).max())
         near(J[k] @ a[k] + held.bias(q[k], slides[k]), np.zeros(held.rows), 1e-7 * scale)

@@ -5,13 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from multibody.robot.requests import Request
 
 import multibody as mb
 from multibody.geometry import Pose, Rotation
 from multibody.model.builder import Builder
 from multibody.model.joints import Revolute
 from multibody.robot.quantities import QUANTITIES
-from multibody.robot.requests import Request
 
 from ..laws.tools import near
 from .robots import parts

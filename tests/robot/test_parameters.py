@@ -5,12 +5,12 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 import pytest
+from multibody.robot.requests import Request, length
 
 import multibody as mb
 from multibody.geometry import Pose, Rotation, SpatialInertia, log_cholesky
 from multibody.robot.kernels import parameters_of
 from multibody.robot.quantities import QUANTITIES
-from multibody.robot.requests import Request, length
 
 from ..laws.tools import near
 from ..model.trees import random_model

@@ -4,13 +4,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from multibody.robot.requests import length
 
 import multibody as mb
 from multibody.errors import InputError
 from multibody.model.builder import Builder
 from multibody.model.joints import Fixed
 from multibody.robot.quantities import QUANTITIES
-from multibody.robot.requests import length
 
 from .robots import parts
 

@@ -4,15 +4,18 @@ M v' + h = τ + J^T f,  J v' + J' v = 0: f is on the robot, as everywhere in thi
 side [RD 3.57], so that its F_c is -f.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms import least_norm
+from multibody.algorithms import least_norm, rows
 from multibody.algorithms._parts import mirrored, own_batch
-from multibody.algorithms.constraints._constraint import RANK_WITHIN
-from multibody.algorithms.constraints.constraint_set import ConstraintSet
+from multibody.algorithms.change_of_velocity import with_base
+from multibody.algorithms.constraints._constraint import RANK_WITHIN, Constraint
+from multibody.algorithms.constraints.constraint_set import worst_of
+from multibody.algorithms.constraints.independent import independent_rows, own_rows
 from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
 from multibody.algorithms.forward_dynamics import factors
@@ -31,8 +34,9 @@ from multibody.geometry._arrays import (
     transpose,
 )
 from multibody.model import base_velocity, configuration
-from multibody.model.tree import Tree
+from multibody.model.tree import Tree, expect_tree
 
+Constraints = Iterable[Constraint]
 METHODS = ("least-norm", "exact")
 CLOSED = 1e-13
 """The error of position at which a configuration is taken as it is."""
@@ -57,7 +61,8 @@ class Impact(NamedTuple):
 
 
 def constrained_dynamics(
-    constraints: ConstraintSet,
+    tree: Tree,
+    constraints: Constraints,
     q: NDArray[Any],
     v: NDArray[Any],
     tau: NDArray[Any],
@@ -72,7 +77,8 @@ def constrained_dynamics(
     The forces are on the robot: RD's F_c [3.57, 3.62] has the opposite sign.
 
     Args:
-        constraints: on the robot.
+        tree: the robot.
+        constraints: on it, a set or a list.
         q: (..., nq).
         v: (..., nv).
         tau: (..., nv) generalized forces, S^T u of the actuators and any other.
@@ -82,23 +88,25 @@ def constrained_dynamics(
         baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s: J v' + J' v is made -stiffness error - damping J v.
         active: (..., constraints) or (..., rows) of ones, and zeros for what does not hold now and has no force.
     """
-    tree, batch = _tree(constraints, "constrained_dynamics"), own_batch(q, v, tau, *(wrenches or {}).values())
-    held = Response(constraints, q, batch, active)
+    parts = _held(tree, constraints, "constrained_dynamics")
+    held = Response(tree, parts, q, own_batch(q, v, tau, *(wrenches or {}).values()), active, method)
     h = rnea(tree, q, v, np.zeros_like(v), wrenches)
     free = held.solve(base_velocity.force_to_left(tree, q, tau - h))
-    wanted = -held.masked(drift(constraints, q, v, baumgarte))
-    force = held.force(wanted - matvec(held.J, free), method)
-    return Constrained(base_velocity.from_left(tree, q, free + matvec(held.M_inv_J_T, force)), force)
+    change = -held.reduced(drift(tree, parts, q, v, baumgarte)) - matvec(held.R, free)
+    x = held.force(change)
+    return Constrained(base_velocity.from_left(tree, q, free + matvec(held.M_inv_R_T, x)), held.expanded(x))
 
 
-def drift(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], baumgarte: Any = None) -> NDArray[Any]:
+def drift(
+    tree: Tree, constraints: Sequence[Constraint], q: NDArray[Any], v: NDArray[Any], baumgarte: Any = None
+) -> NDArray[Any]:
     """J' v, and with Baumgarte's terms + stiffness error + damping J v, (..., rows): what J v' has to cancel."""
-    total = constraints.bias(q, v)
+    total = rows.bias(tree, constraints, q, v)
     if baumgarte is None:
         return total
     gains = gains_of(baumgarte)
-    slip = matvec(constraints.jacobian(q, velocity="left"), base_velocity.to_left(constraints.tree, q, v))
-    return total + gains[..., :1] * constraints.error(q) + gains[..., 1:] * slip
+    slip = matvec(rows.jacobian(with_base(tree, "left"), constraints, q), base_velocity.to_left(tree, q, v))
+    return total + gains[..., :1] * rows.error(tree, constraints, q) + gains[..., 1:] * slip
 
 
 def gains_of(baumgarte: Any) -> NDArray[Any]:
@@ -115,9 +123,9 @@ def gains_of(baumgarte: Any) -> NDArray[Any]:
     return gains
 
 
-def restitution_of(given: Any) -> NDArray[Any]:
+def restitution_of(restitution: Any) -> NDArray[Any]:
     """Numbers of any shape, when all are from 0 to 1."""
-    e = floats(given, "restitution")
+    e = floats(restitution, "restitution")
     if not is_traced(e):
         bad = ~((e >= 0) & (e <= 1))
         if bad.any():
@@ -128,57 +136,70 @@ def restitution_of(given: Any) -> NDArray[Any]:
 class Response:
     """What forces at constraints do to a robot that is free otherwise; its velocities have bases in "left".
 
-    There the mass matrix has the zeros of the tree, which its factors keep.
+    There the mass matrix has the zeros of the tree, which its factors keep. The rows are R with J = U R, and their
+    forces x, with f = U x, where U has orthonormal columns: f is the smallest when x is.
     """
 
-    def __init__(self, constraints: ConstraintSet, q: NDArray[Any], batch: tuple[int, ...], active: Any = None) -> None:
-        self.mask = None if active is None else constraints.mask(active)
+    def __init__(
+        self,
+        tree: Tree,
+        constraints: Sequence[Constraint],
+        q: NDArray[Any],
+        batch: tuple[int, ...],
+        active: Any = None,
+        method: str = "least-norm",
+    ) -> None:
+        self.exact = choice(method, "method", METHODS) == "exact"
+        self.mask = None if active is None else rows.mask(constraints, active)
         self.batch = batch if self.mask is None else np.broadcast_shapes(batch, self.mask.shape[:-1])
-        self.factors = factors(constraints.tree, q)
-        J = constraints.jacobian(q, velocity="left")
-        self.J = J if self.mask is None else J * self.mask[..., :, None]
-        columns = [self.solve(self.J[..., r, :]) for r in range(constraints.rows)]
-        self.M_inv_J_T = np.stack(columns, axis=-1)
-        self.A = mirrored(np.matmul(self.J, self.M_inv_J_T))
-        """J M^-1 J^T."""
+        self.factors = factors(tree, q)
+        self.rows = (own_rows if self.exact else independent_rows)(with_base(tree, "left"), constraints, q, self.mask)
+        self.R = self.rows.jacobian
+        self.M_inv_R_T = np.stack([self.solve(self.R[..., r, :]) for r in range(self.R.shape[-2])], axis=-1)
+        self.A = mirrored(np.matmul(self.R, self.M_inv_R_T))
+        """R M^-1 R^T."""
 
     def solve(self, x: NDArray[Any]) -> NDArray[Any]:
         """M^-1 x."""
         return self.factors.solve_vector(x, self.batch)
 
-    def masked(self, x: NDArray[Any]) -> NDArray[Any]:
-        """x, (..., rows), with zeros at rows that do not hold."""
-        return x if self.mask is None else x * self.mask
+    def reduced(self, x: NDArray[Any]) -> NDArray[Any]:
+        """U^T x for x (..., rows), zero at rows that do not hold."""
+        return self.rows.reduced((x if self.mask is None else x * self.mask)[..., None])[..., 0]
 
-    def force(self, change: NDArray[Any], method: str = "least-norm") -> NDArray[Any]:
-        """f, (..., rows), with J M^-1 J^T f = change."""
-        A = self.A
-        if choice(method, "method", METHODS) == "least-norm":
-            return least_norm.solution(A, change[..., None])[..., 0]
-        if self.mask is not None:  # rows that do not hold become f = 0
-            A = A + (1 - self.mask)[..., :, None] * eye_like(A, A.shape[-1])
-        return _solve(A, change)
+    def expanded(self, x: NDArray[Any]) -> NDArray[Any]:
+        """U x, (..., rows)."""
+        return self.rows.expanded(x[..., None])[..., 0]
+
+    def force(self, change: NDArray[Any]) -> NDArray[Any]:
+        """x with R M^-1 R^T x = change."""
+        if not self.exact:
+            return least_norm.solution(self.A, change[..., None])[..., 0]
+        if self.mask is None:
+            return _solve(self.A, change)
+        idle = (1 - self.mask)[..., :, None] * eye_like(self.A, self.A.shape[-1])  # rows that do not hold become f = 0
+        return _solve(self.A + idle, change)
 
 
-def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds: int = 20) -> NDArray[Any]:
+def projected_configuration(tree: Tree, constraints: Constraints, q: NDArray[Any], rounds: int = 20) -> NDArray[Any]:
     """The nearest configuration without error, by Gauss-Newton steps on the manifold: q for one, (nq,), or a batch.
 
     Raises:
         InputError: when q is no configuration, or an error above 1e-9 is left.
     """
-    tree = _tree(constraints, "projected_configuration")
+    parts = _held(tree, constraints, "projected_configuration")
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
         raise InputError(f"rounds: expected a whole number >= 0, got {rounds!r}")
     q = configuration.check(tree, q, limits=False)
     for _ in range(rounds):
-        error = constraints.error(q)
+        error = rows.error(tree, parts, q)
         if np.abs(error).max(initial=0.0) < CLOSED:
             return q
-        step = matvec(np.linalg.pinv(constraints.jacobian(q), rcond=RANK_WITHIN), error)
+        step = matvec(np.linalg.pinv(rows.jacobian(tree, parts, q), rcond=RANK_WITHIN), error)
         q = configuration.integrate(tree, q, -step)
     if not q.size:
         return q
-    worst = constraints.worst(q)
+    worst = worst_of(rows.error(tree, parts, q), rows.names(parts))
     if not worst.error < 1e-9:
         raise InputError(
             f"{tree.name}: the constraints cannot be met from here, an error of {worst.error:.3g} is left in the row "
@@ -187,12 +208,12 @@ def projected_configuration(constraints: ConstraintSet, q: NDArray[Any], rounds:
     return q
 
 
-def projected_velocity(constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+def projected_velocity(tree: Tree, constraints: Constraints, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """N_c v, (..., nv): the velocity that constraints leave, nearest in kinetic energy.  [RD 3.63, 3.70]"""
-    tree = _tree(constraints, "projected_velocity")
-    q, v = configuration.sized(tree, q, "q"), configuration.sized(tree, v, "v")
+    parts = _held(tree, constraints, "projected_velocity")
+    q, v = configuration.coordinates(tree, q), configuration.velocities(tree, v)
     batch_shape("projected_velocity, q, v", (q, 1), (v, 1))
-    return matvec(null_space_projector(crba(tree, q), constraints.jacobian(q)), v)
+    return matvec(null_space_projector(crba(tree, q), rows.jacobian(tree, parts, q)), v)
 
 
 def contact_inertia(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
@@ -218,35 +239,46 @@ def null_space_projector(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
 
 
 def projected_equations(
-    constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], tau: NDArray[Any]
+    tree: Tree, constraints: Constraints, q: NDArray[Any], v: NDArray[Any], tau: NDArray[Any]
 ) -> NDArray[Any]:
     """The acceleration by N_c^T (M v' + h) = N_c^T τ with J v' + J' v = 0, without forces.  [RD 3.64-3.65, §3.7.2]
 
     No force is left in them, so that RD's sign of F_c [3.57], opposite to ours, makes no difference.
     """
-    tree = _tree(constraints, "projected_equations")
-    q, v, tau = (configuration.sized(tree, x, what) for x, what in ((q, "q"), (v, "v"), (tau, "tau")))
+    parts = _held(tree, constraints, "projected_equations")
+    q, v, tau = (
+        configuration.coordinates(tree, q),
+        configuration.velocities(tree, v),
+        configuration.velocities(tree, tau, "tau"),
+    )
     batch_shape("projected_equations, q, v, tau", (q, 1), (v, 1), (tau, 1))
-    M, J = crba(tree, q), constraints.jacobian(q)
+    M, J = crba(tree, q), rows.jacobian(tree, parts, q)
     pushed = matvec(transpose(null_space_projector(M, J)), tau - bias(tree, q, v))
-    return _solve(M, pushed) - matvec(consistent_inverse(M, J), constraints.bias(q, v))
+    return _solve(M, pushed) - matvec(consistent_inverse(M, J), rows.bias(tree, parts, q, v))
 
 
 def impact(
-    constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], restitution: Any = 0.0, *, active: Any = None
+    tree: Tree,
+    constraints: Constraints,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    restitution: Any = 0.0,
+    *,
+    active: Any = None,
 ) -> Impact:
     """A collision that makes J v⁺ = -restitution J v⁻ in no time.  [RD 3.66-3.72, §3.7.3]
 
     The impulse is on the robot: RD's [3.66-3.69] has the opposite sign, as its F_c has.
 
     Args:
-        constraints: that begin to hold.
+        tree: the robot.
+        constraints: those that begin to hold.
         q: (..., nq).
         v: (..., nv) before the impact.
         restitution: from 0, plastic, to 1, without loss; a number or (..., 1).
         active: (..., constraints) or (..., rows) of ones, and zeros for what has no impact.
     """
-    after, impulse, before_slip, after_slip = jump(constraints, q, v, restitution_of(restitution), active)
+    after, impulse, before_slip, after_slip = jump(tree, constraints, q, v, restitution_of(restitution), active)
     loss = -dot(impulse, before_slip + after_slip) / 2
     return Impact(after, impulse, np.where(loss == 0, 0.0, loss)[()])  # not -0.0, where nothing is hit
 
@@ -261,15 +293,16 @@ class Jump(NamedTuple):
 
 
 def jump(
-    constraints: ConstraintSet, q: NDArray[Any], v: NDArray[Any], restitution: Any = 0.0, active: Any = None
+    tree: Tree, constraints: Constraints, q: NDArray[Any], v: NDArray[Any], restitution: Any = 0.0, active: Any = None
 ) -> Jump:
     """The v⁺ with J v⁺ = -restitution J v⁻, and the smallest impulse P with M (v⁺ - v⁻) = J^T P on the robot."""
-    tree = _tree(constraints, "impact")
-    held, left_v = Response(constraints, q, own_batch(q, v), active), base_velocity.to_left(tree, q, v)
-    before = matvec(held.J, left_v)
-    P = held.force(-(1 + restitution) * before)
-    after = left_v + matvec(held.M_inv_J_T, P)
-    return Jump(base_velocity.from_left(tree, q, after), P, before, matvec(held.J, after))
+    parts = _held(tree, constraints, "impact")
+    held, left_v = Response(tree, parts, q, own_batch(q, v), active), base_velocity.to_left(tree, q, v)
+    before = held.expanded(matvec(held.R, left_v))
+    x = held.force(held.reduced(-(1 + restitution) * before))
+    after = left_v + matvec(held.M_inv_R_T, x)
+    slip = held.expanded(matvec(held.R, after))
+    return Jump(base_velocity.from_left(tree, q, after), held.expanded(x), before, slip)
 
 
 def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
@@ -298,10 +331,9 @@ def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDA
     return allowed(np.matmul(B, x))[..., 0]  # once more, for what rounding left
 
 
-def _tree(constraints: ConstraintSet, where: str) -> Tree:
-    if not isinstance(constraints, ConstraintSet):
-        raise InputError(f"{where}: expected a ConstraintSet, got {type(constraints).__name__}")
-    return constraints.tree
+def _held(tree: Tree, constraints: Constraints, where: str) -> tuple[Constraint, ...]:
+    expect_tree(tree)
+    return rows.members(constraints, where)
 
 
 def _rows(J: Any, what: str, nv: int | str = "nv") -> NDArray[Any]:

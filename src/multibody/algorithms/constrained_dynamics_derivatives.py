@@ -5,10 +5,10 @@ With a and f known, M a + h = τ + J^T f and J a + γ = 0, where γ is J' v and 
     M da - J^T df = dτ - d(M a + h) + d(J^T f)         J da = -(dJ a + dγ)
 
 where d(M a + h) is that of inverse dynamics at a, and the others are taken with a and f held. Rows can be of any
-kind, so their part comes from automatic differentiation, which the caller hands in: this room does not know it.
+kind, so their part comes from automatic differentiation.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,17 +17,23 @@ from numpy.typing import NDArray
 from multibody.algorithms import least_norm
 from multibody.algorithms._parts import mirrored, own_batch
 from multibody.algorithms.constrained_dynamics import constrained_dynamics, drift
-from multibody.algorithms.constraints.constraint_set import ConstraintSet
+from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints.independent import independent_rows, own_rows
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.forward_dynamics_derivatives import related
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
+from multibody.algorithms.rows import count, members
+from multibody.algorithms.rows import jacobian as stacked
+from multibody.algorithms.rows import mask as mask_of
 from multibody.geometry._arrays import eye_like, floats, matvec, transpose
 from multibody.model import configuration
+from multibody.model.tree import Tree
+from multibody.tracing.differentiate import jacobian
 
 
 class ConstrainedDerivatives(NamedTuple):
-    """Of the acceleration (..., nv, nv), and of the forces (..., rows, nv), by q, v and τ, in the tangent space."""
+    """Derivatives of the acceleration, (..., nv, nv), and of the forces, (..., rows, nv), in the tangent space."""
 
     acceleration_by_q: NDArray[Any]
     acceleration_by_v: NDArray[Any]
@@ -39,13 +45,13 @@ class ConstrainedDerivatives(NamedTuple):
 
 
 def constrained_dynamics_derivatives(
-    constraints: ConstraintSet,
+    tree: Tree,
+    constraints: Iterable[Constraint],
     q: NDArray[Any],
     v: NDArray[Any],
     tau: NDArray[Any],
     wrenches: Wrenches | None = None,
     *,
-    jacobian: Callable[..., Any],
     method: str = "least-norm",
     baumgarte: Any = None,
     active: Any = None,
@@ -53,32 +59,35 @@ def constrained_dynamics_derivatives(
     """The derivatives of `constrained_dynamics`, of the smallest forces too where rows are redundant.  [RD 3.57-3.62]
 
     Args:
-        constraints: on the robot.
+        tree: the robot.
+        constraints: on it, a set or a list.
         q: (..., nq).
         v: (..., nv).
         tau: (..., nv).
         wrenches: as in `constrained_dynamics`, and held.
-        jacobian: makes of a function, the positions of some arguments and shapes of samples that of its derivatives:
-            `mb.jacobian`.
         method: as in `constrained_dynamics`.
         baumgarte: as in `constrained_dynamics`.
         active: as in `constrained_dynamics`.
     """
-    tree = constraints.tree
-    a, f = constrained_dynamics(constraints, q, v, tau, wrenches, method=method, baumgarte=baumgarte, active=active)
+    held = members(constraints, "constrained_dynamics_derivatives")
+    options: dict[str, Any] = {"method": method, "baumgarte": baumgarte, "active": active}
+    a, f = constrained_dynamics(tree, held, q, v, tau, wrenches, **options)
     batch, n = own_batch(a, f), tree.nv
-    mask = np.ones(constraints.rows, q.dtype) if active is None else constraints.mask(active)
+    mask = None if active is None else mask_of(held, active)
     gains = np.zeros(2, q.dtype) if baumgarte is None else floats(baumgarte, "baumgarte", 2)
-    frames, given = tuple(wrenches or {}), tuple((wrenches or {}).values())
+    frames, forces = tuple(wrenches or {}), tuple((wrenches or {}).values())
     F = configuration.rate_matrix(tree, q)
 
-    def rows(q: Any, v: Any, a: Any, gains: Any) -> Any:
-        return matvec(constraints.jacobian(q), a) + drift(constraints, q, v, None if baumgarte is None else gains)
+    def J(q: Any) -> Any:
+        return stacked(tree, held, q)
 
-    def push(q: Any, f: Any, *given: Any) -> Any:
+    def unmet_rows(q: Any, v: Any, a: Any, gains: Any) -> Any:
+        return matvec(J(q), a) + drift(tree, held, q, v, None if baumgarte is None else gains)
+
+    def push(q: Any, f: Any, *forces: Any) -> Any:
         still = np.zeros((*f.shape[:-1], n), f.dtype)
-        outer = rnea(tree, q, still, still, dict(zip(frames, given, strict=True)), gravity=False) if frames else still
-        return matvec(constraints.force_basis(q), f) - outer
+        outer = rnea(tree, q, still, still, dict(zip(frames, forces, strict=True)), gravity=False) if frames else still
+        return matvec(transpose(J(q)), f) - outer
 
     def by_vectors(function: Any, argument: Any, *args: Any) -> Any:
         return jacobian(function, argument, shapes=[np.shape(x)[-1:] for x in args])(*args)
@@ -92,24 +101,29 @@ def constrained_dynamics_derivatives(
     def solve(X: NDArray[Any]) -> NDArray[Any]:
         return np.stack([factors.solve_vector(X[..., :, k], batch) for k in range(X.shape[-1])], axis=-1)
 
-    J = constraints.jacobian(q) * mask[..., :, None]
-    M_inv_J_T = solve(transpose(J))
-    J_M_inv = transpose(M_inv_J_T)
-    A = mirrored(np.matmul(J, M_inv_J_T))
-    rows_by_q, rows_by_v = (X * mask[..., :, None] for X in by_vectors(rows, (0, 1), q, v, a, gains))
-    one = np.broadcast_to(eye_like(M, n), (*batch, n, n))
-    rest = along_q(push, f, *given) - id_by_q, -id_by_v, one
-    unmet = [np.matmul(rows_by_q, F) + np.matmul(J_M_inv, rest[0]), rows_by_v + np.matmul(J_M_inv, rest[1]), J_M_inv]
-    if method == "exact":
-        A_inv = np.linalg.inv(A + (1 - mask)[..., :, None] * eye_like(A, A.shape[-1]))
+    whole = np.ones(count(held), q.dtype) if mask is None else mask
+    exact = method == "exact"
+    independent = (own_rows if exact else independent_rows)(tree, held, q, mask)
+    R, reduced, expanded = independent.jacobian, independent.reduced, independent.expanded  # J = U R
+    M_inv_R_T = solve(transpose(R))
+    R_M_inv = transpose(M_inv_R_T)
+    A = mirrored(np.matmul(R, M_inv_R_T))
+    rows_by_q, rows_by_v = (X * whole[..., :, None] for X in by_vectors(unmet_rows, (0, 1), q, v, a, gains))
+    identity = np.broadcast_to(eye_like(M, n), (*batch, n, n))
+    rest = along_q(push, f, *forces) - id_by_q, -id_by_v, identity
+    unmet = [np.matmul(R_M_inv, X) for X in rest]
+    unmet[0], unmet[1] = unmet[0] + reduced(np.matmul(rows_by_q, F)), unmet[1] + reduced(rows_by_v)
+    if exact:
+        A_inv = np.linalg.inv(A + (1 - whole)[..., :, None] * eye_like(A, A.shape[-1]))
         idle = 0.0
     else:  # A^+ changes also by what it leaves out: forces without effect, and rows that cannot be met
         A_inv = least_norm.pseudo_inverse(A)
-        x, y = matvec(M_inv_J_T, matvec(A_inv, f)), mask * rows(q, v, a, gains)
-        idle = along_q(lambda q, x: matvec(constraints.jacobian(q), x), x) * mask[..., :, None]
-        bend = along_q(lambda q, y: matvec(constraints.force_basis(q), y), y)
-        unmet[0] = unmet[0] + np.matmul(A, idle) + np.matmul(A_inv, np.matmul(J_M_inv, bend))
-    force = [-np.matmul(A_inv, X) for X in unmet]
+        x, y = matvec(M_inv_R_T, matvec(A_inv, reduced(f[..., None])[..., 0])), whole * unmet_rows(q, v, a, gains)
+        idle = along_q(lambda q, x: matvec(J(q), x), x) * whole[..., :, None]
+        bend = along_q(lambda q, y: matvec(transpose(J(q)), y), y)
+        unmet[0] = unmet[0] + np.matmul(A, reduced(idle)) + np.matmul(A_inv, np.matmul(R_M_inv, bend))
+    force = [expanded(-np.matmul(A_inv, X)) for X in unmet]
     force[0] = force[0] + idle
-    acceleration = [solve(X + np.matmul(transpose(J), df)) for X, df in zip(rest, force, strict=True)]
+    pushed = [np.matmul(transpose(R), reduced(df)) for df in force]
+    acceleration = [solve(X + P) for X, P in zip(rest, pushed, strict=True)]
     return ConstrainedDerivatives(*acceleration, *force)

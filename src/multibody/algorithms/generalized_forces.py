@@ -55,7 +55,7 @@ def generalized_force(tree: Tree, q: ArrayLike, actions: Iterable[Action]) -> ND
     >>> generalized_force(robot.tree, [0.5, 0.2, 0.1], [drive]).round(9) + 0.0
     array([0., 3., 0.])
     """
-    q = configuration.sized(tree, q, "q")
+    q = configuration.coordinates(tree, q)
     if not is_traced(q):
         configuration.check_units(tree, q)
     actions = _listed(actions)

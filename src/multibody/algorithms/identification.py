@@ -185,7 +185,7 @@ def _equations(tree: Tree, where: str, q: Any, v: Any, a: Any, tau: Any, weights
         raise InputError(f"{where}: it has no moving bodies")
     arrays = [configuration.check(tree, q, limits=False)]
     for name, x in (("v", v), ("a", a), ("tau", tau)):
-        array = configuration.sized(tree, x, name)
+        array = configuration.velocities(tree, x, name)
         if not np.isfinite(array).all():
             index = first(~np.isfinite(array).all(axis=-1))
             raise InputError(f"{where}, {name}{at(index)}: expected finite numbers, got {array[index].tolist()}")

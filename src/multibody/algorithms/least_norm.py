@@ -7,6 +7,9 @@ diagonal, so that units do not decide what counts as zero. Rows are swapped by s
 that it compiles as it is.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import reduce
 from typing import Any
 
@@ -25,6 +28,26 @@ the rounding errors of J M^-1 J^T ask for. `constraints._constraint.RANK_WITHIN`
 NOTHING = 1e-20
 """Entries on the diagonal of J M^-1 J^T that come from rounding errors of zero rows, as a share of the largest one or,
 where that is larger, of 1/kg; float32 has larger ones."""
+
+_least_rounding: ContextVar[float] = ContextVar("least_rounding", default=0.0)
+
+
+@contextmanager
+def judged_in(dtype: Any) -> Iterator[None]:
+    """Ranks are judged as in this precision, also where doubles stand for numbers of it: as its kernels judge them.
+
+    >>> A, b = np.diag([1.0, 1e-12]), np.ones((2, 1))
+    >>> with judged_in(np.float32):
+    ...     solution(A, b).ravel()
+    array([1., 0.])
+    >>> solution(A, b).ravel().round(3)
+    array([1.e+00, 1.e+12])
+    """
+    token = _least_rounding.set(float(np.finfo(dtype).eps))
+    try:
+        yield
+    finally:
+        _least_rounding.reset(token)
 
 
 def solution(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -51,6 +74,13 @@ def pseudo_inverse(A: NDArray[Any]) -> NDArray[Any]:
     return mirrored(np.matmul(felt, np.matmul(G, felt)))
 
 
+def whitening(G: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """V, (..., n, n), and ones and zeros, (..., n), the ones first, with V^T G V diagonal and these on its diagonal."""
+    W, inverse, dropped = _factors(G)
+    kept = 1 - dropped
+    return transpose(W) * (kept * np.sqrt(inverse + dropped))[..., None, :], kept  # a root of zero has no derivative
+
+
 def _idle(W: NDArray[Any], dropped: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """N, (..., n, n), with zeros for rows that are kept, and N^T N with a one there."""
     N = transpose(W) * dropped[..., None, :]
@@ -60,7 +90,7 @@ def _idle(W: NDArray[Any], dropped: NDArray[Any]) -> tuple[NDArray[Any], NDArray
 def _factors(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """W, (..., n, n), D^+, (..., n), and ones at the pivots that are zero, (..., n)."""
     n = A.shape[-1]
-    rounding = 100 * float(np.finfo(A.dtype).eps)
+    rounding = 100 * max(float(np.finfo(A.dtype).eps), _least_rounding.get())
     within, nothing = max(PIVOT_WITHIN, rounding), max(NOTHING, rounding**2)
     zero, one = np.zeros_like(A[..., 0, 0]), np.ones_like(A[..., 0, 0])
     largest = reduce(np.maximum, (A[..., i, i] for i in range(n)), one)

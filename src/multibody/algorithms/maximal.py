@@ -44,7 +44,7 @@ def configured(model: Model, q: ArrayLike) -> NDArray[Any]:
     >>> configured(load("planar-arm"), [0, 1, 2])
     array([0., 1., 2.])
     """
-    q = configuration.sized(expect_model(model).tree, q, "q")
+    q = configuration.coordinates(expect_model(model).tree, q)
     if not is_traced(q):
         configuration.check_units(model.tree, q)
     return q
@@ -64,7 +64,7 @@ def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | Non
     >>> link_velocities(model, np.zeros(3), np.array([1.0, 0.0, 0.0])).shape
     (3, 6)
     """
-    q, v, selection = configured(model, q), configuration.sized(model.tree, v, "v"), links(model, names)
+    q, v, selection = configured(model, q), configuration.velocities(model.tree, v), links(model, names)
     batch = batch_shape("link_velocities, q, v", (q, 1), (v, 1))
     W_H, i_v = kinematics.poses(model.tree, q), kinematics.twists(model.tree, q, v)
     parts = []

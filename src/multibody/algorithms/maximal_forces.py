@@ -100,7 +100,7 @@ def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None =
     >>> generalized_force(model, q, least_forces(model, q, [1.0, -2.0, 0.5])).round(9)
     array([ 1. , -2. , 0.5])
     """
-    q, Q, selection = configured(model, q), configuration.sized(model.tree, Q, "Q"), links(model, names)
+    q, Q, selection = configured(model, q), configuration.velocities(model.tree, Q, "Q"), links(model, names)
     batch_shape("least_forces, q, Q", (q, 1), (Q, 1))
     selection.reach_all(model)
     J = link_jacobian(model, q, names)
@@ -125,7 +125,7 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
     >>> applied_forces(model, q, [1.0, -2.0, 0.5])[:, 4].round(9)  # torques about y: each back on the parent
     array([ 3. , -2.5, 0.5])
     """
-    q, Q = configured(model, q), configuration.sized(model.tree, Q, "Q")
+    q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
     batch = batch_shape("applied_forces, q, Q", (q, 1), (Q, 1))
     here = placed(model, q, names)
     here.links.reach_all(model)
@@ -173,7 +173,7 @@ def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None 
     >>> joint_torques(model, q, [1.0, -2.0, 0.5])[:, 1].round(9)  # about y
     array([ 1. , -2. , 0.5])
     """
-    q, Q = configured(model, q), configuration.sized(model.tree, Q, "Q")
+    q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
     batch = batch_shape("joint_torques, q, Q", (q, 1), (Q, 1))
     here = placed(model, q, names)
     R_p = parent_rotations(model, q, names)
@@ -249,7 +249,7 @@ def least_forces_and_torques(
     >>> bool(np.allclose(pushed + turned, Q))
     True
     """
-    q, Q = configured(model, q), configuration.sized(model.tree, Q, "Q")
+    q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
     here = placed(model, q, names)
     here.links.reach_all(model)
     m = len(here.links.names)

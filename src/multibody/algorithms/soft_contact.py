@@ -71,7 +71,7 @@ class SoftContact:
         """
         if isinstance(frames, str) or not isinstance(frames, Iterable):
             raise InputError(f"frames: expected a list of names, got {frames!r}")
-        q, v = configuration.sized(expect_tree(tree), q, "q"), configuration.sized(tree, v, "v")
+        q, v = configuration.coordinates(expect_tree(tree), q), configuration.velocities(tree, v)
         if not is_traced(q):
             configuration.check_units(tree, q)
         batch_shape("q, v", (q, 1), (v, 1))

@@ -50,7 +50,7 @@ def rates_of(robot: Robot, what: str, text: str, rng: np.random.Generator) -> ND
         return np.zeros(robot.nv)
     if text == "random":
         return rng.standard_normal(robot.nv)
-    return configuration.sized(robot.tree, _numbers(f"--{what}", text, "zero, random"), what)
+    return configuration.velocities(robot.tree, _numbers(f"--{what}", text, "zero, random"), what)
 
 
 def _numbers(option: str, text: str, names: str) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from multibody.cli._tables import TWIST, matrix, number, show, terminal, vector,
 from multibody.errors import InputError
 from multibody.geometry import Rotation
 from multibody.robot import Robot, load
-from multibody.robot.requests import Request
+from multibody.robot.request import Evaluation
 
 
 def evaluate(
@@ -58,16 +58,16 @@ def evaluate(
 def _computed(robot: Robot, state: dict[str, Any], frame: str | None, representation: str) -> dict[str, Any]:
     """The quantities by plain NumPy: compiling takes longer than one evaluation."""
     names = ["mass_matrix", "bias", "gravity", "inverse_dynamics", "kinetic_energy"]
-    requests = [Request.of(robot.model, name) for name in names + ["center_of_mass"] * bool(robot.mass)]
+    requests = [Evaluation.of(robot.model, name) for name in names + ["center_of_mass"] * bool(robot.mass)]
     if frame is not None:
-        requests.append(Request.of(robot.model, "pose", frame))
+        requests.append(Evaluation.of(robot.model, "pose", frame))
         for name in ("jacobian", "velocity", "acceleration"):
-            requests.append(Request.of(robot.model, name, frame, representation=representation))
+            requests.append(Evaluation.of(robot.model, name, frame, representation=representation))
     results = {}
     with working("computing") as say:
         for request in requests:
             say(f"computing {request.name.replace('_', ' ')}")
-            results[request.name] = request.function(robot.tree)(*(state[name] for name in request.inputs()))
+            results[request.name] = request.function(robot.tree)(*(state[name] for name in request.inputs))
     return results
 
 

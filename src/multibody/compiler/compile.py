@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from multibody.compiler import forms, sharing
+from multibody.compiler import batch_and_single, sharing
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel, Signature
 from multibody.compiler.key import fingerprint
@@ -83,31 +83,31 @@ class _Variants:
         self.quaternions = quaternions
         self.made: dict[tuple[str, ...], Kernel] = {}
 
-    def get(self, given: tuple[str, ...], required: tuple[str, ...]) -> Kernel:
+    def get(self, options: tuple[str, ...], required: tuple[str, ...]) -> Kernel:
         """The kernel with these optional arguments after the required ones."""
-        given = tuple(sorted(given))
-        if given not in self.made:
+        options = tuple(sorted(options))
+        if options not in self.made:
             count = len(self.shapes)
 
             def bound(*args: Any) -> Any:
-                return self.function(*args[:count], **dict(zip(given, args[count:], strict=True)))
+                return self.function(*args[:count], **dict(zip(options, args[count:], strict=True)))
 
-            shapes = [*self.shapes, *(self.optional[name] for name in given)]
-            names = [*required, *given]
-            self.made[given] = compile(bound, *shapes, names=names, dtype=self.dtype, quaternions=self.quaternions)
-        return self.made[given]
+            shapes = [*self.shapes, *(self.optional[name] for name in options)]
+            names = [*required, *options]
+            self.made[options] = compile(bound, *shapes, names=names, dtype=self.dtype, quaternions=self.quaternions)
+        return self.made[options]
 
 
 def texts_of(traced: Trace) -> tuple[list[str], Block]:
     """The modules of a trace, and what they compute."""
     block = prepare(traced.graph, traced.roots)
     sizes = [ids.size for ids in traced.outputs]
-    return forms.texts(cut(block, sizes), sizes, traced.dtype), block
+    return batch_and_single.texts(cut(block, sizes), sizes, traced.dtype), block
 
 
 def _signature(header: dict[str, Any], quaternions: Mapping[str, Sequence[int]] = {}) -> Signature:
     inputs = tuple(Input(name, tuple(shape)) for name, shape in header["inputs"])
-    taken = {given.name for given in inputs} & {"out", "threads"}
+    taken = {spec.name for spec in inputs} & {"out", "threads"}
     if taken:
         raise InputError(f"names: {', '.join(taken)} is an option of every kernel: give the argument another name")
     outputs = tuple(tuple(shape) for shape in header["outputs"])
@@ -117,10 +117,10 @@ def _signature(header: dict[str, Any], quaternions: Mapping[str, Sequence[int]] 
 
 def _place(inputs: Sequence[Input], name: str, start: int) -> int:
     """The number of the argument of that name, in which a quaternion begins at an element."""
-    found = [k for k, given in enumerate(inputs) if given.name == name]
-    if not found:
-        raise InputError(f"quaternions: no argument is called {name!r}; there are {[given.name for given in inputs]}")
-    size = math.prod(inputs[found[0]].shape)
+    numbers = [k for k, spec in enumerate(inputs) if spec.name == name]
+    if not numbers:
+        raise InputError(f"quaternions: no argument is called {name!r}; there are {[spec.name for spec in inputs]}")
+    size = math.prod(inputs[numbers[0]].shape)
     if not isinstance(start, int | np.integer) or not 0 <= start <= size - 4:
         raise InputError(f"quaternions: expected an element of {name!r} from 0 to {size - 4}, got {start!r}")
-    return found[0]
+    return numbers[0]

@@ -32,7 +32,7 @@ class Record(NamedTuple):
     """What the door knows of a kernel; the order is that of the words in memory."""
 
     kernel: int
-    one: int
+    single_entry: int
     """The address of the form for one sample."""
     array_type: int
     descr: int
@@ -115,7 +115,7 @@ def make(
     keep.append(places)
     record = Record(
         kernel=code.addresses["kernel"],
-        one=code.addresses["one"],
+        single_entry=code.addresses["one"],
         array_type=id(np.ndarray),
         descr=id(dtype),
         slow=id(slow),

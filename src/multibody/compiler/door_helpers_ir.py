@@ -1,4 +1,4 @@
-"""What the door is made of: functions that look into NumPy's arrays, make new ones, and check quaternions.
+"""What the door is made of: functions that look into NumPy's arrays and make new ones.
 
 See `door_ir`, which is the door itself.
 """
@@ -9,10 +9,6 @@ _NUMBERS = 24
 """Where a NumPy dtype has the word of its kind, its order of bytes and its type number."""
 _MOST_AXES = 65
 """Axes of a NumPy array, and one for the batch."""
-QUATERNION_WITHIN = 2e-6
-"""How far the square of the length of a quaternion may be from 1."""
-ROWS = 16
-"""Of how many samples quaternions are checked before those of the next ones are."""
 
 HELPERS = f"""
 ; 0: not what it should be; 1: a single sample; 2: a batch, whose length goes to %length
@@ -133,85 +129,5 @@ number:
   ret ptr %value
 whole:
   ret ptr %array
-}}
-
-; whether no quaternion in the arguments is off its unit length; what is not a number passes. Many rows would leave the
-; cache before the next quaternion of theirs is looked at: some go at a time.
-define zeroext i1 @units(ptr %in, ptr %strides, i64 %n, ptr %places, i64 %count, i64 %wide) nounwind {{
-entry:
-  %double = icmp ne i64 %wide, 0
-  %any = icmp ne i64 %count, 0
-  br i1 %any, label %some, label %fine
-some:
-  %b = phi i64 [ 0, %entry ], [ %b1, %passed ]
-  %left = icmp ult i64 %b, %n
-  br i1 %left, label %begin, label %fine
-begin:
-  %b1 = add i64 %b, {ROWS}
-  %inside = icmp ult i64 %b1, %n
-  %until = select i1 %inside, i64 %b1, i64 %n
-  %start.all = icmp eq i64 %b, 0
-  %first.row = zext i1 %start.all to i64
-  br label %place
-place:
-  %k = phi i64 [ 0, %begin ], [ %k1, %next ]
-  %end = icmp eq i64 %k, %count
-  br i1 %end, label %passed, label %one
-passed:
-  br label %some
-one:
-  %where = getelementptr [2 x i64], ptr %places, i64 %k
-  %index = load i64, ptr %where, align 8
-  %start.a = getelementptr i64, ptr %where, i64 1
-  %start = load i64, ptr %start.a, align 8
-  %in.a = getelementptr ptr, ptr %in, i64 %index
-  %base = load ptr, ptr %in.a, align 8
-  %stride.a = getelementptr i64, ptr %strides, i64 %index
-  %stride = load i64, ptr %stride.a, align 8
-  %same = icmp eq i64 %stride, 0
-  %stop = select i1 %same, i64 %first.row, i64 %until
-  %first = getelementptr i8, ptr %base, i64 %start
-  br label %row
-row:
-  %r = phi i64 [ %b, %one ], [ %r1, %good ]
-  %done = icmp uge i64 %r, %stop
-  br i1 %done, label %next, label %sum
-sum:
-  %ahead = mul i64 %r, %stride
-  %at = getelementptr i8, ptr %first, i64 %ahead
-  br i1 %double, label %read.double, label %read.float
-read.double:
-  %d = load <4 x double>, ptr %at, align 8
-  br label %square
-read.float:
-  %f = load <4 x float>, ptr %at, align 4
-  %fd = fpext <4 x float> %f to <4 x double>
-  br label %square
-square:
-  %q = phi <4 x double> [ %d, %read.double ], [ %fd, %read.float ]
-  %qq = fmul <4 x double> %q, %q
-  %q0 = extractelement <4 x double> %qq, i64 0
-  %q1 = extractelement <4 x double> %qq, i64 1
-  %q2 = extractelement <4 x double> %qq, i64 2
-  %q3 = extractelement <4 x double> %qq, i64 3
-  %s1 = fadd double %q0, %q1
-  %s2 = fadd double %q2, %q3
-  %s = fadd double %s1, %s2
-  %low = fcmp olt double %s, {1 - QUATERNION_WITHIN!r}
-  %high = fcmp ogt double %s, {1 + QUATERNION_WITHIN!r}
-  %finite = fcmp olt double %s, 0x7FF0000000000000
-  %large = and i1 %high, %finite
-  %off = or i1 %low, %large
-  br i1 %off, label %wrong, label %good
-good:
-  %r1 = add i64 %r, 1
-  br label %row
-next:
-  %k1 = add i64 %k, 1
-  br label %place
-fine:
-  ret i1 true
-wrong:
-  ret i1 false
 }}
 """

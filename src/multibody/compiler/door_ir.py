@@ -7,6 +7,7 @@ NumPy's own table of functions, and calls Python through functions of the stable
 from collections.abc import Sequence
 
 from multibody.compiler.door_helpers_ir import FIELDS, HELPERS
+from multibody.compiler.unit_quaternions_ir import UNITS
 
 MOST = 32
 """Arguments or results that the door can take."""
@@ -40,7 +41,7 @@ declare void @Py_DecRef(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 
-{HELPERS}
+{HELPERS}{UNITS}
 define ptr @door(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 entry:
   %in = alloca [{MOST} x ptr], align 8
@@ -232,7 +233,7 @@ run:
   %mine.now = phi i1 [ true, %make ], [ false, %apart ], [ false, %apart.out ]
   %back = phi ptr [ null, %make ], [ %dest, %apart ], [ %dest, %apart.out ]
   %is.one = icmp eq i64 %samples, 1
-  %form = select i1 %is.one, ptr %one, ptr %kernel
+  %form = select i1 %is.one, ptr %single_entry, ptr %kernel
   %long = icmp sgt i64 %samples, %alone
   br i1 %long, label %released, label %held
 released:

@@ -95,9 +95,9 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     """
     function_name(name, RESERVED)
     real = "double" if trace.dtype == np.float64 else "float"
-    wanted = [*(given.name for given in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
+    wanted = [*(spec.name for spec in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
     names = identifiers(wanted, {*RESERVED, name, name + "_batch"}, "t")
-    sizes = [*(math.prod(given.shape) for given in trace.inputs), *(ids.size for ids in trace.outputs)]
+    sizes = [*(math.prod(spec.shape) for spec in trace.inputs), *(ids.size for ids in trace.outputs)]
     first_output = len(trace.inputs)
     lines: list[str] = []
 
@@ -106,28 +106,28 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
         lines.append(f"const {kind} t{len(lines)} = {text};")
         return f"t{len(lines) - 1}"
 
-    def given(i: int, k: int) -> str:
+    def element(i: int, k: int) -> str:
         used.add(names[i])
         return f"{names[i]}[{k}]"
 
     suffix = "" if real == "double" else "f"
     used = {name for name, size in zip(names[first_output:], sizes[first_output:], strict=True) if size}
-    outputs = fold(trace, Target("C", _table(real), partial(_number, suffix), given, keep))
+    outputs = fold(trace, Target("C", _table(real), partial(_number, suffix), element, keep))
     for output, values in zip(names[first_output:], outputs, strict=True):
         lines += [f"{output}[{k}] = {value};" for k, value in enumerate(values)]
     lines = [f"(void){name};" for name in names if name not in used] + lines
 
     parameters = ", ".join(
-        f"const {real} *{given}" if k < first_output else f"{real} *{given}" for k, given in enumerate(names)
+        f"const {real} *{argument}" if k < first_output else f"{real} *{argument}" for k, argument in enumerate(names)
     )
-    shown = [f"{given}[{size}]" for given, size in zip(names, sizes, strict=True)]
+    shown = [f"{argument}[{size}]" for argument, size in zip(names, sizes, strict=True)]
     comment = f"/* {name}: {', '.join(shown[:first_output])} -> {', '.join(shown[first_output:])}. {_BY} */\n"
-    rows = ", ".join(f"{given} + {size} * i" for given, size in zip(names, sizes, strict=True))
-    one, batch = f"void {name}({parameters})", f"void {name}_batch(size_t n, {parameters})"
+    rows = ", ".join(f"{argument} + {size} * i" for argument, size in zip(names, sizes, strict=True))
+    sample, batch = f"void {name}({parameters})", f"void {name}_batch(size_t n, {parameters})"
     body = "".join(f"    {line}\n" for line in lines)
     loop = f"    for (size_t i = 0; i < n; ++i)\n        {name}({rows});\n"
-    source = f"{comment}{_INCLUDES}\n{one}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
-    return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", one=one, batch=batch))
+    source = f"{comment}{_INCLUDES}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
+    return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", sample=sample, batch=batch))
 
 
 def _table(real: str) -> dict[str, Any]:
@@ -155,7 +155,7 @@ _HEADER = """#ifndef {guard}
 extern "C" {{
 #endif
 
-{one};
+{sample};
 {batch};
 
 #ifdef __cplusplus

@@ -87,17 +87,17 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     <BLANKLINE>
     """
     function_name(name, set(keyword.kwlist))
-    wanted = [*(given.name for given in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
+    wanted = [*(spec.name for spec in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
     names = identifiers(wanted, {*keyword.kwlist, "np", "batch", name}, "t")
     arguments, outputs = names[: len(trace.inputs)], names[len(trace.inputs) :]
-    shapes = {given: i.shape for given, i in zip(arguments, trace.inputs, strict=True)}
+    shapes = {argument: i.shape for argument, i in zip(arguments, trace.inputs, strict=True)}
     dtype = f"np.{trace.dtype}"
-    lines = [f"{given} = np.asarray({given}, dtype={dtype})" for given in arguments]
+    lines = [f"{argument} = np.asarray({argument}, dtype={dtype})" for argument in arguments]
     lines.append(_batch(shapes))
     count = uses(trace)
     temporaries = 0
 
-    def given(i: int, k: int) -> Expression:
+    def element(i: int, k: int) -> Expression:
         shape = trace.inputs[i].shape
         return Expression(f"{arguments[i]}[{', '.join(['...', *_place(k, shape)])}]" if shape else arguments[i], ATOM)
 
@@ -117,7 +117,7 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         temporaries += 1
         return Expression(f"t{temporaries - 1}", ATOM)
 
-    elements = fold(trace, Target("NumPy", {op: _writer(op) for op in TABLE}, _number, given, keep))
+    elements = fold(trace, Target("NumPy", {op: _writer(op) for op in TABLE}, _number, element, keep))
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
         lines.append(f"{output} = np.zeros({f'(*batch{lengths})' if lengths else 'batch'}, dtype={dtype})")
@@ -147,11 +147,11 @@ def _number(number: float) -> Expression:
 
 def _place(k: int, shape: tuple[int, ...]) -> list[str]:
     """The indices of element k."""
-    found: list[str] = []
+    indices: list[str] = []
     for n in reversed(shape):
         k, index = divmod(k, n)
-        found.insert(0, str(index))
-    return found
+        indices.insert(0, str(index))
+    return indices
 
 
 def _batch(shapes: dict[str, tuple[int, ...]]) -> str:

@@ -59,10 +59,10 @@ def to_sympy_steps(trace: Trace, *symbols: Any) -> tuple[list[tuple[Any, Any]], 
 
 def _emit(trace: Trace, symbols: tuple[Any, ...], keep: Callable[[int, Any], Any]) -> Any:
     sympy = optional("sympy", "symbolic")
-    given = list(symbols) or list(symbols_of(trace).values())
-    if len(given) != len(trace.inputs):
-        raise InputError(f"symbols: expected one for each of {len(trace.inputs)} inputs, got {len(given)}")
-    flat = [_elements(x, i.name, i.shape) for x, i in zip(given, trace.inputs, strict=True)]
+    values = list(symbols) or list(symbols_of(trace).values())
+    if len(values) != len(trace.inputs):
+        raise InputError(f"symbols: expected one for each of {len(trace.inputs)} inputs, got {len(values)}")
+    flat = [_elements(x, i.name, i.shape) for x, i in zip(values, trace.inputs, strict=True)]
 
     def number(c: float) -> Any:
         return sympy.Integer(int(c)) if abs(c) < 1e15 and c == int(c) else sympy.Float(c)

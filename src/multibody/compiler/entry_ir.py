@@ -10,7 +10,7 @@ to run, after how many of them to keep outputs first and then again, and for how
 from itertools import groupby
 from typing import NamedTuple
 
-from multibody.compiler import fetch_ir, given_ir, results_ir, rows_ir
+from multibody.compiler import argument_rows_ir, fetch_ir, results_ir, rows_ir
 from multibody.compiler.program import Program, Repeat
 from multibody.compiler.shape import Shape
 
@@ -35,7 +35,7 @@ def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None
     return "\n".join(
         [
             rows_ir.functions(shape, {run[3] for run in runs(program)}),
-            given_ir.function(program, shape),
+            argument_rows_ir.function(program, shape),
             results_ir.functions(shape, _rows_out(program, sizes_out, scan), near=bool(fetch.results)),
         ]
     )
@@ -56,7 +56,7 @@ def entry(
     With `direct` there is a function of that name for whole vectors at regular strides; what it leaves goes in tiles.
     """
     slots, lanes = shape.tile * shape.row, shape.lanes
-    size = slots + given_ir.size(program, shape)
+    size = slots + argument_rows_ir.size(program, shape)
     bin_size = max(sizes_out, default=0) * shape.size + 64
     heap = size + bin_size > STACK
     buffer = "%slots" if heap else "%buffer"
@@ -77,7 +77,7 @@ def entry(
             "  %aligned = and i64 %up, -64",
             "  %slots = inttoptr i64 %aligned to ptr",
         ]
-    lines.append(f"  %given = getelementptr i8, ptr {buffer}, i64 {slots}")
+    lines.append(f"  %addresses = getelementptr i8, ptr {buffer}, i64 {slots}")
     for k in used:
         for word, table, kind in (("in", "%in", "ptr"), ("st", "%strides", "i64"), ("of", "%offsets", "ptr")):
             lines += [f"  %{word}a{k} = getelementptr i64, ptr {table}, i64 {k}",
@@ -96,13 +96,13 @@ def entry(
         f"  %round = add i64 %samples, {lanes - 1}",
         f"  %count = udiv i64 %round, {lanes}",
     ]
-    found = runs(program)
-    once = [run for run in found if scan is None or run[0] not in scan.steps]
-    each = [run for run in found if scan is not None and run[0] in scan.steps]
+    loaded = runs(program)
+    once = [run for run in loaded if scan is None or run[0] not in scan.steps]
+    each = [run for run in loaded if scan is not None and run[0] in scan.steps]
     results = _rows_out(program, sizes_out, scan)
     lines += [line for run in once for line in _load(run, shape, buffer, "")]
     if scan is None:
-        lines += given_ir.tile(program, shape)
+        lines += argument_rows_ir.tile(program, shape)
         lines += fetch_ir.tile(fetch, shape, buffer)
         lines += [*_steps(program.steps, buffer, name, "r"), "  br label %next", "next:"]
         lines += [
@@ -223,7 +223,7 @@ def _steps(steps: list[int | Repeat], buffer: str, kernel: str, name: str) -> li
     lines = []
     for position, step in enumerate(steps):
         if isinstance(step, int):
-            lines.append(f"  call void @{kernel}.{step}(ptr {buffer}, i64 %count, ptr %rows, ptr %given)")
+            lines.append(f"  call void @{kernel}.{step}(ptr {buffer}, i64 %count, ptr %rows, ptr %addresses)")
             continue
         here = f"{name}.{position}"
         lines += [
@@ -253,10 +253,10 @@ def _rounds(steps: list[int | Repeat], name: str) -> list[str]:
 
 def runs(program: Program) -> list[tuple[int, int, int, int]]:
     """(argument, column, slot, length): elements that lie in an argument as in the slots, unused ones in between."""
-    found = []
+    stretches = []
     inputs = sorted(item for item in program.inputs if item[2] >= 0)
     keyed = [(argument, column - slot, column, slot) for argument, column, slot in inputs]
     for _, group in groupby(keyed, key=lambda item: item[:2]):
         members = list(group)
-        found.append((members[0][0], members[0][2], members[0][3], members[-1][2] - members[0][2] + 1))
-    return found
+        stretches.append((members[0][0], members[0][2], members[0][3], members[-1][2] - members[0][2] + 1))
+    return stretches

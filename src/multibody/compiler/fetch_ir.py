@@ -32,7 +32,7 @@ class Plan(NamedTuple):
     """The elements per sample."""
     arguments: list[int]
     lines: list[list[Line]]
-    """Of every segment."""
+    """What every segment asks for."""
 
 
 def plan(program: Program, shape: Shape, sizes: list[int]) -> Plan:
@@ -54,11 +54,11 @@ def plan(program: Program, shape: Shape, sizes: list[int]) -> Plan:
     arguments = sorted(lengths) if len(program.inputs) >= MANY else []
     extents = [*results, *(lengths[k] for k in arguments)]
     lines = [Line(k, at) for k, size in enumerate(extents) for at in range(0, size * shape.bytes, LINE)]
-    total, done, found = sum(weights), 0, []
+    total, done, shares = sum(weights), 0, []
     for weight in weights:
-        found.append(lines[done * len(lines) // total : (done + weight) * len(lines) // total])
+        shares.append(lines[done * len(lines) // total : (done + weight) * len(lines) // total])
         done += weight
-    return Plan(results, arguments, found)
+    return Plan(results, arguments, shares)
 
 
 def nothing(program: Program) -> Plan:

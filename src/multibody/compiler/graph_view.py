@@ -26,8 +26,8 @@ class GraphView:
             return f"{graph.value[k]:.6g}"
         if op == "input":
             argument, element = graph.value[k]
-            given = self.trace.inputs[argument]
-            return f"{given.name}[{element}]" if given.shape else given.name
+            spec = self.trace.inputs[argument]
+            return f"{spec.name}[{element}]" if spec.shape else spec.name
         return f"{op}{list(graph.value[k])}" if op in ("carry", "result") else op
 
     def __str__(self) -> str:

@@ -5,16 +5,14 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler import door, door_ir, forms, native, workers
+from multibody.compiler import batch_and_single, door, door_ir, native, unit_quaternions, workers
 from multibody.compiler.config import EAGER, is_eager
-from multibody.compiler.door_helpers_ir import QUATERNION_WITHIN
 from multibody.errors import InputError
 from multibody.tracing.layout import Layout, flatten, is_flat, rebuild
 from multibody.tracing.trace import Input, Trace
@@ -67,8 +65,8 @@ class Native:
         self.variants = variants
         self.code = code
         self.signature = signature
-        self.entry, self.one = (_ENTRY(code.addresses[name]) for name in forms.ENTRIES)
-        numbers = sum(map(math.prod, (*(given.shape for given in signature.inputs), *signature.outputs)))
+        self.entry, self.single_entry = (_ENTRY(code.addresses[name]) for name in batch_and_single.ENTRIES)
+        numbers = sum(map(math.prod, (*(spec.shape for spec in signature.inputs), *signature.outputs)))
         self.rate = 5e-10 * (1 + work + numbers)  # seconds per sample, a guess until the first long run tells
         easy = is_flat(signature.layout) and max(len(signature.inputs), len(signature.outputs)) <= door_ir.MOST
         self.call = self.slow
@@ -76,7 +74,7 @@ class Native:
             self.call = door.make(
                 code,
                 signature.dtype,
-                [given.shape for given in signature.inputs],
+                [spec.shape for spec in signature.inputs],
                 list(signature.outputs),
                 single=signature.layout == "array",
                 slow=self.slow,
@@ -89,43 +87,43 @@ class Native:
     def slow(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
         """All that the door does not take: lists, other dtypes and layouts, any batch shape, names, threads."""
         extra = tuple(name for name in named if self.variants and name in self.variants.optional)
-        given = {name: named.pop(name) for name in extra}
-        given = {name: value for name, value in given.items() if value is not None}
-        if given:
-            kernel = self.variants.get(tuple(given), tuple(i.name for i in self.signature.inputs))
-            return kernel(*args, **named, **given, out=out, threads=threads)
+        options = {name: named.pop(name) for name in extra}
+        options = {name: value for name, value in options.items() if value is not None}
+        if options:
+            kernel = self.variants.get(tuple(options), tuple(i.name for i in self.signature.inputs))
+            return kernel(*args, **named, **options, out=out, threads=threads)
         values = self._bind(args, named)
         if any(isinstance(value, TracedArray) for value in values):
             return self._within(values)
-        arrays = [self._checked(value, given) for value, given in zip(values, self.signature.inputs, strict=True)]
+        arrays = [self._checked(value, spec) for value, spec in zip(values, self.signature.inputs, strict=True)]
         shapes = [
-            array.shape[: array.ndim - len(given.shape)]
-            for array, given in zip(arrays, self.signature.inputs, strict=True)
+            array.shape[: array.ndim - len(spec.shape)]
+            for array, spec in zip(arrays, self.signature.inputs, strict=True)
         ]
         try:
             batch = np.broadcast_shapes(*shapes)
         except ValueError:
             listed = ", ".join(
-                f"{given.name} {shape}" for given, shape in zip(self.signature.inputs, shapes, strict=True)
+                f"{spec.name} {shape}" for spec, shape in zip(self.signature.inputs, shapes, strict=True)
             )
             raise InputError(f"the batch shapes do not broadcast: {listed}") from None
-        self._check_quaternions(arrays)
+        unit_quaternions.check(self.signature.inputs, self.signature.quaternions, arrays)
         results, copies = self._results(out, batch, arrays)
         count = workers.count(threads)
         if is_eager() and self.function is not None:
             self._plain(self.function, arrays, results, batch)
         else:
-            rows = [rows_of(a, batch, len(given.shape)) for a, given in zip(arrays, self.signature.inputs, strict=True)]
+            rows = [rows_of(a, batch, len(spec.shape)) for a, spec in zip(arrays, self.signature.inputs, strict=True)]
             self._run(rows, results, math.prod(batch), count)
-        for given, computed in copies:
-            given[...] = computed
+        for place, computed in copies:
+            place[...] = computed
         if out is not None:
             return out
         return rebuild(self.signature.layout, (result if result.ndim else result[()] for result in results))
 
     def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         inputs = self.signature.inputs
-        names = [given.name for given in inputs]
+        names = [spec.name for spec in inputs]
         if len(args) > len(inputs):
             raise InputError(f"expected {len(inputs)} arguments ({', '.join(names)}), got {len(args)}")
         values = dict(zip(names, args, strict=False))
@@ -144,66 +142,44 @@ class Native:
         """In a function that is traced, a kernel is the function that it was made from."""
         if self.function is None:
             raise InputError("a kernel from a pickle came without its function, and cannot be part of another one")
-        for value, given in zip(values, self.signature.inputs, strict=True):
-            if np.shape(value) != given.shape:
-                found = np.shape(value)
-                raise InputError(f"{given.name}: expected shape {given.shape} in a traced function, got {found}")
-        return self.function(*values)
+        cores = [argument.shape for argument in self.signature.inputs]
+        batches = []
+        for value, (name, core) in zip(values, self.signature.inputs, strict=True):
+            shape = np.shape(value)
+            batches.append(shape[: len(shape) - len(core)])
+            if shape[len(batches[-1]) :] != core or (batches[-1] and not self.batched):
+                expected = _dots(core) if self.batched else core
+                raise InputError(f"{name}: expected shape {expected} in a traced function, got {shape}")
+        if not any(batches):
+            return self.function(*values)
+        batch = np.broadcast_shapes(*batches)
+        return self.function(*(np.broadcast_to(x, batch + core) for x, core in zip(values, cores, strict=True)))
 
-    def _checked(self, value: Any, given: Input) -> NDArray[Any]:
+    def _checked(self, value: Any, spec: Input) -> NDArray[Any]:
         try:
             array = np.asarray(value)
         except ValueError as error:
-            raise InputError(f"{given.name}: expected numbers of shape {_dots(given.shape)}, got {error}") from None
+            raise InputError(f"{spec.name}: expected numbers of shape {_dots(spec.shape)}, got {error}") from None
         if array.dtype.kind not in "fiub":
-            raise InputError(f"{given.name}: expected real numbers, got dtype {array.dtype}")
-        core = len(given.shape)
-        if array.shape[array.ndim - core :] != given.shape or array.ndim < core:
-            raise InputError(f"{given.name}: expected shape {_dots(given.shape)}, got {array.shape}")
+            raise InputError(f"{spec.name}: expected real numbers, got dtype {array.dtype}")
+        core = len(spec.shape)
+        if array.shape[array.ndim - core :] != spec.shape or array.ndim < core:
+            raise InputError(f"{spec.name}: expected shape {_dots(spec.shape)}, got {array.shape}")
         return array.astype(self.signature.dtype, copy=False)
 
-    def _check_quaternions(self, arrays: list[NDArray[Any]]) -> None:
-        for k, group in groupby(self.signature.quaternions, key=itemgetter(0)):
-            starts = [start for _, start in group]
-            array, core = arrays[k], self.signature.inputs[k].shape
-            flat = array.reshape(*array.shape[: array.ndim - len(core)], math.prod(core))
-            if not self._are_units(flat, starts):
-                self._find_quaternion(k, flat, starts)
-
-    @staticmethod
-    def _are_units(flat: NDArray[Any], starts: list[int]) -> bool:
-        """Whether all are, as far as it can be told fast."""
-        easy = door.available() and flat.flags.c_contiguous and flat.flags.aligned
-        return easy and door.units(flat.reshape(-1, flat.shape[-1]), starts)
-
-    def _find_quaternion(self, k: int, flat: NDArray[Any], starts: list[int]) -> None:
-        """Tell of one that is not of unit length."""
-        for start in starts:
-            with np.errstate(over="ignore"):
-                w, x, y, z = np.moveaxis(flat[..., start : start + 4].astype(np.float64) ** 2, -1, 0)
-                square = (w + x) + (y + z)  # as the door has it, so that both agree to the last bit
-            off = ((square < 1 - QUATERNION_WITHIN) | (square > 1 + QUATERNION_WITHIN)) & np.isfinite(square)
-            if off.any():
-                index = tuple(int(i) for i in np.argwhere(off)[0])
-                where = f" (sample {', '.join(map(str, index))})" if index else ""
-                raise InputError(
-                    f"{self.signature.inputs[k].name}{where}: expected a unit quaternion in the entries {start} to "
-                    f"{start + 3}, got one of length {math.sqrt(square[index]):.9g}"
-                )
-
     def _results(self, out: Any, batch: tuple[int, ...], arrays: list[NDArray[Any]]) -> tuple[list[Any], list[Any]]:
-        """Where the kernel writes, and (given, computed) pairs to copy afterwards."""
+        """Where the kernel writes, and (place, computed) pairs to copy afterwards."""
         shapes = [batch + core for core in self.signature.outputs]
         if out is None:
             return [np.empty(shape, self.signature.dtype) for shape in shapes], []
-        given = [out] if self.signature.layout == "array" else list(out) if isinstance(out, tuple | list) else None
-        if given is None or len(given) != len(shapes):
+        places = [out] if self.signature.layout == "array" else list(out) if isinstance(out, tuple | list) else None
+        if places is None or len(places) != len(shapes):
             raise InputError(f"out: expected {len(shapes)} arrays in a tuple, got {type(out).__name__}")
         results, copies = [], []
-        for place, shape in zip(given, shapes, strict=True):
+        for place, shape in zip(places, shapes, strict=True):
             if not isinstance(place, np.ndarray) or place.shape != shape:
-                found = place.shape if isinstance(place, np.ndarray) else type(place).__name__
-                raise InputError(f"out: expected an array of shape {shape}, got {found}")
+                actual = place.shape if isinstance(place, np.ndarray) else type(place).__name__
+                raise InputError(f"out: expected an array of shape {shape}, got {actual}")
             if place.dtype.kind != "f":
                 raise InputError(f"out: expected dtype {self.signature.dtype}, got {place.dtype}")
             if not place.flags.writeable:
@@ -221,8 +197,8 @@ class Native:
     ) -> None:
         """The NumPy source, sample by sample where it was traced on one and need not know of batches."""
         whole = [
-            np.broadcast_to(array, batch + given.shape)
-            for array, given in zip(arrays, self.signature.inputs, strict=True)
+            np.broadcast_to(array, batch + spec.shape)
+            for array, spec in zip(arrays, self.signature.inputs, strict=True)
         ]
         if self.batched:
             values: list[Any] = []
@@ -263,7 +239,7 @@ class Native:
         out = (ctypes.c_void_p * m)()
         for i, (result, core) in enumerate(zip(results, self.signature.outputs, strict=True)):
             out[i] = result.ctypes.data + start * math.prod(core) * result.itemsize
-        (self.one if end - start == 1 else self.entry)(data, strides, offsets, out, end - start)
+        (self.single_entry if end - start == 1 else self.entry)(data, strides, offsets, out, end - start)
 
 
 def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
@@ -373,7 +349,7 @@ class Kernel:
         return revive, (native.host(), Kernel, self.name, self.signature, self._code.objects, self.ops, self._work)
 
     def __repr__(self) -> str:
-        takes = ", ".join(f"{given.name} {given.shape}" for given in self.signature.inputs)
+        takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
         gives = ", ".join(map(str, self.signature.outputs))
         return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
 
@@ -385,7 +361,7 @@ def revive(
     if machine != native.host():
         raise InputError(f"{name}: expected code for {native.host().cpu}, got code for {machine.cpu}: compile it here")
     try:
-        code = native.link(objects, *forms.ENTRIES)
+        code = native.link(objects, *batch_and_single.ENTRIES)
     except RuntimeError as error:
         raise InputError(f"{name}: expected code of this version of the library: compile it here ({error})") from None
     return kind(name, signature, code, *rest)

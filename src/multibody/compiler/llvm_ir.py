@@ -3,14 +3,14 @@
 A vector holds one value of `lanes` samples. The buffer has a row of slots, a vector each, for each vector of samples.
 """
 
-from multibody.compiler import entry_ir, fetch_ir, given_ir, rows_ir, vector_math
+from multibody.compiler import argument_rows_ir, entry_ir, fetch_ir, rows_ir, vector_math
 from multibody.compiler.program import SHORT, SMALL, Program, Segment
 from multibody.compiler.shape import Shape
 
 GROUP = 2000
 """Nodes and stores per module: what LLVM compiles in a fraction of a second, so that a signal is heard in between."""
 ALIGNED = "alignstack(64)"
-"""Of functions that keep vectors on the stack: LLVM would put them across the lines of the cache."""
+"""The attribute of functions that keep vectors on the stack: LLVM would put them across the lines of the cache."""
 _MEMORY = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 MATH = ("sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log", "tanh", "hypot", "pow")
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -70,14 +70,14 @@ def _weight(segment: Segment) -> int:
 def _math_needed(program: Program) -> list[str]:
     graph = program.block.graph
     sines = {graph.args[k][0] for k in program.block.order if graph.op[k] == "sin"}
-    found = set()
+    names = set()
     for k in program.block.order:
         op = graph.op[k]
         if op == "cos" and graph.args[k][0] in sines:
-            found.add("sincos")
+            names.add("sincos")
         elif op in MATH:
-            found.add(op)
-    return sorted(found)
+            names.add(op)
+    return sorted(names)
 
 
 def _intrinsics(shape: Shape, declared: str) -> str:
@@ -114,7 +114,7 @@ def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetc
         emit.store(k, slot)
     return "\n".join(
         [
-            f"define void @{name}(ptr noalias %buffer, i64 %count, ptr %rows, ptr %given) nounwind {ALIGNED} {{",
+            f"define void @{name}(ptr noalias %buffer, i64 %count, ptr %rows, ptr %addresses) nounwind {ALIGNED} {{",
             "entry:",
             "  br label %loop",
             "loop:",
@@ -122,7 +122,7 @@ def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetc
             f"  %at = mul i64 %i, {shape.row}",
             "  %p = getelementptr inbounds i8, ptr %buffer, i64 %at",
             *fetch_ir.bases(fetch, number),
-            *(given_ir.vector(program, shape) if segment.rows else []),
+            *(argument_rows_ir.vector(program, shape) if segment.rows else []),
             *emit.lines,
             "  %next = add i64 %i, 1",
             "  %more = icmp ult i64 %next, %count",
@@ -155,9 +155,9 @@ def _direct(program: Program, shape: Shape, sizes_out: list[int]) -> str:
         starts = rows_ir.fours(shape, length)
         names: dict[int, str] = {}
         for j in starts:
-            lines, found = rows_ir.four_values(shape, str(column + j), f"i{number}q{j}", f"%b{k}.r")
+            lines, values = rows_ir.four_values(shape, str(column + j), f"i{number}q{j}", f"%b{k}.r")
             emit.lines += lines
-            names.update(zip(range(j, j + 4), found, strict=True))
+            names.update(zip(range(j, j + 4), values, strict=True))
         for j in range(length) if not starts else ():
             lines, name = rows_ir.one_value(shape, str(column + j), f"i{number}e{j}", f"%b{k}.r")
             emit.lines += lines
@@ -212,33 +212,33 @@ class _Emitter:
         self.nodes = set(segment.nodes)
         self.sines = {self.graph.args[k][0]: k for k in self.nodes if self.graph.op[k] == "sin"}
         self.cosines = {self.graph.args[k][0]: k for k in self.nodes if self.graph.op[k] == "cos"}
-        self.arguments = given_ir.arguments(program)
-        self.groups = given_ir.groups(segment, shape)
+        self.arguments = argument_rows_ir.arguments(program)
+        self.groups = argument_rows_ir.groups(segment, shape)
 
     def value(self, k: int) -> str:
         """The text of a node's value; a value from elsewhere is loaded where it is first used."""
         if k in self.groups and k not in self.values:
             self.read(self.groups[k])
-        found = self.values.get(k)
-        if found is None:
+        text = self.values.get(k)
+        if text is None:
             op, v = self.graph.op[k], self.shape.vector
             if op == "const":
-                found = self.shape.constant(self.graph.value[k])
+                text = self.shape.constant(self.graph.value[k])
             elif op in ("true", "false"):
-                found = f"<{', '.join([f'i1 {op}'] * self.shape.lanes)}>"
+                text = f"<{', '.join([f'i1 {op}'] * self.shape.lanes)}>"
             else:
                 self.line(
                     f"%a{k}", f"getelementptr inbounds i8, ptr %p, i64 {self.segment.loads[k] * self.shape.bytes}"
                 )
-                found = self.line(f"%v{k}", f"load {v}, ptr %a{k}, align {self.shape.bytes}")
+                text = self.line(f"%v{k}", f"load {v}, ptr %a{k}, align {self.shape.bytes}")
                 if self.boolean(k):
-                    found = self.line(f"%b{k}", f"fcmp une {v} {found}, zeroinitializer")
-            self.values[k] = found
-        return found
+                    text = self.line(f"%b{k}", f"fcmp une {v} {text}, zeroinitializer")
+            self.values[k] = text
+        return text
 
-    def read(self, group: given_ir.Group) -> None:
+    def read(self, group: argument_rows_ir.Group) -> None:
         """The vectors of elements of an argument, from its rows."""
-        lines, names = given_ir.read(group, self.arguments.index(group.argument), self.shape)
+        lines, names = argument_rows_ir.read(group, self.arguments.index(group.argument), self.shape)
         self.lines += lines
         for k, name in zip(group.nodes, names, strict=True):
             if k is not None:
@@ -258,8 +258,8 @@ class _Emitter:
     def store(self, k: int, slot: int) -> None:
         value, v = self.value(k), self.shape.vector
         if self.boolean(k):
-            one = self.shape.constant(1.0)
-            value = self.line(f"%f{k}.{slot}", f"select {self.shape.mask} {value}, {v} {one}, {v} zeroinitializer")
+            unit = self.shape.constant(1.0)
+            value = self.line(f"%f{k}.{slot}", f"select {self.shape.mask} {value}, {v} {unit}, {v} zeroinitializer")
         address = self.line(f"%s{slot}", f"getelementptr inbounds i8, ptr %p, i64 {slot * self.shape.bytes}")
         self.lines.append(f"  store {v} {value}, ptr {address}, align {self.shape.bytes}")
 
@@ -318,13 +318,13 @@ class _Emitter:
         self.values[k] = self.line(name, f"select {mask} {either}, {v} {a}, {v} {b}")
 
     def sign(self, k: int, name: str, x: str) -> None:
-        v, mask, one = self.shape.vector, self.shape.mask, self.shape.constant(1.0)
+        v, mask, unit = self.shape.vector, self.shape.mask, self.shape.constant(1.0)
         above = self.line(f"{name}.a", f"fcmp ogt {v} {x}, zeroinitializer")
         below = self.line(f"{name}.b", f"fcmp olt {v} {x}, zeroinitializer")
         zero = self.line(f"{name}.z", f"fcmp oeq {v} {x}, zeroinitializer")
         rest = self.line(f"{name}.r", f"select {mask} {zero}, {v} zeroinitializer, {v} {x}")
         low = self.line(f"{name}.l", f"select {mask} {below}, {v} {self.shape.constant(-1.0)}, {v} {rest}")
-        self.values[k] = self.line(name, f"select {mask} {above}, {v} {one}, {v} {low}")
+        self.values[k] = self.line(name, f"select {mask} {above}, {v} {unit}, {v} {low}")
 
     def sine_and_cosine(self, angle: int, x: str) -> None:
         v = self.shape.vector

@@ -80,13 +80,13 @@ def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = No
 
 def runs_of(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
     """(argument, first, last): elements, given in order, that lie side by side but for short gaps."""
-    found: list[tuple[int, int, int]] = []
+    runs: list[tuple[int, int, int]] = []
     for argument, element in places:
-        if found and argument == found[-1][0] and element - found[-1][2] <= GAP + 1:
-            found[-1] = (argument, found[-1][1], element)
+        if runs and argument == runs[-1][0] and element - runs[-1][2] <= GAP + 1:
+            runs[-1] = (argument, runs[-1][1], element)
         else:
-            found.append((argument, element, element))
-    return found
+            runs.append((argument, element, element))
+    return runs
 
 
 class _Cutter:
@@ -176,24 +176,24 @@ class _Cutter:
     def places(self) -> list[int]:
         """The slots of results; -1 where many zeros lie side by side."""
         zeros, shared = self.zeros(), dict[int, int]()
-        found: list[int] = []
+        slots: list[int] = []
         for size in self.sizes:
-            for position in range(len(found), len(found) + size):
+            for position in range(len(slots), len(slots) + size):
                 k = self.block.outputs[position]
                 if position in zeros:
-                    found.append(-1)
+                    slots.append(-1)
                 elif size <= SHORT or position in self.feedback:
-                    found.append(self.fresh())
+                    slots.append(self.fresh())
                 else:
                     if k not in shared:
                         shared[k] = self.fresh()
-                    found.append(shared[k])
-        return found
+                    slots.append(shared[k])
+        return slots
 
     def zeros(self) -> set[int]:
         """The positions of results that are zero for all values, many side by side; -0.0 is another number."""
         zero = self.graph.known.get(("const", (), struct.pack("d", 0.0)))
-        found: set[int] = set()
+        zeros: set[int] = set()
         first = 0
         for size in self.sizes:
             here = range(first, first + size)
@@ -201,8 +201,8 @@ class _Cutter:
             for is_zero, group in groupby(here, key=lambda k: self.block.outputs[k] == zero):
                 positions = set(group)
                 if is_zero and len(positions) >= ZEROS:
-                    found |= positions
-        return found - self.feedback.keys()
+                    zeros |= positions
+        return zeros - self.feedback.keys()
 
     def add(self, piece: list[int], stores: Iterable[tuple[int, int]] = (), loop: int = -1) -> int:
         number = len(self.pieces)

@@ -48,7 +48,7 @@ def rows_of(program: Program, sizes: list[int], places: list[int]) -> list[Row]:
         sizes: the elements per sample of every result.
         places: of the first results, where they begin when the program's own slots are not theirs.
     """
-    found: list[Row] = []
+    rows: list[Row] = []
     first = 0
     for m, size in enumerate(sizes):
         own = program.outputs[first : first + size]
@@ -58,8 +58,8 @@ def rows_of(program: Program, sizes: list[int], places: list[int]) -> list[Row]:
         for zeros, group in groupby(range(size), key=lambda k, slots=slots: slots[k] < 0):
             columns = list(group)
             parts.append(Part(zeros, columns[0], len(columns)))
-        found.append(Row(slots, parts))
-    return found
+        rows.append(Row(slots, parts))
+    return rows
 
 
 def functions(shape: Shape, rows: list[Row], *, near: bool) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from multibody.compiler import forms, native, sharing, workers
+from multibody.compiler import batch_and_single, native, sharing, workers
 from multibody.compiler.config import config, is_eager
 from multibody.compiler.entry_ir import Scan as Places
 from multibody.compiler.kernel import PIECE, Argument, Signature, revive, rows_of
@@ -61,7 +61,7 @@ class Scan:
         self._work = work
         self._step = step
         self.code = code
-        self.entry, self.one = (_ENTRY(code.addresses[name]) for name in forms.ENTRIES)
+        self.entry, self.single_entry = (_ENTRY(code.addresses[name]) for name in batch_and_single.ENTRIES)
         self.rate = 5e-10 * (1 + work)  # seconds per sample and step, a guess to begin with
 
     def __call__(
@@ -86,7 +86,7 @@ class Scan:
         steps = self._count(arrays, steps)
         if not isinstance(every, int | np.integer) or every < 1:
             raise InputError(f"{self.name}: every: expected a positive integer, got {every!r}")
-        cores = [len(given.shape) + self._moves(i) for i, given in enumerate(self.inputs)]
+        cores = [len(spec.shape) + self._moves(i) for i, spec in enumerate(self.inputs)]
         try:
             batch = np.broadcast_shapes(*(a.shape[: a.ndim - core] for a, core in zip(arrays, cores, strict=True)))
         except ValueError:
@@ -112,31 +112,33 @@ class Scan:
         if len(values) != len(self.inputs):
             raise InputError(f"{self.name}: expected {len(self.inputs)} arrays, got {len(values)}")
         arrays = []
-        for i, (value, given) in enumerate(zip(values, self.inputs, strict=True)):
+        for i, (value, spec) in enumerate(zip(values, self.inputs, strict=True)):
             try:
                 array = np.asarray(value)
             except ValueError as error:
-                raise InputError(f"{self.name}: {given.name}: expected numbers, got {error}") from None
-            core = len(given.shape) + self._moves(i)
+                raise InputError(f"{self.name}: {spec.name}: expected numbers, got {error}") from None
+            core = len(spec.shape) + self._moves(i)
             if array.dtype.kind not in "fiub":
-                raise InputError(f"{self.name}: {given.name}: expected real numbers, got dtype {array.dtype}")
-            if array.ndim < core or array.shape[array.ndim - len(given.shape) :] != given.shape:
-                expected = ("steps", *given.shape) if self._moves(i) else given.shape
+                raise InputError(f"{self.name}: {spec.name}: expected real numbers, got dtype {array.dtype}")
+            if array.ndim < core or array.shape[array.ndim - len(spec.shape) :] != spec.shape:
+                expected = ("steps", *spec.shape) if self._moves(i) else spec.shape
                 raise InputError(
-                    f"{self.name}: {given.name}: expected (..., {', '.join(map(str, expected))}), got {array.shape}"
+                    f"{self.name}: {spec.name}: expected (..., {', '.join(map(str, expected))}), got {array.shape}"
                 )
             arrays.append(array.astype(self.dtype, copy=False))
         return arrays
 
     def _count(self, arrays: list[NDArray[Any]], steps: int | None) -> int:
-        found = {
-            array.shape[array.ndim - len(given.shape) - 1]
-            for i, (array, given) in enumerate(zip(arrays, self.inputs, strict=True))
+        lengths = {
+            array.shape[array.ndim - len(spec.shape) - 1]
+            for i, (array, spec) in enumerate(zip(arrays, self.inputs, strict=True))
             if self._moves(i)
         } | ({steps} if steps is not None else set())
-        if len(found) != 1:
-            raise InputError(f"{self.name}: expected one number of steps, got {sorted(found) or 'none (pass steps=)'}")
-        count = found.pop()
+        if len(lengths) != 1:
+            raise InputError(
+                f"{self.name}: expected one number of steps, got {sorted(lengths) or 'none (pass steps=)'}"
+            )
+        count = lengths.pop()
         if not isinstance(count, int | np.integer) or count < 0:
             raise InputError(f"{self.name}: steps: expected an integer that is not negative, got {count!r}")
         return int(count)
@@ -152,15 +154,15 @@ class Scan:
         every: int,
     ) -> None:
         """The NumPy source, sample by sample and step by step."""
-        cores = [((steps,) if self._moves(i) else ()) + given.shape for i, given in enumerate(self.inputs)]
+        cores = [((steps,) if self._moves(i) else ()) + spec.shape for i, spec in enumerate(self.inputs)]
         whole = [np.broadcast_to(array, batch + core) for array, core in zip(arrays, cores, strict=True)]
         states = self.plan.states
         for index in np.ndindex(*batch):
             sample = [array[index] for array in whole]
             for now in range(steps):
-                given = (array[now] if self._moves(i) else array for i, array in enumerate(sample))
+                values = (array[now] if self._moves(i) else array for i, array in enumerate(sample))
                 parts: list[Any] = []
-                flatten(step(*given), parts.append)
+                flatten(step(*values), parts.append)
                 sample[:states] = parts[:states]
                 if (now + 1) % every == 0:
                     for result, part in zip(results, parts[states:], strict=True):
@@ -213,7 +215,7 @@ class Scan:
                 size = math.prod(shape) * array.itemsize
                 kept = m >= len(finals)
                 out[m] = array.ctypes.data + size * (start * total + done // every if kept else start)
-            entry = self.one if end - start == 1 else self.entry
+            entry = self.single_entry if end - start == 1 else self.entry
             entry(data, strides, offsets, out, end - start, piece, every - done % every, every, total)
             self.rate = max(1e-11, (time.perf_counter() - begun) / (piece * (end - start)))
             done += piece
@@ -287,9 +289,9 @@ def compile_scan(
         [*names, *(f"parameter{k}" for k in range(len(parameters)))],
         config.dtype if dtype is None else dtype,
     )
-    for given, ids in zip(traced.inputs, traced.outputs, strict=False):
-        if given.name.startswith("state") and ids.shape != given.shape:
-            raise InputError(f"a step must keep the shape of the state: {given.shape} became {ids.shape}")
+    for spec, ids in zip(traced.inputs, traced.outputs, strict=False):
+        if spec.name.startswith("state") and ids.shape != spec.shape:
+            raise InputError(f"a step must keep the shape of the state: {spec.shape} became {ids.shape}")
     plan = Plan(count, len(inputs), len(parameters), layout)
     name = getattr(step, "__name__", "scan")
     code = sharing.code(
@@ -313,7 +315,7 @@ def _texts(traced: Trace, plan: Plan) -> tuple[list[str], Block]:
         [slots.get((i, 0), 0) for i in range(plan.states)],
         {i: math.prod(traced.inputs[i].shape) for i in moving},
     )
-    return forms.texts(program, sizes, traced.dtype, places), block
+    return batch_and_single.texts(program, sizes, traced.dtype, places), block
 
 
 def _with_all_states(traced: Trace, plan: Plan) -> list[int]:

@@ -46,7 +46,7 @@ class Shape(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Of one vector."""
+        """Bytes of one vector."""
         return self.lanes * self.size
 
     @property

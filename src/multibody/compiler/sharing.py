@@ -9,7 +9,7 @@ from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from multibody import _sources
-from multibody.compiler import cache, forms, native
+from multibody.compiler import batch_and_single, cache, native
 from multibody.compiler.config import config
 from multibody.compiler.key import fingerprint
 from multibody.compiler.passes import Block
@@ -34,8 +34,7 @@ def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> nati
     """
     if not config.cache:
         return _linked(_compiled(record(), texts))
-    with native.LOCK:
-        known = _alive.get(key)
+    known = _alive.get(key)
     if known is not None:
         if config.verify:
             _verify(cache.Entry(known.header, known.objects), _compiled(record(), texts), name, "in this process")
@@ -48,7 +47,7 @@ def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> nati
     elif config.verify:
         _verify(entry, _compiled(record(), texts), name, f"in the file {cache.directory() / key}")
     made = _linked(entry)
-    with native.LOCK:
+    with native.LOCK:  # of two threads that came here together, the first one's code serves both
         return _alive.setdefault(key, made)
 
 
@@ -67,7 +66,7 @@ def _compiled(traced: Trace, texts: Texts) -> cache.Entry:
 
 
 def _linked(entry: cache.Entry) -> native.Code:
-    return native.link(entry.objects, *forms.ENTRIES, header=entry.header)
+    return native.link(entry.objects, *batch_and_single.ENTRIES, header=entry.header)
 
 
 def _verify(kept: cache.Entry, anew: cache.Entry, name: str, place: str) -> None:

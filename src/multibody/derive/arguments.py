@@ -45,8 +45,8 @@ def names(x: Any, what: str) -> tuple[str, ...]:
     >>> names(["x", "y"], "coordinates")
     ('x', 'y')
     """
-    found = several(x, what)
-    for name in found:
+    texts = several(x, what)
+    for name in texts:
         if not isinstance(name, str):
             raise InputError(f"{what}: expected names, such as 'x', got {name!r}")
-    return found
+    return texts

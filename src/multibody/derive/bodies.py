@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from multibody.derive.symbols import expression, matrix, vector
+from multibody.derive.symbols import TIME, expression, matrix, vector
 from multibody.errors import InputError
 
 
@@ -15,13 +15,13 @@ class Body:
     """A rigid body, or a particle when it has no rotation. Frames: W world, B body, S its centre of mass.
 
     Args:
-        name: of the body.
+        name: the name of the body.
         mass: an expression.
-        position: W_r_S(q), three expressions.
-        rotation: W_R_B(q), a 3 × 3 matrix; None for a particle, which cannot turn.
+        position: W_r_S(q, t), three expressions.
+        rotation: W_R_B(q, t), a 3 × 3 matrix; None for a particle, which cannot turn.
         inertia: B_Θ_S, a 3 × 3 matrix about the centre of mass along the axes of the body.  [RD 3.17]
         parent: the body to which a joint connects it; None is the world.
-        joint: W_r(q) of that joint, where reactions are given; the centre of mass by default.
+        joint: W_r(q, t) of that joint, where reactions are given; the centre of mass by default.
     """
 
     name: str
@@ -67,6 +67,11 @@ class Body:
                 raise InputError(
                     f"inertia of {self.name}: expected positive moments of inertia, got the principal ones {moments}"
                 )
+
+    @property
+    def moves_with_time(self) -> bool:
+        """Whether its place depends on the time t, besides the coordinates."""
+        return TIME in self.position.free_symbols or (self.turns and TIME in self.rotation.free_symbols)
 
     @property
     def turns(self) -> bool:

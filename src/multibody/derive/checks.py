@@ -10,7 +10,8 @@ from multibody.derive.consistent_states import consistent_values, on_constraints
 from multibody.derive.constraint_rows import Rows
 from multibody.derive.evaluation import numeric, random_values
 from multibody.derive.restrictions import Holonomic
-from multibody.derive.system import TIME, System
+from multibody.derive.symbols import TIME
+from multibody.derive.system import System
 from multibody.errors import InputError
 
 SMALL = 1e-6
@@ -77,17 +78,17 @@ def mass_matrix(system: System, M: Any, J: Any) -> None:
     )
 
 
-def constraints(system: System, found: Rows) -> None:
+def constraints(system: System, rows: Rows) -> None:
     """That the constraints can hold, and are independent.
 
     Raises:
         InputError: that names the first one that contradicts those before it, or follows from them.
     """
-    if not found.J.rows:
+    if not rows.J.rows:
         return
     _can_hold(system)
     values = _state(system)
-    J, a_0 = numeric(found.J, values), numeric(found.a_0, values)
+    J, a_0 = numeric(rows.J, values), numeric(rows.a_0, values)
     for k, restriction in enumerate(system.restrictions):
         if np.abs(J[k]).max() < SMALL:
             raise InputError(

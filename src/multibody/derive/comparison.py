@@ -63,7 +63,7 @@ def equal(a: "Equations", b: "Equations", *, symbolic: bool = True, seed: int = 
         a: equations.
         b: equations of a system with the same coordinates.
         symbolic: whether to compare formulas too, which takes longer.
-        seed: of the random states.
+        seed: the seed of the random states.
 
     Raises:
         InputError: when the coordinates differ, or no state was found that the constraints allow.
@@ -149,5 +149,5 @@ def _reordered(
     a: "Equations", b: "Equations", function: Callable[[Values], NDArray[Any]], state: Values
 ) -> NDArray[Any]:
     """Accelerations of b in the order of a."""
-    found = dict(zip(b.system.q, function(state), strict=True))
-    return np.array([found[x] for x in a.system.q])
+    values = dict(zip(b.system.q, function(state), strict=True))
+    return np.array([values[x] for x in a.system.q])

@@ -11,7 +11,7 @@ from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.passes import prepare
 from multibody.derive.algebra.arithmetic import evaluate
-from multibody.derive.system import TIME
+from multibody.derive.symbols import TIME
 from multibody.errors import InputError
 from multibody.geometry._arrays import matrix, vector
 from multibody.tracing.trace import trace
@@ -67,7 +67,7 @@ def source(
     fixed = _fixed(equations, values)
     open_parameters = [x for x in system.parameters if x not in fixed]
     expressions = _expressions(equations, quantity)
-    given: dict[str, Sequence[sp.Symbol]] = {
+    symbols: dict[str, Sequence[sp.Symbol]] = {
         "q": system.q,
         "v": system.v,
         "a": system.a,
@@ -76,16 +76,18 @@ def source(
         "t": [TIME] if any(TIME in x.free_symbols for x, _ in expressions) else [],
         "parameters": open_parameters,
     }
-    names = [name for name in (*INPUTS[quantity], "t", "parameters") if given[name]]
-    shapes: list[tuple[int, ...]] = [() if name == "t" else (len(given[name]),) for name in names]
-    scalars = [symbol for name in names for symbol in given[name]]
+    names = [name for name in (*INPUTS[quantity], "t", "parameters") if symbols[name]]
+    shapes: list[tuple[int, ...]] = [() if name == "t" else (len(symbols[name]),) for name in names]
+    scalars = [symbol for name in names for symbol in symbols[name]]
     results: Any
     shared, results = sp.cse([entry for x, _ in expressions for entry in x])
     finish = _FINISH.get(quantity, lambda _, arrays: arrays[0])
 
     def function(*arrays: Any) -> Any:
         parts = [
-            x if name == "t" else x[..., k] for name, x in zip(names, arrays, strict=True) for k in _places(given[name])
+            x if name == "t" else x[..., k]
+            for name, x in zip(names, arrays, strict=True)
+            for k in _places(symbols[name])
         ]
         zero = np.zeros_like(parts[0])
         known = dict(zip(scalars, parts, strict=True)) | fixed
@@ -125,12 +127,12 @@ def _fixed(equations: "Equations", values: Values) -> dict[sp.Symbol, float]:
 
 def _number(value: Any, name: str) -> float:
     try:
-        found = None if isinstance(value, str) else float(value)
+        number = None if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
-        found = None
-    if found is None:
+        number = None
+    if number is None:
         raise InputError(f"values, {name}: expected a number, got {value!r}")
-    return found
+    return number
 
 
 def _expressions(equations: "Equations", quantity: str) -> list[tuple[Any, int]]:

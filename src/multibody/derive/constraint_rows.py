@@ -1,26 +1,28 @@
 """The rows of the constraints of a system at the level of velocities and accelerations."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import sympy as sp
 
 from multibody.derive.kinematics import along, gradient, tidy
 from multibody.derive.restrictions import Holonomic
-from multibody.derive.symbols import rate
-from multibody.derive.system import TIME, System
+from multibody.derive.symbols import TIME, rate
+from multibody.derive.system import System
 from multibody.errors import InputError
 
 
 class Rows(NamedTuple):
-    """J v + a_0(t) = 0, and its derivative J v' + drift = 0."""
+    """J v + a_0(q, t) = 0, and its derivative J v' + drift = 0."""
 
     J: sp.ImmutableMatrix
     a_0: sp.ImmutableMatrix
     drift: sp.ImmutableMatrix
 
 
+@lru_cache(maxsize=64)
 def rows(system: System) -> Rows:
-    """Of all restrictions, configuration constraints by their gradients.  [RD 3.35-3.36, §2.10.4]
+    """The rows of all restrictions; those of configuration constraints are gradients.  [RD 3.35-3.36, §2.10.4]
 
     Raises:
         InputError: when a constraint cannot hold, or does not restrict anything, or is not linear in the velocities.
@@ -45,5 +47,11 @@ def rows(system: System) -> Rows:
             why = "cannot hold" if left != 0 else "restricts nothing"
             raise InputError(f"{restriction.name}: the constraint {restriction.expression} = 0 {why}")
         J, a_0 = J.col_join(row), a_0.col_join(sp.Matrix([rest]))
-    drift = along(system, J) * v + sp.diff(a_0, TIME) + along(system, a_0)
+    drift = along(system, J) * v + along(system, a_0)
     return Rows(*(sp.ImmutableMatrix(tidy(system, x)) for x in (J, a_0, drift)))
+
+
+def drift_rule(system: System) -> str:
+    """What the drift is, as a formula: with the rate of a_0, where that is not constant."""
+    changing = rows(system).a_0.free_symbols & {*system.q, TIME}
+    return r"\dot J v + \dot a_0" if changing else r"\dot J v"

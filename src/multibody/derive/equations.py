@@ -25,13 +25,15 @@ from multibody.derive.system import System
 class Equations:
     """M(q) v' + b(q, v) + g(q) = τ + J(q)^T λ with q' = F(q) v and J v' + drift = 0.  [RD 3.1, 3.37-3.38]
 
+    Every part may depend on the time t as well, where the system does.
+
     The force J^T λ acts on the system, as everywhere in this library; RD 3.37 has the opposite sign.
 
     Args:
         method: the name of the method that found them.
         system: what they describe.
         M: the mass matrix.
-        b: Coriolis and centrifugal forces.
+        b: Coriolis and centrifugal forces, and those of a motion that is given as a function of time.
         g: forces of gravity and of springs, ∂U/∂q F.
         tau: generalized forces of everything else, with the inputs of the system.
         J: rows of the constraints, none when there are no constraints.
@@ -109,7 +111,8 @@ class Equations:
             quantity: "mass_matrix" of q; "bias" b + g of q, v; "inverse_dynamics" M a + b + g of q, v, a;
                 "forward_dynamics" of q, v, tau and "multipliers" λ of the same, where tau are all generalized forces;
                 "forces" τ of q, v, u, with the inputs u of the system; "state_rate" (q', v') of q, v, u.
-            values: of parameters, by symbol or name. All others are one more argument, in the order of the system's.
+            values: values of parameters, by symbol or name. All others are one more argument, in the order of the
+                system's. Before it is `t`, a number for each sample, where the formulas of the quantity have the time.
             dtype: float64 or float32.
         """
         return compiled.kernel(self, quantity, values, dtype)
@@ -175,15 +178,16 @@ def finish(
     """
     M, b, g = (sp.ImmutableMatrix(tidy(system, x)) for x in parts)
     checks.rotations(system)
-    found = constraint_rows.rows(system)
-    checks.constraints(system, found)
-    checks.mass_matrix(system, M, found.J)
-    J, _, drift = found
+    rows = constraint_rows.rows(system)
+    checks.constraints(system, rows)
+    checks.mass_matrix(system, M, rows.J)
+    J, _, drift = rows
     tau = sp.ImmutableMatrix(generalized_forces.generalized_forces(system))
     results: list[tuple[str, Any]] = [("M", M), ("b", b), ("g", g), (r"\tau", tau)]
     formula = r"M \dot v + b + g = \tau"
     if J.rows:
-        results += [("J", J), (r"\dot J v", drift)]
-        formula += r" + J^T \lambda, \quad J \dot v + \dot J v = 0"
+        bias = constraint_rows.drift_rule(system)
+        results += [("J", J), (bias, drift)]
+        formula += rf" + J^T \lambda, \quad J \dot v + {bias} = 0"
     last = Step("The equations of motion", "RD 3.1, 3.53", tuple(results), formula)
     return Equations(method, system, M, b, g, tau, J, drift, (*steps, last), reactions or {})

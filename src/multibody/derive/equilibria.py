@@ -12,8 +12,8 @@ from multibody.derive.arguments import whole_number
 from multibody.derive.generalized_forces import potential_energy
 from multibody.derive.kinematics import tidy
 from multibody.derive.points import expect_equations, named
-from multibody.derive.restrictions import Holonomic
-from multibody.derive.system import TIME
+from multibody.derive.restrictions import Holonomic, Motion
+from multibody.derive.symbols import TIME
 from multibody.derive.trigonometric import solutions
 from multibody.errors import InputError
 
@@ -45,8 +45,8 @@ def equilibria(
         inputs: their values, by symbol or name; zero by default.
         parameters: values of parameters; they are needed where there is no exact solution.
         box: lowest and highest value of coordinates, from -π to π by default, where Newton's method starts and ends.
-        starts: of Newton's method.
-        seed: of the places where it starts.
+        starts: the number of places where Newton's method starts.
+        seed: the seed of these places.
 
     Raises:
         InputError: when parameters without values are left, and there is no exact solution; or time matters.
@@ -58,17 +58,16 @@ def equilibria(
     values |= named(system, inputs, "inputs", "inputs") | named(system, parameters, "parameters", "parameters")
     h = tidy(system, (equations.b + equations.g - equations.tau).subs(values))
     J = equations.J.subs(values)
-    if TIME in h.free_symbols | J.free_symbols:
+    configuration = [r.f.subs(values) for r in system.restrictions if isinstance(r, Holonomic)]
+    if TIME in sp.Matrix([*h, *J, *configuration]).free_symbols:
         raise InputError(f"{system.name}: the equations depend on the time t, and have no equilibria")
     if not system.restrictions and not system.units:
         exact = solutions([x for x in h if x != 0], system.q)
         if exact is not None:
             return tuple(exact)
-    restrictions = [r.expression.subs(values) for r in system.restrictions]
-    if any(x != 0 for x, r in zip(restrictions, system.restrictions, strict=True) if not isinstance(r, Holonomic)):
+    if any(r.velocity.subs(values) != 0 for r in system.restrictions if isinstance(r, Motion)):
         return ()  # a constraint that asks for velocity
-    f = [x for x, r in zip(restrictions, system.restrictions, strict=True) if isinstance(r, Holonomic)]
-    f += [sum(x**2 for x in unit) - 1 for unit in system.units]
+    f = configuration + [sum(x**2 for x in unit) - 1 for unit in system.units]
     multipliers = [sp.Dummy() for _ in range(J.rows)]
     whole = sp.Matrix([*(h - J.T * sp.Matrix(J.rows, 1, multipliers)), *f])
     unknown = [x for x in system.q if x in whole.free_symbols]
@@ -81,24 +80,24 @@ def equilibria(
     energy = potential_energy(system).subs(values)
     search = _Search(whole, unknown, multipliers, [list(unit) for unit in system.units], energy, limits)
     return tuple(
-        dict(zip(unknown, map(float, q), strict=True)) for q in search.found(starts, np.random.default_rng(seed))
+        dict(zip(unknown, map(float, q), strict=True)) for q in search.solutions(starts, np.random.default_rng(seed))
     )
 
 
 def _box(equations: "Equations", box: Mapping[Any, tuple[float, float]] | None) -> dict[sp.Symbol, tuple[float, float]]:
-    system, found, given = equations.system, {}, {} if box is None else box
-    if not isinstance(given, Mapping):
+    system, ranges, bounds = equations.system, {}, {} if box is None else box
+    if not isinstance(bounds, Mapping):
         raise InputError(f"box: expected limits by name, such as {{'x': (-1, 1)}}, got {box!r}")
-    named(system, dict.fromkeys(given, 0), "box", "q")
-    for key, limits in given.items():
+    named(system, dict.fromkeys(bounds, 0), "box", "q")
+    for key, limits in bounds.items():
         try:
             low, high = map(float, limits)
         except (TypeError, ValueError):
             low, high = 0.0, 0.0
         if not -np.inf < low < high < np.inf:
             raise InputError(f"box: expected a lower and a higher value of {key}, both finite, got {limits!r}")
-        found[key.name if isinstance(key, sp.Symbol) else key] = (low, high)
-    return {x: found.get(x.name, (-np.pi, np.pi)) for x in system.q}
+        ranges[key.name if isinstance(key, sp.Symbol) else key] = (low, high)
+    return {x: ranges.get(x.name, (-np.pi, np.pi)) for x in system.q}
 
 
 @dataclass(frozen=True)
@@ -112,14 +111,14 @@ class _Search:
     energy: sp.Expr
     box: Mapping[sp.Symbol, tuple[float, float]]
 
-    def found(self, starts: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
+    def solutions(self, starts: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
         """Different equilibria in the box, in order."""
         symbols = [*self.unknown, *self.multipliers]
         function = sp.lambdify([symbols], [self.whole, self.whole.jacobian(symbols)], modules="numpy", cse=True)
         energy = sp.lambdify([list(self.unknown)], self.energy, modules="numpy")
         low, high = (np.array([self.box[x][k] for x in self.unknown]) for k in (0, 1))
         angles = self._angles(function, rng)
-        found: list[tuple[NDArray[np.float64], bool, float]] = []
+        solutions: list[tuple[NDArray[np.float64], bool, float]] = []
         for _ in range(starts):
             x = np.concatenate([rng.uniform(low, high), rng.uniform(-1, 1, len(self.multipliers))])
             x = self._newton(function, x)
@@ -131,9 +130,9 @@ class _Search:
             if (q < low - SAME).any() or (q > high + SAME).any():
                 continue
             U = float(energy(q)) if self.energy.free_symbols <= set(self.unknown) else 0.0
-            if not any(self._same(q, isolated, U, other, angles) for other in found):
-                found.append((q, isolated, U))
-        return [q for q, _, _ in sorted(found, key=lambda entry: tuple(np.round(entry[0], 6)))]
+            if not any(self._same(q, isolated, U, other, angles) for other in solutions):
+                solutions.append((q, isolated, U))
+        return [q for q, _, _ in sorted(solutions, key=lambda entry: tuple(np.round(entry[0], 6)))]
 
     def _newton(self, function: Any, x: NDArray[Any]) -> NDArray[Any] | None:
         for _ in range(60):

@@ -8,12 +8,12 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from multibody.derive.algebra.arithmetic import evaluate
-from multibody.derive.symbols import rate
-from multibody.derive.system import TIME, System
+from multibody.derive.symbols import TIME, rate
+from multibody.derive.system import System
 
 
 def random_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, float]:
-    """A value for every symbol of a system: parameters between 0.5 and 1.5, the rest between -1 and 1.
+    """A value for every symbol of a system: parameters and the time between 0.5 and 1.5, the rest between -1 and 1.
 
     Parameters that stand for numbers of a robot stay within a tenth of them, so that its bodies remain possible.
     Quaternions have unit length; a rate of a coordinate that is no velocity of the system fits to the velocities.
@@ -24,6 +24,7 @@ def random_values(system: System, rng: np.random.Generator) -> dict[sp.Symbol, f
     }
     for x in (*system.q, *system.v, *system.a, *system.inputs, TIME):
         values[x] = float(rng.uniform(-1, 1))
+    values[TIME] = 1 + values[TIME] / 2  # where roots and logarithms of the time are real
     for unit in system.units:
         length = np.linalg.norm([values[x] for x in unit])
         values.update({x: float(values[x] / length) for x in unit})
@@ -39,5 +40,5 @@ def numeric(expression: Any, values: Mapping[sp.Symbol, float]) -> NDArray[np.fl
     array([[0.5, 1. ]])
     """
     entries = expression.flat() if isinstance(expression, sp.MatrixBase) else [expression]
-    found = evaluate(entries, {x: np.float64(value) for x, value in values.items()})
-    return np.array(found, dtype=float).reshape(expression.shape if isinstance(expression, sp.MatrixBase) else ())
+    numbers = evaluate(entries, {x: np.float64(value) for x, value in values.items()})
+    return np.array(numbers, dtype=float).reshape(expression.shape if isinstance(expression, sp.MatrixBase) else ())

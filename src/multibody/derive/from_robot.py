@@ -48,7 +48,7 @@ def from_robot(
         robot: from `mb.load`, or made with `mb.Builder`.
         symbols: which numbers are symbols: "all", some of "masses", "centers", "inertias", "lengths" and "gravity", or
             your own expressions; see `tree`. By default none.
-        name: of the system; that of the robot by default.
+        name: the name of the system; that of the robot by default.
         coordinates: names for all of q, instead of q_1, q_2, ... for joints with one coordinate and x, y, z, q_w, ...
         velocities: names for all of v; by default rates of coordinates, where they are rates, and v_x, omega_x, ...
         gravity: three expressions instead of the robot's.
@@ -76,9 +76,9 @@ def from_robot(
     numbers = tree(robot, symbols, gravity=gravity)
     q = named(" ".join(names(coordinates, "coordinates") or coordinate_names(robot.model)))
     v = named(" ".join(names(velocities, "velocities") or velocity_names(robot.model, q)))
-    for what, given, n in (("coordinates", q, robot.nq), ("velocities", v, robot.nv)):
-        if len(given) != n:
-            raise InputError(f"{what}: {robot.name} has {n}, got {len(given)} names")
+    for what, states, n in (("coordinates", q, robot.nq), ("velocities", v, robot.nv)):
+        if len(states) != n:
+            raise InputError(f"{what}: {robot.name} has {n}, got {len(states)} names")
     clash = sorted({x.name for x in (*q, *v)} & {x.name for x in numbers.values})
     if clash:
         raise InputError(

@@ -5,7 +5,15 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.algebra.products import product
-from multibody.derive.kinematics import along, gradient, material_jacobian, point_jacobian, rotation_jacobian, tidy
+from multibody.derive.kinematics import (
+    along,
+    angular_velocity,
+    gradient,
+    material_jacobian,
+    point_velocity,
+    rotation_jacobian,
+    tidy,
+)
 from multibody.derive.loads import Actuator, Damper, Force, Generalized, Spring, Torque
 from multibody.derive.system import System
 
@@ -15,20 +23,38 @@ def kinetic_energy(system: System) -> sp.Expr:
 
     [RD 3.28-3.31; QT 10, 16, 32]
     """
-    v, total = sp.Matrix(system.v), sp.Integer(0)
+    total = sp.Integer(0)
     for body in system.bodies:
-        v_S = product(point_jacobian(system, body.position), v)
+        v_S = point_velocity(system, body.position)
         total += body.mass * v_S.dot(v_S) / 2
         if body.turns:
-            w = product(rotation_jacobian(system, body), v)
+            w = angular_velocity(system, body)
             total += w.dot(product(body.inertia, w)) / 2
     return tidy(system, total)
+
+
+def transport_energy(system: System, T: Any) -> tuple[sp.Matrix, Any]:
+    """m_0 and T_0 of T = v·M v / 2 + m_0·v + T_0, which are those of bodies that are moved by the time."""
+    if not system.moved_bodies:
+        return sp.zeros(len(system.v), 1), sp.Integer(0)
+    rest = dict.fromkeys(system.v, 0)
+    return sp.Matrix([T]).jacobian(list(system.v)).T.subs(rest), T.subs(rest)
+
+
+def transport_forces(system: System, m_0: sp.Matrix, T_0: sp.Expr) -> sp.Matrix:
+    """m_0' - X(m_0·v + T_0): what a given motion adds to b, by its parts of T = v·M v / 2 + m_0·v + T_0."""
+    return along(system, m_0) - gradient(system, m_0.dot(sp.Matrix(system.v)) + T_0).T
 
 
 def potential_energy(system: System) -> sp.Expr:
     """U of gravity and of springs.  [RD 3.32-3.34]"""
     weight = sum((-body.mass * body.position.dot(system.gravity) for body in system.bodies), sp.Integer(0))
-    return tidy(system, weight + sum(load.energy for load in system.loads if isinstance(load, Spring)))
+    return tidy(system, weight + spring_energy(system))
+
+
+def spring_energy(system: System) -> sp.Expr:
+    """U of the springs alone.  [RD 3.34]"""
+    return sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
 
 
 def forces_and_torques(system: System) -> list[Force | Torque]:

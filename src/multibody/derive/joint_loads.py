@@ -35,7 +35,7 @@ def rotors(robot: Robot, q: Sequence[sp.Symbol]) -> list[Body]:
     Raises:
         InputError: for a joint whose velocities are no rates: there is no rotor that turns like that.
     """
-    model, found = robot.model, []
+    model, bodies = robot.model, []
     for joint in model.joints:
         if joint.mimic is not None or not model.armature[joint.v].any():
             continue
@@ -46,8 +46,8 @@ def rotors(robot: Robot, q: Sequence[sp.Symbol]) -> list[Body]:
             )
         for x, inertia in zip(q[joint.q], model.armature[joint.v], strict=True):
             name = f"rotor of {joint.name}" + (f" {x.name}" if joint.nq > 1 else "")
-            found.append(Body(name, 0, (0, 0, 0), rotation_z(x), sp.diag(0, 0, exact(inertia))))
-    return found
+            bodies.append(Body(name, 0, (0, 0, 0), rotation_z(x), sp.diag(0, 0, exact(inertia))))
+    return bodies
 
 
 def passive_loads(model: Model, q: Sequence[sp.Symbol], v: Sequence[sp.Symbol]) -> list[Load]:
@@ -58,7 +58,7 @@ def passive_loads(model: Model, q: Sequence[sp.Symbol], v: Sequence[sp.Symbol]) 
     Raises:
         InputError: for springs of joints whose velocities are no rates, and all of a floating base.
     """
-    found: list[Load] = []
+    loads: list[Load] = []
     for joint in model.joints:
         act = joint.passive
         if not (act.damping or act.friction or act.stiffness):
@@ -70,13 +70,13 @@ def passive_loads(model: Model, q: Sequence[sp.Symbol], v: Sequence[sp.Symbol]) 
             velocity = ratio * v[k]
             force: Any = -exact(act.damping) * velocity - exact(act.friction) * sp.sign(velocity)
             if act.friction or not has_rates(joint):
-                found.append(Generalized(v[k], ratio * force))
+                loads.append(Generalized(v[k], ratio * force))
             elif act.damping:
-                found.append(Damper(exact(act.damping), ratio * _coordinate(joint, q, k)))
+                loads.append(Damper(exact(act.damping), ratio * _coordinate(joint, q, k)))
             if act.stiffness:
                 rest = 0 if act.rest is None else exact(act.rest[k - joint.v.start])
-                found.append(Spring(exact(act.stiffness), ratio * _coordinate(joint, q, k) + offset, rest))
-    return found
+                loads.append(Spring(exact(act.stiffness), ratio * _coordinate(joint, q, k) + offset, rest))
+    return loads
 
 
 def _coordinate(joint: Joint, q: Sequence[sp.Symbol], k: int) -> sp.Symbol:

@@ -28,7 +28,7 @@ _NAMES: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {
     Cylindrical: (("d", "theta"), ()),
     Universal: (("alpha", "beta"), ()),
 }
-"""Of the kinds with several coordinates: names of these, and of velocities that are not their rates."""
+"""Names of the coordinates of joints that have several, and of their velocities where these are no rates."""
 
 
 def has_rates(joint: Joint) -> bool:
@@ -46,25 +46,25 @@ def coordinate_names(model: Model) -> list[str]:
 
 def velocity_names(model: Model, q: Sequence[sp.Symbol]) -> list[str]:
     """Rates of the coordinates where they are that, and names of their own elsewhere."""
-    found: list[str] = []
+    velocities: list[str] = []
     for joint, _, names in _joints(model):
-        found += [rate(x).name for x in q[joint.q]] if has_rates(joint) else names
-    return found
+        velocities += [rate(x).name for x in q[joint.q]] if has_rates(joint) else names
+    return velocities
 
 
 def _joints(model: Model) -> list[tuple[Joint, list[str], list[str]]]:
     """The joints in the order of q, with names of coordinates and velocities."""
     joints = sorted((j for j in model.joints if j.mimic is None), key=lambda j: j.q.start)
     single = [j for j in joints if j.nq == 1]
-    found = []
+    entries = []
     for k, joint in enumerate(joints, start=1):
         if joint.nq == 1:
-            found.append((joint, [f"q_{k}" if len(joints) > 1 else "q"], []))
+            entries.append((joint, [f"q_{k}" if len(joints) > 1 else "q"], []))
             continue
         alone = len(joints) - len(single) == 1
         q, v = _NAMES[type(joint.kind)]
-        found.append((joint, *([_numbered(name, None if alone else k) for name in names] for names in (q, v))))
-    return found
+        entries.append((joint, *([_numbered(name, None if alone else k) for name in names] for names in (q, v))))
+    return entries
 
 
 def _numbered(name: str, k: int | None) -> str:

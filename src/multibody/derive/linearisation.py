@@ -13,7 +13,7 @@ from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 from multibody.derive.algebra.fourier import is_zero
 from multibody.derive.points import exact, expect_equations, named
 from multibody.derive.restrictions import Holonomic
-from multibody.derive.system import TIME
+from multibody.derive.symbols import TIME
 from multibody.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Linearisation:
     named in `states` by 1, and others as the constraints ask.
 
     Args:
-        A: of the state.
-        B: of the inputs.
+        A: what multiplies the state.
+        B: what multiplies the inputs.
         states: names of the entries of x.
         inputs: symbols of the entries of u.
         N_q: velocities × half of x.
@@ -64,7 +64,8 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
             is zero, a quaternion that is not there does not turn, and a parameter stays a symbol.
 
     Raises:
-        InputError: when the point is no equilibrium, with the forces that are left; or does not fulfil the constraints.
+        InputError: when the point is no equilibrium, with the forces that are left; or does not fulfil the constraints;
+            or the equations depend on time.
 
     Returns:
         `Linearisation`, which unpacks to A and B: arrays of floats when every symbol has a value, else matrices.
@@ -76,7 +77,7 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
     h, J, M, F = (
         x.subs(point) for x in (equations.b + equations.g - equations.tau, equations.J, equations.M, system.rates)
     )
-    if TIME in h.free_symbols | J.free_symbols:
+    if TIME in h.free_symbols | J.free_symbols | M.free_symbols | F.free_symbols:
         raise InputError(f"{system.name}: the equations depend on the time t, and have no equilibrium")
 
     def here(x: Any) -> sp.Matrix:
@@ -108,15 +109,15 @@ def linearise(equations: "Equations", at: Mapping[Any, Any] | None = None) -> Li
 
 
 def _point(system: "System", at: Mapping[Any, Any] | None) -> dict[sp.Symbol, sp.Expr]:
-    given = named(system, at, "at", "q", "v", "inputs", "parameters")
-    moving = [x.name for x in system.v if given.get(x, 0) != 0]
+    values = named(system, at, "at", "q", "v", "inputs", "parameters")
+    moving = [x.name for x in system.v if values.get(x, 0) != 0]
     if moving:
         raise InputError(f"at: expected an equilibrium, where velocities are zero, got a value of {', '.join(moving)}")
     point: dict[sp.Symbol, Any] = dict.fromkeys((*system.q, *system.v, *system.inputs), sp.Integer(0))
     for unit in system.units:
-        if not set(unit) & set(given):
+        if not set(unit) & set(values):
             point[unit[0]] = sp.Integer(1)
-    return point | given
+    return point | values
 
 
 def _check_constraints(system: "System", point: Mapping[sp.Symbol, Any]) -> None:

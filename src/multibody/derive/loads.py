@@ -1,6 +1,6 @@
 """What pushes: springs, dampers, forces and torques on bodies, actuators between bodies, generalized forces.
 
-Vectors are along the axes of the world W. `Spring` and `Damper` act along a deflection d(q); the others at bodies.
+Vectors are along the axes of the world W. `Spring` and `Damper` act along a deflection d(q, t); the others at bodies.
 """
 
 from abc import ABC, abstractmethod
@@ -28,11 +28,11 @@ class Load(ABC):
 
 @dataclass(frozen=True)
 class Spring(Load):
-    """An elastic element with the energy k (d(q) - d0)² / 2.  [RD 3.34]"""
+    """An elastic element with the energy k (d(q, t) - d0)² / 2.  [RD 3.34]"""
 
     stiffness: Any
     deflection: Any
-    """d(q): a length or an angle."""
+    """d(q, t): a length or an angle."""
     rest: Any = 0
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Spring(Load):
 
 @dataclass(frozen=True)
 class Damper(Load):
-    """A force against the rate of a deflection d(q): -c d'."""
+    """A force against the rate of a deflection d(q, t): -c d'."""
 
     damping: Any
     deflection: Any
@@ -72,7 +72,7 @@ class Force(Load):
     body: str
     force: Any
     point: Any = None
-    """W_r(q); the centre of mass by default."""
+    """W_r(q, t); the centre of mass by default."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "force", vector(self.force, f"force on {self.body}"))
@@ -116,9 +116,9 @@ class Actuator(Load):
     force: Any = (0, 0, 0)
     torque: Any = (0, 0, 0)
     point: Any = None
-    """W_r(q) on the body; its centre of mass by default, as in RD."""
+    """W_r(q, t) on the body; its centre of mass by default, as in RD."""
     reaction: Any = None
-    """W_r(q) on the other body; its centre of mass by default."""
+    """W_r(q, t) on the other body; its centre of mass by default."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "force", vector(self.force, f"force on {self.body}"))

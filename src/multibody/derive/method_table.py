@@ -13,15 +13,15 @@ from multibody.algorithms import rnea
 from multibody.derive.comparison import CLOSE, equal
 from multibody.derive.equations import Equations
 from multibody.derive.evaluation import numeric, random_values
+from multibody.derive.generalized_forces import spring_energy
 from multibody.derive.kinematics import gradient
-from multibody.derive.loads import Spring
 from multibody.derive.methods import METHODS, equations
 from multibody.derive.system import System
 from multibody.errors import InputError
 
 STATES = 3
 RUNS = 3
-"""Of which the fastest counts: the first one loads parts of SymPy."""
+"""How often a derivation is timed. The fastest run counts: the first loads parts of SymPy."""
 SLOW = 4.0
 """Seconds from which on one run is enough."""
 
@@ -35,10 +35,11 @@ class Entry:
         why_not: why it does not fit the system; empty when it does.
         equations: what it found.
         seconds: until then.
-        terms: of M, b and g as they are written, the entries of M across the diagonal once.
-        operations: of inverse dynamics as a kernel.
+        terms: how many M, b and g have as they are written, the entries of M across the diagonal once.
+        operations: how many inverse dynamics takes as a kernel.
         deviation: from the first method, relative, at random states.
-        from_algorithms: of M v' + b + g from the library's recursive Newton–Euler, relative; None without a tree.
+        from_algorithms: the relative deviation of M v' + b + g from the library's recursive Newton–Euler; None where
+            that does not fit.
     """
 
     method: str
@@ -76,33 +77,33 @@ def method_table(
         if why_not:
             table.append(Entry(name, why_not))
             continue
-        found, seconds = _timed(system, name)
-        first = first or found
-        apart = 0.0 if found is first else deviation(first, found)
-        table.append(Entry(name, "", found, seconds, terms(found), found.ops, apart, from_algorithms(found)))
+        result, seconds = _timed(system, name)
+        first = first or result
+        apart = 0.0 if result is first else deviation(first, result)
+        table.append(Entry(name, "", result, seconds, terms(result), result.ops, apart, from_algorithms(result)))
     return table
 
 
 def _timed(system: System, method: str) -> tuple[Equations, float]:
     """The equations, and the seconds to them: of a fresh system, so that no method finds what others left in caches."""
-    found, best = None, float("inf")
+    result, best = None, float("inf")
     for _ in range(RUNS):
         fresh, begun = replace(system), time.perf_counter()
-        found = equations(fresh, method)
+        result = equations(fresh, method)
         best = min(best, time.perf_counter() - begun)
         if best > SLOW:
             break
-    assert found is not None
-    return found, best
+    assert result is not None
+    return result, best
 
 
 def deviation(a: Equations, b: Equations) -> float:
     """The largest relative difference of two sets of equations at random states; see `equal` for what is compared."""
-    one, other = a.system, b.system
-    if one.v == other.v and one.rates == other.rates and a.J.shape == b.J.shape:
+    first, second = a.system, b.system
+    if first.v == second.v and first.rates == second.rates and a.J.shape == b.J.shape:
         rng, worst = np.random.default_rng(0), 0.0
         for _ in range(STATES):
-            values = random_values(one, rng)
+            values = random_values(first, rng)
             for x, y in ((a.inertial - a.tau, b.inertial - b.tau), (a.J, b.J), (a.drift, b.drift)):
                 worst = max(worst, _relative(numeric(x, values), numeric(y, values)))
         if worst <= CLOSE:
@@ -110,8 +111,8 @@ def deviation(a: Equations, b: Equations) -> float:
     return equal(a, b, symbolic=False).numeric
 
 
-def _relative(found: NDArray[Any], expected: NDArray[Any]) -> float:
-    return float(np.abs(found - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
+def _relative(actual: NDArray[Any], expected: NDArray[Any]) -> float:
+    return float(np.abs(actual - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
 
 
 def terms(equations: Equations) -> int:
@@ -126,7 +127,7 @@ def terms(equations: Equations) -> int:
 def from_algorithms(equations: Equations) -> float | None:
     """How far M v' + b + g is from the library's recursive Newton–Euler, at random states.  [QT 72-85]"""
     system = equations.system
-    if system.tree is None:
+    if system.tree is None or METHODS["recursive-newton-euler"].why_not(system):
         return None
     robot = system.tree.robot
     rng, worst = np.random.default_rng(0), 0.0
@@ -137,12 +138,7 @@ def from_algorithms(equations: Equations) -> float | None:
         )
         model = robot.tree.with_values(inertias, positions=positions, gravity=gravity[:, 0])
         q, v, a = (np.array([values[x] for x in part]) for part in (system.q, system.v, system.a))
-        expected = rnea.rnea(model, q, v, a) + numeric(_springs(system), values)[:, 0]
-        found = numeric(equations.inertial, values)[:, 0]
-        worst = max(worst, _relative(found, expected))
+        expected = rnea.rnea(model, q, v, a) + numeric(gradient(system, spring_energy(system)).T, values)[:, 0]
+        actual = numeric(equations.inertial, values)[:, 0]
+        worst = max(worst, _relative(actual, expected))
     return worst
-
-
-def _springs(system: System) -> Any:
-    energy = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
-    return gradient(system, energy).T

@@ -11,28 +11,28 @@ from multibody.derive.system import System
 from multibody.errors import InputError
 
 
-def named(system: System, given: Mapping[Any, Any] | None, what: str, *kinds: str) -> dict[sp.Symbol, sp.Expr]:
+def named(system: System, values: Mapping[Any, Any] | None, what: str, *kinds: str) -> dict[sp.Symbol, sp.Expr]:
     """Values by symbol.
 
     Args:
         system: whose symbols they are.
-        given: by symbol or name.
+        values: by symbol or name.
         what: the argument, for the message.
         kinds: "q", "v", "inputs", "parameters": which symbols are allowed.
 
     Raises:
         InputError: that names a symbol that is none of these, and those that there are.
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise InputError(f"{what}: expected values by name, such as {{'m': 1}}, got {given!r}")
+    if values is not None and not isinstance(values, Mapping):
+        raise InputError(f"{what}: expected values by name, such as {{'m': 1}}, got {values!r}")
     known = {x.name: x for kind in kinds for x in getattr(system, kind)}
-    found = {}
-    for key, value in (given or {}).items():
+    by_symbol = {}
+    for key, value in (values or {}).items():
         name = key.name if isinstance(key, sp.Symbol) else str(key)
         if name not in known or (isinstance(key, sp.Symbol) and key != known[name]):
             raise InputError(f"{what}: {system.name} has no symbol {key!r}; there are {', '.join(known) or 'none'}")
-        found[known[name]] = exact(expression(value, f"{what}, {name}"))
-    return found
+        by_symbol[known[name]] = exact(expression(value, f"{what}, {name}"))
+    return by_symbol
 
 
 def expect_equations(x: Any) -> None:

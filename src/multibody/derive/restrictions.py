@@ -10,7 +10,7 @@ from multibody.derive.symbols import expression
 
 @dataclass(frozen=True)
 class Holonomic:
-    """A configuration constraint f(q) = 0."""
+    """A configuration constraint f(q, t) = 0."""
 
     name: str
     f: Any
@@ -26,10 +26,10 @@ class Holonomic:
 
 @dataclass(frozen=True)
 class Motion:
-    """A motion constraint Σ_k a_k(q) q'_k + a_0(t) = 0.  [RD 3.35]
+    """A motion constraint Σ_k a_k(q, t) q'_k + a_0(t) = 0.  [RD 3.35]
 
     Args:
-        name: of the constraint.
+        name: the name of the constraint.
         velocity: the sum, linear in the rates of the coordinates; or in the velocities, when they differ.
     """
 

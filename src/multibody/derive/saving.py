@@ -11,8 +11,8 @@ def check_place(path: Any, name: str) -> Path:
     """A path at which a file can be: told before the work for it begins.
 
     Args:
-        path: of the file, text or a path.
-        name: of the argument, for the message.
+        path: the place of the file, text or a path.
+        name: the name of the argument, for the message.
 
     Raises:
         InputError: when it is no path, a directory, or in a directory that is not there.

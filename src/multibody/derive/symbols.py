@@ -1,7 +1,7 @@
 """Symbols of a system: coordinates, their rates and accelerations, parameters, vectors and rotations made of them.
 
 Coordinates are plain symbols, not functions of time: a time derivative is a chain rule, which is quick. The rate of `x`
-is the symbol `x_dot`, its acceleration `x_ddot`.
+is the symbol `x_dot`, its acceleration `x_ddot`. The symbol `t` is the time.
 """
 
 from collections.abc import Iterable
@@ -10,6 +10,9 @@ from typing import Any
 import sympy as sp
 
 from multibody.errors import InputError
+
+TIME = sp.Symbol("t", real=True)
+"""The time: positions, rotations, constraints, forces and gravity may depend on it."""
 
 
 def symbols(names: str) -> tuple[sp.Symbol, ...]:
@@ -61,17 +64,17 @@ def expression(x: Any, name: str = "expression") -> sp.Expr:
             "without quotes"
         )
     try:
-        found = sp.sympify(x)
+        formula = sp.sympify(x)
     except (sp.SympifyError, TypeError, AttributeError):
-        found = None
+        formula = None
     if (
-        not isinstance(found, sp.Expr)
-        or isinstance(found, sp.MatrixBase)
-        or found.is_real is False
-        or found.has(sp.I, sp.nan)
+        not isinstance(formula, sp.Expr)
+        or isinstance(formula, sp.MatrixBase)
+        or formula.is_real is False
+        or formula.has(sp.I, sp.nan)
     ):
         raise InputError(f"{name}: expected an expression, got {x!r}")
-    return found
+    return formula
 
 
 def vector(x: Any, name: str = "vector", size: int = 3) -> sp.ImmutableMatrix:
@@ -80,8 +83,8 @@ def vector(x: Any, name: str = "vector", size: int = 3) -> sp.ImmutableMatrix:
     >>> vector((0, 0, -1)).T
     Matrix([[0, 0, -1]])
     """
-    given = x.flat() if isinstance(x, sp.MatrixBase) else x
-    entries = list(given) if isinstance(given, Iterable) and not isinstance(x, str) else [x]
+    components = x.flat() if isinstance(x, sp.MatrixBase) else x
+    entries = list(components) if isinstance(components, Iterable) and not isinstance(x, str) else [x]
     if len(entries) != size:
         raise InputError(f"{name}: expected {size} expressions, got {len(entries)}")
     return sp.ImmutableMatrix([expression(entry, name) for entry in entries])

@@ -11,23 +11,25 @@ from multibody.derive import well_formed
 from multibody.derive.bodies import Body
 from multibody.derive.loads import Load
 from multibody.derive.restrictions import Restriction
-from multibody.derive.symbols import matrix, rate, vector
+from multibody.derive.symbols import TIME, matrix, rate, vector
 from multibody.derive.tree import Tree
 from multibody.errors import InputError
-
-TIME = sp.Symbol("t", real=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class System:
-    """Bodies placed by coordinates q, which change by q' = F(q) v.
+    """Bodies placed by coordinates q and the time t, where q' = F(q, t) v.
+
+    Whatever a body is carried by, as a pivot that is driven or a hoop that is turned, is written with the symbol `t` of
+    `derive.symbols("t")`: in positions, rotations, constraints, rates, loads and gravity. Masses and inertias are
+    constant.
 
     Args:
-        name: of the system.
+        name: the name of the system.
         q: the coordinates, symbols.
         bodies: rigid bodies and particles.
         v: the velocities, symbols; the rates of the coordinates by default.
-        rates: F(q), as many rows as coordinates and columns as velocities; the identity by default.
+        rates: F(q, t), as many rows as coordinates and columns as velocities; the identity by default.
         gravity: three expressions along the axes of the world; none by default.
         loads: springs, dampers, forces, actuators.
         restrictions: configuration and motion constraints.
@@ -77,6 +79,11 @@ class System:
         """Whether the velocities are the rates of the coordinates."""
         return self.rates == sp.eye(len(self.q))
 
+    @cached_property
+    def moved_bodies(self) -> tuple[str, ...]:
+        """The names of the bodies that move with time while the coordinates rest."""
+        return tuple(body.name for body in self.bodies if body.moves_with_time)
+
     @property
     def a(self) -> tuple[sp.Symbol, ...]:
         """The accelerations, v'."""
@@ -84,7 +91,7 @@ class System:
 
     @cached_property
     def q_dot(self) -> sp.ImmutableMatrix:
-        """q' = F(q) v."""
+        """q' = F(q, t) v."""
         return sp.ImmutableMatrix(self.rates * sp.Matrix(self.v))
 
     @cached_property
@@ -103,9 +110,9 @@ class System:
         loads = (x for load in self.loads for x in load.constants)
         return _symbols((self.gravity, self.rates, *bodies, *loads, *(r.expression for r in self.restrictions)))
 
-    def _sorted(self, found: set[Any]) -> tuple[sp.Symbol, ...]:
+    def _sorted(self, symbols: set[Any]) -> tuple[sp.Symbol, ...]:
         states = {*self.q, *self.v, *(rate(x) for x in self.q), TIME}
-        return tuple(sorted(found - states, key=lambda x: x.name))
+        return tuple(sorted(symbols - states, key=lambda x: x.name))
 
     def body(self, name: str) -> Body:
         """The body of a name."""

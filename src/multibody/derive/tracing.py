@@ -30,9 +30,9 @@ def exact(x: float) -> sp.Expr:
     if abs(x) < NOTHING:
         return sp.Integer(0)
     short = f"{x:.{DIGITS}g}"
-    for found in (Fraction(short), Fraction(x).limit_denominator(10**5)):
-        if abs(found - x) <= ULPS * abs(x):
-            return sp.Rational(found.numerator, found.denominator)
+    for fraction in (Fraction(short), Fraction(x).limit_denominator(10**5)):
+        if abs(fraction - x) <= ULPS * abs(x):
+            return sp.Rational(fraction.numerator, fraction.denominator)
     square = Fraction(x * x).limit_denominator(10**4)
     if abs(square - x * x) <= ULPS * x * x:
         return sp.sign(x) * sp.sqrt(sp.Rational(square.numerator, square.denominator))

@@ -54,7 +54,7 @@ class Tree:
 
     Args:
         robot: its tree, its kinds of joints and its rotations.
-        bodies: of each body of the robot, in its order.
+        bodies: the expressions of each body, in the robot's order.
         gravity: three expressions.
         values: the number that each symbol has in the robot, where it has one.
     """
@@ -130,20 +130,20 @@ def _numbers(body: Body, own: Mapping[str, Any], names: _Names) -> Numbers:
     moments = {
         (i, j): names.of("inertias", f"I_{_AXES[i]}{_AXES[j]}", inertia[i, j]) for i in range(3) for j in range(i, 3)
     }
-    found = {
+    expressions = {
         "mass": names.of("masses", "m", float(body.inertia.mass)),
         "center": [names.of("centers", f"c_{_AXES[k]}", center[k]) for k in range(3)],
         "inertia": [[moments[min(i, j), max(i, j)] for j in range(3)] for i in range(3)],
         "position": [names.of("lengths", "l" if len(along) == 1 else f"l_{_AXES[k]}", position[k]) for k in range(3)],
     } | dict(own)
-    theta = found["inertia"]
+    theta = expressions["inertia"]
     if isinstance(theta, list | tuple) and len(theta) == 3 and not isinstance(theta[0], list | tuple):
         theta = sp.diag(*theta)
     return Numbers(
-        expression(found["mass"], f"mass of {body.name}"),
-        vector(found["center"], f"center of {body.name}"),
+        expression(expressions["mass"], f"mass of {body.name}"),
+        vector(expressions["center"], f"center of {body.name}"),
         matrix(theta, f"inertia of {body.name}", (3, 3)),
-        vector(found["position"], f"position of {body.name}"),
+        vector(expressions["position"], f"position of {body.name}"),
     )
 
 
@@ -178,11 +178,11 @@ def _groups(symbols: Any) -> Collection[str]:
 
 def _check(robot: Robot, own: Mapping[str, Any]) -> None:
     names = [body.name for body in robot.bodies]
-    for body, given in own.items():
+    for body, numbers in own.items():
         if body not in names:
             raise InputError(f"symbols: {robot.name} has no body {body!r}; it has {', '.join(names)}")
-        if not isinstance(given, Mapping):
-            raise InputError(f"symbols of {body!r}: expected values of {', '.join(_KEYS)} by name, got {given!r}")
-        for key in given:
+        if not isinstance(numbers, Mapping):
+            raise InputError(f"symbols of {body!r}: expected values of {', '.join(_KEYS)} by name, got {numbers!r}")
+        for key in numbers:
             if key not in _KEYS:
                 raise InputError(f"symbols of {body!r}: expected some of {', '.join(_KEYS)}, got {key!r}")

@@ -37,15 +37,15 @@ def _substituted(
     """The roots of one polynomial, each with the solutions of the rest."""
     if sp.Poly(equation, x).degree() > 4:
         return None
-    found = []
+    extended = []
     for root in sp.roots(equation, x):
         if root.is_real is False:
             continue
         rest = solutions([e.subs(x, root) for e in equations if e is not equation], [u for u in unknowns if u != x])
         if rest is None:
             return None
-        found += [{x: root} | solution for solution in rest]
-    return found
+        extended += [{x: root} | solution for solution in rest]
+    return extended
 
 
 def _linear(equations: Sequence[sp.Expr], active: Sequence[sp.Symbol]) -> list[Solution] | None:
@@ -126,15 +126,15 @@ def _combined(choices: list[tuple[sp.Expr, list[sp.Expr]]], active: Sequence[sp.
     offset = sp.Matrix([angle.subs(dict.fromkeys(active, 0)) for angle, _ in choices])
     turning = [len(angle.free_symbols & set(active)) > 0 and angle not in active for angle, _ in choices]
     turns = range(several)
-    found: list[Solution] = []
+    distinct: list[Solution] = []
     inverse = K.inv()
     for values in product(*(values for _, values in choices)):
         for whole in product(*(turns if turn else (0,) for turn in turning)):
             at = inverse * (sp.Matrix(values) - offset + 2 * sp.pi * sp.Matrix(whole))
             solution = {x: _wrapped(value) for x, value in zip(active, at, strict=True)}
-            if solution not in found:
-                found.append(solution)
-    return found
+            if solution not in distinct:
+                distinct.append(solution)
+    return distinct
 
 
 def _wrapped(x: sp.Expr) -> sp.Expr:

@@ -8,7 +8,7 @@ import sympy as sp
 from multibody.derive.bodies import Body
 from multibody.derive.loads import Actuator, Force, Generalized, Load, Torque
 from multibody.derive.restrictions import Holonomic, Restriction
-from multibody.derive.symbols import rate
+from multibody.derive.symbols import TIME, rate
 from multibody.derive.tree import Tree
 from multibody.errors import InputError
 
@@ -40,10 +40,10 @@ def kinds(system: "System") -> None:
     if not isinstance(system.units, Iterable) or not all(isinstance(unit, Iterable) for unit in system.units):
         raise InputError(f"{system.name}: expected units in a list, four coordinates each, got {system.units!r}")
     for field, kind in _KINDS.items():
-        given = getattr(system, field)
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise InputError(f"{system.name}: expected {field} in a list, got {given!r}")
-        for x in given:
+        members = getattr(system, field)
+        if isinstance(members, str) or not isinstance(members, Iterable):
+            raise InputError(f"{system.name}: expected {field} in a list, got {members!r}")
+        for x in members:
             if not isinstance(x, kind):
                 raise InputError(f"{system.name}: expected {field} as derive makes them, got {x!r}")
 
@@ -60,6 +60,8 @@ def states(name: str, symbols: Iterable[Any]) -> None:
                 "derive.coordinates; its rate is derive.rate of it, not a derivative of a function"
             )
         taken.append(x.name)
+    if TIME.name in taken:
+        raise InputError(f"{name}: the symbol {TIME} is the time, and no coordinate or velocity: give it another name")
     twice = {x for x in taken if taken.count(x) > 1}
     if twice:
         raise InputError(f"{name}: the symbols {sorted(twice)} are there twice")
@@ -73,8 +75,7 @@ def _units(system: "System") -> None:
 
 def _same_names(system: "System") -> None:
     """That symbols with the same name are the same symbol: SymPy tells them apart by their assumptions."""
-    time = sp.Symbol("t", real=True)
-    known: dict[str, sp.Symbol] = {x.name: x for x in (*system.q, *system.v, *map(rate, system.q), time)}
+    known: dict[str, sp.Symbol] = {x.name: x for x in (*system.q, *system.v, *map(rate, system.q), TIME)}
     for where, expression in _expressions(system):
         for x in sorted(sp.sympify(expression).free_symbols, key=str):
             first = known.setdefault(x.name, x)
@@ -121,14 +122,20 @@ def _loads(system: "System") -> None:
 
 
 def _dependence(system: "System") -> None:
-    """That places depend on coordinates alone, and constraints on no accelerations."""
+    """That places depend on coordinates and time alone, masses on neither, and constraints on no accelerations."""
     rates = {*system.v, *map(rate, system.q)}
     accelerations = {*map(rate, rates)} - rates
     holonomic = {f"constraint {r.name}" for r in system.restrictions if isinstance(r, Holonomic)}
     loads = {type(load).__name__.lower() for load in system.loads}
+    constant = {f"{field} of {body.name}" for body in system.bodies for field in ("mass", "inertia")}
     for where, expression in _expressions(system):
-        found, place = sp.sympify(expression).free_symbols, not where.startswith("constraint") and where not in loads
-        moving = found & (rates | accelerations if place or where in holonomic else accelerations)
+        if where in constant and TIME in sp.sympify(expression).free_symbols:
+            raise InputError(
+                f"{system.name}: the {where} depends on the time {TIME}: what a body loses takes momentum with it, so "
+                "that masses and inertias must be constant"
+            )
+        symbols, place = sp.sympify(expression).free_symbols, not where.startswith("constraint") and where not in loads
+        moving = symbols & (rates | accelerations if place or where in holonomic else accelerations)
         if moving:
             what = "velocities" if moving & rates else "accelerations"
             raise InputError(

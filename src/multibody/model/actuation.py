@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.geometry._arrays import matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.actuator import Actuator
-from multibody.model.configuration import sized
+from multibody.model.configuration import coordinates, velocities
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
 from multibody.model.model import Model
@@ -62,7 +62,7 @@ def passive(tree: Tree, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     >>> passive(b.model().tree, [0.1], [0.4])
     array([-0.4])
     """
-    q, v = sized(tree, q, "q"), sized(tree, v, "v")
+    q, v = coordinates(tree, q), velocities(tree, v)
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     left_v = base_velocity.to_left(tree, q, v)
     parts = {j.v.start: np.zeros_like(left_v[..., j.v]) for j in tree.joints}

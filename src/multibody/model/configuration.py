@@ -75,7 +75,7 @@ def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
         InputError: that names the sample and the joint, when q has the wrong shape, is not finite, holds a quaternion
             that is not a unit, or (unless limits=False) is past a limit.
     """
-    q = sized(tree, q, "q")
+    q = coordinates(tree, q)
     bad = ~np.isfinite(q)
     if bad.any():
         *index, k = first(bad)
@@ -92,7 +92,7 @@ def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
     return q
 
 
-def check_units(tree: Tree, q: NDArray[Any]) -> None:
+def check_units(tree: Tree, q: NDArray[Any], what: str = "q") -> None:
     """Refuse quaternions in q that are not units; what is not a number passes, as data."""
     for joint in _own(tree):
         if joint.kind.quaternion is not None:
@@ -101,24 +101,28 @@ def check_units(tree: Tree, q: NDArray[Any]) -> None:
             if off.any():
                 index = first(off)
                 raise InputError(
-                    f"q{at(index)}: the quaternion (w, x, y, z) of joint {joint.name!r} has the length "
+                    f"{what}{at(index)}: the quaternion (w, x, y, z) of joint {joint.name!r} has the length "
                     f"{length[index]:.9g}, expected 1 within {UNIT_WITHIN:g}; robot.normalize(q) mends it"
                 )
 
 
-def sized(tree: Tree, x: ArrayLike, what: str) -> NDArray[Any]:
-    """x as floats of shape (..., nq) for "q", (..., nv) for velocities and what is dual to them."""
+def coordinates(tree: Tree, x: ArrayLike, what: str = "q") -> NDArray[Any]:
+    """x as floats of shape (..., nq)."""
+    return _sized(tree, x, what, tree.nq, "nq coordinates", tree.nv, "nv")
+
+
+def velocities(tree: Tree, x: ArrayLike, what: str = "v") -> NDArray[Any]:
+    """x as floats of shape (..., nv): velocities, or what is dual to them."""
+    return _sized(tree, x, what, tree.nv, "nv velocities, accelerations or forces", tree.nq, "nq")
+
+
+def _sized(tree: Tree, x: ArrayLike, what: str, n: int, kind: str, other: int, other_name: str) -> NDArray[Any]:
     array = floats(x, what)
-    n, other = (tree.nq, tree.nv) if what.startswith("q") else (tree.nv, tree.nq)
     if array.ndim and array.shape[-1] == n:
         return array
-    kind = "nq coordinates" if what.startswith("q") else "nv velocities, accelerations or forces"
     hint = ""
     if array.ndim and array.shape[-1] == other != n:
-        hint = (
-            f"; {other} is its {'nv' if what.startswith('q') else 'nq'}: coordinates and velocities differ in number "
-            "where there are quaternions"
-        )
+        hint = f"; {other} is its {other_name}: coordinates and velocities differ in number where there are quaternions"
     raise InputError(f"{tree.name}: {what} needs the shape (..., {n}), its {kind}, got {array.shape}{hint}")
 
 

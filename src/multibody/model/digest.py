@@ -36,12 +36,20 @@ def is_ours(*parts: Any) -> bool:
     >>> is_ours(Revolute("z")), is_ours(type("Revolute", (Revolute,), {})("z"))
     (True, False)
     """
-    return all(_of_the_library(token) for token in _tokens(parts) if isinstance(token, type))
+    return all(is_our_code(token) for token in _tokens(parts) if isinstance(token, type))
 
 
-def _of_the_library(kind: type) -> bool:
-    home = sys.modules.get(kind.__module__) if kind.__module__.startswith("multibody.") else None
-    return getattr(home, kind.__qualname__, None) is kind
+def is_our_code(x: Any) -> bool:
+    """Whether a class or a function is the one of its name in a module of the library.
+
+    >>> is_our_code(digest), is_our_code(lambda: 1)
+    (True, False)
+    """
+    module, name = getattr(x, "__module__", None) or "", getattr(x, "__qualname__", "")
+    home = sys.modules.get(module) if module.startswith("multibody.") else None
+    for part in name.split("."):
+        home = getattr(home, part, None)
+    return home is x and home is not None
 
 
 def _tokens(x: Any) -> Iterator[bytes | type]:

@@ -1,4 +1,4 @@
-"""What a robot can compute: a table from names to algorithms, their arguments and their options."""
+"""What a robot can compute: a table from names to algorithms, their inputs and their options."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from multibody.algorithms import (
     analytical_jacobian,
     centroidal,
     change_of_velocity,
+    constrained_dynamics,
     coriolis,
     crba,
     energy,
@@ -19,11 +20,14 @@ from multibody.algorithms import (
     regressor,
     rnea,
     rnea_derivatives,
+    rows,
 )
-from multibody.geometry.representations import REPRESENTATIONS
+from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
+from multibody.algorithms.constraints import ConstraintSet
 from multibody.model import actuation, configuration
 from multibody.model.tree import Tree
-from multibody.robot.quantity import Quantity
+from multibody.robot.inputs import Kind
+from multibody.robot.quantity import Quantity, register
 
 
 def _pose(tree: Tree, frame: str, q: Any) -> Any:
@@ -35,76 +39,122 @@ def _poses(tree: Tree, q: Any) -> Any:
     return np.stack([R for R, _ in parts], axis=-3), np.stack([p for _, p in parts], axis=-2)
 
 
-def _relative_jacobian(tree: Tree, frame: str, q: Any, *, reference: str, **options: Any) -> Any:
-    return jacobian.relative_jacobian(tree, frame, reference, q, **options)
+def _relative_jacobian(
+    tree: Tree, frame: str, q: Any, *, reference: str, kind: str = "twist", representation: str = "left"
+) -> Any:
+    return jacobian.relative_jacobian(tree, frame, reference, q, kind=kind, representation=representation)
+
+
+def _null_space_projector(tree: Tree, constraints: ConstraintSet, q: Any) -> Any:
+    return constrained_dynamics.null_space_projector(crba.crba(tree, q), rows.jacobian(tree, constraints, q))
+
+
+def _support_consistent_velocity(
+    tree: Tree, constraints: ConstraintSet, q: Any, task: Any, wanted: Any, *, task_rows: int
+) -> Any:
+    del task_rows  # the shapes have it
+    return constrained_dynamics.support_consistent_velocity(rows.jacobian(tree, constraints, q), task, wanted)
 
 
 REPRESENTATION = ("representation",)
 CHART = ("rotation", "position", "coordinates")
+Q: dict[str, Kind] = {"q": "configuration"}
+QV = Q | {"v": "velocity"}
+QVA = QV | {"a": "acceleration"}
+QV_TAU = QV | {"tau": "force"}
+POINT: dict[str, Kind] = {"point": "point"}
+HOLDING: dict[str, Kind] = {"active": "rows", "baumgarte": (2,)}
 
 QUANTITIES: dict[str, Quantity] = {
-    "pose": Quantity(_pose, ("q",), frame=True),
-    "poses": Quantity(_poses, ("q",), whole=True),
-    "velocity": Quantity(kinematics.velocity, ("q", "v"), frame=True, options=REPRESENTATION),
-    "acceleration": Quantity(
-        kinematics.acceleration, ("q", "v", "a"), frame=True, options=(*REPRESENTATION, "intrinsic")
-    ),
-    "jacobian": Quantity(jacobian.jacobian, ("q",), frame=True, options=REPRESENTATION),
-    "jacobian_dot": Quantity(jacobian.jacobian_dot, ("q", "v"), frame=True, options=REPRESENTATION),
-    "hessian": Quantity(hessian.hessian, ("q",), frame=True, options=REPRESENTATION),
-    "relative_jacobian": Quantity(
-        _relative_jacobian,
-        ("q",),
-        frame=True,
-        options=("reference", "kind", *REPRESENTATION),
-        frame_options={"reference": ()},
-        required=("reference",),
-    ),
-    "jacobian_in": Quantity(
-        jacobian.jacobian_in,
-        ("q",),
-        frame=True,
-        options=("written_in", "base"),
-        frame_options={"written_in": (), "base": REPRESENTATIONS},
-    ),
-    "point_jacobian": Quantity(jacobian.point_jacobian, ("q", "point"), frame=True),
-    "point_velocity": Quantity(kinematics.point_velocity, ("q", "v", "point"), frame=True),
-    "point_acceleration": Quantity(kinematics.point_acceleration, ("q", "v", "a", "point"), frame=True),
+    "pose": Quantity(_pose, Q, frame=True),
+    "poses": Quantity(_poses, Q),
+    "velocity": Quantity(kinematics.velocity, QV, frame=True, options=REPRESENTATION),
+    "acceleration": Quantity(kinematics.acceleration, QVA, frame=True, options=(*REPRESENTATION, "intrinsic")),
+    "jacobian": Quantity(jacobian.jacobian, Q, frame=True, options=REPRESENTATION),
+    "jacobian_dot": Quantity(jacobian.jacobian_dot, QV, frame=True, options=REPRESENTATION),
+    "hessian": Quantity(hessian.hessian, Q, frame=True, options=REPRESENTATION),
+    "relative_jacobian": Quantity(_relative_jacobian, Q, frame=True, options=("reference", "kind", *REPRESENTATION)),
+    "jacobian_in": Quantity(jacobian.jacobian_in, Q, frame=True, options=("written_in", "base")),
+    "point_jacobian": Quantity(jacobian.point_jacobian, Q | POINT, frame=True),
+    "point_velocity": Quantity(kinematics.point_velocity, QV | POINT, frame=True),
+    "point_acceleration": Quantity(kinematics.point_acceleration, QVA | POINT, frame=True),
     "analytical_jacobian": Quantity(
-        analytical_jacobian.analytical_jacobian, ("q",), frame=True, options=CHART, optional=("damping",)
+        analytical_jacobian.analytical_jacobian, Q, frame=True, options=CHART, optional={"damping": (1,)}
     ),
-    "end_effector": Quantity(analytical_jacobian.parameters, ("q",), frame=True, options=CHART),
-    "inverse_dynamics": Quantity(rnea.rnea, ("q", "v", "a"), wrenches=True),
-    "joint_wrenches": Quantity(rnea.joint_wrenches, ("q", "v", "a"), wrenches=True),
-    "forward_dynamics": Quantity(forward_dynamics.forward_dynamics, ("q", "v", "tau"), wrenches=True, solves=True),
-    "mass_matrix": Quantity(crba.crba, ("q",)),
-    "mass_matrix_product": Quantity(crba.mass_matrix_product, ("q", "x")),
-    "bias": Quantity(coriolis.bias, ("q", "v")),
-    "gravity": Quantity(coriolis.gravity, ("q",)),
-    "coriolis": Quantity(coriolis.coriolis, ("q", "v")),
-    "equations_of_motion": Quantity(change_of_velocity.equations_of_motion, ("q", "v"), options=("base",)),
-    "inverse_dynamics_derivatives": Quantity(rnea_derivatives.rnea_derivatives, ("q", "v", "a")),
+    "end_effector": Quantity(analytical_jacobian.parameters, Q, frame=True, options=CHART),
+    "inverse_dynamics": Quantity(rnea.rnea, QVA, wrenches=True),
+    "joint_wrenches": Quantity(rnea.joint_wrenches, QVA, wrenches=True),
+    "forward_dynamics": Quantity(forward_dynamics.forward_dynamics, QV_TAU, wrenches=True, solves=True),
+    "mass_matrix": Quantity(crba.crba, Q),
+    "mass_matrix_product": Quantity(crba.mass_matrix_product, Q | {"x": "velocity"}),
+    "bias": Quantity(coriolis.bias, QV),
+    "gravity": Quantity(coriolis.gravity, Q),
+    "coriolis": Quantity(coriolis.coriolis, QV),
+    "equations_of_motion": Quantity(change_of_velocity.equations_of_motion, QV, options=("base",)),
+    "inverse_dynamics_derivatives": Quantity(rnea_derivatives.rnea_derivatives, QVA),
     "forward_dynamics_derivatives": Quantity(
-        forward_dynamics_derivatives.forward_dynamics_derivatives, ("q", "v", "tau"), solves=True
+        forward_dynamics_derivatives.forward_dynamics_derivatives, QV_TAU, solves=True
     ),
-    "center_of_mass": Quantity(centroidal.center_of_mass, ("q",)),
-    "com_jacobian": Quantity(centroidal.com_jacobian, ("q",)),
-    "com_velocity": Quantity(centroidal.com_velocity, ("q", "v")),
-    "momentum": Quantity(centroidal.momentum, ("q", "v")),
-    "centroidal_momentum": Quantity(centroidal.centroidal_momentum, ("q", "v")),
-    "centroidal_momentum_rate": Quantity(centroidal.centroidal_momentum_rate, ("q", "v", "a")),
-    "centroidal_momentum_matrix": Quantity(centroidal.centroidal_momentum_matrix, ("q",)),
-    "centroidal_momentum_matrix_dot": Quantity(centroidal.centroidal_momentum_matrix_dot, ("q", "v")),
-    "centroidal_inertia": Quantity(centroidal.centroidal_inertia, ("q",)),
-    "kinetic_energy": Quantity(energy.kinetic_energy, ("q", "v")),
-    "potential_energy": Quantity(energy.potential_energy, ("q",)),
-    "power": Quantity(energy.power, ("q", "v", "a")),
-    "regressor": Quantity(regressor.regressor, ("q", "v", "a")),
-    "passive": Quantity(actuation.passive, ("q", "v"), whole=True),
-    "integrate": Quantity(configuration.integrate, ("q", "dv")),
-    "difference": Quantity(configuration.difference, ("q0", "q1")),
-    "normalize": Quantity(configuration.normalize, ("q",), any_length=True),
-    "rate_matrix": Quantity(configuration.rate_matrix, ("q",)),
-    "rate_inverse": Quantity(configuration.rate_inverse, ("q",)),
+    "center_of_mass": Quantity(centroidal.center_of_mass, Q),
+    "com_jacobian": Quantity(centroidal.com_jacobian, Q),
+    "com_velocity": Quantity(centroidal.com_velocity, QV),
+    "momentum": Quantity(centroidal.momentum, QV),
+    "centroidal_momentum": Quantity(centroidal.centroidal_momentum, QV),
+    "centroidal_momentum_rate": Quantity(centroidal.centroidal_momentum_rate, QVA),
+    "centroidal_momentum_matrix": Quantity(centroidal.centroidal_momentum_matrix, Q),
+    "centroidal_momentum_matrix_dot": Quantity(centroidal.centroidal_momentum_matrix_dot, QV),
+    "centroidal_inertia": Quantity(centroidal.centroidal_inertia, Q),
+    "kinetic_energy": Quantity(energy.kinetic_energy, QV),
+    "potential_energy": Quantity(energy.potential_energy, Q),
+    "power": Quantity(energy.power, QVA),
+    "regressor": Quantity(regressor.regressor, QVA),
+    "passive": Quantity(actuation.passive, QV),
+    "integrate": Quantity(configuration.integrate, Q | {"dv": "velocity"}),
+    "difference": Quantity(configuration.difference, {"q0": "configuration", "q1": "configuration"}),
+    "normalize": Quantity(configuration.normalize, Q, any_length=True),
+    "rate_matrix": Quantity(configuration.rate_matrix, Q),
+    "rate_inverse": Quantity(configuration.rate_inverse, Q),
 }
-"""What a robot computes by itself; `constrained` has what constraints do to it."""
+"""What a robot computes by itself."""
+
+CONSTRAINED: dict[str, Quantity] = {
+    "constraint_error": Quantity(rows.error, Q, constraints=True),
+    "constraint_jacobian": Quantity(rows.jacobian, Q, constraints=True),
+    "constraint_bias": Quantity(rows.bias, QV, constraints=True),
+    "constrained_dynamics": Quantity(
+        constrained_dynamics.constrained_dynamics,
+        QV_TAU,
+        constraints=True,
+        options=("method",),
+        wrenches=True,
+        optional=HOLDING,
+        solves=True,
+    ),
+    "constrained_dynamics_derivatives": Quantity(
+        constrained_dynamics_derivatives,
+        QV_TAU,
+        constraints=True,
+        options=("method",),
+        wrenches=True,
+        optional=HOLDING,
+        solves=True,
+    ),
+    "impact": Quantity(
+        constrained_dynamics.impact,
+        QV,
+        constraints=True,
+        optional={"active": "rows", "restitution": (1,)},
+        solves=True,
+    ),
+    "null_space_projector": Quantity(_null_space_projector, Q, constraints=True, solves=True),
+    "support_consistent_velocity": Quantity(
+        _support_consistent_velocity,
+        Q | {"task": "task-jacobian", "wanted": "task"},
+        constraints=True,
+        options=("task_rows",),
+    ),
+}
+"""What constraints do to it: the function takes them after the tree."""
+
+register(QUANTITIES)
+register(CONSTRAINED)

@@ -1,40 +1,79 @@
-"""Quantity: an entry of the tables of what a robot can compute, and what the values of its options are."""
+"""Quantities: what a robot can compute, in a table that other rooms add to."""
 
+import inspect
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import truth
+from multibody.model.digest import is_our_code
+from multibody.model.tree import unknown
+from multibody.robot.inputs import Kind
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """An algorithm: function(model, *options before, *inputs, **options), the inputs named as in the face."""
+    """An algorithm: function(tree, *inputs, **options); a frame, where it has one, comes before the inputs.
+
+    >>> from multibody.algorithms.energy import kinetic_energy
+    >>> Quantity(kinetic_energy, {"q": "configuration", "v": "velocity"}).is_ours
+    True
+    """
 
     function: Callable[..., Any]
-    inputs: tuple[str, ...]
+    inputs: Mapping[str, Kind]
+    """The names and kinds of its inputs.
+
+    With constraints there are three more kinds: "rows", a number for each of their rows, and for the option `task_rows`
+    "task", as many numbers, and "task-jacobian", a matrix of as many rows.
+    """
     frame: bool = False
-    """Whether the first argument is the name of a frame."""
+    """Whether its first argument after the tree is the name of a frame."""
     constraints: bool = False
-    """Whether the function takes a set of constraints in place of the model."""
+    """Whether its first argument after the tree is a set of constraints."""
     options: tuple[str, ...] = ()
     """Names of further keyword options."""
     wrenches: bool = False
     """Whether external wrenches are taken."""
-    optional: tuple[str, ...] = ()
-    """Names of inputs that may be left out, and are keywords of the function."""
+    optional: Mapping[str, Kind] = field(default_factory=dict)
+    """Inputs that may be left out, and are keywords of the function."""
     solves: bool = False
     """Whether it divides by the mass matrix."""
     any_length: bool = False
     """Whether quaternions need not be units."""
-    frame_options: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those of the options that name frames, each with the words that it may be instead."""
-    required: tuple[str, ...] = ()
-    """Those of the options that must be given."""
-    whole: bool = False
-    """Whether it depends on more of the model than its dynamics: on all frames, or on passive forces."""
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """What options are when they are not given; those that must be given are absent."""
+        parameters = inspect.signature(self.function).parameters
+        values = {name: parameters[name].default for name in self.options}
+        return {name: value for name, value in values.items() if value is not inspect.Parameter.empty}
+
+    @cached_property
+    def is_ours(self) -> bool:
+        """Whether the name in the table tells the code: that of a user can change."""
+        return is_our_code(self.function)
+
+
+TABLE: dict[str, Quantity] = {}
+"""Every name that `robot.kernel`, `robot.evaluate` and `robot.derivatives` take."""
+
+
+def register(quantities: Mapping[str, Quantity]) -> None:
+    """Add quantities to the table: from then on all robots compute them, and start warm with the library's own."""
+    for name, quantity in quantities.items():
+        if TABLE.setdefault(name, quantity) is not quantity:
+            raise InputError(f"a quantity is named {name!r} already")
+
+
+def quantity_of(name: Any, owner: str) -> Quantity:
+    """The quantity of a name."""
+    if not isinstance(name, str) or name not in TABLE:
+        raise InputError(unknown("quantity", name, tuple(TABLE), owner))
+    return TABLE[name]
 
 
 def places(value: Any, what: str) -> tuple[int, ...]:
@@ -45,6 +84,17 @@ def places(value: Any, what: str) -> tuple[int, ...]:
         raise InputError(f"{what}: expected a list of whole numbers such as [0, 1, 2], got {value!r}") from None
 
 
+def count(value: Any, what: str) -> int:
+    """A whole number of things, one at least."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise InputError(f"{what}: expected a whole number from 1 on, got {value!r}")
+    return number
+
+
 def word(value: Any, what: str) -> str:
     """A name."""
     if not isinstance(value, str):
@@ -52,5 +102,5 @@ def word(value: Any, what: str) -> str:
     return value
 
 
-VALUES: dict[str, Callable[[Any, str], Any]] = {"intrinsic": truth, "coordinates": places}
+OPTION_VALUES: dict[str, Callable[[Any, str], Any]] = {"intrinsic": truth, "coordinates": places, "task_rows": count}
 """What makes the value of an option out of what is given, by its name, where that is not a `word`."""

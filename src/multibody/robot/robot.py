@@ -1,35 +1,79 @@
-"""Robot: the face that users hold, over models, algorithms and kernels."""
+"""Robot: the face that users hold, over models, algorithms and kernels. This file is the list of its methods."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypedDict, Unpack, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.compiler.config import config
+from multibody.algorithms import analytical_jacobian, jacobian, manipulability
+from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms.constrained_dynamics import Constrained, Impact
+from multibody.algorithms.constrained_dynamics_derivatives import ConstrainedDerivatives
+from multibody.algorithms.constraints import Constraint, ConstraintSet
+from multibody.compiler.config import config, is_eager
+from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
-from multibody.geometry._arrays import batch_shape, is_traced, numbers, truth
-from multibody.model import actuation, configuration, parameters, show
+from multibody.geometry import Pose, SpatialInertia, Wrench
+from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
+from multibody.geometry._value import owned
+from multibody.geometry.pose import pose_of
+from multibody.model import actuation, configuration, cutting, rebuilding, scaling, show, surgery
+from multibody.model import parameters as checks
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.model.tree import Body, Tree
 from multibody.robot import kernels
-from multibody.robot._compiled import Compiled
-from multibody.robot._contacts import Contacts
-from multibody.robot._dynamics import Dynamics
-from multibody.robot._kinematics import Kinematics
-from multibody.robot._surgery import Surgery
+from multibody.robot.function import RobotFunction
+from multibody.robot.inputs import Kind, arrays_of
+from multibody.robot.quantity import quantity_of
+from multibody.robot.request import Evaluation, Request, constraints_on, parameter_names, wrench_name
+from multibody.tracing.trace import open_graph
+
+Wrenches = Mapping[str, ArrayLike | Wrench]
+Parameters = Mapping[str, ArrayLike]
+Constraints = ConstraintSet | Iterable[Constraint]
+Call = Callable[..., Any]
 
 
-class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
+class Options(TypedDict, total=False):
+    """What all methods that compute take besides their arguments; see `Robot`."""
+
+    out: Any
+    threads: int | None
+    parameters: Parameters | None
+
+
+NEARLY_SINGULAR = 1e6
+"""Entries of an analytical Jacobian from which it is looked at more closely; those that are no numbers are, too."""
+
+
+@final
+class Robot:
     """A robot: its model, and everything that can be computed about it.
 
     Functions of q (..., nq), v, a, tau (..., nv) take single states and batches of any leading shape, which broadcast,
-    lists too, `out=`, arrays for the results, and `threads=`, those over which a batch is split; they are compiled when
-    first used. `with mb.eager():` runs the plain NumPy instead. What they return has the precision of the robot,
-    float64 unless `astype` says otherwise. Robots are frozen: surgery returns new ones. They compare, hash, copy and
+    lists too; they are compiled when first used, and their results have the precision of the robot, float64 unless
+    `astype` says otherwise. `with mb.eager():` runs the plain NumPy instead; within a function that is traced, as by
+    `mb.compile`, they become a part of it. Robots are frozen: surgery returns new ones. They compare, hash, copy and
     pickle by their models, and can be shared between threads.
+
+    What many methods take:
+        frame: a name out of `robot.frames`.
+        wrenches: {frame: (..., 6)}, a force and a torque at the frame's origin, along the axes of the world, on the
+            robot; also as an `mb.Wrench`.
+        passive: True adds damping, dry friction and springs of the joints.
+        constraints: as `robot.constraints` makes them, or a list. Forces of constraints are on the robot:
+            M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
+        active: ones, and zeros for what does not hold now, (..., constraints) or (..., rows).
+        parameters: numbers to compute with instead of the model's, each with a batch of its own, as {"masses":
+            (..., bodies)} or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
+        out: arrays for the results.
+        threads: those over which a batch is split.
 
     >>> import multibody as mb
     >>> robot = mb.load("planar-arm")
@@ -39,14 +83,46 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
     (3, 3)
     """
 
+    __slots__ = (
+        "__weakref__",
+        "_calls",
+        "_direct",
+        "_dtype",
+        "_evaluations",
+        "_jacobians",
+        "_kernels",
+        "_model",
+        "_poses",
+    )
+
     def __init__(self, model: Model | Builder, *, dtype: str | None = None) -> None:
         if isinstance(model, Builder):
             model = model.model()
         if not isinstance(model, Model):
             raise InputError(f"Robot: expected a Model or a Builder, got {type(model).__name__}; mb.load reads files")
-        self.model = model
-        self.dtype = _precision(config.dtype if dtype is None else dtype)
-        self._keep_kernels()
+        self._model = model
+        self._dtype = _precision(config.dtype if dtype is None else dtype)
+        self._kernels: dict[Request, Kernel] = {}
+        self._evaluations: dict[Any, Request] = {}
+        self._calls = _Calls(self._call_of)
+        self._direct = _Calls(lambda name: self._calls[_key(name)])
+        self._poses = _Calls(lambda frame: self._calls[_key("pose", frame=frame)])
+        self._jacobians = _Calls(lambda frame: self._calls[_key("jacobian", frame=frame)])
+
+    @property
+    def model(self) -> Model:
+        """The file's data, frozen."""
+        return self._model
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision in which the robot computes."""
+        return self._dtype
+
+    @property
+    def tree(self) -> Tree:
+        """What algorithms walk; `tree.with_values` varies its numbers, in functions that are traced, too."""
+        return self._model.tree
 
     # ---- what it is --------------------------------------------------------------------------------------------------
 
@@ -54,11 +130,6 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
     def name(self) -> str:
         """The name in the file."""
         return self.model.name
-
-    @property
-    def tree(self) -> Tree:
-        """What algorithms walk; `tree.with_values` varies its numbers."""
-        return self.model.tree
 
     @property
     def nq(self) -> int:
@@ -87,8 +158,8 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
 
     @property
     def mass(self) -> float:
-        """Of the moving bodies, in kg."""
-        return self.model.tree.mass
+        """The mass of the moving bodies, in kg."""
+        return self.tree.mass
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -104,7 +175,7 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
 
     def neutral(self) -> NDArray[Any]:
         """(nq,): all joints at zero, quaternions at the identity."""
-        return configuration.neutral(self.model.tree).astype(self.dtype)
+        return configuration.neutral(self.tree).astype(self.dtype)
 
     def home(self) -> NDArray[Any]:
         """(nq,): the configuration that the model starts from; the neutral one when it names none."""
@@ -112,19 +183,19 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
 
     def random(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> NDArray[Any]:
         """(..., nq): uniform within the limits; joints without limits within a turn or a metre to either side."""
-        return configuration.random(self.model.tree, rng, batch).astype(self.dtype)
+        return configuration.random(self.tree, rng, batch).astype(self.dtype)
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
         """q as an array, when it is a configuration of the robot; an InputError that says what is wrong otherwise."""
-        return configuration.check(self.model.tree, q, limits=truth(limits, "limits"))
+        return configuration.check(self.tree, q, limits=truth(limits, "limits"))
 
     def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """q with quaternions of length one."""
-        found = self._run("normalize", (q,), threads=threads)
-        if not is_traced(found) and np.isnan(found).any():  # the plain source tells where there are zeros, and raises
+        units = self._run("normalize", (q,), None, threads)
+        if not is_traced(units) and np.isnan(units).any():  # the plain source tells where there are zeros, and raises
             with np.errstate(all="ignore"):
-                configuration.normalize(self.model.tree, configuration.sized(self.model.tree, q, "q"))
-        return kernels.handed(found, out, self.dtype)  # last, since `out` may be q
+                configuration.normalize(self.tree, configuration.coordinates(self.tree, q))
+        return kernels.handed(units, out, self.dtype)  # last, since `out` may be q
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
         """The configuration after moving at the velocity dv for one unit of time.  [MDN 77-79]"""
@@ -152,7 +223,7 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
         """
         if isinstance(base, str) and base == "quaternion":
             return self._run("rate_matrix", (q,), out, threads)
-        return kernels.handed(configuration.rate_matrix(self.model.tree, self._q(q), base), out, self.dtype)
+        return kernels.handed(configuration.rate_matrix(self.tree, self._q(q), base), out, self.dtype)
 
     def rate_inverse(
         self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
@@ -160,7 +231,7 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
         """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
         if isinstance(base, str) and base == "quaternion":
             return self._run("rate_inverse", (q,), out, threads)
-        return kernels.handed(configuration.rate_inverse(self.model.tree, self._q(q), base), out, self.dtype)
+        return kernels.handed(configuration.rate_inverse(self.tree, self._q(q), base), out, self.dtype)
 
     def parameters(self) -> NDArray[Any]:
         """(bodies, 10): m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each moving body about its frame's origin."""
@@ -189,6 +260,7 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
         positions: ArrayLike | None = None,
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
+        masses: ArrayLike | None = None,
     ) -> None:
         """Refuse numbers that no robot can have: kernels with `parameters` take inertias as they are, for speed.
 
@@ -199,6 +271,7 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
             positions: (..., bodies, 3): finite.
             frame_placements: (..., frames, 7): finite, the quaternions units.
             gravity: (..., 3): finite.
+            masses: (..., bodies): positive.
 
         Raises:
             InputError: that names the first sample, and the body, joint or frame.
@@ -212,23 +285,831 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
         ...
         multibody.errors.InputError: inertias (sample 4): the body 'link3' cannot have [-5.0, ...
         """
-        parameters.check_values(
+        checks.check_values(
             self.tree,
             inertias=inertias,
             placements=placements,
             positions=positions,
             frame_placements=frame_placements,
             gravity=gravity,
+            masses=masses,
         )
+
+    # ---- kinematics of frames ----------------------------------------------------------------------------------------
+
+    # In `pose` and `jacobian` no * stands before `out`: Python looks up the default of each argument behind one, and a
+    # call is short enough to feel it.
+
+    def pose(
+        self,
+        frame: str,
+        q: ArrayLike,
+        out: Any = None,
+        threads: int | None = None,
+        parameters: Parameters | None = None,
+    ) -> Pose:
+        """W_H_F: the pose of a frame in the world.  [RD 2.138]
+
+        `out` is a tuple of two arrays, (..., 3, 3) for the rotation matrix and (..., 3) for the position, which get a
+        copy of the numbers: the pose that is returned keeps its own.
+        """
+        if out is None and threads is None and parameters is None:
+            try:
+                matrix, position = self._poses[frame](q)
+                return pose_of(matrix, position)
+            except (InputError, TypeError) as error:
+                raise self._explained(error, _key("pose", frame=frame), (q,)) from None
+        return _pose_of(self._run("pose", (q,), out, threads, parameters, frame=frame))
+
+    def poses(self, q: ArrayLike, **options: Unpack[Options]) -> dict[str, Pose]:
+        """The poses of all frames, by name.
+
+        `out` is a tuple of two arrays, (..., frames, 3, 3) for the rotation matrices and (..., frames, 3) for the
+        positions, which get a copy of the numbers.
+        """
+        return _poses_of(self.frames, self._run("poses", (q,), **options))
+
+    def velocity(
+        self,
+        frame: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        representation: str = "mixed",
+        **options: Unpack[Options],
+    ) -> NDArray[Any]:
+        """(..., 6): the twist of a frame, "left", "right" or "mixed".  [MDN 20, 25, 35]"""
+        return self._run("velocity", (q, v), **options, frame=frame, choices=(representation,))
+
+    def acceleration(
+        self,
+        frame: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        representation: str = "mixed",
+        *,
+        intrinsic: bool = False,
+        **options: Unpack[Options],
+    ) -> NDArray[Any]:
+        """(..., 6): the time derivative of `velocity` [MDN 44]; intrinsic=True for the acceleration itself [MDN 47]."""
+        return self._run("acceleration", (q, v, a), **options, frame=frame, choices=(representation, intrinsic))
+
+    def jacobian(
+        self,
+        frame: str,
+        q: ArrayLike,
+        representation: str = "mixed",
+        out: Any = None,
+        threads: int | None = None,
+        parameters: Parameters | None = None,
+    ) -> NDArray[Any]:
+        """(..., 6, nv): `velocity` is J v.  [MDN 74-76; RD 2.165-2.166, 2.268]"""
+        if threads is None and parameters is None and representation == "mixed":
+            try:
+                return self._jacobians[frame](q) if out is None else self._jacobians[frame](q, out=out)
+            except (InputError, TypeError) as error:
+                raise self._explained(error, _key("jacobian", frame=frame), (q,)) from None
+        return self._run("jacobian", (q,), out, threads, parameters, frame=frame, choices=(representation,))
+
+    def jacobian_dot(
+        self,
+        frame: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        representation: str = "mixed",
+        **options: Unpack[Options],
+    ) -> NDArray[Any]:
+        """(..., 6, nv): the time derivative of `jacobian`.  [RD 3.10; Kindr 18]"""
+        return self._run("jacobian_dot", (q, v), **options, frame=frame, choices=(representation,))
+
+    def hessian(
+        self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
+    ) -> NDArray[Any]:
+        """(..., nv, 6, nv): [k] is the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]"""
+        return self._run("hessian", (q,), **options, frame=frame, choices=(representation,))
+
+    def analytical_jacobian(
+        self,
+        frame: str,
+        q: ArrayLike,
+        rotation: str = "euler-zyx",
+        position: str = "cartesian",
+        *,
+        coordinates: Sequence[int] | None = None,
+        damping: ArrayLike | None = None,
+        out: Any = None,
+        threads: int | None = None,
+        parameters: Parameters | None = None,
+    ) -> NDArray[Any]:
+        """(..., m, nv): the rates of the parameters of a pose are J_A v.  [RD 2.145-2.148, 2.189-2.192]
+
+        Where these are not defined, as in gimbal lock, there is a SingularityError, unless `damping` (...), positive,
+        asks for a damped inverse. `coordinates` are those of the parameters to take, as in `end_effector`.
+        """
+        chart = rotation, position, _hashable(coordinates)
+        if damping is not None:
+            optional = {"damping": _positive(damping, "damping")[..., None]}
+            return self._run(
+                "analytical_jacobian", (q,), out, threads, parameters, frame=frame, choices=chart, optional=optional
+            )
+        J = self._run("analytical_jacobian", (q,), out, threads, parameters, frame=frame, choices=chart)
+        if not is_traced(J) and not (np.abs(J) < NEARLY_SINGULAR).all():  # the plain source tells where, and raises
+            with np.errstate(all="ignore"):
+                analytical_jacobian.analytical_jacobian(self.tree, frame, self._q(q), rotation, position)
+        return J
+
+    def end_effector(
+        self,
+        frame: str,
+        q: ArrayLike,
+        rotation: str = "euler-zyx",
+        position: str = "cartesian",
+        *,
+        coordinates: Sequence[int] | None = None,
+        **options: Unpack[Options],
+    ) -> NDArray[Any]:
+        """χ, (..., m): the pose of a frame as parameters of position and rotation.  [RD 2.133-2.134]
+
+        `coordinates` are the places, from 0 on, of those parameters that the robot can move independently: χ_o, the
+        operational-space coordinates [RD 2.135-2.136]. By default all are given.
+        """
+        chart = rotation, position, _hashable(coordinates)
+        return self._run("end_effector", (q,), **options, frame=frame, choices=chart)
+
+    def relative_jacobian(
+        self,
+        frame: str,
+        reference: str,
+        q: ArrayLike,
+        *,
+        kind: str = "twist",
+        representation: str = "left",
+        **options: Unpack[Options],
+    ) -> NDArray[Any]:
+        """(..., 6, nv): of a frame relative to another, as a "twist" [MDN 32-33] or a "difference" [RD 2.153-2.154]."""
+        return self._run("relative_jacobian", (q,), **options, frame=frame, choices=(reference, kind, representation))
+
+    def jacobian_in(
+        self,
+        frame: str,
+        q: ArrayLike,
+        *,
+        written_in: str | Pose | None = None,
+        base: str | Pose | None = None,
+        out: Any = None,
+        threads: int | None = None,
+        parameters: Parameters | None = None,
+    ) -> NDArray[Any]:
+        """D_J_WF/C, (..., 6, nv): in any frame D, for a base velocity that is written in any C.  [MDN 74-76, 81]
+
+        Args:
+            frame: F.
+            q: (..., nq).
+            written_in: D, the name of a frame or a pose W_H_D; by default F itself.
+            base: how the base's velocity is written: "left", "right", "mixed", "kindr", or C, the name of another frame
+                or a pose W_H_C, for C_v_WB; by default as `robot.model.velocity` says.
+            out: an array for the result.
+            threads: over which a batch is split.
+            parameters: as everywhere.
+
+        Names make a kernel; with poses it is plain NumPy, in one thread.
+        """
+        if isinstance(written_in, str | None) and isinstance(base, str | None):
+            return self._run("jacobian_in", (q,), out, threads, parameters, frame=frame, choices=(written_in, base))
+        tree = self.tree if parameters is None else self.tree.with_values(**parameters)  # type: ignore[arg-type]
+        J = jacobian.jacobian_in(tree, frame, self._q(q), written_in=written_in, base=base)
+        return kernels.handed(J, out, self.dtype)
+
+    def moving_contact_velocity(
+        self,
+        frame: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        placement: Pose,
+        twist: ArrayLike,
+        *,
+        out: Any = None,
+        threads: int | None = None,
+        parameters: Parameters | None = None,
+    ) -> NDArray[Any]:
+        """C_v_WC, (..., 6): the twist of a contact frame C that moves on its link, C_X_F F_v_WF + C_v_FC.  [MDN 81-82]
+
+        Args:
+            frame: F, on the link.
+            q: (..., nq).
+            v: (..., nv).
+            placement: F_H_C, where the contact frame is on the link.
+            twist: C_v_FC, (..., 6), of C relative to F, left-trivialised.
+            out: an array for the result.
+            threads: over which a batch is split.
+            parameters: as everywhere.
+        """
+        if not isinstance(placement, Pose):
+            raise InputError(f"placement: expected a Pose, got {type(placement).__name__}")
+        own = floats(twist, "twist", 6)
+        F_v = self.velocity(frame, q, v, "left", threads=threads, parameters=parameters)
+        batch_shape("state, placement, twist", (F_v, 1), (placement.position, 1), (own, 1))
+        return kernels.handed(matvec(placement.inverse().adjoint, F_v) + own, out, self.dtype)
+
+    def point_jacobian(self, frame: str, q: ArrayLike, point: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., 3, nv): the velocity, in the world, of a point (..., 3) fixed in a frame is J v.  [RD 2.163]"""
+        return self._run("point_jacobian", (q, point), **options, frame=frame)
+
+    def point_velocity(
+        self, frame: str, q: ArrayLike, v: ArrayLike, point: ArrayLike, **options: Unpack[Options]
+    ) -> NDArray[Any]:
+        """(..., 3): the velocity, in the world, of a point (..., 3) fixed in a frame.  [RD 2.121]"""
+        return self._run("point_velocity", (q, v, point), **options, frame=frame)
+
+    def point_acceleration(
+        self,
+        frame: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        point: ArrayLike,
+        **options: Unpack[Options],
+    ) -> NDArray[Any]:
+        """(..., 3): the acceleration, in the world, of a point (..., 3) fixed in a frame.  [RD 2.122]"""
+        return self._run("point_acceleration", (q, v, a, point), **options, frame=frame)
+
+    def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
+        """(..., min(k, nv)): of those k rows of the mixed Jacobian that a task uses, largest first.  [RD §2.9.1]"""
+        return manipulability.singular_values_of(self.jacobian(frame, q), coordinates)
+
+    def manipulability(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
+        """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
+
+        That is sqrt(det(J J^T)) where the robot has at least as many velocities as the task has coordinates, and
+        sqrt(det(J^T J)) where it has fewer.
+        """
+        return np.prod(self.singular_values(frame, q, coordinates), axis=-1)
+
+    def rank(
+        self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6), tolerance: float | None = None
+    ) -> NDArray[Any]:
+        """(...): in how many of a task's coordinates a frame can move at q; singular where it is less than elsewhere.
+
+        It counts singular values above tolerance times the largest; by default 1e-9, for float32 1e-5.  [RD §2.9.1]
+        """
+        return manipulability.rank_of(self.jacobian(frame, q), coordinates, tolerance)
+
+    # ---- dynamics ----------------------------------------------------------------------------------------------------
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        passive: bool = False,
+        out: Any = None,
+        threads: int | None = None,
+        parameters: Parameters | None = None,
+    ) -> NDArray[Any]:
+        """(..., nv): the τ that solves M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]"""
+        if wrenches is None and threads is None and passive is False and parameters is None:
+            try:
+                return self._direct["inverse_dynamics"](q, v, a, out=out)
+            except InputError as error:
+                raise self._explained(error, _key("inverse_dynamics"), (q, v, a)) from None
+        # first, since `out` may be q or v
+        in_joints = self.passive(q, v, threads=threads) if truth(passive, "passive") else None
+        tau = self._run("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
+        return tau if in_joints is None else np.subtract(tau, in_joints, out=out)
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        passive: bool = False,
+        out: Any = None,
+        threads: int | None = None,
+        parameters: Parameters | None = None,
+    ) -> NDArray[Any]:
+        """(..., nv): the a that solves M a + h = τ + Σ J^T f.  [RD 3.55]"""
+        if wrenches is None and threads is None and passive is False and parameters is None:
+            try:
+                return self._direct["forward_dynamics"](q, v, tau, out=out)
+            except InputError as error:
+                raise self._explained(error, _key("forward_dynamics"), (q, v, tau)) from None
+        if truth(passive, "passive"):
+            tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=threads)
+        return self._run("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
+
+    def mass_matrix(
+        self, q: ArrayLike, *, out: Any = None, threads: int | None = None, parameters: Parameters | None = None
+    ) -> NDArray[Any]:
+        """M(q), (..., nv, nv) (CRBA); the drives' armature is on its diagonal.  [RD 3.43]"""
+        if threads is None and parameters is None:
+            try:
+                return self._direct["mass_matrix"](q, out=out)
+            except InputError as error:
+                raise self._explained(error, _key("mass_matrix"), (q,)) from None
+        return self._run("mass_matrix", (q,), out, threads, parameters)
+
+    def mass_matrix_product(self, q: ArrayLike, x: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """M(q) x, (..., nv), for x (..., nv), without the matrix."""
+        return self._run("mass_matrix_product", (q, x), **options)
+
+    def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]"""
+        return self._run("bias", (q, v), **options)
+
+    def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45]"""
+        return self._run("gravity", (q,), **options)
+
+    def coriolis(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]"""
+        return self._run("coriolis", (q, v), **options)
+
+    def passive(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot."""
+        return self._run("passive", (q, v), **options)
+
+    def equations_of_motion(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        base: str | None = None,
+        **options: Unpack[Options],
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """M and h, (..., nv, nv) and (..., nv), together, for a base velocity in any representation.  [MDN 75-76, 80]
+
+        `base` is "left", "right", "mixed" or "kindr", and v is in that one, too; by default the robot's own.
+        """
+        return self._run("equations_of_motion", (q, v), **options, choices=(base,))
+
+    def inverse_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """dτ/dq, dτ/dv, dτ/da, each (..., nv, nv); by q along the robot's velocities, in the tangent space."""
+        return self._run("inverse_dynamics_derivatives", (q, v, a), **options)
+
+    def forward_dynamics_derivatives(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Options]
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """da/dq, da/dv, da/dτ, each (..., nv, nv); da/dτ is M^-1."""
+        return self._run("forward_dynamics_derivatives", (q, v, tau), **options)
+
+    def joint_wrenches(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        **options: Unpack[Options],
+    ) -> NDArray[Any]:
+        """(..., bodies, 6): the wrench through each joint, parent on child, in the child's frame.  [QT 72-73]"""
+        return self._run("joint_wrenches", (q, v, a), **options, wrenches=wrenches)
+
+    def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., 3): of the moving bodies, in the world."""
+        return self._run("center_of_mass", (q,), **options)
+
+    def com_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., 3, nv): the velocity of the centre of mass in the world is J v."""
+        return self._run("com_jacobian", (q,), **options)
+
+    def com_velocity(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., 3): the velocity of the centre of mass in the world."""
+        return self._run("com_velocity", (q, v), **options)
+
+    def momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., 6): linear momentum, and angular momentum about the world's origin."""
+        return self._run("momentum", (q, v), **options)
+
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., 6): linear momentum, and angular momentum about the centre of mass, along the world's axes."""
+        return self._run("centroidal_momentum", (q, v), **options)
+
+    def centroidal_momentum_rate(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
+    ) -> NDArray[Any]:
+        """(..., 6): the time derivative of `centroidal_momentum`."""
+        return self._run("centroidal_momentum_rate", (q, v, a), **options)
+
+    def centroidal_momentum_matrix(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """A_G, (..., 6, nv): `centroidal_momentum` is A_G v."""
+        return self._run("centroidal_momentum_matrix", (q,), **options)
+
+    def centroidal_momentum_matrix_dot(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., 6, nv): the time derivative of `centroidal_momentum_matrix`."""
+        return self._run("centroidal_momentum_matrix_dot", (q, v), **options)
+
+    def centroidal_inertia(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(..., 6, 6): the inertia of the robot as one rigid body about its centre of mass, along the world's axes."""
+        return self._run("centroidal_inertia", (q,), **options)
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(...): in J.  [RD 3.28, 3.31]"""
+        return self._run("kinetic_energy", (q, v), **options)
+
+    def potential_energy(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]"""
+        return self._run("potential_energy", (q,), **options)
+
+    def power(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """(...): v·τ in W, the rate of the total energy.  [RD 3.54]"""
+        return self._run("power", (q, v, a), **options)
+
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """Y, (..., nv, 10 bodies): inverse dynamics is Y times `parameters()`, row after row, and armature times a."""
+        return self._run("regressor", (q, v, a), **options)
+
+    # ---- constraints and contacts ------------------------------------------------------------------------------------
+
+    def constraints(self, constraints: Constraints) -> ConstraintSet:
+        """Several constraints as one, checked: its rows, their names, ranks, error(q), jacobian(q), bias(q, v).
+
+        >>> import multibody as mb
+        >>> robot = mb.load("quadruped")
+        >>> feet = robot.constraints([mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rh")])
+        >>> feet.rows, feet.ranks(robot.home()).base
+        (6, 5)
+        """
+        return constraints_on(self.model, constraints)
+
+    def constrained_dynamics(
+        self,
+        constraints: Constraints,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        method: str = "least-norm",
+        active: ArrayLike | None = None,
+        baumgarte: ArrayLike | None = None,
+        passive: bool = False,
+        **options: Unpack[Options],
+    ) -> Constrained:
+        """(acceleration, force): what the robot does and what the constraints push with.  [RD 3.57-3.62]
+
+        The force is on the robot: RD's F_c [3.57] has the opposite sign.
+
+        Args:
+            constraints: that hold.
+            q: (..., nq).
+            v: (..., nv).
+            tau: (..., nv).
+            wrenches: further ones, {frame: (..., 6)}.
+            method: "least-norm" for any rows; "exact" for fewer operations where no row is redundant.
+            active: which constraints or rows hold, sample by sample.
+            baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s, to pull back what has drifted apart.
+            passive: whether the joints' damping, dry friction and springs act, too.
+            **options: `out`, `threads`, `parameters`, as everywhere.
+
+        >>> import multibody as mb
+        >>> import numpy as np
+        >>> robot = mb.load("quadruped")
+        >>> feet = robot.constraints([mb.constraints.PointContact(f, f) for f in robot.frames if f.startswith("foot")])
+        >>> a, f = robot.constrained_dynamics(feet, robot.home(), np.zeros(18), np.zeros(18))
+        >>> a.shape, f.shape
+        ((18,), (12,))
+        """
+        if passive is not False and truth(passive, "passive"):
+            tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=options.get("threads"))
+        held = constraints_on(self.model, constraints)
+        optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
+        name, state = "constrained_dynamics", (q, v, tau)
+        under = {"wrenches": wrenches, "constraints": held, "optional": optional, "choices": (method,)}
+        return Constrained(*self._run(name, state, **options, **under))
+
+    def constrained_dynamics_derivatives(
+        self,
+        constraints: Constraints,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        *,
+        method: str = "least-norm",
+        active: ArrayLike | None = None,
+        baumgarte: ArrayLike | None = None,
+        **options: Unpack[Options],
+    ) -> ConstrainedDerivatives:
+        """Of the acceleration by q, v and τ, (..., nv, nv), then of the forces, (..., rows, nv), in the tangent space.
+
+        Arguments, and the sign of the forces, are as in `constrained_dynamics`; external wrenches are held.
+        """
+        held = constraints_on(self.model, constraints)
+        optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
+        name, state = "constrained_dynamics_derivatives", (q, v, tau)
+        under = {"wrenches": wrenches, "constraints": held, "optional": optional, "choices": (method,)}
+        return ConstrainedDerivatives(*self._run(name, state, **options, **under))
+
+    def impact(
+        self,
+        constraints: Constraints,
+        q: ArrayLike,
+        v: ArrayLike,
+        restitution: ArrayLike | None = None,
+        *,
+        active: ArrayLike | None = None,
+        **options: Unpack[Options],
+    ) -> Impact:
+        """(velocity, impulse, energy_loss) of a collision that makes J v⁺ = -restitution J v⁻.  [RD 3.66-3.72]
+
+        The impulse is on the robot: RD's has the opposite sign, as its F_c has.
+
+        Args:
+            constraints: that begin to hold.
+            q: (..., nq).
+            v: (..., nv) before the impact.
+            restitution: (...), from 0 to 1; None is 0, plastic.
+            active: which constraints or rows are hit, sample by sample.
+            **options: `out`, `threads`, `parameters`, as everywhere.
+        """
+        held = constraints_on(self.model, constraints)
+        bounce = None if restitution is None else dynamics.restitution_of(restitution)[..., None]
+        optional = _holding(held, active, restitution=bounce)
+        return Impact(*self._run("impact", (q, v), **options, constraints=held, optional=optional))
+
+    def null_space_projector(self, constraints: Constraints, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+        """N_c, (..., nv, nv): of any velocity, the part that the constraints allow.  [RD 3.63]"""
+        held = constraints_on(self.model, constraints)
+        return self._run("null_space_projector", (q,), **options, constraints=held)
+
+    def support_consistent_velocity(
+        self,
+        constraints: Constraints,
+        q: ArrayLike,
+        task: ArrayLike,
+        wanted: ArrayLike,
+        **options: Unpack[Options],
+    ) -> NDArray[Any]:
+        """(..., nv): the v that gives a task J_t v = w_t, as nearly as can be, and does not move the support.
+
+        [RD 2.273-2.276]
+
+        Args:
+            constraints: the support.
+            q: (..., nq).
+            task: J_t, (..., m, nv).
+            wanted: w_t, (..., m).
+            **options: `out`, `threads`, `parameters`, as everywhere.
+        """
+        held = constraints_on(self.model, constraints)
+        J_t = floats(task, "task")
+        if J_t.ndim < 2 or not J_t.shape[-2] or J_t.shape[-1] != self.nv:
+            raise InputError(f"task: expected a Jacobian (..., m, {self.nv}), got shape {J_t.shape}")
+        rows = J_t.shape[-2]
+        name, state = "support_consistent_velocity", (q, J_t, wanted)
+        return self._run(name, state, **options, constraints=held, choices=(rows,))
+
+    # ---- surgery: each returns another robot -------------------------------------------------------------------------
+
+    def lock(self, values: Mapping[str, ArrayLike]) -> Robot:
+        """With joints fixed at values (rad, m, or (nq,) coordinates): {"elbow": 0.5}."""
+        return self._with(cutting.lock(self.model, values))
+
+    def attach(
+        self,
+        other: Robot,
+        *,
+        frame: str,
+        other_frame: str | None = None,
+        pose: Pose | ArrayLike | None = None,
+        prefix: str = "",
+    ) -> Robot:
+        """With another robot, such as a gripper, fixed to a frame; see `multibody.model.surgery.attach`."""
+        if not isinstance(other, Robot):
+            raise InputError(f"attach: expected a Robot, got {type(other).__name__}")
+        joined = surgery.attach(self.model, other.model, frame=frame, other_frame=other_frame, pose=pose, prefix=prefix)
+        return self._with(joined)
+
+    def payload(self, frame: str, inertia: SpatialInertia, pose: Pose | ArrayLike | None = None) -> Robot:
+        """With a load at a frame."""
+        return self._with(surgery.payload(self.model, frame, inertia, pose))
+
+    def remove(self, link: str) -> Robot:
+        """Without a link and all that hangs on it."""
+        return self._with(cutting.remove(self.model, link))
+
+    def rename(self, names: Mapping[str, str] | None = None, **options: Any) -> Robot:
+        """With other names of links, frames and joints: {old: new}; name="..." for the robot itself."""
+        return self._with(surgery.rename(self.model, names, **options))
+
+    def scale(self, factor: float, mass: float | None = None) -> Robot:
+        """With all lengths times a factor, and masses times its cube or `mass`."""
+        return self._with(scaling.scale(self.model, factor, mass))
+
+    def change(self, **changes: Any) -> Robot:
+        """With other parameters: inertias, placements, limits, passive by name; gravity, velocity, home."""
+        return self._with(surgery.change(self.model, **changes))
+
+    def with_parameters(
+        self,
+        inertias: ArrayLike | None = None,
+        *,
+        placements: ArrayLike | None = None,
+        positions: ArrayLike | None = None,
+        frame_placements: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+    ) -> Robot:
+        """With the numbers of one sample of a kernel with parameters; what is not given stays.
+
+        Args:
+            inertias: (bodies, 10), as `parameters()` has them.
+            placements: (bodies, 7), as `placements()` has them: in parent bodies. `change` takes those in parent links.
+            positions: (bodies, 3), as `positions()` has them; or placements, not both.
+            frame_placements: (frames, 7), as `frame_placements()` has them.
+            gravity: (3,).
+
+        >>> import multibody as mb
+        >>> robot = mb.load("planar-arm")
+        >>> robot.with_parameters(2 * robot.parameters()).mass == 2 * robot.mass
+        True
+        """
+        places = {"placements": placements, "positions": positions, "frame_placements": frame_placements}
+        return self._with(rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity))
+
+    # ---- kernels -----------------------------------------------------------------------------------------------------
+
+    def kernel(
+        self,
+        name: str,
+        frame: str | None = None,
+        *,
+        constraints: Any = None,
+        wrenches: Sequence[str] = (),
+        optional: str | Sequence[str] = (),
+        parameters: str | Sequence[str] = (),
+        **options: Any,
+    ) -> Kernel:
+        """The native kernel of a quantity, for tight loops.
+
+        Args:
+            name: such as "inverse_dynamics" or "jacobian".
+            frame: for quantities of a frame.
+            constraints: a ConstraintSet or a list of constraints, for what they do to the robot, such as
+                "constrained_dynamics", "impact", "constraint_jacobian".
+            wrenches: the frames at which external wrenches act; each is a further argument (..., 6) after the others,
+                in this order, called `wrench_trunk` for the frame "trunk".
+            optional: inputs of these quantities that may be left out, further arguments after the wrenches: "active",
+                (..., rows), "baumgarte", (..., 2), "restitution", (..., 1).
+            parameters: numbers of the model that become further arguments, last of all, so that every sample can be
+                another robot: "inertias", (..., bodies, 10) as `robot.parameters()` has them, "placements",
+                (..., bodies, 7) as `robot.placements()`, or "positions" alone, (..., bodies, 3) as
+                `robot.positions()`, "frame_placements", (..., frames, 7) as `robot.frame_placements()`, "gravity",
+                (..., 3), "masses", (..., bodies), or several in a tuple.
+                `robot.check_parameters` tells whether a robot can have them.
+            **options: such as representation="left".
+        """
+        request = Request.of(
+            self.model,
+            name,
+            frame,
+            wrenches=wrenches,
+            constraints=constraints,
+            optional=optional,
+            parameters=parameters,
+            **options,
+        )
+        return self._kernel(request)
+
+    def function(
+        self,
+        function: Callable[..., Any],
+        /,
+        *,
+        optional: Mapping[str, Kind] | None = None,
+        key: str | None = None,
+        **inputs: Kind,
+    ) -> RobotFunction:
+        """A function of this robot as a kernel with checked inputs: a controller, a cost, a step of a simulation.
+
+        Args:
+            function: plain NumPy of the inputs, in their order; optional ones are keywords that are None by default. It
+                may call the methods of robots, and algorithms on `robot.tree`.
+            optional: the kinds of inputs that a call may leave out: they are absent from the code then.
+            key: a text that stands for the function, all that it uses and their versions: with it the next process
+                loads the kernel without tracing the function.
+            **inputs: the kind of each input: "configuration", "velocity", "acceleration", "force", "wrench", "twist",
+                "point", "number", "pose", "rotation" (values of geometry), or the shape of one sample.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("planar-arm")
+        >>> def reach(q, target):
+        ...     return target.position - robot.pose("tool", q).position
+        >>> error = robot.function(reach, q="configuration", target="pose")
+        >>> error(np.zeros(3), robot.pose("tool", np.zeros(3)))
+        array([0., 0., 0.])
+        """
+        return RobotFunction(self.model, self.dtype, function, inputs, optional or {}, key)
+
+    def evaluate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None,
+        what: Sequence[str | tuple[Any, ...]],
+        *,
+        a: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        wrenches: Wrenches | None = None,
+        out: Any = None,
+        threads: int | None = None,
+    ) -> dict[Any, Any]:
+        """Several quantities together: what they share is computed once.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv); None when nothing asks for it.
+            what: names such as "mass_matrix", or tuples of a name, a frame and options: ("jacobian", "hand"),
+                ("velocity", "hand", {"representation": "left"}), ("constrained_dynamics", feet) for a ConstraintSet.
+            a: (..., nv), for what asks for it.
+            tau: (..., nv), for what asks for it.
+            wrenches: {frame: (..., 6)}, external ones, for everything that takes them.
+            out: a tuple of arrays, one for each of the results; for a result that is several, such as a pose, a tuple
+                of arrays in its place.
+            threads: over which a batch is split.
+
+        Returns:
+            The results, by the items of `what`, in their order.
+
+        >>> import multibody as mb
+        >>> import numpy as np
+        >>> robot = mb.load("planar-arm")
+        >>> both = robot.evaluate(robot.neutral(), np.zeros(3), ["mass_matrix", ("jacobian", robot.frames[-1])])
+        >>> [x.shape for x in both.values()]
+        [(3, 3), (6, 3)]
+        """
+        if isinstance(what, str) or not isinstance(what, Sequence):
+            raise InputError(f"evaluate: expected a list of quantities, got {what!r}")
+        items = [item if isinstance(item, tuple) else (item,) for item in what]
+        names = [_item_name(item) for item in what]
+        values = {name: value for name, value in (("q", q), ("v", v), ("a", a), ("tau", tau)) if value is not None}
+        frames, forces = wrench_arrays(wrenches)
+        values |= dict(zip(map(wrench_name, frames), forces, strict=True))
+        key = (tuple(names), tuple(values))
+        if key not in self._evaluations:
+            self._evaluations[key] = self._together(items, frames, tuple(values))
+        if out is not None and (not isinstance(out, tuple | list) or len(out) != len(items)):
+            raise InputError(f"out: expected {len(items)} arrays in a tuple, one for each quantity, got {out!r}")
+        nested = out is not None and any(isinstance(place, tuple | list) for place in out)
+        results = self._call(self._evaluations[key], tuple(values.values()), None if nested else out, threads)
+        if nested:
+            results = kernels.handed(results, out, self.dtype)
+        shaped = []
+        for item, result in zip(items, results, strict=True):
+            made = {"pose": _pose_of, "poses": lambda parts: _poses_of(self.frames, parts)}.get(item[0])
+            shaped.append(result if made is None else made(result))
+        return dict(zip(names, shaped, strict=True))
+
+    def derivatives(
+        self,
+        name: str,
+        *args: ArrayLike,
+        frame: str | None = None,
+        constraints: Any = None,
+        parameters: str | Sequence[str] = (),
+        out: Any = None,
+        threads: int | None = None,
+        **options: Any,
+    ) -> Any:
+        """The derivatives of any quantity by each of its arguments, in the tangent space, exact to rounding.
+
+        They come from automatic differentiation, also of quantities that are derivatives themselves, and take several
+        times the operations of `inverse_dynamics_derivatives`, which has a recursion of its own.
+
+        Args:
+            name: such as "velocity", "centroidal_momentum", "mass_matrix_product", "inverse_dynamics_derivatives".
+            *args: the arguments of that quantity: q, v, ..., and then the parameters.
+            frame: for quantities of a frame.
+            constraints: as in `kernel`.
+            parameters: as in `kernel`: numbers of the model that are arguments, so that there are derivatives by them.
+            out: a tuple of arrays for the results.
+            threads: over which a batch is split.
+            **options: such as representation="left", or wrenches=["tool"] as in `kernel`.
+
+        Returns:
+            A tuple: for each argument an array (..., shape of the result, nv). Of a quantity with several results, a
+            tuple of such tuples. Those by parameters have the shapes of these in place of nv; by placements it is
+            (bodies, 6): by moves along the parent's axes, and turns about the axes of what is placed.
+
+        >>> import multibody as mb
+        >>> import numpy as np
+        >>> robot = mb.load("planar-arm")
+        >>> by_q, by_v = robot.derivatives("velocity", robot.neutral(), np.ones(3), frame=robot.frames[-1])
+        >>> np.abs(by_v - robot.jacobian(robot.frames[-1], robot.neutral())).max() < 1e-12
+        np.True_
+        """
+        request = Request.of(
+            self.model, name, frame, constraints=constraints, parameters=parameters, derivatives=True, **options
+        )
+        return self._call(request, args, out, threads)
 
     # ---- as a value --------------------------------------------------------------------------------------------------
 
-    def astype(self, dtype: str) -> "Robot":
+    def astype(self, dtype: str) -> Robot:
         """The same robot, computing in "float64" or "float32"."""
         return Robot(self.model, dtype=dtype)
-
-    def _with(self, model: Model) -> "Robot":
-        return Robot(model, dtype=self.dtype.name)
 
     def __str__(self) -> str:
         return show.tree(self.model)
@@ -244,6 +1125,178 @@ class Robot(Kinematics, Dynamics, Contacts, Surgery, Compiled):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _revive, (self.model, self.dtype.name)
+
+    # ---- calls -------------------------------------------------------------------------------------------------------
+
+    def _with(self, model: Model) -> Robot:
+        """A robot of another model, with the same precision."""
+        return Robot(model, dtype=self.dtype.name)
+
+    def _run(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        out: Any = None,
+        threads: int | None = None,
+        parameters: Parameters | None = None,
+        *,
+        frame: str | None = None,
+        choices: tuple[Any, ...] = (),
+        wrenches: Wrenches | None = None,
+        constraints: ConstraintSet | None = None,
+        optional: Mapping[str, Any] | None = None,
+        **unknown: Any,
+    ) -> Any:
+        """Compute a quantity: what is optional is further arguments, and part of the key."""
+        if unknown:
+            raise TypeError(f"{name}() has no argument {next(iter(unknown))!r}; it takes out, threads, parameters, too")
+        frames: tuple[str, ...] = ()
+        names: tuple[str, ...] = ()
+        if wrenches is not None:
+            frames, forces = wrench_arrays(wrenches)
+            args = (*args, *forces)
+        if optional:
+            args = (*args, *optional.values())
+        if parameters is not None:
+            if not isinstance(parameters, Mapping):
+                raise InputError(f"parameters: expected {{name: numbers}}, got {type(parameters).__name__}")
+            names = parameter_names(tuple(parameters))
+            args = (*args, *parameters.values())
+        key = (name, frame, choices, frames, constraints, tuple(optional or ()), names)
+        return self._call(key, args, out, threads)
+
+    def _call(self, key: Any, args: tuple[Any, ...], out: Any, threads: int | None) -> Any:
+        """Call what computes a key: a request, or what `_key` makes."""
+        try:
+            call = self._calls[key]
+            return call(*args, out=out) if threads is None else call(*args, out=out, threads=threads)
+        except (InputError, TypeError) as error:
+            raise self._explained(error, key, args) from None
+
+    def _call_of(self, key: Any) -> Call:
+        """What computes a key: a kernel; in eager mode, or in a function that is traced, the NumPy source."""
+        request = self._request_of(key)
+        if is_eager() or open_graph() is not None:
+            return kernels.plain(self.model, request, self.dtype)
+        return self._kernel(request).call
+
+    def _kernel(self, request: Request) -> Kernel:
+        if request not in self._kernels:
+            self._kernels[request] = kernels.kernel(self.model, request, self.dtype)
+        return self._kernels[request]
+
+    def _request_of(self, key: Any) -> Request:
+        if isinstance(key, Request):
+            return key
+        name, frame, values, wrenches, constraints, optional, names = key
+        options = dict(zip(quantity_of(name, self.name).options, values, strict=False))
+        under = {"wrenches": wrenches, "constraints": constraints, "optional": optional}
+        return Request.of(self.model, name, frame, parameters=names, **under, **options)
+
+    def _together(
+        self, items: Sequence[tuple[Any, ...]], wrenches: tuple[str, ...], inputs: tuple[str, ...]
+    ) -> Request:
+        """The request of several quantities at once."""
+        if not items:
+            raise InputError("evaluate: expected at least one quantity, got none")
+        evaluations = tuple(self._evaluation(item, wrenches) for item in items)
+        if wrenches and not any(each.wrenches for each in evaluations):
+            raise InputError("evaluate: expected a quantity that takes external wrenches, got none")
+        for each in evaluations:
+            missing = [name for name in each.inputs if name not in inputs]
+            if missing:
+                raise InputError(f"evaluate: {each.name!r} needs {', '.join(missing)}, which is not given")
+        return Request(evaluations, inputs, single=False)
+
+    def _evaluation(self, item: tuple[Any, ...], wrenches: tuple[str, ...]) -> Evaluation:
+        name, *rest = item or ((),)
+        options = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
+        if len(rest) > 1:
+            raise InputError(f"evaluate: expected (name, frame, {{option: value}}), got {item!r}")
+        quantity = quantity_of(name, self.name)
+        if rest and quantity.constraints:
+            options = {**options, "constraints": rest.pop()}
+        return Evaluation.of(self.model, name, *rest, **{"wrenches": wrenches if quantity.wrenches else (), **options})
+
+    def _explained(self, error: Exception, key: Any, args: tuple[Any, ...]) -> Exception:
+        """The error of a call, in the words of the robot where shapes or names are wrong."""
+        try:
+            for x, value in zip(self._request_of(key).arrays(self.tree), args, strict=False):
+                x.check(self.tree, value)
+        except InputError as better:
+            return better
+        return error
+
+    def _q(self, q: ArrayLike) -> NDArray[Any]:
+        return arrays_of(self.tree, {"q": "configuration"})[0].check(self.tree, q)
+
+
+class _Calls(dict[Any, Call]):
+    """What computes things, by their keys; made when first asked for, and kept where it is a kernel."""
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[Any], Call]) -> None:
+        self.make = make
+
+    def __missing__(self, key: Any) -> Call:
+        call = self.make(key)
+        if not is_eager() and open_graph() is None:
+            self[key] = call
+        return call
+
+
+def _key(name: str, *, frame: str | None = None) -> tuple[Any, ...]:
+    """The key of a quantity without anything that may be left out."""
+    return name, frame, (), (), None, (), ()
+
+
+def wrench_arrays(wrenches: Wrenches | None) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The frames of external wrenches, in the order of the alphabet, and their arrays."""
+    if wrenches is None:
+        return (), ()
+    if not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches: expected {{frame: (..., 6)}}, got {type(wrenches).__name__}")
+    frames = tuple(sorted(wrenches, key=str))
+    return frames, tuple(w.vector if isinstance(w, Wrench) else w for w in map(wrenches.__getitem__, frames))
+
+
+def _pose_of(parts: tuple[NDArray[Any], ...]) -> Pose:
+    """A pose of its own, from the arrays of a kernel, which may be the caller's."""
+    return owned(pose_of(*(x if is_traced(x) else x.view() for x in parts)))
+
+
+def _poses_of(names: Iterable[str], parts: tuple[NDArray[Any], ...]) -> dict[str, Pose]:
+    R, p = parts
+    return {name: _pose_of((R[..., k, :, :], p[..., k, :])) for k, name in enumerate(names)}
+
+
+def _holding(held: ConstraintSet, active: ArrayLike | None, **others: ArrayLike | None) -> dict[str, Any]:
+    """The optional inputs of constraints that are there, by name."""
+    optional = {"active": None if active is None else held.mask(active), **others}
+    return {name: value for name, value in optional.items() if value is not None}
+
+
+def _hashable(coordinates: Sequence[int] | None) -> Any:
+    return tuple(coordinates) if isinstance(coordinates, list | range | np.ndarray) else coordinates
+
+
+def _positive(x: ArrayLike, what: str) -> NDArray[Any]:
+    values = floats(x, what)
+    bad = np.zeros((), bool) if is_traced(values) else ~(values > 0)
+    if bad.any():
+        raise InputError(f"{what}{at(first(bad))}: expected a positive number, got {values[bad][0]}")
+    return values
+
+
+def _item_name(item: Any) -> Any:
+    if isinstance(item, tuple):
+        item = tuple(tuple(sorted(part.items())) if isinstance(part, Mapping) else part for part in item)
+    try:
+        hash(item)
+    except TypeError:
+        raise InputError(f"evaluate: expected a name or a tuple (name, frame, options), got {item!r}") from None
+    return item
 
 
 def _revive(model: Model, dtype: str) -> Robot:

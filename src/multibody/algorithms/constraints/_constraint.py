@@ -1,11 +1,11 @@
 """The interface of constraints: rows that forbid motion, and the forces that they can exert."""
 
-from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms.rows import Rows
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, first, transpose
 from multibody.model import configuration
@@ -17,25 +17,37 @@ RANK_WITHIN = 1e-9
 """Singular values of J below this times the largest count as zero; `least_norm.PIVOT_WITHIN` is of their squares."""
 
 
-class Constraint(ABC):
+class Grip(NamedTuple):
+    """What of a rigid body rows hold: velocities along the world's axes, three rows each."""
+
+    frame: str
+    points: tuple[Point, ...]
+    """In the frame, in m."""
+    turning: bool = False
+    """Whether the angular velocity of the body is held too, by the last three rows."""
+
+
+class Constraint(Rows):
     """Rows c with error(q) = 0, J(q) v = 0 and J v' + J' v = 0.  [RD 2.269-2.270, 3.59-3.61]
 
+    The time derivative of the error is J v; for errors of rotation only as far as they are small. It has no target.
     A constraint pushes the robot with the generalized force J^T f, where f, (..., rows), is on the robot: row k of f is
     along what row k of J measures, in N for a velocity in m/s and in N m for one in rad/s. A constraint is frozen data:
     a subclass is a frozen dataclass with a `name`. All functions take batches, and all but `rank` traced arrays.
 
     >>> from dataclasses import dataclass
     >>> import multibody as mb
+    >>> from multibody.algorithms import centroidal
     >>> @dataclass(frozen=True)
     ... class Level(Constraint):
     ...     name: str
     ...     rows = 1
     ...
     ...     def jacobian(self, tree, q):
-    ...         return mb.Robot(tree).com_jacobian(q)[..., 2:, :]
+    ...         return centroidal.com_jacobian(tree, q)[..., 2:, :]
     ...
     ...     def bias(self, tree, q, v):
-    ...         return mb.Robot(tree).centroidal_momentum_rate(q, v, 0 * v)[..., 2:3] / tree.mass
+    ...         return centroidal.centroidal_momentum_rate(tree, q, v, 0 * v)[..., 2:3] / tree.mass
     >>> robot = mb.load("quadruped")
     >>> held = robot.constraints([Level("height of the centre of mass")])
     >>> held.row_names, held.ranks(robot.home()).rank
@@ -44,34 +56,6 @@ class Constraint(ABC):
     >>> bool(np.abs(held.jacobian(robot.home()) @ a + held.bias(robot.home(), np.ones(18))) < 1e-9)
     True
     """
-
-    name: str
-
-    @property
-    @abstractmethod
-    def rows(self) -> int:
-        """The number of rows."""
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        """One name for each row."""
-        return tuple(f"{self.name}[{k}]" for k in range(self.rows))
-
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        """(..., rows): how far q is off; zeros where there is no position to be off from.
-
-        Its time derivative is J v; for errors of rotation only as far as they are small.
-        """
-        del tree
-        return np.zeros((*q.shape[:-1], self.rows), q.dtype)
-
-    @abstractmethod
-    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        """J, (..., rows, nv), for the robot's own velocities."""
-
-    @abstractmethod
-    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        """J' v, (..., rows): the acceleration of the rows when v' = 0."""
 
     def force_basis(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         """W = J^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
@@ -97,6 +81,10 @@ class Constraint(ABC):
             J = self.jacobian(tree, q)
         return rank(J, self.row_names)
 
+    def grip(self) -> Grip | None:
+        """The points of a body that all rows hold, when they are that: what holds one body is six rows at most."""
+        return None
+
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         """(frame, point in it, place in the world) of each point for which the constraint states a place."""
         return ()
@@ -117,12 +105,12 @@ def settled(tree: Tree, q: Any) -> NDArray[Any]:
 
 
 def rank(J: NDArray[Any], names: tuple[str, ...]) -> int | NDArray[Any]:
-    """Of J, (..., rows, n), when it is finite; names are those of its rows."""
+    """The rank of J, (..., rows, n), when it is finite; names are those of its rows."""
     bad = ~np.isfinite(J)
     if bad.any():
         *sample, row, _ = first(bad)
         raise InputError(f"q{at(tuple(sample))}: the row {names[row]!r} has no direction here")
     values = np.linalg.svd(J, compute_uv=False)
     largest = values.max(axis=-1, initial=1.0)
-    found = (values > RANK_WITHIN * largest[..., None]).sum(axis=-1)
-    return found if found.ndim else int(found)
+    ranks = (values > RANK_WITHIN * largest[..., None]).sum(axis=-1)
+    return ranks if ranks.ndim else int(ranks)

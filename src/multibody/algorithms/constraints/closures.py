@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint, Point
+from multibody.algorithms.constraints._constraint import Constraint, Grip, Point
 from multibody.algorithms.constraints.contacts import number, on_moving_body, one_pose, point, tips
 from multibody.errors import InputError
 from multibody.geometry import Pose
@@ -54,7 +54,7 @@ class PointClosure(Constraint):
     def rows(self) -> int:
         return 3
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         return _position(tree, self.first, q, self.first_point) - _position(tree, self.second, q, self.second_point)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
@@ -62,6 +62,9 @@ class PointClosure(Constraint):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return _bias(tree, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
+
+    def grip(self) -> Grip | None:
+        return None if self.second is not None else Grip(self.first, (self.first_point,))
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else ((self.first, self.first_point, self.second_point),)
@@ -116,7 +119,7 @@ class Weld(_PoseClosure):
     def rows(self) -> int:
         return 6
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         one, two = self._poses(tree, q)
         return np.concatenate([one.position - two.position, one.rotation.boxminus(two.rotation)], axis=-1)
 
@@ -125,6 +128,13 @@ class Weld(_PoseClosure):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return self._bias(tree, q, v)
+
+    def grip(self) -> Grip | None:
+        return (
+            None
+            if self.second is not None
+            else Grip(self.first, _origins(self.first_pose, self.second_pose)[:1], turning=True)
+        )
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)
@@ -148,7 +158,7 @@ class HingeClosure(_PoseClosure):
     def rows(self) -> int:
         return 5
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         one, two = self._poses(tree, q)
         z, across = _axes(one, two)
         tilt = np.stack([dot(x, z) for x in across], axis=-1)
@@ -205,7 +215,7 @@ class Distance(Constraint):
     def rows(self) -> int:
         return 1
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         d = self._between(tree, q)
         return np.sqrt(dot(d, d))[..., None] - self.length
 
@@ -265,7 +275,7 @@ class JointCoupling(Constraint):
     def rows(self) -> int:
         return 1
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         one = tree.joint(self.joint).coordinates(q)
         return one - self.offset - self._derivative(tree, q, 0)
 

@@ -1,22 +1,22 @@
 """Several constraints as one."""
 
-import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms import rows
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints._constraint import Constraint, rank, settled
 from multibody.algorithms.constraints.anchors import check_anchors
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, first, floats, is_traced, transpose, truth
-from multibody.model import configuration
+from multibody.geometry._arrays import choice, transpose, truth
+from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model.digest import digest, is_ours
 from multibody.model.model import Model
-from multibody.model.tree import Tree, expect_tree
+from multibody.model.tree import Tree
 
 
 class Ranks(NamedTuple):
@@ -83,7 +83,6 @@ class ConstraintSet:
         if not isinstance(constraints, Iterable):
             raise InputError(f"{model.name}: expected a list of constraints, got {type(constraints).__name__}")
         self.model = model
-        self.tree = model.tree
         self.constraints = tuple(constraints)
         if not self.constraints:
             raise InputError(f"{model.name}: expected at least one constraint, got none")
@@ -104,31 +103,26 @@ class ConstraintSet:
         if not alternatives:
             check_anchors(self.tree, self.constraints)
 
-    def on(self, tree: Tree) -> Self:
-        """The same constraints on a tree with the same frames and joints, by name: its numbers may be traced.
+    @property
+    def tree(self) -> Tree:
+        """The tree of the model."""
+        return self.model.tree
 
-        >>> import multibody as mb
-        >>> robot = mb.load("quadruped")
-        >>> held = ConstraintSet(robot.model, [mb.constraints.PointContact("foot", "foot-lf")])
-        >>> held.on(robot.tree) == held
-        True
-        """
-        expect_tree(tree)
-        if tree is not self.tree and _names(tree) != _names(self.tree):
-            raise InputError(f"expected a tree with the frames and joints of {self.model.name!r}, got {tree.name!r}")
-        other = copy.copy(self)
-        other.tree = tree
-        return other
+    def __iter__(self) -> Iterator[Constraint]:
+        return iter(self.constraints)
+
+    def __len__(self) -> int:
+        return len(self.constraints)
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return sum(constraint.rows for constraint in self.constraints)
+        return rows.count(self.constraints)
 
     @property
     def row_names(self) -> tuple[str, ...]:
         """One name for each row."""
-        return tuple(name for constraint in self.constraints for name in constraint.row_names)
+        return rows.names(self.constraints)
 
     def slices(self) -> dict[str, slice]:
         """Where the rows of each constraint are.
@@ -138,11 +132,7 @@ class ConstraintSet:
         >>> ConstraintSet(mb.load("quadruped").model, feet).slices()
         {'foot-lf': slice(0, 3, None), 'foot-rf': slice(3, 6, None)}
         """
-        found, start = {}, 0
-        for constraint in self.constraints:
-            found[constraint.name] = slice(start, start + constraint.rows)
-            start += constraint.rows
-        return found
+        return rows.slices(self.constraints)
 
     def error(self, q: NDArray[Any]) -> NDArray[Any]:
         """How far q, (..., nq), is off, (..., rows), in m or rad.
@@ -153,8 +143,7 @@ class ConstraintSet:
         >>> ConstraintSet(robot.model, [gear]).error(robot.home()).round(6)
         array([-0.1])
         """
-        q = configuration.sized(self.tree, q, "q")
-        return np.concatenate([constraint.error(self.tree, q) for constraint in self.constraints], axis=-1)
+        return rows.error(self.tree, self.constraints, q)
 
     def jacobian(self, q: NDArray[Any], velocity: str | None = None) -> NDArray[Any]:
         """J_c, (..., rows, nv); the base's velocity in any representation, by default the robot's own.  [RD 2.271]
@@ -167,9 +156,8 @@ class ConstraintSet:
                [0., 1., 0.],
                [0., 0., 1.]])
         """
-        q = configuration.sized(self.tree, q, "q")
-        tree = self.tree if velocity is None else with_base(self.tree, velocity)
-        return np.concatenate([constraint.jacobian(tree, q) for constraint in self.constraints], axis=-2)
+        tree = self.tree if velocity is None else with_base(self.tree, choice(velocity, "velocity", REPRESENTATIONS))
+        return rows.jacobian(tree, self.constraints, q)
 
     def bias(self, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J_c' v, (..., rows): the acceleration of the rows when v' = 0.  [RD 2.270]
@@ -180,8 +168,7 @@ class ConstraintSet:
         >>> foot.bias(robot.home(), np.zeros(18))
         array([0., 0., 0.])
         """
-        q, v = configuration.sized(self.tree, q, "q"), configuration.sized(self.tree, v, "v")
-        return np.concatenate([constraint.bias(self.tree, q, v) for constraint in self.constraints], axis=-1)
+        return rows.bias(self.tree, self.constraints, q, v)
 
     def force_basis(self, q: NDArray[Any]) -> NDArray[Any]:
         """W = J_c^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
@@ -202,21 +189,7 @@ class ConstraintSet:
         >>> ConstraintSet(mb.load("quadruped").model, feet).mask([1, 0])
         array([1., 1., 1., 0., 0., 0.])
         """
-        active = floats(active, "active")
-        if not is_traced(active):
-            bad = (active != 0) & (active != 1)
-            if bad.any():
-                raise InputError(f"active{at(first(bad)[:-1])}: expected ones and zeros, got {active[bad][0]}")
-        count, counts = len(self.constraints), [constraint.rows for constraint in self.constraints]
-        length = active.shape[-1] if active.ndim else 0
-        if length == self.rows:
-            return active
-        if length != count:
-            raise InputError(
-                f"active: expected (..., {count}), one for each constraint, or (..., {self.rows}), one for each row; "
-                f"got shape {active.shape}"
-            )
-        return np.concatenate([active[..., k : k + 1] for k, rows in enumerate(counts) for _ in range(rows)], axis=-1)
+        return rows.mask(self.constraints, active)
 
     def ranks(self, q: NDArray[Any]) -> Ranks:
         """How many independent constraints there are at q, (..., nq), and what they hold.  [RD §2.10.4]
@@ -246,11 +219,9 @@ class ConstraintSet:
         >>> ConstraintSet(robot.model, [foot]).worst([robot.home(), robot.home()]).row
         'foot.z'
         """
-        size = np.abs(self.error(q))
-        if not size.size:
+        if not np.size(q):
             raise InputError(f"worst: expected at least one configuration, got none, of shape {np.shape(q)}")
-        *sample, row = (int(k) for k in np.unravel_index(np.argmax(size), size.shape))
-        return Worst(float(size[(*sample, row)]), self.row_names[row], tuple(sample))
+        return worst_of(self.error(q), self.row_names)
 
     # ---- as a value --------------------------------------------------------------------------------------------------
 
@@ -273,7 +244,7 @@ class ConstraintSet:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the hash: that of a text differs from process to process."""
-        return {"model": self.model, "tree": self.tree, "constraints": self.constraints}
+        return {"model": self.model, "constraints": self.constraints}
 
     def __repr__(self) -> str:
         names = ", ".join(repr(constraint.name) for constraint in self.constraints)
@@ -285,5 +256,12 @@ def _expect_model(model: Model) -> None:
         raise InputError(f"constraints: expected the Model of a robot, got {type(model).__name__}")
 
 
-def _names(tree: Tree) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tree.frames, tuple(joint.name for joint in tree.joints)
+def worst_of(error: NDArray[Any], row_names: Sequence[str]) -> Worst:
+    """The largest of errors (..., rows); one that is no number before all.
+
+    >>> worst_of(np.array([[0.1, -0.3]]), ["a", "b"])
+    Worst(error=0.3, row='b', sample=(0,))
+    """
+    size = np.abs(error)
+    *sample, row = (int(k) for k in np.unravel_index(np.argmax(size), size.shape))
+    return Worst(float(size[(*sample, row)]), row_names[row], tuple(sample))

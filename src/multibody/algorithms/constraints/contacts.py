@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint, Point
+from multibody.algorithms.constraints._constraint import Constraint, Grip, Point
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import floats
@@ -48,7 +48,7 @@ class PointContact(Constraint):
     def row_names(self) -> tuple[str, ...]:
         return tuple(f"{self.name}.{axis}" for axis in "xyz")
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         if self.anchor is None:
             return super().error(tree, q)
         return kinematics.pose(tree, self.frame, q) @ np.array(self.point) - np.array(self.anchor)
@@ -58,6 +58,9 @@ class PointContact(Constraint):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return kinematics.point_acceleration(tree, self.frame, q, v, np.zeros_like(v), np.array(self.point))
+
+    def grip(self) -> Grip:
+        return Grip(self.frame, (self.point,))
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.anchor is None else ((self.frame, self.point, self.anchor),)
@@ -113,7 +116,7 @@ class SurfaceContact(Constraint):
     def row_names(self) -> tuple[str, ...]:
         return tuple(name for part in self.parts for name in part.row_names)
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         return np.concatenate([part.error(tree, q) for part in self.parts], axis=-1)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
@@ -121,6 +124,9 @@ class SurfaceContact(Constraint):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([part.bias(tree, q, v) for part in self.parts], axis=-1)
+
+    def grip(self) -> Grip:
+        return Grip(self.frame, self.points)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return tuple(each for part in self.parts for each in part.anchored())
@@ -155,7 +161,7 @@ class FrameContact(Constraint):
     def rows(self) -> int:
         return 6
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         if self.anchor is None:
             return super().error(tree, q)
         pose = kinematics.pose(tree, self.frame, q)
@@ -167,6 +173,9 @@ class FrameContact(Constraint):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return kinematics.acceleration(tree, self.frame, q, v, np.zeros_like(v), "mixed")
+
+    def grip(self) -> Grip:
+        return Grip(self.frame, TIPS[:1], turning=True)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
         return () if self.anchor is None else tips(self.frame, Pose.identity(), self.anchor)

@@ -92,7 +92,7 @@ class RollingContact(Constraint):
     def rows(self) -> int:
         return 3
 
-    def error(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         n = np.array(self.normal)
         lowest = kinematics.pose(tree, self.frame, q).position + self._arm(tree, q)
         return (dot(lowest, n) - self.offset)[..., None] * n

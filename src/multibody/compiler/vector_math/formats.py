@@ -23,7 +23,7 @@ class Format(NamedTuple):
 
     @property
     def bias(self) -> int:
-        """Of the exponent: the largest one."""
+        """The bias of the exponent, which is also the largest exponent."""
         return (1 << (self.width - self.mantissa - 2)) - 1
 
     @property

@@ -43,7 +43,7 @@ def evaluate(expressions: Sequence[Any], values: Mapping[Any, Any]) -> list[Any]
     Functions that are not among `FUNCTIONS` are left to SymPy, which computes them for numbers alone.
 
     Args:
-        expressions: of SymPy.
+        expressions: expressions of SymPy.
         values: by symbol, or by anything else that stands in the expressions.
 
     Raises:

@@ -46,11 +46,11 @@ def factors(polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
 
 def _linear_once(exponents: Mapping[int, Mapping[int, int]]) -> bool:
     """Whether a generator is in one term alone, to the first power: nothing divides both that term and the rest."""
-    found: dict[int, int] = {}
+    degrees: dict[int, int] = {}
     for entries in exponents.values():
         for i, e in entries.items():
-            found[i] = found.get(i, 0) + (1 if e == 1 else 2)
-    return 1 in found.values()
+            degrees[i] = degrees.get(i, 0) + (1 if e == 1 else 2)
+    return 1 in degrees.values()
 
 
 def _quadratic(polynomial: Polynomial, exponents: Mapping[int, Mapping[int, int]]) -> list[tuple[Polynomial, int]]:
@@ -60,8 +60,8 @@ def _quadratic(polynomial: Polynomial, exponents: Mapping[int, Mapping[int, int]
     pair = _without_square(form) if square is None else _with_square(form, square)
     if pair is None:
         return []
-    one, other = (primitive({pack({i: 1}): c for i, c in f.items()})[1] for f in pair)
-    return [(one, 2)] if one == other else [(one, 1), (other, 1)]
+    factor, other = (primitive({pack({i: 1}): c for i, c in f.items()})[1] for f in pair)
+    return [(factor, 2)] if factor == other else [(factor, 1), (other, 1)]
 
 
 def _with_square(form: Mapping[tuple[int, ...], int], x: int) -> tuple[Linear, Linear] | None:
@@ -111,8 +111,8 @@ def _without_zeros(x: dict[Any, int]) -> dict[Any, int]:
 def _general(polynomial: Polynomial, exponents: Mapping[int, Mapping[int, int]]) -> list[tuple[Polynomial, int]]:
     used = sorted(set().union(*exponents.values()))
     terms = {tuple(exponents[M].get(i, 0) for i in used): sp.ZZ(c) for M, c in polynomial.items()}
-    _, found = _ring(len(used)).from_dict(terms).factor_list()
-    return [(primitive({pack(dict(zip(used, M, strict=True))): int(c) for M, c in f.terms()})[1], n) for f, n in found]
+    _, powers = _ring(len(used)).from_dict(terms).factor_list()
+    return [(primitive({pack(dict(zip(used, M, strict=True))): int(c) for M, c in f.terms()})[1], n) for f, n in powers]
 
 
 @cache

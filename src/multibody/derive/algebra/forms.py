@@ -136,13 +136,13 @@ def product(f: Form, g: Form, most: int) -> Form:
 
 def by_power(f: Form, i: int, at_least: int = 1) -> dict[int, Form]:
     """The form as a polynomial in generator i: exponents, and what they multiply; below the least one all in 0."""
-    found: dict[int, dict[Harmonic, Polynomial]] = {}
+    coefficients: dict[int, dict[Harmonic, Polynomial]] = {}
     for h, p in f.parts.items():
         for M, c in p.items():
             e = entry(M, i)
             e = e if e >= at_least else 0
-            found.setdefault(e, {}).setdefault(h, {})[M - (e << (BITS * i))] = c
-    return {e: Form(parts, f.den) for e, parts in found.items()}
+            coefficients.setdefault(e, {}).setdefault(h, {})[M - (e << (BITS * i))] = c
+    return {e: Form(parts, f.den) for e, parts in coefficients.items()}
 
 
 def along_generator(f: Form, i: int) -> Form:

@@ -31,11 +31,11 @@ def divided(x: Any, changing: Collection[sp.Symbol]) -> Any:
     if isinstance(x, sp.MatrixBase):
         return x.applyfunc(lambda e: divided(e, changing))
     x = _plain(x)
-    found = sorted(denominators(x, changing), key=sp.default_sort_key)
-    if not found:
+    divisors = sorted(denominators(x, changing), key=sp.default_sort_key)
+    if not divisors:
         return x
     try:
-        shorter = _Reading(x, found).shorter()
+        shorter = _Reading(x, divisors).shorter()
     except _LeftAloneError:
         return x
     return x if shorter is None else shorter
@@ -96,10 +96,10 @@ class _Reading:
                 return self._monomial({self.others + self.rest.index(x.base): int(x.exp)})
         return self.gens[self.others + self.rest.index(x)]
 
-    def _product(self, one: PolyElement, two: PolyElement) -> PolyElement:
-        if len(one) * len(two) > MOST:
+    def _product(self, a: PolyElement, b: PolyElement) -> PolyElement:
+        if len(a) * len(b) > MOST:
             raise _LeftAloneError
-        return one * two
+        return a * b
 
     def _power(self, base: PolyElement, exponent: int) -> PolyElement:
         product = self.ring.one
@@ -114,7 +114,7 @@ class _Reading:
         return (ahead + behind) * half if isinstance(x, sp.cos) else (ahead - behind) * (half * sp.QQ_I(0, -1))
 
     def _monomial(self, powers: dict[int, int]) -> PolyElement:
-        """Of any whole powers: negative ones, too, until something is divided."""
+        """A monomial with any whole powers: negative ones, too, until something is divided."""
         return self.ring.from_dict({tuple(powers.get(i, 0) for i in range(len(self.gens))): sp.QQ_I(1)})
 
     def shorter(self) -> sp.Expr | None:
@@ -179,7 +179,7 @@ def _divides(p: Any) -> bool:
 
 
 def _multiples(angle: Any) -> dict[sp.Symbol, Any]:
-    found: dict[Any, Any] = dict(angle.as_coefficients_dict())
-    if not all(s.is_Symbol and k.is_Integer for s, k in found.items()):
+    multiples: dict[Any, Any] = dict(angle.as_coefficients_dict())
+    if not all(s.is_Symbol and k.is_Integer for s, k in multiples.items()):
         raise _LeftAloneError
-    return found
+    return multiples

@@ -78,10 +78,10 @@ class Reader:
         Raises:
             TooLargeError: when it has too many terms.
         """
-        found = self._forms.get(e)
-        if found is None:
-            found = self._forms[e] = self._of(e)
-        return found
+        form = self._forms.get(e)
+        if form is None:
+            form = self._forms[e] = self._of(e)
+        return form
 
     def _of(self, e: Any) -> Form:
         if e.is_Symbol or isinstance(e, (AppliedUndef, sp.Derivative)):

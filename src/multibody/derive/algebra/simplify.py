@@ -42,8 +42,8 @@ def simplify(
 
 
 def _shortness(expressions: Sequence[Any]) -> int:
-    found = cost(*expressions)
-    return found if found > LARGE else count(expressions)
+    operations = cost(*expressions)
+    return operations if operations > LARGE else count(expressions)
 
 
 def count(expressions: Sequence[Any]) -> int:

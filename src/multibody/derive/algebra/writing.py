@@ -88,47 +88,47 @@ class Writer:
         if by == PRODUCTS:
             return self._as_products(terms)
         outer, inner = (0, 1) if by == "parameters" else (1, 0)
-        found: dict[Any, list[tuple[Any, Polynomial]]] = {}
+        groups: dict[Any, list[tuple[Any, Polynomial]]] = {}
         for term in terms:
-            found.setdefault(term[outer], []).append((term[inner], term[2]))
+            groups.setdefault(term[outer], []).append((term[inner], term[2]))
         names: tuple[Callable[[Any], Any], ...] = (self._base.__getitem__, self.reader.trigonometric)
-        return sp.Add(*(self._product(names[outer](k), parts, names[inner]) for k, parts in found.items()))
+        return sp.Add(*(self._product(names[outer](k), parts, names[inner]) for k, parts in groups.items()))
 
     def _by_rates(self, terms: Sequence[Term]) -> Any:
-        found: dict[frozenset[tuple[int, int]], list[tuple[int, Harmonic, int]]] = {}
+        groups: dict[frozenset[tuple[int, int]], list[tuple[int, Harmonic, int]]] = {}
         for g, h, polynomial in terms:
             scale, rates = self._scaled(polynomial)
-            found.setdefault(frozenset(rates.items()), []).append((g, h, scale))
+            groups.setdefault(frozenset(rates.items()), []).append((g, h, scale))
         return sp.Add(
             *(
                 self._compact(dict(rates)) * self._written([(g, h, {0: c}) for g, h, c in parts], "parameters")
-                for rates, parts in found.items()
+                for rates, parts in groups.items()
             )
         )
 
     def _product(self, front: Any, parts: Iterable[tuple[Any, Polynomial]], name: Callable[[Any], Any]) -> Any:
         """Front times Σ name(k) p, where equal p are taken out."""
-        found: dict[frozenset[tuple[int, int]], list[tuple[Any, Any]]] = {}
+        groups: dict[frozenset[tuple[int, int]], list[tuple[Any, Any]]] = {}
         for k, polynomial in parts:
             scale, rates = self._scaled(polynomial)
-            found.setdefault(frozenset(rates.items()), []).append((self._number(scale), name(k)))
+            groups.setdefault(frozenset(rates.items()), []).append((self._number(scale), name(k)))
         products = [
             (self._compact(dict(rates)), *(sums[0] if len(sums) == 1 else [sp.Add(*(sp.Mul(*s) for s in sums))]))
-            for rates, sums in found.items()
+            for rates, sums in groups.items()
         ]
         if len(products) == 1:
             return sp.Mul(front, *products[0])
         return front * sp.Add(*(sp.Mul(*factors) for factors in products))
 
     def _as_products(self, terms: Sequence[Term]) -> Any:
-        found: dict[int, Polynomial] = {}
+        polynomials: dict[int, Polynomial] = {}
         for g, h, polynomial in terms:
-            into = found.setdefault(g, {})
+            into = polynomials.setdefault(g, {})
             for T, k in self._opened(h).items():
                 for M, c in polynomial.items():
                     into[M + T] = into.get(M + T, 0) + k * c
         sums = []
-        for g, polynomial in found.items():
+        for g, polynomial in polynomials.items():
             scale, rest = self._scaled({M: c for M, c in polynomial.items() if c})
             sums.append(self._number(scale) * self._base[g] * self._compact(rest))
         return sp.Add(*sums)
@@ -175,8 +175,8 @@ class Writer:
             common = pack(least)
             rest = {M - common: c for M, c in polynomial.items()}
             unit = self._unit(polynomial)
-            found = factors(rest) if unit == 1 else [(rest, 1)]
-            self._known[key] = self.reader.monomial(common) * sp.Mul(*(self._horner(f, unit) ** n for f, n in found))
+            powers = factors(rest) if unit == 1 else [(rest, 1)]
+            self._known[key] = self.reader.monomial(common) * sp.Mul(*(self._horner(f, unit) ** n for f, n in powers))
         return self._known[key]
 
     def _horner(self, polynomial: Polynomial, unit: int) -> Any:

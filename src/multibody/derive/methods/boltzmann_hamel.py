@@ -8,10 +8,17 @@ import sympy as sp
 
 from multibody.derive import constraint_rows
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import kinetic_energy, potential_energy
+from multibody.derive.generalized_forces import kinetic_energy, potential_energy, transport_energy
 from multibody.derive.kinematics import along, gradient, tidy
 from multibody.derive.loads import Generalized
-from multibody.derive.methods.quasi_velocities import brackets, left_inverse, with_quasi_velocities, without_brackets
+from multibody.derive.methods.lagrange import given_motion, plus_rate
+from multibody.derive.methods.quasi_velocities import (
+    brackets,
+    left_inverse,
+    time_bracket,
+    with_quasi_velocities,
+    without_brackets,
+)
 from multibody.derive.printing.names import latex_name
 from multibody.derive.steps import Step
 from multibody.derive.symbols import matrix
@@ -29,8 +36,9 @@ def boltzmann_hamel(system: System) -> Equations:
     """d/dt ∂L/∂v - S^-T ∂L/∂q + (Σ_k γ_k v_k) ∂L/∂v = τ.  [From 26-27, 38; From Prop. 2.1; MDN §9]
 
     Written with F = S^-1, where q' = F v, so that q can be redundant: the second term is X(L), the derivative of L
-    along the fields that the velocities move q by. In the rates of coordinates it is Lagrange's equation, on a Lie
-    group Hamel's, to which MDN points. `with_quasi_velocities` gives a system other velocities.
+    along the fields that the velocities move q by. Where F depends on time, γ_t = -(S ∂F/∂t)^T is added to the sum: the
+    bracket with the field of the time, whose velocity is 1. In the rates of coordinates it is Lagrange's equation, on a
+    Lie group Hamel's, to which MDN points. `with_quasi_velocities` gives a system other velocities.
     """
     gammas = brackets(system)
     M, b, g, steps = from_energies(system, gammas)
@@ -87,7 +95,10 @@ def from_energies(system: System, gammas: Sequence[sp.MatrixBase]) -> tuple[Any,
     momentum = tidy(system, sp.Matrix([T]).jacobian(list(v)).T)  # [From 14]
     M = tidy(system, momentum.jacobian(list(v)))
     X_T, X_U = (tidy(system, gradient(system, energy).T) for energy in (T, U))
-    turning = weighted(gammas, v)
+    (m_0, _), gamma_t = transport_energy(system, T), time_bracket(system)
+    turning = weighted(gammas, v) + gamma_t
+    turned = r"\sum_k \gamma_k v_k" + (r" + \gamma_t" if not gamma_t.is_zero_matrix else "")
+    whole = "M v" if m_0.is_zero_matrix else "(M v + m_0)"
     b = along(system, momentum) - X_T + turning * momentum
     steps = [
         Step("The Lagrangian in the velocities", "From 13; MDN §9", (("T", T), ("U", U)), r"L(q, v) = T - U"),
@@ -96,13 +107,13 @@ def from_energies(system: System, gammas: Sequence[sp.MatrixBase]) -> tuple[Any,
             "From 14-16, 26",
             ((r"\frac{\partial L}{\partial v}", momentum), (r"S^{-T} \frac{\partial L}{\partial q}", X_T - X_U)),
             r"\frac{d}{dt}\frac{\partial L}{\partial v} - S^{-T}\frac{\partial L}{\partial q}"
-            r" + \Big(\sum_k \gamma_k v_k\Big) \frac{\partial L}{\partial v} = \tau",
+            rf" + \Big({turned}\Big) \frac{{\partial L}}{{\partial v}} = \tau",
         ),
         Step(
             "What turns the momentum",
             "From 27, 38, 52",
-            ((r"\sum_k \gamma_k v_k", turning),),
-            r"b = \dot M v - S^{-T} \frac{\partial T}{\partial q} + \Big(\sum_k \gamma_k v_k\Big) M v",
+            ((turned, turning), *given_motion(m_0, "v")),
+            rf"b = \dot M v{plus_rate(m_0)} - S^{{-T}} \frac{{\partial T}}{{\partial q}} + \Big({turned}\Big) {whole}",
         ),
     ]
     return M, b, X_U, steps
@@ -123,10 +134,16 @@ def _gammas(system: System, gammas: Sequence[sp.MatrixBase]) -> Step:
     results = [
         (f"\\gamma_{{{latex_name(v.name)}}}", x) for v, x in zip(system.v, gammas, strict=True) if not x.is_zero_matrix
     ]
+    rule = (
+        r"(\gamma_k)_{ij} = \sum_{l,m} S^{-1}_{li} \left(\frac{\partial S_{jl}}{\partial q_m}"
+        r" - \frac{\partial S_{jm}}{\partial q_l}\right) S^{-1}_{mk}, \quad [X_i, X_k] = \sum_j (\gamma_k)_{ij} X_j"
+    )
+    if not (gamma_t := time_bracket(system)).is_zero_matrix:
+        results.append((r"\gamma_t", gamma_t))
+        rule += r", \quad \gamma_t = -\Big(S \frac{\partial F}{\partial t}\Big)^T"
     return Step(
         "By how much the velocities fail to be rates of coordinates" if results else "The velocities are rates: γ = 0",
         "From 46-47",
         tuple(results),
-        r"(\gamma_k)_{ij} = \sum_{l,m} S^{-1}_{li} \left(\frac{\partial S_{jl}}{\partial q_m}"
-        r" - \frac{\partial S_{jm}}{\partial q_l}\right) S^{-1}_{mk}, \quad [X_i, X_k] = \sum_j (\gamma_k)_{ij} X_j",
+        rule,
     )

@@ -1,9 +1,11 @@
 """Lagrange's equations of the second kind, from the energies T and U.  [RD §3.4.1; QT §2, §4]"""
 
+from typing import Any
+
 import sympy as sp
 
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import kinetic_energy, potential_energy
+from multibody.derive.generalized_forces import kinetic_energy, potential_energy, transport_energy
 from multibody.derive.kinematics import along, derivatives, gradient, tidy
 from multibody.derive.steps import Step
 from multibody.derive.system import System
@@ -39,6 +41,7 @@ def from_energies(system: System, T: sp.Expr, U: sp.Expr) -> tuple[sp.Matrix, sp
     """M, b, g and the steps to them."""
     momentum = derivatives(system, T, system.v).T
     M = derivatives(system, momentum, system.v)
+    m_0, _ = transport_energy(system, T)
     T_q = tidy(system, gradient(system, T).T)
     b = tidy(system, along(system, momentum) - T_q)
     g = tidy(system, gradient(system, U).T)
@@ -61,9 +64,21 @@ def from_energies(system: System, T: sp.Expr, U: sp.Expr) -> tuple[sp.Matrix, sp
             "QT 17",
             (
                 (r"M = \frac{\partial^2 T}{\partial \dot q^2}", M),
-                (r"b = \dot M \dot q - \frac{\partial T}{\partial q}", b),
+                *given_motion(m_0, r"\dot q"),
+                (r"b = \dot M \dot q" + plus_rate(m_0) + r" - \frac{\partial T}{\partial q}", b),
                 (r"g = \frac{\partial U}{\partial q}", g),
             ),
         ),
     ]
     return M, b, g, steps
+
+
+def given_motion(m_0: sp.Matrix, velocity: str) -> list[tuple[str, Any]]:
+    """The momentum m_0 at resting coordinates, as a result of a step; none where all motion is that of coordinates."""
+    rule = rf"m_0 = \frac{{\partial T}}{{\partial {velocity}}} - M {velocity}"
+    return [] if m_0.is_zero_matrix else [(rule, m_0)]
+
+
+def plus_rate(m_0: sp.Matrix) -> str:
+    """The term of m_0 in the rule of b."""
+    return "" if m_0.is_zero_matrix else r" + \dot m_0"

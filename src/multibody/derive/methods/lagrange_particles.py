@@ -6,9 +6,9 @@ import sympy as sp
 
 from multibody.derive.bodies import Body
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import potential_energy
-from multibody.derive.kinematics import along, gradient, point_jacobian, tidy
-from multibody.derive.methods.lagrange import without_rates
+from multibody.derive.generalized_forces import potential_energy, transport_forces
+from multibody.derive.kinematics import along, gradient, point_jacobian, point_velocity, tidy, transport_velocity
+from multibody.derive.methods.lagrange import given_motion, without_rates
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 
@@ -29,29 +29,39 @@ def lagrange_particles(system: System) -> Equations:
     The steps carry the identities by which virtual work becomes a derivative of the kinetic energy: what they say is
     equal is given as a difference, which is zero [QT 5-9, 11]. D'Alembert's principle holds for the sum over the
     particles: the one particle of QT 4, 12 and 13 moves so only under all forces, those of its guides included.
+    Where positions depend on time, T = ½ q'^T M q' + m_0^T q' + T_0, and C has their terms.
     """
     n, q_dot = len(system.v), sp.Matrix(system.v)
-    M, steps = sp.zeros(n), []
+    M, m_0, T_0, steps = sp.zeros(n), sp.zeros(n, 1), sp.Integer(0), []
     for body in system.bodies:
         J = point_jacobian(system, body.position)
         M += body.mass * J.T * J  # [QT 16]
+        v_0 = transport_velocity(system, body.position)
+        m_0 += body.mass * J.T * v_0
+        T_0 += body.mass * v_0.dot(v_0) / 2
         steps.append(_identities(system, body, J))
-    M = tidy(system, M)
+    M, m_0, T_0 = (tidy(system, x) for x in (M, m_0, T_0))
     M_dot = tidy(system, along(system, M))
     slopes = sp.Matrix.hstack(*(sp.diff(M, x) * q_dot for x in system.q))
-    C = M_dot * q_dot - slopes.T * q_dot / 2  # [QT 17]
+    C = M_dot * q_dot - slopes.T * q_dot / 2 + transport_forces(system, m_0, T_0)  # [QT 17]
+    energy, C_rule = r"\frac{1}{2} \dot q^T M \dot q", r"\dot M \dot q"
+    C_rule += r" - \frac{1}{2} \left(\frac{\partial M}{\partial q} \dot q\right)^T \dot q"
+    if system.moved_bodies:
+        energy += r" + m_0^T \dot q + T_0"
+        C_rule += r" + \dot m_0 - \frac{\partial}{\partial q} (m_0^T \dot q + T_0)"
     steps.append(
         Step(
             "The kinetic energy of all particles, and its derivatives",
             "QT 15-17",
             (
                 ("M", M),
+                *given_motion(m_0, r"\dot q"),
+                *([("T_0", T_0)] if system.moved_bodies else []),
                 (r"\dot M", M_dot),
                 (r"\frac{\partial M}{\partial q} \dot q", tidy(system, slopes)),
                 ("C", tidy(system, C)),
             ),
-            r"T = \frac{1}{2} \dot q^T M \dot q, \quad M = \sum \mu_i J_i^T J_i, \quad "
-            r"C = \dot M \dot q - \frac{1}{2} \left(\frac{\partial M}{\partial q} \dot q\right)^T \dot q",
+            rf"T = {energy}, \quad M = \sum \mu_i J_i^T J_i, \quad C = {C_rule}",
         )
     )
     return finish(system, "lagrange-particles", (M, C, gradient(system, potential_energy(system)).T), steps)
@@ -60,9 +70,8 @@ def lagrange_particles(system: System) -> Equations:
 def _identities(system: System, body: Body, J: sp.Matrix) -> Step:
     """What virtual work rests on, of one particle, with zeros where two sides are equal.  [QT 2-11]"""
     name, mu, q_dot = f"\\mathrm{{{body.name}}}", body.mass, sp.Matrix(system.v)
-    r_dot = J * q_dot  # [QT 6]
-    r_ddot = J * sp.Matrix(system.a) + along(system, J) * q_dot
-    J_dot = along(system, J)
+    r_dot, J_dot = point_velocity(system, body.position), along(system, J)  # [QT 6]
+    r_ddot = J * sp.Matrix(system.a) + J_dot * q_dot + along(system, transport_velocity(system, body.position))
     T = tidy(system, mu * (r_dot.T * r_dot)[0] / 2)  # [QT 10]
     inertial = mu * J.T * r_ddot
     momentum = mu * J.T * r_dot

@@ -5,11 +5,18 @@ from typing import Any, cast
 import sympy as sp
 
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import kinetic_energy, potential_energy
+from multibody.derive.generalized_forces import (
+    kinetic_energy,
+    potential_energy,
+    transport_energy,
+    transport_forces,
+)
 from multibody.derive.kinematics import gradient, tidy
 from multibody.derive.methods.bodies_on_groups import coriolis
+from multibody.derive.methods.lagrange import given_motion
 from multibody.derive.printing.names import latex_name
 from multibody.derive.steps import Step
+from multibody.derive.symbols import TIME
 from multibody.derive.system import System
 from multibody.geometry.groups import R3, SE3, SO3, Group
 
@@ -26,6 +33,8 @@ def why_not(system: System) -> str:
     """Why the method does not fit a system; empty when it does."""
     if system.tree is None:
         return "it needs the joints of a robot, to know on which groups they move: take 'boltzmann-hamel'"
+    if TIME in system.rates.free_symbols:
+        return "the rates of the coordinates depend on the time t, and no group has such: take 'boltzmann-hamel'"
     for joint in system.tree.robot.joints:
         if joint.kind.held_by_parent:
             return (
@@ -43,17 +52,25 @@ def lie_groups(system: System) -> Equations:
     velocities move it by, where From's single body has a constant M:
 
     C_ij = Σ_k (X_k M_ij - X_i M_jk / 2) v_k + Σ_k (∂S_ki/∂φ_j - ∂S_kj/∂φ_i) (M v)_k at φ = 0.
+
+    Where joints are moved by the time, T = ½ v^T M v + m_0^T v + T_0: the time is one more group, R, whose velocity
+    is 1. The momentum is M v + m_0, and b has the terms ∂M/∂t v + m_0' - X(m_0^T v + T_0).
     """
     n, v = len(system.v), cast(Any, sp.Matrix(system.v))
     T, U = kinetic_energy(system), potential_energy(system)
     M = tidy(system, sp.hessian(T, list(v)))
-    p = M * v
+    m_0, T_0 = transport_energy(system, T)
+    p = M * v + m_0
     turning = tidy(system, _turning(system, p))
     slopes = [_slope(system, M, k) for k in range(n)]
     C = sp.Matrix(
         n, n, lambda i, j: sum((slopes[k][i, j] - slopes[i][j, k] / 2) * v[k] for k in range(n)) + turning[i, j]
     )
-    b, g = C * v, gradient(system, U).T
+    b, g = C * v + sp.diff(M, TIME) * v + transport_forces(system, m_0, T_0), gradient(system, U).T
+    energy, momentum, rule = r"\frac{1}{2} v^T M(Q) v", "(Mv)_k", ""
+    if system.moved_bodies:
+        energy, momentum = energy.replace("(Q)", "(Q, t)") + r" + m_0^T v + T_0", "(Mv + m_0)_k"
+        rule = r", \quad b = C v + \frac{\partial M}{\partial t} v + \dot m_0 - X (m_0^T v + T_0)"
     pairs = zip(v, slopes, strict=True)
     changes = tuple((f"X_{{{latex_name(x.name)}}} M", slope) for x, slope in pairs if not slope.is_zero_matrix)
     steps = [
@@ -66,8 +83,8 @@ def lie_groups(system: System) -> Equations:
         Step(
             "The trivialised Lagrangian",
             "MDN §9; From 13",
-            (("M(Q)", M), ("U(Q)", U)),
-            r"l(Q, v) = \frac{1}{2} v^T M(Q) v - U(Q)",
+            (("M(Q)", M), *given_motion(m_0, "v"), *([("T_0", T_0)] if T_0 != 0 else []), ("U(Q)", U)),
+            rf"l(Q, v) = {energy} - U(Q)",
         ),
         Step(
             "How it changes along the groups" if changes else "It does not change along the groups",
@@ -80,7 +97,7 @@ def lie_groups(system: System) -> Equations:
             (),
             r"C_{ij} = \sum_k \left(X_k M_{ij} - \frac{1}{2} X_i M_{jk}\right) v_k + \sum_k"
             r" \left(\frac{\partial S_{ki}}{\partial \varphi_j}"
-            r" - \frac{\partial S_{kj}}{\partial \varphi_i}\right)\Big|_{\varphi=0} (Mv)_k",
+            rf" - \frac{{\partial S_{{kj}}}}{{\partial \varphi_i}}\right)\Big|_{{\varphi=0}} {momentum}{rule}",
         ),
     ]
     return finish(system, "lie-groups", (M, b, g), steps)
@@ -89,16 +106,16 @@ def lie_groups(system: System) -> Equations:
 def blocks(system: System) -> tuple[tuple[int, Group, int], ...]:
     """(first velocity, group, side) of each block of S, from the joints of the robot; see `BASES` for the side."""
     assert system.tree is not None
-    model, found = system.tree.robot.model, {}
+    model, by_first = system.tree.robot.model, {}
     for joint in model.joints:
         groups = (
             BASES[model.velocity] if model.tree.is_base(joint) else tuple((group, 1) for group in joint.kind.groups)
         )
         first = joint.v.start
         for group, side in groups:
-            found[first] = first, group, side
+            by_first[first] = first, group, side
             first += group.dim
-    return tuple(found.values())
+    return tuple(by_first.values())
 
 
 def _product(system: System) -> str:

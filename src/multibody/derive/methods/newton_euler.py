@@ -13,9 +13,19 @@ import sympy as sp
 from multibody.derive.algebra.products import cross, product
 from multibody.derive.bodies import Body
 from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import forces_and_torques
-from multibody.derive.kinematics import along, gradient, material_jacobian, point_jacobian, rotation_jacobian, tidy
-from multibody.derive.loads import Force, Spring
+from multibody.derive.generalized_forces import forces_and_torques, spring_energy
+from multibody.derive.kinematics import (
+    along,
+    angular_velocity,
+    gradient,
+    material_jacobian,
+    point_jacobian,
+    rotation_jacobian,
+    tidy,
+    transport_angular_velocity,
+    transport_velocity,
+)
+from multibody.derive.loads import Force
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 
@@ -71,7 +81,7 @@ def newton_euler(system: System) -> Equations:
     for body in system.bodies:
         J_P, J_R = _allowed(system, body)
         projected += J_P.T * wrenches[body.name].force + J_R.T * wrenches[body.name].torque
-    springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
+    springs = spring_energy(system)
     M, b, g = projected[:, :n], projected[:, n], projected[:, n + 1] + gradient(system, springs).T
     reactions = {name: _value(system, wrench) for name, wrench in wrenches.items()}
     steps = [
@@ -106,20 +116,22 @@ def _arm(system: System, body: Body) -> sp.Matrix:
 def _needed(system: System, body: Body) -> Wrench:
     """What a body needs of its joints, about its centre of mass: rates of momentum, less weight and loads.
 
-    p' = m a_S and N' = Θ Ψ + Ω × Θ Ω along the axes of the body, where a_S = J_S v' + J_S' v + Ω × J_S v.
-    [RD 3.10, 3.19-3.25]
+    p' = m a_S and N' = Θ Ψ + Ω × Θ Ω along the axes of the body, where a_S = v_S' + Ω × v_S with v_S = J_S v + v_0,
+    and Ω = J_R v + Ω_0: the velocities v_0 and Ω_0 are those that the time gives the body.  [RD 3.10, 3.19-3.25]
     """
     n, v, R = len(system.v), sp.Matrix(system.v), _axes(body)
     J_S, J_R = tidy(system, product(R.T, point_jacobian(system, body.position))), rotation_jacobian(system, body)
-    w, v_S = product(J_R, v), product(J_S, v)
+    v_0, w_0 = product(R.T, transport_velocity(system, body.position)), transport_angular_velocity(system, body)
+    w, v_S = angular_velocity(system, body), product(J_S, v) + v_0
     force, torque = sp.zeros(3, n + 3), sp.zeros(3, n + 3)
     force[:, :n] = body.mass * J_S
-    force[:, n] = body.mass * (product(along(system, J_S), v) + cross(w, v_S))
+    force[:, n] = body.mass * (product(along(system, J_S), v) + along(system, v_0) + cross(w, v_S))
     force[:, n + 1] = -body.mass * R.T * system.gravity  # [RD 3.32]
     if body.turns:
         theta = body.inertia
         torque[:, :n] = product(theta, J_R)
-        torque[:, n] = product(theta, along(system, J_R), v) + cross(w, product(theta, w))
+        w_dot = product(along(system, J_R), v) + along(system, w_0)
+        torque[:, n] = product(theta, w_dot) + cross(w, product(theta, w))
     for load in forces_and_torques(system):
         if load.body != body.name:
             continue

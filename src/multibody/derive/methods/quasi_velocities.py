@@ -15,7 +15,7 @@ from multibody.derive.evaluation import numeric, random_values
 from multibody.derive.kinematics import tidy
 from multibody.derive.loads import Generalized, Load
 from multibody.derive.restrictions import Motion, Restriction
-from multibody.derive.symbols import matrix, rate
+from multibody.derive.symbols import TIME, matrix, rate
 from multibody.derive.system import System, expect_system
 from multibody.derive.well_formed import states
 from multibody.errors import InputError
@@ -23,15 +23,15 @@ from multibody.errors import InputError
 SMALL = 1e-9
 """What counts as zero at a random state, where all numbers are about 1."""
 OPERATIONS = 60
-"""Of expressions that are tried to be shortened for reading."""
+"""The largest expressions, in operations, that are shortened for reading."""
 
 
 def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol]) -> System:
-    """The same system in the velocities v = S(q) u, where u are those that it has.  [From 12]
+    """The same system in the velocities v = S(q, t) u, where u are those that it has.  [From 12]
 
     Args:
         system: with velocities u, the rates of its coordinates or not.
-        S: as many rows and columns as velocities, expressions in the coordinates.
+        S: as many rows and columns as velocities, expressions in the coordinates and the time.
         velocities: a symbol for each row of S.
 
     Raises:
@@ -118,6 +118,14 @@ def brackets(system: System) -> tuple[sp.ImmutableMatrix, ...]:
     return tuple(map(sp.ImmutableMatrix, gammas))
 
 
+@lru_cache(maxsize=64)
+def time_bracket(system: System) -> sp.ImmutableMatrix:
+    """γ_t = -(S ∂F/∂t)^T of velocities v = S(q, t) q': [X_i, ∂/∂t] = -∂F_i/∂t = Σ_j (γ_t)_ij X_j."""
+    if TIME not in system.rates.free_symbols:
+        return sp.ImmutableMatrix(sp.zeros(len(system.v)))
+    return sp.ImmutableMatrix(tidy(system, -(left_inverse(system) * sp.diff(system.rates, TIME)).T))
+
+
 def without_brackets(system: System) -> str:
     """Why a bracket of the fields is no combination of them; empty when all are.
 
@@ -126,13 +134,17 @@ def without_brackets(system: System) -> str:
     n, F = len(system.v), system.rates
     if len(system.q) == n:
         return ""
-    stack = sp.Matrix.vstack(F, *(sp.diff(F, x) for x in system.q))
-    at, *slopes = numeric(stack, random_values(system, np.random.default_rng(0))).reshape(-1, *F.shape)
+    stack = sp.Matrix.vstack(F, *(sp.diff(F, x) for x in (*system.q, TIME)))
+    at, *slopes, in_time = numeric(stack, random_values(system, np.random.default_rng(0))).reshape(-1, *F.shape)
     rates = np.einsum("li,lmk->imk", at, np.stack(slopes))
+
+    def outside(field: Any) -> bool:
+        return np.abs(field - at @ np.linalg.lstsq(at, field, rcond=None)[0]).max() > SMALL
+
+    if outside(in_time):
+        return "what the velocities move changes with the time t, to where no velocity leads: take `reduced`"
     for i, k in combinations(range(n), 2):
-        bracket = rates[i, :, k] - rates[k, :, i]
-        left = bracket - at @ np.linalg.lstsq(at, bracket, rcond=None)[0]
-        if np.abs(left).max() > SMALL:
+        if outside(rates[i, :, k] - rates[k, :, i]):
             return (
                 f"to move along {system.v[i]} and {system.v[k]} in turn leads where no velocity leads at once: the "
                 "velocities hold motion constraints in them. Give the constraints as restrictions, and take `reduced`"
@@ -154,10 +166,10 @@ def inverse(S: Any) -> sp.Matrix:
     S = sp.Matrix(S)
     result = sp.zeros(*S.shape)
     for rows, columns in _blocks(S):
-        found = _block_inverse(S.extract(rows, columns))
+        block = _block_inverse(S.extract(rows, columns))
         for i, column in enumerate(columns):
             for j, row in enumerate(rows):
-                result[column, row] = found[i, j]
+                result[column, row] = block[i, j]
     return result
 
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from multibody.algorithms import rnea
 from multibody.derive.equations import Equations, finish
+from multibody.derive.generalized_forces import spring_energy
 from multibody.derive.kinematics import gradient, tidy
-from multibody.derive.loads import Spring
 from multibody.derive.steps import Step
+from multibody.derive.symbols import TIME
 from multibody.derive.system import System
 from multibody.derive.tracing import formulas
 from multibody.derive.tree import MANY, Tree
@@ -20,6 +20,9 @@ def why_not(system: System) -> str:
     """Why the method does not fit a system; empty when it does."""
     if system.tree is None:
         return "it needs the tree of joints of a robot: take derive.from_robot, or give the system a tree"
+    if system.moved_bodies or TIME in system.rates.free_symbols:
+        moving = f"the places of {', '.join(system.moved_bodies)}" if system.moved_bodies else "the rates"
+        return f"its joints rest in their parents, but {moving} depend on the time t: take 'projected-newton-euler'"
     return ""
 
 
@@ -39,7 +42,7 @@ def recursive_newton_euler(system: System) -> Equations:
         return np.stack(columns, axis=-1), b, rnea.rnea(walked, q, rest, rest)
 
     M, b, g = _of_tree(tree, parts, system.q, system.v)
-    springs = sum((load.energy for load in system.loads if isinstance(load, Spring)), sp.Integer(0))
+    springs = spring_energy(system)
     steps = [
         *(_passes(system, tree) if n < MANY else ()),
         Step(
@@ -53,7 +56,7 @@ def recursive_newton_euler(system: System) -> Equations:
 
 
 def _passes(system: System, tree: Tree) -> list[Step]:
-    """Of each body, along its own axes: outward how it moves, inward what its joint carries.  [QT 72-85]"""
+    """The passes over the bodies, along the axes of each: motion outward, joint wrenches inward.  [QT 72-85]"""
 
     def passes(walked: Walked, q: Any, v: Any, a: Any) -> tuple[Any, ...]:
         motion = rnea.outward_motion(walked, q, v, a)

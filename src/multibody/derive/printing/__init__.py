@@ -40,9 +40,9 @@ def linear_blocks(
         parameters: values of parameters, by symbol or name, where equilibria are looked for.
     """
     layout = layout_of(equations, short, columns)
-    found = linear.places(equations, parameters) if at is None else at
+    places = linear.places(equations, parameters) if at is None else at
     head = [Heading(f"{equations.system.name}, linearised"), *outline.about(equations, layout)]
-    return [*head, *linear.linear(equations, layout, found)]
+    return [*head, *linear.linear(equations, layout, places)]
 
 
 def layout_of(equations: "Equations", short: bool = False, columns: int = COLUMNS) -> Layout:

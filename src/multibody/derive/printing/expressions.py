@@ -24,8 +24,8 @@ def decimals(x: Any) -> Any:
     """
     if isinstance(x, sp.MatrixBase):
         return x.applyfunc(decimals)
-    found = {r: sp.Float(float(r)) for r in sp.sympify(x).atoms(sp.Rational) if _is_decimal(r)}
-    return x.xreplace(found) if found else x
+    floats = {r: sp.Float(float(r)) for r in sp.sympify(x).atoms(sp.Rational) if _is_decimal(r)}
+    return x.xreplace(floats) if floats else x
 
 
 def _is_decimal(r: Any) -> bool:
@@ -138,8 +138,8 @@ def _indices(angle: Any) -> str | None:
         parts.append((int(factor), rest.name))
     parts.sort(key=lambda part: (-part[0], _natural(part[1])))
     numbers = [re.fullmatch(r"(\D+?)_?(\d+)", name) for _, name in parts]
-    if all(numbers) and len({found[1] for found in numbers if found}) == 1:
-        names = [found[2] for found in numbers if found]
+    if all(numbers) and len({match[1] for match in numbers if match}) == 1:
+        names = [match[2] for match in numbers if match]
         between = "," if any(len(name) > 1 for name in names) and len(names) > 1 else ""
     else:
         names, between = [latex_name(name) for _, name in parts], "+"
@@ -150,5 +150,5 @@ def _indices(angle: Any) -> str | None:
 
 
 def _natural(name: str) -> tuple[str, int]:
-    found = re.fullmatch(r"(.*?)(\d*)", name)
-    return (found[1], int(found[2] or 0)) if found else (name, 0)
+    match = re.fullmatch(r"(.*?)(\d*)", name)
+    return (match[1], int(match[2] or 0)) if match else (name, 0)

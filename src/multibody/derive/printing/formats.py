@@ -54,7 +54,7 @@ def _latex(block: Block) -> str:
 def _latex_words(words: str) -> str:
     parts = re.split(r"(\$[^$]*\$)", words)
     said = "".join(part if part.startswith("$") else latex_escape(part) for part in parts)
-    return re.sub(r"[^\x00-\x7f]", lambda found: _CHARACTERS.get(found[0], found[0]), said)
+    return re.sub(r"[^\x00-\x7f]", lambda match: _CHARACTERS.get(match[0], match[0]), said)
 
 
 def display(block: Formula | Equality | Table) -> str:
@@ -118,7 +118,7 @@ def _continued(line: str) -> str:
 
 
 def _words(words: str) -> str:
-    return _MATH.sub(lambda found: text(found[1]), words)
+    return _MATH.sub(lambda match: text(match[1]), words)
 
 
 def wrapped(words: Sequence[str], columns: int, indent: str = "") -> list[str]:

@@ -199,21 +199,21 @@ class _Tokens:
                 continue
             if token == "(" and items and not self.tokens[self.at - 1].isspace():
                 items.append(Space(0.0))  # f(x): the bracket belongs to the name
-            items.append(self.one())
+            items.append(self.item())
         return Row(tuple(items))
 
     def scripts(self, base: Node) -> Script:
-        found: dict[str, Node] = {}
+        scripts: dict[str, Node] = {}
         while (token := self.peek()) in ("^", "_"):
             self.take()
-            found[token] = self.argument()
-        return Script(base, found.get("_"), found.get("^"))
+            scripts[token] = self.argument()
+        return Script(base, scripts.get("_"), scripts.get("^"))
 
     def argument(self) -> Node:
-        body = self.one()
+        body = self.item()
         return body.items[0] if isinstance(body, Row) and len(body.items) == 1 else body
 
-    def one(self) -> Node:
+    def item(self) -> Node:
         token = self.take()
         if token == "{":
             body = self.row(("}",))
@@ -244,7 +244,7 @@ class _Tokens:
             self.take()
             return Fenced(left.lstrip("\\"), body, self.take().lstrip("\\"))
         if name in SIZES:
-            return self.one()
+            return self.item()
         if name == "begin":
             return self.grid(self.words())
         return _named(name)

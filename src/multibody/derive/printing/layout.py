@@ -12,6 +12,7 @@ from multibody.derive.printing.expressions import Writer, joined
 from multibody.derive.printing.names import latex_name
 from multibody.derive.printing.naming import Naming
 from multibody.derive.printing.text import text, width
+from multibody.derive.symbols import TIME
 
 ARGUMENTS = {"M": r"\!(q)", "b": r"\!(q, v)", "g": r"\!(q)", "J": r"\!(q)"}
 
@@ -21,7 +22,7 @@ class Layout:
     """How results are written.
 
     Args:
-        columns: of a line of text; formulas of other formats are broken where their text would be.
+        columns: the width of a line of text; formulas of other formats are broken where their text would be.
         write: expressions in LaTeX.
     """
 
@@ -36,7 +37,7 @@ class Layout:
         """A name in LaTeX and its value, an expression or a matrix, as blocks."""
         head, equals, rule = name.partition("=")
         if name in ARGUMENTS and name in self.taken:
-            name += ARGUMENTS[name]
+            name += ARGUMENTS[name].replace(")", ", t)" if TIME in sp.sympify(value).free_symbols else ")")
         blocks: list[Block] = []
         if equals and isinstance(value, sp.MatrixBase) and not self._fits(name, value):
             blocks.append(Equality(head.strip(), (rule.strip(),)))

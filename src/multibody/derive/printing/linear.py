@@ -32,24 +32,24 @@ def places(equations: "Equations", parameters: Place | None = None) -> list[dict
     Raises:
         InputError: when there is no exact solution, and parameters have no values.
     """
-    given = named(equations.system, parameters, "parameters", "parameters")
+    values = named(equations.system, parameters, "parameters", "parameters")
     tree = equations.system.tree
     try:
-        return [{**place, **given} for place in equations.equilibria(parameters=given)]
+        return [{**place, **values} for place in equations.equilibria(parameters=values)]
     except InputError:
-        values = {} if tree is None else {**tree.values, **given}
+        values = {} if tree is None else {**tree.values, **values}
         if not values:
             raise
         return [{**place, **values} for place in equations.equilibria(parameters=values)]
 
 
-def linear(equations: "Equations", layout: Layout, found: Sequence[Place]) -> list[Block]:
+def linear(equations: "Equations", layout: Layout, points: Sequence[Place]) -> list[Block]:
     """A and B at every place."""
-    if not found:
+    if not points:
         return [Sentence("No equilibrium without inputs was found.")]
     blocks: list[Block] = []
     layout = replace(layout, long=1)  # its entries have long denominators in common
-    for place in found:
+    for place in points:
         near = equations.linearise(place)
         blocks.append(Heading(f"At {_at(equations, layout, place)}", 2))
         blocks += _with(equations, layout, place)

@@ -23,8 +23,8 @@ def latex_name(name: str) -> str:
             accent, stem = command, name.removesuffix(suffix)
             break
     first, *rest = [part for part in re.split(r"[_{},]+", stem) if part] or [stem]
-    found = _STEM.fullmatch(first)
-    word, digits = found.groups() if found else (first, "")
+    match = _STEM.fullmatch(first)
+    word, digits = match.groups() if match else (first, "")
     axes = _AXES.fullmatch(word)
     if word not in GREEK and axes:
         word, digits = axes[1], axes[2] + digits

@@ -19,7 +19,7 @@ class Naming:
 
     Args:
         width: how many columns an expression takes.
-        columns: of a line, which no term should exceed.
+        columns: the width of a line, which no term should exceed.
         lines: that an expression may take before its common parts get names.
     """
 
@@ -41,10 +41,10 @@ class Naming:
     def _common(self, entries: list[Any]) -> tuple[Definitions, list[Any]]:
         """Names for what is there more than once and is not short."""
         reduced: Any
-        found, reduced = sp.cse(entries, symbols=_free_names(entries), order="canonical", list=False)
+        common, reduced = sp.cse(entries, symbols=_free_names(entries), order="canonical", list=False)
         small: dict[Any, Any] = {}
         kept: Definitions = []
-        for symbol, x in found:
+        for symbol, x in common:
             x = x.xreplace(small)
             if self.width(x) <= SHORT:
                 small[symbol] = x

@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from multibody.derive.constraint_rows import drift_rule
 from multibody.derive.printing.blocks import Block, Equality, Formula, Heading, Sentence
 from multibody.derive.printing.layout import Layout
 from multibody.derive.printing.names import latex_name
+from multibody.derive.symbols import TIME
 
 if TYPE_CHECKING:
     from multibody.derive.equations import Equations
@@ -34,6 +36,7 @@ def about(equations: "Equations", layout: Layout) -> list[Block]:
         "coordinates": system.q,
         "velocities": () if system.holonomic_velocities else system.v,
         "inputs": system.inputs,
+        "time": (TIME,) if TIME in seen else (),
         "parameters": tuple(symbol for symbol in system.parameters if symbol in seen),
     }
     said = "; ".join(f"{kind} {listed(symbols)}" for kind, symbols in kinds.items() if symbols)
@@ -106,10 +109,10 @@ def _times(row: Any, symbols: tuple[sp.Symbol, ...], layout: Layout) -> list[str
 
 def matrices(equations: "Equations", layout: Layout) -> list[Block]:
     """The same as matrices."""
-    form, constrained = r"M \dot v + b + g = \tau", equations.J.rows
-    form += r" + J^T \lambda, \quad J \dot v + \dot J v = 0" if constrained else ""
+    form, constrained, drift = r"M \dot v + b + g = \tau", equations.J.rows, drift_rule(equations.system)
+    form += rf" + J^T \lambda, \quad J \dot v + {drift} = 0" if constrained else ""
     named = [("M", equations.M), ("b", equations.b), ("g", equations.g), (r"\tau", equations.tau)]
-    named += [("J", equations.J), (r"\dot J v", equations.drift)] if constrained else []
+    named += [("J", equations.J), (drift, equations.drift)] if constrained else []
     blocks: list[Block] = [Formula(form)]
     for name, value in named:
         blocks += layout.result(name, value)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.model import base_velocity
-from multibody.model.configuration import sized
+from multibody.model.configuration import coordinates, velocities
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
 from multibody.model.layouts._parts import Part
@@ -49,7 +49,7 @@ class Layout(ABC):
 
     def q_to(self, q: ArrayLike) -> NDArray[Any]:
         """The peer's coordinates (..., nq)."""
-        q = sized(self.model.tree, q, "q")
+        q = coordinates(self.model.tree, q)
         return _put([part.q_to(q[..., part.joint.q]) for part in self._parts], q)[..., self._q_order]
 
     def q_from(self, q: ArrayLike) -> NDArray[Any]:
@@ -59,7 +59,7 @@ class Layout(ABC):
 
     def v_to(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
         """The peer's velocities (..., nv)."""
-        q, v = sized(self.model.tree, q, "q"), sized(self.model.tree, v, "v")
+        q, v = coordinates(self.model.tree, q), velocities(self.model.tree, v)
         return self._to(lambda part, x, v: part.v_to(x, v), q, base_velocity.to_left(self.model.tree, q, v))
 
     def v_from(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
@@ -69,7 +69,7 @@ class Layout(ABC):
 
     def a_to(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> NDArray[Any]:
         """The peer's accelerations (..., nv): the rates of its velocities."""
-        q, v, a = sized(self.model.tree, q, "q"), sized(self.model.tree, v, "v"), sized(self.model.tree, a, "a")
+        q, v, a = coordinates(self.model.tree, q), velocities(self.model.tree, v), velocities(self.model.tree, a, "a")
         left = (
             base_velocity.to_left(self.model.tree, q, v),
             base_velocity.acceleration_to_left(self.model.tree, q, v, a),
@@ -85,7 +85,7 @@ class Layout(ABC):
 
     def tau_to(self, q: ArrayLike, tau: ArrayLike) -> NDArray[Any]:
         """The peer's generalized forces (..., nv), of the same power."""
-        q, tau = sized(self.model.tree, q, "q"), sized(self.model.tree, tau, "tau")
+        q, tau = coordinates(self.model.tree, q), velocities(self.model.tree, tau, "tau")
         return self._to(lambda part, x, f: part.v_to(x, f), q, base_velocity.force_to_left(self.model.tree, q, tau))
 
     def tau_from(self, q: ArrayLike, tau: ArrayLike) -> NDArray[Any]:

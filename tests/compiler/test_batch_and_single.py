@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import fetch_ir, forms, native
+from multibody.compiler import batch_and_single, fetch_ir, native
 from multibody.compiler.kernel import revive
 from multibody.compiler.passes import prepare
 from multibody.compiler.program import cut
@@ -57,7 +57,7 @@ def entries(kernel):
 @pytest.mark.parametrize(("width", "rounds"), [(4, 10), (12, 300), (20, 1500)])
 def test_one_sample_and_a_batch_have_the_same_bits(width, rounds, dtype):
     kernel = mb.compile(grown(width, rounds), 6, dtype=dtype)
-    assert entries(kernel) == set(forms.ENTRIES)
+    assert entries(kernel) == set(batch_and_single.ENTRIES)
     X = np.random.default_rng(0).uniform(-1, 1, (1030, 6)).astype(dtype)
     whole = kernel(X)
     for count in COUNTS:
@@ -85,9 +85,9 @@ def test_both_forms_of_a_robot(name):
 
 def test_only_programs_of_some_size_are_compiled_twice(monkeypatch):
     kernel = mb.compile(grown(12, 300), 6)
-    assert forms.LEAST < nodes_of(program_of(kernel)[0]) < forms.MOST
+    assert batch_and_single.LEAST < nodes_of(program_of(kernel)[0]) < batch_and_single.MOST
     assert "define void @one(" in kernel.ir
-    monkeypatch.setattr(forms, "MOST", forms.LEAST)
+    monkeypatch.setattr(batch_and_single, "MOST", batch_and_single.LEAST)
     assert "define void @one(" not in kernel.ir
     assert "@one = alias" in kernel.ir
     assert "@one = alias" in mb.compile(lambda x: x + 1.0, 6).ir

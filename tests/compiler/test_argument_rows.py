@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import given_ir, native, program
+from multibody.compiler import argument_rows_ir, native, program
 from multibody.compiler.passes import prepare
 from multibody.compiler.program import runs_of
 
@@ -152,8 +152,8 @@ def test_groups_cover_what_is_used():
     assert runs_of(places) == [(0, 0, 7), (0, 12, 12), (1, 3, 3), (2, 0, 3), (2, 9, 9)]
     segment = program.Segment([], {}, {10 + n: place for n, place in enumerate(places)}, [])
     for lanes in (1, 2, 4, 8, 16):
-        shape = given_ir.Shape(lanes, "float64", 1, 1, True)
-        groups = given_ir.groups(segment, shape)
+        shape = argument_rows_ir.Shape(lanes, "float64", 1, 1, True)
+        groups = argument_rows_ir.groups(segment, shape)
         assert set(groups) == set(segment.rows)
         for k, group in groups.items():
             argument, element = segment.rows[k]

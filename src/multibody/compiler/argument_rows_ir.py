@@ -33,15 +33,15 @@ class Group(NamedTuple):
 def groups(segment: Segment, shape: Shape) -> dict[int, Group]:
     """node -> the group that it is read with: four elements, or one where there are fewer or lanes are few."""
     nodes = {place: k for k, place in segment.rows.items()}
-    found: dict[int, Group] = {}
+    group_of: dict[int, Group] = {}
     for argument, first, last in runs_of(sorted(nodes)):
         starts = rows_ir.fours(shape, last - first + 1)
         width = 4 if starts else 1
         for start in starts or range(last - first + 1):
             members = [nodes.get((argument, first + start + k)) for k in range(width)]
             group = Group(argument, first + start, members)
-            found.update((k, group) for k in members if k is not None and k not in found)
-    return found
+            group_of.update((k, group) for k in members if k is not None and k not in group_of)
+    return group_of
 
 
 def arguments(program: Program) -> list[int]:
@@ -54,7 +54,7 @@ def read(group: Group, position: int, shape: Shape) -> tuple[list[str], list[str
     tag, lines = group.tag, []
     for lane in range(shape.lanes):
         lines += [
-            f"  %{tag}p{lane} = getelementptr ptr, ptr %given.v, i64 {position * shape.lanes + lane}",
+            f"  %{tag}p{lane} = getelementptr ptr, ptr %addresses.v, i64 {position * shape.lanes + lane}",
             f"  %{tag}r{lane} = load ptr, ptr %{tag}p{lane}, align {WORD}",
         ]
     if len(group.nodes) == 1:
@@ -67,8 +67,8 @@ def read(group: Group, position: int, shape: Shape) -> tuple[list[str], list[str
 def vector(program: Program, shape: Shape) -> list[str]:
     """Lines of a segment that find the table's part for vector %i of the tile."""
     return [
-        f"  %given.o = mul i64 %i, {_part(program, shape)}",
-        "  %given.v = getelementptr i8, ptr %given, i64 %given.o",
+        f"  %addresses.o = mul i64 %i, {_part(program, shape)}",
+        "  %addresses.v = getelementptr i8, ptr %addresses, i64 %addresses.o",
     ]
 
 
@@ -82,8 +82,8 @@ def tile(program: Program, shape: Shape) -> list[str]:
     lines = []
     for position, k in enumerate(arguments(program)):
         lines += [
-            f"  %given{k} = getelementptr ptr, ptr %given, i64 {position * shape.lanes}",
-            f"  call void @point_rows(ptr %given{k}, ptr %in{k}, i64 %st{k}, ptr %of{k}, i64 %t, i64 %count, "
+            f"  %addresses{k} = getelementptr ptr, ptr %addresses, i64 {position * shape.lanes}",
+            f"  call void @point_rows(ptr %addresses{k}, ptr %in{k}, i64 %st{k}, ptr %of{k}, i64 %t, i64 %count, "
             "i64 %last, i64 0)",
         ]
     return lines

@@ -1,0 +1,110 @@
+"""What kernels of a robot take: kinds of inputs, their shapes, and their checks in the robot's words."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation
+from multibody.geometry._arrays import choice, floats, is_traced
+from multibody.geometry._value import Value
+from multibody.model import configuration
+from multibody.model.parameters import PLACED, check_units
+from multibody.model.tree import PLACEMENT, POSITION, Tree
+from multibody.tracing.trace import shape_of
+
+KINDS: dict[str, Callable[[Tree], tuple[int, ...]]] = {
+    "configuration": lambda tree: (tree.nq,),
+    "velocity": lambda tree: (tree.nv,),
+    "acceleration": lambda tree: (tree.nv,),
+    "force": lambda tree: (tree.nv,),
+    "wrench": lambda _: (6,),
+    "twist": lambda _: (6,),
+    "point": lambda _: (3,),
+    "number": lambda _: (),
+}
+"""Inputs that are arrays, and the shape of one sample."""
+VALUES: dict[str, tuple[type[Value], tuple[tuple[str, tuple[int, ...]], ...]]] = {
+    "pose": (Pose, ((".rotation", (3, 3)), (".position", (3,)))),
+    "rotation": (Rotation, (("", (3, 3)),)),
+}
+"""Inputs that are values of geometry: their class, and the names and shapes of their arrays in a kernel."""
+WRENCH = "wrench_"
+"""What the names of external wrenches begin with; the frame's name follows."""
+OVER_VELOCITIES = ("velocity", "acceleration", "force")
+
+Kind = str | int | tuple[int, ...]
+"""One of KINDS or VALUES, or the shape of one sample."""
+
+
+class Input(NamedTuple):
+    """An array that a kernel takes."""
+
+    name: str
+    kind: Kind
+    shape: tuple[int, ...]
+    any_length: bool = False
+    """Whether quaternions need not be units."""
+
+    def check(self, tree: Tree, value: Any) -> NDArray[Any]:
+        """The value as an array of floats; an InputError that says what the robot expects otherwise."""
+        if self.kind == "configuration":
+            array = configuration.coordinates(tree, value, self.name)
+            if not self.any_length and not is_traced(array):
+                configuration.check_units(tree, array, self.name)
+            return array
+        if self.kind in OVER_VELOCITIES:
+            return configuration.velocities(tree, value, self.name)
+        title = f"the wrench at {self.name.removeprefix(WRENCH)!r}" if self.name.startswith(WRENCH) else self.name
+        array = floats(value, title, *self.shape)
+        if self.name in PLACED and not is_traced(array):
+            check_units(tree, array, self.name)
+        return array
+
+    def quaternions(self, tree: Tree) -> list[int]:
+        """Where unit quaternions begin in the numbers of one sample."""
+        if self.kind == "configuration" and not self.any_length:
+            return [j.q.start + j.kind.quaternion.start for j in tree.joints if j.kind.quaternion is not None]
+        return [PLACEMENT * k + POSITION for k in range(self.shape[0])] if self.name in PLACED else []
+
+
+def arrays_of(tree: Tree, inputs: Mapping[str, Kind], *, any_length: bool = False) -> list[Input]:
+    """The arrays that stand for inputs in a kernel; a value of geometry can have several."""
+    arrays = []
+    for name, kind in inputs.items():
+        if isinstance(kind, str) and kind in VALUES:
+            arrays += [Input(name + end, kind, shape) for end, shape in VALUES[kind][1]]
+        elif isinstance(kind, str):
+            choice(kind, f"the kind of the input {name!r}", (*KINDS, *VALUES))
+            arrays.append(Input(name, kind, KINDS[kind](tree), any_length))
+        else:
+            arrays.append(Input(name, kind, shape_of(kind)))
+    return arrays
+
+
+def unpacked(inputs: Mapping[str, Kind], values: Mapping[str, Any]) -> list[Any]:
+    """The arrays of the values of inputs, in the order of `arrays_of`."""
+    arrays = []
+    for name, kind in inputs.items():
+        value = values[name]
+        if isinstance(kind, str) and kind in VALUES:
+            expected = VALUES[kind][0]
+            if not isinstance(value, expected):
+                raise InputError(f"{name}: expected a {expected.__name__}, got {type(value).__name__}")
+            arrays += value._arrays()
+        else:
+            arrays.append(value)
+    return arrays
+
+
+def packed(inputs: Mapping[str, Kind], arrays: Any) -> dict[str, Any]:
+    """The values of inputs, from the arrays of a kernel."""
+    remaining, values = iter(arrays), {}
+    for name, kind in inputs.items():
+        if isinstance(kind, str) and kind in VALUES:
+            made, parts = VALUES[kind]
+            values[name] = made._from_arrays(*(next(remaining) for _ in parts))
+        else:
+            values[name] = next(remaining)
+    return values
