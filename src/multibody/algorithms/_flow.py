@@ -23,7 +23,7 @@ class Flow(NamedTuple):
 
     @staticmethod
     def of(mass: Moments, v: Twist) -> "Flow":
-        """Of a body that moves with a twist: u = v + w × r."""
+        """The moments of a body that moves with a twist: u = v + w × r."""
         p = mass.mass[..., None] * v.linear + cross3(v.angular, mass.first)
         G = v.linear[..., :, None] * mass.first[..., None, :] + np.matmul(hat3(v.angular), mass.second)
         return Flow(p, G)

@@ -36,7 +36,7 @@ class Group:
 
     @cached_property
     def rank(self) -> int:
-        """Of the angular velocities that those give."""
+        """The rank of the angular velocities that those give."""
         return int(np.linalg.matrix_rank(self._angular, tol=1e-6)) if self.turning else 0
 
     @property
@@ -53,13 +53,13 @@ class Group:
     def _angular(self) -> NDArray[Any]:
         """(3, n): the relative angular velocity for a unit of each velocity."""
         place = {index: k for k, index in enumerate(self.velocities)}
-        turn, found = np.eye(3), np.zeros((3, len(place)))
+        turn, columns = np.eye(3), np.zeros((3, len(place)))
         for joint in self.joints:
             turn = turn @ joint.pose(self.generic).rotation.matrix
-            found[:, place[joint.v.start] : place[joint.v.start] + joint.kind.nv] += (
+            columns[:, place[joint.v.start] : place[joint.v.start] + joint.kind.nv] += (
                 turn @ joint.subspace(self.generic).matrix[3:]
             )
-        return found
+        return columns
 
     @property
     def between(self) -> str:
@@ -76,7 +76,7 @@ class Together:
     links: tuple[int, ...]
     """Places in the list of links."""
     velocities: tuple[int, ...]
-    """Of their joints: places in v, in order, each once."""
+    """The places in v of the velocities of their joints, in order, each once."""
     rows: slice
     """What is taken of each link's velocity relative to its parent: all, or the angular part if that tells all."""
     untold: str
@@ -161,7 +161,7 @@ def links(model: Model, names: Sequence[str] | None) -> Links:
     return Links(tuple(names), tuple(bodies), tuple(c), tuple(rotations), tuple(parents), tuple(groups))
 
 
-def together(model: Model, found: Links) -> list[Together]:
+def together(model: Model, selection: Links) -> list[Together]:
     """The links whose joints are solved for at once.
 
     A link's motion relative to its parent tells six velocities at most, and the joints between the two may have more: a
@@ -172,36 +172,36 @@ def together(model: Model, found: Links) -> list[Together]:
 
     >>> from multibody.model.load import load
     >>> model = load("planar-arm")
-    >>> [one.links for one in together(model, links(model, None))]
+    >>> [cluster.links for cluster in together(model, links(model, None))]
     [(0,), (1,), (2,)]
     """
-    alone = {k: _together(model, found, (k,)) for k, group in enumerate(found.groups) if group.velocities}
-    unsure = [k for k in alone if not found.groups[k].surely_told]
+    alone = {k: _together(model, selection, (k,)) for k, group in enumerate(selection.groups) if group.velocities}
+    unsure = [k for k in alone if not selection.groups[k].surely_told]
     if not unsure:
         return list(alone.values())
-    here = _placed(model, found, found.groups[0].generic)
+    here = _placed(model, selection, selection.groups[0].generic)
     untold = {k for k in unsure if _dependent(here.system(alone[k])).any()}
     sets: list[Together] = []
-    for members in _sharing({k: one.velocities for k, one in alone.items()}):
+    for members in _sharing({k: cluster.velocities for k, cluster in alone.items()}):
         if untold.isdisjoint(members):
             sets += [alone[k] for k in members]
             continue
-        one = _together(model, found, members)
-        if _dependent(here.system(one)).any():
-            children = (joint.child for k in members for joint in found.groups[k].joints)
-            more = [child for child in children if child not in found.names]
+        cluster = _together(model, selection, members)
+        if _dependent(here.system(cluster)).any():
+            children = (joint.child for k in members for joint in selection.groups[k].joints)
+            more = [child for child in children if child not in selection.names]
             raise InputError(
-                f"{one.untold}; expected more links among the names{f', such as {more[0]!r}' if more else ''}"
+                f"{cluster.untold}; expected more links among the names{f', such as {more[0]!r}' if more else ''}"
             )
-        sets.append(one)
+        sets.append(cluster)
     return sets
 
 
-def _together(model: Model, found: Links, members: tuple[int, ...]) -> Together:
-    groups = [found.groups[k] for k in members]
+def _together(model: Model, selection: Links, members: tuple[int, ...]) -> Together:
+    groups = [selection.groups[k] for k in members]
     velocities = tuple(sorted({index for group in groups for index in group.velocities}))
     joints = list(dict.fromkeys(joint.name for group in groups for joint in group.joints))
-    names = [found.names[k] for k in members]
+    names = [selection.names[k] for k in members]
     untold = (
         f"{model.name}: the motion of {'link' if len(names) == 1 else 'links'} {_listed(names)} does not tell the "
         f"{len(velocities)} velocities of {'joint' if len(joints) == 1 else 'joints'} {_listed(joints)}"
@@ -256,28 +256,28 @@ class Placed:
 
     def columns(self, k: int) -> NDArray[Any]:
         """(..., 6, n): the velocity of link k relative to its parent for a unit of each velocity of its group."""
-        found: dict[int, NDArray[Any]] = {}
+        columns: dict[int, NDArray[Any]] = {}
         for i in self.links.groups[k].bodies:
             for column in self.columns_of[i]:
                 own = at_point(column.twist, self.x[k]).vector
-                found[column.index] = found[column.index] + own if column.index in found else own
-        batch = np.broadcast_shapes(*(column.shape for column in found.values()))
-        return np.stack([np.broadcast_to(found[index], batch) for index in self.links.groups[k].velocities], axis=-1)
+                columns[column.index] = columns[column.index] + own if column.index in columns else own
+        batch = np.broadcast_shapes(*(column.shape for column in columns.values()))
+        return np.stack([np.broadcast_to(columns[index], batch) for index in self.links.groups[k].velocities], axis=-1)
 
-    def system(self, one: Together) -> NDArray[Any]:
+    def system(self, cluster: Together) -> NDArray[Any]:
         """(..., rows, n): the motion of links relative to their parents for a unit of each of their velocities."""
         blocks = []
-        for k in one.links:
-            A = self.columns(k)[..., one.rows, :]
+        for k in cluster.links:
+            A = self.columns(k)[..., cluster.rows, :]
             own = {index: A[..., position] for position, index in enumerate(self.links.groups[k].velocities)}
             zero = np.zeros_like(A[..., 0])
-            blocks.append(np.stack([own.get(index, zero) for index in one.velocities], axis=-1))
+            blocks.append(np.stack([own.get(index, zero) for index in cluster.velocities], axis=-1))
         batch = np.broadcast_shapes(*(block.shape[:-2] for block in blocks))
         return np.concatenate([np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in blocks], axis=-2)
 
-    def motion(self, V: NDArray[Any], one: Together) -> NDArray[Any]:
+    def motion(self, V: NDArray[Any], cluster: Together) -> NDArray[Any]:
         """(..., rows): the velocities of links relative to their parents.  [QT 62]"""
-        parts = [self.relative(V, k)[..., one.rows] for k in one.links]
+        parts = [self.relative(V, k)[..., cluster.rows] for k in cluster.links]
         batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
         return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
 
@@ -302,17 +302,17 @@ def placed(model: Model, q: NDArray[Any], names: Sequence[str] | None) -> Placed
     return _placed(model, links(model, names), q)
 
 
-def _placed(model: Model, found: Links, q: NDArray[Any]) -> Placed:
+def _placed(model: Model, selection: Links, q: NDArray[Any]) -> Placed:
     d = directions(model.tree, q)
     columns_of: dict[int, list[Column]] = {i: [] for i, _, _ in model.tree.outward()}
     for column in d.columns:
         columns_of[column.body].append(column)
     x = []
-    for i, i_c in zip(found.bodies, found.centres, strict=True):
+    for i, i_c in zip(selection.bodies, selection.centres, strict=True):
         pose = d.poses[i]
         assert pose is not None
         x.append(pose @ i_c)
-    return Placed(found, d, x, columns_of)
+    return Placed(selection, d, x, columns_of)
 
 
 def at_point(s: Twist, x: NDArray[Any]) -> Twist:

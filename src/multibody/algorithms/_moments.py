@@ -16,7 +16,7 @@ from multibody.geometry.operators import cross3, hat3
 
 
 class Moments(NamedTuple):
-    """Of one body, about its frame's origin, along its axes."""
+    """The moments of the mass of a body, about its frame's origin, along its axes."""
 
     mass: NDArray[Any]
     first: NDArray[Any]

@@ -72,5 +72,5 @@ def own_batch(*arrays: NDArray[Any]) -> tuple[int, ...]:
 
 def gravity(tree: Tree, like: NDArray[Any]) -> NDArray[Any]:
     """(..., 3): of the tree, in the precision of q; an array where gravity is an input."""
-    given: Any = tree.gravity
-    return given if is_traced(given) else np.asarray(given, like.dtype)
+    g: Any = tree.gravity
+    return g if is_traced(g) else np.asarray(g, like.dtype)

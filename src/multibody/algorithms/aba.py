@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms._parts import VelocityParts, mirrored, own_batch
-from multibody.algorithms.crba import armature, congruence
+from multibody.algorithms.base_representation import armature, in_left, velocity
+from multibody.algorithms.crba import congruence
 from multibody.algorithms.rnea import Wrenches, outward_wrenches
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
 from multibody.geometry._arrays import matrix, matvec, transpose
 from multibody.geometry.operators import hat3
-from multibody.model import base_velocity
 from multibody.model.subspace import Subspace
 from multibody.model.tree import Tree
 
@@ -26,7 +26,7 @@ class Articulated(NamedTuple):
 
     @staticmethod
     def of(inertia: SpatialInertia) -> "Articulated":
-        """Of a body alone.  [MDN 68-69]"""
+        """The inertia of a body alone.  [MDN 68-69]"""
         return Articulated.of_matrix(inertia.matrix)
 
     def __add__(self, other: Any) -> "Articulated":
@@ -73,41 +73,51 @@ def aba(
     """
     if any(joint.mimic is not None for joint in tree.joints):
         raise InputError(f"{tree.name}: the articulated body algorithm takes no coupled joints")
-    left_v = base_velocity.to_left(tree, q, v)
-    still = base_velocity.acceleration_to_left(tree, q, v, np.zeros_like(v))
-    left_tau = base_velocity.force_to_left(tree, q, tau)
-    motion, i_f = outward_wrenches(tree, q, left_v, still, wrenches)
+    drives = [armature(tree, joint, q) for joint in tree.joints]
+    return _beyond(tree, q, v, np.zeros_like(v), tau, drives, wrenches)
+
+
+@in_left(returns=velocity)
+def _beyond(
+    tree: Tree,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    a: NDArray[Any],
+    tau: NDArray[Any],
+    drives: list[NDArray[Any] | None],
+    wrenches: Wrenches | None,
+) -> NDArray[Any]:
+    """The acceleration that the forces τ add to a, which the drives do not feel."""
+    motion, i_f = outward_wrenches(tree, q, v, a, wrenches)
     p_H = motion.p_H
     i_M = [None, *(Articulated.of(body.inertia) for body in tree.bodies)]
-    solved: list[_Joint | None] = [None] * len(i_M)
+    solved: list[_Articulation | None] = [None] * len(i_M)
     for i, p, body in tree.inward():
         M = i_M[i]
         assert M is not None
         joint = body.joint
-        one = _Joint(M, motion.i_S[i], left_tau[..., joint.v], i_f[i], armature(tree, joint, q))
-        solved[i] = one
+        articulation = _Articulation(M, motion.i_S[i], tau[..., joint.v], i_f[i], drives[i - 1])
+        solved[i] = articulation
         if p:
             parent = i_M[p]
             assert parent is not None
-            i_M[p] = parent + one.inertia(M).seen_in(p_H[i])
-            i_f[p] = i_f[p] + p_H[i] @ one.wrench(i_f[i])
-    a = VelocityParts(tree)
+            i_M[p] = parent + articulation.inertia(M).seen_in(p_H[i])
+            i_f[p] = i_f[p] + p_H[i] @ articulation.wrench(i_f[i])
+    added = VelocityParts(tree)
     i_a: list[Twist | None] = [None] * len(i_M)
     for i, p, body in tree.outward():
-        one, before = solved[i], i_a[p]
-        assert one is not None
+        articulation, before = solved[i], i_a[p]
+        assert articulation is not None
         i_a_p = None if before is None else p_H[i].pull(before)
-        rates = one.acceleration(i_a_p)
-        a.add(body.joint, rates)
-        own = one.S @ rates
+        rates = articulation.acceleration(i_a_p)
+        added.add(body.joint, rates)
+        own = articulation.S @ rates
         i_a[i] = own if i_a_p is None else i_a_p + own
-    # the recursion gives what the joints add to the motion without their acceleration
-    total = a.vector(own_batch(q, v, tau, *(wrenches or {}).values())) + still
-    return base_velocity.acceleration_from_left(tree, q, left_v, total)
+    return added.vector(own_batch(q, v, tau, *(wrenches or {}).values()))
 
 
-class _Joint:
-    """One joint on the way inward: U = M S, D = S^T U, u = τ - S^T f."""
+class _Articulation:
+    """A joint on the way inward: U = M S, D = S^T U, u = τ - S^T f."""
 
     def __init__(self, M: Articulated, S: Subspace, tau: NDArray[Any], f: Wrench, drives: NDArray[Any] | None) -> None:
         self.S, self.U = S, np.matmul(M.matrix, S.matrix)
@@ -124,10 +134,10 @@ class _Joint:
     def inertia(self, M: Articulated) -> Articulated:
         """M - U D^-1 U^T: along the axes of the joint nothing is left, exactly."""
         left = M.matrix - np.matmul(self.U, self._solve(transpose(self.U)))
-        given = _axes(self.S) if self.free else frozenset()
+        free = _axes(self.S) if self.free else frozenset()
         zero = np.zeros(left.shape[:-2], left.dtype)
         rows = [
-            [zero if i in given or j in given else left[..., min(i, j), max(i, j)] for j in range(6)] for i in range(6)
+            [zero if i in free or j in free else left[..., min(i, j), max(i, j)] for j in range(6)] for i in range(6)
         ]
         return Articulated.of_matrix(matrix(rows))
 

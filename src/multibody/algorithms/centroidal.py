@@ -20,12 +20,11 @@ from multibody.errors import InputError
 from multibody.geometry import Twist, Wrench
 from multibody.geometry._arrays import block_matrix, dot, eye_like, matvec
 from multibody.geometry.operators import cross3
-from multibody.model import base_velocity
 from multibody.model.tree import Tree
 
 
 def center_of_mass(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-    """(..., 3): of all moving bodies, in the world.  [RD 3.16]"""
+    """(..., 3): the centre of mass of all moving bodies, in the world.  [RD 3.16]"""
     origin, near = near_base(tree, q)
     return np.broadcast_to(_first_moment(tree, near) / _mass(tree) + origin, (*q.shape[:-1], 3))
 
@@ -54,17 +53,14 @@ def centroidal_momentum_matrix(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
 
 def centroidal_momentum(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """(..., 6): A_G v, by a sum over the bodies."""
-    left_v = base_velocity.to_left(tree, q, v)
-    i_v = kinematics.twists(tree, q, left_v)
+    i_v = kinematics.twists(tree, q, v)
     momenta = [None, *(Composite.of(body.inertia).momentum(i_v[body.index]) for body in tree.bodies)]
     return _total(tree, q, momenta, own_batch(q, v))
 
 
 def centroidal_momentum_rate(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """(..., 6): the time derivative of `centroidal_momentum`, A_G a + A_G' v: what outer forces must give."""
-    left_v = base_velocity.to_left(tree, q, v)
-    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
-    _, i_f = outward_wrenches(tree, q, left_v, left_a, gravity=False)
+    _, i_f = outward_wrenches(tree, q, v, a, gravity=False)
     return _total(tree, q, i_f, own_batch(q, v, a))
 
 
@@ -94,7 +90,7 @@ def momentum(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
 
 
 def com_velocity(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-    """(..., 3): of the centre of mass, along the world's axes."""
+    """(..., 3): the velocity of the centre of mass, along the world's axes."""
     return matvec(com_jacobian(tree, q), v)
 
 
@@ -103,10 +99,10 @@ def centroidal_inertia(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     total = _beyond(directions(tree, q))[0]
     m = total.mass
     c = total.first / _mass(tree)
-    one = eye_like(c, 3)
-    shift = dot(total.first, c)[..., None, None] * one - total.first[..., :, None] * c[..., None, :]
+    unit = eye_like(c, 3)
+    shift = dot(total.first, c)[..., None, None] * unit - total.first[..., :, None] * c[..., None, :]
     I_G = np.broadcast_to(total.inertia - shift, (*q.shape[:-1], 3, 3))
-    return block_matrix([[np.broadcast_to(m[..., None, None] * one, I_G.shape), 0], [0, I_G]])
+    return block_matrix([[np.broadcast_to(m[..., None, None] * unit, I_G.shape), 0], [0, I_G]])
 
 
 def _mass(tree: Tree) -> Any:
@@ -119,34 +115,34 @@ def _mass(tree: Tree) -> Any:
 
 
 def _beyond(d: Directions) -> list[Composite]:
-    """Of each body, the inertia of it and all that hang on it, about O along the world's axes; of all bodies at 0."""
+    """The inertia of each body with all that hang on it, about O along the world's axes; that of all bodies at 0."""
     none = Composite(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
     inner: list[Composite] = [none, *(Composite.of(body.inertia) for body in d.tree.bodies)]
-    found: list[Composite] = [none] * len(inner)
+    beyond: list[Composite] = [none] * len(inner)
     for i, p, body in d.tree.inward():
         pose = d.poses[i]
         assert pose is not None
-        found[i] = inner[i].seen_in(pose)
+        beyond[i] = inner[i].seen_in(pose)
         if p:
             inner[p] = inner[p] + inner[i].seen_in(body.joint.pose(d.near))
         else:
-            found[0] = found[0] + found[i]
-    return found
+            beyond[0] = beyond[0] + beyond[i]
+    return beyond
 
 
 def _flows(d: Directions, v: NDArray[Any]) -> list[Flow]:
-    """The same of the flow of mass."""
-    found: list[Flow] = [Flow(np.zeros(3), np.zeros((3, 3)))] * (len(d.tree.bodies) + 1)
+    """The flow of mass of each body with all that hang on it, as in `_beyond`."""
+    flows: list[Flow] = [Flow(np.zeros(3), np.zeros((3, 3)))] * (len(d.tree.bodies) + 1)
     twists = d.twists(v)
     for i, _, body in d.tree.outward():
         pose = d.poses[i]
         twist = twists[i]
         assert pose is not None
         assert twist is not None
-        found[i] = Flow.of(Moments.of(body.inertia), pose.pull(twist)).seen_in(pose)
+        flows[i] = Flow.of(Moments.of(body.inertia), pose.pull(twist)).seen_in(pose)
     for i, p, _ in d.tree.inward():
-        found[p] = found[p] + found[i]
-    return found
+        flows[p] = flows[p] + flows[i]
+    return flows
 
 
 def _inertia_rate(flow: Flow) -> Composite:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
+from multibody.algorithms.base_representation import base_directions
 from multibody.geometry import Pose, Twist
-from multibody.geometry.operators import cross3
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
@@ -24,7 +24,7 @@ class Column:
     """One direction: the body `body` and all beyond it move with the twist at a unit of the velocity `index`."""
 
     index: int
-    """Of the velocity in v. Joints that mimic share one: their columns add up."""
+    """The place of the velocity in v. Joints that mimic share a velocity: their columns add up."""
     body: int
     twist: Twist
     carrier: int
@@ -67,33 +67,33 @@ class Directions:
         return body <= column.carrier <= self.tree.last(body)
 
     def derivative(self, k: int, c: int) -> Twist | None:
-        """Of column c along column k; None for zero.  [MDN 38]"""
+        """The derivative of column c along column k; None for zero.  [MDN 38]"""
         return self.columns[k].twist.cross(self.columns[c].twist) if self.carries(k, c) else None
 
     def twists(self, v: NDArray[Any]) -> list[Twist | None]:
         """The twist of every body that has columns, from the world outward; None where nothing moves."""
-        found: list[Twist | None] = [None] * (len(self.tree.bodies) + 1)
+        twists: list[Twist | None] = [None] * (len(self.tree.bodies) + 1)
         started: set[int] = set()
         for column in self.columns:
             i = column.body
             if i not in started:
-                found[i] = found[self.tree.bodies[i - 1].parent]
+                twists[i] = twists[self.tree.bodies[i - 1].parent]
                 started.add(i)
-            found[i] = _sum(found[i], column.twist * v[..., column.index])
-        return found
+            twists[i] = _sum(twists[i], column.twist * v[..., column.index])
+        return twists
 
     def rates(self, v: NDArray[Any]) -> list[Twist | None]:
         """The time derivatives of all columns; None for zero."""
         twists = self.twists(v)
-        found: list[Twist | None] = []
+        rates: list[Twist | None] = []
         for column in self.columns:
             carrier = twists[column.carrier]
             if column.alone is not None:
                 carrier = None
                 for k in column.alone:
                     carrier = _sum(carrier, self.columns[k].twist * v[..., self.columns[k].index])
-            found.append(None if carrier is None else carrier.cross(column.twist))
-        return found
+            rates.append(None if carrier is None else carrier.cross(column.twist))
+        return rates
 
 
 def directions(tree: Tree, q: NDArray[Any], only: Collection[int] | None = None) -> Directions:
@@ -125,23 +125,13 @@ def _of_joint(tree: Tree, joint: Joint, q: NDArray[Any], W_H_i: Pose, origin: ND
     """The twists of a joint's velocities, and what each is fixed to: "none" is the world."""
     S = joint.subspace(q)
     left = [W_H_i @ S.column(k) for k in range(joint.kind.nv)]
-    if tree.is_base(joint) and tree.velocity != "left":
-        axes = [joint.placement.rotation.matrix[..., :, k] for k in range(3)]
-        still = [(Twist._trusted(e, np.zeros_like(e)), "none") for e in axes]
-        if tree.velocity == "kindr":
-            return [*still, *((twist, "child") for twist in left[3:])]
-        if tree.velocity == "mixed":
-            return [*still, *((_about(W_H_i.position, e), "position") for e in axes)]
-        return [*still, *((_about(joint.placement.position - origin, e), "none") for e in axes)]
+    base = base_directions(tree, joint, left, W_H_i, origin)
+    if base is not None:
+        return base
     if joint.kind.nv == 1:
         return [(left[0], "parent")]  # a direction does not carry itself
     held = joint.kind.held_by_parent
     return [(twist, "parent" if k in held else "child") for k, twist in enumerate(left)]
-
-
-def _about(point: NDArray[Any], axis: NDArray[Any]) -> Twist:
-    """The twist of a rotation about an axis through a point."""
-    return Twist._trusted(cross3(point, axis), axis)
 
 
 def _sum(a: Twist | None, b: Twist) -> Twist:

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms import base_derivatives, kinematics
+from multibody.algorithms import kinematics
 from multibody.algorithms._flow import Flow
 from multibody.algorithms._moments import Moments
 from multibody.algorithms._parts import Entries, add_entry, dense, own_batch, paired
+from multibody.algorithms.base_representation import coriolis_and_inertia, in_left
 from multibody.algorithms.crba import Composite
 from multibody.algorithms.rnea import rnea
 from multibody.geometry import Twist, Wrench
-from multibody.model import base_velocity
 from multibody.model.tree import Tree
 
 
@@ -33,8 +33,13 @@ def coriolis(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     For a joint i and one j that carries it: C_ij = S_i·(B_i S_j + I_i S'_j), C_ji = S_j·(B_i S_i + I_i S'_i), in the
     symbols of `rnea_derivatives`.
     """
-    left_v = base_velocity.to_left(tree, q, v)
-    i_v = kinematics.twists(tree, q, left_v)
+    return _of_bodies(tree, q, v)[0]
+
+
+@in_left(returns=coriolis_and_inertia)
+def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """C, and M without the drives."""
+    i_v = kinematics.twists(tree, q, v)
     p_H = [None, *(body.joint.pose(q) for body in tree.bodies)]
     composites = [None, *(Composite.of(body.inertia) for body in tree.bodies)]
     flows = [None, *(Flow.of(Moments.of(body.inertia), i_v[body.index]) for body in tree.bodies)]
@@ -70,15 +75,8 @@ def coriolis(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
             assert H is not None
             composites[p], flows[p] = outer + I.seen_in(H), flow + B.seen_in(H)
     batch, n = own_batch(q, v), tree.nv
-    full_C = dense([[C.get((r, c)) for c in range(n)] for r in range(n)], batch, q)
-    if tree.velocity == "left" or not tree.bases:
-        return full_C
-    full_M = dense([[M.get((r, c)) for c in range(n)] for r in range(n)], batch, q)
-    for joint in tree.bases:
-        T = base_velocity.between(joint, q, tree.velocity, "left")
-        T_dot = base_derivatives.map_rate(left_v[..., joint.v], tree.velocity)
-        full_C, full_M = base_derivatives.congruent(full_C, full_M, T, T_dot, joint.v)
-    return full_C
+    full_C, full_M = (dense([[X.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for X in (C, M))
+    return full_C, full_M
 
 
 def _columns(tree: Tree, i: int, q: NDArray[Any], i_v: list[Twist]) -> list[tuple[int, Twist, Twist]]:
@@ -86,10 +84,10 @@ def _columns(tree: Tree, i: int, q: NDArray[Any], i_v: list[Twist]) -> list[tupl
     body = tree.bodies[i - 1]
     joint = body.joint
     S = joint.subspace(q)
-    found = []
+    columns = []
     for k in range(joint.kind.nv):
         carrier = i_v[i]
         if k in joint.kind.held_by_parent:
             carrier = joint.pose(q).pull(i_v[body.parent])
-        found.append((joint.v.start + k, S.column(k), carrier.cross(S.column(k))))
-    return found
+        columns.append((joint.v.start + k, S.column(k), carrier.cross(S.column(k))))
+    return columns

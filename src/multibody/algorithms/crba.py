@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms._parts import dense, mirrored
+from multibody.algorithms.base_representation import in_left, inertia
 from multibody.algorithms.rnea import rnea
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
 from multibody.geometry._arrays import dot, eye_like, matvec, transpose
 from multibody.geometry.operators import cross3
-from multibody.model import base_velocity
-from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
 
@@ -24,11 +23,11 @@ class Composite(NamedTuple):
 
     @staticmethod
     def of(inertia: SpatialInertia) -> "Composite":
-        """Of one body."""
+        """The inertia of a body."""
         return Composite(inertia.mass, inertia.first_moment, inertia.about_origin)
 
     def __add__(self, other: Any) -> "Composite":
-        """Both together."""
+        """The inertia of both together."""
         return Composite(self.mass + other.mass, self.first + other.first, self.inertia + other.inertia)
 
     def seen_in(self, A_H_B: Pose) -> "Composite":
@@ -59,12 +58,19 @@ def crba(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     Composite inertias go inward; the wrench that a unit acceleration of a joint asks for goes on to the world, and
     each joint on the way feels its share.
     """
-    return full(tree, q, upper_blocks(tree, q)) + np.diag(tree.armature)
+    return _of_bodies(tree, q) + np.diag(tree.armature)
 
 
 def mass_matrix_product(tree: Tree, q: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
     """M(q) x, (..., nv), without the matrix: inverse dynamics at rest and without gravity."""
     return rnea(tree, q, np.zeros_like(x), x, gravity=False)
+
+
+@in_left(returns=inertia)
+def _of_bodies(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+    """The mass matrix without the drives."""
+    M, n = upper_blocks(tree, q), tree.nv
+    return dense([[M.get((min(r, c), max(r, c))) for c in range(n)] for r in range(n)], q.shape[:-1], q)
 
 
 def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[Any]]:
@@ -107,50 +113,3 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[A
             assert parent is not None
             i_M[p] = parent + composite.seen_in(p_H[i])
     return M
-
-
-def armature(tree: Tree, joint: Joint, q: NDArray[Any]) -> NDArray[Any] | None:
-    """What the drives of a joint add to the mass matrix, with bases in "left"; None for nothing.
-
-    A turn does not change the armature of a base, which is the same along all axes; only a twist about another point,
-    as "right" has it, does.
-    """
-    own = tree.armature[joint.v]
-    if not own.any():
-        return None
-    if tree.velocity != "right" or not tree.is_base(joint):
-        return np.diag(own)
-    to_right = base_velocity.between(joint, q, "left", "right")
-    return np.matmul(np.swapaxes(to_right, -1, -2), own[:, None] * to_right)
-
-
-def full(tree: Tree, q: NDArray[Any], M: dict[tuple[int, int], NDArray[Any]]) -> NDArray[Any]:
-    """The matrix of upper blocks, in the robot's own base representation: T^T M T.  [MDN 76]"""
-    batch, n = q.shape[:-1], tree.nv
-    blocks = [[M.get((min(r, c), max(r, c))) for c in range(n)] for r in range(n)]
-    if tree.velocity == "left":
-        return dense(blocks, batch, q)
-    for joint in tree.bases:
-        T = base_velocity.between(joint, q, tree.velocity, "left")
-        blocks = _congruent(blocks, T, joint.v, batch, q)
-    return dense(blocks, batch, q)
-
-
-def _congruent(
-    blocks: list[list[Any]], T: NDArray[Any], at: slice, batch: tuple[int, ...], q: NDArray[Any]
-) -> list[list[Any]]:
-    """T^T M T for a map T of six velocities; the upper triangle is computed, the lower is the same numbers."""
-    n = len(blocks)
-    inside = range(at.start, at.stop)
-    rows = dense([blocks[r] for r in inside], batch, q)  # (..., 6, n)
-    turned = np.matmul(np.swapaxes(T, -1, -2), rows)
-    middle = np.matmul(turned[..., :, at], T)
-    out = [list(row) for row in blocks]
-    for k, r in enumerate(inside):
-        for c in range(n):
-            if c in inside:
-                l = c - at.start
-                out[r][c] = middle[..., min(k, l), max(k, l)]
-            elif blocks[r][c] is not None or any(blocks[s][c] is not None for s in inside):
-                out[r][c] = out[c][r] = turned[..., k, c]
-    return out

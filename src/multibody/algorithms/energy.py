@@ -11,15 +11,13 @@ from multibody.algorithms.centroidal import center_of_mass
 from multibody.algorithms.crba import Composite
 from multibody.algorithms.rnea import rnea
 from multibody.geometry._arrays import dot
-from multibody.model import base_velocity
 from multibody.model.tree import Tree
 
 
 def kinetic_energy(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """(...): v^T M v / 2 in J, summed over the bodies, with the drives.  [RD 3.28-3.31, §3.4.2; QT 26]"""
-    left_v = base_velocity.to_left(tree, q, v)
     total = dot(tree.armature * v, v) if tree.nv else np.zeros(q.shape[:-1], q.dtype)
-    for twist, body in zip(kinematics.twists(tree, q, left_v)[1:], tree.bodies, strict=True):
+    for twist, body in zip(kinematics.twists(tree, q, v)[1:], tree.bodies, strict=True):
         momentum = Composite.of(body.inertia).momentum(twist)
         total = total + dot(twist.linear, momentum.force) + dot(twist.angular, momentum.torque)
     return total / 2

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from multibody.algorithms._parts import own_batch
 from multibody.algorithms.aba import aba
-from multibody.algorithms.crba import armature, upper_blocks
+from multibody.algorithms.base_representation import armature, solved_in_left
+from multibody.algorithms.crba import upper_blocks
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.rnea import Wrenches, rnea
-from multibody.model import base_velocity
 from multibody.model.tree import Tree
 
 DEEP = 5
@@ -49,10 +49,7 @@ def by_factors(
     """M^-1 (τ - h) by M = L^T D L.  [RD 3.55]"""
     batch = own_batch(q, v, tau, *(wrenches or {}).values())
     h = rnea(tree, q, v, np.zeros_like(v), wrenches)
-    rest = base_velocity.force_to_left(tree, q, tau - h)
-    a = factors(tree, q).solve_vector(rest, batch)
-    # M and the rest are those of "left" velocities, so a is T times the acceleration in the robot's own
-    return base_velocity.from_left(tree, q, a)
+    return solved_in_left(tree, q, tau - h, lambda x: factors(tree, q).solve_vector(x, batch))
 
 
 def factors(tree: Tree, q: NDArray[Any]) -> Factors:

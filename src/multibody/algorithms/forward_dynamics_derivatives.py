@@ -28,8 +28,8 @@ def forward_dynamics_derivatives(
         [factors.solve([-D[..., r, c] if (r, c) in pairs else None for r in range(n)]) for c in range(n)]
         for D in (dq, dv)
     )
-    one = np.ones(batch, q.dtype)
-    by_tau = [factors.solve([one if r == c else None for r in range(n)]) for c in range(n)]
+    unit = np.ones(batch, q.dtype)
+    by_tau = [factors.solve([unit if r == c else None for r in range(n)]) for c in range(n)]
     return tuple(dense(_transposed(columns), batch, q) for columns in (by_q, by_v, by_tau))  # type: ignore[return-value]
 
 

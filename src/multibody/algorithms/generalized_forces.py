@@ -75,8 +75,8 @@ def generalized_force(tree: Tree, q: ArrayLike, actions: Iterable[Action]) -> ND
 def _listed(actions: Iterable[Action]) -> list[Action]:
     if not isinstance(actions, Iterable):
         raise InputError(f"generalized_force: expected a list of actions, got {type(actions).__name__}")
-    found = list(actions)
-    for action in found:
+    checked = list(actions)
+    for action in checked:
         if not isinstance(action, Action):
             raise InputError(f"generalized_force: expected actions, got {type(action).__name__}")
-    return found
+    return checked

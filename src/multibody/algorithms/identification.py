@@ -39,7 +39,7 @@ class BaseParameters:
     combination: NDArray[Any]
     """(count, 10 bodies): from π, the rows of `parameters` one after the other, to the base parameters."""
     names: tuple[str, ...]
-    """Of the parameter that each combination is named after: "m cx of forearm"."""
+    """The names of the parameters that stand for the combinations, such as "m cx of forearm"."""
 
     @property
     def count(self) -> int:
@@ -49,7 +49,7 @@ class BaseParameters:
 
 @dataclass(frozen=True, eq=False)
 class Identified:
-    """What identification found."""
+    """The result of an identification."""
 
     parameters: NDArray[Any]
     """m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body about its origin, as (bodies, 10)."""
@@ -58,7 +58,7 @@ class Identified:
     physical: NDArray[Any]
     """Whether a body with these parameters can exist, for each body."""
     steps: int
-    """Of the search; 0 for linear least squares."""
+    """The number of steps of the search; 0 for linear least squares."""
     converged: bool
     """Whether the search arrived. If not, the prior is too far from the data: take another, or regularise more."""
 
@@ -82,9 +82,9 @@ def base_parameters(tree: Tree, *, samples: int = 0, seed: int = 0, tolerance: f
     ('m of cart', 'm cx of pendulum', 'm cz of pendulum', 'Iyy of pendulum')
     """
     n = PARAMETERS * len(expect_tree(tree).bodies)
-    for what, given in (("number of samples", samples), ("seed >= 0", seed)):
-        if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
-            raise InputError(f"base_parameters of {tree.name}: expected a {what}, got {given!r}")
+    for what, number in (("number of samples", samples), ("seed >= 0", seed)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
+            raise InputError(f"base_parameters of {tree.name}: expected a {what}, got {number!r}")
     least = floats(tolerance, f"base_parameters of {tree.name}, tolerance")
     if least.shape or not 0 < least < 1:
         raise InputError(f"base_parameters of {tree.name}: expected a tolerance in (0, 1), got {tolerance!r}")
@@ -151,9 +151,9 @@ def identify(
     >>> import multibody as mb
     >>> robot, rng = mb.load("cart-pendulum"), np.random.default_rng(0)
     >>> q, v, a = rng.standard_normal((3, 50, 2))
-    >>> found = identify(robot.tree, q, v, a, robot.inverse_dynamics(q, v, a), prior=0.5 * robot.parameters())
+    >>> fit = identify(robot.tree, q, v, a, robot.inverse_dynamics(q, v, a), prior=0.5 * robot.parameters())
     >>> base = base_parameters(robot.tree).combination
-    >>> bool(np.allclose(base @ found.parameters.ravel(), base @ robot.parameters().ravel(), atol=1e-6))
+    >>> bool(np.allclose(base @ fit.parameters.ravel(), base @ robot.parameters().ravel(), atol=1e-6))
     True
     """
     where = f"identify {expect_tree(tree).name}"
@@ -172,11 +172,11 @@ def identify(
     A, b = R[:, :-1], R[:, -1]  # |A π - b| = |Y π - t| / scale, in as many rows as there are parameters
     if consistent:
         _check_prior(tree, where, start)
-        found, steps, converged = _consistent(A, b, start, float(weight))
+        pi, steps, converged = _consistent(A, b, start, float(weight))
     else:
-        found, steps, converged = _linear(A, b, start, np.sqrt(float(weight))), 0, True
-    residual = float(np.linalg.norm(A @ found.ravel() - b) * scale / np.sqrt(rows))
-    return Identified(found, residual, _physical(found), steps, converged)
+        pi, steps, converged = _linear(A, b, start, np.sqrt(float(weight))), 0, True
+    residual = float(np.linalg.norm(A @ pi.ravel() - b) * scale / np.sqrt(rows))
+    return Identified(pi, residual, _physical(pi), steps, converged)
 
 
 def _equations(tree: Tree, where: str, q: Any, v: Any, a: Any, tau: Any, weights: Any) -> tuple[Any, Any]:

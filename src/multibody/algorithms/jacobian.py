@@ -20,6 +20,7 @@ from multibody.geometry import Pose, Rotation, Twist
 from multibody.geometry._arrays import batch_shape, choice, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.geometry.representations import REPRESENTATIONS
+from multibody.model import base_velocity
 from multibody.model.tree import Tree, unknown
 
 
@@ -98,11 +99,11 @@ def jacobian_in(
     own, W_H_C = _base(tree, base, q)
     W_H_F = kinematics.pose(tree, frame, q)
     W_H_D = W_H_F if written_in is None else _pose(tree, written_in, q, "written_in")
-    given = [(q, 1), *((pose.position, 1) for pose in (W_H_D, W_H_C) if pose is not None)]
-    batch_shape("q, written_in, base" if W_H_C is not None else "q, written_in", *given)
+    arrays = [(q, 1), *((pose.position, 1) for pose in (W_H_D, W_H_C) if pose is not None)]
+    batch_shape("q, written_in, base" if W_H_C is not None else "q, written_in", *arrays)
     J = jacobian(own, frame, q, "mixed")
     if W_H_C is not None:
-        J = _columns_in(own, q, J, W_H_C)
+        J = base_velocity.columns_from_left_in(own, q, J, W_H_C)
     D_R_W, arm = W_H_D.rotation.inverse(), W_H_D.position - W_H_F.position
     linear, angular = J[..., :3, :] + crossed(J[..., 3:, :], arm), J[..., 3:, :]
     return np.concatenate(
@@ -161,21 +162,21 @@ def crossed(J_R: NDArray[Any], arm: NDArray[Any]) -> NDArray[Any]:
     return transpose(cross3(transpose(J_R), arm[..., None, :]))
 
 
-def assemble(d: Directions, columns: dict[int, Twist], *given: NDArray[Any]) -> NDArray[Any]:
+def assemble(d: Directions, columns: dict[int, Twist], *arrays: NDArray[Any]) -> NDArray[Any]:
     """(..., 6, nv): the twists, by their place in the list of columns, as a matrix."""
-    batch = np.broadcast_shapes(*(array.shape[:-1] for array in given))
-    full: list[Any] = [np.zeros((*batch, 6), given[0].dtype)] * d.tree.nv
+    batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+    full: list[Any] = [np.zeros((*batch, 6), arrays[0].dtype)] * d.tree.nv
     seen: set[int] = set()
     for k, twist in columns.items():
         index = d.columns[k].index
         vector = np.broadcast_to(twist.vector, (*batch, 6))
         full[index] = full[index] + vector if index in seen else vector
         seen.add(index)
-    return stacked(full, -1, (*batch, 6, 0), given[0])
+    return stacked(full, -1, (*batch, 6, 0), arrays[0])
 
 
 def _pose(tree: Tree, place: str | Pose, q: NDArray[Any], what: str) -> Pose:
-    """The pose in the world of a frame that has a name, or of one that is given by its pose."""
+    """The pose in the world of a frame that has a name, or of a pose itself."""
     if not isinstance(place, str | Pose):
         raise InputError(f"{what}: expected the name of a frame or a Pose, got {type(place).__name__}")
     return kinematics.pose(tree, place, q) if isinstance(place, str) else place
@@ -191,20 +192,6 @@ def _base(tree: Tree, base: str | Pose | None, q: NDArray[Any]) -> tuple[Tree, P
         if base not in tree.frames:
             raise InputError(unknown("frame or representation", base, (*REPRESENTATIONS, *tree.frames), tree.name))
     return with_base(tree, "left"), _pose(tree, base, q, "base")
-
-
-def _columns_in(tree: Tree, q: NDArray[Any], J: NDArray[Any], W_H_C: Pose) -> NDArray[Any]:
-    """J for base velocities written in C, from J for those in "left": J B_Y_C.  [MDN 75-76]"""
-    parts, at = [], 0
-    for _, _, body in tree.outward():
-        joint = body.joint
-        if tree.is_base(joint):
-            B_X_C = (joint.pose(q).inverse() @ W_H_C).adjoint
-            parts += [J[..., :, at : joint.v.start], np.matmul(J[..., :, joint.v], B_X_C)]
-            at = joint.v.stop
-    parts.append(J[..., :, at:])
-    batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-    return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
 
 
 def _written(s: Twist, O_H_F: Pose, origin: NDArray[Any], representation: str) -> Twist:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms.base_representation import in_left
 from multibody.geometry import Pose, Twist, representations
 from multibody.geometry._arrays import choice, truth
 from multibody.geometry.operators import cross3
-from multibody.model import base_velocity
 from multibody.model.tree import Tree
 
 FRAME_REPRESENTATIONS = ("left", "right", "mixed")
@@ -47,8 +47,9 @@ def frame_poses(tree: Tree, q: NDArray[Any]) -> dict[str, Pose]:
     return in_the_world
 
 
+@in_left()
 def twists(tree: Tree, q: NDArray[Any], v: NDArray[Any], only: Collection[int] | None = None) -> list[Twist]:
-    """i_v_Wi of every body, or of those in `only`; v has its bases in "left".  [MDN 20; RD 2.158; QT 50, 78]"""
+    """i_v_Wi of every body, or of those in `only`.  [MDN 20; RD 2.158; QT 50, 78]"""
     i_v = [Twist.zero()] * (len(tree.bodies) + 1)
     for i, p, body in tree.outward():
         if only is None or i in only:
@@ -57,6 +58,7 @@ def twists(tree: Tree, q: NDArray[Any], v: NDArray[Any], only: Collection[int] |
     return i_v
 
 
+@in_left()
 def accelerations(
     tree: Tree,
     q: NDArray[Any],
@@ -64,7 +66,7 @@ def accelerations(
     a: NDArray[Any],
     only: Collection[int] | None = None,
 ) -> tuple[list[Twist], list[Twist]]:
-    """`twists`, and their time derivatives; v and a have their bases in "left".  [MDN 44]"""
+    """`twists`, and their time derivatives.  [MDN 44]"""
     i_v = twists(tree, q, v, only)
     i_a = [Twist.zero()] * (len(tree.bodies) + 1)
     for i, p, body in tree.outward():
@@ -90,8 +92,7 @@ def velocity(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], represent
     """
     choice(representation, "representation", FRAME_REPRESENTATIONS)
     i, i_H_F = tree.frame(frame)
-    left = base_velocity.to_left(tree, q, v)
-    F_v = i_H_F.pull(twists(tree, q, left, tree.support(i))[i]).vector
+    F_v = i_H_F.pull(twists(tree, q, v, tree.support(i))[i]).vector
     return representations.velocity(pose(tree, frame, q), _over(F_v, q, v), "left", representation)
 
 
@@ -120,11 +121,7 @@ def acceleration(
     choice(representation, "representation", FRAME_REPRESENTATIONS)
     truth(intrinsic, "intrinsic")
     i, i_H_F = tree.frame(frame)
-    left_v = base_velocity.to_left(tree, q, v)
-    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
-    F_v, F_a = (
-        _over(i_H_F.pull(each[i]).vector, q, v, a) for each in accelerations(tree, q, left_v, left_a, tree.support(i))
-    )
+    F_v, F_a = (_over(i_H_F.pull(each[i]).vector, q, v, a) for each in accelerations(tree, q, v, a, tree.support(i)))
     W_H_F = pose(tree, frame, q)
     if intrinsic:  # of a frame relative to an inertial one, the left-trivialised acceleration is the intrinsic one
         return representations.velocity(W_H_F, F_a, "left", representation)

@@ -21,7 +21,7 @@ from multibody.algorithms.jacobian import assemble
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
 from multibody.geometry.operators import cross3
-from multibody.model import base_velocity, configuration
+from multibody.model import configuration
 from multibody.model.model import Model, expect_model
 
 Names = Sequence[str]
@@ -64,14 +64,11 @@ def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | Non
     >>> link_velocities(model, np.zeros(3), np.array([1.0, 0.0, 0.0])).shape
     (3, 6)
     """
-    q, v, found = configured(model, q), configuration.velocities(model.tree, v), links(model, names)
+    q, v, selection = configured(model, q), configuration.velocities(model.tree, v), links(model, names)
     batch = batch_shape("link_velocities, q, v", (q, 1), (v, 1))
-    W_H, i_v = (
-        kinematics.poses(model.tree, q),
-        kinematics.twists(model.tree, q, base_velocity.to_left(model.tree, q, v)),
-    )
+    W_H, i_v = kinematics.poses(model.tree, q), kinematics.twists(model.tree, q, v)
     parts = []
-    for i, i_c in zip(found.bodies, found.centres, strict=True):
+    for i, i_c in zip(selection.bodies, selection.centres, strict=True):
         W_H_i = W_H[i]
         assert W_H_i is not None
         linear = W_H_i.rotation @ (i_v[i].linear + cross3(i_v[i].angular, i_c))
@@ -108,13 +105,13 @@ def joint_velocities(model: Model, q: ArrayLike, V: ArrayLike, names: Names | No
     >>> joint_velocities(model, q, V + 1e-3).round(1)  # with an error that no joint allows
     array([ 1. , -2. , 0.5])
     """
-    q, found = configured(model, q), links(model, names)
-    found.reach_all(model)
-    V = floats(V, "V", len(found.names), 6)
+    q, selection = configured(model, q), links(model, names)
+    selection.reach_all(model)
+    V = floats(V, "V", len(selection.names), 6)
     batch_shape("joint_velocities, q, V", (q, 1), (V, 2))
     J = link_jacobian(model, q, names)
-    J = J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv))
-    return least_squares(J, V.reshape((*V.shape[:-2], 6 * len(found.names))), found.untold(model))
+    J = J.reshape((*J.shape[:-3], 6 * len(selection.names), model.nv))
+    return least_squares(J, V.reshape((*V.shape[:-2], 6 * len(selection.names))), selection.untold(model))
 
 
 def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -136,15 +133,15 @@ def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: N
     """
     q = configured(model, q)
     here = placed(model, q, names)
-    found = here.links
-    found.reach_all(model)
-    V = floats(V, "V", len(found.names), 6)
+    selection = here.links
+    selection.reach_all(model)
+    V = floats(V, "V", len(selection.names), 6)
     batch = batch_shape("joint_velocities_by_joint, q, V", (q, 1), (V, 2))
     rates: list[Any] = [None] * model.nv
-    for one in together(model, found):
-        if any(rates[index] is None for index in one.velocities):
-            own = least_squares(here.system(one), here.motion(V, one), one.untold)
-            for position, index in enumerate(one.velocities):
+    for cluster in together(model, selection):
+        if any(rates[index] is None for index in cluster.velocities):
+            own = least_squares(here.system(cluster), here.motion(V, cluster), cluster.untold)
+            for position, index in enumerate(cluster.velocities):
                 if rates[index] is None:
                     rates[index] = np.broadcast_to(own[..., position], batch)
     return stacked(rates, -1, (*batch, 0), q)
@@ -174,8 +171,8 @@ def check_velocities(
     Traceback (most recent call last):
     multibody.errors.InputError: V: no velocity of planar-arm gives it; link ... would leave the world at ...
     """
-    found = links(model, names)
-    V = floats(V, "V", len(found.names), 6)
+    selection = links(model, names)
+    V = floats(V, "V", len(selection.names), 6)
     if np.shape(within) or not (floats(within, "within") >= 0 and np.isfinite(within)):
         raise InputError(f"within: expected a finite number >= 0, got {within!r}")
     if is_traced(V) or is_traced(q):
@@ -187,7 +184,7 @@ def check_velocities(
         raise InputError(f"V{at(first(bad))}: expected finite numbers, got some that are not")
     allowed = within * np.maximum(np.abs(V).max(axis=(-2, -1), initial=0.0), 1.0)
     here = placed(model, q, names)
-    for k, group in enumerate(found.groups):
+    for k, group in enumerate(selection.groups):
         left = here.relative(V, k)
         if group.velocities:
             A = here.columns(k)
@@ -198,8 +195,8 @@ def check_velocities(
             worst = np.broadcast_to(left, (*off.shape, 6))[index]
             linear, angular = np.linalg.norm(worst[:3]), np.linalg.norm(worst[3:])
             raise InputError(
-                f"V{at(index)}: no velocity of {model.name} gives it; link {found.names[k]!r} would leave "
-                f"{found.parent_name(k)} at {linear:.3g} m/s and {angular:.3g} rad/s, which {group.between} forbids"
+                f"V{at(index)}: no velocity of {model.name} gives it; link {selection.names[k]!r} would leave "
+                f"{selection.parent_name(k)} at {linear:.3g} m/s and {angular:.3g} rad/s, which {group.between} forbids"
             )
     v = joint_velocities(model, q, V, names)
     error = np.abs(link_velocities(model, q, v, names) - V)
@@ -209,7 +206,7 @@ def check_velocities(
         k = int(error[index].max(axis=-1).argmax())
         raise InputError(
             f"V{at(index)}: no velocity of {model.name} gives it; each joint allows it, but joints that share a "
-            f"velocity disagree: link {found.names[k]!r} is off by {error[index].max():.3g} from the nearest"
+            f"velocity disagree: link {selection.names[k]!r} is off by {error[index].max():.3g} from the nearest"
         )
     return v
 
@@ -224,9 +221,9 @@ def connectivity(model: Model, names: Names | None = None) -> NDArray[Any]:
            [ 0., -1.,  1.,  0.],
            [ 0., -1.,  0.,  1.]])
     """
-    found = links(model, names)
-    D = np.eye(len(found.names))
-    for k, p in enumerate(found.parents):
+    selection = links(model, names)
+    D = np.eye(len(selection.names))
+    for k, p in enumerate(selection.parents):
         if p is not None:
             D[k, p] = -1.0
     return np.kron(D, np.eye(3))
@@ -241,15 +238,15 @@ def parent_rotations(model: Model, q: ArrayLike, names: Names | None = None) -> 
            [ 0., 1., 0.],
            [-1., 0., 0.]])
     """
-    q, found = configured(model, q), links(model, names)
+    q, selection = configured(model, q), links(model, names)
     W_H = kinematics.poses(model.tree, q)
     parts = []
-    for p in found.parents:
+    for p in selection.parents:
         R = eye_like(q, 3)
         if p is not None:
-            W_H_i = W_H[found.bodies[p]]
+            W_H_i = W_H[selection.bodies[p]]
             assert W_H_i is not None
-            R = (W_H_i.rotation @ found.rotations[p]).matrix
+            R = (W_H_i.rotation @ selection.rotations[p]).matrix
         parts.append(np.broadcast_to(R, (*q.shape[:-1], 3, 3)))
     return stacked(parts, -3, (*q.shape[:-1], 0, 3, 3), q)
 
@@ -264,10 +261,10 @@ def relative_angular_velocities(model: Model, q: ArrayLike, w: ArrayLike, names:
            [ 0. , -2. , 0. ],
            [ 0. , 0.5, 0. ]])
     """
-    q, found = configured(model, q), links(model, names)
-    w = floats(w, "w", len(found.names), 3)
+    q, selection = configured(model, q), links(model, names)
+    w = floats(w, "w", len(selection.names), 3)
     batch_shape("relative_angular_velocities, q, w", (q, 1), (w, 2))
-    parts = [w[..., k, :] if p is None else w[..., k, :] - w[..., p, :] for k, p in enumerate(found.parents)]
+    parts = [w[..., k, :] if p is None else w[..., k, :] - w[..., p, :] for k, p in enumerate(selection.parents)]
     D_w = stacked(parts, -2, w.shape, w)
     return matvec(transpose(parent_rotations(model, q, names)), D_w)
 

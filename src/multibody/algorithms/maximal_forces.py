@@ -22,7 +22,6 @@ from multibody.geometry._arrays import batch_shape, floats, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.model import configuration
 from multibody.model.model import Model
-from multibody.model.subspace import Subspace
 
 
 def generalized_force(
@@ -50,14 +49,14 @@ def generalized_force(
     >>> generalized_force(model, q, F).round(3)
     array([23.63 , 13.68 , 4.127])
     """
-    q, found = configured(model, q), links(model, names)
-    F = floats(F, "F", len(found.names), 6)
-    r = None if points is None else floats(points, "points", len(found.names), 3)
+    q, selection = configured(model, q), links(model, names)
+    F = floats(F, "F", len(selection.names), 6)
+    r = None if points is None else floats(points, "points", len(selection.names), 3)
     batch = batch_shape("generalized_force, q, F, points", (q, 1), (F, 2), *([] if r is None else [(r, 2)]))
     W_H = kinematics.poses(model.tree, q)
     zero = np.zeros(3, q.dtype)
     i_f = [Wrench._trusted(zero, zero)] * (len(model.bodies) + 1)
-    for k, (i, i_c) in enumerate(zip(found.bodies, found.centres, strict=True)):
+    for k, (i, i_c) in enumerate(zip(selection.bodies, selection.centres, strict=True)):
         W_H_i = W_H[i]
         assert W_H_i is not None
         i_R_W = W_H_i.rotation.inverse()
@@ -65,8 +64,7 @@ def generalized_force(
         arm = i_c if r is None else i_R_W @ (r[..., k, :] - W_H_i.position)
         i_f[i] = i_f[i] + Wrench._trusted(force, i_R_W @ F[..., k, 3:] + cross3(arm, force))
     p_H = [Pose.identity(), *(body.joint.pose(q) for body in model.bodies)]
-    i_S = [Subspace.constant(np.zeros((6, 0)), q), *(body.joint.subspace(q) for body in model.bodies)]
-    return projected(model.tree, q, i_S, transmitted(model.tree, p_H, i_f), batch)
+    return projected(model.tree, q, transmitted(model.tree, p_H, i_f), batch)
 
 
 def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -79,12 +77,12 @@ def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, name
     >>> bool(np.allclose(generalized_force(model, q, moved), generalized_force(model, q, F, points=points)))
     True
     """
-    q, found = configured(model, q), links(model, names)
-    F, points = floats(F, "F", len(found.names), 6), floats(points, "points", len(found.names), 3)
+    q, selection = configured(model, q), links(model, names)
+    F, points = floats(F, "F", len(selection.names), 6), floats(points, "points", len(selection.names), 3)
     batch = batch_shape("at_centres, q, F, points", (q, 1), (F, 2), (points, 2))
     W_H = kinematics.poses(model.tree, q)
     parts = []
-    for k, (i, i_c) in enumerate(zip(found.bodies, found.centres, strict=True)):
+    for k, (i, i_c) in enumerate(zip(selection.bodies, selection.centres, strict=True)):
         W_H_i = W_H[i]
         assert W_H_i is not None
         parts.append(cross3(points[..., k, :] - W_H_i @ i_c, F[..., k, :3]))
@@ -102,12 +100,12 @@ def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None =
     >>> generalized_force(model, q, least_forces(model, q, [1.0, -2.0, 0.5])).round(9)
     array([ 1. , -2. , 0.5])
     """
-    q, Q, found = configured(model, q), configuration.velocities(model.tree, Q, "Q"), links(model, names)
+    q, Q, selection = configured(model, q), configuration.velocities(model.tree, Q, "Q"), links(model, names)
     batch_shape("least_forces, q, Q", (q, 1), (Q, 1))
-    found.reach_all(model)
+    selection.reach_all(model)
     J = link_jacobian(model, q, names)
-    y = least_norm(J.reshape((*J.shape[:-3], 6 * len(found.names), model.nv)), Q, found.untold(model))
-    return y.reshape((*y.shape[:-1], len(found.names), 6))
+    y = least_norm(J.reshape((*J.shape[:-3], 6 * len(selection.names), model.nv)), Q, selection.untold(model))
+    return y.reshape((*y.shape[:-1], len(selection.names), 6))
 
 
 def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -134,10 +132,10 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
     zero = np.zeros((*batch, 6), q.dtype)
     F = [zero] * len(here.links.names)
     sets = together(model, here.links)
-    for one, own in zip(sets, _shares([one.velocities for one in sets], Q), strict=True):
+    for cluster, own in zip(sets, _shares([cluster.velocities for cluster in sets], Q), strict=True):
         if own is None:
             continue
-        for k, f in zip(one.links, _wrenches(here, one, own), strict=True):
+        for k, f in zip(cluster.links, _wrenches(here, cluster, own), strict=True):
             F[k] = F[k] + f
             p = here.links.parents[k]
             if p is not None:
@@ -146,22 +144,22 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
     return stacked(F, -2, (*batch, 0, 6), q)
 
 
-def _wrenches(here: Placed, one: Together, Q: NDArray[Any]) -> list[NDArray[Any]]:
+def _wrenches(here: Placed, cluster: Together, Q: NDArray[Any]) -> list[NDArray[Any]]:
     """(..., 6) each: the smallest wrenches on links, at their centres of mass, with the forces Q in their joints."""
-    y = least_norm(here.system(one), Q, one.untold)
-    if one.rows.start:
+    y = least_norm(here.system(cluster), Q, cluster.untold)
+    if cluster.rows.start:
         return [np.concatenate([np.zeros_like(y), y], axis=-1)]
-    return [y[..., 6 * k : 6 * k + 6] for k in range(len(one.links))]
+    return [y[..., 6 * k : 6 * k + 6] for k in range(len(cluster.links))]
 
 
 def _shares(velocities: Sequence[tuple[int, ...]], Q: NDArray[Any]) -> list[NDArray[Any] | None]:
     """The part of Q that goes to each, by its velocities: where several share one, the first gives its force."""
-    given: set[int] = set()
+    taken: set[int] = set()
     shares: list[NDArray[Any] | None] = []
     for indices in velocities:
-        own = [np.zeros_like(Q[..., index]) if index in given else Q[..., index] for index in indices]
-        shares.append(np.stack(own, axis=-1) if not given.issuperset(indices) else None)
-        given.update(indices)
+        own = [np.zeros_like(Q[..., index]) if index in taken else Q[..., index] for index in indices]
+        shares.append(np.stack(own, axis=-1) if not taken.issuperset(indices) else None)
+        taken.update(indices)
     return shares
 
 
@@ -208,12 +206,12 @@ def body_torques(model: Model, q: ArrayLike, torques: ArrayLike, names: Names | 
     >>> body_torques(model, q, joint_torques(model, q, [1.0, -2.0, 0.5]))[:, 1].round(9)
     array([ 3. , -2.5, 0.5])
     """
-    q, found = configured(model, q), links(model, names)
-    torques = floats(torques, "torques", len(found.names), 3)
+    q, selection = configured(model, q), links(model, names)
+    torques = floats(torques, "torques", len(selection.names), 3)
     batch_shape("body_torques, q, torques", (q, 1), (torques, 2))
     turned = matvec(parent_rotations(model, q, names), torques)
-    parts = [turned[..., k, :] for k in range(len(found.names))]
-    for k, p in enumerate(found.parents):
+    parts = [turned[..., k, :] for k in range(len(selection.names))]
+    for k, p in enumerate(selection.parents):
         if p is not None:
             parts[p] = parts[p] - turned[..., k, :]
     return stacked(parts, -2, turned.shape, q)
@@ -229,12 +227,12 @@ def generalized_force_of_torques(
     >>> generalized_force_of_torques(model, q, joint_torques(model, q, [1.0, -2.0, 0.5])).round(9)
     array([ 1. , -2. , 0.5])
     """
-    q, found = configured(model, q), links(model, names)
-    torques = floats(torques, "torques", len(found.names), 3)
+    q, selection = configured(model, q), links(model, names)
+    torques = floats(torques, "torques", len(selection.names), 3)
     batch_shape("generalized_force_of_torques, q, torques", (q, 1), (torques, 2))
     J = local_jacobian(model, q, names)
-    flat = J.reshape((*J.shape[:-3], 3 * len(found.names), model.nv))
-    return matvec(transpose(flat), torques.reshape((*torques.shape[:-2], 3 * len(found.names))))
+    flat = J.reshape((*J.shape[:-3], 3 * len(selection.names), model.nv))
+    return matvec(transpose(flat), torques.reshape((*torques.shape[:-2], 3 * len(selection.names))))
 
 
 def least_forces_and_torques(

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms._parts import own_batch, stacked
+from multibody.algorithms.base_representation import forces, in_left
 from multibody.algorithms.rnea import outward_motion
 from multibody.geometry import Wrench
 from multibody.geometry.operators import cross3
-from multibody.model import base_velocity
 from multibody.model.tree import Tree, expect_tree
 
 PARAMETERS = 10
-"""Of a body: m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
+"""The number of parameters of a body: m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
 
 
 def parameters(tree: Tree) -> NDArray[Any]:
@@ -27,6 +27,7 @@ def parameters(tree: Tree) -> NDArray[Any]:
     return np.stack([body.inertia.parameters() for body in bodies]) if bodies else np.zeros((0, PARAMETERS))
 
 
+@in_left(returns=forces)
 def regressor(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """Y, (..., nv, 10 bodies): τ = Y(q, v, a) π + armature a, with π the rows of `parameters`, one after the other.
 
@@ -43,9 +44,7 @@ def regressor(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> 
     >>> bool(np.allclose(tau, robot.inverse_dynamics(q, v, a)))
     True
     """
-    left_v = base_velocity.to_left(expect_tree(tree), q, v)
-    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
-    motion = outward_motion(tree, q, left_v, left_a)
+    motion = outward_motion(tree, q, v, a)
     batch, n = own_batch(q, v, a), tree.nv
     columns: list[NDArray[Any]] = []
     for body in tree.bodies:
@@ -58,8 +57,7 @@ def regressor(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> 
                 for k in range(joint.kind.nv):
                     entries[joint.v.start + k] = entries[joint.v.start + k] + part[..., k]
                 wrench, i = motion.p_H[i] @ wrench, tree.bodies[i - 1].parent
-            column = np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1)
-            columns.append(base_velocity.force_from_left(tree, q, column))
+            columns.append(np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1))
     return stacked(columns, -1, (*batch, n, 0), q)
 
 
@@ -69,17 +67,17 @@ def _wrenches(o: NDArray[Any], U: NDArray[Any]) -> list[Wrench]:
     The six moments of inertia enter through the second moments, of which Ixx is yy + zz, and so on.
     """
     zero = np.zeros_like(o)
-    found = [Wrench._trusted(o, zero)]
-    one = np.eye(3, dtype=o.dtype)
+    wrenches = [Wrench._trusted(o, zero)]
+    axes = np.eye(3, dtype=o.dtype)
     for k in range(3):
-        found.append(Wrench._trusted(U[..., :, k], cross3(one[k], o)))
+        wrenches.append(Wrench._trusted(U[..., :, k], cross3(axes[k], o)))
     x, y, z = range(3)
 
     def second(i: int, j: int) -> NDArray[Any]:
         """The torque of a unit of the second moment ij: r × U r with r_i r_j = 1."""
-        torque = cross3(one[i], U[..., :, j])
-        return torque if i == j else torque + cross3(one[j], U[..., :, i])
+        torque = cross3(axes[i], U[..., :, j])
+        return torque if i == j else torque + cross3(axes[j], U[..., :, i])
 
     xx, yy, zz = second(x, x), second(y, y), second(z, z)
     moments = [(yy + zz - xx) / 2, -second(x, y), (xx + zz - yy) / 2, -second(x, z), -second(y, z), (xx + yy - zz) / 2]
-    return [*found, *(Wrench._trusted(zero, torque) for torque in moments)]
+    return [*wrenches, *(Wrench._trusted(zero, torque) for torque in moments)]

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from multibody.algorithms import _parts, kinematics
 from multibody.algorithms._moments import Moments, turning
 from multibody.algorithms._parts import VelocityParts, own_batch, stacked
+from multibody.algorithms.base_representation import force, in_left
 from multibody.geometry import Pose, Wrench
 from multibody.geometry._arrays import matvec
 from multibody.geometry.operators import cross3
-from multibody.model import base_velocity
 from multibody.model.subspace import Subspace
 from multibody.model.tree import Tree
 
@@ -41,11 +41,9 @@ def rnea(
     Returns:
         (..., nv), dual to v.
     """
-    left_v = base_velocity.to_left(tree, q, v)
-    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
-    motion, i_f = outward_wrenches(tree, q, left_v, left_a, wrenches, gravity=gravity)
+    motion, i_f = outward_wrenches(tree, q, v, a, wrenches, gravity=gravity)
     batch = own_batch(q, v, a, *(wrenches or {}).values())
-    return projected(tree, q, motion.i_S, transmitted(tree, motion.p_H, i_f), batch) + tree.armature * a
+    return projected(tree, q, transmitted(tree, motion.p_H, i_f), batch) + tree.armature * a
 
 
 def joint_wrenches(
@@ -60,9 +58,7 @@ def joint_wrenches(
     Its projection on the joint's motion is the joint's torque, less what turns the drive's own inertia; the rest the
     bearings carry.  [RD §3.3.2]
     """
-    left_v = base_velocity.to_left(tree, q, v)
-    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
-    motion, i_f = outward_wrenches(tree, q, left_v, left_a, wrenches)
+    motion, i_f = outward_wrenches(tree, q, v, a, wrenches)
     i_f = transmitted(tree, motion.p_H, i_f)
     batch = own_batch(q, v, a, *(wrenches or {}).values())
     return stacked([np.broadcast_to(f.vector, (*batch, 6)) for f in i_f[1:]], -2, (*batch, 0, 6), q)
@@ -77,18 +73,17 @@ def transmitted(tree: Tree, p_H: Sequence[Pose], i_f: Sequence[Wrench]) -> list[
     return i_f
 
 
-def projected(
-    tree: Tree, q: NDArray[Any], i_S: Sequence[Subspace], i_f: Sequence[Wrench], batch: tuple[int, ...]
-) -> NDArray[Any]:
-    """(..., nv): what the joints feel of the wrenches that they pass on, in the robot's own base representation."""
+@in_left(returns=force)
+def projected(tree: Tree, q: NDArray[Any], i_f: Sequence[Wrench], batch: tuple[int, ...]) -> NDArray[Any]:
+    """τ, (..., nv): what the joints feel of the wrenches that they pass on.  [QT 72-73]"""
     tau = VelocityParts(tree)
     for i, _, body in tree.inward():
-        tau.add(body.joint, i_S[i].project(i_f[i]))
-    return base_velocity.force_from_left(tree, q, tau.vector(batch))
+        tau.add(body.joint, body.joint.subspace(q).project(i_f[i]))
+    return tau.vector(batch)
 
 
 class Motion(NamedTuple):
-    """Of every body, in its frame i: where it is in its parent, S, ω, the matrix U, and its origin's acceleration.
+    """The motion of every body, in its frame i: its pose in its parent, S, ω, ω', U, and its origin's acceleration.
 
     The acceleration i_o is less that of gravity; a point r of the body has i_o + U r.
     """
@@ -101,8 +96,9 @@ class Motion(NamedTuple):
     i_o: list[NDArray[Any]]
 
 
+@in_left()
 def outward_motion(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any], *, gravity: bool = True) -> Motion:
-    """The motion of the bodies, from the world outward; v and a have their bases in "left".  [QT 76-85]"""
+    """The motion of the bodies, from the world outward.  [QT 76-85]"""
     ground = -_parts.gravity(tree, q) if gravity else np.zeros(3, q.dtype)
     none = Subspace.constant(np.zeros((6, 0)), q)
     motion = Motion([Pose.identity()], [none], [np.zeros(3)], [np.zeros(3)], [np.zeros((3, 3))], [ground])
@@ -147,15 +143,15 @@ def outward_wrenches(
 
 
 def external(tree: Tree, q: NDArray[Any], wrenches: Wrenches | None) -> dict[int, Wrench]:
-    """The sum of the given wrenches on each body, in its frame; those on the world do nothing.
+    """The sum of the wrenches on each body, in its frame; those on the world do nothing.
 
     [MDN 58-60; RD 3.49-3.51, §3.5.3]
     """
-    given = [(*tree.frame(name), f) for name, f in (wrenches or {}).items()]
-    path = {k for i, _, _ in given for k in tree.support(i)}
+    placed = [(*tree.frame(name), f) for name, f in (wrenches or {}).items()]
+    path = {k for i, _, _ in placed for k in tree.support(i)}
     W_H = kinematics.poses(tree, q, path)
     total: dict[int, Wrench] = {}
-    for i, i_H_F, f in given:
+    for i, i_H_F, f in placed:
         W_H_i = W_H[i]
         if W_H_i is None:
             continue

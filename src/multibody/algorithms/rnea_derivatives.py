@@ -1,7 +1,7 @@
 """The derivatives of inverse dynamics, by a recursion of their own.
 
-Of two velocities of the robot, one of a joint i and one of a joint j that carries it, each derivative is a product of
-a wrench at i and a twist at j, or the other way round. The wrenches of i go inward once. In the frame of a body:
+Each derivative belongs to two velocities, of a joint i and of a joint j that carries it, and is a product of a wrench
+at i and a twist at j, or the other way round. The wrenches of i go inward once. In the frame of a body:
 
     S       a direction of motion                        I   the inertia of the body and all beyond it
     S'      v × S, its rate                              B   the flow of their mass (_flow.py)
@@ -21,14 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms import base_derivatives
 from multibody.algorithms._flow import Flow
 from multibody.algorithms._moments import Moments, turning
-from multibody.algorithms._parts import Entries, add_entry, dense, gravity, own_batch, paired
+from multibody.algorithms._parts import Entries, add_entry, dense, gravity, own_batch, paired, stacked
+from multibody.algorithms.base_representation import derivatives_and_force, in_left
 from multibody.algorithms.crba import Composite
 from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry.operators import cross3
-from multibody.model import base_velocity
 from multibody.model.tree import Body, Tree
 
 
@@ -61,21 +60,15 @@ def rnea_derivatives(
         v: (..., nv) in the robot's own base representation.
         a: (..., nv).
     """
-    left_v = base_velocity.to_left(tree, q, v)
-    left_a = base_velocity.acceleration_to_left(tree, q, v, a)
-    by_q, by_v, by_a, tau = _left(tree, q, left_v, left_a)
-    batch, n = own_batch(q, v, a), tree.nv
-    full = [dense([[m.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for m in (by_q, by_v, by_a)]
-    dq, dv, M = full
-    for joint in tree.bases:
-        force = np.stack([np.broadcast_to(tau[k], batch) for k in range(joint.v.start, joint.v.stop)], axis=-1)
-        maps = base_derivatives.maps(joint, q, left_v[..., joint.v], left_a[..., joint.v], force, tree.velocity)
-        dq, dv, M = base_derivatives.changed(dq, dv, M, maps, joint.v)
+    dq, dv, M, _ = _of_bodies(tree, q, v, a)
     return dq, dv, M + np.diag(tree.armature)
 
 
-def _left(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> tuple[Entries, Entries, Entries, list[Any]]:
-    """The derivatives and τ with bases in "left"; entries that are absent are zero."""
+@in_left(returns=derivatives_and_force)
+def _of_bodies(
+    tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """dτ/dq, dτ/dv, dτ/da and τ, without the drives."""
     p_H, directions, composites, flows, i_f = _outward(tree, q, v, a)
     by_q, by_v, by_a = {}, {}, {}
     tau: list[Any] = [None] * tree.nv
@@ -106,7 +99,9 @@ def _left(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> tupl
             composites[p] = composites[p] + I.seen_in(p_H[i])
             flows[p] = flows[p] + B.seen_in(p_H[i])
             i_f[p] = i_f[p] + p_H[i] @ f
-    return by_q, by_v, by_a, tau
+    batch, n = own_batch(q, v, a), tree.nv
+    dq, dv, M = (dense([[D.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for D in (by_q, by_v, by_a))
+    return dq, dv, M, stacked([np.broadcast_to(x, batch) for x in tau], -1, (*batch, 0), q)
 
 
 def _pair(
@@ -133,7 +128,7 @@ def _pair(
 def _outward(
     tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
 ) -> tuple[list[Pose], list[list[Direction]], list[Composite], list[Flow], list[Wrench]]:
-    """Of every body: its place, its directions, and its own inertia, flow and wrench."""
+    """The pose in its parent, the directions, and the own inertia, flow and wrench of every body."""
     i_v = [Twist.zero()]
     i_a = [Twist._trusted(-gravity(tree, q), np.zeros(3, q.dtype))]
     p_H, directions = [Pose.identity()], [[]]
@@ -142,7 +137,7 @@ def _outward(
     for _, p, body in tree.outward():
         p_H_i = body.joint.pose(q)
         before_v, before_a = p_H_i.pull(i_v[p]), p_H_i.pull(i_a[p])
-        found: list[Direction] = []
+        moves: list[Direction] = []
         S = body.joint.subspace(q)
         for stage, ks in enumerate(_stages(body)):
             rates = [(S.column(k), v[..., body.joint.v.start + k], a[..., body.joint.v.start + k]) for k in ks]
@@ -156,12 +151,12 @@ def _outward(
                 P_ddot = before_a.cross(s) + before_v.cross(P_dot)
                 both = P_dot * 2 if len(ks) == 1 else P_dot + s_dot
                 own.append(Direction(body.joint.v.start + k, stage, s, P_dot, P_ddot, both))
-            found += own
+            moves += own
             before_v, before_a = after_v, after_a
         p_H.append(p_H_i)
         i_v.append(before_v)
         i_a.append(before_a)
-        directions.append(found)
+        directions.append(moves)
         mass = Moments.of(body.inertia)
         composites.append(Composite.of(body.inertia))
         flows.append(Flow.of(mass, before_v))

@@ -5,12 +5,13 @@ forces to that form and back, for the floating joints on the world. Frames: W th
 base.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.geometry import representations
+from multibody.geometry import Pose, representations
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
@@ -65,17 +66,30 @@ def change(joint: Joint, x: NDArray[Any], twist: NDArray[Any], source: str, targ
 
 def columns_from_left(tree: Tree, q: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
     """A matrix (..., m, nv) that multiplies left velocities, made to multiply the robot's.  [MDN 75-76]"""
-    if tree.velocity == "left" or not tree.bases:
+    if tree.velocity == "left":
+        return J
+    return _with_columns(tree, J, lambda joint: between(joint, q, tree.velocity, "left"))
+
+
+def columns_from_left_in(tree: Tree, q: NDArray[Any], J: NDArray[Any], W_H_C: Pose) -> NDArray[Any]:
+    """The same for base velocities C_v_WB that are written in a frame C: J B_X_C.  [MDN 75-76]"""
+    return _with_columns(tree, J, lambda joint: (joint.pose(q).inverse() @ W_H_C).adjoint)
+
+
+def _with_columns(tree: Tree, J: NDArray[Any], map_of: Callable[[Joint], NDArray[Any]]) -> NDArray[Any]:
+    """J with the columns of every base multiplied by its map."""
+    if not tree.bases:
         return J
     parts, at = [], 0
     for joint in tree.bases:
-        parts.append(J[..., :, at : joint.v.start])
-        parts.append(np.matmul(J[..., :, joint.v], between(joint, q, tree.velocity, "left")))
+        parts += [J[..., :, at : joint.v.start], np.matmul(J[..., :, joint.v], map_of(joint))]
         at = joint.v.stop
-    return np.concatenate([*parts, J[..., :, at:]], axis=-1)
+    parts.append(J[..., :, at:])
+    batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
 
 
-def _pose(joint: Joint, q: NDArray[Any]) -> Any:
+def _pose(joint: Joint, q: NDArray[Any]) -> Pose:
     """W_H_B, where W is the place of the joint."""
     return joint.kind.pose(q[..., joint.q])
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.algorithms import analytical_jacobian, jacobian
+from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.algorithms import constrained_dynamics as dynamics
 from multibody.algorithms.constrained_dynamics import Constrained, Impact
 from multibody.algorithms.constrained_dynamics_derivatives import ConstrainedDerivatives
@@ -535,7 +535,7 @@ class Robot:
 
     def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
         """(..., min(k, nv)): of those k rows of the mixed Jacobian that a task uses, largest first.  [RD §2.9.1]"""
-        return analytical_jacobian.singular_values_of(self.jacobian(frame, q), coordinates)
+        return manipulability.singular_values_of(self.jacobian(frame, q), coordinates)
 
     def manipulability(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
         """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
@@ -552,7 +552,7 @@ class Robot:
 
         It counts singular values above tolerance times the largest; by default 1e-9, for float32 1e-5.  [RD §2.9.1]
         """
-        return analytical_jacobian.rank_of(self.jacobian(frame, q), coordinates, tolerance)
+        return manipulability.rank_of(self.jacobian(frame, q), coordinates, tolerance)
 
     # ---- dynamics ----------------------------------------------------------------------------------------------------
 

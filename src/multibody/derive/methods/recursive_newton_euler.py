@@ -13,7 +13,6 @@ from multibody.derive.symbols import TIME
 from multibody.derive.system import System
 from multibody.derive.tracing import formulas
 from multibody.derive.tree import MANY, Tree
-from multibody.model import base_velocity
 from multibody.model.tree import Tree as Walked
 
 
@@ -60,11 +59,7 @@ def _passes(system: System, tree: Tree) -> list[Step]:
     """The passes over the bodies, along the axes of each: motion outward, joint wrenches inward.  [QT 72-85]"""
 
     def passes(walked: Walked, q: Any, v: Any, a: Any) -> tuple[Any, ...]:
-        left_v, left_a = (
-            base_velocity.to_left(walked, q, v),
-            base_velocity.acceleration_to_left(walked, q, v, a),
-        )
-        motion = rnea.outward_motion(walked, q, left_v, left_a)
+        motion = rnea.outward_motion(walked, q, v, a)
         parts = zip(motion.i_w[1:], motion.i_w_dot[1:], motion.i_o[1:], strict=True)
         return *(x for body in parts for x in body), rnea.joint_wrenches(walked, q, v, a)
 
