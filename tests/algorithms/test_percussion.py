@@ -70,10 +70,8 @@ def test_steps_of_a_batch():
     push = {"trunk": rng.standard_normal((3, 6))}
     whole = percussion_step(STANDING.tree, STANDING, q, u, tau, dt, push, restitution=e, active=on)
     for k in range(3):
-        one = {"trunk": push["trunk"][k]}
-        single = percussion_step(
-            STANDING, q[k].tolist(), u[k].tolist(), tau[k].tolist(), dt[k], one, restitution=e[k], active=on[k]
-        )
+        state_k, options = (x[k].tolist() for x in (q, u, tau)), {"restitution": e[k], "active": on[k]}
+        single = percussion_step(STANDING.tree, STANDING, *state_k, dt[k], {"trunk": push["trunk"][k]}, **options)
         for whole_part, part in zip(whole, single, strict=True):
             np.testing.assert_allclose(whole_part[k], part, rtol=1e-9, atol=1e-9)
     broadcast = percussion_step(STANDING.tree, STANDING, q[0], u[0], tau[0], dt)

@@ -85,7 +85,7 @@ def test_bad_states_are_refused():
     with pytest.raises(InputError, match="no frame is named 5"):
         GROUND.wrenches(model.tree, [5], q, v)
     for bad in (mb.load("quadruped"), 5, None):
-        with pytest.raises(InputError, match=rf"expected the Model of a robot, .*, got {type(bad).__name__}"):
+        with pytest.raises(InputError, match=rf"expected the Tree of a robot, .*, got {type(bad).__name__}"):
             GROUND.wrenches(bad, ["foot-lf"], q, v)
     with pytest.raises(InputError, match=r"quadruped: q needs the shape"):
         GROUND.wrenches(model.tree, ["foot-lf"], v, v)

@@ -1,4 +1,4 @@
-"""Friction cones: which forces a contact can exert.  [RD 3.109-3.115; Kindr §Dynamics]"""
+"""Friction cones: which forces a contact can exert, for solvers and for checks."""
 
 from dataclasses import dataclass
 from typing import Any

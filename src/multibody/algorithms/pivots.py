@@ -19,17 +19,17 @@ def pivots(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         with np.errstate(all="ignore"):
             return np.array([1 / np.float64(x) for x in factors(tree, q).inverse])
     i_M = [np.zeros((6, 6)), *(body.inertia.matrix for body in tree.bodies)]
-    found = np.empty(tree.nv)
+    diagonal = np.empty(tree.nv)
     for i, p, body in tree.inward():
         at, S, p_H_i = body.joint.v, body.joint.subspace(q).matrix, body.joint.pose(q)
         left, U = i_M[i], i_M[i] @ S
         D = S.T @ U + np.diag(tree.armature[at])
         for k in reversed(range(at.stop - at.start)):
-            found[at.start + k] = D[k, k]
+            diagonal[at.start + k] = D[k, k]
             ratio = 1 / D[k, k] if D[k, k] else 0.0
             left = left - np.outer(U[:, k], U[:, k]) * ratio
             U = U - np.outer(U[:, k], D[k]) * ratio
             D = D - np.outer(D[:, k], D[k]) * ratio
         p_Xf_i = p_H_i.dual_adjoint
         i_M[p] = i_M[p] + p_Xf_i @ left @ p_Xf_i.T
-    return found
+    return diagonal

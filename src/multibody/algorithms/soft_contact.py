@@ -75,12 +75,12 @@ class SoftContact:
         if not is_traced(q):
             configuration.check_units(tree, q)
         batch_shape("q, v", (q, 1), (v, 1))
-        found = {}
+        wrenches = {}
         for frame in frames:
             velocity = kinematics.velocity(tree, frame, q, v, "mixed")[..., :3]
             force = self.force(kinematics.pose(tree, frame, q).position, velocity)
-            found[frame] = np.concatenate([force, np.zeros_like(force)], axis=-1)
-        return found
+            wrenches[frame] = np.concatenate([force, np.zeros_like(force)], axis=-1)
+        return wrenches
 
 
 def number(x: Any, what: str, *, positive: bool = False) -> float:

@@ -35,10 +35,10 @@ def check_anchors(tree: Tree, constraints: Iterable[Constraint]) -> None:
             body, i_H_F = tree.frame(frame)
             held.setdefault(body, []).append((constraint.name, i_H_F @ np.array(point), np.array(place)))
     for body, points in held.items():
-        for (one, i_r, W_r), (two, i_s, W_s) in combinations(points, 2):
+        for (name, i_r, W_r), (other, i_s, W_s) in combinations(points, 2):
             own, asked = (float(np.linalg.norm(d)) for d in (i_r - i_s, W_r - W_s))
             if abs(own - asked) > ANCHORS_WITHIN:
-                who = f"{one!r} holds" if one == two else f"{one!r} and {two!r} hold"
+                who = f"{name!r} holds" if name == other else f"{name!r} and {other!r} hold"
                 raise InputError(
                     f"{tree.name}: {who} two points of {tree.bodies[body - 1].name!r}, {own:.6g} m apart, at places "
                     f"{asked:.6g} m apart"

@@ -82,7 +82,7 @@ class _PoseClosure(Constraint):
     second: str | None = None
     """None is the world."""
     first_pose: Pose = HERE
-    """Of what is tied, in the first frame."""
+    """The pose of what is tied, in the first frame."""
     second_pose: Pose = HERE
     """Where it is tied to, in the second frame."""
 
@@ -120,8 +120,8 @@ class Weld(_PoseClosure):
         return 6
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
-        one, two = self._poses(tree, q)
-        return np.concatenate([one.position - two.position, one.rotation.boxminus(two.rotation)], axis=-1)
+        tied, place = self._poses(tree, q)
+        return np.concatenate([tied.position - place.position, tied.rotation.boxminus(place.rotation)], axis=-1)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         return self._jacobian(tree, q)
@@ -159,10 +159,10 @@ class HingeClosure(_PoseClosure):
         return 5
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
-        one, two = self._poses(tree, q)
-        z, across = _axes(one, two)
+        tied, place = self._poses(tree, q)
+        z, across = _axes(tied, place)
         tilt = np.stack([dot(x, z) for x in across], axis=-1)
-        return np.concatenate([one.position - two.position, tilt], axis=-1)
+        return np.concatenate([tied.position - place.position, tilt], axis=-1)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         J = self._jacobian(tree, q)
@@ -229,8 +229,8 @@ class Distance(Constraint):
         d = self._between(tree, q)
         length = np.sqrt(dot(d, d))
         ends = ((self.first, self.first_point), (self.second, self.second_point))
-        one, two = (_velocity(tree, frame, q, v, at)[..., :3] for frame, at in ends)
-        d_dot = one - two
+        start, end = (_velocity(tree, frame, q, v, at)[..., :3] for frame, at in ends)
+        d_dot = start - end
         a = _bias(tree, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
         stretch = dot(d, d_dot) / length
         return ((dot(d, a) + dot(d_dot, d_dot) - stretch * stretch) / length)[..., None]
@@ -276,15 +276,15 @@ class JointCoupling(Constraint):
         return 1
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
-        one = tree.joint(self.joint).coordinates(q)
-        return one - self.offset - self._derivative(tree, q, 0)
+        angle = tree.joint(self.joint).coordinates(q)
+        return angle - self.offset - self._derivative(tree, q, 0)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        one, two = np.zeros((2, 1, tree.nv))
-        one[:, tree.joint(self.joint).v] = 1.0
+        own, leading = np.zeros((2, 1, tree.nv))
+        own[:, tree.joint(self.joint).v] = 1.0
         if self.other is not None:
-            two[:, tree.joint(self.other).v] = 1.0
-        return one - self._derivative(tree, q, 1)[..., None] * two
+            leading[:, tree.joint(self.other).v] = 1.0
+        return own - self._derivative(tree, q, 1)[..., None] * leading
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         curvature = self._derivative(tree, q, 2)
@@ -307,7 +307,7 @@ class JointCoupling(Constraint):
                 raise InputError(f"constraint {self.name!r}: expected joints with one velocity, got {name!r}")
 
     def _derivative(self, tree: Tree, q: NDArray[Any], order: int) -> NDArray[Any]:
-        """(..., 1): of ratio y + higher[0] y² + ..., by y."""
+        """(..., 1): the derivative of an order of ratio y + higher[0] y² + ... by y."""
         total = np.zeros((*q.shape[:-1], 1), q.dtype)
         if self.other is None:
             return total
@@ -331,7 +331,7 @@ def two_bodies(tree: Tree, first: str, second: str | None, name: str) -> None:
 
 
 def _pose(tree: Tree, frame: str | None, q: NDArray[Any], own: Pose) -> Pose:
-    """Of what is fixed to a frame, or to the world."""
+    """The pose in the world of what is fixed to a frame, or to the world."""
     return own if frame is None else kinematics.pose(tree, frame, q) @ own
 
 
@@ -346,8 +346,8 @@ def _difference(
     tree: Tree, first: str, second: str | None, q: NDArray[Any], at: Point, second_at: Point
 ) -> NDArray[Any]:
     """(..., 6, nv): of the velocities of two points, then of the angular velocities of their frames."""
-    one = _mixed(tree, first, q, at)
-    return one if second is None else one - _mixed(tree, second, q, second_at)
+    J = _mixed(tree, first, q, at)
+    return J if second is None else J - _mixed(tree, second, q, second_at)
 
 
 def _mixed(tree: Tree, frame: str, q: NDArray[Any], at: Point) -> NDArray[Any]:
@@ -371,8 +371,8 @@ def _bias(
     tree: Tree, first: str, second: str | None, q: NDArray[Any], v: NDArray[Any], at: Point, second_at: Point
 ) -> NDArray[Any]:
     """(..., 6): the rate of that difference when v' = 0."""
-    one = _acceleration(tree, first, q, v, at)
-    return one if second is None else one - _acceleration(tree, second, q, v, second_at)
+    a = _acceleration(tree, first, q, v, at)
+    return a if second is None else a - _acceleration(tree, second, q, v, second_at)
 
 
 def _acceleration(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
@@ -383,12 +383,12 @@ def _acceleration(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], at: 
     return np.concatenate([linear, a[..., 3:]], axis=-1)
 
 
-def _axes(one: Pose, two: Pose) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
-    """z of one, and x and y of two, along the world's axes."""
-    R, S = one.rotation.matrix, two.rotation.matrix
+def _axes(tied: Pose, place: Pose) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
+    """The z axis of what is tied, and the x and y axes of its place, along the world's axes."""
+    R, S = tied.rotation.matrix, place.rotation.matrix
     return R[..., :, 2], (S[..., :, 0], S[..., :, 1])
 
 
 def _origins(first: Pose, second: Pose) -> tuple[Point, Point]:
-    one, two = (tuple(pose.position.tolist()) for pose in (first, second))
-    return one, two
+    origin, other = (tuple(pose.position.tolist()) for pose in (first, second))
+    return origin, other

@@ -91,9 +91,9 @@ class SurfaceContact(Constraint):
 
     def __post_init__(self) -> None:
         for each in ("points", "anchors"):
-            given = getattr(self, each)
-            if each == "points" or given is not None:
-                rows = np.atleast_1d(floats(given, f"constraint {self.name!r}"))
+            places = getattr(self, each)
+            if each == "points" or places is not None:
+                rows = np.atleast_1d(floats(places, f"constraint {self.name!r}"))
                 object.__setattr__(self, each, tuple(point(row, self.name) for row in rows))
         if self.anchors is not None and len(self.anchors) != len(self.points):
             raise InputError(

@@ -106,19 +106,21 @@ def _patch(
     J = jacobian.jacobian(tree, frame, q, "mixed")
     at_mean = J[..., :3, :] + jacobian.crossed(J[..., 3:, :], matvec(W_R_F, mean))
     twist = np.concatenate([at_mean, np.matmul(transpose(W_R_F), J[..., 3:, :])], axis=-2)
-    lines, one, none = [], np.eye(3), np.zeros((3, 3))
+    lines, identity, zero = [], np.eye(3), np.zeros((3, 3))
     for grip, arm in zip(grips, arms, strict=True):
-        lines += [(one, -np.matmul(W_R_F, arm[..., k, :, :])) for k in range(len(grip.points))]
-        lines += [(none, W_R_F)] if grip.turning else []
+        lines += [(identity, -np.matmul(W_R_F, arm[..., k, :, :])) for k in range(len(grip.points))]
+        lines += [(zero, W_R_F)] if grip.turning else []
     B = block_matrix([list(line) for line in lines])
     if masks[0] is None:
-        turning = sum(np.matmul(transpose(arm), arm).sum(axis=-3) for arm in arms) + sum(g.turning for g in grips) * one
+        turning = (
+            sum(np.matmul(transpose(arm), arm).sum(axis=-3) for arm in arms) + sum(g.turning for g in grips) * identity
+        )
         V, kept = least_norm.whitening(mirrored(turning))
         if not is_traced(kept) and kept.ndim == 1:
             V = V[:, : int(kept.sum())]  # the kept ones come first
         length = np.sqrt(count)
-        U = np.matmul(B, block_matrix([[one / length, 0], [0, V]]))
-        R = np.matmul(block_matrix([[length * one, 0], [0, np.matmul(transpose(V), turning)]]), twist)
+        U = np.matmul(B, block_matrix([[identity / length, 0], [0, V]]))
+        R = np.matmul(block_matrix([[length * identity, 0], [0, np.matmul(transpose(V), turning)]]), twist)
         return IndependentRows(R, U)
     mask = np.concatenate([mask for mask in masks if mask is not None], axis=-1)
     B = B * mask[..., :, None]

@@ -77,7 +77,7 @@ class RollingContact(Constraint):
     normal: Point = (0.0, 0.0, 1.0)
     """Out of the plane, of length one."""
     offset: float = 0.0
-    """Of the plane from the world's origin, along the normal, in m."""
+    """The distance of the plane from the world's origin, along the normal, in m."""
     axle: Point | None = None
     """The axis of the disc, in the frame, of length one; None is a ball."""
 
@@ -125,7 +125,7 @@ class RollingContact(Constraint):
         return -self.radius / steep * up
 
     def _arm_rate(self, tree: Tree, q: NDArray[Any], w: NDArray[Any]) -> NDArray[Any]:
-        """(..., 3): of `_arm` of a disc that turns with w."""
+        """(..., 3): the rate of `_arm` of a disc that turns with w."""
         axle, up, steep = self._disc(tree, q)
         n, turned = np.array(self.normal), cross3(w, axle)
         rise = -dot(turned, n)[..., None] * axle - dot(axle, n)[..., None] * turned
