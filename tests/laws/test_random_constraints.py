@@ -338,7 +338,7 @@ def test_forces_do_not_depend_on_the_representation_of_the_base(c):
     for velocity in ("kindr", *REPRESENTATIONS):
         other = c.s.model.with_(velocity=velocity)
         same = ConstraintSet(other, c.set.constraints)
-        v_, u_ = (base_velocity.from_left(other, c.s.q, x) for x in (v, u))
-        tau_ = base_velocity.force_from_left(other, c.s.q, tau)
+        v_, u_ = (base_velocity.from_left(other.tree, c.s.q, x) for x in (v, u))
+        tau_ = base_velocity.force_from_left(other.tree, c.s.q, tau)
         near(dynamics.constrained_dynamics(same.tree, same, c.s.q, v_, tau_).force, f, 1e-6)
         near(dynamics.impact(same.tree, same, c.s.q, u_).energy_loss, lost, 1e-7)
