@@ -80,8 +80,16 @@ def test_no_method_has_one_of_them_alone():
     taken = {
         name: inspect.signature(call).parameters for name, call in inspect.getmembers(mb.Robot, inspect.isfunction)
     }
-    out, threads = ({name for name in taken if which in taken[name] and name[0] != "_"} for which in ("out", "threads"))
+    out, threads = (
+        {name for name in taken if ({which, "options"} & set(taken[name])) and name[0] != "_"} - {"kernel", "rename"}
+        for which in ("out", "threads")
+    )
     assert out == threads == {*METHODS, "pose", "poses", "evaluate"}
+
+
+def test_what_no_method_has_is_refused():
+    with pytest.raises(TypeError, match=r"bias\(\) has no argument 'thread'; it takes out, threads, parameters, too"):
+        ROBOT.bias(Q[0], np.zeros(ROBOT.nv), thread=2)
 
 
 @pytest.mark.parametrize("name", METHODS)

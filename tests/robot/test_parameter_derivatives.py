@@ -139,8 +139,8 @@ def test_kernels_with_parameters_are_differentiable(given):
 def test_what_is_refused():
     robot = machine("fixed")
     q, v, a = (x[0] for x in states(robot, "inverse_dynamics", 1))
-    with pytest.raises(mb.InputError, match=r"parameters: expected one of 'inertias'.*got 'masses'"):
-        robot.derivatives("inverse_dynamics", q, v, a, robot.parameters(), parameters="masses")
+    with pytest.raises(mb.InputError, match=r"parameters: expected one of 'inertias'.*got 'weights'"):
+        robot.derivatives("inverse_dynamics", q, v, a, robot.parameters(), parameters="weights")
     with pytest.raises(mb.InputError, match=r"inertias: expected an array of real floats of shape \(..., 3, 10\)"):
         robot.derivatives("inverse_dynamics", q, v, a, robot.placements(), parameters="inertias")
     with pytest.raises(mb.InputError, match="missing: inertias"):

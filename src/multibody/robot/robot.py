@@ -106,8 +106,8 @@ class Robot:
         self._evaluations: dict[Any, Request] = {}
         self._calls = _Calls(self._call_of)
         self._direct = _Calls(lambda name: self._calls[_key(name)])
-        self._poses = _Calls(lambda frame: self._calls[_key("pose", frame=frame)])
-        self._jacobians = _Calls(lambda frame: self._calls[_key("jacobian", frame=frame)])
+        self._poses = _Calls(lambda frame: self._calls[_key("pose", frame)])
+        self._jacobians = _Calls(lambda frame: self._calls[_key("jacobian", frame)])
 
     @property
     def model(self) -> Model:
@@ -318,7 +318,7 @@ class Robot:
                 matrix, position = self._poses[frame](q)
                 return pose_of(matrix, position)
             except (InputError, TypeError) as error:
-                raise self._explained(error, _key("pose", frame=frame), (q,)) from None
+                raise self._explained(error, _key("pose", frame), (q,)) from None
         return _pose_of(self._run("pose", (q,), out, threads, parameters, frame=frame))
 
     def poses(self, q: ArrayLike, **options: Unpack[Options]) -> dict[str, Pose]:
@@ -352,6 +352,8 @@ class Robot:
         **options: Unpack[Options],
     ) -> NDArray[Any]:
         """(..., 6): the time derivative of `velocity` [MDN 44]; intrinsic=True for the acceleration itself [MDN 47]."""
+        if intrinsic is not False:
+            intrinsic = truth(intrinsic, "intrinsic")  # 1 is equal to True, and would find its kernel
         return self._run("acceleration", (q, v, a), **options, frame=frame, choices=(representation, intrinsic))
 
     def jacobian(
@@ -364,11 +366,11 @@ class Robot:
         parameters: Parameters | None = None,
     ) -> NDArray[Any]:
         """(..., 6, nv): `velocity` is J v.  [MDN 74-76; RD 2.165-2.166, 2.268]"""
-        if threads is None and parameters is None and representation == "mixed":
-            try:
+        try:
+            if representation == "mixed" and threads is None and parameters is None:
                 return self._jacobians[frame](q) if out is None else self._jacobians[frame](q, out=out)
-            except (InputError, TypeError) as error:
-                raise self._explained(error, _key("jacobian", frame=frame), (q,)) from None
+        except (InputError, TypeError, ValueError) as error:  # an array is no name
+            raise self._explained(error, _key("jacobian", frame, representation), (q,)) from None
         return self._run("jacobian", (q,), out, threads, parameters, frame=frame, choices=(representation,))
 
     def jacobian_dot(
@@ -1246,9 +1248,9 @@ class _Calls(dict[Any, Call]):
         return call
 
 
-def _key(name: str, *, frame: str | None = None) -> tuple[Any, ...]:
+def _key(name: str, frame: str | None = None, *choices: Any) -> tuple[Any, ...]:
     """The key of a quantity without anything that may be left out."""
-    return name, frame, (), (), None, (), ()
+    return name, frame, choices, (), None, (), ()
 
 
 def wrench_arrays(wrenches: Wrenches | None) -> tuple[tuple[str, ...], tuple[Any, ...]]:
