@@ -1,12 +1,11 @@
 """The inertia of a body whose numbers differ between samples, or are traced."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
 
-from multibody.geometry._arrays import block_matrix, eye_like, matrix
+from multibody.geometry._arrays import block_matrix, eye_like, is_traced, matrix
 from multibody.geometry.operators import hat3
 
 INERTIAL = 10
@@ -27,6 +26,10 @@ class ParametricInertia:
 
     numbers: NDArray[Any]
 
+    def __post_init__(self) -> None:
+        if not is_traced(self.numbers):
+            self.numbers.flags.writeable = False
+
     @property
     def mass(self) -> NDArray[Any]:
         """(...) in kg."""
@@ -37,7 +40,7 @@ class ParametricInertia:
         """(..., 3): the mass times the centre of mass, in kg m."""
         return self.numbers[..., 1:4]
 
-    @cached_property
+    @property
     def about_origin(self) -> NDArray[Any]:
         """(..., 3, 3): the rotational inertia about the body's origin."""
         xx, xy, yy, xz, yz, zz = (self.numbers[..., k] for k in range(4, INERTIAL))
