@@ -78,7 +78,7 @@ class Library(Peer):
         for joint in model.joints:
             if joint.mimic is not None:
                 raise InputError(f"is given no coupled joints, such as {joint.name!r}")
-        super().__init__(model.tree, frame, state, names)
+        super().__init__(model, frame, state, names)
 
     def _unknown(self, kind: joints.Kind) -> InputError:
         return InputError(f"has no {kind.name} joint that this benchmark knows")

@@ -18,7 +18,7 @@ def others(s):
     left_v = base_velocity.to_left(s.tree, s.q, s.v)
     left_a = base_velocity.acceleration_to_left(s.tree, s.q, s.v, s.a)
     for name in REPRESENTATIONS:
-        other = s.model.with_(velocity=name)
+        other = s.model.with_(velocity=name).tree
         v = base_velocity.from_left(other, s.q, left_v)
         a = base_velocity.acceleration_from_left(other, s.q, left_v, left_a)
         yield other, v, a, lambda q, name=name: change(s.model, q, name)

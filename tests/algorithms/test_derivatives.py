@@ -18,21 +18,21 @@ from .states import along_each, by_each
 
 @law()
 def test_derivatives_of_inverse_dynamics(s):
-    m = s.model
+    m = s.tree
     dq, dv, da = rnea_derivatives(m, s.q, s.v, s.a)
-    near(T(dq), along_each(m, lambda q: rnea(m, q, s.v, s.a), s.q), 1e-7)
+    near(T(dq), along_each(s.model, lambda q: rnea(m, q, s.v, s.a), s.q), 1e-7)
     near(T(dv), by_each(lambda v: rnea(m, s.q, v, s.a), s.v), 1e-8)
     near(da, crba.crba(m, s.q), 1e-10)
 
 
 @law()
 def test_derivatives_of_forward_dynamics(s):
-    m = s.model
+    m = s.tree
     M = crba.crba(m, s.q)
     assume(m.nv == 0 or np.linalg.cond(M) < 1e3)
     tau = rnea(m, s.q, s.v, s.a)
     dq, dv, dtau = forward_dynamics_derivatives(m, s.q, s.v, tau)
-    near(T(dq), along_each(m, lambda q: forward_dynamics(m, q, s.v, tau), s.q), 1e-6)
+    near(T(dq), along_each(s.model, lambda q: forward_dynamics(m, q, s.v, tau), s.q), 1e-6)
     near(T(dv), by_each(lambda v: forward_dynamics(m, s.q, v, tau), s.v), 1e-7)
     near(dtau, np.linalg.inv(M), 1e-9)
 

@@ -34,7 +34,7 @@ def test_joints_around_a_massless_hub_are_solved_together(hinges):
     same(maximal.joint_velocities_by_joint(model, q, V), v, 1e-9)
     same(maximal.joint_velocities_by_joint(model, q[7], V[7]), v[7], 1e-9)
     F = maximal_forces.applied_forces(model, q, Q)
-    same(maximal_forces.generalized_force(model.tree, q, F), Q, 1e-9)
+    same(maximal_forces.generalized_force(model, q, F), Q, 1e-9)
     kernel = mb.compile(lambda q, V: maximal.joint_velocities_by_joint(model, q, V), model.nq, V.shape[1:])
     same(kernel(q, V), v, 1e-9)
     kernel = mb.compile(lambda q, Q: maximal_forces.applied_forces(model, q, Q), model.nq, model.nv)
@@ -57,7 +57,7 @@ def test_a_hub_that_one_link_does_not_tell():
     names = ["hub", "link0"]
     same(maximal.joint_velocities_by_joint(model, q, maximal.link_velocities(model, q, v, names), names), v, 1e-9)
     F = maximal_forces.applied_forces(model, q, Q, names)
-    same(maximal_forces.generalized_force(model.tree, q, F, names), Q, 1e-9)
+    same(maximal_forces.generalized_force(model, q, F, names), Q, 1e-9)
 
 
 def test_a_base_that_is_not_named():
@@ -68,7 +68,7 @@ def test_a_base_that_is_not_named():
     V = maximal.link_velocities(model, q, v, names)
     same(maximal.joint_velocities_by_joint(model, q, V, names), v, 1e-9)
     F = maximal_forces.applied_forces(model, q, Q, names)
-    same(maximal_forces.generalized_force(model.tree, q, F, names), Q, 1e-9)
+    same(maximal_forces.generalized_force(model, q, F, names), Q, 1e-9)
     sizes = sorted(len(one.links) for one in _groups.together(model, _groups.links(model, names)))
     assert sizes == [1] * 8 + [4]
 
@@ -83,7 +83,7 @@ def test_a_follower_tells_what_its_own_link_does_not():
     model = b.model()
     q, v, Q = state(model)
     same(maximal.joint_velocities_by_joint(model, q, maximal.link_velocities(model, q, v)), v, 1e-9)
-    same(maximal_forces.generalized_force(model.tree, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-9)
+    same(maximal_forces.generalized_force(model, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-9)
 
 
 def gimbal():

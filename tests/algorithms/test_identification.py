@@ -54,13 +54,13 @@ def wrong(model, seed=1, size=0.3):
     ],
 )
 def test_counts_that_are_known(name, count):
-    assert base_parameters(mb.load(name).model).count == count
+    assert base_parameters(mb.load(name).model.tree).count == count
 
 
 def test_without_gravity_the_first_hinge_tells_less():
     """Its body's centre of mass is felt through gravity alone."""
     flat = mb.load("planar-arm").change(gravity=(0.0, 0.0, 0.0)).model
-    assert base_parameters(flat).count == 9 - 2
+    assert base_parameters(flat.tree).count == 9 - 2
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -102,20 +102,20 @@ def test_no_true_coefficient_is_lost(model, tolerance):
 
 def test_rounding_leaves_no_coefficients():
     """Of parallel hinges: bodies out of the plane do not mix, and zeros are zeros."""
-    combination = base_parameters(ARM).combination
+    combination = base_parameters(ARM.tree).combination
     assert np.abs(combination[combination != 0]).min() > 1e-3
     assert (combination == 0).mean() > 0.5
 
 
 def test_names_are_those_of_the_columns():
-    base = base_parameters(ARM)
+    base = base_parameters(ARM.tree)
     assert base.names[0] == "m cx of link1"
     assert base.indices[0] == 1
     assert len(base.names) == base.count == len(base.combination)
 
 
 def test_other_states_tell_the_same_count():
-    assert {base_parameters(PANDA, seed=seed, samples=100).count for seed in range(3)} == {43}
+    assert {base_parameters(PANDA.tree, seed=seed, samples=100).count for seed in range(3)} == {43}
 
 
 @pytest.mark.parametrize(("name", "needed"), [("planar-arm", 10), ("panda", 10), ("quadruped", 8)])
@@ -143,7 +143,7 @@ def test_samples_that_only_seem_enough_are_refused(seed, few, enough):
 
 def test_a_robot_without_bodies_has_none():
     stone = mb.Builder("stone").body("stone").model()
-    assert base_parameters(stone).count == 0
+    assert base_parameters(stone.tree).count == 0
 
 
 # ---- identification --------------------------------------------------------------------------------------------------
@@ -172,8 +172,8 @@ def test_least_squares_is_that_of_scipy():
     """Without regularisation: the least norm of what is added to the prior."""
     q, v, a, tau = data(ARM, 80, noise=0.5)
     prior = wrong(ARM)
-    found = identify(ARM, q, v, a, tau, prior=prior, regularisation=0.0)
-    Y = regressor.regressor(ARM, q, v, a).reshape(-1, prior.size)
+    found = identify(ARM.tree, q, v, a, tau, prior=prior, regularisation=0.0)
+    Y = regressor.regressor(ARM.tree, q, v, a).reshape(-1, prior.size)
     t = (tau - ARM.armature * a).ravel()
     expected = prior.ravel() + scipy.linalg.lstsq(Y, t - Y @ prior.ravel())[0]
     near(found.parameters.ravel(), expected, 1e-9)
@@ -183,21 +183,21 @@ def test_least_squares_is_that_of_scipy():
 def test_what_the_motion_does_not_show_stays_at_the_prior():
     """The mass of the first link, which only turns about its hinge."""
     prior = wrong(ARM)
-    moved = np.abs(identify(ARM, *data(ARM, 80), prior=prior, regularisation=1e-9).parameters - prior)
+    moved = np.abs(identify(ARM.tree, *data(ARM, 80), prior=prior, regularisation=1e-9).parameters - prior)
     assert moved[0, 0] < 1e-6
     assert moved[0, 1:].max() > 1e-3
 
 
 def test_noise_makes_bodies_that_cannot_be_unless_they_must():
     args = data(PANDA, 100, noise=2.0)
-    free = identify(PANDA, *args, regularisation=0.0)
-    kept = identify(PANDA, *args, consistent=True, regularisation=1e-6)
+    free = identify(PANDA.tree, *args, regularisation=0.0)
+    kept = identify(PANDA.tree, *args, consistent=True, regularisation=1e-6)
     assert not free.physical.all()
     assert kept.physical.all()
     log_cholesky.from_parameters(kept.parameters)  # raises for what no body can have
     assert free.residual <= kept.residual < 1.1 * free.residual
-    base = base_parameters(PANDA).combination
-    truth = base @ regressor.parameters(PANDA).ravel()
+    base = base_parameters(PANDA.tree).combination
+    truth = base @ regressor.parameters(PANDA.tree).ravel()
     errors = [np.linalg.norm(base @ found.parameters.ravel() - truth) for found in (free, kept)]
     assert errors[1] < errors[0], "knowing what can exist helps"
 
@@ -227,7 +227,9 @@ def test_the_consistent_answer_is_the_least_of_its_function():
 def test_a_search_that_does_not_arrive_says_so():
     """The prior is a needle, 0.1 mm thick, and the data say otherwise."""
     needle = mb.SpatialInertia(mass=1.0, com=[0.0, 0.0, 0.1], inertia=np.diag([1.0, 1.0, 1e-8])).parameters()
-    found = identify(PANDA, *data(PANDA, 100), prior=np.tile(needle, (7, 1)), consistent=True, regularisation=1e-12)
+    found = identify(
+        PANDA.tree, *data(PANDA, 100), prior=np.tile(needle, (7, 1)), consistent=True, regularisation=1e-12
+    )
     assert found.physical.all()
     assert not found.converged
 
@@ -235,16 +237,16 @@ def test_a_search_that_does_not_arrive_says_so():
 def test_a_strong_pull_gives_the_prior():
     prior = wrong(ARM)
     for consistent in (False, True):
-        found = identify(ARM, *data(ARM, 20), prior=prior, consistent=consistent, regularisation=1e9)
+        found = identify(ARM.tree, *data(ARM, 20), prior=prior, consistent=consistent, regularisation=1e9)
         near(found.parameters, prior, 1e-6)
 
 
 def test_more_data_help():
-    base = base_parameters(ARM).combination
-    truth = base @ regressor.parameters(ARM).ravel()
+    base = base_parameters(ARM.tree).combination
+    truth = base @ regressor.parameters(ARM.tree).ravel()
     errors = []
     for count in (20, 2000):
-        trials = [identify(ARM, *data(ARM, count, noise=1.0, seed=seed)) for seed in range(5)]
+        trials = [identify(ARM.tree, *data(ARM, count, noise=1.0, seed=seed)) for seed in range(5)]
         errors.append(np.mean([np.linalg.norm(base @ each.parameters.ravel() - truth) for each in trials]))
     assert errors[1] < errors[0] / 4  # by the root of 100, more or less
 
@@ -252,14 +254,14 @@ def test_more_data_help():
 def test_weights_take_out_a_broken_sensor():
     q, v, a, tau = data(ARM, 100)
     tau[:, 2] += np.random.default_rng(0).standard_normal(100)
-    trusted = identify(ARM, q, v, a, tau, weights=[1.0, 1.0, 0.0], regularisation=0.0)
-    assert trusted.residual < 1e-9 < 0.1 < identify(ARM, q, v, a, tau, regularisation=0.0).residual
+    trusted = identify(ARM.tree, q, v, a, tau, weights=[1.0, 1.0, 0.0], regularisation=0.0)
+    assert trusted.residual < 1e-9 < 0.1 < identify(ARM.tree, q, v, a, tau, regularisation=0.0).residual
 
 
 def test_batches_of_any_shape_are_one_set_of_data():
     args = data(ARM, 60)
     shaped = [x.reshape(3, 20, -1) for x in args]
-    near(identify(ARM, *shaped).parameters, identify(ARM, *args).parameters, 1e-12)
+    near(identify(ARM.tree, *shaped).parameters, identify(ARM.tree, *args).parameters, 1e-12)
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------
@@ -294,7 +296,7 @@ def test_bad_input_is_refused(change, message):
     q, v, a, tau = data(ARM, 5)
     given = {"q": q, "v": v, "a": a, "tau": tau} | change
     with pytest.raises(mb.InputError, match=message):
-        identify(ARM, **given)
+        identify(ARM.tree, **given)
 
 
 @pytest.mark.parametrize(
@@ -315,15 +317,15 @@ def test_bad_input_is_refused(change, message):
 )
 def test_bad_options_of_base_parameters_are_refused(given, message):
     with pytest.raises(mb.InputError, match=message):
-        base_parameters(ARM, **given)
+        base_parameters(ARM.tree, **given)
 
 
 def test_numbers_of_numpy_are_taken():
-    assert base_parameters(ARM, samples=np.int64(20), seed=np.uint8(1), tolerance=np.float32(1e-6)).count == 9
+    assert base_parameters(ARM.tree, samples=np.int64(20), seed=np.uint8(1), tolerance=np.float32(1e-6)).count == 9
     args = data(ARM, 20)
     for consistent in (False, True):
-        theirs = identify(ARM, *args, consistent=np.bool_(consistent), regularisation=np.array(1e-3))
-        near(theirs.parameters, identify(ARM, *args, consistent=consistent, regularisation=1e-3).parameters, 1e-15)
+        theirs = identify(ARM.tree, *args, consistent=np.bool_(consistent), regularisation=np.array(1e-3))
+        near(theirs.parameters, identify(ARM.tree, *args, consistent=consistent, regularisation=1e-3).parameters, 1e-15)
 
 
 @pytest.mark.parametrize("bad", [mb.Robot(ARM), 5, None, "planar-arm"], ids=lambda bad: type(bad).__name__)
@@ -341,7 +343,7 @@ def test_what_is_no_model_is_refused(bad):
 
 def test_a_robot_that_cannot_move_is_refused():
     with pytest.raises(mb.InputError, match="no moving bodies"):
-        identify(mb.Builder("stone").body("stone").model(), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
+        identify(mb.Builder("stone").body("stone").model().tree, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
 
 
 def test_every_parameter_has_a_name():

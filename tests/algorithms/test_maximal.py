@@ -135,7 +135,7 @@ def test_coupled_joints_that_disagree():
     with pytest.raises(InputError, match="share a velocity disagree: link 'finger"):
         maximal.check_velocities(model, q, V)
     Q = np.array([3.0])
-    same(maximal_forces.generalized_force(model.tree, q, maximal_forces.applied_forces(model, q, Q)), Q)
+    same(maximal_forces.generalized_force(model, q, maximal_forces.applied_forces(model, q, Q)), Q)
 
 
 def test_a_coupled_joint_beside_a_free_one():
@@ -149,7 +149,7 @@ def test_a_coupled_joint_beside_a_free_one():
     q, v, Q = state(model)
     V = maximal.link_velocities(model, q, v)
     same(maximal.joint_velocities_by_joint(model, q, V), v, 1e-10)
-    same(maximal_forces.generalized_force(model.tree, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-10)
+    same(maximal_forces.generalized_force(model, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-10)
     torques = maximal_forces.joint_torques(model, q, Q)
     same(maximal_forces.generalized_force_of_torques(model, q, torques), Q, 1e-10)
 
@@ -161,7 +161,7 @@ def test_massless_links_between():
     q, v, Q = state(model)
     V = maximal.link_velocities(model, q, v)
     same(maximal.joint_velocities_by_joint(model, q, V), v, 1e-10)
-    same(maximal_forces.generalized_force(model.tree, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-10)
+    same(maximal_forces.generalized_force(model, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-10)
     with pytest.raises(InputError, match="joint 'joint1' moves none of the links 'link0'"):
         maximal.joint_velocities(model, q, V[:1], ["link0"])
     with pytest.raises(InputError, match="no link is named 'link9'"):
@@ -250,7 +250,7 @@ def test_batches_and_kernels():
         "velocities": (lambda q, v: maximal.link_velocities(model, q, v), v, V, model.nv),
         "by joint": (lambda q, V: maximal.joint_velocities_by_joint(model, q, V), V, v, (m, 6)),
         "forces": (lambda q, Q: maximal_forces.applied_forces(model, q, Q), Q, F, model.nv),
-        "back": (lambda q, F: maximal_forces.generalized_force(model.tree, q, F), F, Q, (m, 6)),
+        "back": (lambda q, F: maximal_forces.generalized_force(model, q, F), F, Q, (m, 6)),
     }
     for name, (function, given_, expected, shape) in cases.items():
         np.testing.assert_allclose(function(q, given_), expected, rtol=0, atol=1e-9, err_msg=name)
@@ -290,4 +290,4 @@ def test_a_long_chain(n):
     q, v, Q = state(model)
     same(maximal.joint_velocities_by_joint(model, q, maximal.link_velocities(model, q, v)), v, 1e-9)
     F = maximal_forces.applied_forces(model, q, Q)
-    same(maximal_forces.generalized_force(model.tree, q, F), Q, 1e-8)
+    same(maximal_forces.generalized_force(model, q, F), Q, 1e-8)

@@ -54,7 +54,7 @@ def position_jacobian(model: Model, frame: str, q: Array, step: float = 1e-6) ->
     """(3, nv) of a frame's origin, by differences."""
     moves = [step * np.eye(model.nv)[k] for k in range(model.nv)]
     ends = [
-        [pose(model.tree, frame, configuration.integrate(model.tree, q, s * move)).position for s in (1, -1)]
+        [pose(model, frame, configuration.integrate(model.tree, q, s * move)).position for s in (1, -1)]
         for move in moves
     ]
     return np.stack([(a - b) / (2 * step) for a, b in ends], axis=1)

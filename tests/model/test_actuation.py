@@ -133,9 +133,9 @@ def test_forces_are_those_of_mujoco(velocity):
         q, v = random_state(kindr, rng)
         data.qpos[:], data.qvel[:] = q, v
         mujoco.mj_forward(theirs, data)
-        own_v = base_velocity.from_left(model.tree, q, base_velocity.to_left(kindr, q, v))
+        own_v = base_velocity.from_left(model.tree, q, base_velocity.to_left(kindr.tree, q, v))
         left = base_velocity.force_to_left(model.tree, q, passive(model.tree, q, own_v))
-        np.testing.assert_allclose(base_velocity.force_from_left(kindr, q, left), data.qfrc_passive, atol=1e-12)
+        np.testing.assert_allclose(base_velocity.force_from_left(kindr.tree, q, left), data.qfrc_passive, atol=1e-12)
 
 
 def test_coupled_joints_act_through_their_ratio():
@@ -149,7 +149,7 @@ def test_coupled_joints_act_through_their_ratio():
 
     q, v = 0.4, -0.7
     expected = alone(q, v) - 2.0 * alone(-2.0 * q + 0.3, -2.0 * v)
-    np.testing.assert_allclose(passive(b.model(), [q], [v]), [expected], rtol=1e-14)
+    np.testing.assert_allclose(passive(b.model().tree, [q], [v]), [expected], rtol=1e-14)
 
 
 @pytest.mark.parametrize("kind", MOVING)
@@ -172,4 +172,4 @@ def test_batches_broadcast_and_wrong_shapes_are_told():
     np.testing.assert_array_equal(passive(model.tree, many_q, v)[3], passive(model.tree, many_q[3], v))
     with pytest.raises(InputError, match=f"q needs the shape \\(..., {model.nq}\\)"):
         passive(model.tree, v, v)
-    assert passive(Builder("rock").body("rock").model(), np.zeros(0), np.zeros((3, 0))).shape == (3, 0)
+    assert passive(Builder("rock").body("rock").model().tree, np.zeros(0), np.zeros((3, 0))).shape == (3, 0)

@@ -342,7 +342,7 @@ def test_an_inertia_that_its_body_outweighs_is_a_warning() -> None:
 
 def test_a_moment_that_is_negative_by_rounding_is_taken_for_zero() -> None:
     tiny = re.sub(r'(i..)="[01]"', r'\1="-1e-20"', INERTIAL)
-    assert load(robot(link("base", tiny)), floating=True).mass == 1
+    assert load(robot(link("base", tiny)), floating=True).tree.mass == 1
 
 
 def test_moments_that_overflow_are_refused() -> None:

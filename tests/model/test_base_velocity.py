@@ -81,8 +81,8 @@ def test_steps_of_all_representations_start_alike(rng):
     ends = []
     for representation in REPRESENTATIONS:
         robot = model.with_(velocity=representation)
-        v = base_velocity.from_left(robot, q, left)
-        ends.append(difference(lambda t, robot=robot, v=v: configuration.integrate(robot, q, t * v)))
+        v = base_velocity.from_left(robot.tree, q, left)
+        ends.append(difference(lambda t, robot=robot, v=v: configuration.integrate(robot.tree, q, t * v)))
     for end in ends[1:]:
         near(end, ends[0], 1e-10)
 
@@ -101,11 +101,11 @@ def test_accelerations_are_derivatives_of_velocities(model, rng):
 def test_maps_are_inverse_of_each_other(model, rng):
     q, x = random_state(model, rng, (3,))
     there, back = base_velocity.to_left, base_velocity.from_left
-    near(back(model, q, there(model, q, x)), x, 1e-14)
+    near(back(model.tree, q, there(model.tree, q, x)), x, 1e-14)
     near(base_velocity.force_from_left(model.tree, q, base_velocity.force_to_left(model.tree, q, x)), x, 1e-14)
     v = rng.standard_normal((3, model.nv))
     a = base_velocity.acceleration_to_left(model.tree, q, v, x)
-    near(base_velocity.acceleration_from_left(model.tree, q, there(model, q, v), a), x, 1e-13)
+    near(base_velocity.acceleration_from_left(model.tree, q, there(model.tree, q, v), a), x, 1e-13)
 
 
 def test_power_is_the_same_in_all_representations(model, rng):
@@ -122,8 +122,8 @@ def test_matrices_between_representations(source, target, rng):
     model = random_model(rng, 2, floating=True)
     q, left = random_state(model, rng, (3,))
     base = model.tree.bases[0]
-    there = base_velocity.from_left(model.with_(velocity=source), q, left)[..., base.v]
-    expected = base_velocity.from_left(model.with_(velocity=target), q, left)[..., base.v]
+    there = base_velocity.from_left(model.with_(velocity=source).tree, q, left)[..., base.v]
+    expected = base_velocity.from_left(model.with_(velocity=target).tree, q, left)[..., base.v]
     near(mul(base_velocity.between(base, q, source, target), there), expected, 1e-13)
     near(base_velocity.change(base, q[..., base.q], there, source, target), expected, 1e-13)
 
@@ -149,7 +149,7 @@ def test_a_fixed_robot_has_nothing_to_change(rng):
     model = random_model(rng, 3)
     q, v = random_state(model, rng)
     for change in (base_velocity.to_left, base_velocity.from_left, base_velocity.force_to_left):
-        assert np.array_equal(change(model, q, v), v)
+        assert np.array_equal(change(model.tree, q, v), v)
     J = rng.standard_normal((6, model.nv))
     assert np.array_equal(base_velocity.columns_from_left(model.tree, q, J), J)
 

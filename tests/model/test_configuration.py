@@ -100,9 +100,9 @@ def test_subspaces_in_a_tree_are_derivatives_of_poses(model, seed):
 def test_a_base_moves_apart_or_on_a_screw(floater, rng):
     """Kindr and mixed keep a straight line for the origin; left and right move on SE(3)."""
     q, v = random_state(floater, rng)
-    base = floater.bases[0]
+    base = floater.tree.bases[0]
     H0 = base.pose(q)
-    H1 = base.pose(configuration.integrate(floater, q, v))
+    H1 = base.pose(configuration.integrate(floater.tree, q, v))
     x = v[base.v]
     turn = Rotation.exp(x[3:])
     match floater.velocity:
@@ -161,25 +161,25 @@ def test_mujoco_integrates_a_base_alike(rng):
 
 
 def test_interpolation_has_its_ends_and_one_speed(floater, rng):
-    q0, q1 = configuration.random(floater, rng, (2,))
+    q0, q1 = configuration.random(floater.tree, rng, (2,))
     t = np.linspace(0, 1, 6)
-    q = configuration.interpolate(floater, q0, q1, t)
+    q = configuration.interpolate(floater.tree, q0, q1, t)
     assert q.shape == (6, floater.nq)
     near(q[0], q0, 1e-14)
-    near(np.abs(configuration.difference(floater, q[-1], q1)), np.zeros(floater.nv), 1e-12)
-    steps = configuration.difference(floater, q[:-1], q[1:])
-    near(steps, np.broadcast_to(configuration.difference(floater, q0, q1) / 5, steps.shape), 1e-12)
-    near(configuration.interpolate(floater, q0, q1, 0.4), q[2], 1e-14)
+    near(np.abs(configuration.difference(floater.tree, q[-1], q1)), np.zeros(floater.nv), 1e-12)
+    steps = configuration.difference(floater.tree, q[:-1], q[1:])
+    near(steps, np.broadcast_to(configuration.difference(floater.tree, q0, q1) / 5, steps.shape), 1e-12)
+    near(configuration.interpolate(floater.tree, q0, q1, 0.4), q[2], 1e-14)
 
 
 def test_normalize_changes_lengths_alone(floater, rng):
-    q = configuration.random(floater, rng, (3,))
+    q = configuration.random(floater.tree, rng, (3,))
     stretched = q.copy()
     for joint in floater.joints:
         if joint.kind.quaternion is not None:
             stretched[:, joint.q][:, joint.kind.quaternion] *= rng.uniform(0.2, 4, (3, 1))
     assert np.abs(stretched - q).max() > 0.1
-    near(configuration.normalize(floater, stretched), q, 1e-15)
+    near(configuration.normalize(floater.tree, stretched), q, 1e-15)
 
 
 # ---- neutral, random, check ------------------------------------------------------------------------------------------
@@ -240,30 +240,30 @@ GOOD = np.array([1.0, 0, 0, 0, 0.5, 0.3])
 )
 def test_check_says_what_is_wrong(arm, q, says):
     with pytest.raises(InputError) as error:
-        configuration.check(arm, q)
+        configuration.check(arm.tree, q)
     assert str(error.value).startswith(says)
 
 
 def test_check_returns_what_is_right(arm):
-    near(configuration.check(arm, GOOD), GOOD, 0.0)
-    near(configuration.check(arm, [1, 0, 0, 0, 0, 0]), [1.0, 0, 0, 0, 0, 0], 0.0)
+    near(configuration.check(arm.tree, GOOD), GOOD, 0.0)
+    near(configuration.check(arm.tree, [1, 0, 0, 0, 0, 0]), [1.0, 0, 0, 0, 0, 0], 0.0)
     past = GOOD + np.array([0, 0, 0, 0, 5, 0])
-    near(configuration.check(arm, past, limits=False), past, 0.0)
+    near(configuration.check(arm.tree, past, limits=False), past, 0.0)
     edge = np.array([1, 0, 0, 0, 2.0 + 1e-12, 0])
-    near(configuration.check(arm, edge), edge, 0.0)
-    assert configuration.check(arm, np.zeros((0, 6))).shape == (0, 6)
+    near(configuration.check(arm.tree, edge), edge, 0.0)
+    assert configuration.check(arm.tree, np.zeros((0, 6))).shape == (0, 6)
 
 
 def test_sized_velocities_hint_at_coordinates(arm):
     with pytest.raises(InputError, match=r"v needs the shape \(\.\.\., 5\), its nv .*got \(6,\); 6 is its nq"):
-        configuration.sized(arm, np.zeros(6), "v")
+        configuration.sized(arm.tree, np.zeros(6), "v")
 
 
 def test_random_wants_a_generator_and_a_batch(arm):
     with pytest.raises(InputError, match=r"rng: expected a numpy\.random\.Generator, got int"):
-        configuration.random(arm, 3)  # type: ignore[arg-type]
+        configuration.random(arm.tree, 3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="batch: expected a tuple of lengths"):
-        configuration.random(arm, np.random.default_rng(0), 3)  # type: ignore[arg-type]
+        configuration.random(arm.tree, np.random.default_rng(0), 3)  # type: ignore[arg-type]
 
 
 # ---- parameters of the base ------------------------------------------------------------------------------------------
@@ -273,16 +273,16 @@ def test_random_wants_a_generator_and_a_batch(arm):
 def test_rates_of_a_base_in_other_parameters(floater, rng, base):
     """[RD 2.262]"""
     q, v = random_state(floater, rng)
-    joint = floater.bases[0]
+    joint = floater.tree.bases[0]
 
     def parameters(t):
-        qt = configuration.integrate(floater, q, t * v)
+        qt = configuration.integrate(floater.tree, q, t * v)
         chi = rates.parameters(base, joint.pose(qt).rotation)
         return np.concatenate([qt[:3], chi, qt[7:]])
 
-    F = configuration.rate_matrix(floater, q, base)
+    F = configuration.rate_matrix(floater.tree, q, base)
     near(F @ v, difference(parameters), 1e-9)
-    near(configuration.rate_inverse(floater, q, base) @ F, np.eye(floater.nv), 1e-12)
+    near(configuration.rate_inverse(floater.tree, q, base) @ F, np.eye(floater.nv), 1e-12)
 
 
 # ---- batches, precision, kernels -------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def everything(model, q, v, q1):
 
 @pytest.mark.parametrize("batch", [(2, 3), (0,)])
 def test_a_batch_is_its_samples(floater, rng, batch):
-    (q, v), q1 = random_state(floater, rng, batch), configuration.random(floater, rng, batch)
+    (q, v), q1 = random_state(floater, rng, batch), configuration.random(floater.tree, rng, batch)
     whole = everything(floater, q, v, q1)
     assert all(x.shape[: len(batch)] == batch for x in whole)
     for index in np.ndindex(batch):
@@ -310,14 +310,18 @@ def test_a_batch_is_its_samples(floater, rng, batch):
 
 
 def test_batches_broadcast(floater, rng):
-    q, v = configuration.random(floater, rng), rng.standard_normal((4, floater.nv))
-    near(configuration.integrate(floater, q, v)[3], configuration.integrate(floater, q, v[3]), 1e-15)
-    many = configuration.random(floater, rng, (3, 1))
-    near(configuration.difference(floater, q, many)[1, 0], configuration.difference(floater, q, many[1, 0]), 1e-14)
+    q, v = configuration.random(floater.tree, rng), rng.standard_normal((4, floater.nv))
+    near(configuration.integrate(floater.tree, q, v)[3], configuration.integrate(floater.tree, q, v[3]), 1e-15)
+    many = configuration.random(floater.tree, rng, (3, 1))
+    near(
+        configuration.difference(floater.tree, q, many)[1, 0],
+        configuration.difference(floater.tree, q, many[1, 0]),
+        1e-14,
+    )
 
 
 def test_single_precision_stays_single_and_is_near(floater, rng):
-    (q, v), q1 = random_state(floater, rng, (3,)), configuration.random(floater, rng, (3,))
+    (q, v), q1 = random_state(floater, rng, (3,)), configuration.random(floater.tree, rng, (3,))
     single = (x.astype(np.float32) for x in (q, v, q1))
     for one, other in zip(everything(floater, *single), everything(floater, q, v, q1), strict=True):
         assert one.dtype == np.float32
@@ -325,7 +329,7 @@ def test_single_precision_stays_single_and_is_near(floater, rng):
 
 
 def test_nan_touches_its_sample_alone(floater, rng):
-    (q, v), q1 = random_state(floater, rng, (3,)), configuration.random(floater, rng, (3,))
+    (q, v), q1 = random_state(floater, rng, (3,)), configuration.random(floater.tree, rng, (3,))
     clean = everything(floater, q, v, q1)
     q[1] = np.nan
     dirty = everything(floater, q, v, q1)
@@ -336,7 +340,7 @@ def test_nan_touches_its_sample_alone(floater, rng):
 
 def test_a_kernel_gives_the_same_numbers(floater, rng):
     kernel = mb.compile(lambda q, v, q1: everything(floater, q, v, q1), floater.nq, floater.nv, floater.nq)
-    (q, v), q1 = random_state(floater, rng, (5,)), configuration.random(floater, rng, (5,))
+    (q, v), q1 = random_state(floater, rng, (5,)), configuration.random(floater.tree, rng, (5,))
     for one, other in zip(kernel(q, v, q1), everything(floater, q, v, q1), strict=True):
         near(one, other, 1e-13)
 

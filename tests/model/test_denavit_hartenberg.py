@@ -39,7 +39,7 @@ def test_frames_are_the_product_of_the_matrices(convention, seed):
     base, tool = Pose.random(rng), Pose.random(rng)
     model = make("random", rows, base=base, tool=tool).model()
     q = rng.uniform(-3, 3, 6)
-    poses, T = frame_poses(model.tree, q), base.matrix
+    poses, T = frame_poses(model, q), base.matrix
     for k, (a, alpha, d, theta, kind) in enumerate(rows):
         turning = kind == "revolute"
         T = T @ matrix(a, alpha, d + (not turning) * q[k], theta + turning * q[k])
@@ -54,7 +54,7 @@ def test_inertias_are_given_in_the_frames_of_the_table(make):
     rows = [Row(*rng.uniform(-1, 1, 4), inertia=load) for load in loads]
     model = make("arm", rows).model()
     q = rng.uniform(-1, 1, 3)
-    poses, W_H_i = frame_poses(model.tree, q), world_poses(model, q)
+    poses, W_H_i = frame_poses(model, q), world_poses(model, q)
     for k, load in enumerate(loads, start=1):
         expected = Pose.from_matrix(poses[f"frame{k}"]) @ load
         got = W_H_i[k] @ model.bodies[k - 1].inertia
@@ -95,7 +95,7 @@ def test_puma_560_has_the_closed_form_of_craig():
     rows = [(0, 0, 0), (0, -quarter, 0), (a2, 0, d3), (a3, -quarter, d4), (0, quarter, 0), (0, -quarter, 0)]
     model = modified("puma", rows).model()
     q = RNG.uniform(-3, 3, 6)
-    T = frame_poses(model.tree, q)["tool"]
+    T = frame_poses(model, q)["tool"]
     c, s = np.cos(q), np.sin(q)
     c23, s23 = np.cos(q[1] + q[2]), np.sin(q[1] + q[2])
     reach = a2 * c[1] + a3 * c23 - d4 * s23

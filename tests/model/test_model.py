@@ -4,6 +4,7 @@ import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
+from operator import attrgetter
 from threading import Barrier
 
 import numpy as np
@@ -71,7 +72,8 @@ def test_models_are_frozen(gripper):
         gripper.name = "other"
     with pytest.raises(FrozenInstanceError):
         gripper.joints[0].name = "other"
-    for array in (gripper.lower, gripper.upper, gripper.velocity_limits, gripper.effort_limits, gripper.armature):
+    tree = gripper.tree
+    for array in (tree.lower, tree.upper, tree.velocity_limits, tree.effort_limits, gripper.armature):
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0
 
@@ -95,10 +97,10 @@ def test_threads_see_one_model(rng):
     """Nothing is worked out before the threads start, for a pickle holds what was given alone."""
     data = pickle.dumps(random_model(rng, 30, floating=True, mimic=0.4))
     names = (
-        "structure", "bodies", "joints", "frames", "bases", "floating", "mass", "lower", "upper", "armature",
-        "velocity_limits", "digest", "tree_digest", "nq", "nv",
+        "bodies", "joints", "all_joints", "frames", "tree.bases", "tree.floating", "tree.mass", "tree.lower",
+        "tree.upper", "tree.places", "armature", "tree.velocity_limits", "digest", "tree_digest", "nq", "nv",
     )  # fmt: skip
-    expected = [getattr(pickle.loads(data), name) for name in names]
+    expected = [attrgetter(name)(pickle.loads(data)) for name in names]
     workers = 8
     with ThreadPoolExecutor(workers) as pool:
         for _ in range(5):
@@ -108,7 +110,7 @@ def test_threads_see_one_model(rng):
             def read(k, model=model, barrier=barrier):
                 barrier.wait()
                 order = names[k:] + names[:k]
-                found = {name: getattr(model, name) for name in order}
+                found = {name: attrgetter(name)(model) for name in order}
                 return [found[name] for name in names]
 
             for found in pool.map(read, range(workers)):
@@ -121,8 +123,8 @@ def test_threads_see_one_model(rng):
 
 
 def test_things_are_found_by_name(gripper):
-    assert gripper.frame("tip")[0] == 0
-    near(gripper.frame("tip")[1].position, [0, 0, 0.1], 0.0)
+    assert gripper.tree.frame("tip")[0] == 0
+    near(gripper.tree.frame("tip")[1].position, [0, 0, 0.1], 0.0)
     assert gripper.joint("mount").kind == Fixed()
     assert gripper.joint("open").q == slice(0, 1)
     assert gripper.link("left").name == "left"
@@ -132,13 +134,13 @@ def test_things_are_found_by_name(gripper):
 @pytest.mark.parametrize(
     ("ask", "says"),
     [
-        (lambda m: m.frame("tipp"), "gripper: no frame is named 'tipp'; did you mean 'tip'?"),
+        (lambda m: m.tree.frame("tipp"), "gripper: no frame is named 'tipp'; did you mean 'tip'?"),
         (lambda m: m.joint("opne"), "gripper: no joint is named 'opne'; did you mean 'open'?"),
         (lambda m: m.link("lefty"), "gripper: no link is named 'lefty'; did you mean 'left'?"),
         (lambda m: m.link("zzz"), "gripper: no link is named 'zzz'; it has 'palm', 'left', 'right', 'wrist'"),
-        (lambda m: m.frame(["tip"]), "gripper: no frame is named ['tip']"),
-        (lambda m: m.frame(None), "gripper: no frame is named None"),
-        (lambda m: m.chain("tip", "nowhere"), "gripper: no frame is named 'nowhere'"),
+        (lambda m: m.tree.frame(["tip"]), "gripper: no frame is named ['tip']"),
+        (lambda m: m.tree.frame(None), "gripper: no frame is named None"),
+        (lambda m: m.tree.chain("tip", "nowhere"), "gripper: no frame is named 'nowhere'"),
     ],
 )
 def test_unknown_names_are_told_with_a_hint(gripper, ask, says):
@@ -151,10 +153,10 @@ def test_unknown_names_are_told_with_a_hint(gripper, ask, says):
 
 
 def test_limits_are_those_of_the_coordinates(gripper):
-    assert gripper.lower.tolist() == [0.0]
-    assert gripper.upper.tolist() == [0.04]
-    assert gripper.velocity_limits.tolist() == [0.2]
-    assert gripper.effort_limits.tolist() == [20.0]
+    assert gripper.tree.lower.tolist() == [0.0]
+    assert gripper.tree.upper.tolist() == [0.04]
+    assert gripper.tree.velocity_limits.tolist() == [0.2]
+    assert gripper.tree.effort_limits.tolist() == [20.0]
 
 
 def test_limits_are_spread_over_joints_of_several_coordinates():
@@ -186,19 +188,19 @@ def test_mass_is_that_of_moving_bodies(rng):
     parts = [random_inertia(rng) for _ in range(3)]
     b = Builder("two").body("a", parts[0]).body("b", parts[1]).body("c", parts[2])
     b.joint("ab", Revolute("x"), parent="a", child="b").joint("bc", Fixed(), parent="b", child="c")
-    near(b.model().mass, parts[1].mass + parts[2].mass, 1e-15)
-    near(b.model(floating=True).mass, sum(part.mass for part in parts), 1e-15)
+    near(b.model().tree.mass, parts[1].mass + parts[2].mass, 1e-15)
+    near(b.model(floating=True).tree.mass, sum(part.mass for part in parts), 1e-15)
 
 
 def test_floating_says_whether_the_first_body_floats(rng):
-    assert random_model(rng, 2, floating=True).floating
-    assert not random_model(rng, 2).floating
-    assert not Builder("stone").body("stone").model().floating
-    assert Builder("stone").body("stone").model(floating=True).floating
+    assert random_model(rng, 2, floating=True).tree.floating
+    assert not random_model(rng, 2).tree.floating
+    assert not Builder("stone").body("stone").model().tree.floating
+    assert Builder("stone").body("stone").model(floating=True).tree.floating
     b = Builder("two").body("fixed").body("arm").body("free")
     b.joint("turn", Revolute("x"), parent="fixed", child="arm").joint("fly", Floating(), parent="arm", child="free")
-    assert not b.model().floating
-    assert b.model().bases == ()
+    assert not b.model().tree.floating
+    assert b.model().tree.bases == ()
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_a_floating_base_goes_in_front(name: str) -> None:
     if fixed.home is not None:
         assert floating.home is not None
         assert floating.home[len(floating.home) - fixed.nq :] == fixed.home
-        configuration.check(floating, floating.home)
+        configuration.check(floating.tree, floating.home)
 
 
 @pytest.mark.parametrize("name", DOFS)
@@ -117,7 +117,7 @@ def test_descriptions(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["quadruped", "humanoid", "quadrotor", "free-body-se3"])
 def test_robots_without_ground_float_by_themselves(name: str) -> None:
-    assert model_of(name).floating
+    assert model_of(name).tree.floating
 
 
 def test_wrong_names_and_options() -> None:
@@ -148,7 +148,7 @@ def test_planar_arm_forward_kinematics(rng: np.random.Generator) -> None:
         a, b, c = np.cumsum(q)
         x = l1 * np.sin(a) + l2 * np.sin(b) + l3 * np.sin(c)
         z = l0 + l1 * np.cos(a) + l2 * np.cos(b) + l3 * np.cos(c)
-        W_H_tool = pose(model.tree, "tool", q)
+        W_H_tool = pose(model, "tool", q)
         assert W_H_tool.position == pytest.approx([x, 0.0, z], abs=1e-14)
         C_I3 = [[np.cos(c), 0, np.sin(c)], [0, 1, 0], [-np.sin(c), 0, np.cos(c)]]
         assert W_H_tool.rotation.matrix == pytest.approx(np.array(C_I3), abs=1e-14)
@@ -169,7 +169,7 @@ def test_scara_has_the_coordinates_of_the_example(rng: np.random.Generator) -> N
     model = model_of("scara", upper=0.4, fore=0.3, height=0.5)
     assert [joint.name for joint in model.joints] == ["alpha", "beta", "gamma", "zeta"]
     for alpha, beta, gamma, zeta in configuration.random(model.tree, rng, (10,)):
-        W_H_tool = pose(model.tree, "tool", [alpha, beta, gamma, zeta])
+        W_H_tool = pose(model, "tool", [alpha, beta, gamma, zeta])
         x = 0.4 * np.cos(alpha) + 0.3 * np.cos(alpha + beta)
         y = 0.4 * np.sin(alpha) + 0.3 * np.sin(alpha + beta)
         assert W_H_tool.position == pytest.approx([x, y, 0.5 + zeta], abs=1e-14)
@@ -183,7 +183,7 @@ def test_zyx_wrist_has_euler_angles_as_coordinates(rng: np.random.Generator) -> 
     model = model_of("zyx-wrist", length=0.2)
     assert model.home == (-0.7, 0.0, 1.5)
     for q in rng.uniform(-1.5, 1.5, (10, 3)):
-        W_H_tool = pose(model.tree, "tool", q)
+        W_H_tool = pose(model, "tool", q)
         assert W_H_tool.rotation.euler("zyx") == pytest.approx(q, abs=1e-12)
         assert W_H_tool.position == pytest.approx(0.2 * W_H_tool.rotation.matrix[:, 0], abs=1e-15)
         z, y, _ = q
@@ -204,7 +204,7 @@ def test_cart_pendulum_equations_of_motion() -> None:
     M = [[mc + mp, mp * l * np.cos(phi)], [mp * l * np.cos(phi), theta + mp * l**2]]
     assert mass_matrix(model, q) == pytest.approx(np.array(M))
     assert gravity_forces(model, q) == pytest.approx([0.0, mp * 9.81 * l * np.sin(phi)])
-    tip = pose(model.tree, "tip", q).position
+    tip = pose(model, "tip", q).position
     assert tip == pytest.approx([0.3 + 2 * l * np.sin(phi), 0.0, -2 * l * np.cos(phi)])
     assert model.actuators is not None
     assert [actuator.joint for actuator in model.actuators] == ["slider"]

@@ -29,14 +29,14 @@ PUMA_NOMINAL = np.array([0.0, math.pi / 4, math.pi, 0.0, math.pi / 4, 0.0])
 def test_puma_forward_kinematics() -> None:
     """The poses that Corke prints for the wrist, moved up to the mounting surface."""
     model = model_of("puma-560")
-    zero = pose(model.tree, "wrist", np.zeros(6))
+    zero = pose(model, "wrist", np.zeros(6))
     assert zero.position == pytest.approx([0.4521, -0.15005, 0.672 + 0.4318])
     assert zero.rotation.matrix == pytest.approx(np.eye(3), abs=1e-15)
-    nominal = pose(model.tree, "wrist", PUMA_NOMINAL)
+    nominal = pose(model, "wrist", PUMA_NOMINAL)
     assert nominal.position == pytest.approx([0.5963, -0.1501, 0.672 - 0.01435], abs=6e-5)
     assert nominal.rotation.matrix == pytest.approx(np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]), abs=1e-12)
     assert model.home is not None
-    assert pose(model.tree, "wrist", model.home).position == pytest.approx(nominal.position, abs=1e-12)
+    assert pose(model, "wrist", model.home).position == pytest.approx(nominal.position, abs=1e-12)
 
 
 def test_puma_dynamics() -> None:
@@ -65,7 +65,7 @@ def test_puma_dynamics() -> None:
 def test_puma_wrist_axes_meet_in_one_point(rng: np.random.Generator) -> None:
     model = model_of("puma-560")
     for q in configuration.random(model.tree, rng, (5,)):
-        wrist = pose(model.tree, "wrist", q).position
+        wrist = pose(model, "wrist", q).position
         for body, W_H_i in zip(model.bodies[3:], world_poses(model, q)[4:], strict=True):
             axis = W_H_i.rotation @ np.array(body.joint.kind.axis)  # type: ignore[attr-defined]
             assert np.cross(wrist - W_H_i.position, axis) == pytest.approx(np.zeros(3), abs=1e-14)
@@ -80,22 +80,22 @@ def test_panda_agrees_with_pinocchio(rng: np.random.Generator) -> None:
         pin.framesForwardKinematics(peer, workspace, np.concatenate([q, np.zeros(2)]))
         for ours, theirs in [(f"link{k}", f"panda_link{k}") for k in range(1, 8)] + [("tool", "panda_link8")]:
             oMf = workspace.oMf[peer.getFrameId(theirs)]
-            assert pose(model.tree, ours, q).matrix == pytest.approx(oMf.homogeneous, abs=1e-12)
+            assert pose(model, ours, q).matrix == pytest.approx(oMf.homogeneous, abs=1e-12)
     for k in range(1, 7):  # the hand is part of their seventh body
         inertia, theirs = model.bodies[k - 1].inertia, peer.inertias[k]
         assert inertia.mass == pytest.approx(theirs.mass)
         assert inertia.com == pytest.approx(theirs.lever)
         assert inertia.inertia == pytest.approx(theirs.inertia)
-    assert model.lower == pytest.approx(peer.lowerPositionLimit[:7])
-    assert model.upper == pytest.approx(peer.upperPositionLimit[:7])
-    assert model.velocity_limits == pytest.approx(peer.velocityLimit[:7])
-    assert model.effort_limits == pytest.approx(peer.effortLimit[:7])
+    assert model.tree.lower == pytest.approx(peer.lowerPositionLimit[:7])
+    assert model.tree.upper == pytest.approx(peer.upperPositionLimit[:7])
+    assert model.tree.velocity_limits == pytest.approx(peer.velocityLimit[:7])
+    assert model.tree.effort_limits == pytest.approx(peer.effortLimit[:7])
 
 
 def test_panda_at_zero() -> None:
     model = model_of("panda")
-    assert pose(model.tree, "tool", np.zeros(7)).position == pytest.approx([0.088, 0.0, 0.333 + 0.316 + 0.384 - 0.107])
-    assert model.mass == pytest.approx(16.062, abs=5e-4)
+    assert pose(model, "tool", np.zeros(7)).position == pytest.approx([0.088, 0.0, 0.333 + 0.316 + 0.384 - 0.107])
+    assert model.tree.mass == pytest.approx(16.062, abs=5e-4)
 
 
 # ---- legs and rotors -------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_left_is_the_mirror_image_of_right(name: str, rng: np.random.Generator) 
     assert len(frames) == 4
     for frame in frames:
         kind, side = frame.split("-")
-        here, there = pose(model.tree, frame, q), pose(model.tree, f"{kind}-{OTHER_SIDE[side]}", image)
+        here, there = pose(model, frame, q), pose(model, f"{kind}-{OTHER_SIDE[side]}", image)
         assert there.position == pytest.approx(here.position * [1, -1, 1], abs=1e-12)
     assert mass_matrix(model, image) == pytest.approx(T @ mass_matrix(model, q) @ T.T, abs=1e-12)
     assert gravity_forces(model, image) == pytest.approx(T @ gravity_forces(model, q), abs=1e-10)
@@ -141,20 +141,20 @@ def test_left_is_the_mirror_image_of_right(name: str, rng: np.random.Generator) 
 def test_home_stands_on_the_ground_in_balance(name: str) -> None:
     model = model_of(name)
     feet = [frame for frame in model.frames if frame.startswith("foot")]
-    heights = [pose(model.tree, foot, model.home).position[2] for foot in feet]
+    heights = [pose(model, foot, model.home).position[2] for foot in feet]
     assert heights == pytest.approx(np.zeros(len(feet)), abs=1e-12)
     for foot in feet if name == "humanoid" else ():
-        assert pose(model.tree, foot, model.home).rotation.matrix == pytest.approx(np.eye(3), abs=1e-12)
+        assert pose(model, foot, model.home).rotation.matrix == pytest.approx(np.eye(3), abs=1e-12)
     # the centre of mass is above the feet: gravity's torque on the base, over the weight
     lever = gravity_forces(model, model.home)[4] / (model.tree.mass * 9.81)
-    xs = [pose(model.tree, foot, model.home).position[0] for foot in feet]
+    xs = [pose(model, foot, model.home).position[0] for foot in feet]
     assert min(xs) - 0.07 < -lever < max(xs) + 0.18
 
 
 def test_quadruped_has_the_published_figures() -> None:
     model = model_of("quadruped")
-    assert model.mass == pytest.approx(3.3 + 4 * (0.54 + 0.634 + 0.064 + 3 * 0.055))
-    foot = pose(model.tree, "foot-lf", configuration.neutral(model.tree)).position
+    assert model.tree.mass == pytest.approx(3.3 + 4 * (0.54 + 0.634 + 0.064 + 3 * 0.055))
+    foot = pose(model, "foot-lf", configuration.neutral(model.tree)).position
     assert foot == pytest.approx([0.19, 0.049 + 0.062, -0.384])
     assert model.armature[6:9] == pytest.approx([36 * 63e-6, 36 * 63e-6, 9.33**2 * 63e-6])
     assert model.tree.effort_limits[6:9] == pytest.approx([18.0, 18.0, 27.99])
@@ -164,11 +164,11 @@ def test_quadruped_has_the_published_figures() -> None:
 @pytest.mark.parametrize(("mass", "height"), [(humanoid.MASS, humanoid.HEIGHT), (50.0, 1.5)])
 def test_humanoid_has_the_mass_and_height_asked_for(mass: float, height: float) -> None:
     model = model_of("humanoid", mass=mass, height=height)
-    assert model.mass == pytest.approx(mass)
+    assert model.tree.mass == pytest.approx(mass)
     upright = configuration.neutral(model.tree)
-    vertex = pose(model.tree, "vertex", upright).position[2]
-    assert vertex - pose(model.tree, "foot-left", upright).position[2] == pytest.approx(height)
-    hip, ankle = (pose(model.tree, link, upright).position[2] for link in ("left-thigh", "left-foot"))
+    vertex = pose(model, "vertex", upright).position[2]
+    assert vertex - pose(model, "foot-left", upright).position[2] == pytest.approx(height)
+    hip, ankle = (pose(model, link, upright).position[2] for link in ("left-thigh", "left-foot"))
     assert hip - ankle == pytest.approx((0.4222 + 0.4340) * height / 1.741)
     leg = sum(float(body.inertia.mass) for body in model.bodies if body.name.startswith("left-"))
     assert leg / mass == pytest.approx((0.1416 + 0.0433 + 0.0137) + (0.0271 + 0.0162 + 0.0061))
@@ -180,13 +180,13 @@ def test_humanoid_centre_of_mass_is_that_of_a_standing_man() -> None:
     q = configuration.neutral(model.tree)
     poses = world_poses(model, q)
     moment = sum(float(body.inertia.mass * (poses[i] @ body.inertia.com)[2]) for i, _, body in model.tree.outward())
-    above = moment / model.tree.mass - pose(model.tree, "foot-left", q).position[2]
+    above = moment / model.tree.mass - pose(model, "foot-left", q).position[2]
     assert above / humanoid.HEIGHT == pytest.approx(0.56, abs=0.02)
 
 
 def test_quadrotor_hovers() -> None:
     model = model_of("quadrotor")
-    assert model.mass == pytest.approx(0.716)
+    assert model.tree.mass == pytest.approx(0.716)
     A = quadrotor.allocation(model)
     assert np.linalg.matrix_rank(A) == 4
     thrust = np.linalg.lstsq(A, gravity_forces(model, model.home), rcond=None)[0]

@@ -36,16 +36,16 @@ def test_scale_multiplies_lengths_and_masses(model, seed, mass):
     new = scale(model, s, mass)
     q, D = configuration.random(model.tree, rng), _lengths(model, s, "rates")
     q_new = q * _lengths(model, s, "units")
-    configuration.check(new, q_new)
-    before, after = poses(model.tree, q), poses(new, q_new)
+    configuration.check(new.tree, q_new)
+    before, after = poses(model, q), poses(new, q_new)
     for name, pose in before.items():
         np.testing.assert_allclose(after[name].position, s * pose.position, atol=1e-11)
         np.testing.assert_allclose(after[name].rotation.matrix, pose.rotation.matrix, atol=1e-12)
     # energy is mass times length squared
     expected = m * s**2 * body_mass_matrix(model, q)
     np.testing.assert_allclose(D[:, None] * body_mass_matrix(new, q_new) * D, expected, atol=1e-9, rtol=1e-10)
-    np.testing.assert_allclose(new.velocity_limits, model.tree.velocity_limits * D / s**0.5)
-    np.testing.assert_allclose(new.effort_limits, model.tree.effort_limits * m * s / D)
+    np.testing.assert_allclose(new.tree.velocity_limits, model.tree.velocity_limits * D / s**0.5)
+    np.testing.assert_allclose(new.tree.effort_limits, model.tree.effort_limits * m * s / D)
 
 
 @given(SEEDS, st.sampled_from([None, 5.0]))
@@ -60,7 +60,9 @@ def test_scaled_robots_are_similar_in_the_same_gravity(seed, mass):
     D, q_new = _lengths(model, s, "rates"), q * _lengths(model, s, "units")
     np.testing.assert_allclose(D**2 * new.armature, m * s**2 * model.armature)
     # work is mass times length, in the same gravity
-    np.testing.assert_allclose(D * passive(new, q_new, D * v / s**0.5), m * s * passive(model.tree, q, v), rtol=1e-9)
+    np.testing.assert_allclose(
+        D * passive(new.tree, q_new, D * v / s**0.5), m * s * passive(model.tree, q, v), rtol=1e-9
+    )
 
 
 def test_scale_reaches_shapes_motors_homes_and_frames():
@@ -83,7 +85,7 @@ def test_scale_reaches_shapes_motors_homes_and_frames():
     assert new.link("lift").inertia == shapes[0].inertia(density=1000.0)
     np.testing.assert_array_equal(new.link("lift").collisions[1].pose.position, [2.0, 0.0, 0.0])
     assert new.joint("n").kind == Helical("z", pitch=0.02)
-    np.testing.assert_array_equal(new.frame("tip")[1].position, [0.0, 0.0, 2.0])
+    np.testing.assert_array_equal(new.tree.frame("tip")[1].position, [0.0, 0.0, 2.0])
     assert [(a.gear, a.rotor_inertia, a.effort) for a in new.actuators or ()] == [(3.0, 16.0, 40.0), (1.0, 64.0, 80.0)]
     assert new.home == (1.0, 0.25)
     assert new.joint("j").passive.rest == (0.2,)

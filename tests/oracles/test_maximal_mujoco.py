@@ -147,5 +147,5 @@ def test_forces_on_bodies_as_generalized_forces(e: Exchange) -> None:
     total = np.zeros(e.peer.nv)
     for k, body in enumerate(e.ids):
         mujoco.mj_applyFT(e.peer, e.data, F[k, :3], F[k, 3:], points[k], body, total)
-    Q = maximal_forces.generalized_force(e.model.tree, e.q, F, points=points)
+    Q = maximal_forces.generalized_force(e.model, e.q, F, points=points)
     close(e.layout.tau_to(e.q, Q), total)

@@ -105,7 +105,7 @@ def test_a_robot_is_that_of_pinocchio(path: str, floating: bool) -> None:
     names = [joint.name for joint in model.joints if not model.tree.is_base(joint)]
     assert sorted(names) == sorted(name for name in theirs.names if name not in ("universe", "root_joint"))
     assert model.nv == theirs.nv
-    assert model.mass == pytest.approx(pin.computeTotalMass(theirs), rel=1e-12, abs=1e-15)
+    assert model.tree.mass == pytest.approx(pin.computeTotalMass(theirs), rel=1e-12, abs=1e-15)
     for name in names:
         joint, other = model.joint(name), theirs.joints[theirs.getJointId(name)]
         at, v = other.idx_q, other.idx_v

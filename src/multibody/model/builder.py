@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
 from multibody.geometry._arrays import floats
+from multibody.geometry._value import owned
 from multibody.model.actuator import Actuator, Equality
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint, Limits, Mimic, Passive
@@ -23,13 +24,13 @@ BASE = "floating_base"
 
 
 def as_pose(x: Pose | ArrayLike | None) -> Pose:
-    """A pose, or a position (3,) without rotation; None is the identity."""
+    """A pose on numbers of its own, or a position (3,) without rotation; None is the identity."""
     if x is None:
         return Pose.identity()
     if isinstance(x, Pose):
         if x.shape:
             raise InputError(f"expected one pose, got a batch of shape {x.shape}")
-        return x
+        return owned(x)
     position = floats(x, "position")
     if position.shape != (3,) or not np.isfinite(position).all():
         raise InputError(f"expected a pose, or a position of three finite numbers, got {x!r}")
@@ -116,7 +117,7 @@ class Builder:
         old = self._link(link)
         if not isinstance(inertia, SpatialInertia) or inertia.shape:
             raise InputError(f"load on {link!r}: expected one SpatialInertia, got {inertia!r}")
-        here = inertia if pose is None else as_pose(pose) @ inertia
+        here = owned(inertia) if pose is None else as_pose(pose) @ inertia
         total = here if old.inertia is None else old.inertia + here
         self._links[link] = Link(link, total, old.visuals, old.collisions)
         return self

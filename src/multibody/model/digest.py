@@ -2,8 +2,8 @@
 
 import hashlib
 import sys
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -11,6 +11,11 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.geometry._value import Value
+
+# named, because an int | float is made anew each time that it is asked for
+SEQUENCES = (tuple, list)
+WORDS = (str, slice, type(None))
+NUMBERS = (float, int, Real)
 
 
 def digest(*parts: Any) -> str:
@@ -22,11 +27,8 @@ def digest(*parts: Any) -> str:
     >>> digest((1, "a")) == digest((1.0, "a")), digest(1) == digest("1")
     (True, False)
     """
-    hasher = hashlib.sha256()
-    for token in _tokens(parts):
-        text = f"{token.__module__}.{token.__qualname__}".encode() if isinstance(token, type) else token
-        hasher.update(b"%d:%b" % (len(text), text))
-    return hasher.hexdigest()
+    texts = (f"{x.__module__}.{x.__qualname__}".encode() if isinstance(x, type) else x for x in _tokens(parts))
+    return hashlib.sha256(b"".join(b"%d:%b" % (len(text), text) for text in texts)).hexdigest()
 
 
 def is_ours(*parts: Any) -> bool:
@@ -52,32 +54,47 @@ def is_our_code(x: Any) -> bool:
     return home is x and home is not None
 
 
-def _tokens(x: Any) -> Iterator[bytes | type]:
-    """What tells x apart: the classes in it, and its numbers and texts as bytes."""
-    if isinstance(x, Value):
-        yield type(x)
+def _tokens(parts: tuple[Any, ...]) -> list[bytes | type]:
+    """What tells the parts apart: the classes in them, and their numbers and texts as bytes."""
+    tokens: list[bytes | type] = []
+    _collect(parts, tokens)
+    return tokens
+
+
+def _collect(x: Any, tokens: list[bytes | type]) -> None:
+    if isinstance(x, SEQUENCES):
+        tokens.append(b"%d parts" % len(x))
+        for part in x:
+            _collect(part, tokens)
+    elif isinstance(x, WORDS):
+        tokens.append(f"{type(x).__name__} {x!r}".encode())
+    elif isinstance(x, NUMBERS):
+        # 1, 1.0 and True are equal, and so are -0.0 and 0.0
+        tokens.append(f"number {(float(x) + 0.0).hex()}".encode())
+    elif isinstance(x, Value):
+        tokens.append(type(x))
         for array in x._arrays():
-            yield from _tokens(array)
+            _collect(array, tokens)
     elif isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
         # + 0.0 makes -0.0 and 0.0, which are equal, alike; so are equal float32 and float64 numbers
-        yield f"array {x.shape}".encode()
-        yield (x.astype(np.float64) + 0.0).tobytes()
-    elif is_dataclass(x) and not isinstance(x, type):
-        yield type(x)
-        for field in fields(x):
+        tokens.append(f"array {x.shape}".encode())
+        tokens.append((x.astype(np.float64) + 0.0).tobytes())
+    elif is_dataclass(x) and not isinstance(x, type) and x.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        tokens.append(type(x))
+        declared = fields(x)
+        _refuse_undeclared(x, {field.name for field in declared})
+        for field in declared:
             if field.compare:
-                yield from _tokens(getattr(x, field.name))
-    elif isinstance(x, tuple | list):
-        yield f"{len(x)} parts".encode()
-        for part in x:
-            yield from _tokens(part)
-    elif isinstance(x, Real):
-        # 1, 1.0 and True are equal, and so are -0.0 and 0.0
-        yield f"number {(float(x) + 0.0).hex()}".encode()
-    elif isinstance(x, str | slice | None):
-        yield f"{type(x).__name__} {x!r}".encode()
+                _collect(getattr(x, field.name), tokens)
     else:
         raise InputError(
             f"expected numbers, texts, tuples, values of geometry and frozen dataclasses of these, got {x!r}: "
             "nobody can tell what it stands for in another process"
         )
+
+
+def _refuse_undeclared(x: Any, names: set[str]) -> None:
+    """Refuse attributes of a dataclass that are no fields of it, as a subclass can set them: no digest sees them."""
+    for name in getattr(x, "__dict__", {}):
+        if name not in names and not isinstance(getattr(type(x), name, None), cached_property):
+            raise InputError(f"expected {name!r} of {x!r} as a field of a frozen dataclass, got an attribute alone")

@@ -16,14 +16,21 @@ from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model.actuator import Actuator, Equality
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.digest import digest, is_ours
-from multibody.model.joint import Joint, Limits, Mimic, Passive
-from multibody.model.link import Frame, Link
+from multibody.model.joint import Joint
+from multibody.model.link import Frame, Geometry, Link
 from multibody.model.structure import Structure, assemble
 from multibody.model.tree import Body, Tree, unknown
 
 GRAVITY = (0.0, 0.0, -9.81)
 PARTS = {"links": Link, "description": Joint, "extra_frames": Frame, "equalities": Equality, "diagnostics": Diagnostic}
 """Fields of a model that hold several of a kind."""
+ARRAYS_IN: dict[type, tuple[str, ...]] = {
+    Link: ("inertia", "visuals", "collisions"),
+    Geometry: ("shape", "pose"),
+    Joint: ("kind", "placement"),
+    Frame: ("pose",),
+}
+"""Fields in which an array can be, directly or deeper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,10 +220,10 @@ def _owned(x: Any) -> Any:
     if isinstance(x, tuple):
         parts = tuple(map(_owned, x))
         return x if all(map(operator.is_, parts, x)) else parts
-    if not is_dataclass(x) or isinstance(x, type | Limits | Passive | Mimic):
+    if not is_dataclass(x) or isinstance(x, type):
         return x
-    parts = {f.name: getattr(x, f.name) for f in fields(x) if f.init}
-    changed = {name: new for name, part in parts.items() if (new := _owned(part)) is not part}
+    names = ARRAYS_IN.get(type(x)) or [f.name for f in fields(x) if f.init]
+    changed = {name: new for name in names if (new := _owned(part := getattr(x, name))) is not part}
     return replace(x, **changed) if changed else x
 
 

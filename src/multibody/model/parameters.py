@@ -117,7 +117,7 @@ def check_inertias(tree: Tree, inertias: Any) -> NDArray[Any]:
 
 
 def _check_masses(tree: Tree, masses: NDArray[Any]) -> None:
-    bad = ~(masses > 0) & ~np.array([_massless(body) for body in tree.bodies], dtype=bool)
+    bad = ~(masses > 0) & (tree.parameters()[..., 0] != 0)
     if bad.any():
         *index, k = first(bad)
         raise InputError(

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia, quaternions
-from multibody.geometry._arrays import is_traced
+from multibody.geometry._arrays import floats, is_traced
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
 from multibody.model.parametric_inertia import INERTIAL, ParametricInertia
@@ -237,7 +237,7 @@ class Tree:
         """
         return _numbers(i_H_F for _, i_H_F in self.places)
 
-    @cached_property
+    @property
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
         """The names of the numbers that `with_values` takes, and their shapes without the batch."""
         bodies = len(self.bodies)
@@ -252,12 +252,12 @@ class Tree:
 
     def with_values(
         self,
-        inertias: NDArray[Any] | None = None,
-        placements: NDArray[Any] | None = None,
-        positions: NDArray[Any] | None = None,
-        frame_placements: NDArray[Any] | None = None,
-        gravity: NDArray[Any] | None = None,
-        masses: NDArray[Any] | None = None,
+        inertias: ArrayLike | None = None,
+        placements: ArrayLike | None = None,
+        positions: ArrayLike | None = None,
+        frame_placements: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+        masses: ArrayLike | None = None,
     ) -> "Tree":
         """The tree with other numbers, floats, batches or traced; its shape and the kinds of joints stay.
 
@@ -272,7 +272,7 @@ class Tree:
             frame_placements: (..., frames, 7), as `frame_placements` has them.
             gravity: (..., 3) in m/s², along the axes of the world.
             masses: (..., bodies) in kg, of bodies that keep their shape: centres of mass stay, moments of inertia grow
-                with the mass. A body without mass keeps none.
+                with the mass. A body without mass stays as it is.
 
         >>> import multibody as mb
         >>> tree = mb.load("planar-arm").tree
@@ -288,32 +288,27 @@ class Tree:
             "gravity": gravity,
             "masses": masses,
         }
-        chosen = {name: value for name, value in values.items() if value is not None}
-        refuse_both(chosen)
-        for name, value in chosen.items():
-            shape = self.parameter_shapes[name]
-            if np.shape(value)[-len(shape) :] != shape:
-                expected = ", ".join(map(str, shape))
-                raise InputError(f"{name}: expected numbers of shape (..., {expected}), got {np.shape(value)}")
+        shapes = self.parameter_shapes
+        new = {name: _own(value, name, shapes[name]) for name, value in values.items() if value is not None}
+        refuse_both(new)
         bodies = []
         for k, body in enumerate(self.bodies):
             inertia: Any = body.inertia
             place = body.joint.placement
-            if inertias is not None:
-                inertia = ParametricInertia(inertias[..., k, :])
-            if masses is not None:
-                inertia = _of_mass(inertia, masses[..., k])
-            if placements is not None:
-                place = _pose(placements[..., k, :])
-            if positions is not None:
-                place = Pose._trusted(place.rotation, positions[..., k, :])
+            if "inertias" in new:
+                inertia = ParametricInertia(new["inertias"][..., k, :])
+            if "masses" in new:
+                inertia = _of_mass(inertia, new["masses"][..., k])
+            if "placements" in new:
+                place = _pose(new["placements"][..., k, :])
+            if "positions" in new:
+                place = Pose._trusted(place.rotation, new["positions"][..., k, :])
             joint = body.joint if place is body.joint.placement else replace(body.joint, placement=place)
             bodies.append(replace(body, joint=joint, inertia=inertia))
         places = self.places
-        if frame_placements is not None:
-            places = tuple((i, _pose(frame_placements[..., k, :])) for k, (i, _) in enumerate(places))
-        pull = self.gravity if gravity is None else gravity
-        return replace(self, bodies=tuple(bodies), places=places, gravity=pull)
+        if "frame_placements" in new:
+            places = tuple((i, _pose(new["frame_placements"][..., k, :])) for k, (i, _) in enumerate(places))
+        return replace(self, bodies=tuple(bodies), places=places, gravity=new.get("gravity", self.gravity))
 
 
 def refuse_both(names: Collection[str]) -> None:
@@ -351,8 +346,18 @@ def _pose(x: NDArray[Any]) -> Pose:
 
 
 def _of_mass(inertia: SpatialInertia, mass: NDArray[Any]) -> ParametricInertia:
-    """The inertia of a body of the same shape with another mass."""
+    """The inertia of a body of the same shape with another mass; as it is, where the body has none."""
     parameters = inertia.parameters()
     own = parameters[..., :1]
-    density = np.where(own == 0, 0.0, parameters / np.where(own == 0, 1.0, own))
-    return ParametricInertia(mass[..., None] * density)
+    scaled = mass[..., None] * (parameters / np.where(own == 0, 1.0, own))
+    return ParametricInertia(np.where(own == 0, parameters, scaled))
+
+
+def _own(x: ArrayLike, what: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Numbers of the caller as an array that nobody writes to; traced ones as they are."""
+    array = floats(x, what, *shape)
+    if is_traced(array):
+        return array
+    array = array.copy()
+    array.flags.writeable = False
+    return array

@@ -74,7 +74,7 @@ class Origins:
                 element, "units", f"rpy: expected radians, got {element.get('rpy')!r}, which look like degrees"
             )
         entries, changed = rotation(rpy, self._snap)
-        matrix = np.array(entries).reshape(3, 3)
+        matrix = np.array((entries[:3], entries[3:6], entries[6:]))
         return Pose._trusted(Rotation._trusted(matrix), np.array((x, y, z))), changed
 
 
