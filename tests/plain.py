@@ -21,9 +21,9 @@ class Plain:
 
     def __getattr__(self, name: str) -> Any:
         if name in AS_ON_THE_FACE:
-            return partial(AS_ON_THE_FACE[name], self.robot.model)
+            return partial(AS_ON_THE_FACE[name], self.robot.tree)
         if name in QUANTITIES:
-            return partial(QUANTITIES[name].function, self.robot.model)
+            return partial(QUANTITIES[name].function, self.robot.tree)
         return getattr(self.robot, name)
 
 
