@@ -329,7 +329,7 @@ def test_numbers_of_numpy_are_taken():
 
 
 @pytest.mark.parametrize("bad", [mb.Robot(ARM), 5, None, "planar-arm"], ids=lambda bad: type(bad).__name__)
-def test_what_is_no_model_is_refused(bad):
+def test_what_is_no_tree_is_refused(bad):
     args = data(ARM, 5)
     for call in (
         lambda: base_parameters(bad),
@@ -337,7 +337,9 @@ def test_what_is_no_model_is_refused(bad):
         lambda: regressor.parameters(bad),
         lambda: regressor.regressor(bad, *args[:3]),
     ):
-        with pytest.raises(mb.InputError, match=rf"expected the Model of a robot, .*, got {type(bad).__name__}"):
+        with pytest.raises(
+            mb.InputError, match=rf"expected the Tree of a robot, such as robot\.tree, got {type(bad).__name__}"
+        ):
             call()
 
 

@@ -113,7 +113,7 @@ def test_jacobian_in_any_frame(s):
 @law(floating=True, pairs=False)
 def test_jacobian_for_other_base_velocities(s):
     for base in base_velocity.representations.REPRESENTATIONS:
-        other = s.model.with_(velocity=base)
+        other = s.model.with_(velocity=base).tree
         v = base_velocity.from_left(other, s.q, base_velocity.to_left(s.tree, s.q, s.v))
         J = jacobian.jacobian_in(s.tree, s.frame, s.q, written_in=Pose.identity(), base=base)
         near(mul(J, v), kinematics.velocity(s.tree, s.frame, s.q, s.v, "right"), 1e-10)

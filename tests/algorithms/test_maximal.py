@@ -180,7 +180,7 @@ WITH_NAMES = {
     "parent_rotations": lambda model, names: maximal.parent_rotations(model, Q, names),
     "relative": lambda model, names: maximal.relative_angular_velocities(model, Q, np.zeros((3, 3)), names),
     "local_jacobian": lambda model, names: maximal.local_jacobian(model, Q, names),
-    "generalized_force": lambda model, names: maximal_forces.generalized_force(model.tree, Q, np.zeros((3, 6)), names),
+    "generalized_force": lambda model, names: maximal_forces.generalized_force(model, Q, np.zeros((3, 6)), names),
     "at_centres": lambda model, names: maximal_forces.at_centres(model, Q, np.zeros((3, 6)), np.zeros((3, 3)), names),
     "least_forces": lambda model, names: maximal_forces.least_forces(model, Q, np.zeros(3), names),
     "applied_forces": lambda model, names: maximal_forces.applied_forces(model, Q, np.zeros(3), names),

@@ -110,7 +110,7 @@ def test_relative_angular_velocities(figure):
         full[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = block
     for k, name in enumerate(("link2", "link3")):
         parent = ("link1", "link2")[k]
-        same(R[k + 1], kinematics.pose(figure, parent, q).rotation.matrix)
+        same(R[k + 1], kinematics.pose(figure.tree, parent, q).rotation.matrix)
         assert maximal.link_names(figure)[k + 1] == name
     same(D @ w.ravel(), full @ flat(hat_J) @ v, 1e-12)
     same(maximal.relative_angular_velocities(figure, q, w).ravel(), full.T @ D @ w.ravel(), 1e-12)
@@ -155,12 +155,12 @@ def test_generalized_forces_have_the_same_power(s):
     m = len(maximal.link_names(s.model))
     F, r = s.rng.normal(size=(m, 6)), s.rng.normal(size=(m, 3))
     V, J = maximal.link_velocities(s.model, s.q, s.v), maximal.link_jacobian(s.model, s.q)
-    Q = maximal_forces.generalized_force(s.tree, s.q, F)
+    Q = maximal_forces.generalized_force(s.model, s.q, F)
     near(Q, np.einsum("kij,ki->j", J, F), 1e-11)
     near(Q @ s.v, (F * V).sum(), 1e-11 * max(1.0, np.abs(F * V).sum()))
     moved = maximal_forces.at_centres(s.model, s.q, F, r)
-    at_points = maximal_forces.generalized_force(s.tree, s.q, F, points=r)
-    near(at_points, maximal_forces.generalized_force(s.tree, s.q, moved), 1e-10)
+    at_points = maximal_forces.generalized_force(s.model, s.q, F, points=r)
+    near(at_points, maximal_forces.generalized_force(s.model, s.q, moved), 1e-10)
 
 
 @few
@@ -171,7 +171,7 @@ def test_forces_of_a_generalized_force(s):
     least = maximal_forces.least_forces(s.model, s.q, Q)
     pairs = maximal_forces.applied_forces(s.model, s.q, Q)
     for F in (least, pairs):
-        near(maximal_forces.generalized_force(s.tree, s.q, F), Q)
+        near(maximal_forces.generalized_force(s.model, s.q, F), Q)
     assert np.linalg.norm(least) <= np.linalg.norm(pairs) * (1 + 1e-9)
 
 
