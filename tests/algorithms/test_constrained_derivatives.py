@@ -148,7 +148,7 @@ def test_batches():
 def test_random_constraints(c):
     """On random trees, redundant sets among them, where the steps of differences keep the rank."""
     expected = differences(c.set, c.s.q, c.v, c.tau)
-    ours = constrained_dynamics_derivatives(c.set, c.s.q, c.v, c.tau)
+    ours = constrained_dynamics_derivatives(c.set.tree, c.set, c.s.q, c.v, c.tau)
     size = max(1.0, *(np.abs(x).max(initial=0.0) for x in expected))
     assume(size < 1e4)
     for one, other in zip(ours, expected, strict=True):

@@ -26,13 +26,13 @@ def algorithms(system, values):
     """M, b and g of the library, at the values of the symbols; springs with gravity, as in `Equations`."""
     tree = system.tree
     inertias, positions, gravity = (numeric(x, values) for x in (tree.inertias, tree.positions, tree.gravity))
-    model = tree.robot.tree.with_values(inertias, positions=positions, gravity=gravity[:, 0])
+    walked = tree.robot.tree.with_values(inertias, positions=positions, gravity=gravity[:, 0])
     q, v = (np.array([values[x] for x in part]) for part in (system.q, system.v))
     rest = np.zeros_like(v)
     energy = sum((load.energy for load in system.loads if isinstance(load, derive.Spring)), sp.Integer(0))
     springs = numeric(gradient(system, energy).T, values)[:, 0]
-    b, g = rnea.rnea(model.tree, q, v, rest, gravity=False), rnea.rnea(model.tree, q, rest, rest) + springs
-    return crba.crba(model.tree, q), b, g
+    b, g = rnea.rnea(walked, q, v, rest, gravity=False), rnea.rnea(walked, q, rest, rest) + springs
+    return crba.crba(walked, q), b, g
 
 
 def close(actual, expected):

@@ -256,7 +256,7 @@ def test_check_returns_what_is_right(arm):
 
 def test_sized_velocities_hint_at_coordinates(arm):
     with pytest.raises(InputError, match=r"v needs the shape \(\.\.\., 5\), its nv .*got \(6,\); 6 is its nq"):
-        configuration.sized(arm.tree, np.zeros(6), "v")
+        configuration.velocities(arm.tree, np.zeros(6))
 
 
 def test_random_wants_a_generator_and_a_batch(arm):
