@@ -163,9 +163,9 @@ def _rates(tree: Tree, joint: Joint, q: NDArray[Any], base: str) -> tuple[NDArra
         return joint.kind.rate_matrix(x), joint.kind.rate_inverse(x)
     # the base: position and B_w_IB (Kindr), then to the robot's own representation
     chi = rates.parameters(base, joint.kind.pose(x).rotation) if base != "quaternion" else x[..., 3:]
-    one = np.broadcast_to(eye_like(x, 3), (*x.shape[:-1], 3, 3))
-    F = block_matrix([[one, 0], [0, rates.angular_inverse(base, chi, frame="B")]])
-    back = block_matrix([[one, 0], [0, rates.angular(base, chi, frame="B")]])
+    identity = np.broadcast_to(eye_like(x, 3), (*x.shape[:-1], 3, 3))
+    F = block_matrix([[identity, 0], [0, rates.angular_inverse(base, chi, frame="B")]])
+    back = block_matrix([[identity, 0], [0, rates.angular(base, chi, frame="B")]])
     kindr = base_velocity.between(joint, q, tree.velocity, "kindr")
     return np.matmul(F, kindr), np.matmul(base_velocity.between(joint, q, "kindr", tree.velocity), back)
 
@@ -218,11 +218,11 @@ def _base(tree: Tree, joint: Joint) -> Any:
     return _Kindr(joint, "B" if tree.velocity == "kindr" else "A")
 
 
-def _each(tree: Tree, function: Callable[..., NDArray[Any]], *given: tuple[NDArray[Any], str]) -> NDArray[Any]:
-    """function(joint, part of each given array ...), put together for all joints."""
-    parts = [function(joint, *(x[..., getattr(joint, where)] for x, where in given)) for joint in _own(tree)]
-    batch = np.broadcast_shapes(*(x.shape[:-1] for x, _ in given))
-    return _joined(parts, batch, like=given[0][0])
+def _each(tree: Tree, function: Callable[..., NDArray[Any]], *arrays: tuple[NDArray[Any], str]) -> NDArray[Any]:
+    """function(joint, part of each array ...), put together for all joints."""
+    parts = [function(joint, *(x[..., getattr(joint, where)] for x, where in arrays)) for joint in _own(tree)]
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x, _ in arrays))
+    return _joined(parts, batch, like=arrays[0][0])
 
 
 def _joined(parts: list[NDArray[Any]], batch: tuple[int, ...], like: Any = None) -> NDArray[Any]:

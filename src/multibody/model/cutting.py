@@ -56,10 +56,10 @@ def remove(model: Model, link: str) -> Model:
     below: dict[str | None, list[Joint]] = defaultdict(list)
     for joint in model.description:
         below[joint.parent].append(joint)
-    found = [link]
-    for name in found:
-        found.extend(joint.child for joint in below[name])
-    lost = set(found)
+    branch = [link]
+    for name in branch:
+        branch.extend(joint.child for joint in below[name])
+    lost = set(branch)
     links = tuple(each for each in model.links if each.name not in lost)
     if not links:
         raise InputError(f"{model.name}: removing {link!r} leaves no link; expected a link that is not the root")

@@ -33,11 +33,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("lower", "upper", "velocity", "effort"):
-            given = getattr(self, name)
+            limit = getattr(self, name)
             try:
-                numbers = np.asarray(given, dtype=float)
+                numbers = np.asarray(limit, dtype=float)
             except (TypeError, ValueError):
-                raise InputError(f"limits.{name}: expected one number or several, got {given!r}") from None
+                raise InputError(f"limits.{name}: expected one number or several, got {limit!r}") from None
             object.__setattr__(self, name, tuple(numbers.tolist()) if numbers.ndim else float(numbers))
 
     def spread(self, kind: Kind) -> "Limits":
@@ -68,7 +68,7 @@ class Passive:
     friction: float = 0.0
     """Dry (Coulomb) friction."""
     stiffness: float = 0.0
-    """Of a spring that pulls to `rest`."""
+    """The stiffness of a spring that pulls to `rest`."""
     rest: tuple[float, ...] | None = None
     """Where the spring is at rest; None is the neutral configuration."""
     armature: float = 0.0

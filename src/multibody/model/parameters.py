@@ -29,8 +29,8 @@ def placement_rates(placements: NDArray[Any]) -> NDArray[Any]:
            [ 0. ,  0.5, -0. ],
            [-0. ,  0. ,  0.5]])
     """
-    one = np.broadcast_to(eye_like(placements, 3), (*placements.shape[:-1], 3, 3))
-    return block_matrix([[one, 0], [0, rates.angular_inverse("quaternion", placements[..., 3:], frame="B")]])
+    identity = np.broadcast_to(eye_like(placements, 3), (*placements.shape[:-1], 3, 3))
+    return block_matrix([[identity, 0], [0, rates.angular_inverse("quaternion", placements[..., 3:], frame="B")]])
 
 
 def check_values(tree: Tree, **values: Any) -> None:

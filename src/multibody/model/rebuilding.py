@@ -96,10 +96,10 @@ def with_parameters(
 
 def _of_one(values: ArrayLike, what: str, *shape: int) -> NDArray[Any]:
     """The numbers of one robot, in double precision."""
-    found = floats(values, what, *shape)
-    if found.shape != shape:
-        raise InputError(f"{what}: expected those of one robot, of shape {shape}, got shape {found.shape}")
-    return found.astype(np.float64)
+    numbers = floats(values, what, *shape)
+    if numbers.shape != shape:
+        raise InputError(f"{what}: expected those of one robot, of shape {shape}, got shape {numbers.shape}")
+    return numbers.astype(np.float64)
 
 
 def _inertia_of(row: NDArray[Any], name: str) -> SpatialInertia | None:

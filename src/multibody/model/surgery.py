@@ -31,7 +31,7 @@ __all__ = ["attach", "change", "lock", "payload", "remove", "rename", "scale", "
 
 Names = Mapping[str, str]
 FIELDS = ("gravity", "velocity", "home", "actuators")
-"""Of a model, that `change` takes as they are."""
+"""Fields of a model that `change` takes as they are."""
 
 
 def attach(
@@ -212,8 +212,8 @@ def change(
     passive = _by_name("change, passive", passive, "Passive")
     links = {name: replace(model.link(name), inertia=inertia) for name, inertia in inertias.items()}
     changes: dict[str, dict[str, Any]] = defaultdict(dict)
-    for field, given in (("placement", placements), ("limits", limits), ("passive", passive)):
-        for name, value in given.items():
+    for field, changed in (("placement", placements), ("limits", limits), ("passive", passive)):
+        for name, value in changed.items():
             model.joint(name)
             changes[name][field] = as_pose(value) if field == "placement" else value
     for what, values, kind in (
@@ -231,11 +231,11 @@ def change(
     )
 
 
-def _by_name(what: str, given: Mapping[str, Any] | None, value: str) -> dict[str, Any]:
-    """What is given for some names, as a dict of its own."""
-    if given is not None and not isinstance(given, Mapping):
-        raise InputError(f"{what}: expected {{name: {value}}}, got {given!r}")
-    return dict(given or {})
+def _by_name(what: str, values: Mapping[str, Any] | None, value: str) -> dict[str, Any]:
+    """The values for some names, as a dict of its own."""
+    if values is not None and not isinstance(values, Mapping):
+        raise InputError(f"{what}: expected {{name: {value}}}, got {values!r}")
+    return dict(values or {})
 
 
 def _on_link(model: Model, frame: str) -> tuple[str, Pose]:

@@ -34,6 +34,7 @@ from multibody.robot.quantity import quantity_of
 from multibody.robot.request import Evaluation, Request, constraints_on, parameter_names, wrench_name
 from multibody.tracing.trace import open_graph
 
+Array = NDArray[Any]
 Wrenches = Mapping[str, ArrayLike | Wrench]
 Parameters = Mapping[str, ArrayLike]
 Constraints = ConstraintSet | Iterable[Constraint]
@@ -167,29 +168,29 @@ class Robot:
         return self.model.diagnostics
 
     @property
-    def selection(self) -> NDArray[Any]:
+    def selection(self) -> Array:
         """S, (actuators, nv): M a + h = S^T u + ..., u before the gears, which S has in it.  [RD 3.55-3.56]"""
         return actuation.selection(self.model)
 
     # ---- configurations ----------------------------------------------------------------------------------------------
 
-    def neutral(self) -> NDArray[Any]:
+    def neutral(self) -> Array:
         """(nq,): all joints at zero, quaternions at the identity."""
         return configuration.neutral(self.tree).astype(self.dtype)
 
-    def home(self) -> NDArray[Any]:
+    def home(self) -> Array:
         """(nq,): the configuration that the model starts from; the neutral one when it names none."""
         return self.neutral() if self.model.home is None else np.array(self.model.home, self.dtype)
 
-    def random(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> NDArray[Any]:
+    def random(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
         """(..., nq): uniform within the limits; joints without limits within a turn or a metre to either side."""
         return configuration.random(self.tree, rng, batch).astype(self.dtype)
 
-    def check(self, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
+    def check(self, q: ArrayLike, *, limits: bool = True) -> Array:
         """q as an array, when it is a configuration of the robot; an InputError that says what is wrong otherwise."""
         return configuration.check(self.tree, q, limits=truth(limits, "limits"))
 
-    def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
+    def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """q with quaternions of length one."""
         units = self._run("normalize", (q,), None, threads)
         if not is_traced(units) and np.isnan(units).any():  # the plain source tells where there are zeros, and raises
@@ -197,17 +198,17 @@ class Robot:
                 configuration.normalize(self.tree, configuration.coordinates(self.tree, q))
         return kernels.handed(units, out, self.dtype)  # last, since `out` may be q
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
+    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """The configuration after moving at the velocity dv for one unit of time.  [MDN 77-79]"""
         return self._run("integrate", (q, dv), out, threads)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, threads: int | None = None) -> NDArray[Any]:
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """The dv, the shortest, with integrate(q0, dv) = q1."""
         return self._run("difference", (q0, q1), out, threads)
 
     def interpolate(
         self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: Any = None, threads: int | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         """q0 at t = 0, q1 at t = 1, the shortest way; t of any batch shape."""
         way = self.difference(q0, q1, threads=threads)
         share = numbers(t, "t", way)
@@ -216,7 +217,7 @@ class Robot:
 
     def rate_matrix(
         self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         """F(q), (..., nq, nv): q' = F(q) v.  [Kindr §Coordinate Rates; RD 2.262]
 
         `base` can be "euler-zyx", ...: that is plain NumPy, in one thread.
@@ -227,28 +228,28 @@ class Robot:
 
     def rate_inverse(
         self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
         if isinstance(base, str) and base == "quaternion":
             return self._run("rate_inverse", (q,), out, threads)
         return kernels.handed(configuration.rate_inverse(self.tree, self._q(q), base), out, self.dtype)
 
-    def parameters(self) -> NDArray[Any]:
+    def parameters(self) -> Array:
         """(bodies, 10): m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each moving body about its frame's origin."""
         return self.tree.parameters()
 
-    def placements(self) -> NDArray[Any]:
+    def placements(self) -> Array:
         """(bodies, 7): position and quaternion w, x, y, z of each moving body's joint in its parent body."""
         return self.tree.placements()
 
-    def positions(self) -> NDArray[Any]:
+    def positions(self) -> Array:
         """(bodies, 3): where each moving body's joint is in its parent body, as in `placements`: lengths of links.
 
         What is fixed at the end of a link, a foot or a tool, is a frame: `frame_placements` has its place.
         """
         return self.tree.positions()
 
-    def frame_placements(self) -> NDArray[Any]:
+    def frame_placements(self) -> Array:
         """(frames, 7): position and quaternion w, x, y, z of each of `frames` in the body that it is fixed to."""
         return self.tree.frame_placements()
 
@@ -330,13 +331,8 @@ class Robot:
         return _poses_of(self.frames, self._run("poses", (q,), **options))
 
     def velocity(
-        self,
-        frame: str,
-        q: ArrayLike,
-        v: ArrayLike,
-        representation: str = "mixed",
-        **options: Unpack[Options],
-    ) -> NDArray[Any]:
+        self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
+    ) -> Array:
         """(..., 6): the twist of a frame, "left", "right" or "mixed".  [MDN 20, 25, 35]"""
         return self._run("velocity", (q, v), **options, frame=frame, choices=(representation,))
 
@@ -350,7 +346,7 @@ class Robot:
         *,
         intrinsic: bool = False,
         **options: Unpack[Options],
-    ) -> NDArray[Any]:
+    ) -> Array:
         """(..., 6): the time derivative of `velocity` [MDN 44]; intrinsic=True for the acceleration itself [MDN 47]."""
         if intrinsic is not False:
             intrinsic = truth(intrinsic, "intrinsic")  # 1 is equal to True, and would find its kernel
@@ -364,7 +360,7 @@ class Robot:
         out: Any = None,
         threads: int | None = None,
         parameters: Parameters | None = None,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """(..., 6, nv): `velocity` is J v.  [MDN 74-76; RD 2.165-2.166, 2.268]"""
         try:
             if representation == "mixed" and threads is None and parameters is None:
@@ -374,19 +370,12 @@ class Robot:
         return self._run("jacobian", (q,), out, threads, parameters, frame=frame, choices=(representation,))
 
     def jacobian_dot(
-        self,
-        frame: str,
-        q: ArrayLike,
-        v: ArrayLike,
-        representation: str = "mixed",
-        **options: Unpack[Options],
-    ) -> NDArray[Any]:
+        self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
+    ) -> Array:
         """(..., 6, nv): the time derivative of `jacobian`.  [RD 3.10; Kindr 18]"""
         return self._run("jacobian_dot", (q, v), **options, frame=frame, choices=(representation,))
 
-    def hessian(
-        self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
-    ) -> NDArray[Any]:
+    def hessian(self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]) -> Array:
         """(..., nv, 6, nv): [k] is the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]"""
         return self._run("hessian", (q,), **options, frame=frame, choices=(representation,))
 
@@ -402,7 +391,7 @@ class Robot:
         out: Any = None,
         threads: int | None = None,
         parameters: Parameters | None = None,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """(..., m, nv): the rates of the parameters of a pose are J_A v.  [RD 2.145-2.148, 2.189-2.192]
 
         Where these are not defined, as in gimbal lock, there is a SingularityError, unless `damping` (...), positive,
@@ -429,7 +418,7 @@ class Robot:
         *,
         coordinates: Sequence[int] | None = None,
         **options: Unpack[Options],
-    ) -> NDArray[Any]:
+    ) -> Array:
         """χ, (..., m): the pose of a frame as parameters of position and rotation.  [RD 2.133-2.134]
 
         `coordinates` are the places, from 0 on, of those parameters that the robot can move independently: χ_o, the
@@ -447,7 +436,7 @@ class Robot:
         kind: str = "twist",
         representation: str = "left",
         **options: Unpack[Options],
-    ) -> NDArray[Any]:
+    ) -> Array:
         """(..., 6, nv): of a frame relative to another, as a "twist" [MDN 32-33] or a "difference" [RD 2.153-2.154]."""
         return self._run("relative_jacobian", (q,), **options, frame=frame, choices=(reference, kind, representation))
 
@@ -461,7 +450,7 @@ class Robot:
         out: Any = None,
         threads: int | None = None,
         parameters: Parameters | None = None,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """D_J_WF/C, (..., 6, nv): in any frame D, for a base velocity that is written in any C.  [MDN 74-76, 81]
 
         Args:
@@ -493,7 +482,7 @@ class Robot:
         out: Any = None,
         threads: int | None = None,
         parameters: Parameters | None = None,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """C_v_WC, (..., 6): the twist of a contact frame C that moves on its link, C_X_F F_v_WF + C_v_FC.  [MDN 81-82]
 
         Args:
@@ -513,33 +502,27 @@ class Robot:
         batch_shape("state, placement, twist", (F_v, 1), (placement.position, 1), (own, 1))
         return kernels.handed(matvec(placement.inverse().adjoint, F_v) + own, out, self.dtype)
 
-    def point_jacobian(self, frame: str, q: ArrayLike, point: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def point_jacobian(self, frame: str, q: ArrayLike, point: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3, nv): the velocity, in the world, of a point (..., 3) fixed in a frame is J v.  [RD 2.163]"""
         return self._run("point_jacobian", (q, point), **options, frame=frame)
 
     def point_velocity(
         self, frame: str, q: ArrayLike, v: ArrayLike, point: ArrayLike, **options: Unpack[Options]
-    ) -> NDArray[Any]:
+    ) -> Array:
         """(..., 3): the velocity, in the world, of a point (..., 3) fixed in a frame.  [RD 2.121]"""
         return self._run("point_velocity", (q, v, point), **options, frame=frame)
 
     def point_acceleration(
-        self,
-        frame: str,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        point: ArrayLike,
-        **options: Unpack[Options],
-    ) -> NDArray[Any]:
+        self, frame: str, q: ArrayLike, v: ArrayLike, a: ArrayLike, point: ArrayLike, **options: Unpack[Options]
+    ) -> Array:
         """(..., 3): the acceleration, in the world, of a point (..., 3) fixed in a frame.  [RD 2.122]"""
         return self._run("point_acceleration", (q, v, a, point), **options, frame=frame)
 
-    def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
+    def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
         """(..., min(k, nv)): of those k rows of the mixed Jacobian that a task uses, largest first.  [RD §2.9.1]"""
         return manipulability.singular_values_of(self.jacobian(frame, q), coordinates)
 
-    def manipulability(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
+    def manipulability(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
         """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
 
         That is sqrt(det(J J^T)) where the robot has at least as many velocities as the task has coordinates, and
@@ -549,7 +532,7 @@ class Robot:
 
     def rank(
         self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6), tolerance: float | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         """(...): in how many of a task's coordinates a frame can move at q; singular where it is less than elsewhere.
 
         It counts singular values above tolerance times the largest; by default 1e-9, for float32 1e-5.  [RD §2.9.1]
@@ -569,7 +552,7 @@ class Robot:
         out: Any = None,
         threads: int | None = None,
         parameters: Parameters | None = None,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """(..., nv): the τ that solves M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]"""
         if wrenches is None and threads is None and passive is False and parameters is None:
             try:
@@ -592,7 +575,7 @@ class Robot:
         out: Any = None,
         threads: int | None = None,
         parameters: Parameters | None = None,
-    ) -> NDArray[Any]:
+    ) -> Array:
         """(..., nv): the a that solves M a + h = τ + Σ J^T f.  [RD 3.55]"""
         if wrenches is None and threads is None and passive is False and parameters is None:
             try:
@@ -605,7 +588,7 @@ class Robot:
 
     def mass_matrix(
         self, q: ArrayLike, *, out: Any = None, threads: int | None = None, parameters: Parameters | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         """M(q), (..., nv, nv) (CRBA); the drives' armature is on its diagonal.  [RD 3.43]"""
         if threads is None and parameters is None:
             try:
@@ -614,33 +597,29 @@ class Robot:
                 raise self._explained(error, _key("mass_matrix"), (q,)) from None
         return self._run("mass_matrix", (q,), out, threads, parameters)
 
-    def mass_matrix_product(self, q: ArrayLike, x: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def mass_matrix_product(self, q: ArrayLike, x: ArrayLike, **options: Unpack[Options]) -> Array:
         """M(q) x, (..., nv), for x (..., nv), without the matrix."""
         return self._run("mass_matrix_product", (q, x), **options)
 
-    def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]"""
         return self._run("bias", (q, v), **options)
 
-    def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45]"""
         return self._run("gravity", (q,), **options)
 
-    def coriolis(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def coriolis(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]"""
         return self._run("coriolis", (q, v), **options)
 
-    def passive(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def passive(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot."""
         return self._run("passive", (q, v), **options)
 
     def equations_of_motion(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        base: str | None = None,
-        **options: Unpack[Options],
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        self, q: ArrayLike, v: ArrayLike, base: str | None = None, **options: Unpack[Options]
+    ) -> tuple[Array, Array]:
         """M and h, (..., nv, nv) and (..., nv), together, for a base velocity in any representation.  [MDN 75-76, 80]
 
         `base` is "left", "right", "mixed" or "kindr", and v is in that one, too; by default the robot's own.
@@ -649,78 +628,71 @@ class Robot:
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    ) -> tuple[Array, Array, Array]:
         """dτ/dq, dτ/dv, dτ/da, each (..., nv, nv); by q along the robot's velocities, in the tangent space."""
         return self._run("inverse_dynamics_derivatives", (q, v, a), **options)
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Options]
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    ) -> tuple[Array, Array, Array]:
         """da/dq, da/dv, da/dτ, each (..., nv, nv); da/dτ is M^-1."""
         return self._run("forward_dynamics_derivatives", (q, v, tau), **options)
 
     def joint_wrenches(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None = None,
-        **options: Unpack[Options],
-    ) -> NDArray[Any]:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[Options]
+    ) -> Array:
         """(..., bodies, 6): the wrench through each joint, parent on child, in the child's frame.  [QT 72-73]"""
         return self._run("joint_wrenches", (q, v, a), **options, wrenches=wrenches)
 
-    def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3): of the moving bodies, in the world."""
         return self._run("center_of_mass", (q,), **options)
 
-    def com_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def com_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3, nv): the velocity of the centre of mass in the world is J v."""
         return self._run("com_jacobian", (q,), **options)
 
-    def com_velocity(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def com_velocity(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3): the velocity of the centre of mass in the world."""
         return self._run("com_velocity", (q, v), **options)
 
-    def momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): linear momentum, and angular momentum about the world's origin."""
         return self._run("momentum", (q, v), **options)
 
-    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): linear momentum, and angular momentum about the centre of mass, along the world's axes."""
         return self._run("centroidal_momentum", (q, v), **options)
 
-    def centroidal_momentum_rate(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
-    ) -> NDArray[Any]:
+    def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): the time derivative of `centroidal_momentum`."""
         return self._run("centroidal_momentum_rate", (q, v, a), **options)
 
-    def centroidal_momentum_matrix(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def centroidal_momentum_matrix(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """A_G, (..., 6, nv): `centroidal_momentum` is A_G v."""
         return self._run("centroidal_momentum_matrix", (q,), **options)
 
-    def centroidal_momentum_matrix_dot(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def centroidal_momentum_matrix_dot(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6, nv): the time derivative of `centroidal_momentum_matrix`."""
         return self._run("centroidal_momentum_matrix_dot", (q, v), **options)
 
-    def centroidal_inertia(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def centroidal_inertia(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6, 6): the inertia of the robot as one rigid body about its centre of mass, along the world's axes."""
         return self._run("centroidal_inertia", (q,), **options)
 
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(...): in J.  [RD 3.28, 3.31]"""
         return self._run("kinetic_energy", (q, v), **options)
 
-    def potential_energy(self, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def potential_energy(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]"""
         return self._run("potential_energy", (q,), **options)
 
-    def power(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def power(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """(...): v·τ in W, the rate of the total energy.  [RD 3.54]"""
         return self._run("power", (q, v, a), **options)
 
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """Y, (..., nv, 10 bodies): inverse dynamics is Y times `parameters()`, row after row, and armature times a."""
         return self._run("regressor", (q, v, a), **options)
 
@@ -796,7 +768,9 @@ class Robot:
         baumgarte: ArrayLike | None = None,
         **options: Unpack[Options],
     ) -> ConstrainedDerivatives:
-        """Of the acceleration by q, v and τ, (..., nv, nv), then of the forces, (..., rows, nv), in the tangent space.
+        """Derivatives of the acceleration by q, v and τ, (..., nv, nv), then of the forces, (..., rows, nv).
+
+        They are along velocities, in the tangent space.
 
         Arguments, and the sign of the forces, are as in `constrained_dynamics`; external wrenches are held.
         """
@@ -833,19 +807,14 @@ class Robot:
         optional = _holding(held, active, restitution=bounce)
         return Impact(*self._run("impact", (q, v), **options, constraints=held, optional=optional))
 
-    def null_space_projector(self, constraints: Constraints, q: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    def null_space_projector(self, constraints: Constraints, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """N_c, (..., nv, nv): of any velocity, the part that the constraints allow.  [RD 3.63]"""
         held = constraints_on(self.model, constraints)
         return self._run("null_space_projector", (q,), **options, constraints=held)
 
     def support_consistent_velocity(
-        self,
-        constraints: Constraints,
-        q: ArrayLike,
-        task: ArrayLike,
-        wanted: ArrayLike,
-        **options: Unpack[Options],
-    ) -> NDArray[Any]:
+        self, constraints: Constraints, q: ArrayLike, task: ArrayLike, wanted: ArrayLike, **options: Unpack[Options]
+    ) -> Array:
         """(..., nv): the v that gives a task J_t v = w_t, as nearly as can be, and does not move the support.
 
         [RD 2.273-2.276]
@@ -1229,7 +1198,7 @@ class Robot:
             return better
         return error
 
-    def _q(self, q: ArrayLike) -> NDArray[Any]:
+    def _q(self, q: ArrayLike) -> Array:
         return arrays_of(self.tree, {"q": "configuration"})[0].check(self.tree, q)
 
 
@@ -1263,12 +1232,12 @@ def wrench_arrays(wrenches: Wrenches | None) -> tuple[tuple[str, ...], tuple[Any
     return frames, tuple(w.vector if isinstance(w, Wrench) else w for w in map(wrenches.__getitem__, frames))
 
 
-def _pose_of(parts: tuple[NDArray[Any], ...]) -> Pose:
+def _pose_of(parts: tuple[Array, ...]) -> Pose:
     """A pose of its own, from the arrays of a kernel, which may be the caller's."""
     return owned(pose_of(*(x if is_traced(x) else x.view() for x in parts)))
 
 
-def _poses_of(names: Iterable[str], parts: tuple[NDArray[Any], ...]) -> dict[str, Pose]:
+def _poses_of(names: Iterable[str], parts: tuple[Array, ...]) -> dict[str, Pose]:
     R, p = parts
     return {name: _pose_of((R[..., k, :, :], p[..., k, :])) for k, name in enumerate(names)}
 
@@ -1283,7 +1252,7 @@ def _hashable(coordinates: Sequence[int] | None) -> Any:
     return tuple(coordinates) if isinstance(coordinates, list | range | np.ndarray) else coordinates
 
 
-def _positive(x: ArrayLike, what: str) -> NDArray[Any]:
+def _positive(x: ArrayLike, what: str) -> Array:
     values = floats(x, what)
     bad = np.zeros((), bool) if is_traced(values) else ~(values > 0)
     if bad.any():

@@ -87,8 +87,8 @@ class _PoseClosure(Constraint):
     """Where it is tied to, in the second frame."""
 
     def __post_init__(self) -> None:
-        for each in (self.first_pose, self.second_pose):
-            one_pose(each, self.name)
+        for each in ("first_pose", "second_pose"):
+            object.__setattr__(self, each, one_pose(getattr(self, each), self.name))
 
     def check(self, tree: Tree) -> None:
         two_bodies(tree, self.first, self.second, self.name)

@@ -11,6 +11,7 @@ from multibody.algorithms.constraints._constraint import Constraint, Grip, Point
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import floats
+from multibody.geometry._value import owned
 from multibody.model.tree import Tree
 
 TIPS: tuple[Point, ...] = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -155,7 +156,7 @@ class FrameContact(Constraint):
 
     def __post_init__(self) -> None:
         if self.anchor is not None:
-            one_pose(self.anchor, self.name)
+            object.__setattr__(self, "anchor", one_pose(self.anchor, self.name))
 
     @property
     def rows(self) -> int:
@@ -218,14 +219,14 @@ def number(x: Any, name: str) -> float:
 
 
 def one_pose(x: Any, name: str) -> Pose:
-    """A pose that is no batch; `name` is that of the constraint.
+    """A pose that is no batch, on numbers of its own; `name` is that of the constraint.
 
     >>> one_pose(Pose.identity(), "weld").position
     array([0., 0., 0.])
     """
     if not isinstance(x, Pose) or x.shape:
         raise InputError(f"constraint {name!r}: expected one Pose, got {x!r}")
-    return x
+    return owned(x)
 
 
 def on_moving_body(tree: Tree, frame: str, name: str) -> None:
