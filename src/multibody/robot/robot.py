@@ -87,7 +87,6 @@ class Robot:
     __slots__ = (
         "__weakref__",
         "_calls",
-        "_direct",
         "_dtype",
         "_evaluations",
         "_jacobians",
@@ -106,9 +105,8 @@ class Robot:
         self._kernels: dict[Request, Kernel] = {}
         self._evaluations: dict[Any, Request] = {}
         self._calls = _Calls(self._call_of)
-        self._direct = _Calls(lambda name: self._calls[_key(name)])
-        self._poses = _Calls(lambda frame: self._calls[_key("pose", frame)])
-        self._jacobians = _Calls(lambda frame: self._calls[_key("jacobian", frame)])
+        self._poses = _Calls(lambda frame: self._calls["pose", frame])
+        self._jacobians = _Calls(lambda frame: self._calls["jacobian", frame])
 
     @property
     def model(self) -> Model:
@@ -192,7 +190,7 @@ class Robot:
 
     def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """q with quaternions of length one."""
-        units = self._run("normalize", (q,), None, threads)
+        units = self._call("normalize", (q,), None, threads)
         if not is_traced(units) and np.isnan(units).any():  # the plain source tells where there are zeros, and raises
             with np.errstate(all="ignore"):
                 configuration.normalize(self.tree, configuration.coordinates(self.tree, q))
@@ -200,11 +198,11 @@ class Robot:
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """The configuration after moving at the velocity dv for one unit of time.  [MDN 77-79]"""
-        return self._run("integrate", (q, dv), out, threads)
+        return self._call("integrate", (q, dv), out, threads)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """The dv, the shortest, with integrate(q0, dv) = q1."""
-        return self._run("difference", (q0, q1), out, threads)
+        return self._call("difference", (q0, q1), out, threads)
 
     def interpolate(
         self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: Any = None, threads: int | None = None
@@ -223,7 +221,7 @@ class Robot:
         `base` can be "euler-zyx", ...: that is plain NumPy, in one thread.
         """
         if isinstance(base, str) and base == "quaternion":
-            return self._run("rate_matrix", (q,), out, threads)
+            return self._call("rate_matrix", (q,), out, threads)
         return kernels.handed(configuration.rate_matrix(self.tree, self._q(q), base), out, self.dtype)
 
     def rate_inverse(
@@ -231,7 +229,7 @@ class Robot:
     ) -> Array:
         """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
         if isinstance(base, str) and base == "quaternion":
-            return self._run("rate_inverse", (q,), out, threads)
+            return self._call("rate_inverse", (q,), out, threads)
         return kernels.handed(configuration.rate_inverse(self.tree, self._q(q), base), out, self.dtype)
 
     def parameters(self) -> Array:
@@ -298,8 +296,8 @@ class Robot:
 
     # ---- kinematics of frames ----------------------------------------------------------------------------------------
 
-    # In `pose` and `jacobian` no * stands before `out`: Python looks up the default of each argument behind one, and a
-    # call is short enough to feel it.
+    # In five methods that tight loops call (`pose`, `jacobian`, `mass_matrix`, inverse and forward dynamics) there is no *
+    # before `out`: Python looks up the default of each argument behind one, and a call is short enough to feel it.
 
     def pose(
         self,
@@ -319,8 +317,8 @@ class Robot:
                 matrix, position = self._poses[frame](q)
                 return pose_of(matrix, position)
             except (InputError, TypeError) as error:
-                raise self._explained(error, _key("pose", frame), (q,)) from None
-        return _pose_of(self._run("pose", (q,), out, threads, parameters, frame=frame))
+                raise self._explained(error, ("pose", frame), (q,)) from None
+        return _pose_of(self._run_with(("pose", frame), (q,), out, threads, parameters))
 
     def poses(self, q: ArrayLike, **options: Unpack[Options]) -> dict[str, Pose]:
         """The poses of all frames, by name.
@@ -328,13 +326,13 @@ class Robot:
         `out` is a tuple of two arrays, (..., frames, 3, 3) for the rotation matrices and (..., frames, 3) for the
         positions, which get a copy of the numbers.
         """
-        return _poses_of(self.frames, self._run("poses", (q,), **options))
+        return _poses_of(self.frames, self._run("poses", (q,), options))
 
     def velocity(
         self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
     ) -> Array:
         """(..., 6): the twist of a frame, "left", "right" or "mixed".  [MDN 20, 25, 35]"""
-        return self._run("velocity", (q, v), **options, frame=frame, choices=(representation,))
+        return self._run(("velocity", frame, representation), (q, v), options)
 
     def acceleration(
         self,
@@ -350,7 +348,7 @@ class Robot:
         """(..., 6): the time derivative of `velocity` [MDN 44]; intrinsic=True for the acceleration itself [MDN 47]."""
         if intrinsic is not False:
             intrinsic = truth(intrinsic, "intrinsic")  # 1 is equal to True, and would find its kernel
-        return self._run("acceleration", (q, v, a), **options, frame=frame, choices=(representation, intrinsic))
+        return self._run(("acceleration", frame, representation, intrinsic), (q, v, a), options)
 
     def jacobian(
         self,
@@ -362,22 +360,25 @@ class Robot:
         parameters: Parameters | None = None,
     ) -> Array:
         """(..., 6, nv): `velocity` is J v.  [MDN 74-76; RD 2.165-2.166, 2.268]"""
+        if threads is not None or parameters is not None:
+            return self._run_with(("jacobian", frame, representation), (q,), out, threads, parameters)
         try:
-            if representation == "mixed" and threads is None and parameters is None:
-                return self._jacobians[frame](q) if out is None else self._jacobians[frame](q, out=out)
+            call = (
+                self._jacobians[frame] if representation == "mixed" else self._calls["jacobian", frame, representation]
+            )
+            return call(q) if out is None else call(q, out=out)
         except (InputError, TypeError, ValueError) as error:  # an array is no name
-            raise self._explained(error, _key("jacobian", frame, representation), (q,)) from None
-        return self._run("jacobian", (q,), out, threads, parameters, frame=frame, choices=(representation,))
+            raise self._explained(error, ("jacobian", frame, representation), (q,)) from None
 
     def jacobian_dot(
         self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
     ) -> Array:
         """(..., 6, nv): the time derivative of `jacobian`.  [RD 3.10; Kindr 18]"""
-        return self._run("jacobian_dot", (q, v), **options, frame=frame, choices=(representation,))
+        return self._run(("jacobian_dot", frame, representation), (q, v), options)
 
     def hessian(self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]) -> Array:
         """(..., nv, 6, nv): [k] is the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]"""
-        return self._run("hessian", (q,), **options, frame=frame, choices=(representation,))
+        return self._run(("hessian", frame, representation), (q,), options)
 
     def analytical_jacobian(
         self,
@@ -398,12 +399,11 @@ class Robot:
         asks for a damped inverse. `coordinates` are those of the parameters to take, as in `end_effector`.
         """
         chart = rotation, position, _hashable(coordinates)
+        key = ("analytical_jacobian", frame, *chart)
         if damping is not None:
             optional = {"damping": _positive(damping, "damping")[..., None]}
-            return self._run(
-                "analytical_jacobian", (q,), out, threads, parameters, frame=frame, choices=chart, optional=optional
-            )
-        J = self._run("analytical_jacobian", (q,), out, threads, parameters, frame=frame, choices=chart)
+            return self._run_with(key, (q,), out, threads, parameters, optional=optional)
+        J = self._run_with(key, (q,), out, threads, parameters)
         if not is_traced(J) and not (np.abs(J) < NEARLY_SINGULAR).all():  # the plain source tells where, and raises
             with np.errstate(all="ignore"):
                 analytical_jacobian.analytical_jacobian(self.tree, frame, self._q(q), rotation, position)
@@ -425,7 +425,7 @@ class Robot:
         operational-space coordinates [RD 2.135-2.136]. By default all are given.
         """
         chart = rotation, position, _hashable(coordinates)
-        return self._run("end_effector", (q,), **options, frame=frame, choices=chart)
+        return self._run(("end_effector", frame, *chart), (q,), options)
 
     def relative_jacobian(
         self,
@@ -438,7 +438,7 @@ class Robot:
         **options: Unpack[Options],
     ) -> Array:
         """(..., 6, nv): of a frame relative to another, as a "twist" [MDN 32-33] or a "difference" [RD 2.153-2.154]."""
-        return self._run("relative_jacobian", (q,), **options, frame=frame, choices=(reference, kind, representation))
+        return self._run(("relative_jacobian", frame, reference, kind, representation), (q,), options)
 
     def jacobian_in(
         self,
@@ -466,7 +466,7 @@ class Robot:
         Names make a kernel; with poses it is plain NumPy, in one thread.
         """
         if isinstance(written_in, str | None) and isinstance(base, str | None):
-            return self._run("jacobian_in", (q,), out, threads, parameters, frame=frame, choices=(written_in, base))
+            return self._run_with(("jacobian_in", frame, written_in, base), (q,), out, threads, parameters)
         tree = self.tree if parameters is None else self.tree.with_values(**parameters)  # type: ignore[arg-type]
         J = jacobian.jacobian_in(tree, frame, self._q(q), written_in=written_in, base=base)
         return kernels.handed(J, out, self.dtype)
@@ -504,19 +504,19 @@ class Robot:
 
     def point_jacobian(self, frame: str, q: ArrayLike, point: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3, nv): the velocity, in the world, of a point (..., 3) fixed in a frame is J v.  [RD 2.163]"""
-        return self._run("point_jacobian", (q, point), **options, frame=frame)
+        return self._run(("point_jacobian", frame), (q, point), options)
 
     def point_velocity(
         self, frame: str, q: ArrayLike, v: ArrayLike, point: ArrayLike, **options: Unpack[Options]
     ) -> Array:
         """(..., 3): the velocity, in the world, of a point (..., 3) fixed in a frame.  [RD 2.121]"""
-        return self._run("point_velocity", (q, v, point), **options, frame=frame)
+        return self._run(("point_velocity", frame), (q, v, point), options)
 
     def point_acceleration(
         self, frame: str, q: ArrayLike, v: ArrayLike, a: ArrayLike, point: ArrayLike, **options: Unpack[Options]
     ) -> Array:
         """(..., 3): the acceleration, in the world, of a point (..., 3) fixed in a frame.  [RD 2.122]"""
-        return self._run("point_acceleration", (q, v, a, point), **options, frame=frame)
+        return self._run(("point_acceleration", frame), (q, v, a, point), options)
 
     def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
         """(..., min(k, nv)): of those k rows of the mixed Jacobian that a task uses, largest first.  [RD §2.9.1]"""
@@ -547,7 +547,6 @@ class Robot:
         v: ArrayLike,
         a: ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
         passive: bool = False,
         out: Any = None,
         threads: int | None = None,
@@ -556,12 +555,12 @@ class Robot:
         """(..., nv): the τ that solves M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]"""
         if wrenches is None and threads is None and passive is False and parameters is None:
             try:
-                return self._direct["inverse_dynamics"](q, v, a, out=out)
+                return self._calls["inverse_dynamics"](q, v, a, out=out)
             except InputError as error:
-                raise self._explained(error, _key("inverse_dynamics"), (q, v, a)) from None
+                raise self._explained(error, "inverse_dynamics", (q, v, a)) from None
         # first, since `out` may be q or v
         in_joints = self.passive(q, v, threads=threads) if truth(passive, "passive") else None
-        tau = self._run("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
+        tau = self._run_with("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
         return tau if in_joints is None else np.subtract(tau, in_joints, out=out)
 
     def forward_dynamics(
@@ -570,7 +569,6 @@ class Robot:
         v: ArrayLike,
         tau: ArrayLike,
         wrenches: Wrenches | None = None,
-        *,
         passive: bool = False,
         out: Any = None,
         threads: int | None = None,
@@ -579,43 +577,43 @@ class Robot:
         """(..., nv): the a that solves M a + h = τ + Σ J^T f.  [RD 3.55]"""
         if wrenches is None and threads is None and passive is False and parameters is None:
             try:
-                return self._direct["forward_dynamics"](q, v, tau, out=out)
+                return self._calls["forward_dynamics"](q, v, tau, out=out)
             except InputError as error:
-                raise self._explained(error, _key("forward_dynamics"), (q, v, tau)) from None
+                raise self._explained(error, "forward_dynamics", (q, v, tau)) from None
         if truth(passive, "passive"):
             tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=threads)
-        return self._run("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
+        return self._run_with("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
 
     def mass_matrix(
-        self, q: ArrayLike, *, out: Any = None, threads: int | None = None, parameters: Parameters | None = None
+        self, q: ArrayLike, out: Any = None, threads: int | None = None, parameters: Parameters | None = None
     ) -> Array:
         """M(q), (..., nv, nv) (CRBA); the drives' armature is on its diagonal.  [RD 3.43]"""
-        if threads is None and parameters is None:
-            try:
-                return self._direct["mass_matrix"](q, out=out)
-            except InputError as error:
-                raise self._explained(error, _key("mass_matrix"), (q,)) from None
-        return self._run("mass_matrix", (q,), out, threads, parameters)
+        if threads is not None or parameters is not None:
+            return self._run_with("mass_matrix", (q,), out, threads, parameters)
+        try:
+            return self._calls["mass_matrix"](q, out=out)
+        except InputError as error:
+            raise self._explained(error, "mass_matrix", (q,)) from None
 
     def mass_matrix_product(self, q: ArrayLike, x: ArrayLike, **options: Unpack[Options]) -> Array:
         """M(q) x, (..., nv), for x (..., nv), without the matrix."""
-        return self._run("mass_matrix_product", (q, x), **options)
+        return self._run("mass_matrix_product", (q, x), options)
 
     def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]"""
-        return self._run("bias", (q, v), **options)
+        return self._run("bias", (q, v), options)
 
     def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45]"""
-        return self._run("gravity", (q,), **options)
+        return self._run("gravity", (q,), options)
 
     def coriolis(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]"""
-        return self._run("coriolis", (q, v), **options)
+        return self._run("coriolis", (q, v), options)
 
     def passive(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot."""
-        return self._run("passive", (q, v), **options)
+        return self._run("passive", (q, v), options)
 
     def equations_of_motion(
         self, q: ArrayLike, v: ArrayLike, base: str | None = None, **options: Unpack[Options]
@@ -624,77 +622,77 @@ class Robot:
 
         `base` is "left", "right", "mixed" or "kindr", and v is in that one, too; by default the robot's own.
         """
-        return self._run("equations_of_motion", (q, v), **options, choices=(base,))
+        return self._run(("equations_of_motion", None, base), (q, v), options)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
     ) -> tuple[Array, Array, Array]:
         """dτ/dq, dτ/dv, dτ/da, each (..., nv, nv); by q along the robot's velocities, in the tangent space."""
-        return self._run("inverse_dynamics_derivatives", (q, v, a), **options)
+        return self._run("inverse_dynamics_derivatives", (q, v, a), options)
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Options]
     ) -> tuple[Array, Array, Array]:
         """da/dq, da/dv, da/dτ, each (..., nv, nv); da/dτ is M^-1."""
-        return self._run("forward_dynamics_derivatives", (q, v, tau), **options)
+        return self._run("forward_dynamics_derivatives", (q, v, tau), options)
 
     def joint_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[Options]
     ) -> Array:
         """(..., bodies, 6): the wrench through each joint, parent on child, in the child's frame.  [QT 72-73]"""
-        return self._run("joint_wrenches", (q, v, a), **options, wrenches=wrenches)
+        return self._run_with("joint_wrenches", (q, v, a), **options, wrenches=wrenches)
 
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3): of the moving bodies, in the world."""
-        return self._run("center_of_mass", (q,), **options)
+        return self._run("center_of_mass", (q,), options)
 
     def com_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3, nv): the velocity of the centre of mass in the world is J v."""
-        return self._run("com_jacobian", (q,), **options)
+        return self._run("com_jacobian", (q,), options)
 
     def com_velocity(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3): the velocity of the centre of mass in the world."""
-        return self._run("com_velocity", (q, v), **options)
+        return self._run("com_velocity", (q, v), options)
 
     def momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): linear momentum, and angular momentum about the world's origin."""
-        return self._run("momentum", (q, v), **options)
+        return self._run("momentum", (q, v), options)
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): linear momentum, and angular momentum about the centre of mass, along the world's axes."""
-        return self._run("centroidal_momentum", (q, v), **options)
+        return self._run("centroidal_momentum", (q, v), options)
 
     def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): the time derivative of `centroidal_momentum`."""
-        return self._run("centroidal_momentum_rate", (q, v, a), **options)
+        return self._run("centroidal_momentum_rate", (q, v, a), options)
 
     def centroidal_momentum_matrix(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """A_G, (..., 6, nv): `centroidal_momentum` is A_G v."""
-        return self._run("centroidal_momentum_matrix", (q,), **options)
+        return self._run("centroidal_momentum_matrix", (q,), options)
 
     def centroidal_momentum_matrix_dot(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6, nv): the time derivative of `centroidal_momentum_matrix`."""
-        return self._run("centroidal_momentum_matrix_dot", (q, v), **options)
+        return self._run("centroidal_momentum_matrix_dot", (q, v), options)
 
     def centroidal_inertia(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6, 6): the inertia of the robot as one rigid body about its centre of mass, along the world's axes."""
-        return self._run("centroidal_inertia", (q,), **options)
+        return self._run("centroidal_inertia", (q,), options)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(...): in J.  [RD 3.28, 3.31]"""
-        return self._run("kinetic_energy", (q, v), **options)
+        return self._run("kinetic_energy", (q, v), options)
 
     def potential_energy(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]"""
-        return self._run("potential_energy", (q,), **options)
+        return self._run("potential_energy", (q,), options)
 
     def power(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """(...): v·τ in W, the rate of the total energy.  [RD 3.54]"""
-        return self._run("power", (q, v, a), **options)
+        return self._run("power", (q, v, a), options)
 
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """Y, (..., nv, 10 bodies): inverse dynamics is Y times `parameters()`, row after row, and armature times a."""
-        return self._run("regressor", (q, v, a), **options)
+        return self._run("regressor", (q, v, a), options)
 
     # ---- constraints and contacts ------------------------------------------------------------------------------------
 
@@ -751,9 +749,8 @@ class Robot:
             tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=options.get("threads"))
         held = constraints_on(self.model, constraints)
         optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
-        name, state = "constrained_dynamics", (q, v, tau)
-        under = {"wrenches": wrenches, "constraints": held, "optional": optional, "choices": (method,)}
-        return Constrained(*self._run(name, state, **options, **under))
+        key, under = ("constrained_dynamics", None, method), {"constraints": held, "optional": optional}
+        return Constrained(*self._run_with(key, (q, v, tau), **options, wrenches=wrenches, **under))
 
     def constrained_dynamics_derivatives(
         self,
@@ -776,9 +773,8 @@ class Robot:
         """
         held = constraints_on(self.model, constraints)
         optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
-        name, state = "constrained_dynamics_derivatives", (q, v, tau)
-        under = {"wrenches": wrenches, "constraints": held, "optional": optional, "choices": (method,)}
-        return ConstrainedDerivatives(*self._run(name, state, **options, **under))
+        key, under = ("constrained_dynamics_derivatives", None, method), {"constraints": held, "optional": optional}
+        return ConstrainedDerivatives(*self._run_with(key, (q, v, tau), **options, wrenches=wrenches, **under))
 
     def impact(
         self,
@@ -805,12 +801,12 @@ class Robot:
         held = constraints_on(self.model, constraints)
         bounce = None if restitution is None else dynamics.restitution_of(restitution)[..., None]
         optional = _holding(held, active, restitution=bounce)
-        return Impact(*self._run("impact", (q, v), **options, constraints=held, optional=optional))
+        return Impact(*self._run_with("impact", (q, v), **options, constraints=held, optional=optional))
 
     def null_space_projector(self, constraints: Constraints, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """N_c, (..., nv, nv): of any velocity, the part that the constraints allow.  [RD 3.63]"""
         held = constraints_on(self.model, constraints)
-        return self._run("null_space_projector", (q,), **options, constraints=held)
+        return self._run_with("null_space_projector", (q,), **options, constraints=held)
 
     def support_consistent_velocity(
         self, constraints: Constraints, q: ArrayLike, task: ArrayLike, wanted: ArrayLike, **options: Unpack[Options]
@@ -830,9 +826,8 @@ class Robot:
         J_t = floats(task, "task")
         if J_t.ndim < 2 or not J_t.shape[-2] or J_t.shape[-1] != self.nv:
             raise InputError(f"task: expected a Jacobian (..., m, {self.nv}), got shape {J_t.shape}")
-        rows = J_t.shape[-2]
-        name, state = "support_consistent_velocity", (q, J_t, wanted)
-        return self._run(name, state, **options, constraints=held, choices=(rows,))
+        key = ("support_consistent_velocity", None, J_t.shape[-2])
+        return self._run_with(key, (q, J_t, wanted), **options, constraints=held)
 
     # ---- surgery: each returns another robot -------------------------------------------------------------------------
 
@@ -1103,41 +1098,50 @@ class Robot:
         """A robot of another model, with the same precision."""
         return Robot(model, dtype=self.dtype.name)
 
-    def _run(
+    def _run(self, key: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """Compute a quantity: its name, or (name, frame, *options of the quantity)."""
+        if options:
+            return self._run_with(key, args, **options)
+        try:
+            return self._calls[key](*args)
+        except (InputError, TypeError) as error:
+            raise self._explained(error, key, args) from None
+
+    def _run_with(
         self,
-        name: str,
+        key: Any,
         args: tuple[Any, ...],
         out: Any = None,
         threads: int | None = None,
         parameters: Parameters | None = None,
         *,
-        frame: str | None = None,
-        choices: tuple[Any, ...] = (),
         wrenches: Wrenches | None = None,
         constraints: ConstraintSet | None = None,
         optional: Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> Any:
-        """Compute a quantity: what is optional is further arguments, and part of the key."""
+        """The same with what may be left out: these are further arguments, and part of the key, behind a None."""
         if unknown:
+            name = key if isinstance(key, str) else key[0]
             raise TypeError(f"{name}() has no argument {next(iter(unknown))!r}; it takes out, threads, parameters, too")
         frames: tuple[str, ...] = ()
         names: tuple[str, ...] = ()
         if wrenches is not None:
             frames, forces = wrench_arrays(wrenches)
-            args = (*args, *forces)
+            args += forces
         if optional:
-            args = (*args, *optional.values())
+            args += tuple(optional.values())
         if parameters is not None:
             if not isinstance(parameters, Mapping):
                 raise InputError(f"parameters: expected {{name: numbers}}, got {type(parameters).__name__}")
             names = parameter_names(tuple(parameters))
-            args = (*args, *parameters.values())
-        key = (name, frame, choices, frames, constraints, tuple(optional or ()), names)
+            args += tuple(parameters.values())
+        if frames or optional or names or constraints is not None:
+            key = (None, key, frames, constraints, tuple(optional or ()), names)
         return self._call(key, args, out, threads)
 
     def _call(self, key: Any, args: tuple[Any, ...], out: Any, threads: int | None) -> Any:
-        """Call what computes a key: a request, or what `_key` makes."""
+        """Call what computes a key: one of those above, or a request."""
         try:
             call = self._calls[key]
             return call(*args, out=out) if threads is None else call(*args, out=out, threads=threads)
@@ -1159,7 +1163,9 @@ class Robot:
     def _request_of(self, key: Any) -> Request:
         if isinstance(key, Request):
             return key
-        name, frame, values, wrenches, constraints, optional, names = key
+        plain = isinstance(key, str) or key[0] is not None
+        question, wrenches, constraints, optional, names = (key, (), None, (), ()) if plain else key[1:]
+        name, frame, *values = question if isinstance(question, tuple) else (question, None)
         options = dict(zip(quantity_of(name, self.name).options, values, strict=False))
         under = {"wrenches": wrenches, "constraints": constraints, "optional": optional}
         return Request.of(self.model, name, frame, parameters=names, **under, **options)
@@ -1215,11 +1221,6 @@ class _Calls(dict[Any, Call]):
         if not is_eager() and open_graph() is None:
             self[key] = call
         return call
-
-
-def _key(name: str, frame: str | None = None, *choices: Any) -> tuple[Any, ...]:
-    """The key of a quantity without anything that may be left out."""
-    return name, frame, choices, (), None, (), ()
 
 
 def wrench_arrays(wrenches: Wrenches | None) -> tuple[tuple[str, ...], tuple[Any, ...]]:
