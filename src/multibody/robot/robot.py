@@ -296,7 +296,7 @@ class Robot:
 
     # ---- kinematics of frames ----------------------------------------------------------------------------------------
 
-    # In five methods that tight loops call (`pose`, `jacobian`, `mass_matrix`, inverse and forward dynamics) there is no *
+    # The five methods that tight loops call (`pose`, `jacobian`, `mass_matrix`, inverse and forward dynamics) have no *
     # before `out`: Python looks up the default of each argument behind one, and a call is short enough to feel it.
 
     def pose(
