@@ -329,9 +329,12 @@ def test_bad_sets(constraints, words):
         (lambda: FrameContact("a", "foot-lf", Pose(Rotation.identity(), np.zeros((2, 3)))), "expected one Pose"),
         (lambda: Weld("a", "foot-lf", "foot-rf", (0.0, 0.0, 0.0)), "expected one Pose"),
         (lambda: SurfaceContact("a", "foot-lf", None), "constraint 'a': expected real floats"),
-        (lambda: ConstraintSet(mb.load("quadruped"), [FOOT]), "expected the Model of a robot, got Robot"),
+        (
+            lambda: ConstraintSet(mb.load("quadruped"), [FOOT]),
+            "expected the Model of a robot, such as robot.model, got Robot",
+        ),
         (lambda: ConstraintSet(QUADRUPED, [FOOT], alternatives="no"), "alternatives: expected True or False, got 'no'"),
-        (lambda: stated(mb.load("quadruped")), "stated: expected the Model of a robot, got Robot"),
+        (lambda: stated(mb.load("quadruped")), "stated: expected the Model of a robot, such as robot.model, got Robot"),
         (lambda: stated(QUADRUPED, inactive=1), "inactive: expected True or False, got 1"),
     ],
 )

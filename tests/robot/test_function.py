@@ -63,6 +63,32 @@ def test_within_another_function(function, monkeypatch):
     near(kernel(q), function(q, target[0]).sum(axis=-1), 1e-12)
 
 
+def test_a_traced_batch_is_one_of_samples():
+    """A function of single samples, as its kernel takes it: not of the whole batch."""
+    double = ROBOT.function(lambda q: (2 * q[0], {"x": q[:2]}), q="configuration")
+    q, _, _ = samples(6)
+    Q = q.reshape(2, 3, 7)
+    plain = double(Q)
+    traced = mb.compile(lambda Q: double(Q), (2, 3, 7))(Q)
+    near(traced[0], plain[0], 0)
+    near(traced[1]["x"], plain[1]["x"], 0)
+    with pytest.raises(InputError, match=r"q needs the shape \(..., 7\)"):
+        mb.compile(lambda x: double(x), (6,))
+    with pytest.raises(InputError, match="out= is not traced"):
+        mb.compile(lambda x: double(x, out=np.zeros(())), (7,))
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_quaternions_are_checked_inside_a_trace_whatever_is_compiled(warm):
+    robot = mb.load("quadrotor")
+    frame, v, q = robot.frames[-1], np.arange(float(robot.nv)), robot.neutral()
+    if warm:
+        robot.velocity(frame, q, v, "left")
+    q[3:7] = 1.1 * np.array([0.8, 0.6, 0.0, 0.0])
+    with pytest.raises(InputError, match=r"q: the quaternion .* has the length 1.1"):
+        mb.compile(lambda v: robot.velocity(frame, q, v, "left"), v.shape)
+
+
 def test_precision():
     single = ROBOT.astype("float32")
     q, _, _ = samples()

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import multibody as mb
 from multibody.compiler import native
 from multibody.errors import InputError
-from multibody.model.joints import Revolute
+from multibody.model.joints import Prismatic
 from multibody.robot.quantity import TABLE, Quantity, register
 from multibody.robot.request import Request
 
@@ -110,20 +111,20 @@ def test_a_users_joint_is_told_by_its_code(tmp_path):
 
 
 def test_a_class_of_the_users_with_a_name_of_the_librarys_is_another():
-    class Own(Revolute):
+    class Own(Prismatic):
         @property
         def screw(self):
-            return 0.0, 2.0
+            return 2.0, 0.0
 
-    Own.__name__ = Own.__qualname__ = "Revolute"
-    Own.__module__ = Revolute.__module__
+    Own.__name__ = Own.__qualname__ = "Prismatic"
+    Own.__module__ = Prismatic.__module__
 
     def made(kind):
         inertia = mb.SpatialInertia(mass=1.0, com=np.zeros(3), inertia=np.eye(3))
         b = mb.Builder("hinge").body("base").body("arm", inertia)
         return mb.Robot(b.joint("hinge", kind, parent="base", child="arm"))
 
-    ours, theirs = made(Revolute("z")), made(Own("z"))
+    ours, theirs = made(Prismatic("z")), made(Own("z"))
     assert ours != theirs
     assert theirs.model.tree_digest is None
     for _ in range(2):
@@ -164,6 +165,33 @@ def test_a_users_constraint_is_told_by_its_code(tmp_path):
     """`support_consistent_velocity` was −4.24 for −0.66."""
     for gear in ("0", "1", "-2"):
         assert run(tmp_path / "cache", "-c", SUPPORT, gear).split() == ["True", "True"]
+
+
+@dataclass(frozen=True)
+class Gear(mb.constraints.Constraint):
+    """A user's constraint that leaves a field out of its own comparison, and computes with it."""
+
+    name: str
+    ratio: float = field(compare=False, default=1.0)
+    rows = 1
+
+    def jacobian(self, tree, q):
+        del tree
+        return np.broadcast_to(np.array([[1.0, -self.ratio, 0.0]]), (*q.shape[:-1], 1, 3))
+
+    def bias(self, tree, q, v):
+        del tree, q
+        return 0 * v[..., :1]
+
+
+def test_constraints_that_call_themselves_equal_are_told_apart():
+    robot = mb.load("planar-arm")
+    q = np.full(3, 0.3)
+    for ratio in (1.0, 5.0):
+        a = robot.constrained_dynamics([Gear("gear", ratio)], q, 0 * q, np.ones(3)).acceleration
+        near(a[0], ratio * a[1], 1e-9)
+        with mb.eager():
+            near(robot.constrained_dynamics([Gear("gear", ratio)], q, 0 * q, np.ones(3)).acceleration, a, 1e-9)
 
 
 def test_robots_are_frozen():
@@ -216,6 +244,20 @@ def test_a_users_quantity_joins_the_table_and_has_no_first_key():
     finally:
         kinetic.factor = 1.0
         del TABLE["test_quantity"]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "words"),
+    [
+        (kinetic, "expected a Quantity, got function"),
+        (Quantity(kinetic, {"q": "pose"}), "expected arrays, got the kind 'pose'"),
+        (Quantity(kinetic, {"q": "configuration"}, options={"speed": str}), "its function has no argument 'speed'"),
+    ],
+)
+def test_what_is_no_quantity_is_refused(quantity, words):
+    with pytest.raises(InputError, match=words):
+        register({"test_refused": quantity})
+    assert "test_refused" not in TABLE
 
 
 ROBOTS = 24

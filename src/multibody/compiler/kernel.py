@@ -94,6 +94,8 @@ class Native:
             return kernel(*args, **named, **options, out=out, threads=threads)
         values = self._bind(args, named)
         if any(isinstance(value, TracedArray) for value in values):
+            if out is not None:
+                raise InputError("out= is not traced: use the result that is returned")
             return self._within(values)
         arrays = [self._checked(value, spec) for value, spec in zip(values, self.signature.inputs, strict=True)]
         shapes = [
@@ -150,6 +152,10 @@ class Native:
             if shape[len(batches[-1]) :] != core or (batches[-1] and not self.batched):
                 expected = _dots(core) if self.batched else core
                 raise InputError(f"{name}: expected shape {expected} in a traced function, got {shape}")
+        plain = [not isinstance(value, TracedArray) for value in values]
+        checked = [place for place in self.signature.quaternions if plain[place[0]]]
+        arrays = [np.asarray(x, np.float64) if known else x for x, known in zip(values, plain, strict=True)]
+        unit_quaternions.check(self.signature.inputs, checked, arrays)
         if not any(batches):
             return self.function(*values)
         batch = np.broadcast_shapes(*batches)

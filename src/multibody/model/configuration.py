@@ -15,10 +15,8 @@ from multibody.geometry import quaternions, rates
 from multibody.geometry._arrays import at, batch_of, block_matrix, choice, eye_like, first, floats, generator, numbers
 from multibody.model import base_velocity
 from multibody.model.joint import Joint
-from multibody.model.tree import Tree
+from multibody.model.tree import UNIT_WITHIN, Tree
 
-UNIT_WITHIN = 1e-6
-"""How far the length of a quaternion in q may be from 1."""
 LIMIT_WITHIN = 1e-9
 """How far past its limit a coordinate may be, for rounding."""
 

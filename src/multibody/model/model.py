@@ -15,8 +15,9 @@ from multibody.geometry._value import Value, owned
 from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model.actuator import Actuator, Equality
 from multibody.model.diagnostics import Diagnostic
-from multibody.model.digest import digest, is_ours
+from multibody.model.digest import digest, is_our_code, is_ours
 from multibody.model.joint import Joint
+from multibody.model.joints import check_kind
 from multibody.model.link import Frame, Geometry, Link
 from multibody.model.structure import Structure, assemble
 from multibody.model.tree import Body, Tree, unknown
@@ -65,6 +66,9 @@ class Model:
             object.__setattr__(self, name, tuple(map(_owned, getattr(self, name))))
         choice(self.velocity, "velocity", REPRESENTATIONS)
         object.__setattr__(self, "gravity", _finite("gravity", self.gravity, 3, "three"))
+        for joint in self.description:
+            if not is_our_code(type(joint.kind)):
+                check_kind(joint.kind)
         nq = self.nq  # links and joints that make no tree are refused here
         if self.actuators is not None:
             object.__setattr__(self, "actuators", _several("actuators", self.actuators, Actuator))

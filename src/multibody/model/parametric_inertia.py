@@ -5,8 +5,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from multibody.geometry._arrays import block_matrix, eye_like, is_traced, matrix
-from multibody.geometry.operators import hat3
+from multibody.geometry import Twist, Wrench
+from multibody.geometry._arrays import block_matrix, eye_like, matrix, matvec
+from multibody.geometry.operators import cross3, hat3
 
 INERTIAL = 10
 """Numbers of the inertia of a body: m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
@@ -25,10 +26,7 @@ class ParametricInertia:
     """
 
     numbers: NDArray[Any]
-
-    def __post_init__(self) -> None:
-        if not is_traced(self.numbers):
-            self.numbers.flags.writeable = False
+    """m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the body's origin."""
 
     @property
     def mass(self) -> NDArray[Any]:
@@ -51,6 +49,12 @@ class ParametricInertia:
         """(..., 6, 6): twist to momentum.  [MDN 67-69]"""
         m, offset = self.mass[..., None, None], hat3(self.first_moment)
         return block_matrix([[m * eye_like(self.first_moment, 3), -offset], [offset, self.about_origin]])
+
+    def __matmul__(self, twist: Twist) -> Wrench:
+        """The momentum at a twist."""
+        linear = self.mass[..., None] * twist.linear + cross3(twist.angular, self.first_moment)
+        angular = matvec(self.about_origin, twist.angular) + cross3(self.first_moment, twist.linear)
+        return Wrench._trusted(linear, angular)
 
     def parameters(self) -> NDArray[Any]:
         """(..., 10)."""

@@ -10,8 +10,9 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia
 from multibody.model.actuator import Actuator
 from multibody.model.diagnostics import Diagnostic
+from multibody.model.digest import is_our_code
 from multibody.model.joint import Joint, Limits, Passive
-from multibody.model.joints import Helical, Kind
+from multibody.model.joints import Kind
 from multibody.model.link import Geometry, Link
 from multibody.model.model import Model
 from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
@@ -104,8 +105,11 @@ def _coordinates(kind: Kind, s: float) -> np.ndarray[Any, Any]:
 
 def _joint(joint: Joint, kinds: dict[str, Kind], s: float, m: float) -> Joint:
     kind, mimic = joint.kind, joint.mimic
-    if isinstance(kind, Helical):
-        kind = Helical(kind.axis, pitch=s * kind.pitch)
+    if type(kind).scaled is Kind.scaled and not is_our_code(type(kind)):
+        raise InputError(
+            f"scale: {kind!r} of joint {joint.name!r} is from outside the library: expected it to have `scaled`"
+        )
+    kind = kind.scaled(s)
     lengths = _coordinates(kind, s)
     if mimic is not None:
         (own,), (leader,) = lengths, _coordinates(kinds[mimic.joint], s)

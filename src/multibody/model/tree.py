@@ -18,6 +18,8 @@ from multibody.model.parametric_inertia import INERTIAL, ParametricInertia
 
 PLACEMENT = 7
 """Numbers of a place: a position, and a unit quaternion w, x, y, z."""
+UNIT_WITHIN = 1e-6
+"""How far the length of a quaternion may be from 1."""
 POSITION = 3
 """Numbers of a place whose rotation stays as it is: constants still fold."""
 
@@ -350,7 +352,10 @@ def _of_mass(inertia: SpatialInertia, mass: NDArray[Any]) -> ParametricInertia:
     parameters = inertia.parameters()
     own = parameters[..., :1]
     scaled = mass[..., None] * (parameters / np.where(own == 0, 1.0, own))
-    return ParametricInertia(np.where(own == 0, parameters, scaled))
+    numbers = np.where(own == 0, parameters, scaled)
+    if not is_traced(numbers):
+        numbers.flags.writeable = False
+    return ParametricInertia(numbers)
 
 
 def _own(x: ArrayLike, what: str, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -358,6 +363,11 @@ def _own(x: ArrayLike, what: str, shape: tuple[int, ...]) -> NDArray[Any]:
     array = floats(x, what, *shape)
     if is_traced(array):
         return array
+    if len(shape) == 2 and shape[-1] == PLACEMENT:
+        length = np.linalg.norm(array[..., POSITION:], axis=-1)
+        bad = np.abs(length - 1) > UNIT_WITHIN  # what is not a number passes, as data
+        if bad.any():
+            raise InputError(f"{what}: expected unit quaternions (w, x, y, z), got one of length {length[bad][0]:.9g}")
     array = array.copy()
     array.flags.writeable = False
     return array

@@ -7,10 +7,11 @@ import numpy as np
 
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
-from multibody.geometry._arrays import is_traced
+from multibody.geometry._arrays import batch_shape, is_traced
 from multibody.model.model import Model
 from multibody.robot import kernels
 from multibody.robot.inputs import Kind, arrays_of, packed, unpacked
+from multibody.tracing.layout import flatten, rebuild
 
 
 @final
@@ -73,11 +74,17 @@ class RobotFunction:
         present = tuple(name for name in self._optional if name in values)
         kinds = self._kinds(present)
         arrays = unpacked(kinds, values)
-        if any(is_traced(x) for x in arrays):
-            return self._run(values)
-        for x, value in zip(arrays_of(self._model.tree, kinds), arrays, strict=True):
-            x.check(self._model.tree, value)
-        return self.kernel(*present)(*arrays, out=out, threads=threads)
+        inputs = arrays_of(self._model.tree, kinds)
+        checked = [x.check(self._model.tree, value) for x, value in zip(inputs, arrays, strict=True)]
+        if not any(is_traced(x) for x in checked):
+            return self.kernel(*present)(*arrays, out=out, threads=threads)
+        if out is not None:
+            raise InputError("out= is not traced: use the result that is returned")
+        cores = [len(x.shape) for x in inputs]
+        batch = batch_shape(", ".join(values), *zip(checked, cores, strict=True))
+        full = [np.broadcast_to(x, batch + x.shape[x.ndim - core :]) for x, core in zip(checked, cores, strict=True)]
+        samples = [self._run(packed(kinds, [x[index] for x in full])) for index in np.ndindex(*batch)]
+        return _stacked(samples, batch)
 
     def _run(self, values: Mapping[str, Any]) -> Any:
         """The function itself: required inputs by position, optional ones by name."""
@@ -111,3 +118,16 @@ class RobotFunction:
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in {**self._inputs, **self._optional}.items())
         return f"<function of {self._model.name!r}: {getattr(self._function, '__name__', 'function')}({inputs})>"
+
+
+def _stacked(samples: list[Any], batch: tuple[int, ...]) -> Any:
+    """The results of samples as those of a batch, nested as each of them."""
+    if not batch:
+        return samples[0]
+    if not samples:
+        raise InputError("expected at least one sample in a traced batch, got none")
+    leaves: list[list[Any]] = [[] for _ in samples]
+    layouts = [flatten(sample, own.append) for sample, own in zip(samples, leaves, strict=True)]
+    return rebuild(
+        layouts[0], iter([np.stack(part).reshape(batch + part[0].shape) for part in zip(*leaves, strict=True)])
+    )

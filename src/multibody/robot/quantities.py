@@ -24,10 +24,11 @@ from multibody.algorithms import (
 )
 from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
 from multibody.algorithms.constraints import ConstraintSet
+from multibody.geometry._arrays import truth
 from multibody.model import actuation, configuration
 from multibody.model.tree import Tree
 from multibody.robot.inputs import Kind
-from multibody.robot.quantity import Quantity, register
+from multibody.robot.quantity import Quantity, count, places, register, word
 
 
 def _pose(tree: Tree, frame: str, q: Any) -> Any:
@@ -56,8 +57,9 @@ def _support_consistent_velocity(
     return constrained_dynamics.support_consistent_velocity(rows.jacobian(tree, constraints, q), task, wanted)
 
 
-REPRESENTATION = ("representation",)
-CHART = ("rotation", "position", "coordinates")
+REPRESENTATION = {"representation": word}
+CHART = {"rotation": word, "position": word, "coordinates": places}
+METHOD = {"method": word}
 Q: dict[str, Kind] = {"q": "configuration"}
 QV = Q | {"v": "velocity"}
 QVA = QV | {"a": "acceleration"}
@@ -69,12 +71,14 @@ QUANTITIES: dict[str, Quantity] = {
     "pose": Quantity(_pose, Q, frame=True),
     "poses": Quantity(_poses, Q),
     "velocity": Quantity(kinematics.velocity, QV, frame=True, options=REPRESENTATION),
-    "acceleration": Quantity(kinematics.acceleration, QVA, frame=True, options=(*REPRESENTATION, "intrinsic")),
+    "acceleration": Quantity(kinematics.acceleration, QVA, frame=True, options=REPRESENTATION | {"intrinsic": truth}),
     "jacobian": Quantity(jacobian.jacobian, Q, frame=True, options=REPRESENTATION),
     "jacobian_dot": Quantity(jacobian.jacobian_dot, QV, frame=True, options=REPRESENTATION),
     "hessian": Quantity(hessian.hessian, Q, frame=True, options=REPRESENTATION),
-    "relative_jacobian": Quantity(_relative_jacobian, Q, frame=True, options=("reference", "kind", *REPRESENTATION)),
-    "jacobian_in": Quantity(jacobian.jacobian_in, Q, frame=True, options=("written_in", "base")),
+    "relative_jacobian": Quantity(
+        _relative_jacobian, Q, frame=True, options={"reference": word, "kind": word} | REPRESENTATION
+    ),
+    "jacobian_in": Quantity(jacobian.jacobian_in, Q, frame=True, options={"written_in": word, "base": word}),
     "point_jacobian": Quantity(jacobian.point_jacobian, Q | POINT, frame=True),
     "point_velocity": Quantity(kinematics.point_velocity, QV | POINT, frame=True),
     "point_acceleration": Quantity(kinematics.point_acceleration, QVA | POINT, frame=True),
@@ -90,7 +94,7 @@ QUANTITIES: dict[str, Quantity] = {
     "bias": Quantity(coriolis.bias, QV),
     "gravity": Quantity(coriolis.gravity, Q),
     "coriolis": Quantity(coriolis.coriolis, QV),
-    "equations_of_motion": Quantity(change_of_velocity.equations_of_motion, QV, options=("base",)),
+    "equations_of_motion": Quantity(change_of_velocity.equations_of_motion, QV, options={"base": word}),
     "inverse_dynamics_derivatives": Quantity(rnea_derivatives.rnea_derivatives, QVA),
     "forward_dynamics_derivatives": Quantity(
         forward_dynamics_derivatives.forward_dynamics_derivatives, QV_TAU, solves=True
@@ -125,7 +129,7 @@ CONSTRAINED: dict[str, Quantity] = {
         constrained_dynamics.constrained_dynamics,
         QV_TAU,
         constraints=True,
-        options=("method",),
+        options=METHOD,
         wrenches=True,
         optional=HOLDING,
         solves=True,
@@ -134,7 +138,7 @@ CONSTRAINED: dict[str, Quantity] = {
         constrained_dynamics_derivatives,
         QV_TAU,
         constraints=True,
-        options=("method",),
+        options=METHOD,
         wrenches=True,
         optional=HOLDING,
         solves=True,
@@ -151,7 +155,7 @@ CONSTRAINED: dict[str, Quantity] = {
         _support_consistent_velocity,
         Q | {"task": "task-jacobian", "wanted": "task"},
         constraints=True,
-        options=("task_rows",),
+        options={"task_rows": count},
     ),
 }
 """What constraints do to it: the function takes them after the tree."""

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import truth
 from multibody.model.digest import is_our_code
 from multibody.model.tree import unknown
-from multibody.robot.inputs import Kind
+from multibody.robot.inputs import VALUES, Kind
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,8 @@ class Quantity:
     """Whether its first argument after the tree is the name of a frame."""
     constraints: bool = False
     """Whether its first argument after the tree is a set of constraints."""
-    options: tuple[str, ...] = ()
-    """Names of further keyword options."""
+    options: Mapping[str, Callable[[Any, str], Any]] = field(default_factory=dict)
+    """Further keyword options, each with what makes its value out of what is given, or refuses it."""
     wrenches: bool = False
     """Whether external wrenches are taken."""
     optional: Mapping[str, Kind] = field(default_factory=dict)
@@ -65,6 +64,14 @@ TABLE: dict[str, Quantity] = {}
 def register(quantities: Mapping[str, Quantity]) -> None:
     """Add quantities to the table: from then on all robots compute them, and start warm with the library's own."""
     for name, quantity in quantities.items():
+        if not isinstance(quantity, Quantity):
+            raise InputError(f"the quantity {name!r}: expected a Quantity, got {type(quantity).__name__}")
+        unknown_options = quantity.options.keys() - inspect.signature(quantity.function).parameters.keys()
+        if unknown_options:
+            raise InputError(f"the quantity {name!r}: its function has no argument {sorted(unknown_options)[0]!r}")
+        for each, kind in (*quantity.inputs.items(), *quantity.optional.items()):
+            if isinstance(kind, str) and kind in VALUES:
+                raise InputError(f"the quantity {name!r}, {each}: expected arrays, got the kind {kind!r}")
         if TABLE.setdefault(name, quantity) is not quantity:
             raise InputError(f"a quantity is named {name!r} already")
 
@@ -100,7 +107,3 @@ def word(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what}: expected a name, got {value!r}")
     return value
-
-
-OPTION_VALUES: dict[str, Callable[[Any, str], Any]] = {"intrinsic": truth, "coordinates": places, "task_rows": count}
-"""What makes the value of an option out of what is given, by its name, where that is not a `word`."""

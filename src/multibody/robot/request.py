@@ -16,7 +16,7 @@ from multibody.model.parameters import PLACED, placement_rates
 from multibody.model.tree import Tree, refuse_both
 from multibody.robot import quantities  # noqa: F401  fills the table
 from multibody.robot.inputs import WRENCH, Input, Kind, arrays_of
-from multibody.robot.quantity import OPTION_VALUES, TABLE, Quantity, quantity_of, word
+from multibody.robot.quantity import TABLE, Quantity, quantity_of
 from multibody.tracing.differentiate import jacobian
 
 
@@ -216,10 +216,10 @@ def _options(quantity: Quantity, options: Mapping[str, Any], what: str) -> tuple
         if option not in quantity.options:
             raise InputError(f"{what} has no option {option!r}; it has {', '.join(quantity.options) or 'none'}")
     chosen = []
-    for option in quantity.options:
+    for option, value_of in quantity.options.items():
         value = options.get(option)
         if value is not None:
-            value = OPTION_VALUES.get(option, word)(value, f"{what}, {option}")
+            value = value_of(value, f"{what}, {option}")
         elif option in quantity.defaults:
             value = quantity.defaults[option]
         else:

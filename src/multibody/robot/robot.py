@@ -640,7 +640,7 @@ class Robot:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[Options]
     ) -> Array:
         """(..., bodies, 6): the wrench through each joint, parent on child, in the child's frame.  [QT 72-73]"""
-        return self._run_with("joint_wrenches", (q, v, a), **options, wrenches=wrenches)
+        return self._run_with("joint_wrenches", (q, v, a), **_checked(options, "joint_wrenches"), wrenches=wrenches)
 
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3): of the moving bodies, in the world."""
@@ -750,7 +750,7 @@ class Robot:
         held = constraints_on(self.model, constraints)
         optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         key, under = ("constrained_dynamics", None, method), {"constraints": held, "optional": optional}
-        return Constrained(*self._run_with(key, (q, v, tau), **options, wrenches=wrenches, **under))
+        return Constrained(*self._run_with(key, (q, v, tau), **_checked(options, key), wrenches=wrenches, **under))
 
     def constrained_dynamics_derivatives(
         self,
@@ -774,7 +774,9 @@ class Robot:
         held = constraints_on(self.model, constraints)
         optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         key, under = ("constrained_dynamics_derivatives", None, method), {"constraints": held, "optional": optional}
-        return ConstrainedDerivatives(*self._run_with(key, (q, v, tau), **options, wrenches=wrenches, **under))
+        return ConstrainedDerivatives(
+            *self._run_with(key, (q, v, tau), **_checked(options, key), wrenches=wrenches, **under)
+        )
 
     def impact(
         self,
@@ -801,12 +803,16 @@ class Robot:
         held = constraints_on(self.model, constraints)
         bounce = None if restitution is None else dynamics.restitution_of(restitution)[..., None]
         optional = _holding(held, active, restitution=bounce)
-        return Impact(*self._run_with("impact", (q, v), **options, constraints=held, optional=optional))
+        return Impact(
+            *self._run_with("impact", (q, v), **_checked(options, "impact"), constraints=held, optional=optional)
+        )
 
     def null_space_projector(self, constraints: Constraints, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """N_c, (..., nv, nv): of any velocity, the part that the constraints allow.  [RD 3.63]"""
         held = constraints_on(self.model, constraints)
-        return self._run_with("null_space_projector", (q,), **options, constraints=held)
+        return self._run_with(
+            "null_space_projector", (q,), **_checked(options, "null_space_projector"), constraints=held
+        )
 
     def support_consistent_velocity(
         self, constraints: Constraints, q: ArrayLike, task: ArrayLike, wanted: ArrayLike, **options: Unpack[Options]
@@ -827,7 +833,7 @@ class Robot:
         if J_t.ndim < 2 or not J_t.shape[-2] or J_t.shape[-1] != self.nv:
             raise InputError(f"task: expected a Jacobian (..., m, {self.nv}), got shape {J_t.shape}")
         key = ("support_consistent_velocity", None, J_t.shape[-2])
-        return self._run_with(key, (q, J_t, wanted), **options, constraints=held)
+        return self._run_with(key, (q, J_t, wanted), **_checked(options, key), constraints=held)
 
     # ---- surgery: each returns another robot -------------------------------------------------------------------------
 
@@ -1101,7 +1107,7 @@ class Robot:
     def _run(self, key: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Compute a quantity: its name, or (name, frame, *options of the quantity)."""
         if options:
-            return self._run_with(key, args, **options)
+            return self._run_with(key, args, **_checked(options, key))
         try:
             return self._calls[key](*args)
         except (InputError, TypeError) as error:
@@ -1118,12 +1124,8 @@ class Robot:
         wrenches: Wrenches | None = None,
         constraints: ConstraintSet | None = None,
         optional: Mapping[str, Any] | None = None,
-        **unknown: Any,
     ) -> Any:
         """The same with what may be left out: these are further arguments, and part of the key, behind a None."""
-        if unknown:
-            name = key if isinstance(key, str) else key[0]
-            raise TypeError(f"{name}() has no argument {next(iter(unknown))!r}; it takes out, threads, parameters, too")
         frames: tuple[str, ...] = ()
         names: tuple[str, ...] = ()
         if wrenches is not None:
@@ -1221,6 +1223,15 @@ class _Calls(dict[Any, Call]):
         if not is_eager() and open_graph() is None:
             self[key] = call
         return call
+
+
+def _checked(options: Mapping[str, Any], key: Any) -> Mapping[str, Any]:
+    """What all methods take, and nothing else."""
+    for option in options:
+        if option not in Options.__annotations__:
+            name = key if isinstance(key, str) else key[0]
+            raise TypeError(f"{name}() has no argument {option!r}; it takes {', '.join(Options.__annotations__)}, too")
+    return options
 
 
 def wrench_arrays(wrenches: Wrenches | None) -> tuple[tuple[str, ...], tuple[Any, ...]]:

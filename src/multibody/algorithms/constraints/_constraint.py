@@ -34,6 +34,7 @@ class Constraint(Rows):
     A constraint pushes the robot with the generalized force J^T f, where f, (..., rows), is on the robot: row k of f is
     along what row k of J measures, in N for a velocity in m/s and in N m for one in rad/s. A constraint is frozen data:
     a subclass is a frozen dataclass with a `name`. All functions take batches, and all but `rank` traced arrays.
+    A kernel has the code of a constraint, and the globals in it, as they are when the robot first needs it.
 
     >>> from dataclasses import dataclass
     >>> import multibody as mb

@@ -1,6 +1,7 @@
 """Several constraints as one."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import choice, transpose, truth
 from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model.digest import digest, is_ours
-from multibody.model.model import Model
+from multibody.model.model import Model, expect_model
 from multibody.model.tree import Tree
 
 
@@ -78,7 +79,7 @@ class ConstraintSet:
     """
 
     def __init__(self, model: Model, constraints: Iterable[Constraint], *, alternatives: bool = False) -> None:
-        _expect_model(model)
+        expect_model(model)
         truth(alternatives, "alternatives")
         if not isinstance(constraints, Iterable):
             raise InputError(f"{model.name}: expected a list of constraints, got {type(constraints).__name__}")
@@ -240,7 +241,7 @@ class ConstraintSet:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConstraintSet):
             return NotImplemented
-        return self is other or (self.model == other.model and self.constraints == other.constraints)
+        return self is other or (self.model == other.model and _contents(self) == _contents(other))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the hash: that of a text differs from process to process."""
@@ -249,11 +250,6 @@ class ConstraintSet:
     def __repr__(self) -> str:
         names = ", ".join(repr(constraint.name) for constraint in self.constraints)
         return f"<ConstraintSet on {self.model.name!r}: {names}, {self.rows} rows>"
-
-
-def _expect_model(model: Model) -> None:
-    if not isinstance(model, Model):
-        raise InputError(f"constraints: expected the Model of a robot, got {type(model).__name__}")
 
 
 def worst_of(error: NDArray[Any], row_names: Sequence[str]) -> Worst:
@@ -265,3 +261,8 @@ def worst_of(error: NDArray[Any], row_names: Sequence[str]) -> Worst:
     size = np.abs(error)
     *sample, row = (int(k) for k in np.unravel_index(np.argmax(size), size.shape))
     return Worst(float(size[(*sample, row)]), row_names[row], tuple(sample))
+
+
+def _contents(held: ConstraintSet) -> list[tuple[Any, ...]]:
+    """All that constraints hold: a user's class may leave fields out of its own `==`, and compute with them."""
+    return [(type(each), *(getattr(each, f.name) for f in fields(each))) for each in held.constraints]  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """The kinds of joints, one file each."""
 
+from multibody.model.joints._check import check_kind
 from multibody.model.joints._kind import Kind
 from multibody.model.joints.continuous import Continuous
 from multibody.model.joints.cylindrical import Cylindrical
@@ -28,7 +29,7 @@ KINDS: tuple[type[Kind], ...] = (
     Schoenflies,
     Floating,
 )
-"""All of them: adding a kind is one file and one line here."""
+"""All of them."""
 
 __all__ = [
     "KINDS",
@@ -45,4 +46,5 @@ __all__ = [
     "Spherical",
     "Translational",
     "Universal",
+    "check_kind",
 ]

@@ -21,6 +21,8 @@ class Kind(ABC):
 
     `q` are the coordinates (..., nq) and `v` the velocities (..., nv) of this joint alone. Velocities are
     left-trivialised: i_v_ji = S(q) v. All functions take batches and traced arrays. A subclass is a frozen dataclass.
+    Each column of S is fixed in the child, or in the parent for those in `held_by_parent`: `check_kind` tells, and a
+    model asks it of kinds from outside the library.
     """
 
     nq: ClassVar[int]
@@ -68,6 +70,11 @@ class Kind(ABC):
     @abstractmethod
     def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
         """The dv, the shortest, that leads from q0 to q1."""
+
+    def scaled(self, factor: float) -> "Kind":
+        """The same motion in a robot with all lengths times a factor; a kind with lengths of its own overrides it."""
+        del factor
+        return self
 
     def neutral(self) -> NDArray[Any]:
         """(nq,): where the child's frame lies on the joint's."""

@@ -32,6 +32,9 @@ class Helical(Screw):
     def groups(self) -> tuple[groups.Group, ...]:
         return (groups.Helical(self.pitch) if self.pitch else groups.SO2(),)
 
+    def scaled(self, factor: float) -> "Helical":
+        return Helical(self.axis, pitch=factor * self.pitch)
+
     @property
     def screw(self) -> tuple[float, float]:
         return self.pitch, 1.0
