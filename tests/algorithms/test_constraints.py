@@ -334,7 +334,7 @@ def test_bad_sets(constraints, words):
             "expected the Model of a robot, such as robot.model, got Robot",
         ),
         (lambda: ConstraintSet(QUADRUPED, [FOOT], alternatives="no"), "alternatives: expected True or False, got 'no'"),
-        (lambda: stated(mb.load("quadruped")), "stated: expected the Model of a robot, such as robot.model, got Robot"),
+        (lambda: stated(mb.load("quadruped")), "stated: expected the Model of a robot, got Robot"),
         (lambda: stated(QUADRUPED, inactive=1), "inactive: expected True or False, got 1"),
     ],
 )

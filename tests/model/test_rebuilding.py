@@ -151,7 +151,7 @@ def test_a_body_may_lose_its_mass_and_its_precision_stays():
         ({"inertias": "a"}, "inertias: expected an array"),
         ({"inertias": np.full((3, 10), np.nan)}, "inertias: expected finite numbers for the body 'link1'"),
         ({"inertias": [BALL, [0, 1, *BALL[2:]], BALL]}, "the body 'link2', with a mass where it has a first moment"),
-        ({"positions": np.zeros((3, 3)), "placements": np.zeros((3, 7))}, "expected placements or positions, got both"),
+        ({"positions": np.zeros((3, 3)), "placements": np.zeros((3, 7))}, "expected 'placements' or 'positions', got both"),
         ({"positions": np.full((3, 3), np.inf)}, "positions: expected finite numbers for the joint 'joint1'"),
         ({"placements": np.ones((3, 7))}, "the joint 'joint1' has the length 2, expected 1"),
         ({"frame_placements": np.zeros((3, 7))}, "frame_placements: expected an array"),
@@ -171,3 +171,13 @@ def test_the_frame_of_a_body_stays():
         frames[robot.frames.index(link), 2] = 0.1
         with pytest.raises(InputError, match=f"frame_placements: {link!r} is the frame of its body"):
             robot.with_parameters(frame_placements=frames)
+
+
+def test_masses_rebuild_bodies_of_the_same_shape():
+    robot = mb.load("quadruped")
+    masses = np.linspace(1.0, 2.0, len(robot.bodies))
+    rebuilt = robot.with_parameters(masses=masses)
+    near(rebuilt.parameters(), robot.tree.with_values(masses=masses).parameters(), 1e-12)
+    near(rebuilt.mass, masses.sum(), 1e-12)
+    with pytest.raises(mb.InputError, match="expected 'inertias' or 'masses', got both"):
+        robot.with_parameters(robot.parameters(), masses=masses)

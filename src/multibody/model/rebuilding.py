@@ -18,7 +18,7 @@ from multibody.model.configuration import UNIT_WITHIN
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.model.parametric_inertia import INERTIAL
-from multibody.model.tree import PLACEMENT, POSITION
+from multibody.model.tree import PLACEMENT, POSITION, refuse_both
 
 
 def with_parameters(
@@ -29,6 +29,7 @@ def with_parameters(
     positions: ArrayLike | None = None,
     frame_placements: ArrayLike | None = None,
     gravity: ArrayLike | None = None,
+    masses: ArrayLike | None = None,
 ) -> Model:
     """The robot rebuilt with the numbers of one sample of a kernel with parameters; what is not given stays.
 
@@ -43,6 +44,7 @@ def with_parameters(
         frame_placements: (frames, 7), of all frames in their bodies. A link that a joint carries, or the root, is the
             frame of its body: it stays there.
         gravity: (3,).
+        masses: (bodies,), of bodies that keep their shape; or inertias, not both.
 
     >>> import multibody as mb
     >>> arm = mb.load("planar-arm").model
@@ -50,14 +52,16 @@ def with_parameters(
     >>> longer.tree.positions()[1]
     array([0. , 0. , 1.5])
     """
-    if placements is not None and positions is not None:
-        raise InputError("with_parameters: expected placements or positions, got both")
+    values = {"inertias": inertias, "masses": masses, "placements": placements, "positions": positions}
+    refuse_both([name for name, value in values.items() if value is not None])
+    if masses is not None:
+        inertias = model.tree.with_values(masses=_of_one(masses, "masses", len(model.bodies))).parameters()
     bodies, frames = model.bodies, {name: model.tree.frame(name)[1] for name in model.frames}
-    masses = {body.name: body.inertia for body in bodies}
+    inertia_of = {body.name: body.inertia for body in bodies}
     p_H_j = {body.joint.name: body.joint.placement for body in bodies}
     if inertias is not None:
         rows = _of_one(inertias, "inertias", len(bodies), INERTIAL)
-        masses = {name: _inertia_of(row, name) for name, row in zip(masses, rows, strict=True)}
+        inertia_of = {name: _inertia_of(row, name) for name, row in zip(inertia_of, rows, strict=True)}
     if placements is not None:
         rows = _of_one(placements, "placements", len(bodies), PLACEMENT)
         parameters.check_values(model.tree, placements=rows)
@@ -81,7 +85,7 @@ def with_parameters(
     if inertias is not None or frame_placements is not None:  # links that move must not take mass along
         inside = {name for body in bodies for name in body.links}
         changes["links"] = tuple(
-            replace(link, inertia=masses.get(link.name)) if link.name in inside else link for link in model.links
+            replace(link, inertia=inertia_of.get(link.name)) if link.name in inside else link for link in model.links
         )
     if placements is not None or positions is not None or frame_placements is not None:
         changes["description"] = tuple(map(placed, model.description))

@@ -884,6 +884,7 @@ class Robot:
         positions: ArrayLike | None = None,
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
+        masses: ArrayLike | None = None,
     ) -> Robot:
         """With the numbers of one sample of a kernel with parameters; what is not given stays.
 
@@ -893,6 +894,7 @@ class Robot:
             positions: (bodies, 3), as `positions()` has them; or placements, not both.
             frame_placements: (frames, 7), as `frame_placements()` has them.
             gravity: (3,).
+            masses: (bodies,), of bodies that keep their shape; or inertias, not both.
 
         >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
@@ -900,7 +902,7 @@ class Robot:
         True
         """
         places = {"placements": placements, "positions": positions, "frame_placements": frame_placements}
-        return self._with(rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity))
+        return self._with(rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses))
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
