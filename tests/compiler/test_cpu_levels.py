@@ -74,8 +74,9 @@ def test_lanes_and_fused_operations_follow_the_level(level, tmp_path, monkeypatc
     expected = {"x86-64-v2": (2, "xmm", False), "x86-64-v3": (4, "ymm", True), "x86-64-v4": (8, "zmm", True)}[level]
     assert outputs[level].stdout.strip() == str(expected)
     assert len(list((tmp_path / "kernels").iterdir())) == 2
-    with pytest.raises(InputError, match=rf"function: expected code for .*, got code for {level}: compile it here"):
-        pickle.loads((tmp_path / level).read_bytes())
+    other = "native" if native.host().cpu == level else level
+    with pytest.raises(InputError, match=r"function: expected code for .*, got code for .*: compile it here"):
+        pickle.loads((tmp_path / other).read_bytes())
     results = [np.load(tmp_path / f"{cpu}.npy") for cpu in outputs]
     np.testing.assert_allclose(*results, rtol=0, atol=1e-14)
 

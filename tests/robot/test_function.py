@@ -109,6 +109,7 @@ def test_a_rotation_a_number_and_a_matrix():
 def test_keys_are_kept(tmp_path, monkeypatch):
     """With a key the next robot loads the kernel without tracing; another robot has another."""
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(mb.config, "verify", False)
     tmp_path.chmod(0o700)
     traced = []
 

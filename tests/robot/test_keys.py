@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent.parent
 def run(cache: Path, *arguments: str, **environment: str) -> str:
     """What Python prints, with kernels in a cache."""
     cache.mkdir(mode=0o700, exist_ok=True)
-    variables = {**os.environ, "MULTIBODY_CACHE_DIR": str(cache), **environment}
+    variables = {**os.environ, "MULTIBODY_CACHE": "on", "MULTIBODY_CACHE_DIR": str(cache), **environment}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=900
     )
