@@ -15,7 +15,7 @@ test: $(VENV)/.ready-test
 	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) -m "not slow"
 
 test-all: $(VENV)/.ready-test
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS)
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --hypothesis-profile=all
 
 check: lint
 	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) -m "not slow"

@@ -1,7 +1,7 @@
 """What all tests share: the profiles of hypothesis, and one thread for linear algebra.
 
-"multibody" is the profile that runs; it draws the same examples every time. `pytest --hypothesis-profile=thorough`
-draws many new ones.
+"multibody" is the profile that runs; it draws the same examples every time. "all", of `make test-all`, draws twice as many,
+and `pytest --hypothesis-profile=thorough` many new ones.
 """
 
 import os
@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "multibody",
-    max_examples=25,
+    max_examples=12,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("all", settings.get_profile("multibody"), max_examples=25)
 settings.register_profile("thorough", settings.get_profile("multibody"), max_examples=1000, derandomize=False)
 settings.load_profile("multibody")
