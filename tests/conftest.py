@@ -1,7 +1,7 @@
 """What all tests share: the profiles of hypothesis, and one thread for linear algebra.
 
-"multibody" is the profile that runs; it draws the same examples every time. "all", of `make test-all`, draws twice as many,
-and `pytest --hypothesis-profile=thorough` many new ones.
+"multibody" is the profile that runs; it draws the same examples every time. "all", of `make test-all`, draws twice as
+many, and `pytest --hypothesis-profile=thorough` many new ones.
 """
 
 import os

@@ -151,7 +151,10 @@ def test_a_body_may_lose_its_mass_and_its_precision_stays():
         ({"inertias": "a"}, "inertias: expected an array"),
         ({"inertias": np.full((3, 10), np.nan)}, "inertias: expected finite numbers for the body 'link1'"),
         ({"inertias": [BALL, [0, 1, *BALL[2:]], BALL]}, "the body 'link2', with a mass where it has a first moment"),
-        ({"positions": np.zeros((3, 3)), "placements": np.zeros((3, 7))}, "expected 'placements' or 'positions', got both"),
+        (
+            {"positions": np.zeros((3, 3)), "placements": np.zeros((3, 7))},
+            "expected 'placements' or 'positions', got both",
+        ),
         ({"positions": np.full((3, 3), np.inf)}, "positions: expected finite numbers for the joint 'joint1'"),
         ({"placements": np.ones((3, 7))}, "the joint 'joint1' has the length 2, expected 1"),
         ({"frame_placements": np.zeros((3, 7))}, "frame_placements: expected an array"),
