@@ -53,7 +53,9 @@ def one(name: str, given: tuple[str, ...], k: int) -> mb.Robot:
     )
 
 
-@pytest.mark.parametrize("given", [*((kind,) for kind in KINDS), TOGETHER], ids="+".join)
+@pytest.mark.parametrize(
+    "given", [*(pytest.param((kind,), marks=pytest.mark.slow, id=kind) for kind in KINDS), TOGETHER], ids="+".join
+)
 @pytest.mark.parametrize("name", MACHINES)
 def test_each_sample_is_the_robot_rebuilt(name, given):
     """Accelerations that the rows allow, and forces, and what an impact does: those of each robot alone."""

@@ -111,7 +111,7 @@ def compilations(monkeypatch):
 
 
 @pytest.mark.parametrize("name", [pytest.param(m, marks=pytest.mark.slow) if m in SLOW else m for m in METHODS])
-@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize("batch", [pytest.param((), marks=pytest.mark.slow), (2,)])
 def test_methods_record_and_compile_nothing(name, batch, compilations):
     """The values of what is recorded are those of the plain source."""
     method, arrays = METHODS[name], state(*batch)
