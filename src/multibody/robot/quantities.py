@@ -1,5 +1,6 @@
 """What a robot can compute: a table from names to algorithms, their inputs and their options."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -121,28 +122,18 @@ QUANTITIES: dict[str, Quantity] = {
 }
 """What a robot computes by itself."""
 
+
+def _holding(function: Callable[..., Any]) -> Quantity:
+    """The quantity of a robot that moves while constraints hold."""
+    return Quantity(function, QV_TAU, constraints=True, options=METHOD, wrenches=True, optional=HOLDING, solves=True)
+
+
 CONSTRAINED: dict[str, Quantity] = {
     "constraint_error": Quantity(rows.error, Q, constraints=True),
     "constraint_jacobian": Quantity(rows.jacobian, Q, constraints=True),
     "constraint_bias": Quantity(rows.bias, QV, constraints=True),
-    "constrained_dynamics": Quantity(
-        constrained_dynamics.constrained_dynamics,
-        QV_TAU,
-        constraints=True,
-        options=METHOD,
-        wrenches=True,
-        optional=HOLDING,
-        solves=True,
-    ),
-    "constrained_dynamics_derivatives": Quantity(
-        constrained_dynamics_derivatives,
-        QV_TAU,
-        constraints=True,
-        options=METHOD,
-        wrenches=True,
-        optional=HOLDING,
-        solves=True,
-    ),
+    "constrained_dynamics": _holding(constrained_dynamics.constrained_dynamics),
+    "constrained_dynamics_derivatives": _holding(constrained_dynamics_derivatives),
     "impact": Quantity(
         constrained_dynamics.impact,
         QV,
