@@ -77,7 +77,10 @@ class _Writer:
                 lines += self.repeat(step)
             elif isinstance(step, Fill):
                 at = self.slot(lines, str(step.slot))
-                lines.append(f"  call void @fill_slots(ptr {at}, i64 %count, i64 {step.length})")
+                number = self.shape.constant(step.number)
+                lines.append(
+                    f"  call void @fill_slots(ptr {at}, i64 %count, i64 {step.length}, {self.shape.vector} {number})"
+                )
             elif loop is not None:
                 lines += self.around(step, loop)
         return lines
@@ -98,6 +101,7 @@ class _Writer:
             f"  %{here}.more = icmp ult i64 %{here}.round, {limit}",
             f"  br i1 %{here}.more, label %{here}.body, label %{here}.done",
             f"{here}.body:",
+            f"  %{here}.row = {f'sub i64 %{here}.last, %{here}.round' if step.backward else f'add i64 %{here}.round, 0'}",
             *self.steps(step.steps, step),
             f"  %{here}.next = add i64 %{here}.round, 1",
             f"  store i64 %{here}.next, ptr %{here}, align 8",
@@ -118,10 +122,10 @@ class _Writer:
                 f"{on[1:]}.on:",
             ]
         if isinstance(step, Move):
-            source = self.at_round(lines, step.source, step.source_step, here, backward=step.backward)
+            source = self.at_round(lines, step.source, step.source_step, here)
             target = self.at_round(lines, step.target, step.target_step, here)
             return [*lines, f"  call void @move_slots(ptr {target}, ptr {source}, i64 %count, i64 {step.width})"]
-        element = self.affine(lines, step.element, step.step, f"{here}.round")
+        element = self.affine(lines, step.element, step.step, f"{here}.row")
         origin, stride, offsets = f"@constants{step.constant}", "0", "null"
         if step.argument >= 0:
             k = step.argument
@@ -143,15 +147,9 @@ class _Writer:
         ]
         return at
 
-    def at_round(self, lines: list[str], slot: int, step: int, loop: str, *, backward: bool = False) -> str:
-        """The address of a slot that moves with the rounds of a loop."""
-        if not step:
-            return self.slot(lines, str(slot))
-        index = f"{loop}.round"
-        if backward:
-            index = self.name()
-            lines.append(f"  {index} = sub i64 {loop}.last, {loop}.round")
-        return self.slot(lines, self.affine(lines, slot, step, index))
+    def at_round(self, lines: list[str], slot: int, step: int, loop: str) -> str:
+        """The address of a slot that moves with the rows of a loop."""
+        return self.slot(lines, self.affine(lines, slot, step, f"{loop}.row") if step else str(slot))
 
     def affine(self, lines: list[str], first: int, step: int, index: str) -> str:
         product, total = self.name(), self.name()
@@ -217,9 +215,9 @@ def _move(shape: Shape) -> str:
 def _fill(shape: Shape) -> str:
     store = [
         "  %de = getelementptr i8, ptr %d, i64 %o",
-        f"  store {shape.vector} {shape.constant(float('nan'))}, ptr %de, align {shape.bytes}",
+        f"  store {shape.vector} %x, ptr %de, align {shape.bytes}",
     ]
-    head = "void @fill_slots(ptr %to, i64 %count, i64 %length)"
+    head = f"void @fill_slots(ptr %to, i64 %count, i64 %length, {shape.vector} %x)"
     return _over_vectors(head, shape, "to", _elements(shape, store), ["  ret void"])
 
 

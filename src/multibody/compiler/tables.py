@@ -20,8 +20,6 @@ class Move(NamedTuple):
     target: int
     target_step: int
     width: int
-    backward: bool = False
-    """Whether the source moves from the last round to the first."""
 
 
 class Load(NamedTuple):
@@ -40,10 +38,11 @@ class Load(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """Slots that become NaN."""
+    """Slots that become a number."""
 
     slot: int
     length: int
+    number: float
 
 
 class Leave(NamedTuple):
@@ -65,7 +64,6 @@ class Stretch(NamedTuple):
     element: int = 0
     step: int = 0
     source: tuple[int, int] | None = None
-    backward: bool = False
 
 
 def stretches(graph: Graph, loop: Loop, constants: list[list[float]]) -> list[Stretch]:
@@ -85,7 +83,7 @@ def stretches(graph: Graph, loop: Loop, constants: list[list[float]]) -> list[St
 def _kind(graph: Graph, table: Table) -> tuple[str, int, int, int]:
     """Where a table is, and two numbers that tell where there, and how it moves."""
     if table.source is not None:
-        return "backward" if table.backward else "kept", *table.source, 0
+        return "kept", *table.source, 0
     ops = {graph.op[k] for k in table.nodes}
     if ops == {"const"}:
         return "constant", 0, 0, 0
@@ -113,8 +111,8 @@ def _stretch(
 ) -> Stretch:
     name, a, b, step = kind
     width = len(tables)
-    if name in ("kept", "backward"):
-        return Stretch(first, width, [], source=(a, b), backward=name == "backward")
+    if name == "kept":
+        return Stretch(first, width, [], source=(a, b))
     nodes = [k for row in zip(*(table.nodes for table in tables), strict=True) for k in row]
     if name == "argument":
         return Stretch(first, width, nodes, argument=a, element=b, step=step)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from multibody.errors import InputError, MissingPackageError
-from multibody.tracing.regions import AFTER, INSIDE, Loop, Table, asked, kept_positions
+from multibody.tracing.clone import levels_of
+from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions
 from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
@@ -52,10 +53,7 @@ class Walk:
         self.kept = kept_positions(self.graph, self.order)
         self.shown = {self.graph.value[k][0] for k in self.order if self.graph.op[k] == "kept"}
         """Loops of which kept values are used after them."""
-        owners = self.graph.owners()
-        self.levels: dict[int, list[int]] = {}
-        for k in self.order:
-            self.levels.setdefault(owners[k], []).append(k)
+        self.levels = levels_of(self.graph, self.order)
         for loop in filter(None, self.graph.loops):  # what loops use is never let go
             self.left.update(dict.fromkeys(_used(loop), len(self.order)))
         self.straight = len(self.levels) <= 1
@@ -89,12 +87,12 @@ class Walk:
                 values[k] = target.keep(k, target.element(*graph.value[k]))
             elif op == "ruled":
                 values[k] = values[args[0]]
-            elif op in AFTER:
-                if k not in values and target.repeat:
+            elif op in AFTER and target.repeat:
+                if k not in values:
                     target.repeat(self, graph.value[k][0])
             elif op in target.table:
                 values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
-            elif op not in INSIDE:
+            elif k not in values:  # else the round of a loop has given it one
                 raise TraceError(f"{target.name} has no way to write the operation {op!r}")
             for a in args if self.straight else ():  # what nobody needs any more is let go: batches are large
                 self.left[a] -= 1

@@ -7,6 +7,7 @@ operation on the same nodes is the same node. Rules that hold for all finite num
 import math
 import struct
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,13 @@ FLOAT64 = np.dtype(np.float64)
 class Graph:
     """One per trace; nothing is shared between graphs."""
 
-    __slots__ = ("args", "dtype", "known", "loops", "op", "opened", "value")
+    __slots__ = ("args", "dtype", "known", "loops", "op", "opened", "rules", "value")
 
     def __init__(self, dtype: np.dtype[Any] = FLOAT64) -> None:
         self.dtype = dtype
         self.loops: list[Loop | None] = []
         self.opened: list[int] = []
+        self.rules: list[Any] = []
         self.op: list[str] = []
         self.args: list[tuple[int, ...]] = []
         self.value: dict[int, Any] = {}
@@ -88,9 +90,12 @@ class Graph:
 
     # ---- what is in it -----------------------------------------------------------------------------------------------
 
-    def live(self, outputs: list[int], *, rules: bool = False) -> list[int]:
-        """The nodes that the outputs need, each after those it needs; with `rules`, those that derivatives need too."""
-        return regions.live(self, outputs, rules=rules)
+    def live(self, outputs: list[int], *, rules: bool = False, ends: Collection[int] = ()) -> list[int]:
+        """The nodes that the outputs need, each after those it needs; with `rules`, those that derivatives need too.
+
+        The `ends` are taken as they are, whatever they need.
+        """
+        return regions.live(self, outputs, rules=rules, ends=ends)
 
     def owners(self) -> list[int]:
         """For each node the innermost loop whose values it depends on, or -1."""

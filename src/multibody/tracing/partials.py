@@ -95,6 +95,8 @@ def flows(graph: Graph, node: int) -> tuple[int, ...]:
     op, args = graph.op[node], graph.args[node]
     if op in CHOICES:
         return args[-2:]
+    if op == "ruled":
+        return args[1:]
     return tuple(a for a, partial in zip(args, PARTIALS.get(op, ()), strict=False) if partial)
 
 

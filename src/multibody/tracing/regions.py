@@ -6,6 +6,7 @@ run. What a loop is can grow after its results were made, as derivatives add to 
 always one in which nodes can run, and `live` finds one.
 """
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ class Table(NamedTuple):
     """One for each round; the node "count" of the loop whose kept values are read, where there is a source."""
     source: tuple[int, int] | None = None
     """(loop, position) of the kept values that are read."""
-    backward: bool = False
-    """Whether they are read from the last to the first."""
 
 
 class Loop(NamedTuple):
@@ -50,6 +49,8 @@ class Loop(NamedTuple):
     """Nodes of the body whose values are stored in every round."""
     count: int = -1
     """The node "count" of a loop that has run before: this one then has as many rounds as that one took."""
+    backward: bool = False
+    """Whether the rounds go from the last row to the first, in what is read and in what is kept."""
 
     def positions(self, needed: bytearray | set[int]) -> list[int]:
         """The carried values that are needed."""
@@ -60,13 +61,14 @@ def _has(needed: bytearray | set[int], k: int) -> bool:
     return bool(needed[k]) if isinstance(needed, bytearray) else k in needed
 
 
-def live(graph: "Graph", outputs: list[int], *, rules: bool) -> list[int]:
+def live(graph: "Graph", outputs: list[int], *, rules: bool, ends: Collection[int] = ()) -> list[int]:
     """The nodes that the outputs need, every one after those that it needs itself.
 
     Args:
         graph: with or without loops.
         outputs: the nodes that are wanted.
         rules: whether the inputs of rules of differentiation are needed too.
+        ends: nodes that are taken as they are, whatever they need.
     """
     needed = bytearray(len(graph.op))
     stack, after = list(outputs), False
@@ -74,6 +76,8 @@ def live(graph: "Graph", outputs: list[int], *, rules: bool) -> list[int]:
         node = stack.pop()
         if not needed[node]:
             needed[node] = 1
+            if node in ends:
+                continue
             op = graph.op[node]
             if op == "ruled" and not rules:
                 stack.append(graph.args[node][0])
@@ -83,13 +87,13 @@ def live(graph: "Graph", outputs: list[int], *, rules: bool) -> list[int]:
                 after = after or op in AFTER
                 stack.extend(_parts(graph, node))
     order = [k for k in range(len(needed)) if needed[k]]
-    return _sorted(graph, order, needed, rules=rules) if after else order
+    return _sorted(graph, order, needed, ends, rules=rules) if after else order
 
 
 def _parts(graph: "Graph", node: int) -> list[int]:
     """What a leaf of a loop needs of that loop; nothing while the loop is being traced."""
     op, (number, *place) = graph.op[node], graph.value[node]
-    loop = graph.loops[number]
+    loop = graph.loops[number] if number < len(graph.loops) else None
     if loop is None or loop.rounds < 0:
         return []
     parts = [k for k in (loop.stop, loop.count) if k >= 0]
@@ -121,13 +125,17 @@ def kept_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
     return {number: sorted(positions) for number, positions in places.items()}
 
 
-def _sorted(graph: "Graph", order: list[int], needed: bytearray, *, rules: bool) -> list[int]:
+def _sorted(
+    graph: "Graph", order: list[int], needed: bytearray, ends: Collection[int], *, rules: bool
+) -> list[int]:
     """The order of creation, but with what a loop needs before its first result."""
     kept = kept_positions(graph, order)
     before: dict[int, list[int]] = {}
 
     def needs(k: int) -> tuple[int, ...] | list[int]:
         op = graph.op[k]
+        if k in ends:
+            return ()
         if op in AFTER:
             number = graph.value[k][0]
             if number not in before:
@@ -157,25 +165,33 @@ def _sorted(graph: "Graph", order: list[int], needed: bytearray, *, rules: bool)
             if not done[k]:
                 done[k] = 1
                 result.append(k)
-                if graph.op[k] in AFTER:
+                if graph.op[k] in AFTER and k not in ends:
                     before[graph.value[k][0]] = []
     return result
 
 
-def asked(graph: "Graph", number: int) -> set[int]:
-    """The nodes that tell, in a round of a loop, whether a sample is done."""
-    here, nodes = around(graph, number), set[int]()
-    stop = graph._loop(number).stop
-    stack = [stop] if stop >= 0 else []
+def body(graph: "Graph", number: int, roots: Collection[int]) -> tuple[set[int], set[int]]:
+    """The nodes that roots need in a round of a loop: those within it, and those that are taken from outside."""
+    owner, outer = owners(graph), around(graph, graph._loop(number).parent)
+    inside, outside = set[int](), set[int]()
+    stack = list(roots)
     while stack:
         node = stack.pop()
-        if node not in nodes:
-            nodes.add(node)
+        if owner[node] in outer:
+            outside.add(node)
+        elif node not in inside:
+            inside.add(node)
             stack.extend(graph.args[node])
             op = graph.op[node]
-            if op in AFTER or (op in INSIDE and graph.value[node][0] not in here):
+            if op in AFTER or (op in INSIDE and graph.value[node][0] != number):
                 stack.extend(_parts(graph, node))
-    return nodes
+    return inside, outside
+
+
+def asked(graph: "Graph", number: int) -> set[int]:
+    """The nodes of a loop's body that tell whether a sample is done."""
+    stop = graph._loop(number).stop
+    return body(graph, number, [stop])[0] if stop >= 0 else set()
 
 
 def depths(graph: "Graph") -> list[int]:

@@ -47,7 +47,7 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         levels[owner].append(k)
     new: dict[int, int] = {}
     results: dict[int, list[int]] = {}
-    kept: dict[int, list[list[int]]] = {}
+    kept: dict[int, dict[int, list[int]]] = {}
 
     def run(level: int) -> None:
         finished: set[int] = set()
@@ -76,19 +76,18 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         loop = graph._loop(number)
         at = [p for p, k in enumerate(loop.carried) if k in needed]
         state = {p: new[loop.initial[p]] for p in at}
-        kept[number] = []
+        kept[number] = {}
         nan = graph.const(float("nan"))
-        for k in range(loop.rounds):
+        for k in range(loop.rounds)[:: -1 if loop.backward else 1]:
             new.update((loop.carried[p], state[p]) for p in at)
             for row, table in zip(loop.rows, loop.tables, strict=True):
                 if row in needed:
-                    new[row] = entry(table, loop.rounds - 1 - k if table.backward else k)
+                    new[row] = entry(table, k)
             run(number)
             stop = new[loop.stop] if loop.stop >= 0 else graph.truth(False)
             following = {p: graph.apply("select", stop, state[p], new[loop.final[p]]) for p in at}
-            kept[number].append([new.get(n, nan) for n in loop.kept])
-            if (number, loop.stop >= 0) in shown:
-                kept[number][-1] = [graph.apply("select", stop, nan, n) for n in kept[number][-1]]
+            rows = [new.get(n, nan) for n in loop.kept]
+            kept[number][k] = [graph.apply("select", stop, nan, n) for n in rows] if number in shown else rows
             state = following
         results[number] = [state.get(p, -1) for p in range(len(loop.carried))]
 
@@ -96,6 +95,6 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         return new[table.nodes[k]] if table.source is None else kept[table.source[0]][k][table.source[1]]
 
     needed = set(order)
-    shown = {(graph.value[k][0], True) for k in order if graph.op[k] == "kept"}
+    shown = {graph.value[k][0] for k in order if graph.op[k] == "kept"}
     run(-1)
     return [new[k] for k in roots]
