@@ -34,7 +34,7 @@ def key(
     """
     versions = llvmlite.__version__, llvm.llvm_version_info, np.__version__
     arguments = [shape_of(shape) for shape in shapes], names and list(names), dtype and dtype.name
-    return _digest(_sources.digest(), versions, native.host(), config.level, function, *arguments)
+    return _digest(_sources.digest(), versions, native.host(), config.level, config.tape, function, *arguments)
 
 
 def fingerprint(traced: Trace) -> str:

@@ -34,6 +34,8 @@ SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 MANY = 64
 """Elements of all arguments from which on segments read them from rows, and ask for those of the next tile."""
+LONG = 20_000_000
+"""Additions' worth of work for one sample from which on its loops look whether they are asked to stop."""
 LEAVES = ("const", "true", "false")
 
 
@@ -81,6 +83,11 @@ class Program(NamedTuple):
     slots: int
     constants: list[list[float]]
     """Rows of numbers that loops read, one for each round."""
+
+    @property
+    def long(self) -> bool:
+        """Whether a sample takes so long that a signal must be heard in between."""
+        return any(self.block.graph.loops) and self.block.graph.work(self.block.order) > LONG
 
     @property
     def stops(self) -> bool:

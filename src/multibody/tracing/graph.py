@@ -114,20 +114,12 @@ class Graph:
         """How often each operation occurs."""
         return Counter(self.op[k] for k in nodes if OPS[self.op[k]].arity)
 
-    def work(self, nodes: list[int], rounds_until: int | None = None) -> int:
-        """How long the operations take together, in additions; what is in a loop runs in every round.
-
-        Args:
-            nodes: what is computed.
-            rounds_until: how many rounds, at most, loops that stop by themselves are taken to have; by default all.
-        """
+    def work(self, nodes: list[int]) -> int:
+        """How long the operations take together, in additions; what is in a loop runs in every round."""
         owners = self.owners()
         rounds = {-1: 1}
         for number, loop in enumerate(self.loops):
-            rounds[number] = 0
-            if loop is not None:
-                stops = rounds_until is not None and (loop.stop >= 0 or loop.count >= 0)
-                rounds[number] = rounds[loop.parent] * (min(loop.rounds, rounds_until) if stops else loop.rounds)  # type: ignore[type-var]
+            rounds[number] = 0 if loop is None else loop.rounds * rounds[loop.parent]
         return sum(COSTS.get(self.op[k], 1) * rounds[owners[k]] for k in nodes if OPS[self.op[k]].arity)
 
 

@@ -8,6 +8,7 @@ weights of the carried values, and sums those of what the body takes from outsid
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from multibody.tracing.checkpoints import is_long, nest
 from multibody.tracing.clone import levels_of, substitute
 from multibody.tracing.graph import Graph
 from multibody.tracing.partials import CHOICES, PARTIALS, flows, guard, plus, times
@@ -286,7 +287,9 @@ class _Reverse:
                         columns.setdefault(place[0], {}).setdefault(i, {})[place[1]] = node
         sources = {p: self.rows.get((number, p), []) for p in self.stored.get(number, ())}
         if any(results.values()) or columns or any(sources.values()):
-            _ReverseLoop(self, number, loop, results, columns, sources).build()
+            if not self.stored.get(number) and is_long(graph, loop, len(loop.positions(self.needed))):
+                nest(graph, number, self.needed, self.active)
+            _ReverseLoop(self, number, graph._loop(number), results, columns, sources).build()
 
 
 class _ReverseLoop:
