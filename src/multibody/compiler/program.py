@@ -18,7 +18,7 @@ from multibody.compiler.passes import Block
 from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, stretches
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
-from multibody.tracing.regions import AFTER, Loop, asked
+from multibody.tracing.regions import AFTER, Loop
 
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
@@ -318,15 +318,6 @@ class _Cutter:
         graph, members = self.graph, self.members.get(number, [])
         steps: list[Step] = []
         if loop.stop >= 0:
-            first = asked(graph, number)
-            steps = self.region(number, [k for k in members if k in first])
-            members = [k for k in members if k not in first]
-            if loop.stop not in self.slot:
-                self.slot[loop.stop] = self.fresh()
-                if loop.stop in self.home:
-                    self.stores[self.home[loop.stop]].append((loop.stop, self.slot[loop.stop]))
-                else:
-                    steps.append(self.add([], [(loop.stop, self.slot[loop.stop])], number))
             steps.append(Leave(self.slot[loop.stop]))
         places = [self.slot[k] for k in loop.carried]
         moves, stores = copies(loop, self.slot, self.store[number], self.fresh)
