@@ -30,7 +30,7 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     The same sum is fused in the same way in every kernel of this graph, so results do not depend on how they are run.
     """
     order = graph.live(outputs)
-    uses: Counter[int] = Counter(a for k in order for a in _arguments(graph, k))
+    uses: Counter[int] = Counter(a for k in order for a in graph.operands(k))
     uses.update(outputs)
     loops = _Loops(graph, order) if graph.loops else None
     if loops:
@@ -65,10 +65,6 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
         loops.renew(fused, new)
         hold_the_done(fused, loops.shown)
     return fused, [new[k] for k in outputs]
-
-
-def _arguments(graph: Graph, k: int) -> tuple[int, ...]:
-    return graph.args[k][:1] if graph.op[k] == "ruled" else graph.args[k]
 
 
 class _Loops:

@@ -80,7 +80,7 @@ class Walk:
         """Give values to nodes, in this order."""
         graph, target, values = self.graph, self.target, self.values
         for k in nodes:
-            op, args = graph.op[k], graph.args[k]
+            op, args = graph.op[k], graph.operands(k)
             if op == "const":
                 values[k] = target.number(graph.value[k])
             elif op == "input":
@@ -107,7 +107,7 @@ def _used(loop: Loop) -> list[int]:
 def uses(trace: Trace) -> Counter[int]:
     """How often each node is an argument or an output."""
     graph = trace.graph
-    counts = Counter(a for k in graph.live(trace.roots) for a in graph.args[k])
+    counts = Counter(a for k in graph.live(trace.roots) for a in graph.operands(k))
     counts.update(trace.roots)
     return counts
 

@@ -88,13 +88,14 @@ class Graph:
         """x, when the node is -x."""
         return self.args[node][0] if self.op[node] == "neg" else None
 
+    def operands(self, node: int) -> tuple[int, ...]:
+        """The arguments that its value is computed from, without those of a rule of differentiation."""
+        return self.args[node][:1] if self.op[node] == "ruled" else self.args[node]
+
     # ---- what is in it -----------------------------------------------------------------------------------------------
 
-    def live(self, outputs: list[int], *, rules: bool = False, ends: Collection[int] = ()) -> list[int]:
-        """The nodes that the outputs need, each after those it needs; with `rules`, those that derivatives need too.
-
-        The `ends` are taken as they are, whatever they need.
-        """
+    def live(self, outputs: list[int], *, rules: str = "value", ends: Collection[int] = ()) -> list[int]:
+        """The nodes that the outputs need, each after those it needs; see `regions.live`."""
         return regions.live(self, outputs, rules=rules, ends=ends)
 
     def owners(self) -> list[int]:

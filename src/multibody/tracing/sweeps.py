@@ -41,6 +41,13 @@ def _places(mask: int) -> list[int]:
     return [i for i in range(mask.bit_length()) if mask >> i & 1]
 
 
+def _stand_ins(graph: Graph, order: Sequence[int]) -> dict[int, int]:
+    """Constants that stand for the values of rules, where a rule asks for it, and these values."""
+    ruled = (k for k in order if graph.op[k] == "ruled" and graph.rules[graph.value[k][0]] is not None)
+    values = {graph.args[k][0]: k for k in ruled if graph.rules[graph.value[k][0]].implicit}
+    return values | {k: k for k in values.values()}
+
+
 # ---- forward ---------------------------------------------------------------------------------------------------------
 
 
@@ -53,7 +60,7 @@ def forward(graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> list[R
 class _Forward:
     def __init__(self, graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> None:
         self.graph = graph
-        self.order = graph.live(list(roots), rules=True, ends=seeds.keys())
+        self.order = graph.live(list(roots), rules="rule", ends=seeds.keys())
         self.needed = set(self.order)
         self.levels = levels_of(graph, self.order, seeds.keys())
         self.stored = kept_positions(graph, self.order)
@@ -87,13 +94,18 @@ class _Forward:
             elif op == "ruled":
                 number, position = graph.value[k]
                 rows = [changes.get(a, {}) for a in args[1:]]
-                row = graph.rules[number].push(graph, list(args[1:]), rows)[position]
+                row = self.settled(graph.rules[number].push(graph, list(args[1:]), rows)[position])
             else:
                 for a, partial in zip(args, PARTIALS[op], strict=True):
                     if partial and a in changes:
                         slope = partial(graph, args, k)
                         accumulate(graph, row, {i: times(graph, slope, t) for i, t in changes[a].items()})
             changes[k] = without_zeros(graph, row)
+
+    def settled(self, row: Row) -> Row:
+        """Changes in which constants that stand for a value of a rule are that value, to be differentiated again."""
+        values = _stand_ins(self.graph, self.order)
+        return dict(zip(row, substitute(self.graph, list(row.values()), values), strict=True)) if values else row
 
     def loop(self, number: int) -> None:
         """Extend a loop by the changes of what it carries, reads and keeps."""
@@ -201,8 +213,13 @@ def reverse(
 
     The nodes that are `still` count as constant, whatever they depend on.
     """
-    weights = _Reverse(graph, roots, seeds, wrt, still).weights
-    return [without_zeros(graph, weights.get(node, {})) for node in wrt]
+    sweep = _Reverse(graph, roots, seeds, wrt, still)
+    rows = [without_zeros(graph, sweep.weights.get(node, {})) for node in wrt]
+    values = _stand_ins(graph, sweep.order)
+    if values:
+        nodes = iter(substitute(graph, [k for row in rows for k in row.values()], values))
+        rows = [{i: next(nodes) for i in row} for row in rows]
+    return rows
 
 
 class _Reverse:
@@ -211,7 +228,7 @@ class _Reverse:
     ) -> None:
         self.graph = graph
         self.ends = {*wrt, *still}
-        self.order = graph.live(list(roots), rules=True, ends=self.ends)
+        self.order = graph.live(list(roots), rules="rule", ends=self.ends)
         self.needed = set(self.order)
         self.stored = kept_positions(graph, self.order)
         self.levels = levels_of(graph, self.order, self.ends)
@@ -364,7 +381,7 @@ class _ReverseLoop:
         graph, loop, active = self.graph, self.loop, self.sweep.active
         ends = {loop.carried[p]: 1 << p for p in self.at if loop.carried[p] in active}
         still = {*outside, *loop.carried, *loop.rows}
-        masks = spread(graph, graph.live(roots, rules=True, ends=still), {**dict.fromkeys(still, 0), **ends})
+        masks = spread(graph, graph.live(roots, rules="rule", ends=still), {**dict.fromkeys(still, 0), **ends})
         weights = {p: _bits(self.results.get(p, {})) for p in self.at if loop.carried[p] in active}
         kept = {
             p: _bits(dict.fromkeys([*self.columns.get(p, {}), *(i for i, *_ in self.sources.get(p, ()))], 0))
@@ -437,7 +454,7 @@ def jacobian_rows(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> lis
 
 def forward_is_cheaper(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> bool:
     """Count the products of both modes: one for every input that a node depends on, or every output that it reaches."""
-    order = graph.live(list(roots), rules=True, ends=set(wrt))
+    order = graph.live(list(roots), rules="rule", ends=set(wrt))
     if any(graph.op[k] in AFTER for k in order):  # in reverse loops run twice, and their values are stored
         return len(wrt) <= 3 * len(roots)
     depends = {node: 1 << j for j, node in enumerate(wrt)}
