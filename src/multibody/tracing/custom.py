@@ -145,7 +145,11 @@ class _Given(NamedTuple):
     layout: Layout
     inputs: list[tuple[int, ...]]
     outputs: list[tuple[int, ...]]
-    implicit: bool = False
+
+    def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
+        """There are none."""
+        del graph, number, inputs
+        return {}
 
     def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
         """The changes of the results from those of the inputs."""
@@ -183,8 +187,12 @@ class _Given(NamedTuple):
 class _Implicit:
     """The rule of x = b(x): the inputs are b at x, x itself as a constant, and whether the iteration has converged."""
 
-    implicit = True
-    """Whether the value of a node with this rule is a constant, which stands for the node in all derivatives."""
+    def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
+        """The constants x, and the nodes that have this rule: what derivatives are to have in their place."""
+        n = len(inputs) // 2
+        return {
+            k: graph._intern("ruled", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])
+        }
 
     def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
         """The changes of x from those of b."""

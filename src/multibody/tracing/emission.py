@@ -12,10 +12,15 @@ from typing import Any, NamedTuple
 
 from multibody.errors import InputError, MissingPackageError
 from multibody.tracing.clone import levels_of
-from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions
+from multibody.tracing.graph import Graph
+from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions, stride
 from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
+
+
+TEMPORARY = r"(?:t|loop\w*)"
+"""How names of temporary values, and of those of loops, begin; they end with a number."""
 
 
 class Target(NamedTuple):
@@ -32,6 +37,8 @@ class Target(NamedTuple):
     """Last word on a node that has arguments or is an input, for instance to give it a name."""
     repeat: "Callable[[Walk, int], None] | None" = None
     """Runs or writes a loop, and gives values to its results; without it loops are written out."""
+    rows: bool = False
+    """Whether it reads rows of arguments and of constants in loops itself, so that their elements need no values."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
@@ -57,6 +64,17 @@ class Walk:
         for loop in filter(None, self.graph.loops):  # what loops use is never let go
             self.left.update(dict.fromkeys(_used(loop), len(self.order)))
         self.straight = len(self.levels) <= 1
+        self.silent = self._in_rows() if target.rows and not self.straight else set()
+
+    def _in_rows(self) -> set[int]:
+        """Elements of arguments, and constants, that only tables have which are read as rows."""
+        graph = self.graph
+        tables = [table for n in self.levels if n >= 0 for _, table in self.rows(n)]
+        plain = {k for table in tables if is_row(graph, table) for k in table.nodes}
+        used = {a for k in self.order for a in graph.operands(k)} | set(self.trace.roots)
+        for loop in (graph._loop(n) for n in self.levels if n >= 0):
+            used.update(loop.initial, loop.final, loop.kept)
+        return plain - used - {k for table in tables if not is_row(graph, table) for k in table.nodes}
 
     def members(self, number: int) -> list[int]:
         """The nodes of a loop's body, or those outside of all (-1)."""
@@ -81,6 +99,8 @@ class Walk:
         graph, target, values = self.graph, self.target, self.values
         for k in nodes:
             op, args = graph.op[k], graph.operands(k)
+            if k in self.silent:
+                continue
             if op == "const":
                 values[k] = target.number(graph.value[k])
             elif op == "input":
@@ -98,6 +118,12 @@ class Walk:
                 self.left[a] -= 1
                 if not self.left[a]:
                     del values[a]
+
+
+def is_row(graph: Graph, table: Table) -> bool:
+    """Whether a table is constant, or regular elements of an argument."""
+    constant = table.source is None and all(graph.op[k] == "const" for k in table.nodes)
+    return constant or stride(graph, table) is not None
 
 
 def _used(loop: Loop) -> list[int]:

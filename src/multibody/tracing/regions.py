@@ -119,6 +119,17 @@ def _parts(graph: "Graph", node: int) -> list[int]:
     return parts
 
 
+def stride(graph: "Graph", table: Table) -> tuple[int, int, int] | None:
+    """(argument, element, step), where a table has elements of one argument at equal distances."""
+    if table.source is not None or any(graph.op[k] != "input" for k in table.nodes) or not table.nodes:
+        return None
+    places = [graph.value[k] for k in table.nodes]
+    argument, element = places[0]
+    step = places[1][1] - element if len(places) > 1 else 0
+    regular = all(place == (argument, element + k * step) for k, place in enumerate(places))
+    return (argument, element, step) if regular else None
+
+
 def kept_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
     """For each loop which of its kept values live nodes need."""
     places: dict[int, set[int]] = {}

@@ -41,10 +41,13 @@ def _places(mask: int) -> list[int]:
     return [i for i in range(mask.bit_length()) if mask >> i & 1]
 
 
-def _stand_ins(graph: Graph, order: Sequence[int]) -> dict[int, int]:
-    """Constants that stand for the values of rules, where a rule asks for it, and these values."""
-    ruled = (k for k in order if graph.op[k] == "ruled" and graph.rules[graph.value[k][0]] is not None)
-    values = {graph.args[k][0]: k for k in ruled if graph.rules[graph.value[k][0]].implicit}
+def _stand_ins(graph: Graph, nodes: Sequence[int]) -> dict[int, int]:
+    """Constants that stand for the values of rules, where a rule has such, and these values."""
+    values: dict[int, int] = {}
+    for k in nodes:
+        rule = graph.rules[graph.value[k][0]] if graph.op[k] == "ruled" else None
+        if rule is not None and graph.args[k][0] not in values:
+            values.update(rule.stand_ins(graph, graph.value[k][0], graph.args[k][1:]))
     return values | {k: k for k in values.values()}
 
 
@@ -94,7 +97,7 @@ class _Forward:
             elif op == "ruled":
                 number, position = graph.value[k]
                 rows = [changes.get(a, {}) for a in args[1:]]
-                row = self.settled(graph.rules[number].push(graph, list(args[1:]), rows)[position])
+                row = self.settled(k, graph.rules[number].push(graph, list(args[1:]), rows)[position])
             else:
                 for a, partial in zip(args, PARTIALS[op], strict=True):
                     if partial and a in changes:
@@ -102,9 +105,10 @@ class _Forward:
                         accumulate(graph, row, {i: times(graph, slope, t) for i, t in changes[a].items()})
             changes[k] = without_zeros(graph, row)
 
-    def settled(self, row: Row) -> Row:
+    def settled(self, node: int, row: Row) -> Row:
         """Changes in which constants that stand for a value of a rule are that value, to be differentiated again."""
-        values = _stand_ins(self.graph, self.order)
+        inputs = self.graph.args[node][1:]
+        values = _stand_ins(self.graph, [k for k in self.order if self.graph.args[k][1:] == inputs])
         return dict(zip(row, substitute(self.graph, list(row.values()), values), strict=True)) if values else row
 
     def loop(self, number: int) -> None:
@@ -215,7 +219,7 @@ def reverse(
     """
     sweep = _Reverse(graph, roots, seeds, wrt, still)
     rows = [without_zeros(graph, sweep.weights.get(node, {})) for node in wrt]
-    values = _stand_ins(graph, sweep.order)
+    values = _stand_ins(graph, sweep.levels[-1])
     if values:
         nodes = iter(substitute(graph, [k for row in rows for k in row.values()], values))
         rows = [{i: next(nodes) for i in row} for row in rows]
