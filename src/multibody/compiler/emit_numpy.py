@@ -160,7 +160,7 @@ class _Loops:
         for p in kept:
             add(f"loop_y{n}_{p} = {{}}")
         texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
-        limit = str(loop.rounds) if loop.count < 0 else f"loop_n{graph.value[loop.count][0]}"
+        limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
         add(f"loop_n{n} = 0")
         add(f"while loop_n{n} < {limit}:")
         self.lines.depth += 1
@@ -179,7 +179,9 @@ class _Loops:
         walk.run([k for k in walk.members(n) if k not in set(head)])
         for p in kept:
             text = values[loop.kept[p]].text
-            add(f"loop_y{n}_{p}[loop_i{n}] = {f'np.where(loop_d{n}, np.nan, {text})' if loop.stop >= 0 and n in walk.shown else text}")
+            add(
+                f"loop_y{n}_{p}[loop_i{n}] = {f'np.where(loop_d{n}, np.nan, {text})' if loop.stop >= 0 and n in walk.shown else text}"
+            )
         finals = [values[loop.final[p]].text for p in at]
         if loop.stop >= 0:
             finals = [f"np.where(loop_d{n}, loop_c{n}_{p}, {text})" for p, text in zip(at, finals, strict=True)]

@@ -58,7 +58,9 @@ def custom(function: Function, *, jvp: Function | None = None, vjp: Function | N
         results = [floats(graph, x) for x in parts]
         shapes = [ids.shape for ids in inputs], [ids.shape for ids in results]
         rule = _Given(jvp, vjp, layouts, layout, *shapes)
-        ids = _ruled(graph, rule, [k for x in results for k in x.ravel().tolist()], [x.ravel().tolist() for x in inputs])
+        ids = _ruled(
+            graph, rule, [k for x in results for k in x.ravel().tolist()], [x.ravel().tolist() for x in inputs]
+        )
         return rebuild(layout, iter(_arrays(graph, ids, shapes[1])))
 
     return run
@@ -115,7 +117,9 @@ def fixed_point(
         flatten(body(rebuild(layout, iter(_arrays(graph, still, shapes)))), again.append)
         residual = [k for a in again for k in floats(graph, a).ravel().tolist()]
         converged = int(nodes(graph, change <= small)[()])
-        x = rebuild(layout, iter(_arrays(graph, _ruled(graph, _Implicit(), still, [residual, still, [converged]]), shapes)))
+        x = rebuild(
+            layout, iter(_arrays(graph, _ruled(graph, _Implicit(), still, [residual, still, [converged]]), shapes))
+        )
     return (x, taken) if rounds else x
 
 
@@ -190,9 +194,7 @@ class _Implicit:
     def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
         """The constants x, and the nodes that have this rule: what derivatives are to have in their place."""
         n = len(inputs) // 2
-        return {
-            k: graph._intern("ruled", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])
-        }
+        return {k: graph._intern("ruled", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])}
 
     def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
         """The changes of x from those of b."""

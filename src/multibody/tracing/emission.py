@@ -18,7 +18,6 @@ from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
 
-
 TEMPORARY = r"(?:t|loop\w*)"
 """How names of temporary values, and of those of loops, begin; they end with a number."""
 

@@ -179,6 +179,7 @@ def _stacked(ys: list[Any], count: int) -> Any:
     if not ys:
         return np.zeros((0,))
     columns: list[list[Any]] = []
+    layout: Layout = None
     for y in ys:
         columns.append([])
         layout = flatten(y, columns[-1].append)

@@ -239,7 +239,9 @@ class _Reverse:
         masks = spread(graph, self.order, {**dict.fromkeys(still, 0), **dict.fromkeys(wrt, 1)})
         self.active = {k for k, mask in masks.items() if mask}
         self.weights: dict[int, Row] = {}
-        self.rows: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # kept values -> weights as (index, loop, position)
+        self.rows: dict[
+            tuple[int, int], list[tuple[int, int, int]]
+        ] = {}  # kept values -> weights as (index, loop, position)
         first: dict[Any, int] = {}  # loop, or rule with its inputs -> its first node
         for k in self.levels[-1]:
             if graph.op[k] in AFTER or graph.op[k] == "ruled":
@@ -345,11 +347,13 @@ class _ReverseLoop:
         stop = anew.pop() if loop.stop >= 0 else -1
         zero = graph.const(0.0)
         places = {
-            (p, i): back.carry(self.results.get(p, {}).get(i, zero)) for p, mask in weights.items() for i in _places(mask)
+            (p, i): back.carry(self.results.get(p, {}).get(i, zero))
+            for p, mask in weights.items()
+            for i in _places(mask)
         }
-        seeds: list[Row] = [
-            {i: back.carried[places[p, i]] for i in _places(weights.get(p, 0))} for p in self.at
-        ] + [self.kept_row(back, p) for p in self.kept]
+        seeds: list[Row] = [{i: back.carried[places[p, i]] for i in _places(weights.get(p, 0))} for p in self.at] + [
+            self.kept_row(back, p) for p in self.kept
+        ]
         moved = [p for p in self.at if p in weights]
         tables = [j for j, k in enumerate(loop.rows) if k in sweep.active and k in sweep.needed]
         wrt = [values[loop.carried[p]] for p in moved] + [values[loop.rows[j]] for j in tables] + captured
@@ -371,9 +375,7 @@ class _ReverseLoop:
             for i, node in row.items():
                 q = sums[a, i] = back.carry(zero)
                 back.final[q] = unless_done(back.carried[q], graph.apply("add", back.carried[q], node))
-        back.loop = back.loop._replace(
-            stop=-1, count=graph.leaf("count", self.number) if loop.stop >= 0 or loop.count >= 0 else -1
-        )
+        back.loop = back.loop._replace(ran=graph.leaf("count", self.number) if loop.stop >= 0 or loop.ran >= 0 else -1)
         back.close()
         for (p, i), q in places.items():
             sweep.add(loop.initial[p], {i: graph.leaf("result", number, q)})

@@ -67,7 +67,9 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
             elif not args:
                 new.setdefault(k, k)
             elif op == "ruled":
-                new[k] = new[args[0]] if only is None else graph._intern(op, tuple(new[a] for a in args), graph.value[k])
+                new[k] = (
+                    new[args[0]] if only is None else graph._intern(op, tuple(new[a] for a in args), graph.value[k])
+                )
             else:
                 replaced = tuple(new[a] for a in args)
                 new[k] = k if replaced == args else graph.apply(op, *replaced)
