@@ -123,7 +123,7 @@ def test_equal_those_of_the_loop_in_python(function, monkeypatch):
             after = body(carry, xs[k]) if tree else body(carry)
             after, y = after if outputs else (after, None)
             ys.append(y)
-            held = lambda a, b: b if done is False else np.where(done, a, b)
+            held = lambda a, b, done=done: b if done is False else np.where(done, a, b)
             carry = tuple(map(held, carry, after)) if isinstance(carry, tuple) else held(carry, after)
         return (carry, np.stack(ys)) if outputs else carry
 
@@ -199,7 +199,7 @@ def test_the_limit_is_a_setting(monkeypatch):
     monkeypatch.setattr(limits, "tape", limits.tape)
     mb.config.tape = 1234
     assert limits.tape == mb.config.tape == 1234
-    with pytest.raises(mb.InputError, match="config.tape: expected a number of bytes, got -1"):
+    with pytest.raises(mb.InputError, match=r"config\.tape: expected a number of bytes, got -1"):
         mb.config.tape = -1
 
 

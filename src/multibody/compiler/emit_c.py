@@ -170,9 +170,8 @@ class _Loops:
             add(f"{self.real} loop_y{n}[{loop.rounds * len(kept)}];")
             if n in walk.shown and (loop.stop >= 0 or loop.ran >= 0):
                 missing = self.number(math.nan if loop.stop >= 0 else 0.0)
-                add(
-                    f"for (long loop_k{n} = 0; loop_k{n} < {loop.rounds * len(kept)}; ++loop_k{n}) loop_y{n}[loop_k{n}] = {missing};"
-                )
+                size, k = loop.rounds * len(kept), f"loop_k{n}"
+                add(f"for (long {k} = 0; {k} < {size}; ++{k}) loop_y{n}[{k}] = {missing};")
         texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
         limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
         add(f"long loop_n{n} = 0;")

@@ -179,9 +179,9 @@ class _Loops:
         walk.run([k for k in walk.members(n) if k not in set(head)])
         for p in kept:
             text = values[loop.kept[p]].text
-            add(
-                f"loop_y{n}_{p}[loop_i{n}] = {f'np.where(loop_d{n}, np.nan, {text})' if loop.stop >= 0 and n in walk.shown else text}"
-            )
+            if loop.stop >= 0 and n in walk.shown:
+                text = f"np.where(loop_d{n}, np.nan, {text})"
+            add(f"loop_y{n}_{p}[loop_i{n}] = {text}")
         finals = [values[loop.final[p]].text for p in at]
         if loop.stop >= 0:
             finals = [f"np.where(loop_d{n}, loop_c{n}_{p}, {text})" for p, text in zip(at, finals, strict=True)]

@@ -5,7 +5,7 @@
 takes rows: sample s of argument k begins at in[k] + s strides[k] bytes, or + offsets[k][s] where that table is given;
 sample s of result m begins at out[m] + s times its size. The entry of a scan takes four numbers more: how many steps
 to run, after how many of them to keep outputs first and then again, and for how many kept ones there is room in a row.
-The word before the first of `in` is the address of a number that is not zero when a kernel that runs for long is to stop.
+The word before the first of `in` is the address of a number that is not zero when a kernel that takes long is to stop.
 """
 
 from itertools import groupby

@@ -92,6 +92,7 @@ class _Writer:
     def repeat(self, step: Repeat) -> list[str]:
         here = f"loop{step.number}"
         limit = str(step.rounds)
+        row = f"sub i64 %{here}.last, %{here}.round" if step.backward else f"add i64 %{here}.round, 0"
         lines = [f"  store i64 0, ptr %{here}, align 8"]
         if step.like >= 0:
             limit = f"%{here}.limit"
@@ -106,7 +107,7 @@ class _Writer:
             f"  br i1 %{here}.more, label %{here}.body, label %{here}.done",
             f"{here}.body:",
             *(self.listen(here) if self.long else []),
-            f"  %{here}.row = {f'sub i64 %{here}.last, %{here}.round' if step.backward else f'add i64 %{here}.round, 0'}",
+            f"  %{here}.row = {row}",
             *self.steps(step.steps, step),
             f"  %{here}.next = add i64 %{here}.round, 1",
             f"  store i64 %{here}.next, ptr %{here}, align 8",

@@ -70,8 +70,8 @@ def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool, once: b
     """For batches: a tile that keeps the slots, and the rows that pass by, in cache.
 
     Long vectors are halved where writing results is most of the work, and they can then be fetched early. It is not
-    where a program runs more than `once` for its results, as in a scan, or has loops. Where samples stop loops, those of
-    a tile wait for each other: then a tile is one vector, or two where the code is so short that one would wait for
+    where a program runs more than `once` for its results, as in a scan, or has loops. Where samples stop loops, those
+    of a tile wait for each other: then a tile is one vector, or two where the code is so short that one would wait for
     its own results.
     """
     shape = Shape(lanes, dtype, max(1, program.slots), 1, fma)

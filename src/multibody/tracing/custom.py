@@ -1,4 +1,4 @@
-"""Functions with derivatives of their own: `custom`, by rules that are given, and `fixed_point`, by the implicit function.
+"""Functions with derivatives of their own: by rules that are given, and of fixed points by the implicit function.
 
     y = custom(f, jvp=rule)(x)          x = fixed_point(body, guess)
 
@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multibody.errors import InputError
+from multibody.tracing.changes import Row
 from multibody.tracing.clone import substitute
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten, rebuild
 from multibody.tracing.linear_algebra import solve
 from multibody.tracing.loop import loop
-from multibody.tracing.sweeps import Row, jacobian_rows, reverse
+from multibody.tracing.reverse import reverse
+from multibody.tracing.sweeps import jacobian_rows
 from multibody.tracing.trace import input_nodes, open_graph
 from multibody.tracing.traced import TracedArray, floats, is_mask, nodes, refuse
 
@@ -26,8 +28,9 @@ Function = Callable[..., Any]
 def custom(function: Function, *, jvp: Function | None = None, vjp: Function | None = None) -> Function:
     """The function with a derivative that is given, in place of that of its operations.
 
-    For solvers of contacts, quadratic programs and other iterations whose derivative is known. One rule is enough: both
-    are linear, and the other mode is its transpose. What the function or the rule takes from outside counts as constant.
+    For solvers of contacts, quadratic programs and other iterations whose derivative is known. One rule is enough:
+    both are linear, and the other mode is its transpose. What the function or the rule takes from outside counts as
+    constant.
 
     Args:
         function: of arrays, or tuples, lists and dicts of them; plain NumPy.

@@ -2,7 +2,7 @@
 
 The derivatives are more nodes of the same graph, so what they share with the function is computed once. A derivative
 that is zero for all values is never made: changes are kept as rows, {index: node}, that have no entry for it. Loops
-stay loops: `sweeps` has the two modes.
+stay loops: `forward` and `reverse` have the two modes.
 `differentiate` has the same for plain NumPy functions.
 """
 
@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
+from multibody.tracing.changes import without_zeros
+from multibody.tracing.forward import forward
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout
-from multibody.tracing.sweeps import forward, jacobian_rows, reverse, without_zeros
+from multibody.tracing.reverse import reverse
+from multibody.tracing.sweeps import jacobian_rows
 from multibody.tracing.trace import Input, Trace, input_nodes
 
 Ids = NDArray[Any]

@@ -73,7 +73,7 @@ def live(graph: "Graph", outputs: list[int], *, rules: str = "value", ends: Coll
     Args:
         graph: with or without loops.
         outputs: the nodes that are wanted.
-        rules: of values with a derivative of their own: whether the "value" is needed, the inputs of the "rule", or "both".
+        rules: of values with a derivative of their own, what is needed: "value", inputs of the "rule", or "both".
         ends: nodes that are taken as they are, whatever they need.
     """
     needed = bytearray(len(graph.op))
