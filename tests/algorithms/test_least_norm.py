@@ -5,6 +5,7 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import least_norm
+from multibody.algorithms.constrained_dynamics import contact_inertia
 
 from ..laws.tools import near
 
@@ -88,3 +89,9 @@ def test_a_held_hand_in_single_precision():
     assert len(q) > 700
     assert np.abs(found - expected).max() < 2e-3 * np.abs(expected).max()
     assert (np.linalg.norm(found - expected, axis=-1) < 0.02 * np.linalg.norm(expected, axis=-1)).all()
+
+
+def test_singular_mass_matrices_are_refused():
+    M = np.stack([np.eye(3), np.diag([1.0, 0.0, 1.0])])
+    with pytest.raises(mb.SingularityError, match=r"M \(sample 1\): expected a mass matrix, got a singular one"):
+        contact_inertia(M, np.eye(3)[:2])

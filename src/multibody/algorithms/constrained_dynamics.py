@@ -21,7 +21,7 @@ from multibody.algorithms.crba import crba
 from multibody.algorithms.factorization import Factors, HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import Wrenches, rnea
-from multibody.errors import InputError
+from multibody.errors import InputError, SingularityError
 from multibody.geometry._arrays import (
     at,
     batch_shape,
@@ -356,8 +356,12 @@ def _inertia_and_rows(M: Any, J: Any, where: str) -> tuple[NDArray[Any], NDArray
 
 def _half_solved(M: NDArray[Any], J: NDArray[Any]) -> HalfSolved:
     n = M.shape[-1]
-    upper = {(r, c): M[..., r, c] for c in range(n) for r in range(c + 1)}
-    return HalfSolved(Factors(upper, n), J, np.broadcast_shapes(M.shape[:-2], J.shape[:-2]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        halves = Factors({(r, c): M[..., r, c] for c in range(n) for r in range(c + 1)}, n)
+    half = HalfSolved(halves, J, np.broadcast_shapes(M.shape[:-2], J.shape[:-2]))
+    if not is_traced(half.D_inv) and np.isinf(half.D_inv).any():
+        raise SingularityError(f"M{at(first(np.isinf(half.D_inv))[:-1])}: expected a mass matrix, got a singular one")
+    return half
 
 
 def _solve(M: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
