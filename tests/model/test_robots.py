@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import groups
 from multibody.model import configuration, robots

@@ -8,6 +8,7 @@ from typing import IO, Any
 from multibody.errors import InputError, RobotFileError
 from multibody.geometry._arrays import choice
 from multibody.model.builder import Builder
+from multibody.model.fixed_base import fixed_base
 from multibody.model.loaders import urdf
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.source import Source, from_path, from_stream, from_text, is_text
@@ -85,7 +86,7 @@ def load(
         meshes = Meshes(text.directory, roots, trust_paths=trust_paths)
         builder = urdf.read(document, meshes=meshes, coupled=mimic == "coupled", snap=snap)
     try:
-        return _finished(builder, floating=floating, velocity=velocity, gravity=gravity, strict=strict)
+        return _finished(builder, document, floating=floating, velocity=velocity, gravity=gravity, strict=strict)
     except StructureError as error:
         element = document.places.get(error.element)
         if element is None:
@@ -94,11 +95,20 @@ def load(
 
 
 def _finished(
-    builder: Builder, *, floating: bool, velocity: str, gravity: Sequence[float] | None, strict: bool
+    builder: Builder,
+    document: Document | None = None,
+    *,
+    floating: bool,
+    velocity: str,
+    gravity: Sequence[float] | None,
+    strict: bool,
 ) -> Model:
     if gravity is not None:
         builder.gravity = gravity
     model = builder.model(floating=floating, velocity=velocity)
+    fixed = fixed_base(model, None if document is None else document.file)
+    if fixed is not None:
+        model = model.with_(diagnostics=(*model.diagnostics, fixed))
     warning = next((d for d in model.diagnostics if d.level == "warning"), None)
     if strict and warning is not None:
         raise RobotFileError(warning.message, file=warning.file, line=warning.line, element=warning.element)

@@ -1,10 +1,15 @@
 """`load`: from a file, or the name of an embedded robot, to a Robot."""
 
 import os
+import warnings
 from typing import IO, Any
 
+from multibody.errors import RobotFileWarning
 from multibody.model import load as model_load
 from multibody.robot.robot import Robot
+
+NAMED = 3
+"""How many warnings of a file one warning in Python names."""
 
 
 def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None = None, **options: Any) -> Robot:
@@ -16,7 +21,22 @@ def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None 
         **options: floating, velocity, mimic, snap, strict, roots, trust_paths, gravity, format: see
             `multibody.model.load.load`.
 
+    Warns:
+        RobotFileWarning: once for each call, where the file may have mistakes, or a robot that seems to walk or fly is
+            fixed to the world. `robot.diagnostics` has all that was noticed, `strict=True` makes an error of it.
+
     >>> load("planar-arm").nv
     3
     """
-    return Robot(model_load.load(source, **options), dtype=dtype)
+    robot = Robot(model_load.load(source, **options), dtype=dtype)
+    told = [diagnostic for diagnostic in robot.diagnostics if diagnostic.level == "warning"]
+    if told:
+        first = "".join(f"\n  {diagnostic}" for diagnostic in told[:NAMED])
+        more = f"\n  and {len(told) - NAMED} more" if len(told) > NAMED else ""
+        count = f"{len(told)} warning{'s' * (len(told) > 1)}"
+        warnings.warn(
+            f"{robot.name}: {count} about the file; robot.diagnostics has them all:{first}{more}",
+            RobotFileWarning,
+            stacklevel=2,
+        )
+    return robot

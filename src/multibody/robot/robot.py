@@ -24,6 +24,7 @@ from multibody.model import actuation, configuration, cutting, rebuilding, scali
 from multibody.model import parameters as checks
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
+from multibody.model.fixed_base import fixed_mass
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.model.tree import Body, Tree
@@ -1089,7 +1090,14 @@ class Robot:
         return show.tree(self.model)
 
     def __repr__(self) -> str:
-        return f"<Robot {self.name!r}: nq {self.nq}, nv {self.nv}, {len(self.bodies)} bodies, {self.mass:.4g} kg>"
+        fixed = fixed_mass(self.model)
+        parts = [f"nq {self.nq}", f"nv {self.nv}", f"{len(self.bodies)} bodies", f"{self.mass:.4g} kg"]
+        if fixed:
+            parts.append(f"{fixed:.4g} kg more fixed to the world")
+        count = sum(diagnostic.level == "warning" for diagnostic in self.diagnostics)
+        if count:
+            parts.append(f"{count} warning{'s' * (count > 1)}, see .diagnostics")
+        return f"<Robot {self.name!r}: {', '.join(parts)}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Robot) and self.model == other.model and self.dtype == other.dtype
