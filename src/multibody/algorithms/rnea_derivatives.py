@@ -61,7 +61,7 @@ def rnea_derivatives(
         a: (..., nv).
     """
     dq, dv, M, _ = _of_bodies(tree, q, v, a)
-    return dq, dv, M + np.diag(tree.armature)
+    return dq, dv, M + diagonal(tree.armature)
 
 
 @in_left(returns=derivatives_and_force)

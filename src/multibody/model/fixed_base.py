@@ -32,7 +32,7 @@ def fixed_mass(model: Model) -> float:
     return float(sum((mass for _, mass in _fixed_links(model)), 0.0))
 
 
-def fixed_base(model: Model, file: str | None = None) -> Diagnostic | None:
+def fixed_base(model: Model, file: str | None = None, *, meant: bool = False) -> Diagnostic | None:
     """What to say of the mass that is fixed to the world: None where there is none.
 
     A note for what stands on a table or on the floor; a warning for a robot that looks as if it walks or flies:
@@ -46,6 +46,7 @@ def fixed_base(model: Model, file: str | None = None) -> Diagnostic | None:
     Args:
         model: of the robot.
         file: where it was read from.
+        meant: whether somebody said that the base is fixed: then it is a note in any case.
     """
     mass = fixed_mass(model)
     if not mass > 0:
@@ -56,10 +57,12 @@ def fixed_base(model: Model, file: str | None = None) -> Diagnostic | None:
         f"{mass:.4g} kg are fixed to the world and take no part in the dynamics ({listed}), "
         f"{model.tree.mass:.4g} kg move"
     )
-    looks = _looks(model.tree)
+    looks = None if meant else _looks(model.tree)
     if looks is None:
         return Diagnostic("note", "fixed", f"{message}; floating=True lets the base move", file)
-    return Diagnostic("warning", "fixed", f"{message}, but {looks}: load it with floating=True", file)
+    return Diagnostic(
+        "warning", "fixed", f"{message}, but {looks}: load it with floating=True, or say floating=False", file
+    )
 
 
 def _fixed_links(model: Model) -> list[tuple[str, float]]:

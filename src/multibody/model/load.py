@@ -26,7 +26,7 @@ SUFFIXES = {".urdf": "urdf", ".mjcf": "mjcf", ".sdf": "sdf"}
 def load(
     source: str | os.PathLike[str] | bytes | IO[Any],
     *,
-    floating: bool = False,
+    floating: bool | None = None,
     velocity: str = "kindr",
     mimic: str = "coupled",
     snap: float = 1e-10,
@@ -48,7 +48,9 @@ def load(
 
     Args:
         source: the name of an embedded robot, the path of a file, an open file, or XML.
-        floating: add a floating base: a free joint between the world and the root link.
+        floating: True adds a floating base: a free joint between the world and the root link. Without it a URDF file
+            has its root link fixed to the world, which is a warning where the robot seems to walk or fly; False says
+            that this is meant.
         velocity: how the velocity of that base is written: "kindr", "left", "right" or "mixed".
         mimic: "coupled" joints have no coordinate of their own; "independent" ones move as if nothing tied them.
         snap: entries of rotations within this of 0 and ±1 are made exact; 0 keeps what the file says.
@@ -98,15 +100,15 @@ def _finished(
     builder: Builder,
     document: Document | None = None,
     *,
-    floating: bool,
+    floating: bool | None,
     velocity: str,
     gravity: Sequence[float] | None,
     strict: bool,
 ) -> Model:
     if gravity is not None:
         builder.gravity = gravity
-    model = builder.model(floating=floating, velocity=velocity)
-    fixed = fixed_base(model, None if document is None else document.file)
+    model = builder.model(floating=bool(floating), velocity=velocity)
+    fixed = fixed_base(model, None if document is None else document.file, meant=floating is False)
     if fixed is not None:
         model = model.with_(diagnostics=(*model.diagnostics, fixed))
     warning = next((d for d in model.diagnostics if d.level == "warning"), None)

@@ -10,6 +10,8 @@ from multibody.robot.robot import Robot
 
 NAMED = 3
 """How many warnings of a file one warning in Python names."""
+GRAVE = ("fixed", "units")
+"""Codes of diagnostics that it names first: with these, all numbers are wrong."""
 
 
 def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None = None, **options: Any) -> Robot:
@@ -31,11 +33,12 @@ def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None 
     robot = Robot(model_load.load(source, **options), dtype=dtype)
     told = [diagnostic for diagnostic in robot.diagnostics if diagnostic.level == "warning"]
     if told:
-        first = "".join(f"\n  {diagnostic}" for diagnostic in told[:NAMED])
+        told.sort(key=lambda diagnostic: diagnostic.code not in GRAVE)
+        first = "".join(f"\n  {str(diagnostic).removeprefix('warning: ')}" for diagnostic in told[:NAMED])
         more = f"\n  and {len(told) - NAMED} more" if len(told) > NAMED else ""
         count = f"{len(told)} warning{'s' * (len(told) > 1)}"
         warnings.warn(
-            f"{robot.name}: {count} about the file; robot.diagnostics has them all:{first}{more}",
+            f"{robot.name}: {count} about the file; robot.diagnostics has all that was noticed:{first}{more}",
             RobotFileWarning,
             stacklevel=2,
         )

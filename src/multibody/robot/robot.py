@@ -20,12 +20,13 @@ from multibody.geometry import Pose, SpatialInertia, Wrench
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
 from multibody.geometry._value import owned
 from multibody.geometry.pose import pose_of
-from multibody.model import actuation, configuration, cutting, rebuilding, scaling, show, surgery
+from multibody.model import actuation, configuration, cutting, named, rebuilding, scaling, show, surgery
 from multibody.model import parameters as checks
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.fixed_base import fixed_mass
 from multibody.model.joint import Joint
+from multibody.model.limits import RobotLimits, limits_of
 from multibody.model.model import Model
 from multibody.model.tree import Body, Tree
 from multibody.robot import kernels
@@ -167,6 +168,25 @@ class Robot:
         return self.model.diagnostics
 
     @property
+    def limits(self) -> RobotLimits:
+        """The limits of all joints: `lower` and `upper` (nq,), `velocity` and `effort` (nv,); infinite where none is.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").limits.upper.round(2)
+        array([ 2.9 ,  1.76,  2.9 , -0.07,  2.9 ,  3.75,  2.9 ])
+        """
+        return limits_of(self.tree)
+
+    def joint(self, name: str) -> Joint:
+        """The joint of a name, fixed ones too: its `kind`, its places `q` and `v`, its `limits`, `passive`, `placement`.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").joint("joint4").limits.upper
+        (-0.0698,)
+        """
+        return self.model.joint(name)
+
+    @property
     def selection(self) -> Array:
         """S, (actuators, nv): M a + h = S^T u + ..., u before the gears, which S has in it.  [RD 3.55-3.56]"""
         return actuation.selection(self.model)
@@ -180,6 +200,32 @@ class Robot:
     def home(self) -> Array:
         """(nq,): the configuration that the model starts from; the neutral one when it names none."""
         return self.neutral() if self.model.home is None else np.array(self.model.home, self.dtype)
+
+    def configuration(self, values: Mapping[str, ArrayLike], default: ArrayLike | None = None) -> Array:
+        """(..., nq): the configuration with joints at values, by their names; `by_name` is its inverse.
+
+        Args:
+            values: {joint: (...)}, in rad or m; {joint: (..., n)} for a joint with n > 1 coordinates, quaternions as
+                w, x, y, z. Batches broadcast.
+            default: (..., nq), where the other joints are; by default `home()`.
+
+        >>> import multibody as mb
+        >>> mb.load("planar-arm").configuration({"joint2": 0.5})
+        array([0. , 0.5, 0. ])
+        """
+        q = named.configuration(self.tree, values, self.home() if default is None else default)
+        return q if is_traced(q) else q.astype(self.dtype)
+
+    def by_name(self, q: ArrayLike) -> dict[str, Array]:
+        """The coordinates of q (..., nq) by the names of their joints: (...), or (..., n) for a joint with n > 1.
+
+        Joints that mimic others have none.
+
+        >>> import multibody as mb
+        >>> mb.load("planar-arm").by_name([0.1, 0.2, 0.3])["joint3"]
+        array(0.3)
+        """
+        return named.by_name(self.tree, q)
 
     def random(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
         """(..., nq): uniform within the limits; joints without limits within a turn or a metre to either side."""
@@ -261,6 +307,10 @@ class Robot:
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
         masses: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
     ) -> None:
         """Refuse numbers that no robot can have: kernels with `parameters` take inertias as they are, for speed.
 
@@ -272,6 +322,10 @@ class Robot:
             frame_placements: (..., frames, 7): finite, the quaternions units.
             gravity: (..., 3): finite.
             masses: (..., bodies): positive.
+            damping: (..., nv): not negative, as friction and armature.
+            friction: (..., nv).
+            armature: (..., nv).
+            offsets: (..., bodies): finite, 0 for joints with several coordinates.
 
         Raises:
             InputError: that names the first sample, and the body, joint or frame.
@@ -293,6 +347,10 @@ class Robot:
             frame_placements=frame_placements,
             gravity=gravity,
             masses=masses,
+            damping=damping,
+            friction=friction,
+            armature=armature,
+            offsets=offsets,
         )
 
     # ---- kinematics of frames ----------------------------------------------------------------------------------------
@@ -877,6 +935,15 @@ class Robot:
         """With other parameters: inertias, placements, limits, passive by name; gravity, velocity, home."""
         return self._with(surgery.change(self.model, **changes))
 
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """With another gravity: the acceleration of a body that falls, (3,) in m/s², along the axes of the world.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").with_gravity((0, 0, -1.62)).model.gravity
+        (0.0, 0.0, -1.62)
+        """
+        return self._with(surgery.change(self.model, gravity=gravity))
+
     def with_parameters(
         self,
         inertias: ArrayLike | None = None,
@@ -886,6 +953,10 @@ class Robot:
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
         masses: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
     ) -> Robot:
         """With the numbers of one sample of a kernel with parameters; what is not given stays.
 
@@ -896,6 +967,10 @@ class Robot:
             frame_placements: (frames, 7), as `frame_placements()` has them.
             gravity: (3,).
             masses: (bodies,), of bodies that keep their shape; or inertias, not both.
+            damping: (nv,), as `tree.damping` has it: N m s/rad or N s/m.
+            friction: (nv,), dry, as `tree.friction` has it: N m or N.
+            armature: (nv,), as `tree.armature` has it: kg m² or kg.
+            offsets: (bodies,), added to the coordinates of joints, in rad or m.
 
         >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
@@ -903,7 +978,10 @@ class Robot:
         True
         """
         places = {"placements": placements, "positions": positions, "frame_placements": frame_placements}
-        return self._with(rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses))
+        drives = {"damping": damping, "friction": friction, "armature": armature, "offsets": offsets}
+        return self._with(
+            rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses, **drives)
+        )
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
@@ -933,7 +1011,8 @@ class Robot:
                 another robot: "inertias", (..., bodies, 10) as `robot.parameters()` has them, "placements",
                 (..., bodies, 7) as `robot.placements()`, or "positions" alone, (..., bodies, 3) as
                 `robot.positions()`, "frame_placements", (..., frames, 7) as `robot.frame_placements()`, "gravity",
-                (..., 3), "masses", (..., bodies), or several in a tuple.
+                (..., 3), "masses", (..., bodies), "damping", "friction" and "armature", (..., nv), "offsets" of
+                joints, (..., bodies), or several in a tuple.
                 `robot.check_parameters` tells whether a robot can have them.
             **options: such as representation="left".
         """
