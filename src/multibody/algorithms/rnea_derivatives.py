@@ -27,6 +27,7 @@ from multibody.algorithms._parts import Entries, add_entry, dense, gravity, own_
 from multibody.algorithms.base_representation import derivatives_and_force, in_left
 from multibody.algorithms.crba import Composite
 from multibody.geometry import Pose, Twist, Wrench
+from multibody.geometry._arrays import diagonal
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Body, Tree
 

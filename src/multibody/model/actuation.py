@@ -14,6 +14,9 @@ from multibody.model.joints import Floating
 from multibody.model.model import Model
 from multibody.model.tree import Tree
 
+PARAMETERS = ("damping", "friction", "offsets")
+"""The numbers of `Tree.with_values` that `passive` depends on."""
+
 
 def motors(model: Model) -> tuple[Actuator, ...]:
     """The actuators; where a model states none, one on each joint with a coordinate that does not float."""

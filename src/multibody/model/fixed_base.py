@@ -38,8 +38,8 @@ def fixed_base(model: Model, file: str | None = None, *, meant: bool = False) ->
     A note for what stands on a table or on the floor; a warning for a robot that looks as if it walks or flies:
 
     - nothing moves at all;
-    - two or more chains of two or more joints hang from the base, equally many joints each, each beginning about as high
-      as the base's origin or lower, and reaching down: legs. What is bolted to the floor has its origin at the floor,
+    - two or more chains of two or more joints hang from the base, equally many joints each, each beginning about as
+      high as the base's origin or lower, and reaching down: legs. What is bolted to the floor has its origin at the floor,
       arms begin at shoulders, and fingers of a hand point up or forward;
     - three or more propellers are all that moves: unlimited hinges on the base whose axes are vertical.
 

@@ -179,7 +179,7 @@ class Model:
         return _read_only(self._over_velocities("friction", 1))
 
     def _over_velocities(self, name: str, power: int) -> NDArray[Any]:
-        """(nv,): numbers of the joints' `passive`, as the coordinates feel them through the ratios of joints that mimic."""
+        """(nv,): numbers of the joints' `passive`, as coordinates feel them through the ratios of those that mimic."""
         total = np.zeros(self.nv)
         for joint in self.joints:
             ratio = 1.0 if joint.mimic is None else joint.mimic.ratio

@@ -291,8 +291,8 @@ class Tree:
                 `passive` does, as friction.
             friction: (..., nv) in N m or N: dry friction.
             armature: (..., nv) in kg m² or kg, on the diagonal of the mass matrix.
-            offsets: (..., bodies) in rad or m, added to the coordinate of each body's joint, as a sensor that is mounted
-                wrong makes it; zeros for joints with several coordinates.
+            offsets: (..., bodies) in rad or m, added to the coordinate of each body's joint, as for a sensor whose zero
+                is off; zeros for joints with several coordinates.
 
         >>> import multibody as mb
         >>> tree = mb.load("planar-arm").tree

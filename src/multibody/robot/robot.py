@@ -178,7 +178,7 @@ class Robot:
         return limits_of(self.tree)
 
     def joint(self, name: str) -> Joint:
-        """The joint of a name, fixed ones too: its `kind`, its places `q` and `v`, its `limits`, `passive`, `placement`.
+        """The joint of a name, fixed ones too: its `kind`, places `q` and `v`, `limits`, `passive`, `placement`.
 
         >>> import multibody as mb
         >>> mb.load("panda").joint("joint4").limits.upper
@@ -618,7 +618,7 @@ class Robot:
             except InputError as error:
                 raise self._explained(error, "inverse_dynamics", (q, v, a)) from None
         # first, since `out` may be q or v
-        in_joints = self.passive(q, v, threads=threads) if truth(passive, "passive") else None
+        in_joints = self._in_joints(q, v, threads, parameters) if truth(passive, "passive") else None
         tau = self._run_with("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
         return tau if in_joints is None else np.subtract(tau, in_joints, out=out)
 
@@ -640,7 +640,7 @@ class Robot:
             except InputError as error:
                 raise self._explained(error, "forward_dynamics", (q, v, tau)) from None
         if truth(passive, "passive"):
-            tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=threads)
+            tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, threads, parameters)
         return self._run_with("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
 
     def mass_matrix(
@@ -805,7 +805,8 @@ class Robot:
         ((18,), (12,))
         """
         if passive is not False and truth(passive, "passive"):
-            tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=options.get("threads"))
+            own = options.get("threads"), options.get("parameters")
+            tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, *own)
         held = constraints_on(self.model, constraints)
         optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         key, under = ("constrained_dynamics", None, method), {"constraints": held, "optional": optional}
@@ -1285,6 +1286,12 @@ class Robot:
         if rest and quantity.constraints:
             options = {**options, "constraints": rest.pop()}
         return Evaluation.of(self.model, name, *rest, **{"wrenches": wrenches if quantity.wrenches else (), **options})
+
+    def _in_joints(self, q: ArrayLike, v: ArrayLike, threads: int | None, parameters: Parameters | None) -> Array:
+        """`passive`, with those of the parameters that enter it."""
+        if isinstance(parameters, Mapping):
+            parameters = {name: x for name, x in parameters.items() if name in actuation.PARAMETERS} or None
+        return self.passive(q, v, threads=threads, parameters=parameters)
 
     def _explained(self, error: Exception, key: Any, args: tuple[Any, ...]) -> Exception:
         """The error of a call, in the words of the robot where shapes or names are wrong."""
