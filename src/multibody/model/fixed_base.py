@@ -39,7 +39,7 @@ def fixed_base(model: Model, file: str | None = None, *, meant: bool = False) ->
 
     - nothing moves at all;
     - two or more chains of two or more joints hang from the base, equally many joints each, each beginning about as
-      high as the base's origin or lower, and reaching down: legs. What is bolted to the floor has its origin at the floor,
+      high as the base's origin or lower, and reaching down: legs. What is bolted to the floor has its origin there,
       arms begin at shoulders, and fingers of a hand point up or forward;
     - three or more propellers are all that moves: unlimited hinges on the base whose axes are vertical.
 

@@ -12,6 +12,7 @@ from multibody.model.fixed_base import fixed_base
 from multibody.model.loaders import urdf
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.source import Source, from_path, from_stream, from_text, is_text
+from multibody.model.loaders.urdf_origin import SNAP
 from multibody.model.loaders.xml import Document, parse, tag
 from multibody.model.model import Model
 from multibody.model.structure import StructureError
@@ -29,7 +30,7 @@ def load(
     floating: bool | None = None,
     velocity: str = "kindr",
     mimic: str = "coupled",
-    snap: float = 1e-10,
+    snap: float = SNAP,
     strict: bool = False,
     roots: Sequence[str | os.PathLike[str]] = (),
     trust_paths: bool = False,
