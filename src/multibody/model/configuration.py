@@ -85,9 +85,16 @@ def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
             *index, k = first(past)
             raise InputError(
                 f"q{at(tuple(index))}: {q[(*index, k)]:.9g} {coordinate(tree, k)} is past its limits "
-                f"{tree.lower[k]:.9g} and {tree.upper[k]:.9g}"
+                f"{tree.lower[k]:.9g} and {tree.upper[k]:.9g}{_in_radians(tree, k, q[(*index, k)])}"
             )
     return q
+
+
+def _in_radians(tree: Tree, k: int, x: float) -> str:
+    """A word on units for an angle that looks like degrees."""
+    joint = next(j for j in own_joints(tree) if j.q.start <= k < j.q.stop)
+    is_angle = joint.kind.units[k - joint.q.start] == "rad"
+    return "; angles are in radians" if is_angle and abs(x) > 2 * np.pi else ""
 
 
 def check_units(tree: Tree, q: NDArray[Any], what: str = "q") -> None:

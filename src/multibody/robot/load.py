@@ -21,7 +21,8 @@ def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None 
         source: a path, an open file, XML, or one of `mb.robots.names()`.
         dtype: the precision in which the robot computes, "float64" or "float32"; by default that of `mb.config`.
         **options: floating, velocity, mimic, snap, strict, roots, trust_paths, gravity, format: see
-            `multibody.model.load.load`.
+            `multibody.model.load.load`. Angles are in radians in URDF files, and in MJCF files what their <compiler>
+            says; `gravity` is (3,) in m/s² along the world's axes, downward with a negative z.
 
     Warns:
         RobotFileWarning: once for each call, where the file may have mistakes, or a robot that seems to walk or fly is

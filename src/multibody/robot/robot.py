@@ -210,8 +210,8 @@ class Robot:
             default: (..., nq), where the other joints are; by default `home()`.
 
         >>> import multibody as mb
-        >>> mb.load("planar-arm").configuration({"joint2": 0.5})
-        array([0. , 0.5, 0. ])
+        >>> mb.load("panda").configuration({"joint2": 0.5}, np.zeros(7))
+        array([0. , 0.5, 0. , 0. , 0. , 0. , 0. ])
         """
         q = named.configuration(self.tree, values, self.home() if default is None else default)
         return q if is_traced(q) else q.astype(self.dtype)
