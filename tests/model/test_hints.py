@@ -117,5 +117,5 @@ def test_an_angle_past_a_turn_is_told_that_angles_are_in_radians():
     tree = load(arm()).tree
     with pytest.raises(InputError, match="90 at joint 'hinge' is past its limits -1 and 1; angles are in radians"):
         configuration.check(tree, [90.0])
-    with pytest.raises(InputError, match="2 at joint 'hinge' is past its limits -1 and 1$"):
+    with pytest.raises(InputError, match=r"2 at joint 'hinge' is past its limits -1 and 1$"):
         configuration.check(tree, [2.0])

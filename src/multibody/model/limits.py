@@ -31,6 +31,6 @@ def limits_of(tree: Tree) -> RobotLimits:
 
     >>> import multibody as mb
     >>> limits_of(mb.load("quadruped").tree).lower[5:9]  # the end of a quaternion, and two hinges
-    array([-inf, -inf, -1.2, -3. ])
+    array([-inf, -inf, -1.2, -2.6])
     """
     return RobotLimits(tree.lower, tree.upper, tree.velocity_limits, tree.effort_limits)
