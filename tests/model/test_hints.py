@@ -105,7 +105,7 @@ def test_a_mesh_of_mjcf_that_lies_is_left_out(tmp_path):
         ([0, 0, 0, 1, 0, 0, 0], "from_quaternion.wxyz.*from_xyzw"),
         ([0, 0, 0, 0, 0, 0], "rpy in radians"),
         ([[1, 0, 0, 0]] * 4, "Pose.from_matrix"),
-        ([0, 0], "expected a Pose, or a position of three finite numbers"),
+        ([0, 0], "expected a pose, or a position of three finite numbers"),
     ],
 )
 def test_numbers_that_are_no_position_are_told_what_to_do(numbers, words):

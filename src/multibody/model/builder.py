@@ -33,7 +33,7 @@ def as_pose(x: Pose | ArrayLike | None) -> Pose:
         return owned(x)
     position = floats(x, "position")
     if position.shape != (3,) or not np.isfinite(position).all():
-        raise InputError(f"expected a Pose, or a position of three finite numbers, got {x!r}{_hint(position.shape)}")
+        raise InputError(f"expected a pose, or a position of three finite numbers, got {x!r}{_hint(position.shape)}")
     return Pose(Rotation.identity(), position)
 
 

@@ -101,7 +101,8 @@ def _is_leg(tree: Tree, branch: tuple[int, ...], W_H: list[Pose]) -> bool:
     if len(branch) < LEG_JOINTS:
         return False
     hip = W_H[branch[0]].position
-    ends = [W_H[i].position for i in branch] + [W_H[i] @ i_H.position for i, i_H in tree.places if i in branch]
+    inside = set(branch)
+    ends = [W_H[i].position for i in branch] + [W_H[i] @ i_H.position for i, i_H in tree.places if i in inside]
     foot = min(ends, key=lambda p: p[2])
     reach = float(np.linalg.norm(foot - hip))
     return reach > 0 and hip[2] <= HIP_WITHIN * reach and hip[2] - foot[2] >= DOWNWARD * reach
