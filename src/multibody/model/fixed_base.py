@@ -79,6 +79,8 @@ def _looks(tree: Tree) -> str | None:
     firsts = [tree.bodies[branch[0] - 1] for branch in branches]
     if len(branches) >= ROTORS and len(tree.bodies) == len(branches) and all(map(_is_rotor, firsts)):
         return f"it seems to fly: all that moves is {len(branches)} propellers"
+    if len(branches) < 2:
+        return None
     W_H = _poses(tree)
     counts = [len(branch) for branch in branches if _is_leg(tree, branch, W_H)]
     alike = max((counts.count(n) for n in counts), default=0)
