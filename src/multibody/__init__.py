@@ -7,7 +7,7 @@ from multibody import (
     _sources,  # noqa: F401  first, to note what is imported from here on
     geometry,
 )
-from multibody.errors import InputError, MultibodyError, RobotFileError, SingularityError
+from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFileWarning, SingularityError
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ __all__ = [
     "Pose",
     "Robot",
     "RobotFileError",
+    "RobotFileWarning",
     "Rotation",
     "SingularityError",
     "SpatialInertia",

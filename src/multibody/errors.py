@@ -31,3 +31,11 @@ class RobotFileError(InputError):
         where = " ".join(part for part in (place, element) if part)
         super().__init__(f"{where}: {message}" if where else message)
         self.message, self.file, self.line, self.element = message, file, line, element
+
+
+class RobotFileWarning(UserWarning):
+    """What `mb.load` noticed in a robot file that may be a mistake; `robot.diagnostics` has all of it, with lines.
+
+    `warnings.filterwarnings("ignore", category=mb.RobotFileWarning)` silences it, `mb.load(..., strict=True)` makes an
+    error of it.
+    """

@@ -335,7 +335,7 @@ def test_a_body_without_mass_stays_as_it_is():
     near(tree.bodies[1].inertia.parameters(), rotor.parameters(), 0.0)
     near(model.tree.with_values(masses=[4.0, 5.0, 3.0]).parameters(), tree.parameters(), 0.0)
     check_values(model.tree, masses=masses)
-    with pytest.raises(InputError, match=r"masses: expected a positive mass of the body 'arm', got 0\.0"):
+    with pytest.raises(InputError, match=r"masses: expected a positive mass for the body 'arm', got 0\.0"):
         check_values(model.tree, masses=np.zeros(3))
     with pytest.raises(InputError, match=r"masses \(sample 1\): expected finite numbers for the body 'arm'"):
         check_values(model.tree, masses=[masses, [0.0, 0.0, np.nan]])

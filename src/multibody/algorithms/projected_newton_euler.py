@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
 from multibody.algorithms._parts import gravity
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import diagonal, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree
 
@@ -28,7 +28,7 @@ def projected_newton_euler(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> Equa
     """
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     n = tree.nv
-    M = np.zeros((*batch, n, n)) + np.diag(tree.armature)
+    M = np.zeros((*batch, n, n)) + diagonal(tree.armature)
     b, g = np.zeros((*batch, n)), np.zeros((*batch, n))
     for body in tree.bodies:
         frame, m, B_s = body.name, body.inertia.mass[..., None], body.inertia.com

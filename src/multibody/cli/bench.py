@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from multibody.cli import _times
+from multibody.cli._loading import load
 from multibody.cli._options import File, Floating, Mimic, MimicOption, writable
 from multibody.cli._progress import progress, working
 from multibody.cli._tables import show, table, terminal
 from multibody.cli._times import BATCH, SINGLE
 from multibody.cli._timing import in_turns
 from multibody.errors import InputError
-from multibody.robot import Robot, load
+from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 
 QUANTITIES = {

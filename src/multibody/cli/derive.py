@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from multibody.cli import _tables
+from multibody.cli._loading import load
 from multibody.cli._progress import progress, working
 from multibody.cli._tables import table, terminal
 from multibody.errors import InputError
 from multibody.model import robots
-from multibody.robot import load
 
 if TYPE_CHECKING:  # SymPy takes a while to load, and may not be there
     from multibody.derive import Equations, System

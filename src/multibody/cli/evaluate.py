@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from multibody.cli._loading import load
 from multibody.cli._options import (
     File,
     Floating,
@@ -23,7 +24,7 @@ from multibody.cli._progress import working
 from multibody.cli._tables import TWIST, matrix, number, show, terminal, vector, velocity_names
 from multibody.errors import InputError
 from multibody.geometry import Rotation
-from multibody.robot import Robot, load
+from multibody.robot import Robot
 from multibody.robot.request import Evaluation
 
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from multibody.algorithms import centroidal
+from multibody.cli._loading import load
 from multibody.cli._options import File, Floating, Mimic, MimicOption, Strict
 from multibody.cli._progress import working
 from multibody.cli._tables import number, show, table, terminal, vector
@@ -16,7 +17,7 @@ from multibody.cli._tree import tree
 from multibody.model import robots
 from multibody.model.joint import Joint
 from multibody.model.joint import Mimic as Mimicry
-from multibody.robot import Robot, load
+from multibody.robot import Robot
 
 STYLES = {"warning": "yellow", "note": "cyan"}
 

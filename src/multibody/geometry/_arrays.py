@@ -170,6 +170,16 @@ def eye_like(x: NDArray[Any], n: int) -> NDArray[Any]:
     return np.eye(n, dtype=x.dtype)
 
 
+def diagonal(x: NDArray[Any]) -> NDArray[Any]:
+    """(..., n, n): the matrix with x (..., n) on its diagonal; zeros beside it are exact."""
+    return np.where(np.eye(x.shape[-1], dtype=bool), x[..., None], 0.0)
+
+
+def is_zero(x: NDArray[Any]) -> bool:
+    """Whether all numbers are known to be zeros; traced ones are not."""
+    return not is_traced(x) and not x.any()
+
+
 def damped_inverse(E: NDArray[Any], squared: Any) -> NDArray[Any]:
     """E^T (E E^T + δ² 1)^-1, (..., 3, 3), which exists everywhere; δ² a number or (..., 1, 1)."""
     E_T = transpose(E)

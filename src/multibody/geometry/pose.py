@@ -86,7 +86,7 @@ class Pose(Value):
         """From homogeneous matrices (..., 4, 4).  [MDN 12; RD 2.110]
 
         Args:
-            matrix: (..., 4, 4) with the last row 0, 0, 0, 1.
+            matrix: (..., 4, 4), A_H_B, with the last row 0, 0, 0, 1: it takes B_p to A_p.
             project: take the nearest rotation to each upper left block.
             tolerance: as in `Rotation.from_matrix`.
         """

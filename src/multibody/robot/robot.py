@@ -20,11 +20,13 @@ from multibody.geometry import Pose, SpatialInertia, Wrench
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
 from multibody.geometry._value import owned
 from multibody.geometry.pose import pose_of
-from multibody.model import actuation, configuration, cutting, rebuilding, scaling, show, surgery
+from multibody.model import actuation, configuration, cutting, named, rebuilding, scaling, show, surgery
 from multibody.model import parameters as checks
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
+from multibody.model.fixed_base import fixed_mass
 from multibody.model.joint import Joint
+from multibody.model.limits import RobotLimits, limits_of
 from multibody.model.model import Model
 from multibody.model.tree import Body, Tree
 from multibody.robot import kernels
@@ -166,6 +168,25 @@ class Robot:
         return self.model.diagnostics
 
     @property
+    def limits(self) -> RobotLimits:
+        """The limits of all joints: `lower` and `upper` (nq,), `velocity` and `effort` (nv,); infinite where none is.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").limits.upper.round(2)
+        array([ 2.9 ,  1.76,  2.9 , -0.07,  2.9 ,  3.75,  2.9 ])
+        """
+        return limits_of(self.tree)
+
+    def joint(self, name: str) -> Joint:
+        """The joint of a name, fixed ones too: its `kind`, places `q` and `v`, `limits`, `passive`, `placement`.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").joint("joint4").limits.upper
+        (-0.0698,)
+        """
+        return self.model.joint(name)
+
+    @property
     def selection(self) -> Array:
         """S, (actuators, nv): M a + h = S^T u + ..., u before the gears, which S has in it.  [RD 3.55-3.56]"""
         return actuation.selection(self.model)
@@ -179,6 +200,32 @@ class Robot:
     def home(self) -> Array:
         """(nq,): the configuration that the model starts from; the neutral one when it names none."""
         return self.neutral() if self.model.home is None else np.array(self.model.home, self.dtype)
+
+    def configuration(self, values: Mapping[str, ArrayLike], default: ArrayLike | None = None) -> Array:
+        """(..., nq): the configuration with joints at values, by their names; `by_name` is its inverse.
+
+        Args:
+            values: {joint: (...)}, in rad or m; {joint: (..., n)} for a joint with n > 1 coordinates, quaternions as
+                w, x, y, z. Batches broadcast.
+            default: (..., nq), where the other joints are; by default `home()`.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").configuration({"joint2": 0.5}, np.zeros(7))
+        array([0. , 0.5, 0. , 0. , 0. , 0. , 0. ])
+        """
+        q = named.configuration(self.tree, values, self.home() if default is None else default)
+        return q if is_traced(q) else q.astype(self.dtype)
+
+    def by_name(self, q: ArrayLike) -> dict[str, Array]:
+        """The coordinates of q (..., nq) by the names of their joints: (...), or (..., n) for a joint with n > 1.
+
+        Joints that mimic others have none.
+
+        >>> import multibody as mb
+        >>> mb.load("planar-arm").by_name([0.1, 0.2, 0.3])["joint3"]
+        array(0.3)
+        """
+        return named.by_name(self.tree, q)
 
     def random(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
         """(..., nq): uniform within the limits; joints without limits within a turn or a metre to either side."""
@@ -260,6 +307,10 @@ class Robot:
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
         masses: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
     ) -> None:
         """Refuse numbers that no robot can have: kernels with `parameters` take inertias as they are, for speed.
 
@@ -271,6 +322,10 @@ class Robot:
             frame_placements: (..., frames, 7): finite, the quaternions units.
             gravity: (..., 3): finite.
             masses: (..., bodies): positive.
+            damping: (..., nv): not negative, as friction and armature.
+            friction: (..., nv).
+            armature: (..., nv).
+            offsets: (..., bodies): finite, 0 for joints with several coordinates.
 
         Raises:
             InputError: that names the first sample, and the body, joint or frame.
@@ -292,6 +347,10 @@ class Robot:
             frame_placements=frame_placements,
             gravity=gravity,
             masses=masses,
+            damping=damping,
+            friction=friction,
+            armature=armature,
+            offsets=offsets,
         )
 
     # ---- kinematics of frames ----------------------------------------------------------------------------------------
@@ -559,7 +618,7 @@ class Robot:
             except InputError as error:
                 raise self._explained(error, "inverse_dynamics", (q, v, a)) from None
         # first, since `out` may be q or v
-        in_joints = self.passive(q, v, threads=threads) if truth(passive, "passive") else None
+        in_joints = self._in_joints(q, v, threads, parameters) if truth(passive, "passive") else None
         tau = self._run_with("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
         return tau if in_joints is None else np.subtract(tau, in_joints, out=out)
 
@@ -581,7 +640,7 @@ class Robot:
             except InputError as error:
                 raise self._explained(error, "forward_dynamics", (q, v, tau)) from None
         if truth(passive, "passive"):
-            tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=threads)
+            tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, threads, parameters)
         return self._run_with("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
 
     def mass_matrix(
@@ -746,7 +805,8 @@ class Robot:
         ((18,), (12,))
         """
         if passive is not False and truth(passive, "passive"):
-            tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=options.get("threads"))
+            own = options.get("threads"), options.get("parameters")
+            tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, *own)
         held = constraints_on(self.model, constraints)
         optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         key, under = ("constrained_dynamics", None, method), {"constraints": held, "optional": optional}
@@ -876,6 +936,15 @@ class Robot:
         """With other parameters: inertias, placements, limits, passive by name; gravity, velocity, home."""
         return self._with(surgery.change(self.model, **changes))
 
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """With another gravity: the acceleration of a body that falls, (3,) in m/s², along the axes of the world.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").with_gravity((0, 0, -1.62)).model.gravity
+        (0.0, 0.0, -1.62)
+        """
+        return self._with(surgery.change(self.model, gravity=gravity))
+
     def with_parameters(
         self,
         inertias: ArrayLike | None = None,
@@ -885,6 +954,10 @@ class Robot:
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
         masses: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
     ) -> Robot:
         """With the numbers of one sample of a kernel with parameters; what is not given stays.
 
@@ -895,6 +968,10 @@ class Robot:
             frame_placements: (frames, 7), as `frame_placements()` has them.
             gravity: (3,).
             masses: (bodies,), of bodies that keep their shape; or inertias, not both.
+            damping: (nv,), as `tree.damping` has it: N m s/rad or N s/m.
+            friction: (nv,), dry, as `tree.friction` has it: N m or N.
+            armature: (nv,), as `tree.armature` has it: kg m² or kg.
+            offsets: (bodies,), added to the coordinates of joints, in rad or m.
 
         >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
@@ -902,7 +979,10 @@ class Robot:
         True
         """
         places = {"placements": placements, "positions": positions, "frame_placements": frame_placements}
-        return self._with(rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses))
+        drives = {"damping": damping, "friction": friction, "armature": armature, "offsets": offsets}
+        return self._with(
+            rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses, **drives)
+        )
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
@@ -932,7 +1012,8 @@ class Robot:
                 another robot: "inertias", (..., bodies, 10) as `robot.parameters()` has them, "placements",
                 (..., bodies, 7) as `robot.placements()`, or "positions" alone, (..., bodies, 3) as
                 `robot.positions()`, "frame_placements", (..., frames, 7) as `robot.frame_placements()`, "gravity",
-                (..., 3), "masses", (..., bodies), or several in a tuple.
+                (..., 3), "masses", (..., bodies), "damping", "friction" and "armature", (..., nv), "offsets" of
+                joints, (..., bodies), or several in a tuple.
                 `robot.check_parameters` tells whether a robot can have them.
             **options: such as representation="left".
         """
@@ -1089,7 +1170,14 @@ class Robot:
         return show.tree(self.model)
 
     def __repr__(self) -> str:
-        return f"<Robot {self.name!r}: nq {self.nq}, nv {self.nv}, {len(self.bodies)} bodies, {self.mass:.4g} kg>"
+        fixed = fixed_mass(self.model)
+        parts = [f"nq {self.nq}", f"nv {self.nv}", f"{len(self.bodies)} bodies", f"{self.mass:.4g} kg"]
+        if fixed:
+            parts.append(f"{fixed:.4g} kg more fixed to the world")
+        count = sum(diagnostic.level == "warning" for diagnostic in self.diagnostics)
+        if count:
+            parts.append(f"{count} warning{'s' * (count > 1)}, see .diagnostics")
+        return f"<Robot {self.name!r}: {', '.join(parts)}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Robot) and self.model == other.model and self.dtype == other.dtype
@@ -1198,6 +1286,12 @@ class Robot:
         if rest and quantity.constraints:
             options = {**options, "constraints": rest.pop()}
         return Evaluation.of(self.model, name, *rest, **{"wrenches": wrenches if quantity.wrenches else (), **options})
+
+    def _in_joints(self, q: ArrayLike, v: ArrayLike, threads: int | None, parameters: Parameters | None) -> Array:
+        """`passive`, with those of the parameters that enter it."""
+        if isinstance(parameters, Mapping):
+            parameters = {name: x for name, x in parameters.items() if name in actuation.PARAMETERS} or None
+        return self.passive(q, v, threads=threads, parameters=parameters)
 
     def _explained(self, error: Exception, key: Any, args: tuple[Any, ...]) -> Exception:
         """The error of a call, in the words of the robot where shapes or names are wrong."""
