@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
-    from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
+    from multibody.tracing.differentiate import gradient, hessian, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
     from multibody.tracing.traced import TraceError
 
@@ -36,6 +36,7 @@ _LATER = {
     "config": "compiler.config",
     "eager": "compiler.config",
     "gradient": "tracing.differentiate",
+    "hessian": "tracing.differentiate",
     "hessian_vector": "tracing.differentiate",
     "jacobian": "tracing.differentiate",
     "jvp": "tracing.differentiate",
@@ -70,6 +71,7 @@ __all__ = [
     "eager",
     "geometry",
     "gradient",
+    "hessian",
     "hessian_vector",
     "jacobian",
     "jvp",

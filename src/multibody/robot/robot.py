@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._signatures import readable_methods
 from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.algorithms import constrained_dynamics as dynamics
 from multibody.algorithms.constrained_dynamics import Constrained, Impact
@@ -54,6 +55,7 @@ NEARLY_SINGULAR = 1e6
 
 
 @final
+@readable_methods
 class Robot:
     """A robot: its model, and everything that can be computed about it.
 
