@@ -35,7 +35,8 @@ class SpatialVector(SupportsPull):
     @classmethod
     def zero(cls, batch: tuple[int, ...] = ()) -> Self:
         """All zeros, in the given batch shape."""
-        return cls._trusted(np.zeros((*batch_of(batch), 3)), np.zeros((*batch, 3)))
+        zeros = np.zeros((*batch_of(batch), 3))
+        return cls._trusted(zeros, zeros)
 
     @property
     def vector(self) -> NDArray[Any]:

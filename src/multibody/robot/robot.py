@@ -33,6 +33,7 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind, arrays_of
 from multibody.robot.quantity import quantity_of
 from multibody.robot.request import Evaluation, Request, constraints_on, parameter_names, wrench_name
+from multibody.robot.words import Answering
 from multibody.tracing.trace import open_graph
 
 Array = NDArray[Any]
@@ -56,7 +57,7 @@ NEARLY_SINGULAR = 1e6
 
 @final
 @readable_methods
-class Robot:
+class Robot(metaclass=Answering):
     """A robot: its model, and everything that can be computed about it.
 
     Functions of q (..., nq), v, a, tau (..., nv) take single states and batches of any leading shape, which broadcast,
@@ -858,8 +859,19 @@ class Robot:
         joined = surgery.attach(self.model, other.model, frame=frame, other_frame=other_frame, pose=pose, prefix=prefix)
         return self._with(joined)
 
-    def payload(self, frame: str, inertia: SpatialInertia, pose: Pose | ArrayLike | None = None) -> Robot:
-        """With a load at a frame."""
+    def payload(self, frame: str, inertia: SpatialInertia | float, pose: Pose | ArrayLike | None = None) -> Robot:
+        """With a load at a frame.
+
+        Args:
+            frame: a name out of `robot.frames`.
+            inertia: an `mb.SpatialInertia` in a frame of the load, or a mass in kg: that of a point at its origin.
+            pose: of the load's frame in this one, a Pose or a position (3,) in m; by default they coincide.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("planar-arm")
+        >>> round(robot.payload("tool", 2.5).mass - robot.mass, 12)
+        2.5
+        """
         return self._with(surgery.payload(self.model, frame, inertia, pose))
 
     def remove(self, link: str) -> Robot:
@@ -1102,6 +1114,9 @@ class Robot:
     def __reduce__(self) -> tuple[Any, ...]:
         return _revive, (self.model, self.dtype.name)
 
+    def __dir__(self) -> list[str]:
+        return dir(Robot)  # without the words of others
+
     # ---- calls -------------------------------------------------------------------------------------------------------
 
     def _with(self, model: Model) -> Robot:
@@ -1203,6 +1218,10 @@ class Robot:
 
     def _explained(self, error: Exception, key: Any, args: tuple[Any, ...]) -> Exception:
         """The error of a call, in the words of the robot where shapes or names are wrong."""
+        if isinstance(key, tuple) and len(key) > 1 and not isinstance(key[1], str):
+            names = [value for value in args if isinstance(value, str) and value in self.frames]
+            if names and isinstance(key[0], str):
+                return InputError(f"{key[0]}: expected the frame first, robot.{key[0]}({names[0]!r}, q, ...)")
         try:
             for x, value in zip(self._request_of(key).arrays(self.tree), args, strict=False):
                 x.check(self.tree, value)
