@@ -49,6 +49,23 @@ _LATER = {
 _ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots"}
 """Packages under shorter names."""
 
+_WORDS = {
+    "SE3": "Pose",
+    "SO3": "Rotation",
+    "Transform": "Pose",
+    "grad": "gradient",
+    "hvp": "hessian_vector",
+    "jacfwd": "jacobian",
+    "jacrev": "jacobian",
+    "jit": "compile",
+    "load_urdf": "load",
+    "scan": "compile_scan",
+    "buildModelFromUrdf": "load",
+    "Model": "Robot",
+    "Kinematics": "Robot",
+}
+"""What other libraries call them."""
+
 __all__ = [
     "Builder",
     "InputError",
@@ -88,7 +105,8 @@ def __getattr__(name: str) -> Any:
     elif name in _LATER:
         value = getattr(import_module(f"multibody.{_LATER[name]}"), name)
     else:
-        raise AttributeError(f"module 'multibody' has no attribute {name!r}")
+        hint = f"; it is mb.{_WORDS[name]} here" if name in _WORDS else ""
+        raise AttributeError(f"module 'multibody' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 

@@ -12,6 +12,8 @@ C = TypeVar("C", bound=type)
 
 WIDTH = 88
 """Columns of a line of arguments: `help` of a class indents them once more."""
+SHORT = 40
+"""Columns of a signature that stays on the line of the name: `help` of a method writes of which class it is behind."""
 _UNPACKED, _REFUSED = "Unpack[", "Never"
 
 
@@ -39,7 +41,7 @@ class Lines(inspect.Signature):
         result = "" if returned is self.empty else f" -> {inspect.formatannotation(returned)}"
         parts = _parts(self)
         whole = f"({', '.join(parts)}){result}"
-        if len(whole) <= WIDTH:
+        if len(whole) <= SHORT:
             return whole
         lines = [f"    {parts[0]},"]
         for part in parts[1:]:

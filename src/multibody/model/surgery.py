@@ -108,6 +108,8 @@ def payload(model: Model, frame: str, inertia: SpatialInertia | float, pose: Pos
     """
     link, link_H_frame = _on_link(model, frame)
     if isinstance(inertia, int | float | np.number) and not isinstance(inertia, bool):
+        if not inertia > 0:
+            raise InputError(f"payload on {frame!r}: expected a positive mass in kg, got {inertia!r}")
         inertia = SpatialInertia(mass=inertia, com=np.zeros(3), inertia=np.zeros((3, 3)))
     if not isinstance(inertia, SpatialInertia) or inertia.shape or not np.isfinite(inertia.parameters()).all():
         raise InputError(
