@@ -144,8 +144,9 @@ def not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
 def generator(rng: np.random.Generator) -> np.random.Generator:
     """The source of random numbers that the caller gives."""
     if isinstance(rng, int | np.integer | tuple):
-        told = f"{rng!r} could be a seed or a number of samples: write random(np.random.default_rng({rng!r})) or "
-        raise InputError(f"rng: expected a numpy.random.Generator; {told}random(rng, {rng!r})")
+        told = f"got {type(rng).__name__}: {rng!r} could be a seed or a number of samples, "
+        told += f"random(np.random.default_rng({rng!r})) or random(rng, {rng!r})"
+        raise InputError(f"rng: expected a numpy.random.Generator, {told}")
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng: expected a numpy.random.Generator, got {type(rng).__name__}")
     return rng

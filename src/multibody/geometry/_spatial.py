@@ -33,7 +33,7 @@ class SpatialVector(SupportsPull):
         return cls._trusted(vector[..., :3], vector[..., 3:])
 
     @classmethod
-    def zero(cls, batch: tuple[int, ...] = ()) -> Self:
+    def zero(cls, batch: int | tuple[int, ...] = ()) -> Self:
         """All zeros, in the given batch shape."""
         zeros = np.zeros((*batch_of(batch), 3))
         return cls._trusted(zeros, zeros)

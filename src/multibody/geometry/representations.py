@@ -38,8 +38,6 @@ ELSEWHERE = {
 
 def representation(name: str, options: Sequence[str]) -> str:
     """The name, if it is one of the options; an InputError that says which of them it is elsewhere otherwise."""
-    if isinstance(name, str) and name in options:
-        return name
     word = str(name).rsplit(".", 1)[-1].lower()  # of an enumeration, as Pinocchio's, the member
     meant = [ours for ours, others in ELSEWHERE.items() if word in others]
     if not meant:
@@ -50,7 +48,10 @@ def representation(name: str, options: Sequence[str]) -> str:
             ", as Pinocchio's WORLD: of the point at the world's origin; the velocity of the frame's own origin along "
         )
         also += "the axes of the world is 'mixed'"
-    raise InputError(f"representation: {name!r} is called {meant[0]!r} here{also}")
+    expected = ", ".join(map(repr, options))
+    raise InputError(
+        f"representation: expected one of {expected}, got {name!r}, which is called {meant[0]!r} here{also}"
+    )
 
 
 @public

@@ -202,8 +202,8 @@ class Robot(metaclass=Answering):
             batch: how many samples: 5, or the batch shape (5, 2).
 
         Returns:
-            Joints without limits are within a turn or a metre to either side, quaternions uniform over all
-            rotations.
+            Joints without limits are within a turn or a metre to either side, quaternions uniform
+            over all rotations.
 
         >>> import multibody as mb
         >>> robot = mb.load("double-pendulum")
