@@ -56,6 +56,18 @@ def test_words_point_to_what_is_there():
     assert not set(words) & set(dir(ROBOT))
 
 
+def test_words_of_others_for_quantities():
+    for call in (
+        lambda: ROBOT.kernel("rnea"),
+        lambda: ROBOT.evaluate(Q, V, ["rnea"]),
+        lambda: ROBOT.derivatives("rnea", Q, V, V),
+    ):
+        says(call, "no quantity is named 'rnea'; it is 'inverse_dynamics' here")
+    says(lambda: ROBOT.kernel("fk"), "it is 'pose' here")
+    says(lambda: ROBOT.kernel("dof"), "no quantity is named 'dof'; ")
+    says(lambda: ROBOT.kernel(["rnea"]), "no quantity is named ['rnea']")
+
+
 def test_words_are_not_listed():
     members = vars(mb.Robot)
     words = {name for name in members if isinstance(members[name], Word)}

@@ -54,7 +54,13 @@ WORDS: dict[str, tuple[str, ...]] = {
     "robot.neutral()": ("zero", "zeros", "q0", "qz", "neutral_configuration", "zero_configuration"),
     "robot.random(rng)": ("random_configuration", "randomConfiguration", "sample", "random_q"),
     "robot.nv, the number of velocities, and robot.nq, that of coordinates": ("dof", "ndof", "dofs", "n", "num_dofs"),
-    "robot.joints: [joint.name for joint in robot.joints]": ("joint_names", "names", "njoints", "num_joints"),
+    "robot.joints: [joint.name for joint in robot.joints]": (
+        "joint_names",
+        "names",
+        "njoints",
+        "num_joints",
+        "getJointId",
+    ),
     "robot.bodies; robot.frames has the names of all links": ("links", "link_names", "nbodies", "num_bodies"),
     "robot.frames: a tuple of names": ("frame_names", "nframes", "getFrameId", "existFrame"),
     "robot.joints: each has its limits": ("joint_limits", "lower_limits", "upper_limits", "qlim"),
@@ -63,7 +69,16 @@ WORDS: dict[str, tuple[str, ...]] = {
     "robot.kinetic_energy(q, v)": ("ke", "computeKineticEnergy"),
     "robot.potential_energy(q)": ("pe", "computePotentialEnergy"),
     "mb.load(file)": ("load", "from_urdf", "buildModelFromUrdf"),
-    "nothing: calls return their results, and a robot has no state": ("data", "createData", "state", "update", "reset"),
+    "nothing: calls return their results, and a robot has no state": (
+        "data",
+        "createData",
+        "state",
+        "update",
+        "reset",
+        "q",
+        "v",
+    ),
+    "robot.kernel(name).to_c(path)": ("to_c", "export", "codegen"),
 }
 """By what it is here, in the words of a message."""
 
@@ -90,6 +105,12 @@ class Answering(type):
 
     def __dir__(cls) -> list[str]:
         return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), Word)]
+
+
+def meant(word: object) -> str | None:
+    """The name of the method that others call by a word."""
+    ours = next((ours for ours, words in WORDS.items() if word in words), "")
+    return ours.removeprefix("robot.").partition("(")[0] if ours.startswith("robot.") and "(" in ours else None
 
 
 def _messages(owner: str) -> dict[str, str]:
