@@ -41,7 +41,7 @@ class Lines(inspect.Signature):
         result = "" if returned is self.empty else f" -> {inspect.formatannotation(returned)}"
         parts = _parts(self)
         whole = f"({', '.join(parts)}){result}"
-        if len(whole) <= SHORT:
+        if len(whole) <= SHORT or not parts:
             return whole
         lines = [f"    {parts[0]},"]
         for part in parts[1:]:

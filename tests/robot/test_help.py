@@ -96,6 +96,13 @@ def test_signatures_are_those_of_python():
     assert max(map(len, lines)) <= WIDTH
 
 
+def test_signatures_without_arguments():
+    def nothing() -> "dict[str, list[tuple[ArrayLike, ArrayLike]]]":
+        return {}
+
+    assert str(inspect.signature(readable(nothing))) == "() -> dict[str, list[tuple[ArrayLike, ArrayLike]]]"
+
+
 def test_annotations_are_still_there_for_tools():
     assert mb.Robot.bias.__annotations__["q"] == "ArrayLike"
     assert robot_of("double-pendulum").bias(np.zeros(2), np.zeros(2)).shape == (2,)

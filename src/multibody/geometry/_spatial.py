@@ -35,8 +35,8 @@ class SpatialVector(SupportsPull):
     @classmethod
     def zero(cls, batch: int | tuple[int, ...] = ()) -> Self:
         """All zeros, in the given batch shape."""
-        zeros = np.zeros((*batch_of(batch), 3))
-        return cls._trusted(zeros, zeros)
+        shape = (*batch_of(batch), 3)
+        return cls._trusted(np.zeros(shape), np.zeros(shape))
 
     @property
     def vector(self) -> NDArray[Any]:

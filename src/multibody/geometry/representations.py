@@ -44,10 +44,8 @@ def representation(name: str, options: Sequence[str]) -> str:
         return choice(name, "representation", options)
     also = ""
     if word == "world":
-        also = (
-            ", as Pinocchio's WORLD: of the point at the world's origin; the velocity of the frame's own origin along "
-        )
-        also += "the axes of the world is 'mixed'"
+        also = ", as Pinocchio's WORLD: of the point at the world's origin; the velocity of the frame's own origin "
+        also += "along the axes of the world is 'mixed'"
     expected = ", ".join(map(repr, options))
     raise InputError(
         f"representation: expected one of {expected}, got {name!r}, which is called {meant[0]!r} here{also}"
