@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
-    from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
+    from multibody.tracing.differentiate import gradient, hessian, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
     from multibody.tracing.traced import TraceError
 
@@ -36,6 +36,7 @@ _LATER = {
     "config": "compiler.config",
     "eager": "compiler.config",
     "gradient": "tracing.differentiate",
+    "hessian": "tracing.differentiate",
     "hessian_vector": "tracing.differentiate",
     "jacobian": "tracing.differentiate",
     "jvp": "tracing.differentiate",
@@ -47,6 +48,23 @@ _LATER = {
 
 _ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots"}
 """Packages under shorter names."""
+
+_WORDS = {
+    "SE3": "Pose",
+    "SO3": "Rotation",
+    "Transform": "Pose",
+    "grad": "gradient",
+    "hvp": "hessian_vector",
+    "jacfwd": "jacobian",
+    "jacrev": "jacobian",
+    "jit": "compile",
+    "load_urdf": "load",
+    "scan": "compile_scan",
+    "buildModelFromUrdf": "load",
+    "Model": "Robot",
+    "Kinematics": "Robot",
+}
+"""What other libraries call them."""
 
 __all__ = [
     "Builder",
@@ -71,6 +89,7 @@ __all__ = [
     "eager",
     "geometry",
     "gradient",
+    "hessian",
     "hessian_vector",
     "jacobian",
     "jvp",
@@ -87,7 +106,8 @@ def __getattr__(name: str) -> Any:
     elif name in _LATER:
         value = getattr(import_module(f"multibody.{_LATER[name]}"), name)
     else:
-        raise AttributeError(f"module 'multibody' has no attribute {name!r}")
+        hint = f"; it is mb.{_WORDS[name]} here" if name in _WORDS else ""
+        raise AttributeError(f"module 'multibody' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 

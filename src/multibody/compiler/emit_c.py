@@ -1,12 +1,16 @@
 """A trace as C99: one source file and a header, with no dependency but <math.h>."""
 
 import math
+import os
 import re
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from multibody.errors import InputError
 from multibody.tracing.emission import Target, fold, function_name, identifiers
 from multibody.tracing.ops import OPS
 from multibody.tracing.trace import Trace
@@ -61,6 +65,15 @@ class CSource(NamedTuple):
 
     source: str
     header: str
+
+
+def write(code: CSource, path: str | PathLike[str]) -> None:
+    """Write the source to a path that ends in .c, and the header beside it."""
+    if not isinstance(path, str | PathLike) or not os.fspath(path).endswith(".c"):
+        raise InputError(f"path: expected the name of a C file such as 'law.c', got {path!r}")
+    source = Path(path)
+    source.write_text(code.source, encoding="utf-8")
+    source.with_suffix(".h").write_text(code.header, encoding="utf-8")
 
 
 def to_c(trace: Trace, name: str = "f") -> CSource:

@@ -319,11 +319,14 @@ class Kernel:
 
         return GraphView(self.trace())
 
-    def to_c(self) -> Any:
-        """C99 of the same graph: a source and a header."""
-        from multibody.compiler.emit_c import to_c
+    def to_c(self, path: Any = None) -> Any:
+        """C99 of the same graph, (source, header); given a path such as "x.c", they are written to x.c and x.h, too."""
+        from multibody.compiler import emit_c
 
-        return to_c(self.trace(), _identifier(self.name))
+        code = emit_c.to_c(self.trace(), _identifier(self.name))
+        if path is not None:
+            emit_c.write(code, path)
+        return code
 
     def to_numpy(self) -> str:
         """Readable Python source of the same graph."""

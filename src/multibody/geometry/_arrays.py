@@ -75,10 +75,12 @@ def truth(value: Any, what: str) -> bool:
     return bool(value)
 
 
-def batch_of(batch: tuple[int, ...]) -> tuple[int, ...]:
-    """A batch shape that the caller asks for."""
+def batch_of(batch: int | tuple[int, ...]) -> tuple[int, ...]:
+    """A batch shape that the caller asks for; a number of samples is one, too."""
+    if isinstance(batch, int | np.integer) and not isinstance(batch, bool):
+        batch = (int(batch),)
     if not isinstance(batch, tuple) or not all(isinstance(n, int | np.integer) and n >= 0 for n in batch):
-        raise InputError(f"batch: expected a tuple of lengths such as (10,), got {batch!r}")
+        raise InputError(f"batch: expected a number of samples or a tuple of lengths such as (10,), got {batch!r}")
     return batch
 
 
@@ -141,6 +143,10 @@ def not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
 
 def generator(rng: np.random.Generator) -> np.random.Generator:
     """The source of random numbers that the caller gives."""
+    if isinstance(rng, int | np.integer | tuple):
+        told = f"got {type(rng).__name__}: {rng!r} could be a seed or a number of samples, "
+        told += f"random(np.random.default_rng({rng!r})) or random(rng, {rng!r})"
+        raise InputError(f"rng: expected a numpy.random.Generator, {told}")
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng: expected a numpy.random.Generator, got {type(rng).__name__}")
     return rng

@@ -77,7 +77,7 @@ class Pose(Value):
     # ---- constructors ------------------------------------------------------------------------------------------------
 
     @classmethod
-    def identity(cls, batch: tuple[int, ...] = ()) -> Self:
+    def identity(cls, batch: int | tuple[int, ...] = ()) -> Self:
         """Frame B on frame A, in the given batch shape."""
         return cls._trusted(Rotation.identity(batch), np.zeros((*batch_of(batch), 3)))
 
@@ -114,9 +114,9 @@ class Pose(Value):
         return cls._trusted(Rotation.exp(phi), matvec(so3.left_jacobian(phi), rho))
 
     @classmethod
-    def random(cls, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Self:
+    def random(cls, rng: np.random.Generator, batch: int | tuple[int, ...] = ()) -> Self:
         """Uniform rotations, and positions in the cube from -1 to 1 m."""
-        return cls._trusted(Rotation.random(rng, batch), rng.uniform(-1.0, 1.0, (*batch, 3)))
+        return cls._trusted(Rotation.random(rng, batch), rng.uniform(-1.0, 1.0, (*batch_of(batch), 3)))
 
     # ---- matrices ----------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class Rotation(Value):
     # ---- constructors ------------------------------------------------------------------------------------------------
 
     @classmethod
-    def identity(cls, batch: tuple[int, ...] = ()) -> Self:
+    def identity(cls, batch: int | tuple[int, ...] = ()) -> Self:
         """No rotation, in the given batch shape.
 
         >>> Rotation.identity((2, 3)).shape
@@ -177,7 +177,7 @@ class Rotation(Value):
         return cls._trusted(matrix_of(R))
 
     @classmethod
-    def random(cls, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Self:
+    def random(cls, rng: np.random.Generator, batch: int | tuple[int, ...] = ()) -> Self:
         """Uniformly distributed rotations.
 
         >>> Rotation.random(np.random.default_rng(0), (5,)).shape

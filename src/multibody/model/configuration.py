@@ -26,9 +26,9 @@ def neutral(tree: Tree) -> NDArray[Any]:
     return _joined([joint.kind.neutral() for joint in own_joints(tree)], ())
 
 
-def random(tree: Tree, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> NDArray[Any]:
+def random(tree: Tree, rng: np.random.Generator, batch: int | tuple[int, ...] = ()) -> NDArray[Any]:
     """(..., nq): uniform within the limits, quaternions uniform over rotations."""
-    batch_of(batch)
+    batch = batch_of(batch)
     generator(rng)
     parts = [j.kind.random(rng, tree.lower[j.q], tree.upper[j.q], batch) for j in own_joints(tree)]
     return _joined(parts, batch)

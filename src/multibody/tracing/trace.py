@@ -1,6 +1,5 @@
 """Running a NumPy function once on traced arrays: what goes in, the graph, what comes out."""
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -12,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from multibody.errors import InputError
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten
+from multibody.tracing.naming import argument_names
 from multibody.tracing.traced import TracedArray, is_boolean, nodes, refuse
 
 _open: ContextVar[Graph | None] = ContextVar("multibody_open_graph", default=None)
@@ -109,22 +109,17 @@ def input_nodes(graph: Graph, position: int, shape: tuple[int, ...]) -> NDArray[
     return np.array(ids, dtype=np.int64).reshape(shape)
 
 
-def shape_of(shape: Any) -> tuple[int, ...]:
-    """A shape as a tuple of lengths."""
+def shape_of(shape: Any, what: str = "shape: expected a tuple of lengths such as (7,)") -> tuple[int, ...]:
+    """A shape as a tuple of lengths; an InputError that says what was expected otherwise."""
     lengths = (shape,) if isinstance(shape, int | np.integer) else shape
     if not isinstance(lengths, tuple | list) or not all(isinstance(n, int | np.integer) and n >= 0 for n in lengths):
-        raise InputError(f"shape: expected a tuple of lengths such as (7,), got {shape!r}")
+        raise InputError(f"{what}, got {shape!r}")
     return tuple(int(n) for n in lengths)
 
 
 def _names(function: Callable[..., Any], shapes: Sequence[Any], names: Sequence[str] | None) -> list[str]:
     if names is None:
-        try:
-            names = list(inspect.signature(function).parameters)[: len(shapes)]
-        except (TypeError, ValueError):
-            names = []
-        if len(names) != len(shapes):
-            names = [f"x{k}" for k in range(len(shapes))]
+        names = argument_names(function, len(shapes))
     if len(names) != len(shapes) or len(set(names)) != len(names):
         raise InputError(f"names: expected {len(shapes)} different names, got {list(names)}")
     return list(names)
