@@ -14,7 +14,7 @@ import multibody as mb
 from multibody import derive
 from multibody.cli.derive import _values
 from multibody.derive.printing.text import width
-from multibody.errors import InputError
+from multibody.errors import InputError, install_command
 
 from .running import run
 
@@ -214,5 +214,5 @@ def test_without_sympy_the_extra_is_named() -> None:
     code = "import sys; sys.modules['sympy'] = None; from multibody.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "derive", "cart-pendulum"], capture_output=True, text=True)
     assert done.returncode == 1
-    assert 'pip install "multibody[symbolic]"' in done.stderr
+    assert f"sympy is not installed: run {install_command('symbolic')}" in done.stderr
     assert "Traceback" not in done.stderr
