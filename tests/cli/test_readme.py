@@ -21,7 +21,7 @@ IMPORTED_AS = {"mujoco-core": "mujoco"}
 
 
 def test_the_commands_are_found() -> None:
-    assert {command.split()[0] for command in COMMANDS} >= {"info", "eval", "derive", "bench"}
+    assert {command.split()[0] for command in COMMANDS} >= {"info", "eval", "derive", "bench", "export"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

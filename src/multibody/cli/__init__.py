@@ -13,6 +13,7 @@ from multibody.cli.bench import bench
 from multibody.cli.demo import demo
 from multibody.cli.derive import derive
 from multibody.cli.evaluate import evaluate
+from multibody.cli.export import export
 from multibody.cli.info import info
 from multibody.errors import MultibodyError
 
@@ -20,6 +21,7 @@ app = typer.Typer(name="multibody", no_args_is_help=True, add_completion=False, 
 app.command()(info)
 app.command("eval")(evaluate)
 app.command()(derive)
+app.command()(export)
 app.command()(bench)
 app.command()(demo)
 

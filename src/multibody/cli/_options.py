@@ -9,9 +9,10 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from multibody.cli._progress import working
 from multibody.errors import InputError
 from multibody.model import configuration
-from multibody.robot import Robot
+from multibody.robot import Robot, load
 
 
 class Mimic(StrEnum):
@@ -32,9 +33,40 @@ class Representation(StrEnum):
 File = Annotated[
     str, typer.Argument(help="A URDF or MJCF file, or an embedded robot, as panda: multibody info lists them.")
 ]
-Floating = Annotated[bool, typer.Option("--floating", help="Add a floating base.")]
+Floating = Annotated[
+    bool,
+    typer.Option("--floating", help="Add a floating base: x, y, z, then a quaternion w, x, y, z, come first in q."),
+]
 MimicOption = Annotated[Mimic, typer.Option(help="Joints that follow others: tied to them, or free.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Make an error of the first warning about the file.")]
+Roots = Annotated[
+    list[Path] | None,
+    typer.Option("--root", help="A directory in which meshes are looked for, beside the file's own; repeatable."),
+]
+TrustPaths = Annotated[bool, typer.Option("--trust-paths", help="Take meshes from anywhere on the disk.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of what is random: the same seed draws the same numbers.")]
+
+
+def read(
+    file: str,
+    floating: bool,
+    mimic: Mimic,
+    strict: bool = False,
+    roots: list[Path] | None = None,
+    trust_paths: bool = False,
+    dtype: str | None = None,
+) -> Robot:
+    """The robot that the options name, with a sign of life while it is read."""
+    with working("reading the robot"):
+        return load(
+            file,
+            floating=floating,
+            mimic=mimic.value,
+            strict=strict,
+            roots=roots or (),
+            trust_paths=trust_paths,
+            dtype=dtype,
+        )
 
 
 def configuration_of(robot: Robot, text: str, rng: np.random.Generator) -> NDArray[Any]:

@@ -10,7 +10,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from multibody._saving import check_place, save
 from multibody.cli import _tables
+from multibody.cli._c_code import check_c_place, save_c
 from multibody.cli._progress import progress, working
 from multibody.cli._tables import table, terminal
 from multibody.errors import InputError
@@ -82,7 +84,6 @@ def derive(
         _compare(console, subject, compare)
         return
     from multibody.derive import methods
-    from multibody.derive.saving import save
 
     place, values = _values(at, "--at"), _values(parameters, "--parameters")
     slow = methods.why_slow(subject, method)
@@ -103,13 +104,10 @@ def derive(
 
 
 def _check_paths(html: Path | None, c: Path | None) -> None:
-    from multibody.derive.saving import check_place
-
-    for option, path in (("--html", html), ("--c", c)):
-        if path is not None:
-            check_place(path, option)
-    if c is not None and c.suffix == ".h":
-        raise InputError(f"--c: expected a file for the code, its header gets the ending .h: got {str(c)!r}")
+    if html is not None:
+        check_place(html, "--html")
+    if c is not None:
+        check_c_place(c)
 
 
 # What to derive
@@ -219,14 +217,8 @@ def _print(console: Console, shown: _Shown) -> None:
 
 
 def _save_c(console: Console, equations: "Equations", quantity: str, values: dict[Any, Any], path: Path) -> None:
-    from multibody.derive.saving import save
-
     kernel = equations.kernel(quantity, values)
-    code = kernel.to_c()
-    header = path.with_suffix(".h")
-    save(code.source, path, "--c")
-    save(code.header, header, "--c")
-    console.print(f"Saved {path} and {header}: {quantity} in {sum(kernel.ops.values())} operations.", soft_wrap=True)
+    save_c(console, kernel.to_c(), path, f"{quantity} in {sum(kernel.ops.values())} operations")
     system = equations.system
     left = [x for x in system.parameters if x.name not in values]
     rows = {"q": system.q, "v": system.v, "a": system.a, "u": system.inputs, "parameters": left}

@@ -16,7 +16,7 @@ from multibody.derive.comparison import Agreement
 from multibody.derive.equilibria import equilibria as find_equilibria
 from multibody.derive.kinematics import tidy
 from multibody.derive.linearisation import Linearisation
-from multibody.derive.saving import check_place, save
+from multibody._saving import check_place, save
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 
