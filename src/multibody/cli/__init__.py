@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from multibody import __version__
+from multibody.cli._spelling import spelled
 from multibody.cli._tables import terminal
 from multibody.cli.bench import bench
 from multibody.cli.demo import demo
@@ -49,6 +50,6 @@ def main() -> None:
     try:
         app()
     except MultibodyError as error:
-        said = Text.assemble(("error: ", "bold red"), (str(error), "red"))
+        said = Text.assemble(("error: ", "bold red"), (spelled(str(error)), "red"))
         terminal(stderr=True).print(said, soft_wrap=True)
         sys.exit(1)

@@ -87,7 +87,8 @@ def export(
         if path is not None:
             check_place(path, option)
     title = function_name(quantity if name is None else name, RESERVED)
-    robot = read(file, floating, mimic, strict, roots, trust_paths, dtype=precision.value)
+    places = {"roots": roots, "trust_paths": trust_paths}
+    robot = read(file, floating, mimic, strict=strict, dtype=precision.value, **places)
     options = {} if representation is None else {"representation": representation}
     with working(f"compiling {quantity}"):
         kernel = robot.kernel(quantity, frame, wrenches=wrench or [], parameters=parameter or [], **options)
