@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -216,3 +217,46 @@ def test_without_sympy_the_extra_is_named() -> None:
     assert done.returncode == 1
     assert f"sympy is not installed: run {install_command('symbolic')}" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+ARM = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><origin xyz="0.013 0.0021 0.173" rpy="0.1 0.2 0.3"/><mass value="2.347"/>
+    <inertia ixx="0.0123" iyy="0.0134" izz="0.00213" ixy="0.00011" ixz="-0.00021" iyz="0.00031"/></inertial></link>
+  <link name="lower"><inertial><origin xyz="-0.007 0.0041 0.131"/><mass value="1.117"/>
+    <inertia ixx="0.0073" iyy="0.0061" izz="0.00113" ixy="0.0001" ixz="-0.0002" iyz="0.0003"/></inertial></link>
+  <link name="hand"><inertial><origin xyz="0.001 0.0041 0.031"/><mass value="0.417"/>
+    <inertia ixx="0.0013" iyy="0.0011" izz="0.00093" ixy="0.0001" ixz="-0.0002" iyz="0.0003"/></inertial></link>
+  <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+  <joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><axis xyz="0 1 0"/>
+    <origin xyz="0 0 0.35" rpy="0.3 0 1.1"/></joint>
+  <joint name="wrist" type="continuous"><parent link="lower"/><child link="hand"/><axis xyz="0 0 1"/>
+    <origin xyz="0 0.01 0.25" rpy="0 0 0.7"/></joint>
+</robot>
+"""
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+
+
+def test_numbers_of_a_file_can_be_read_and_names_are_given_once(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    done = run("derive", str(path), columns=100)
+    assert done.code == 0, done.err
+    exponents = [int(power.translate(SUPERSCRIPTS)) for power in re.findall("10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", done.out)]
+    assert exponents
+    assert all(-9 <= exponent <= 9 for exponent in exponents)
+    assert not re.search(r"[1-9]\d{9}", done.out)  # no number has ten digits
+    assert "Long numbers are written with 6 digits" in done.out
+    defined = re.findall(r"^  (a[₀-₉]+) = ", done.out, re.MULTILINE)
+    assert len(defined) > 20
+    assert len(set(defined)) == len(defined)
+
+
+def test_the_equations_of_a_file_are_exact_under_their_short_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    robot = mb.load(str(path))
+    equations = derive.equations(derive.from_robot(robot))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 3))
+    tau = equations.kernel("inverse_dynamics")(q, v, a)
+    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, v, a), rtol=1e-7)
