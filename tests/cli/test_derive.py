@@ -99,13 +99,13 @@ def test_parameters_where_equilibria_need_numbers(tmp_path: Path) -> None:
     assert "With I_x = 0.1, g = 10, l = 1/2, m = 2." in done.out
     path = tmp_path / "cart.c"
     done = run("derive", "cart-pendulum", "--c", str(path), "--parameters", "m=2, g=9.81")
-    assert "  parameters = (M, k, l)" in done.out
+    assert "  parameters = (I, M, l)" in done.out
     assert "9.81" in path.read_text()
 
 
 def test_parameters_at_a_place() -> None:
-    done = run("derive", "cart-pendulum", "--show", "linear", "--at", "phi=pi", "--parameters", "m=2, g=10, k=0")
-    assert "At x = 0, φ = π\nWith g = 10, k = 0, m = 2." in done.out
+    done = run("derive", "cart-pendulum", "--show", "linear", "--at", "phi=pi", "--parameters", "m=2, g=10, I=0")
+    assert "At x = 0, φ = π\nWith I = 0, g = 10, m = 2." in done.out
     assert "10 (M + 2)/(M l)" in done.out
 
 
@@ -113,7 +113,24 @@ def test_long_work_is_told_beside_the_result() -> None:
     with mock.patch("multibody.derive.methods.MANY", 2):
         done = run("derive", "planar-arm", "--markdown")
     assert done.err.startswith("note: planar-arm has 3 velocities: 'projected-newton-euler' can take minutes")
+    assert "Quicker: --method recursive-newton-euler with --c FILE" in done.err
     assert done.out.startswith("# planar-arm")
+    assert run("derive", "planar-arm").err == ""
+
+
+def test_formulas_that_nobody_reads_are_told_before_they_are_written(tmp_path: Path) -> None:
+    with mock.patch("multibody.cli.derive.LONG", 10):
+        done = run("derive", "planar-arm", "--method", "recursive-newton-euler")
+        assert "note: the formulas of planar-arm have" in done.err
+        assert "multibody export, or robot.kernel in Python" in done.err
+        code = str(tmp_path / "arm.c")
+        assert run("derive", "planar-arm", "--method", "recursive-newton-euler", "--c", code).err == ""
+
+
+def test_a_terminal_shows_what_is_going_on() -> None:
+    done = run("derive", "planar-arm", live=True)
+    assert "deriving planar-arm by projected-newton-euler" in done.err
+    assert "writing formulas" in done.err
 
 
 def test_latex_is_a_document() -> None:
@@ -181,7 +198,11 @@ def test_the_list_has_systems_and_methods() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["cart-pendulumm"], "'cart-pendulumm' is neither a system ("),
+        (
+            ["cart-pole"],
+            "'cart-pole' is neither a system, nor an embedded robot, nor a file; did you mean 'cart-pendulum'",
+        ),
+        (["cart-pendulumm"], "nor a file; did you mean 'cart-pendulum' or "),
         (["cart-pendulum", "--method", "newton"], "no method 'newton': there are "),
         (["cart-pendulum", "--compare", "newton"], "no method 'newton': there are "),
         (["cart-pendulum", "--method", "lagrange-multipliers"], "does not fit: there are no constraints"),
