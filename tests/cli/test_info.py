@@ -32,11 +32,14 @@ URDF = """<robot name="gripper">
 """
 
 
+def saved(text: str, path: Path) -> str:
+    path.write_text(text)
+    return str(path)
+
+
 @pytest.fixture
 def gripper(tmp_path: Path) -> str:
-    path = tmp_path / "gripper.urdf"
-    path.write_text(URDF)
-    return str(path)
+    return saved(URDF, tmp_path / "gripper.urdf")
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -171,9 +174,7 @@ NOISY = """<robot name="noisy">
 
 @pytest.fixture
 def noisy(tmp_path: Path) -> str:
-    path = tmp_path / "noisy.urdf"
-    path.write_text(NOISY)
-    return str(path)
+    return saved(NOISY, tmp_path / "noisy.urdf")
 
 
 def test_warnings_come_first_and_notes_by_kind_last(noisy: str) -> None:

@@ -23,13 +23,13 @@ class Kind(NamedTuple):
     """Diagnostics that say the same of different places."""
 
     first: Diagnostic
-    count: int
+    times: int
     lines: tuple[int, ...]
 
     @property
     def text(self) -> str:
         """The message, with … for what differs."""
-        if self.count == 1:
+        if self.times == 1:
             return _text(self.first)
         element = NAME.sub("", self.first.element or "")
         message = VARYING.sub("…", self.first.message)
@@ -47,7 +47,7 @@ def kinds(diagnostics: Sequence[Diagnostic]) -> list[Kind]:
     """Diagnostics by what they say, in the order in which they come.
 
     >>> at = [Diagnostic("note", "ignored", f"<a> is no. {k}", line=k) for k in range(3)]
-    >>> [(kind.count, kind.text) for kind in kinds(at)]
+    >>> [(kind.times, kind.text) for kind in kinds(at)]
     [(3, '<a> is no. …')]
     """
     groups: dict[tuple[str | None, ...], list[Diagnostic]] = {}
@@ -71,7 +71,7 @@ def by_kind(console: Console, diagnostics: Sequence[Diagnostic], level: str) -> 
         _title(console, count(here, level), level, file)
         grid = _grid()
         for kind in kinds(here):
-            grid.add_row(f"{kind.count} ×", kind.first.code, spelled(kind.text) + kind.places)
+            grid.add_row(f"{kind.times} ×", kind.first.code, spelled(kind.text) + kind.places)
         console.print(grid, style=STYLES[level])
         console.print()
 

@@ -1,6 +1,6 @@
 """What the arrays of a kernel are: the entries of its inputs with their units, and the names of its results."""
 
-from multibody.cli._tables import velocity_names
+from multibody.cli._tables import names_of, velocity_names
 from multibody.compiler.kernel import Kernel
 from multibody.model.joint import Joint
 from multibody.robot import Robot
@@ -60,11 +60,7 @@ def _input(robot: Robot, name: str) -> str:
 
 def coordinate_names(robot: Robot) -> list[str]:
     """A name for each coordinate: the joint's, with the part of it where it has several, and its unit."""
-    names = [""] * robot.nq
-    for joint in robot.joints:
-        if joint.mimic is None:
-            names[joint.q] = _parts(joint)
-    return names
+    return names_of(robot, robot.nq, lambda joint: (joint.q, _parts(joint)))
 
 
 def _parts(joint: Joint) -> list[str]:
