@@ -31,7 +31,7 @@ def projected_newton_euler(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> Equa
     M = np.zeros((*batch, n, n)) + np.diag(tree.armature)
     b, g = np.zeros((*batch, n)), np.zeros((*batch, n))
     for body in tree.bodies:
-        frame, m, B_s = body.name, body.inertia.mass, body.inertia.com
+        frame, m, B_s = body.name, body.inertia.mass[..., None], body.inertia.com
         W_R_B = kinematics.pose(tree, frame, q).rotation
         J, J_dot = jacobian.jacobian(tree, frame, q, "mixed"), jacobian.jacobian_dot(tree, frame, q, v, "mixed")
         J_R, J_R_dot = J[..., 3:, :], J_dot[..., 3:, :]
@@ -41,7 +41,9 @@ def projected_newton_euler(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> Equa
         J_S = J[..., :3, :] + jacobian.crossed(J_R, arm)
         J_S_dot = J_dot[..., :3, :] + jacobian.crossed(J_R_dot, arm) + jacobian.crossed(J_R, arm_dot)
         theta = np.matmul(np.matmul(W_R_B.matrix, body.inertia.inertia), transpose(W_R_B.matrix))
-        M = M + m * np.matmul(transpose(J_S), J_S) + np.matmul(transpose(J_R), np.matmul(theta, J_R))  # [RD 3.43]
+        M = (
+            M + m[..., None] * np.matmul(transpose(J_S), J_S) + np.matmul(transpose(J_R), np.matmul(theta, J_R))
+        )  # [RD 3.43]
         torque = matvec(theta, matvec(J_R_dot, v)) + cross3(omega, matvec(theta, omega))
         b = b + matvec(transpose(J_S), m * matvec(J_S_dot, v)) + matvec(transpose(J_R), torque)  # [RD 3.44]
         g = g - matvec(transpose(J_S), m * gravity(tree, q))  # [RD 3.45]

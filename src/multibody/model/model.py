@@ -94,8 +94,9 @@ class Model:
     @cached_property
     def tree(self) -> Tree:
         """What algorithms walk."""
-        parts = self._structure
-        return Tree(self.name, parts.bodies, parts.frames, parts.places, self.gravity, self.armature, self.velocity)
+        parts, gravity = self._structure, np.array(self.gravity)
+        gravity.flags.writeable = False
+        return Tree(self.name, parts.bodies, parts.frames, parts.places, gravity, self.armature, self.velocity)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -59,7 +59,7 @@ class Tree:
     """The names of all frames: every link, then the extra ones."""
     places: tuple[tuple[int, Pose], ...] = field(repr=False)
     """For each frame its body and its pose i_H_F there."""
-    gravity: Any
+    gravity: NDArray[Any]
     """(..., 3) in m/s², along the axes of the world."""
     armature: NDArray[Any] = field(repr=False)
     """(nv,): what the drives add to the diagonal of the mass matrix."""
