@@ -229,5 +229,5 @@ def test_mujoco_writes_no_log(
 
 def test_without_mujoco_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingPackageError, match=r"multibody\[mjcf\]"):
+    with pytest.raises(MissingPackageError, match=r"-m pip install .*\[mjcf\]"):
         mjcf.read(arm())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from multibody._signatures import readable
-from multibody.compiler import batch_and_single, sharing
+from multibody.compiler import batch_and_single, progress, sharing
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel, Signature
 from multibody.compiler.key import fingerprint
@@ -93,11 +93,12 @@ def compile(  # noqa: A001
     def record() -> Trace:
         return trace(function, shapes, names, dtype)
 
-    if key is None:
-        traced = record()
-        code = sharing.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, texts_of)
-    else:
-        code = sharing.code(key_of(("key", key), shapes, names, dtype), name, record, texts_of)
+    with progress.compiling(name):
+        if key is None:
+            traced = record()
+            code = sharing.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, texts_of)
+        else:
+            code = sharing.code(key_of(("key", key), shapes, names, dtype), name, record, texts_of)
     header = code.header
     signature = _signature(header, quaternions or {})
     variants = None
