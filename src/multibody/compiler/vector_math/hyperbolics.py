@@ -4,11 +4,14 @@ import math
 
 from multibody.compiler.vector_math.coefficients import EXPONENTIAL
 from multibody.compiler.vector_math.exponentials import EXP_RANGE, power_of_two, reduce
-from multibody.compiler.vector_math.vectors import Real, fma, polynomial, where
+from multibody.compiler.vector_math.vectors import Real, constant, fma, polynomial, where
 
 TANH_RANGE = {"float64": 20.0, "float32": 10.0}
 """Beyond it the hyperbolic tangent is 1."""
 
+
+_TINY = 2.0**-30
+"""Below it sinh x is x in both formats."""
 
 
 def _scaled_expm1(x: Real, halvings: int) -> Real:
@@ -34,14 +37,14 @@ def sinh(x: Real) -> tuple[Real]:
     """The hyperbolic sine: h + h / (2 h + 1) with h = (e^|x| - 1) / 2."""
     h = _scaled_expm1(abs(x), 1)
     rest = where(h < math.inf, h / fma(h, 2.0, 1.0), h)
-    return ((h + rest).signed(x.bits),)
+    value = (h + rest).signed(x.bits)
+    return (where(abs(x) < _TINY, x, value),)  # where half of a denormal number would lose a digit
 
 
 def cosh(x: Real) -> tuple[Real]:
     """The hyperbolic cosine: (h + 1/2) + (1/2) / (2 h + 1) with h = (e^|x| - 1) / 2."""
     h = _scaled_expm1(abs(x), 1)
-    reciprocal = h * 0.0 + 0.5
-    return ((h + 0.5) + where(h < math.inf, reciprocal / fma(h, 2.0, 1.0), 0.0),)
+    return ((h + 0.5) + constant(x.function, 0.5) / fma(h, 2.0, 1.0),)
 
 
 def tanh(x: Real) -> tuple[Real]:
