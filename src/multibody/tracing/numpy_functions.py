@@ -211,7 +211,7 @@ _STRUCTURAL = (
     np.stack, np.concatenate, np.block, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.broadcast_to,
     np.expand_dims, np.squeeze, np.ravel, np.hstack, np.vstack, np.column_stack, np.flip, np.roll, np.repeat, np.tile,
     np.diagonal, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.split, np.array_split, np.dstack, np.fliplr, np.flipud,
-    np.rot90, np.copy, np.append, np.delete,
+    np.rot90, np.copy, np.delete,
 )  # fmt: skip
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{function: structure.structural(function) for function in _STRUCTURAL},

@@ -223,6 +223,8 @@ class TracedArray(ArrayMethods):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """An array of objects, each of which is a traced number: so np.array([[x, 0], [0, y]]) can be written."""
+        if dtype is not None and np.dtype(dtype).kind in "iu":
+            raise refuse(f"traced values cannot become {np.dtype(dtype)}: for an index write multibody.lookup(table, index)")
         if dtype is not None and np.dtype(dtype) != object:
             raise refuse(
                 f"traced values cannot become an array of {np.dtype(dtype)}, or be written into one: leave dtype= out; "
