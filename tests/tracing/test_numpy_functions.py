@@ -267,7 +267,12 @@ CASES = {
         (lambda x: np.interp(0.5, np.sort(x), [1.0, 2.0, 4.0]), 3),
         (lambda x: np.interp(x, [0.5], [3.0], right=4.0), 3),
     ],
-    np.round: [(np.round, 4), (lambda x: x.round(2), 4), (lambda x: np.round(100 * x, -1), 4), (lambda x: round(x[0]), 2)],
+    np.round: [
+        (np.round, 4),
+        (lambda x: x.round(2), 4),
+        (lambda x: np.round(100 * x, -1), 4),
+        (lambda x: round(x[0]), 2),
+    ],
     np.around: [(lambda x: np.around(x, decimals=1), 4)],
     np.nan_to_num: [(lambda x: np.nan_to_num(np.sqrt(x - 0.5), nan=2.0), 4), (lambda x: np.nan_to_num(x / 0.0), 2)],
     np.isclose: [(lambda x: np.isclose(x, x + 1e-9), 3), (lambda x: np.isclose(x, 0.5, atol=0.2), 4)],

@@ -95,6 +95,8 @@ REFUSALS = {
     "objects nan": (lambda x: np.isnan(np.array([x[0], x[1]])), r"make it with np\.stack"),
     "objects compared": (lambda x: np.array([x[0], x[1]]) > 0, r"write np\.where"),
     "objects maximum": (lambda x: np.maximum(np.array([x[0], x[1]]), 0), r"write np\.where"),
+    "objects with numbers": (lambda x: np.sin(np.array([x[0], 0.5])), r"make it with np\.stack"),
+    "numbers of objects": (lambda x: np.arctan2(np.array([0.5, 0.5], dtype=object), np.array([x[0], 1])), r"np\.stack"),
     "objects of arrays": (lambda x: np.array([x, None], dtype=object)[:1] + x, r"join them with np\.stack"),
     "index": (lambda x: x[x > 0], r"write np\.where over the candidates"),
     "ufunc": (lambda x: np.cbrt(x), r"np\.cbrt cannot be traced"),

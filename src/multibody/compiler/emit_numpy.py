@@ -126,7 +126,12 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         temporaries += 1
         return Expression(f"t{temporaries - 1}", ATOM)
 
-    elements = fold(trace, Target("NumPy", {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}, _number, element, keep))
+    elements = fold(
+        trace,
+        Target(
+            "NumPy", {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}, _number, element, keep
+        ),
+    )
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
         lines.append(f"{output} = np.zeros({f'(*batch{lengths})' if lengths else 'batch'}, dtype={dtype})")

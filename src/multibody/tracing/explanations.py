@@ -5,6 +5,7 @@ import traceback
 from multibody.tracing.traced import TraceError, from_user, located
 
 _OBJECTS = ("dtype('O')", "not supported for the input types", "loop of ufunc does not support", "'object'")
+_NUMBERS = ("'float' object has no", "'int' object has no", "'bool' object has no")
 _INDICES = ("only integers, slices", "arrays used as indices must be")
 
 
@@ -17,11 +18,12 @@ def explained(error: Exception) -> TraceError | None:
     text = str(error)
     if isinstance(error, IndexError) and text.startswith(_INDICES):
         return _at(error, f"{text}. If the index is traced, write multibody.lookup(table, index)")
-    if isinstance(error, TypeError) and any(sign in text for sign in _OBJECTS):
+    plain = isinstance(error, AttributeError) and text.startswith(_NUMBERS)  # of which np.arctan2 asks for a method
+    if plain or (isinstance(error, TypeError) and any(sign in text for sign in _OBJECTS)):
         return _at(
             error,
-            f"{text}. An array that np.array made of traced values takes arithmetic, @, np.sin and their like: for "
-            "all else make it with np.stack, or add it to a traced array first",
+            f"{text}. An array that np.array made of traced values takes arithmetic and @, and np.sin "
+            "and its like where no element is a plain number: for all else make it with np.stack",
         )
     return None
 

@@ -98,9 +98,7 @@ def triangle(mask: Callable[..., Any]) -> Callable[..., TracedArray]:
         if m.ndim < 2:
             raise refuse(f"np.tril and np.triu of shape {m.shape}: expected (..., n, m)")
         kept = mask(np.ones(m.shape[-2:], dtype=bool), k)
-        return TracedArray(
-            self.graph, np.where(kept, floats(self.graph, m), self.graph.const(0.0)), self.float_dtype
-        )
+        return TracedArray(self.graph, np.where(kept, floats(self.graph, m), self.graph.const(0.0)), self.float_dtype)
 
     return run
 

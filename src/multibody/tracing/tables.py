@@ -93,7 +93,9 @@ def searchsorted(self: TracedArray, a: Any, v: Any, side: str = "left") -> Trace
     graph = self.graph
     entries, values = floats(graph, a), floats(graph, v)
     if entries.ndim != 1 or side not in ("left", "right"):
-        raise refuse(f"np.searchsorted of a table of shape {entries.shape}, side={side!r}: expected (n,), left or right")
+        raise refuse(
+            f"np.searchsorted of a table of shape {entries.shape}, side={side!r}: expected (n,), left or right"
+        )
     table, op = entries.tolist(), "le" if side == "left" else "lt"
     constant = all(graph.op[k] == "const" for k in table)
     place = _place_by_halving if constant and len(table) > FEW else _place_by_counting

@@ -101,7 +101,7 @@ def record(
     token = _open.set(graph)
     try:
         layout = flatten(function(*arrays), lambda array: outputs.append(nodes_of(graph, array)))
-    except (TypeError, ValueError, IndexError) as error:
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
         told = explained(error)
         if told is None:
             raise

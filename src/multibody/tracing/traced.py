@@ -224,7 +224,9 @@ class TracedArray(ArrayMethods):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """An array of objects, each of which is a traced number: so np.array([[x, 0], [0, y]]) can be written."""
         if dtype is not None and np.dtype(dtype).kind in "iu":
-            raise refuse(f"traced values cannot become {np.dtype(dtype)}: for an index write multibody.lookup(table, index)")
+            raise refuse(
+                f"traced values cannot become {np.dtype(dtype)}: for an index write multibody.lookup(table, index)"
+            )
         if dtype is not None and np.dtype(dtype) != object:
             raise refuse(
                 f"traced values cannot become an array of {np.dtype(dtype)}, or be written into one: leave dtype= out; "
@@ -240,11 +242,16 @@ class TracedArray(ArrayMethods):
 def _depends(index: Any) -> bool:
     """Whether an index has traced parts."""
     parts = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(lifted(None, part), TracedArray) or _has_traced(part) for part in parts)
+    return any(isinstance(gathered(part), TracedArray) for part in parts)
+
+
+def gathered(x: Any) -> Any:
+    """The traced array that a list with traced values, or an array of objects, stands for; all else as it is."""
+    return lifted(None, np.asarray(x) if isinstance(x, list | tuple) and _has_traced(x) else x)
 
 
 def _has_traced(x: Any) -> bool:
-    return isinstance(x, TracedArray) or (isinstance(x, list) and any(map(_has_traced, x)))
+    return isinstance(x, TracedArray) or (isinstance(x, list | tuple) and any(map(_has_traced, x)))
 
 
 def lifted(graph: Graph | None, x: Any) -> Any:

@@ -16,7 +16,14 @@ The polynomials are made by tools/minimax.py.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from multibody.compiler.vector_math import exponentials, hyperbolics, inverse_trigonometry, powers, remainders, trigonometry
+from multibody.compiler.vector_math import (
+    exponentials,
+    hyperbolics,
+    inverse_trigonometry,
+    powers,
+    remainders,
+    trigonometry,
+)
 from multibody.compiler.vector_math.formats import FORMATS
 from multibody.compiler.vector_math.functions import Function
 from multibody.compiler.vector_math.vectors import Real

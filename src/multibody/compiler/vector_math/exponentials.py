@@ -8,6 +8,7 @@ from multibody.compiler.vector_math.vectors import Bits, Real, fma, polynomial, 
 EXP_RANGE = {"float64": (-746.0, 710.0), "float32": (-104.0, 89.0)}
 """Beyond it the exponential is zero or infinite."""
 
+
 def reduce(x: Real) -> tuple[Real, Real]:
     """The integer n and r in x = n ln 2 + r; n comes with the shift that put it into the lowest bits."""
     high, low = LOG_2[x.function.fmt.name]
