@@ -39,7 +39,7 @@ def test_draws_are_refused(name):
 
 
 def test_draws_from_the_global_generator_are_refused_whatever_the_code_is_called():
-    draw = np.random.uniform  # noqa: NPY002
+    draw = np.random.uniform
     with pytest.raises(mb.TraceError, match="draws random numbers"):
         mb.compile(lambda x: x + draw(size=3), 3)
 

@@ -96,7 +96,8 @@ def in_a_loop(x):
 
 
 FUNCTIONS = [
-    assembled, through_views, not_through_copies, in_place, numbers_are_no_places, by_masks, by_lists, with_out, in_a_loop
+    assembled, through_views, not_through_copies, in_place, numbers_are_no_places, by_masks, by_lists, with_out,
+    in_a_loop,
 ]  # fmt: skip
 
 

@@ -183,7 +183,7 @@ def _clip(
     return x if high is None else elementwise("min")(self.graph, self.float_dtype, x, high)
 
 
-# ---- products and systems of equations --------------------------------------------------------------------------------
+# ---- products and systems of equations -------------------------------------------------------------------------------
 
 
 def _dot(self: TracedArray, a: Any, b: Any) -> TracedArray:

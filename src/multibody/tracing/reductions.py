@@ -101,7 +101,8 @@ def running(op: str) -> Callable[..., TracedArray]:
 
 def diff(self: TracedArray, a: Any, n: int = 1, axis: int = -1) -> Any:
     """The differences of neighbours, n times."""
-    x = np.moveaxis(_traced(self, a), axis, 0)
+    x: Any = _traced(self, a)
+    x = np.moveaxis(x, axis, 0)
     for _ in range(n):
         x = x[1:] - x[:-1]
     return np.moveaxis(x, 0, axis)

@@ -74,7 +74,7 @@ def _halved(graph: Graph, entries: list[int], index: int, first: int) -> int:
     return graph.apply("select", below, low, high)
 
 
-def take(self: TracedArray, a: Any, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Any:
+def take(self: TracedArray, a: Any, indices: Any, axis: int | None = None, *, mode: Any = "raise") -> Any:
     """np.take: with constant indices as they are, with traced ones clipped to the array."""
     graph, ids = self.graph, floats(self.graph, a)
     ids, axis = (ids.ravel(), 0) if axis is None else (ids, normalize_axis_index(axis, ids.ndim))

@@ -294,7 +294,7 @@ def _map(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[Any]:
 def is_mask(x: Any) -> bool:
     """Whether x has truth values, traced or not."""
     array = x if isinstance(x, TracedArray | np.ndarray) else np.asarray(x)
-    if array.dtype == object:
+    if isinstance(array, np.ndarray) and array.dtype == object:
         elements = array.ravel().tolist()
         return bool(elements) and all(isinstance(e, TracedArray | bool | np.bool_) and is_mask(e) for e in elements)
     return array.dtype == BOOL

@@ -5,10 +5,11 @@
     sin, cos, sincos, tan, asin, acos, atan2, exp, expm1, log, log1p, sinh, cosh, tanh, hypot, pow, fmod, mod
 
 They are made for few instructions, without branches but a cold one. Errors stay below 2 units in the last place for
-sin, cos, exp, log and atan2, and below 4 for the others, over the whole range of the format; fmod and mod are exact
-as in C and NumPy. Special values are those of C99. A lane's result depends neither on the other lanes nor on how many there are. float32 has polynomials and limits
-of its own. Angles beyond `trigonometry.LIMIT` and all powers go through the C library's sin, cos, tan, pow and powf,
-lane by lane: these symbols must be resolved from the process, and there the errors are those of the C library.
+sin, cos, exp, log and atan2, and below 4 for the others, over the whole range of the format; fmod and mod are those of
+C and of NumPy to the last bit. Special values are those of C99. A lane's result depends neither on the other lanes nor
+on how many there are. float32 has polynomials and limits of its own. Angles beyond `trigonometry.LIMIT`, remainders of
+huge quotients and all powers go through the C library's sin, cos, tan, fmod, pow, fmodf and powf, lane by lane: these
+symbols must be resolved from the process, and there the errors are those of the C library.
 
 The polynomials are made by tools/minimax.py.
 """

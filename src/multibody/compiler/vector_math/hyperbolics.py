@@ -15,7 +15,7 @@ _TINY = 2.0**-30
 
 
 def _scaled_expm1(x: Real, halvings: int) -> Real:
-    """(e^x - 1) / 2^halvings = (e^r - 1) 2^(n - halvings) + (2^n - 1) / 2^halvings, the powers of two in two factors."""
+    """(e^x - 1) / 2^halvings = (e^r - 1) 2^(n - halvings) + (2^n - 1) / 2^halvings, powers of two in two factors."""
     fmt = x.function.fmt
     least, most = EXP_RANGE[fmt.name]
     x = where(x < least, least, x)
