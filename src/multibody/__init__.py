@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from multibody.robot import Robot, load
     from multibody.tracing.differentiate import gradient, hessian, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
+    from multibody.tracing.tables import lookup
     from multibody.tracing.traced import TraceError
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ _LATER = {
     "jacobian": "tracing.differentiate",
     "jvp": "tracing.differentiate",
     "load": "robot",
+    "lookup": "tracing.tables",
     "loop": "tracing.loop",
     "vjp": "tracing.differentiate",
 }
@@ -94,6 +96,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "load",
+    "lookup",
     "loop",
     "robots",
     "vjp",

@@ -30,6 +30,12 @@ TABLE = {
     "exp": "exp({0})",
     "log": "log({0})",
     "tanh": "tanh({0})",
+    "expm1": "expm1({0})",
+    "log1p": "log1p({0})",
+    "sinh": "sinh({0})",
+    "cosh": "cosh({0})",
+    "floor": "floor({0})",
+    "rint": "rint({0})",
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
     "mul": "{0} * {1}",
@@ -39,6 +45,9 @@ TABLE = {
     "atan2": "atan2({0}, {1})",
     "hypot": "hypot({0}, {1})",
     "pow": "pow({0}, {1})",
+    "fmod": "fmod({0}, {1})",
+    "mod": "fmod({0}, {1}) == 0 ? copysign(0, {1}) : "
+    "(fmod({0}, {1}) < 0) != ({1} < 0) ? fmod({0}, {1}) + {1} : fmod({0}, {1})",
     "fma": "fma({0}, {1}, {2})",
     "fms": "fma({0}, {1}, -{2})",
     "fnma": "fma(-{0}, {1}, {2})",
@@ -56,7 +65,7 @@ FUNCTIONS = re.findall(r"(\w+)\(\{", " ".join(TABLE.values()))
 _WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
     bool catch class delete explicit export false friend mutable namespace new operator private protected public
-    template this throw true try typename using virtual n i size_t NAN INFINITY main"""
+    template this throw true try typename using virtual n i size_t NAN INFINITY main copysign copysignf"""
 RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split()}
 
 
@@ -146,7 +155,11 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
 def _table(real: str) -> dict[str, Any]:
     suffix = "" if real == "double" else "f"
     table = {op: re.sub(r"\b(?!isnan)(\w+)\(", rf"\1{suffix}(", text) for op, text in TABLE.items()}
-    return {op: partial(text.format, real=real) for op, text in table.items()}
+    return {op: partial(text.format, real=real) for op, text in table.items()} | {"lookup": partial(_lookup, real)}
+
+
+def _lookup(real: str, index: str, *entries: str) -> str:
+    return f"((const {real}[]){{{', '.join(entries)}}})[(int){index}]"
 
 
 def _number(suffix: str, number: float) -> str:

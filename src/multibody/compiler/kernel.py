@@ -16,7 +16,7 @@ from multibody.compiler.config import EAGER, is_eager
 from multibody.errors import InputError
 from multibody.tracing.layout import Layout, flatten, is_flat, rebuild
 from multibody.tracing.trace import Input, Trace
-from multibody.tracing.traced import TracedArray
+from multibody.tracing.traced import TracedArray, gathered
 
 PIECE = 0.03
 """Seconds of work between two looks for a signal."""
@@ -92,7 +92,7 @@ class Native:
         if options:
             kernel = self.variants.get(tuple(options), tuple(i.name for i in self.signature.inputs))
             return kernel(*args, **named, **options, out=out, threads=threads)
-        values = self._bind(args, named)
+        values = [gathered(value) for value in self._bind(args, named)]
         if any(isinstance(value, TracedArray) for value in values):
             if out is not None:
                 raise InputError("out= is not traced: use the result that is returned")

@@ -38,7 +38,9 @@ def floats(x: ArrayLike, what: str, *core: int) -> NDArray[Any]:
             raise InputError(f"{what}: expected {expected}, got a ragged sequence ({error})") from None
         if array.dtype.kind in "iub":
             array = array.astype(np.float64)
-        if array.dtype not in FLOATS:
+        if array.dtype == object and any(map(is_traced, array.flat)):  # np.array([x, 0, 0]) of traced numbers
+            array = np.stack(array.ravel().tolist()).reshape(array.shape)
+        elif array.dtype not in FLOATS:
             raise InputError(f"{what}: expected {expected} (float64 or float32), got dtype {array.dtype}")
     if core and array.shape[-len(core) :] != core:
         raise InputError(f"{what}: expected {expected}, got shape {array.shape}")

@@ -10,7 +10,7 @@ from multibody.geometry._value import Value
 from multibody.tracing.derivatives import plain
 from multibody.tracing.layout import Layout, flatten, rebuild
 from multibody.tracing.trace import Input, shape_of
-from multibody.tracing.traced import TracedArray
+from multibody.tracing.traced import TracedArray, gathered
 
 Function = Callable[..., Any]
 Shapes = Sequence[Any] | None
@@ -89,9 +89,10 @@ def _holds_array(x: Any) -> bool:
 
 def array_of(x: Any, what: str) -> Any:
     """X as an array of real numbers; one of Python's has no precision of its own, and stays."""
-    if isinstance(x, TracedArray) or type(x) in (int, float):
-        return x
     try:
+        x = gathered(x)
+        if isinstance(x, TracedArray) or type(x) in (int, float):
+            return x
         array = np.asarray(x)
     except ValueError as error:
         raise InputError(f"{what}: expected numbers, got {error}") from None

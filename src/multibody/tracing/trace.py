@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from multibody.errors import InputError
+from multibody.tracing.explanations import explained
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten
 from multibody.tracing.naming import argument_names
-from multibody.tracing.traced import TracedArray, is_boolean, nodes, refuse
+from multibody.tracing.randomness import Draws
+from multibody.tracing.traced import TracedArray, TraceError, is_boolean, nodes, refuse
 
 _open: ContextVar[Graph | None] = ContextVar("multibody_open_graph", default=None)
 
@@ -70,7 +72,16 @@ def trace(
     """
     kind = float_kind(dtype)
     inputs = tuple(Input(n, shape_of(s)) for n, s in zip(_names(function, shapes, names), shapes, strict=True))
-    return record(Graph(kind), function, inputs, kind)
+    draws = Draws(function)
+    recorded = record(Graph(kind), function, inputs, kind)
+    if draws.suspected():  # numbers that are drawn anew would differ in a second graph
+        again = record(Graph(kind), function, inputs, kind)
+        if again.graph.known != recorded.graph.known or again.roots != recorded.roots:
+            raise TraceError(
+                f"{getattr(function, '__name__', 'the function')} draws random numbers, which would be drawn once and "
+                "stay in the kernel: draw them outside, and pass them as an argument"
+            )
+    return recorded
 
 
 def record(
@@ -90,6 +101,11 @@ def record(
     token = _open.set(graph)
     try:
         layout = flatten(function(*arrays), lambda array: outputs.append(nodes_of(graph, array)))
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        told = explained(error)
+        if told is None:
+            raise
+        raise told from None
     finally:
         _open.reset(token)
     recorded = Trace(graph, inputs, tuple(outputs), layout, dtype, first)
@@ -106,7 +122,9 @@ def open_graph() -> Graph | None:
 def input_nodes(graph: Graph, position: int, shape: tuple[int, ...]) -> NDArray[Any]:
     """The nodes of an input."""
     ids = [graph.leaf("input", position, k) for k in range(math.prod(shape))]
-    return np.array(ids, dtype=np.int64).reshape(shape)
+    array = np.array(ids, dtype=np.int64).reshape(shape)
+    array.flags.writeable = False
+    return array
 
 
 def shape_of(shape: Any, what: str = "shape: expected a tuple of lengths such as (7,)") -> tuple[int, ...]:
