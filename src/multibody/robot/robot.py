@@ -1486,8 +1486,8 @@ class Robot(metaclass=Answering):
                 them, "placements", (..., bodies, 7) as `robot.placements()`, or "positions" alone,
                 (..., bodies, 3) as `robot.positions()`, "frame_placements", (..., frames, 7) as
                 `robot.frame_placements()`, "gravity", (..., 3), "masses", (..., bodies), "damping",
-                "friction" and "armature", (..., nv), "offsets" of joints, (..., bodies), or several in a
-                tuple. `robot.check_parameters` tells whether a robot can have them.
+                "friction" and "armature", (..., nv), "offsets" of joints, (..., bodies), or several
+                in a tuple. `robot.check_parameters` tells whether a robot can have them.
             **options: of the quantity, such as representation="left".
 
         Returns:
