@@ -3,6 +3,7 @@
 import keyword
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers, uses
@@ -37,6 +38,12 @@ TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "exp": ("np.exp({})", ATOM, (0,)),
     "log": ("np.log({})", ATOM, (0,)),
     "tanh": ("np.tanh({})", ATOM, (0,)),
+    "expm1": ("np.expm1({})", ATOM, (0,)),
+    "log1p": ("np.log1p({})", ATOM, (0,)),
+    "sinh": ("np.sinh({})", ATOM, (0,)),
+    "cosh": ("np.cosh({})", ATOM, (0,)),
+    "floor": ("np.floor({})", ATOM, (0,)),
+    "rint": ("np.rint({})", ATOM, (0,)),
     "add": ("{} + {}", SUM, (SUM, PRODUCT)),
     "sub": ("{} - {}", SUM, (SUM, PRODUCT)),
     "mul": ("{} * {}", PRODUCT, (PRODUCT, SIGN)),
@@ -46,6 +53,8 @@ TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "atan2": ("np.arctan2({}, {})", ATOM, (0, 0)),
     "hypot": ("np.hypot({}, {})", ATOM, (0, 0)),
     "pow": ("{} ** {}", POWER, (ATOM, SIGN)),
+    "fmod": ("np.fmod({}, {})", ATOM, (0, 0)),
+    "mod": ("{} % {}", PRODUCT, (PRODUCT, SIGN)),
     "fma": ("{} * {} + {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fms": ("{} * {} - {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fnma": ("{2} - {0} * {1}", SUM, (PRODUCT, SIGN, SUM)),
@@ -119,7 +128,7 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         return Expression(f"t{temporaries - 1}", ATOM)
 
     loops = _Loops(lines, arguments, [spec.shape for spec in trace.inputs])
-    table = {op: _writer(op) for op in TABLE}
+    table = {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}
     elements = fold(trace, Target("NumPy", table, _number, element, keep, loops.repeat, rows=True))
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
@@ -212,6 +221,11 @@ class _Loops:
         texts = [_number(graph.value[k]).text if constant else walk.values[k].text for k in table.nodes]
         self.lines.append(f"loop_x{n}_{j} = [{', '.join(texts)}]")
         return Expression(f"loop_x{n}_{j}[loop_i{n}]", ATOM)
+
+
+def _lookup(dtype: str, index: Expression, *entries: Expression) -> Expression:
+    table = ", ".join(entry.text for entry in entries)
+    return Expression(f"np.array([{table}], dtype={dtype})[np.asarray({index.text}).astype(int)]", ATOM)
 
 
 def _writer(op: str) -> Callable[..., Expression]:
