@@ -46,13 +46,16 @@ def begin(program: Program) -> list[str]:
     return lines
 
 
-def functions(program: Program, shape: Shape) -> str:
-    """What the loops of a kernel need: rows of constants, and functions that go over the vectors of a tile."""
+def functions(program: Program, shape: Shape, *, stops: bool) -> str:
+    """What the loops of a kernel need: rows of constants, and functions that go over the vectors of a tile.
+
+    A scan that `stops` needs that function which asks whether all samples are done.
+    """
     present = {type(step) for step in flat(program.steps)}
     texts = [_constants(number, row, shape) for number, row in enumerate(program.constants)]
     texts += [_move(shape)] if Move in present else []
     texts += [_fill(shape)] if Fill in present else []
-    texts += [_finished(shape)] if Leave in present else []
+    texts += [_finished(shape)] if Leave in present or stops else []
     return "\n".join(texts)
 
 
