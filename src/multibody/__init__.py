@@ -11,7 +11,7 @@ from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFi
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
-    from multibody import derive
+    from multibody import derive, simulate
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
@@ -51,7 +51,7 @@ _LATER = {
 }
 """Names from rooms that are imported when the first is used: LLVM takes a while."""
 
-_ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots"}
+_ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots", "simulate": "simulate"}
 """Packages under shorter names."""
 
 _WORDS = {
@@ -104,6 +104,7 @@ __all__ = [
     "lookup",
     "loop",
     "robots",
+    "simulate",
     "vjp",
 ]
 

@@ -52,9 +52,14 @@ def by_factors(
     return solved_in_left(tree, q, tau - h, lambda x: factors(tree, q).solve_vector(x, batch))
 
 
-def factors(tree: Tree, q: NDArray[Any]) -> Factors:
-    """The factors of the mass matrix for velocities with bases in "left"."""
+def factors(tree: Tree, q: NDArray[Any], added: NDArray[Any] | None = None) -> Factors:
+    """The factors of the mass matrix for velocities with bases in "left".
+
+    `added`, (..., nv), goes to the diagonal: what forces that are implicit in the velocity add.
+    """
     upper = upper_blocks(tree, q)
+    if added is not None:
+        upper |= {(k, k): upper[k, k] + added[..., k] for k in range(tree.nv)}
     for joint in tree.joints:
         drives = armature(tree, joint, q) if joint.mimic is None else None
         for r, c in combinations_with_replacement(range(joint.v.start, joint.v.stop), 2):

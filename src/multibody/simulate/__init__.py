@@ -1,0 +1,14 @@
+"""Simulation: integrators on the configuration's groups, hard contact with friction, controllers in the loop.
+
+from multibody import simulate
+run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, seconds=1.0)
+"""
+
+from multibody.simulate.contacts import SphereContact, contacts_of
+from multibody.simulate.controllers import PD
+from multibody.simulate.ground import Ground
+from multibody.simulate.run import Run
+from multibody.simulate.saving import load
+from multibody.simulate.simulator import Simulator
+
+__all__ = ["PD", "Ground", "Run", "Simulator", "SphereContact", "contacts_of", "load"]

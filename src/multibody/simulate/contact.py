@@ -1,0 +1,182 @@
+"""Time stepping with hard unilateral contact and Coulomb friction.  [Kindr §Equations of Motion with Impulses; RD §3.7]
+
+Moreau's midpoint rule: half a step to q_m, where mass matrix, contacts and forces are taken; velocities jump by
+M (v⁺ - v) = dt (τ - h) + J^T P; half a step with v⁺. Impulses obey Signorini and Coulomb; what is left of a depth is
+taken away in positions alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms.factorization import HalfSolved
+from multibody.algorithms.forward_dynamics import factors
+from multibody.algorithms.rnea import rnea
+from multibody.geometry._arrays import is_zero
+from multibody.model import base_velocity
+from multibody.model.actuation import passive
+from multibody.model.tree import Tree
+from multibody.simulate.acting import Acting
+from multibody.simulate.controllers import PD
+from multibody.simulate.depth import lifted
+from multibody.simulate.motion import advance
+from multibody.simulate.moved import Moved
+from multibody.simulate.rows import Bounds, Pair, Touch, touches
+from multibody.simulate.sweeps import System
+
+SLOW = 3.0
+"""In g dt: approaches below it do not bounce."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What a robot can touch, and how exactly impulses are found."""
+
+    pairs: tuple[Pair, ...]
+    contacts: int
+    bounds: Bounds
+    sweeps: int
+    tolerance: float
+    """In m/s."""
+    depth: float
+    """In m: what is not lifted out of the ground."""
+
+    @property
+    def rows(self) -> int:
+        """How many impulses a step has."""
+        return 3 * len(self.pairs) + len(self.bounds.velocities)
+
+
+def step(
+    scene: Scene,
+    surface: tuple[Any, Any] | None,
+    acting: Acting,
+    dt: float,
+    t: Any,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    warm: NDArray[Any],
+) -> Moved:
+    """One step; `warm` are the impulses of the last.
+
+    `surface` has friction and restitution where they differ from sample to sample, each a number or None.
+    """
+    tree = acting.tree
+    q_m = advance(tree, q, dt / 2 * v)
+    acting = acting.asked(t + dt / 2, q_m, v)
+    tau, slope = _controlled(acting, dt, t + dt / 2, q_m, v)
+    forces = tau
+    if acting.passive:
+        smooth = tree.with_values(friction=np.zeros(tree.nv))  # dry friction has rows of its own
+        forces = forces + passive(smooth, q_m, v)
+    added = _implicit(acting, dt, slope)
+    h = rnea(tree, q_m, v, np.zeros_like(v), acting.wrenches)
+    M = factors(tree, q_m, added)
+    v_left = base_velocity.to_left(tree, q_m, v)
+    push = base_velocity.force_to_left(tree, q_m, dt * (forces - h))
+    if not scene.rows:
+        change = M.solve_vector(push, ())
+        v_after = v + base_velocity.from_left(tree, q_m, change)
+        return Moved(advance(tree, q_m, dt / 2 * v_after), v_after, _mean(tau, slope, v_after - v), acting)
+    touching = touches(tree, scene.pairs, q_m)
+    R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
+    half = HalfSolved(M, R, ())
+    y = half.halfway(push)
+    scaled = half.Z * half.D_inv[:, None]
+    W = np.matmul(np.swapaxes(half.Z, -1, -2), scaled)
+    before = np.matmul(R, v_left)
+    free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)
+    system = _system(scene, surface, tree, dt, touching, q_m, W, before, free)
+    solved = system.solve(warm, scene.sweeps, scene.tolerance)
+    change = base_velocity.from_left(tree, q_m, half.onward(y + np.matmul(half.Z, solved.P)))
+    v_after = v + change
+    q_after = advance(tree, q_m, dt / 2 * v_after)
+    q_after = lifted(tree, scene.pairs, scene.bounds, half, W, q_m, q_after, scene.depth)
+    on_robot = _forces(scene, touching, solved.P, dt)
+    mean = _mean(tau, slope, change)
+    return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps)
+
+
+def _controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
+    """The controller's forces, and by how much they fall with the change of velocity; None for not at all.
+
+    A force at its limit does not change.
+    """
+    tau = acting.control(t, q, v)
+    if not isinstance(acting.controller, PD):
+        return tau, None
+    slope = acting.controller.slope(acting.tree, dt, acting.gains)
+    if acting.effort is not None:
+        slope = np.where(np.abs(tau) >= acting.effort, 0.0, slope)
+    return tau, slope
+
+
+def _implicit(acting: Acting, dt: float, slope: Any) -> NDArray[Any] | None:
+    """(nv,): what implicit forces add to the mass matrix: PD and springs by the trapezoidal rule, damping by Euler's."""
+    added = None if slope is None else dt * slope
+    if not acting.passive:
+        return added
+    tree = acting.tree
+    stiff = np.zeros(tree.nv)
+    for joint in tree.joints:
+        ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
+        if not tree.is_base(joint):
+            stiff[joint.v] += ratio**2 * joint.passive.stiffness
+    damping = 0.0 if is_zero(tree.damping) else tree.damping
+    own = dt * damping + dt * dt / 4 * stiff
+    return own if added is None else added + own
+
+
+def _mean(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
+    return tau if slope is None else tau - slope * change
+
+
+def _unit_rows(bounds: Bounds, tree: Tree, v: NDArray[Any]) -> NDArray[Any]:
+    return np.eye(tree.nv, dtype=v.dtype)[list(bounds.velocities)]
+
+
+def _system(
+    scene: Scene,
+    surface: tuple[Any, Any] | None,
+    tree: Tree,
+    dt: float,
+    touching: list[Touch],
+    q_m: NDArray[Any],
+    W: NDArray[Any],
+    before: NDArray[Any],
+    free: NDArray[Any],
+) -> System:
+    """The velocities that impulses have to correct: of contacts with the gap that may close in the second half step."""
+    g = tree.gravity
+    slow = SLOW * dt * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    u, friction = [free[k] for k in range(free.shape[-1])], []
+    for k, ((_, ground), touch) in enumerate(zip(scene.pairs, touching, strict=True)):
+        mu, e = (None, None) if surface is None else surface
+        friction.append(ground.friction if mu is None else mu)
+        n = 3 * k + 2
+        ahead = free[n] + 2.0 / dt * np.maximum(touch.gap, 0.0)
+        e = ground.restitution if e is None else e
+        if not (isinstance(e, float) and e == 0.0):
+            bounces = (ahead < 0.0) & (before[n] < -slow)
+            ahead = np.where(bounces, free[n] + e * before[n], ahead)
+        u[n] = ahead
+    bounds = scene.bounds
+    at = q_m[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
+    floor = -2.0 / dt * np.maximum(at - bounds.lower, 0.0)
+    ceiling = 2.0 / dt * np.maximum(bounds.upper - at, 0.0)
+    dry = dt * tree.friction[..., list(bounds.velocities)]
+    return System(W, np.stack(u), friction, floor, ceiling, dry)
+
+
+def _forces(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: float) -> NDArray[Any]:
+    """(contacts, 3): on the robot, along the world's axes; those of all grounds at one contact add up."""
+    grounds = len(scene.pairs) // scene.contacts if scene.contacts else 0
+    forces: list[Any] = []
+    for k in range(scene.contacts):
+        parts = [
+            np.matmul(P[3 * i : 3 * i + 3], touching[i].axes) for i in range(k * grounds, (k + 1) * grounds)
+        ]
+        forces.append(sum(parts[1:], start=parts[0]) / dt)
+    return np.stack(forces) if forces else np.zeros((0, 3))

@@ -1,0 +1,77 @@
+"""Where a robot touches the ground: spheres and points on its links, of its collision shapes too."""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from multibody.algorithms.soft_contact import number
+from multibody.errors import InputError
+from multibody.geometry._arrays import floats
+from multibody.model.shapes import Box, Capsule, Sphere
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+
+
+@dataclass(frozen=True)
+class SphereContact:
+    """A sphere on a frame of the robot; without a radius it is a point.
+
+    >>> SphereContact("foot-lf", radius=0.02)
+    SphereContact(frame='foot-lf', radius=0.02, point=(0.0, 0.0, 0.0))
+    """
+
+    frame: str
+    radius: float = 0.0
+    """In m."""
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """The centre, in the frame, in m."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.frame, str):
+            raise InputError(f"contact: expected the name of a frame, got {self.frame!r}")
+        object.__setattr__(self, "radius", number(self.radius, f"contact at {self.frame!r}, radius"))
+        point = floats(self.point, f"contact at {self.frame!r}, point", 3)
+        if point.shape != (3,) or not np.isfinite(point).all():
+            raise InputError(f"contact at {self.frame!r}, point: expected three finite numbers, got {self.point!r}")
+        object.__setattr__(self, "point", tuple(point.tolist()))
+
+
+def contacts_of(robot: Robot) -> tuple[SphereContact, ...]:
+    """The contacts of a robot's collision shapes: spheres, the ends of capsules, the corners of boxes.
+
+    Cylinders and meshes have none: name points on them as `SphereContact(frame, point=...)`.
+
+    >>> import multibody as mb
+    >>> len(contacts_of(mb.load("quadruped")))
+    4
+    """
+    contacts = []
+    for link in robot.model.links:
+        for geometry in link.collisions:
+            pose = geometry.pose
+            for center, radius in _spheres(geometry.shape):
+                x, y, z = (pose.rotation @ np.array(center) + pose.position).tolist()
+                contacts.append(SphereContact(link.name, radius, (x, y, z)))
+    return tuple(contacts)
+
+
+def _spheres(shape: Any) -> list[tuple[tuple[float, ...], float]]:
+    """Centres and radii of the spheres with which a shape touches a plane."""
+    if isinstance(shape, Sphere):
+        return [((0.0, 0.0, 0.0), shape.radius)]
+    if isinstance(shape, Capsule):
+        return [((0.0, 0.0, side * shape.length / 2), shape.radius) for side in (-1, 1)]
+    if isinstance(shape, Box):
+        return [(corner, 0.0) for corner in product(*((-side / 2, side / 2) for side in shape.size))]
+    return []
+
+
+def checked(contacts: Any, tree: Tree) -> tuple[SphereContact, ...]:
+    """Contacts on frames that the robot has."""
+    if not isinstance(contacts, list | tuple) or not all(isinstance(each, SphereContact) for each in contacts):
+        raise InputError(f"contacts: expected a list of simulate.SphereContact, got {contacts!r}")
+    for contact in contacts:
+        tree.frame(contact.frame)
+    return tuple(contacts)

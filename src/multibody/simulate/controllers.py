@@ -1,0 +1,128 @@
+"""Controllers: PD, which acts implicitly in the step of "contact", or any NumPy function of time and state."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError
+from multibody.geometry._arrays import floats
+from multibody.model import configuration
+from multibody.model.tree import Tree
+
+ARGUMENTS = ("t", "q", "v", "input", "state")
+
+
+@dataclass(frozen=True, eq=False)
+class PD:
+    """Springs and dampers that pull the joints behind a floating base to targets: τ = kp (target - q) - kd v.  [RD 3.73]
+
+    The targets are the `inputs` of a run, or those given here, or the robot's home. In "contact" the forces are the
+    mean over the step, by the trapezoidal rule, so that stiff gains need no short steps.
+
+    >>> PD(100.0, 2.0).kp
+    array(100.)
+    """
+
+    kp: Any
+    """In N m/rad or N/m: a number, or one for each velocity behind the base."""
+    kd: Any
+    """In N m s/rad or N s/m."""
+    target: Any = None
+    """The coordinates of the joints behind the base, where a run has no inputs."""
+
+    def __post_init__(self) -> None:
+        for name in ("kp", "kd"):
+            gains = floats(getattr(self, name), f"PD, {name}")
+            if gains.ndim > 1 or not np.isfinite(gains).all() or (gains < 0).any():
+                raise InputError(f"PD, {name}: expected finite gains >= 0, a number or one a joint, got {gains}")
+            object.__setattr__(self, name, gains)
+
+    def check(self, tree: Tree) -> None:
+        """Refuse gains of another number than the joints'."""
+        n = tree.nv - behind(tree)[1]
+        for name in ("kp", "kd"):
+            if getattr(self, name).shape not in ((), (n,)):
+                shape = getattr(self, name).shape
+                raise InputError(f"PD, {name}: expected a number or {n}, one for each velocity, got shape {shape}")
+
+    def goal(self, tree: Tree, home: ArrayLike) -> NDArray[Any]:
+        """The targets without inputs, (nq behind the base,)."""
+        start = behind(tree)[0]
+        target = floats(np.asarray(home)[start:] if self.target is None else self.target, "PD, target")
+        if target.shape != (tree.nq - start,):
+            raise InputError(f"PD, target: expected {tree.nq - start} coordinates of joints, got shape {target.shape}")
+        return target
+
+    def pull(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], target: Any, gains: Any) -> NDArray[Any]:
+        """(nv,): kp (target - q) - kd v, nothing on the base."""
+        kp, kd = gains
+        start, first = behind(tree)
+        parts = []
+        for joint in configuration.own_joints(tree):
+            if joint.q.start < start:
+                continue
+            own, goal = q[..., joint.q], target[..., joint.q.start - start : joint.q.stop - start]
+            # a hinge that turns without end is pulled to the target's own turn
+            parts.append(goal - own if joint.nq == 1 else joint.kind.difference(own, goal))
+        error = np.concatenate(parts, axis=-1) if parts else np.zeros((0,))
+        return np.concatenate([np.zeros_like(v[..., :first]), kp * error - kd * v[..., first:]], axis=-1)
+
+    def slope(self, tree: Tree, dt: float, gains: Any) -> NDArray[Any]:
+        """(nv,): by how much the mean force falls with the change of velocity: kd/2 + kp dt/4.
+
+        The mean configuration over a step is q_m + dt/4 (v⁺ - v), the mean velocity v + (v⁺ - v)/2.
+        """
+        kp, kd = gains
+        first = behind(tree)[1]
+        slope = kd / 2 + kp * (dt / 4)
+        return np.concatenate([np.zeros(first), np.broadcast_to(slope, (tree.nv - first,))], axis=-1)
+
+
+class Function:
+    """A function(t, q, v[, input[, state]]) -> tau, or with a state -> (tau, state)."""
+
+    def __init__(self, function: Callable[..., Any], tree: Tree) -> None:
+        self.function, self.tree = function, tree
+        self.count = _arguments(function)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it has a state."""
+        return self.count == len(ARGUMENTS)
+
+    def __call__(self, t: Any, q: Any, v: Any, u: Any, memory: Any) -> tuple[Any, Any]:
+        """Tau, (nv,), and the next state."""
+        result = self.function(*(t, q, v, u, memory)[: self.count])
+        if self.remembers:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise InputError("controller: with a state it must return (tau, state)")
+            result, memory = result
+        expected = (self.tree.nv,)
+        if np.shape(result) != expected:
+            raise InputError(
+                f"controller: expected tau of shape {expected}, one for each velocity, got {np.shape(result)}; a "
+                "floating base has the first six, zeros for motors"
+            )
+        return result, memory
+
+
+def behind(tree: Tree) -> tuple[int, int]:
+    """Where the coordinates and velocities of the joints behind a floating base begin."""
+    return (7, 6) if tree.floating else (0, 0)
+
+
+def _arguments(function: Any) -> int:
+    if not callable(function):
+        raise InputError(f"controller: expected simulate.PD or a function of t, q, v, got {function!r}")
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise InputError("controller: expected a function whose arguments Python can tell, as def or lambda") from None
+    required = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    if not 3 <= len(required) <= len(ARGUMENTS):
+        raise InputError(f"controller: expected a function of (t, q, v[, input[, state]]), got {len(required)} arguments")
+    return len(required)

@@ -1,0 +1,81 @@
+"""Lifting out of the ground, in positions alone: velocities know nothing of it, so that it adds no energy of motion."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms.factorization import HalfSolved
+from multibody.model import base_velocity
+from multibody.model.tree import Tree
+from multibody.simulate.motion import advance
+from multibody.simulate.rows import Bounds, Pair, gaps
+from multibody.tracing.loop import loop
+
+PASSES = 2
+"""After each the true gaps are looked at again: one leaves millimetres at steps of 10 ms."""
+SWEEPS = 10
+
+
+def lifted(
+    tree: Tree,
+    pairs: tuple[Pair, ...],
+    bounds: Bounds,
+    half: HalfSolved,
+    W: NDArray[Any],
+    q_m: NDArray[Any],
+    q: NDArray[Any],
+    depth: float,
+) -> NDArray[Any]:
+    """q with no contact deeper than `depth` and no joint past its limits: by the least way, in the metric of M.
+
+    Args:
+        tree: the robot.
+        pairs: contacts and grounds.
+        bounds: joints with limits.
+        half: the rows of contacts and joints at q_m, half solved.
+        W: the product of these rows with M^-1 and themselves.
+        q_m: where the rows are taken.
+        q: (nq,), what is corrected.
+        depth: in m.
+    """
+    count, extra = len(pairs), len(bounds.velocities)
+    normals = [3 * k + 2 for k in range(count)] + [3 * count + j for j in range(extra)]
+    Wn = W[normals][:, normals]
+    Zn = half.Z[:, normals]
+
+    def past(q: NDArray[Any]) -> tuple[Any, Any, Any]:
+        """How far each row must move at least, at most, and the largest violation."""
+        least: list[Any] = []
+        most: list[Any] = []
+        if count:
+            distances = gaps(tree, pairs, q)
+            least += [-distances[k] for k in range(count)]
+            most += [np.inf] * count
+        for j, k in enumerate(bounds.coordinates):
+            least.append(bounds.lower[j] - q[k])
+            most.append(bounds.upper[j] - q[k])
+        worst = np.max(np.stack([np.maximum(a, -b) for a, b in zip(least, most, strict=True)]))
+        return least, most, worst
+
+    def lift(carry: Any) -> Any:
+        q, _ = carry
+        least, most, _ = past(q)
+
+        def sweep(state: Any) -> Any:
+            x, moved = state
+            for k in range(len(normals)):
+                without = moved[k] - Wn[k, k] * x[k]
+                new = (np.minimum(np.maximum(without, least[k]), most[k]) - without) / Wn[k, k]
+                moved = moved + Wn[:, k] * (new - x[k])
+                x = np.concatenate([x[:k], np.reshape(new, (1,)), x[k + 1 :]])
+            return x, moved
+
+        zero = 0.0 * Wn[:, 0]
+        x, _ = loop(SWEEPS, sweep, (zero, zero))
+        way = base_velocity.from_left(tree, q_m, half.onward(np.matmul(Zn, x)))
+        q = advance(tree, q, way)
+        return q, past(q)[2]
+
+    q, _ = loop(PASSES, lift, (q, past(q)[2]), until=lambda carry: carry[1] <= depth)
+    return q

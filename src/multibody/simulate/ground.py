@@ -1,0 +1,93 @@
+"""The ground: a half-space or a landscape, its friction and its restitution."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms.soft_contact import number
+from multibody.errors import InputError
+from multibody.geometry._arrays import dot, floats, unit, vector
+from multibody.geometry.operators import cross3
+from multibody.tracing.differentiate import gradient
+
+
+@dataclass(frozen=True)
+class Ground:
+    """All points x with normal · x ≤ offset, or all below a height.
+
+    >>> Ground(friction=0.5, normal=(0, 0, 2), offset=1.0)
+    Ground(friction=0.5, restitution=0.0, normal=(0.0, 0.0, 1.0), offset=0.5, height=None)
+    """
+
+    friction: float = 0.8
+    """Coulomb's μ: the cone is circular."""
+    restitution: float = 0.0
+    """From 0, plastic, to 1, elastic; Newton's, of the velocities along the normal."""
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """Out of the ground, along the world's axes; it is divided by its length, and so is the offset."""
+    offset: float = 0.0
+    """In m."""
+    height: Callable[[Any, Any], Any] | None = None
+    """z = height(x, y) of the surface in m, in NumPy, in place of normal and offset."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "friction", number(self.friction, "ground, friction"))
+        restitution = number(self.restitution, "ground, restitution")
+        if restitution > 1:
+            raise InputError(f"ground, restitution: expected a number from 0 to 1, got {restitution!r}")
+        object.__setattr__(self, "restitution", restitution)
+        normal = floats(self.normal, "ground, normal", 3)
+        length = float(np.linalg.norm(normal)) if normal.shape == (3,) else 0.0
+        if not (0 < length < np.inf):
+            raise InputError(f"ground, normal: expected a direction of three finite numbers, got {self.normal!r}")
+        offset = floats(self.offset, "ground, offset")
+        if offset.shape or not np.isfinite(offset):
+            raise InputError(f"ground, offset: expected a finite number of metres, got {self.offset!r}")
+        object.__setattr__(self, "normal", tuple((normal / length).tolist()))
+        object.__setattr__(self, "offset", float(offset) / length)
+        if self.height is not None and not callable(self.height):
+            raise InputError(f"ground, height: expected a function of x and y, got {self.height!r}")
+
+    def surface(self, point: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The distance of a point (3,) from the surface, and the normal (3,) there.
+
+        That of a height z = f(x, y) is to the tangent plane below the point: (z - f)/√(1 + |∇f|²).
+        """
+        if self.height is None:
+            n = np.array(self.normal, point.dtype)
+            return dot(np.broadcast_to(n, point.shape), point) - self.offset, n
+        height = self.height
+        x, y = point[..., 0], point[..., 1]
+        slope = gradient(lambda place: height(place[0], place[1]))(vector(x, y))
+        n = unit(vector(-slope[..., 0], -slope[..., 1], 1.0))
+        return n[..., 2] * (point[..., 2] - height(x, y)), n
+
+    def axes(self, n: NDArray[Any]) -> NDArray[Any]:
+        """(3, 3): two directions along the surface and the normal, as rows."""
+        if self.height is None and self.normal == (0.0, 0.0, 1.0):
+            return np.eye(3, dtype=n.dtype)
+        if self.height is None:
+            aside = np.eye(3, dtype=n.dtype)[int(np.argmin(np.abs(self.normal)))]
+        else:
+            aside = np.broadcast_to(np.eye(3, dtype=n.dtype)[1], n.shape)  # never along the normal of a height
+        first = unit(cross3(aside, n))
+        return np.stack([first, cross3(n, first), n])
+
+
+def grounds_of(ground: Any) -> tuple[Ground, ...]:
+    """A ground, or several, or none, as a tuple."""
+    several = () if ground is None else (ground,) if isinstance(ground, Ground) else ground
+    if not isinstance(several, list | tuple) or not all(isinstance(each, Ground) for each in several):
+        raise InputError(f"ground: expected a simulate.Ground or a list of them, got {ground!r}")
+    return tuple(several)
+
+
+def friction_of(x: ArrayLike) -> NDArray[Any]:
+    """Coefficients of friction that differ from sample to sample: finite, and not negative."""
+    friction = floats(x, "parameters, friction")
+    if not (friction >= 0).all() or not np.isfinite(friction).all():
+        raise InputError("parameters, friction: expected finite numbers >= 0, got others among them")
+    return friction

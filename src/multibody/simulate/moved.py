@@ -1,0 +1,26 @@
+"""What a step of any method returns."""
+
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from multibody.simulate.acting import Acting
+
+
+class Moved(NamedTuple):
+    """The state after a step, and what acted in it."""
+
+    q: NDArray[Any]
+    v: NDArray[Any]
+    tau: NDArray[Any]
+    """(nv,): the controller's forces, their mean over the step."""
+    acting: Acting
+    """With the controller's next state."""
+    impulses: Any = None
+    """(rows,): those of the contacts, then those of the joints' rows, in N s or N m s."""
+    forces: Any = None
+    """(contacts, 3): on the robot, along the world's axes, their mean over the step."""
+    residual: Any = 0.0
+    """In m/s: by how much the last sweep changed velocities of contacts."""
+    sweeps: Any = 0.0
+    """How many sweeps it took."""

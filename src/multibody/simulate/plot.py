@@ -1,0 +1,68 @@
+"""The picture of a run."""
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from multibody._saving import check_place
+from multibody.errors import InputError
+from multibody.simulate.controllers import behind
+from multibody.simulate.run import Run
+
+FEW = 12
+"""Lines from which a panel has no legend."""
+
+
+def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ...] | None) -> Any:
+    """A matplotlib Figure; it is saved when there is a path."""
+    from matplotlib.figure import Figure
+
+    place = None if path is None else check_place(path, "path")
+    if not len(run.t):
+        raise InputError("plot: the run has no rows: expected a smaller every=, or a longer run")
+    batch = run.q.shape[:-2]
+    index = (0,) * len(batch) if sample is None else tuple(np.atleast_1d(sample).tolist())
+    if len(index) != len(batch) or not all(-n <= k < n for k, n in zip(index, batch, strict=True)):
+        raise InputError(f"plot: sample: expected an index into the batch {batch}, got {sample!r}")
+    robot = run.robot
+    start, first = (0, 0) if robot is None else behind(robot.tree)
+    q, v, forces = run.q[index], run.v[index], run.forces[index]
+    panels: list[Any] = []
+    if start:
+        panels.append(("base", "position [m]", q[:, :3], ["x", "y", "z"]))
+    joints = None if robot is None else [joint.name for joint in robot.joints if joint.q.start >= start]
+    if q.shape[1] > start:
+        panels.append(("joints", "coordinates [rad, m]", q[:, start:], joints))
+        panels.append(("joints", "velocities [rad/s, m/s]", v[:, first:], joints))
+    if start:
+        panels.append(("base", "velocity [m/s]", v[:, :3], ["x", "y", "z"]))
+    if forces.shape[1]:
+        strength = np.linalg.norm(forces, axis=-1)
+        panels.append(("contacts", "|force| [N]", strength, run.about.get("contacts")))
+    if robot is not None:
+        panels.append(("energy", "kinetic + potential [J]", np.atleast_2d(run.energy()[index]).T, None))
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(4.2 * columns, 3.0 * rows), layout="constrained")
+    for k, (title, unit, lines, names) in enumerate(panels):
+        axes = figure.add_subplot(rows, columns, k + 1)
+        labelled = names is not None and len(names) == lines.shape[1] and len(names) <= FEW
+        axes.plot(run.t, lines, label=names if labelled else None, linewidth=1.2)
+        axes.set(title=title, xlabel="time [s]", ylabel=unit)
+        axes.grid(alpha=0.3)
+        if labelled and len(names) > 1:
+            axes.legend(fontsize=7, ncols=1 + (len(names) > 6))
+    figure.suptitle(_title(run, index))
+    if place is not None:
+        figure.savefig(place, dpi=110)
+    return figure
+
+
+def _title(run: Run, index: tuple[int, ...]) -> str:
+    """The robot and the method, which sample of how many, and whether it diverged."""
+    title = f"{run.about.get('robot')}, {run.about.get('method')}, dt = {1e3 * run.about['dt']:g} ms"
+    if index:
+        title += f", sample {', '.join(map(str, index))} of {' × '.join(map(str, run.q.shape[:-2]))}"
+    failed = int(run.failed[index])
+    return title if failed < 0 else f"{title}: NOT FINITE from t = {failed * run.about['dt']:g} s on"

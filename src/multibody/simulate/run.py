@@ -1,0 +1,191 @@
+"""`Run`: what a simulation recorded, and the state from which it can go on."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody import __version__
+from multibody.errors import InputError
+from multibody.geometry._arrays import floats
+from multibody.robot import Robot
+
+ROWS = ("q", "v", "tau", "forces", "residual", "sweeps")
+"""What is recorded besides the outputs of the user."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """Rows over time of one sample or a batch; arrays are (..., rows, *shape)."""
+
+    t: NDArray[Any]
+    """(rows,): times in s, those at which steps end."""
+    q: NDArray[Any]
+    """(..., rows, nq)."""
+    v: NDArray[Any]
+    """(..., rows, nv)."""
+    tau: NDArray[Any]
+    """(..., rows, nv): the controller's forces, their mean over the step that ends at t."""
+    forces: NDArray[Any]
+    """(..., rows, contacts, 3): on the robot, along the world's axes, their mean over the step."""
+    residual: NDArray[Any] | None
+    """(..., rows): in m/s, by how much the last sweep over the contacts changed velocities; None without contacts."""
+    sweeps: NDArray[Any] | None
+    """(..., rows): how many sweeps the step took."""
+    outputs: Mapping[str, NDArray[Any]]
+    """What the functions in `outputs=` gave, by name."""
+    state: Mapping[str, Any]
+    """All that the next step depends on."""
+    parameters: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """The numbers of the robot that differ from sample to sample, as `Tree.with_values` takes them."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """The method, dt, the robot's name and digest, the library's version."""
+    robot: Robot | None = None
+
+    @staticmethod
+    def of(
+        t: NDArray[Any],
+        record: Mapping[str, Any],
+        state: Mapping[str, Any],
+        parameters: Mapping[str, Any],
+        about: Mapping[str, Any],
+        robot: Robot | None,
+    ) -> "Run":
+        """From what a scan returns."""
+        outputs = {name.removeprefix("output:"): x for name, x in record.items() if name.startswith("output:")}
+        rows = {name: record.get(name) for name in ROWS}
+        return Run(t, **rows, outputs=outputs, state=state, parameters=parameters, about=about, robot=robot)  # type: ignore[arg-type]
+
+    @property
+    def last(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(q, v) at the end, whether the last row is kept or not."""
+        return self.state["q"], self.state["v"]
+
+    @property
+    def failed(self) -> NDArray[Any]:
+        """(...): the step after which q or v is not finite any more; -1 where all is well."""
+        return np.asarray(self.state["failed"]).astype(int)
+
+    @property
+    def failures(self) -> list[str]:
+        """A sentence for each sample that diverged: which, when, and what to look at."""
+        sentences = []
+        for index in np.argwhere(self.failed >= 0).tolist():
+            step = int(self.failed[tuple(index)])
+            which = f"sample {', '.join(map(str, index))}" if index else "the run"
+            why = "the start, inputs or parameters are not finite" if step == 1 else (
+                "the motion diverged: a shorter dt, or gains and forces that fit the inertia, may help"
+            )
+            sentences.append(f"{which}: not finite from step {step} (t = {step * self.about['dt']:g} s) on; {why}")
+        return sentences
+
+    def energy(self) -> NDArray[Any]:
+        """(..., rows): kinetic and potential energy together, in J.  [RD 3.28-3.33]"""
+        robot = self._robot("energy")
+        values = self._values()
+        kinetic = robot.kinetic_energy(self.q, self.v, parameters=values)
+        potential = robot.potential_energy(self.q, parameters=values)
+        return kinetic + potential
+
+    def momentum(self) -> NDArray[Any]:
+        """(..., rows, 6): the momentum, linear first, the angular one about the centre of mass."""
+        return self._robot("momentum").centroidal_momentum(self.q, self.v, parameters=self._values())
+
+    def _values(self) -> dict[str, Any] | None:
+        """The parameters with an axis for the rows; only those that change inertia and gravity."""
+        robot = self._robot("parameters")
+        shapes = robot.tree.parameter_shapes
+        values = {}
+        for name, x in self.parameters.items():
+            if name not in ("damping", "friction"):
+                core = len(shapes[name])
+                values[name] = np.expand_dims(x, np.ndim(x) - core) if np.ndim(x) > core else x
+        return values or None
+
+    def resample(self, t: ArrayLike) -> "Run":
+        """The run at other times (n,), between those that it has: on the configuration's groups, v linearly.
+
+        Forces, tau and outputs are those of the step during which, or at the end of which, the time is.
+        """
+        robot = self._robot("resample")
+        times = floats(t, "t")
+        if times.ndim != 1 or not len(self.t) or not ((times >= self.t[0]) & (times <= self.t[-1])).all():
+            span = f"from {self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "none: the run has no rows"
+            raise InputError(f"resample: expected times (n,) within those of the run, {span}")
+        after = np.clip(np.searchsorted(self.t, times), 0, len(self.t) - 1)
+        before = np.maximum(after - 1, 0)
+        width = np.where(after > before, self.t[after] - self.t[before], 1.0)
+        part = np.where(after > before, (times - self.t[before]) / width, 1.0)
+        q = robot.interpolate(self.q[..., before, :], self.q[..., after, :], part)
+        v = self.v[..., before, :] + part[:, None] * (self.v[..., after, :] - self.v[..., before, :])
+        axis = self.q.ndim - 2
+
+        def take(x: Any) -> Any:
+            return None if x is None else np.take(x, after, axis=axis)
+
+        outputs = {name: take(x) for name, x in self.outputs.items()}
+        rows = {name: take(getattr(self, name)) for name in ROWS if name not in ("q", "v")}
+        return replace(self, t=times, q=q, v=v, outputs=outputs, **rows)
+
+    def plot(self, path: str | PathLike[str] | None = None, *, sample: int | tuple[int, ...] | None = None) -> Any:
+        """A figure of the motion: configuration, velocities, forces of contacts, energy; saved when a path is given.
+
+        Args:
+            path: where to save it, .png, .svg or .pdf.
+            sample: which of a batch; by default the first.
+        """
+        from multibody.simulate.plot import plot
+
+        return plot(self, path, sample)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the run to a file .npz, which `simulate.load` reads, with or without the robot."""
+        from multibody.simulate.saving import save
+
+        save(self, path)
+
+    def check_simulator(self, simulator: Mapping[str, Any], shapes: Mapping[str, Any]) -> None:
+        """Refuse to go on with another robot, method or time step."""
+        for name, words in (("digest", "robot"), ("method", "method"), ("dt", "time step")):
+            if self.about.get(name) != simulator[name]:
+                mine, other = self.about.get(name), simulator[name]
+                raise InputError(f"the run is of another {words} than the simulator: {mine!r}, expected {other!r}")
+        if set(shapes) != set(self.state):
+            raise InputError(
+                f"the run's state has {', '.join(self.state)}, the simulator's {', '.join(shapes)}: expected the same "
+                "contacts and controller"
+            )
+        if self.about["version"] != simulator["version"]:
+            warnings.warn(
+                f"the run is from multibody {self.about['version']}: going on may differ in the last digits",
+                stacklevel=4,
+            )
+
+    def _robot(self, what: str) -> Robot:
+        if self.robot is None:
+            raise InputError(f"run.{what} needs the robot: simulate.load(path, robot)")
+        return self.robot
+
+    def __repr__(self) -> str:
+        batch = self.q.shape[:-2]
+        several = f", batch {batch}" if batch else ""
+        bad = int((self.failed >= 0).sum())
+        told = f", {bad} diverged" if bad else ""
+        end = float(self.t[-1]) if len(self.t) else 0.0
+        return f"<Run of {self.about.get('robot')}, {len(self.t)} rows to {end:g} s{several}{told}>"
+
+
+def about(simulator: Any) -> dict[str, Any]:
+    """What tells a run of one simulator from those of others."""
+    return {
+        "robot": simulator.robot.name,
+        "digest": simulator.robot.model.digest,
+        "method": simulator.method,
+        "dt": simulator.dt,
+        "contacts": [contact.frame for contact in simulator.contacts],
+        "version": __version__,
+    }

@@ -1,0 +1,352 @@
+"""`Simulator`: a robot, a method, what it touches and what drives it, compiled into one kernel over time."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from multibody.compiler.scan import compile_scan
+from multibody.compiler.scan_call import Scan
+from multibody.errors import InputError
+from multibody.geometry._arrays import choice, floats, truth
+from multibody.model import configuration
+from multibody.robot import Robot
+from multibody.robot.kernels import check_masses
+from multibody.simulate import contacts as robot_contacts
+from multibody.simulate.arguments import Arguments, arguments_of, tree_values
+from multibody.simulate.contact import Scene
+from multibody.simulate.controllers import PD, Function
+from multibody.simulate.ground import Ground, grounds_of
+from multibody.simulate.memory import check_memory
+from multibody.simulate.rows import bounds_of
+from multibody.simulate.run import Run, about
+from multibody.simulate.stepping import METHODS, Stepping
+
+PIECE = 0.25
+"""In s: after about so much work a progress function hears, and an interrupt keeps what there is."""
+
+
+@final
+class Simulator:
+    """A robot that moves in time; `simulator(q, v, seconds=1.0)` is a `Run`.
+
+    >>> import multibody as mb
+    >>> simulator = Simulator(mb.load("double-pendulum"), dt=0.01, method="rk4")
+    >>> run = simulator([1.2, 0.5], [0.0, 0.0], seconds=1.0, every=50)
+    >>> run.t, run.q.shape
+    (array([0.5, 1. ]), (2, 2))
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        dt: float = 0.002,
+        method: str = "contact",
+        contacts: list[robot_contacts.SphereContact] | tuple[robot_contacts.SphereContact, ...] | None = None,
+        ground: Ground | list[Ground] | tuple[Ground, ...] | None = None,
+        controller: PD | Callable[..., Any] | None = None,
+        *,
+        passive: bool = False,
+        limits: bool = False,
+        effort: bool = False,
+        control_every: int = 1,
+        outputs: Mapping[str, Callable[..., Any]] | None = None,
+        state: Any = None,
+        sweeps: int = 100,
+        tolerance: float | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        """What is simulated, and how.
+
+        Args:
+            robot: the robot.
+            dt: the time step in s.
+            method: "contact" (hard contact with friction), "euler" (semi-implicit), "verlet" (drift-kick-drift), "rk4"
+                (Munthe-Kaas), "variational" (discrete Euler-Lagrange).
+            contacts: where the robot touches, in "contact"; by default, with a ground, its collision shapes.
+            ground: a `Ground` or several; by default, with contacts, the plane z = 0.
+            controller: `PD`, or a function(t, q, v[, input[, state]]) -> tau, (nv,), in NumPy.
+            passive: whether joints have their damping, dry friction and springs.
+            limits: whether joints stop at their limits, in "contact".
+            effort: whether the controller's forces are clipped at the limits of the joints.
+            control_every: the controller is asked every so many steps, its forces are held in between.
+            outputs: functions(t, q, v, a, tau, forces), by name, whose arrays are recorded.
+            state: the controller's first state, where it has one: an array, or tuples and dicts of arrays.
+            sweeps: over the contacts of a step, at most.
+            tolerance: sweeps end when none changes a velocity by more, in m/s; 1e-8, or 1e-5 in float32.
+            dtype: float64 or float32; by default the robot's.
+        """
+        if not isinstance(robot, Robot):
+            raise InputError(f"Simulator: expected a Robot, got {type(robot).__name__}")
+        self.robot, self.tree = robot, robot.tree
+        self.dt = _step_size(dt)
+        self.method = choice(method, "method", tuple(METHODS))
+        self.dtype = robot.dtype if dtype is None else robot.astype(np.dtype(dtype).name).dtype
+        check_masses(robot.model)
+        touching = method == "contact"
+        grounds = grounds_of(ground)
+        if contacts is None:
+            contacts = robot_contacts.contacts_of(robot) if grounds and touching else ()
+        self.contacts = robot_contacts.checked(contacts, self.tree)
+        self.grounds = (grounds or (Ground(),)) if self.contacts else ()
+        if not touching and (self.contacts or grounds or truth(limits, "limits")):
+            raise InputError(f'method {method!r} has no contacts, ground and limits: expected method="contact" for them')
+        self.passive, self.limits, self.effort = (
+            truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
+        )
+        if isinstance(controller, PD):
+            controller.check(self.tree)
+        self.controller = (
+            controller if controller is None or isinstance(controller, PD) else Function(controller, self.tree)
+        )
+        self.control_every = _positive(control_every, "control_every")
+        if self.control_every > 1 and not isinstance(self.controller, Function):
+            raise InputError("control_every: expected a controller that is a function: PD acts within every step")
+        self.memory = _memory(self.controller, state)
+        single = self.dtype == np.float32
+        bounds = bounds_of(self.tree, self.limits, self.passive and touching)
+        pairs = tuple((contact, each) for contact in self.contacts for each in self.grounds)
+        small = (1e-5 if single else 1e-8) if tolerance is None else _step_size(tolerance, "tolerance", "m/s")
+        scene = Scene(pairs, len(self.contacts), bounds, _positive(sweeps, "sweeps"), small, 1e-6 if single else 1e-8)
+        limit = self.tree.effort_limits if self.effort else None
+        goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
+        self._stepping = Stepping(
+            self.tree,
+            self.method,
+            self.dt,
+            self.controller,
+            goal,
+            scene,
+            self.passive,
+            limit,
+            self.control_every,
+            _functions(outputs),
+        )
+        self._scans: dict[Any, Scan] = {}
+
+    # ---- runs --------------------------------------------------------------------------------------------------------
+
+    def __call__(
+        self,
+        q: ArrayLike | Run,
+        v: ArrayLike | None = None,
+        *,
+        seconds: float,
+        every: int = 1,
+        inputs: Any = None,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
+        state: Any = None,
+        threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+        partial: bool = False,
+    ) -> Run:
+        """Simulate.
+
+        Args:
+            q: (..., nq), where the robot starts; or a run to go on from, with its whole state.
+            v: (..., nv), by default at rest.
+            seconds: how long, a multiple of dt.
+            every: every so many steps a row is kept.
+            inputs: of the controller, held over each step: (n,), (..., 1, n) for constant ones, or (..., steps, n); or
+                a dict of these.
+            wrenches: pushes, {frame: (..., steps or 1, 6)}, a force and a torque at the frame's origin, along the axes
+                of the world.
+            parameters: by name and per sample: friction and restitution of the ground, kp and kd of PD, mass (of all
+                bodies together), joint_friction, and what `Tree.with_values` takes.
+            state: the controller's first state, in place of the simulator's.
+            threads: over which a batch is split.
+            progress: called with the share of the steps that is done.
+            partial: whether an interrupt (Ctrl-C) returns what was computed until then, in place of raising.
+        """
+        every = _positive(every, "every")
+        steps = self._steps(seconds)
+        touches = bool(self._stepping.scene.pairs)
+        given = arguments_of(self.tree, steps, inputs, wrenches, parameters, self.controller, touches)
+        self._check_input(given)
+        start = self._going_on(q, v, state) if isinstance(q, Run) else self.start(q, v, state)
+        batch = np.broadcast_shapes(*_batches(start, self._shapes()), *given.batches())
+        scan = self._scan(given)
+        check_memory(scan, batch, steps // every, self.dtype.itemsize)
+        first = np.max(start["steps"]) if np.size(start["steps"]) else 0.0
+        pieces, after = self._run(scan, start, given, steps, every, threads, progress, partial)
+        rows = sum(piece["q"].shape[len(batch)] for piece in pieces)
+        record = {name: np.concatenate([piece[name] for piece in pieces], axis=len(batch)) for name in pieces[0]}
+        t = self.dt * (first + every * np.arange(1, rows + 1))
+        values = {name.removeprefix("parameter:"): x for name, x in given.still.items() if "parameter:" in name}
+        own = tree_values(self.tree, values)
+        return Run.of(t, record, after, own, about(self), self.robot)
+
+    def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
+        """The state in which a run from q and v starts, for `step`."""
+        q = configuration.coordinates(self.tree, q)
+        configuration.check_units(self.tree, q)
+        v = np.zeros(self.tree.nv) if v is None else configuration.velocities(self.tree, v)
+        now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0}
+        rows = self._stepping.scene.rows if self.method == "contact" else 0
+        if rows:
+            now["impulses"] = np.zeros(rows)
+        if self.memory is not None:
+            now["memory"] = self.memory if state is None else state
+        elif state is not None:
+            raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")
+        if self.control_every > 1:
+            now["held"] = np.zeros(self.tree.nv)
+        return now
+
+    def step(
+        self, state: dict[str, Any], inputs: Any = None, parameters: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The next state and what is recorded, of one sample: plain NumPy that traces, for kernels and derivatives.
+
+        >>> import multibody as mb
+        >>> simulator = Simulator(mb.load("double-pendulum"), dt=0.01, method="verlet")
+        >>> after, record = simulator.step(simulator.start([0.1, 0.2]))
+        >>> after["q"].shape, float(after["steps"])
+        ((2,), 1.0)
+        """
+        values = {f"input:{key}": x for key, x in inputs.items()} if isinstance(inputs, Mapping) else {}
+        if inputs is not None and not values:
+            values["input"] = inputs
+        values |= {f"parameter:{name}": x for name, x in (parameters or {}).items()}
+        return self._stepping(state, values)
+
+    # ---- inside ------------------------------------------------------------------------------------------------------
+
+    def _steps(self, seconds: float) -> int:
+        duration = floats(seconds, "seconds")
+        if duration.shape or not np.isfinite(duration) or duration < 0:
+            raise InputError(f"seconds: expected a time in s that is not negative, got {seconds!r}")
+        steps = round(float(duration) / self.dt)
+        if abs(steps * self.dt - float(duration)) > 1e-9 * max(1.0, float(duration)):
+            raise InputError(f"seconds: expected a multiple of dt = {self.dt} s, got {seconds!r}")
+        return steps
+
+    def _check_input(self, given: Arguments) -> None:
+        if isinstance(self.controller, PD) and "input" in given.cores:
+            n = len(self._stepping.goal)
+            if given.cores["input"] != (n,):
+                raise InputError(f"inputs: expected {n} targets, one for each coordinate of a joint, got {given.cores}")
+        if isinstance(self.controller, Function) and self.controller.count == 4 and not any(
+            name.startswith("input") for name in given.cores
+        ):
+            raise InputError("inputs: expected those of the controller, which is a function(t, q, v, input)")
+
+    def _shapes(self) -> dict[str, Any]:
+        """The state's shapes, without the batch."""
+        shapes: dict[str, Any] = {"q": (self.tree.nq,), "v": (self.tree.nv,), "steps": (), "failed": ()}
+        if self.method == "contact" and self._stepping.scene.rows:
+            shapes["impulses"] = (self._stepping.scene.rows,)
+        if self.memory is not None:
+            shapes["memory"] = _shapes_of(self.memory)
+        if self.control_every > 1:
+            shapes["held"] = (self.tree.nv,)
+        return shapes
+
+    def _scan(self, given: Arguments) -> Scan:
+        """The kernel for inputs and parameters of these shapes; made once."""
+        if given.key not in self._scans:
+
+            def step(state: Any, *values: Any) -> Any:
+                return self._stepping(state, {name: x for part in values for name, x in part.items()})
+
+            step.__name__ = f"{self.robot.name}_{self.method}"
+            moving = [{name: given.cores[name] for name in given.moving}] if given.moving else []
+            still = [{name: given.cores[name] for name in given.still}] if given.still else []
+            self._scans[given.key] = compile_scan(step, self._shapes(), moving, still, dtype=self.dtype)
+        return self._scans[given.key]
+
+    def _run(
+        self,
+        scan: Scan,
+        state: Any,
+        given: Arguments,
+        steps: int,
+        every: int,
+        threads: int | None,
+        progress: Callable[[float], None] | None,
+        partial: bool,
+    ) -> tuple[list[Any], Any]:
+        """All steps: at once, or in pieces where someone wants to hear of them."""
+        pieces: list[Any] = []
+        done, size = 0, steps if progress is None and not partial else every
+        while True:
+            count = min(max(every, size - size % every), steps - done)
+            moving = {name: array[..., done : done + count, :] for name, array in given.moving.items()}
+            rest = [*([moving] if moving else []), *([given.still] if given.still else [])]
+            begun = time.perf_counter()
+            try:
+                state, record = scan(state, *rest, steps=count, every=every, threads=threads)
+            except KeyboardInterrupt:
+                if not partial or not pieces:
+                    raise
+                return pieces, state
+            pieces.append(record)
+            done += count
+            if progress is not None:
+                progress(done / max(1, steps))
+            if done >= steps:
+                return pieces, state
+            size = int(count * min(8.0, PIECE / max(1e-6, time.perf_counter() - begun)))
+
+    def _going_on(self, run: Run, v: Any, state: Any) -> dict[str, Any]:
+        if v is not None or state is not None:
+            raise InputError("a run that goes on has its own v and state: expected neither of them")
+        run.check_simulator(about(self), self._shapes())
+        return run.state
+
+    def __repr__(self) -> str:
+        parts = [self.robot.name, f"dt={self.dt:g}", f"method={self.method!r}"]
+        parts += [f"{len(self.contacts)} contacts"] if self.contacts else []
+        parts += [name for name in ("passive", "limits", "effort") if getattr(self, name)]
+        return f"<Simulator {', '.join(parts)}>"
+
+
+def _step_size(x: Any, name: str = "dt", unit: str = "s") -> float:
+    value = floats(x, name)
+    if value.shape or not (0 < value < np.inf):
+        raise InputError(f"{name}: expected a positive number of {unit}, finite, got {x!r}")
+    return float(value)
+
+
+def _positive(x: Any, name: str) -> int:
+    if not isinstance(x, int | np.integer) or isinstance(x, bool) or x < 1:
+        raise InputError(f"{name}: expected a positive integer, got {x!r}")
+    return int(x)
+
+
+def _functions(outputs: Any) -> dict[str, Callable[..., Any]]:
+    outputs = {} if outputs is None else outputs
+    if not isinstance(outputs, Mapping) or not all(map(callable, outputs.values())):
+        raise InputError("outputs: expected {name: function(t, q, v, a, tau, forces)}, got something else")
+    return dict(outputs)
+
+
+def _memory(controller: Any, state: Any) -> Any:
+    remembers = isinstance(controller, Function) and controller.remembers
+    if remembers == (state is not None):
+        return state
+    if remembers:
+        raise InputError("state: expected the first state of the controller, function(t, q, v, input, state)")
+    raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")
+
+
+def _shapes_of(value: Any) -> Any:
+    """The shapes of nested arrays."""
+    if isinstance(value, Mapping):
+        return {name: _shapes_of(part) for name, part in value.items()}
+    if isinstance(value, tuple | list) and not all(isinstance(part, int | float) for part in value):
+        return [_shapes_of(part) for part in value]
+    return np.shape(value)
+
+
+def _batches(state: Any, shapes: Any) -> list[tuple[int, ...]]:
+    """The leading shapes of all arrays of a state."""
+    if isinstance(shapes, Mapping):
+        return [batch for name in shapes for batch in _batches(state[name], shapes[name])]
+    if isinstance(shapes, list):
+        return [batch for part, shape in zip(state, shapes, strict=True) for batch in _batches(part, shape)]
+    array: NDArray[Any] = np.asarray(state)
+    return [array.shape[: array.ndim - len(shapes)]]

@@ -1,0 +1,111 @@
+"""One step of any method, from the state of a run to the next: plain NumPy on one sample."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.model.tree import Tree
+from multibody.simulate import contact, euler, rk4, variational, verlet
+from multibody.simulate.acting import Acting
+from multibody.simulate.arguments import tree_values
+from multibody.simulate.controllers import PD, Function
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "contact": contact.step,
+    "euler": euler.step,
+    "rk4": rk4.step,
+    "variational": variational.step,
+    "verlet": verlet.step,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Stepping:
+    """All that a step depends on, but for the state, inputs and parameters."""
+
+    tree: Tree
+    method: str
+    dt: float
+    controller: PD | Function | None
+    goal: Any
+    """The targets of PD without inputs."""
+    scene: contact.Scene
+    passive: bool
+    effort: NDArray[Any] | None
+    control_every: int
+    outputs: Mapping[str, Callable[..., Any]]
+
+    def __call__(self, state: dict[str, Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The next state, and what is recorded; `values` has inputs, pushes and parameters by their names."""
+        parameters = _named(values, "parameter:")
+        tree = self.tree.with_values(**tree_values(self.tree, parameters))
+        k, q, v = state["steps"], state["q"], state["v"]
+        acting = Acting(
+            tree,
+            self.controller,
+            self._input(values),
+            state.get("memory"),
+            _named(values, "wrench:"),
+            self._gains(parameters),
+            self.passive,
+            self.effort,
+            state.get("held"),
+            None if self.control_every == 1 else k - self.control_every * np.floor(k / self.control_every) < 0.5,
+        )
+        t = k * self.dt
+        if self.method == "contact":
+            surface = (parameters.get("friction"), parameters.get("restitution"))
+            moved = contact.step(self.scene, surface, acting, self.dt, t, q, v, state["impulses"])
+        else:
+            moved = METHODS[self.method](acting, self.dt, t, q, v)
+        return self._after(state, moved, v), self._recorded(moved, t, v)
+
+    def _input(self, values: Mapping[str, Any]) -> Any:
+        if "input" in values:
+            return values["input"]
+        keyed = _named(values, "input:")
+        return keyed or self.goal
+
+    def _gains(self, parameters: Mapping[str, Any]) -> Any:
+        if not isinstance(self.controller, PD):
+            return None
+        return parameters.get("kp", self.controller.kp), parameters.get("kd", self.controller.kd)
+
+    def _after(self, state: dict[str, Any], moved: Any, v: NDArray[Any]) -> dict[str, Any]:
+        total = np.sum(moved.q) + np.sum(moved.v)
+        broken = ~((total - total) == 0.0)  # NaN and infinity
+        count = state["steps"] + 1.0
+        after = {
+            "q": moved.q,
+            "v": moved.v,
+            "steps": count,
+            "failed": np.where((state["failed"] < 0.0) & broken, count, state["failed"]),
+        }
+        if "impulses" in state:
+            after["impulses"] = state["impulses"] if moved.impulses is None else moved.impulses
+        if "memory" in state:
+            after["memory"] = moved.acting.memory
+        if "held" in state:
+            after["held"] = np.broadcast_to(moved.acting.held, v.shape)
+        return after
+
+    def _recorded(self, moved: Any, t: Any, v: NDArray[Any]) -> dict[str, Any]:
+        forces = np.zeros((0, 3)) if moved.forces is None else moved.forces
+        record = {"q": moved.q, "v": moved.v, "tau": np.broadcast_to(moved.tau, v.shape), "forces": forces}
+        if self.method == "contact" and self.scene.rows:
+            record |= {"residual": moved.residual, "sweeps": moved.sweeps}
+        a = (moved.v - v) / self.dt
+        for name, function in self.outputs.items():
+            result = function(t + self.dt, moved.q, moved.v, a, moved.tau, forces)
+            if isinstance(result, dict | tuple | list):
+                raise InputError(f"outputs, {name}: expected a function that returns one array")
+            record[f"output:{name}"] = result
+        return record
+
+
+def _named(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): x for name, x in values.items() if name.startswith(prefix)}
