@@ -16,6 +16,7 @@ from multibody.cli.derive import derive
 from multibody.cli.evaluate import evaluate
 from multibody.cli.export import export
 from multibody.cli.info import info
+from multibody.cli.simulate import simulate
 from multibody.errors import MultibodyError
 
 app = typer.Typer(name="multibody", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
@@ -23,6 +24,7 @@ app.command()(info)
 app.command("eval")(evaluate)
 app.command()(derive)
 app.command()(export)
+app.command()(simulate)
 app.command()(bench)
 app.command()(demo)
 

@@ -72,20 +72,26 @@ def step(
         smooth = tree.with_values(friction=np.zeros(tree.nv))  # dry friction has rows of its own
         forces = forces + passive(smooth, q_m, v)
     added = _implicit(acting, dt, slope)
-    h = rnea(tree, q_m, v, np.zeros_like(v), acting.wrenches)
     M = factors(tree, q_m, added)
-    v_left = base_velocity.to_left(tree, q_m, v)
-    push = base_velocity.force_to_left(tree, q_m, dt * (forces - h))
+
+    def push(v_h: NDArray[Any]) -> NDArray[Any]:
+        """The impulse of all forces but those of contacts, with Coriolis forces at the velocity v_h."""
+        h = rnea(tree, q_m, v_h, np.zeros_like(v), acting.wrenches)
+        return base_velocity.force_to_left(tree, q_m, dt * (forces - h))
+
     if not scene.rows:
-        change = M.solve_vector(push, ())
-        v_after = v + base_velocity.from_left(tree, q_m, change)
+        middle = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(v), ())) / 2
+        v_after = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(middle), ()))
         return Moved(advance(tree, q_m, dt / 2 * v_after), v_after, _mean(tau, slope, v_after - v), acting)
     touching = touches(tree, scene.pairs, q_m)
     R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
     half = HalfSolved(M, R, ())
-    y = half.halfway(push)
+    # Coriolis forces in the middle of the jump, with impulses as they were
+    jump = half.onward(half.halfway(push(v)) + np.matmul(half.Z, warm))
+    y = half.halfway(push(v + base_velocity.from_left(tree, q_m, jump) / 2))
     scaled = half.Z * half.D_inv[:, None]
     W = np.matmul(np.swapaxes(half.Z, -1, -2), scaled)
+    v_left = base_velocity.to_left(tree, q_m, v)
     before = np.matmul(R, v_left)
     free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)
     system = _system(scene, surface, tree, dt, touching, q_m, W, before, free)
@@ -167,7 +173,7 @@ def _system(
     floor = -2.0 / dt * np.maximum(at - bounds.lower, 0.0)
     ceiling = 2.0 / dt * np.maximum(bounds.upper - at, 0.0)
     dry = dt * tree.friction[..., list(bounds.velocities)]
-    return System(W, np.stack(u), friction, floor, ceiling, dry)
+    return System(W, np.stack(u), free, friction, floor, ceiling, dry)
 
 
 def _forces(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: float) -> NDArray[Any]:

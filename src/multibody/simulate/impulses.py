@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from multibody.geometry._arrays import vector
 
-NEWTON_STEPS = 3
-"""For the direction of slip; the next sweep goes on where one ends."""
+NEWTON_STEPS = 5
+"""For the direction of slip: from that of the sticking impulse they leave some 1e-10 of it."""
 LEAST_RESPONSE = 0.05
 """Of W_nn: how little a normal impulse that drags friction along may change the normal velocity (Painlevé)."""
 TINY = 1e-30

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from multibody.compiler.scan import compile_scan
 from multibody.compiler.scan_call import Scan
 from multibody.errors import InputError
-from multibody.geometry._arrays import choice, floats, truth
+from multibody.geometry._arrays import choice, floats, is_traced, truth
 from multibody.model import configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
@@ -182,7 +182,8 @@ class Simulator:
     def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
         """The state in which a run from q and v starts, for `step`."""
         q = configuration.coordinates(self.tree, q)
-        configuration.check_units(self.tree, q)
+        if not is_traced(q):
+            configuration.check_units(self.tree, q)
         v = np.zeros(self.tree.nv) if v is None else configuration.velocities(self.tree, v)
         now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0}
         rows = self._stepping.scene.rows if self.method == "contact" else 0

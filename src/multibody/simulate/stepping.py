@@ -59,7 +59,7 @@ class Stepping:
         t = k * self.dt
         if self.method == "contact":
             surface = (parameters.get("friction"), parameters.get("restitution"))
-            moved = contact.step(self.scene, surface, acting, self.dt, t, q, v, state["impulses"])
+            moved = contact.step(self.scene, surface, acting, self.dt, t, q, v, state.get("impulses"))
         else:
             moved = METHODS[self.method](acting, self.dt, t, q, v)
         return self._after(state, moved, v), self._recorded(moved, t, v)
@@ -76,8 +76,7 @@ class Stepping:
         return parameters.get("kp", self.controller.kp), parameters.get("kd", self.controller.kd)
 
     def _after(self, state: dict[str, Any], moved: Any, v: NDArray[Any]) -> dict[str, Any]:
-        total = np.sum(moved.q) + np.sum(moved.v)
-        broken = ~((total - total) == 0.0)  # NaN and infinity
+        broken = ~np.isfinite(np.sum(moved.q) + np.sum(moved.v))
         count = state["steps"] + 1.0
         after = {
             "q": moved.q,

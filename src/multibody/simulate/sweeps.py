@@ -5,11 +5,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.simulate.impulses import contact_impulse
+from multibody.simulate.impulses import TINY, contact_impulse
 from multibody.tracing.loop import loop
 
 REGULAR = 1e-10
 """Of the trace of W: what is added to its blocks, so that directions in which nothing moves have an inverse."""
+
+
+PATIENCE = 15
+"""Sweeps after which impulses go but a part of their way, since they may run in circles."""
+PART = 0.5
 
 
 class Solved(NamedTuple):
@@ -26,6 +31,8 @@ class System(NamedTuple):
     W: NDArray[Any]
     """(n, n)."""
     u: NDArray[Any]
+    """(n,): the velocities without impulses, with what gaps and bounces add to those along normals."""
+    free: NDArray[Any]
     """(n,): the velocities without impulses."""
     friction: list[Any]
     """μ of each contact."""
@@ -42,15 +49,16 @@ class System(NamedTuple):
         inverses = [_inverse(self.W[3 * k : 3 * k + 3, 3 * k : 3 * k + 3]) for k in range(contacts)]
 
         def sweep(carry: Any) -> Any:
-            P, u, _ = carry
+            P, u, _, count = carry
+            part = np.where(count < PATIENCE, 1.0, PART)
             changes: list[Any] = []
             for k in range(contacts):
                 at = slice(3 * k, 3 * k + 3)
                 own = self.W[at, at]
                 new = contact_impulse(own, inverses[k], u[at] - np.matmul(own, P[at]), self.friction[k])
-                change = new - P[at]
+                change = part * (new - P[at])
                 u = u + np.matmul(self.W[:, at], change)
-                P = np.concatenate([P[: at.start], new, P[at.stop :]])
+                P = np.concatenate([P[: at.start], P[at] + change, P[at.stop :]])
                 changes += [np.abs(change[i]) * own[2, 2] for i in range(3)]
             for j in range(n - 3 * contacts):
                 i = 3 * contacts + j
@@ -59,17 +67,30 @@ class System(NamedTuple):
                 u = u + self.W[:, i] * change
                 P = np.concatenate([P[:i], np.reshape(new, (1,)), P[i + 1 :]])
                 changes.append(np.abs(change) * self.W[i, i])
-            return P, u, np.max(np.stack(changes))
+            return P, u, np.max(np.stack(changes)), count + 1.0
 
-        start = (warm, self.u + np.matmul(self.W, warm), np.inf + 0.0 * warm[0])
-        (P, _, residual), rounds = loop(most, sweep, start, until=lambda c: c[2] <= tolerance, rounds=True)
-        return Solved(P, residual, rounds)
+        start = (warm, self.u + np.matmul(self.W, warm), np.inf + 0.0 * warm[0], 0.0 * warm[0])
+        P, u, residual, count = loop(most, sweep, start, until=lambda c: c[2] <= tolerance)
+        return Solved(self._dissipating(P, u), residual, count)
+
+    def _dissipating(self, P: NDArray[Any], u: NDArray[Any]) -> NDArray[Any]:
+        """Impulses whose work P · (u0 + W P/2) is not positive: scaled, where sweeps did not find an agreement.
+
+        Scaled impulses are within their cones, too, and those that obey Coulomb and Signorini are left alone.
+        """
+        work, square = _dot(P, self.free), _dot(P, u - self.u)
+        scale = np.clip(-2.0 * work / np.maximum(square, TINY), 0.0, 1.0)
+        return np.where(2.0 * work + square > 0.0, scale, 1.0) * P
 
     def _joint(self, j: int, W: Any, b: Any) -> Any:
         """The impulse of a joint: dry friction as far as it goes, then what the limits ask for."""
         held = np.clip(-b / W, -self.dry[j], self.dry[j])
         u = b + W * held
         return held + (np.minimum(np.maximum(u, self.floor[j]), self.ceiling[j]) - u) / W
+
+
+def _dot(a: NDArray[Any], b: NDArray[Any]) -> Any:
+    return np.sum(a * b, axis=-1)
 
 
 def _inverse(W: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,117 @@
+"""`multibody simulate`: let a robot fall, or swing, and see what becomes of it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from multibody import simulate as room
+from multibody._saving import check_place
+from multibody.cli._options import (
+    File,
+    Floating,
+    Mimic,
+    MimicOption,
+    Roots,
+    Seed,
+    configuration_of,
+    rates_of,
+    read,
+    writable,
+)
+from multibody.cli._progress import progress
+from multibody.cli._tables import number, show, table, terminal
+from multibody.errors import InputError
+from multibody.robot import Robot
+from multibody.simulate.rows import gaps
+
+
+def simulate(
+    file: File,
+    seconds: Annotated[float, typer.Option(min=0.0, help="How long, in s.")] = 2.0,
+    dt: Annotated[float, typer.Option(help="The time step in s.")] = 0.002,
+    drop: Annotated[float, typer.Option(min=0.0, help="How far a floating robot is above the ground, in m.")] = 0.5,
+    q: Annotated[str, typer.Option(help="Where it starts: numbers, or neutral, home, random.")] = "home",
+    v: Annotated[str, typer.Option(help="How fast: numbers, or zero, random.")] = "zero",
+    kp: Annotated[float, typer.Option(min=0.0, help="Hold the joints where they start, in N m/rad or N/m.")] = 0.0,
+    kd: Annotated[float, typer.Option(min=0.0, help="With damping, in N m s/rad or N s/m.")] = 0.0,
+    friction: Annotated[float, typer.Option(min=0.0, help="The ground's coefficient of friction.")] = 0.8,
+    restitution: Annotated[float, typer.Option(min=0.0, max=1.0, help="The ground's restitution.")] = 0.0,
+    save: Annotated[Path | None, typer.Option(help="Where to save the run, .npz.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Where to save a picture of it, .png, .svg or .pdf.")] = None,
+    floating: Floating = False,
+    mimic: MimicOption = Mimic.coupled,
+    roots: Roots = None,
+    seed: Seed = 0,
+) -> None:
+    """Simulate a robot: drop it on the ground, or let it swing, with friction, damping and limits of its joints.
+
+    It touches with the spheres, capsules and boxes of its collision shapes.
+    """
+    if save is not None:
+        check_place(save, "--save")
+    if plot is not None:
+        writable("--plot", plot)
+    robot = read(file, floating, mimic, roots=roots)
+    rng = np.random.default_rng(seed)
+    start, speed = configuration_of(robot, q, rng), rates_of(robot, "v", v, rng)
+    simulator = _simulator(robot, start, dt, (kp, kd), room.Ground(friction=friction, restitution=restitution))
+    if robot.tree.floating and simulator.contacts:
+        pairs = tuple((contact, simulator.grounds[0]) for contact in simulator.contacts)
+        start[2] += drop - float(gaps(robot.tree, pairs, start).min())
+    every = max(1, round(seconds / dt / 2000))
+    with progress() as bar:
+        task = bar.add_task("simulating", total=1.0)
+        run = simulator(
+            start,
+            speed,
+            seconds=seconds,
+            every=every,
+            progress=lambda share: bar.update(task, completed=share),
+            partial=True,
+        )
+    _told(run, simulator)
+    if save is not None:
+        run.save(save)
+        typer.echo(f"Saved {save}.")
+    if plot is not None:
+        run.plot(plot)
+        typer.echo(f"Saved {plot}.")
+    if run.failures:
+        raise InputError(run.failures[0])
+
+
+def _simulator(robot: Robot, q: np.ndarray, dt: float, gains: tuple[float, float], ground: room.Ground) -> room.Simulator:
+    first = 7 if robot.tree.floating else 0
+    controller = room.PD(*gains, target=q[first:]) if any(gains) else None
+    contacts = room.contacts_of(robot)
+    return room.Simulator(
+        robot,
+        dt,
+        contacts=contacts,
+        ground=ground if contacts else None,
+        controller=controller,
+        passive=True,
+        limits=True,
+        effort=True,
+    )
+
+
+def _told(run: room.Run, simulator: room.Simulator) -> None:
+    """What came of it, in a table."""
+    console = terminal()
+    console.print(repr(simulator), markup=False)
+    if not len(run.t):
+        return
+    rows = table("", "at the first row", "at the end", numbers=2)
+    energy = run.energy()
+    rows.add_row("time [s]", number(run.t[0]), number(run.t[-1]))
+    rows.add_row("energy [J]", number(energy[0]), number(energy[-1]))
+    rows.add_row("largest speed", number(np.abs(run.v[0]).max()), number(np.abs(run.v[-1]).max()))
+    if simulator.robot.tree.floating:
+        rows.add_row("height of the base [m]", number(run.q[0, 2]), number(run.q[-1, 2]))
+    if simulator.contacts:
+        pushed = np.linalg.norm(run.forces.sum(axis=-2), axis=-1)
+        rows.add_row("force of the ground [N]", number(pushed[0]), number(pushed[-1]))
+    show(console, rows)
