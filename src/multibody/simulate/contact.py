@@ -19,6 +19,7 @@ from multibody.model import base_velocity
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.acting import Acting
+from multibody.simulate.balance import balanced
 from multibody.simulate.controllers import PD
 from multibody.simulate.depth import lifted
 from multibody.simulate.motion import advance
@@ -58,8 +59,9 @@ def step(
     q: NDArray[Any],
     v: NDArray[Any],
     warm: NDArray[Any],
+    bound: Any,
 ) -> Moved:
-    """One step; `warm` are the impulses of the last.
+    """One step; `warm` are the impulses of the last, `bound` that of the energy.
 
     `surface` has friction and restitution where they differ from sample to sample, each a number or None.
     """
@@ -82,13 +84,16 @@ def step(
     if not scene.rows:
         middle = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(v), ())) / 2
         v_after = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(middle), ()))
-        return Moved(advance(tree, q_m, dt / 2 * v_after), v_after, _mean(tau, slope, v_after - v), acting)
+        mean, q_after = _mean(tau, slope, v_after - v), advance(tree, q_m, dt / 2 * v_after)
+        v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
+        return Moved(q_after, v_after, mean, acting, bound=bound)
     touching = touches(tree, scene.pairs, q_m)
     R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
     half = HalfSolved(M, R, ())
-    # Coriolis forces in the middle of the jump, with impulses as they were
-    jump = half.onward(half.halfway(push(v)) + np.matmul(half.Z, warm))
-    y = half.halfway(push(v + base_velocity.from_left(tree, q_m, jump) / 2))
+    # Coriolis forces are those in the middle of the jump where nothing touches; after an impact none can be foretold
+    flies = np.where(np.sum(np.abs(warm)) == 0.0, 0.5, 0.0)
+    jump = base_velocity.from_left(tree, q_m, half.onward(half.halfway(push(v))))
+    y = half.halfway(push(v + flies * jump))
     scaled = half.Z * half.D_inv[:, None]
     W = np.matmul(np.swapaxes(half.Z, -1, -2), scaled)
     v_left = base_velocity.to_left(tree, q_m, v)
@@ -102,7 +107,8 @@ def step(
     q_after = lifted(tree, scene.pairs, scene.bounds, half, W, q_m, q_after, scene.depth)
     on_robot = _forces(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
-    return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps)
+    v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
+    return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound)
 
 
 def _controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
@@ -137,6 +143,18 @@ def _implicit(acting: Acting, dt: float, slope: Any) -> NDArray[Any] | None:
 
 def _mean(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
     return tau if slope is None else tau - slope * change
+
+
+def _work(acting: Acting, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
+    """In J: of the controller, pushes and springs in a step."""
+    tree = acting.tree
+    if acting.passive:
+        springs = tree.with_values(friction=np.zeros(tree.nv), damping=np.zeros(tree.nv))
+        mean = mean + passive(springs, q, v)
+    if acting.wrenches:
+        still = np.zeros_like(v)
+        mean = mean - rnea(tree, q, still, still, acting.wrenches, gravity=False)
+    return dt / 2 * np.sum(mean * (v + after))
 
 
 def _unit_rows(bounds: Bounds, tree: Tree, v: NDArray[Any]) -> NDArray[Any]:

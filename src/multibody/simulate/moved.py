@@ -24,3 +24,5 @@ class Moved(NamedTuple):
     """In m/s: by how much the last sweep changed velocities of contacts."""
     sweeps: Any = 0.0
     """How many sweeps it took."""
+    bound: Any = 0.0
+    """In J: that of the energy, in "contact"."""

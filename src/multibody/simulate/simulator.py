@@ -186,9 +186,10 @@ class Simulator:
             configuration.check_units(self.tree, q)
         v = np.zeros(self.tree.nv) if v is None else configuration.velocities(self.tree, v)
         now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0}
-        rows = self._stepping.scene.rows if self.method == "contact" else 0
-        if rows:
-            now["impulses"] = np.zeros(rows)
+        if self.method == "contact":
+            now["bound"] = np.inf
+            if self._stepping.scene.rows:
+                now["impulses"] = np.zeros(self._stepping.scene.rows)
         if self.memory is not None:
             now["memory"] = self.memory if state is None else state
         elif state is not None:
@@ -238,8 +239,10 @@ class Simulator:
     def _shapes(self) -> dict[str, Any]:
         """The state's shapes, without the batch."""
         shapes: dict[str, Any] = {"q": (self.tree.nq,), "v": (self.tree.nv,), "steps": (), "failed": ()}
-        if self.method == "contact" and self._stepping.scene.rows:
-            shapes["impulses"] = (self._stepping.scene.rows,)
+        if self.method == "contact":
+            shapes["bound"] = ()
+            if self._stepping.scene.rows:
+                shapes["impulses"] = (self._stepping.scene.rows,)
         if self.memory is not None:
             shapes["memory"] = _shapes_of(self.memory)
         if self.control_every > 1:

@@ -59,7 +59,7 @@ class Stepping:
         t = k * self.dt
         if self.method == "contact":
             surface = (parameters.get("friction"), parameters.get("restitution"))
-            moved = contact.step(self.scene, surface, acting, self.dt, t, q, v, state.get("impulses"))
+            moved = contact.step(self.scene, surface, acting, self.dt, t, q, v, state.get("impulses"), state["bound"])
         else:
             moved = METHODS[self.method](acting, self.dt, t, q, v)
         return self._after(state, moved, v), self._recorded(moved, t, v)
@@ -83,14 +83,12 @@ class Stepping:
             "v": moved.v,
             "steps": count,
             "failed": np.where((state["failed"] < 0.0) & broken, count, state["failed"]),
+            "bound": moved.bound,
+            "impulses": moved.impulses,
+            "memory": moved.acting.memory,
+            "held": None if moved.acting.held is None else np.broadcast_to(moved.acting.held, v.shape),
         }
-        if "impulses" in state:
-            after["impulses"] = state["impulses"] if moved.impulses is None else moved.impulses
-        if "memory" in state:
-            after["memory"] = moved.acting.memory
-        if "held" in state:
-            after["held"] = np.broadcast_to(moved.acting.held, v.shape)
-        return after
+        return {name: after[name] for name in state}
 
     def _recorded(self, moved: Any, t: Any, v: NDArray[Any]) -> dict[str, Any]:
         forces = np.zeros((0, 3)) if moved.forces is None else moved.forces

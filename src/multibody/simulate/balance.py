@@ -1,0 +1,34 @@
+"""The balance of energy over a step: what no force has put in, the motion cannot have.
+
+At rates of about 1/dt, as of light links that whirl, no explicit step of the Coriolis forces is stable. Where a step
+has gained more energy than its forces worked, velocities are scaled down: contacts that stick still stick.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms.energy import kinetic_energy, potential_energy
+from multibody.model.tree import Tree
+
+SLACK = 5e-3
+"""Of the kinetic energy: how far a step may be off, as far as its order goes, before velocities are touched."""
+TINY = 1e-30
+
+
+def balanced(tree: Tree, q: NDArray[Any], v: NDArray[Any], bound: Any, work: Any) -> tuple[NDArray[Any], Any]:
+    """The velocity v, or less of it, and the bound of the energy after the next step without its work.
+
+    Args:
+        tree: the robot.
+        q: (nq,), after the step.
+        v: (nv,), after the step.
+        bound: in J, that of the energy before the step; infinite at the start of a run.
+        work: in J, of controllers, pushes and springs in the step; that of contacts and friction is never positive.
+    """
+    T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
+    room = bound + work - V
+    part = np.where(T > room, np.sqrt(np.clip(room, 0.0, T) / np.maximum(T, TINY)), 1.0)
+    T = np.minimum(T, np.maximum(room, 0.0))
+    return part * v, np.minimum(room + V, T + V + SLACK * T)
