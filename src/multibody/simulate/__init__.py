@@ -6,9 +6,10 @@ run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, second
 
 from multibody.simulate.contacts import SphereContact, contacts_of
 from multibody.simulate.controllers import PD
+from multibody.simulate.gradient import Gradients, gradient
 from multibody.simulate.ground import Ground
 from multibody.simulate.run import Run
 from multibody.simulate.saving import load
 from multibody.simulate.simulator import Simulator
 
-__all__ = ["PD", "Ground", "Run", "Simulator", "SphereContact", "contacts_of", "load"]
+__all__ = ["PD", "Gradients", "Ground", "Run", "Simulator", "SphereContact", "contacts_of", "gradient", "load"]

@@ -43,6 +43,8 @@ class Scene:
     """In m/s."""
     depth: float
     """In m: what is not lifted out of the ground."""
+    exact: bool = False
+    """Whether impulses are the fixed point of the sweeps, with its derivative, and energy is not balanced."""
 
     @property
     def rows(self) -> int:
@@ -85,7 +87,8 @@ def step(
         middle = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(v), ())) / 2
         v_after = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(middle), ()))
         mean, q_after = _mean(tau, slope, v_after - v), advance(tree, q_m, dt / 2 * v_after)
-        v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
+        if not scene.exact:
+            v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
         return Moved(q_after, v_after, mean, acting, bound=bound)
     touching = touches(tree, scene.pairs, q_m)
     R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
@@ -100,14 +103,15 @@ def step(
     before = np.matmul(R, v_left)
     free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)
     system = _system(scene, surface, tree, dt, touching, q_m, W, before, free)
-    solved = system.solve(warm, scene.sweeps, scene.tolerance)
+    solved = system.converged(warm) if scene.exact else system.solve(warm, scene.sweeps, scene.tolerance)
     change = base_velocity.from_left(tree, q_m, half.onward(y + np.matmul(half.Z, solved.P)))
     v_after = v + change
     q_after = advance(tree, q_m, dt / 2 * v_after)
     q_after = lifted(tree, scene.pairs, scene.bounds, half, W, q_m, q_after, scene.depth)
     on_robot = _forces(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
-    v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
+    if not scene.exact:
+        v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
     return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound)
 
 

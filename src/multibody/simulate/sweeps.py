@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.simulate.impulses import TINY, contact_impulse
+from multibody.tracing.custom import fixed_point
 from multibody.tracing.loop import loop
 
 REGULAR = 1e-10
@@ -15,6 +16,8 @@ REGULAR = 1e-10
 PATIENCE = 15
 """Sweeps after which impulses go but a part of their way, since they may run in circles."""
 PART = 0.5
+MOST = 300
+"""Sweeps to a fixed point, for derivatives."""
 
 
 class Solved(NamedTuple):
@@ -45,33 +48,54 @@ class System(NamedTuple):
 
     def solve(self, warm: NDArray[Any], most: int, tolerance: float) -> Solved:
         """From the impulses of the last step, until no sweep changes a velocity by more than the tolerance."""
-        n, contacts = self.W.shape[-1], len(self.friction)
-        inverses = [_inverse(self.W[3 * k : 3 * k + 3, 3 * k : 3 * k + 3]) for k in range(contacts)]
+        inverses = self._inverses()
 
         def sweep(carry: Any) -> Any:
             P, u, _, count = carry
             part = np.where(count < PATIENCE, 1.0, PART)
-            changes: list[Any] = []
-            for k in range(contacts):
-                at = slice(3 * k, 3 * k + 3)
-                own = self.W[at, at]
-                new = contact_impulse(own, inverses[k], u[at] - np.matmul(own, P[at]), self.friction[k])
-                change = part * (new - P[at])
-                u = u + np.matmul(self.W[:, at], change)
-                P = np.concatenate([P[: at.start], P[at] + change, P[at.stop :]])
-                changes += [np.abs(change[i]) * own[2, 2] for i in range(3)]
-            for j in range(n - 3 * contacts):
-                i = 3 * contacts + j
-                new = self._joint(j, self.W[i, i], u[i] - self.W[i, i] * P[i])
-                change = new - P[i]
-                u = u + self.W[:, i] * change
-                P = np.concatenate([P[:i], np.reshape(new, (1,)), P[i + 1 :]])
-                changes.append(np.abs(change) * self.W[i, i])
+            P, u, changes = self._sweep(inverses, P, u, part)
             return P, u, np.max(np.stack(changes)), count + 1.0
 
         start = (warm, self.u + np.matmul(self.W, warm), np.inf + 0.0 * warm[0], 0.0 * warm[0])
         P, u, residual, count = loop(most, sweep, start, until=lambda c: c[2] <= tolerance)
         return Solved(self._dissipating(P, u), residual, count)
+
+    def converged(self, warm: NDArray[Any]) -> Solved:
+        """The fixed point of the sweeps, whose derivative is that of the impulses that agree, not of the sweeps."""
+        inverses = self._inverses()
+
+        def sweep(P: NDArray[Any]) -> NDArray[Any]:
+            return self._sweep(inverses, P, self.u + np.matmul(self.W, P), 1.0)[0]
+
+        P, rounds = fixed_point(sweep, warm, count=MOST, rounds=True)
+        return Solved(P, 0.0, rounds)
+
+    def _inverses(self) -> list[NDArray[Any]]:
+        blocks = range(0, 3 * len(self.friction), 3)
+        return [_inverse(self.W[k : k + 3, k : k + 3]) for k in blocks]
+
+    def _sweep(
+        self, inverses: list[NDArray[Any]], P: NDArray[Any], u: NDArray[Any], part: Any
+    ) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
+        """Impulses and velocities after all blocks in turn, and by how much each changed a velocity."""
+        contacts = len(self.friction)
+        changes: list[Any] = []
+        for k in range(contacts):
+            at = slice(3 * k, 3 * k + 3)
+            own = self.W[at, at]
+            new = contact_impulse(own, inverses[k], u[at] - np.matmul(own, P[at]), self.friction[k])
+            change = part * (new - P[at])
+            u = u + np.matmul(self.W[:, at], change)
+            P = np.concatenate([P[: at.start], P[at] + change, P[at.stop :]])
+            changes += [np.abs(change[i]) * own[2, 2] for i in range(3)]
+        for j in range(self.W.shape[-1] - 3 * contacts):
+            i = 3 * contacts + j
+            new = self._joint(j, self.W[i, i], u[i] - self.W[i, i] * P[i])
+            change = new - P[i]
+            u = u + self.W[:, i] * change
+            P = np.concatenate([P[:i], np.reshape(new, (1,)), P[i + 1 :]])
+            changes.append(np.abs(change) * self.W[i, i])
+        return P, u, changes
 
     def _dissipating(self, P: NDArray[Any], u: NDArray[Any]) -> NDArray[Any]:
         """Impulses whose work P · (u0 + W P/2) is not positive: scaled, where sweeps did not find an agreement.
