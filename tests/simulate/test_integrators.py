@@ -1,5 +1,7 @@
 """Integrators: their orders, what they keep, closed forms and MuJoCo."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -19,7 +21,7 @@ def last(robot, method, dt, q, v, seconds):
 def test_order_on_a_double_pendulum(method, order):
     robot = mb.load("double-pendulum")
     ends = [last(robot, method, 0.4 / n, [1.2, 0.5], [0.3, -0.2], 0.4) for n in (80, 160, 320)]
-    errors = [np.linalg.norm(a - b) for a, b in zip(ends, ends[1:], strict=False)]
+    errors = [np.linalg.norm(a - b) for a, b in pairwise(ends)]
     assert np.log2(errors[0] / errors[1]) > order - 0.2
 
 
@@ -29,7 +31,7 @@ def test_order_on_rotations(method, order):
     robot = top()
     v = [0.3, 0.0, 0.2, 0.1, 5.0, 0.1]
     ends = [last(robot, method, 0.5 / n, robot.neutral(), v, 0.5) for n in (50, 100, 200)]
-    errors = [np.linalg.norm(a - b) for a, b in zip(ends, ends[1:], strict=False)]
+    errors = [np.linalg.norm(a - b) for a, b in pairwise(ends)]
     assert np.log2(errors[0] / errors[1]) > order - 0.2
 
 
@@ -51,7 +53,9 @@ def test_representations_of_the_base_agree(velocity, method):
 def test_variational_keeps_the_angular_momentum():
     robot, inertia = top(), np.array([1.0, 2.0, 2.5])
     w = np.array([0.1, 5.0, 0.1])
-    run = simulate.Simulator(robot, dt=0.01, method="variational")(robot.neutral(), [0, 0, 0, *w], seconds=50.0, every=5)
+    run = simulate.Simulator(robot, dt=0.01, method="variational")(
+        robot.neutral(), [0, 0, 0, *w], seconds=50.0, every=5
+    )
     R = mb.Rotation.from_quaternion(run.q[:, 3:7]).matrix
     L = (R @ (inertia * run.v[:, 3:])[..., None])[..., 0]
     assert np.abs(L - inertia * w).max() < 1e-11
@@ -75,7 +79,7 @@ def test_free_fall_and_units(method):
     assert np.abs(run.momentum()[:, 3:]).max() < 1e-10
 
 
-def test_rk4_against_mujoco():
+def test_rk4_against_mujoco(tmp_path):
     mujoco = pytest.importorskip("mujoco")
     text = """<mujoco><option integrator="RK4" timestep="0.004"/><worldbody><body><freejoint/>
       <geom type="box" size=".1 .2 .05" mass="3" contype="0" conaffinity="0"/>
@@ -84,13 +88,9 @@ def test_rk4_against_mujoco():
       pos=".05 0 0" mass=".5" contype="0" conaffinity="0"/></body></body></body></worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "body.xml"
-        path.write_text(text)
-        robot = mb.load(str(path))
+    path = tmp_path / "body.xml"
+    path.write_text(text)
+    robot = mb.load(str(path))
     rng = np.random.default_rng(3)
     q, v = robot.random(rng), rng.standard_normal(robot.nv)
     data.qpos[:], data.qvel[:] = q, v
@@ -110,5 +110,3 @@ def test_euler_gains_where_verlet_does_not():
         E = run.energy()
         spread[method] = np.ptp(E)
     assert spread["verlet"] < 0.02 * spread["euler"]
-
-

@@ -82,10 +82,12 @@ def simulate(
         raise InputError(run.failures[0])
 
 
-def _simulator(robot: Robot, q: np.ndarray, dt: float, gains: tuple[float, float], ground: room.Ground) -> room.Simulator:
+def _simulator(
+    robot: Robot, q: np.ndarray, dt: float, gains: tuple[float, float], ground: room.Ground
+) -> room.Simulator:
     first = 7 if robot.tree.floating else 0
     controller = room.PD(*gains, target=q[first:]) if any(gains) else None
-    contacts = room.contacts_of(robot)
+    contacts = room.contacts_of(robot) if robot.tree.floating else ()  # what is bolted down swings freely
     return room.Simulator(
         robot,
         dt,

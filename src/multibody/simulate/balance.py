@@ -29,6 +29,6 @@ def balanced(tree: Tree, q: NDArray[Any], v: NDArray[Any], bound: Any, work: Any
     """
     T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
     room = bound + work - V
-    part = np.where(T > room, np.sqrt(np.clip(room, 0.0, T) / np.maximum(T, TINY)), 1.0)
+    part = np.where(room < T, np.sqrt(np.clip(room, 0.0, T) / np.maximum(T, TINY)), 1.0)
     T = np.minimum(T, np.maximum(room, 0.0))
     return part * v, np.minimum(room + V, T + V + SLACK * T)

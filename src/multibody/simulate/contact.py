@@ -60,7 +60,7 @@ def step(
     t: Any,
     q: NDArray[Any],
     v: NDArray[Any],
-    warm: NDArray[Any],
+    warm: Any,
     bound: Any,
 ) -> Moved:
     """One step; `warm` are the impulses of the last, `bound` that of the energy.
@@ -130,7 +130,7 @@ def _controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[A
 
 
 def _implicit(acting: Acting, dt: float, slope: Any) -> NDArray[Any] | None:
-    """(nv,): what implicit forces add to the mass matrix: PD and springs by the trapezoidal rule, damping by Euler's."""
+    """(nv,): what implicit forces add to the mass matrix: PD and springs by the trapezoidal rule, damping by Euler."""
     added = None if slope is None else dt * slope
     if not acting.passive:
         return added
@@ -203,8 +203,6 @@ def _forces(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: float) -> 
     grounds = len(scene.pairs) // scene.contacts if scene.contacts else 0
     forces: list[Any] = []
     for k in range(scene.contacts):
-        parts = [
-            np.matmul(P[3 * i : 3 * i + 3], touching[i].axes) for i in range(k * grounds, (k + 1) * grounds)
-        ]
+        parts = [np.matmul(P[3 * i : 3 * i + 3], touching[i].axes) for i in range(k * grounds, (k + 1) * grounds)]
         forces.append(sum(parts[1:], start=parts[0]) / dt)
     return np.stack(forces) if forces else np.zeros((0, 3))

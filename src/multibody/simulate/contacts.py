@@ -45,8 +45,8 @@ def contacts_of(robot: Robot) -> tuple[SphereContact, ...]:
 
     >>> import multibody as mb
     >>> contacts = contacts_of(mb.load("quadruped"))
-    >>> sum(contact.radius > 0 for contact in contacts)  # feet; the rest are corners of boxes
-    4
+    >>> sum(contact.radius > 0 for contact in contacts), sum(contact.radius == 0 for contact in contacts)
+    (20, 8)
     """
     contacts = []
     for link in robot.model.links:

@@ -18,7 +18,7 @@ ARGUMENTS = ("t", "q", "v", "input", "state")
 
 @dataclass(frozen=True, eq=False)
 class PD:
-    """Springs and dampers that pull the joints behind a floating base to targets: τ = kp (target - q) - kd v.  [RD 3.73]
+    """Springs and dampers that pull the joints behind a floating base: τ = kp (target - q) - kd v.  [RD 3.73]
 
     The targets are the `inputs` of a run, or those given here, or the robot's home. In "contact" the forces are the
     mean over the step, by the trapezoidal rule, so that stiff gains need no short steps.
@@ -122,7 +122,11 @@ def _arguments(function: Any) -> int:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise InputError("controller: expected a function whose arguments Python can tell, as def or lambda") from None
-    required = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    required = [
+        p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
     if not 3 <= len(required) <= len(ARGUMENTS):
-        raise InputError(f"controller: expected a function of (t, q, v[, input[, state]]), got {len(required)} arguments")
+        raise InputError(
+            f"controller: expected a function of (t, q, v[, input[, state]]), got {len(required)} arguments"
+        )
     return len(required)

@@ -49,7 +49,8 @@ class gradient:  # noqa: N801  called as a function, it is one
 
     >>> import multibody as mb
     >>> from multibody import simulate
-    >>> simulator = simulate.Simulator(mb.load("double-pendulum"), dt=0.01, method="rk4", controller=lambda t, q, v, u: u)
+    >>> robot = mb.load("double-pendulum")
+    >>> simulator = simulate.Simulator(robot, dt=0.01, method="rk4", controller=lambda t, q, v, u: u)
     >>> slope = gradient(simulator, lambda q, v: q[0] ** 2)([0.3, 0.0], [0.0, 0.0], np.zeros((20, 2)))
     >>> slope.inputs.shape, slope.q.shape
     ((20, 2), (2,))
@@ -111,9 +112,11 @@ class gradient:  # noqa: N801  called as a function, it is one
         back = {name: np.flip(x, axis) for name, x in stored.items()}
         moving = {name: np.flip(x, x.ndim - 2) for name, x in given.moving.items()}
         rest = [part for part in (moving, given.still) if part]
-        state = {"weights": {name: adjoint[name] for name in self._names}, "totals": totals} if totals else {
-            "weights": {name: adjoint[name] for name in self._names}
-        }
+        state = (
+            {"weights": {name: adjoint[name] for name in self._names}, "totals": totals}
+            if totals
+            else {"weights": {name: adjoint[name] for name in self._names}}
+        )
         first, by_step = backward(state, back, *rest, steps=steps, threads=threads)
         tangent = np.einsum("...ij,...i->...j", simulator.robot.rate_matrix(start["q"]), first["weights"]["q"])
         by_step = {name: np.flip(x, axis) for name, x in (by_step or {}).items()}
@@ -146,7 +149,9 @@ class gradient:  # noqa: N801  called as a function, it is one
 
         def step(state: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
             after, record = self._stepping(state, values)
-            return after, None if running is None else running(after["steps"] * self.simulator.dt, after["q"], after["v"], record["tau"])
+            return after, None if running is None else running(
+                after["steps"] * self.simulator.dt, after["q"], after["v"], record["tau"]
+            )
 
         def ahead(state: Any, *values: Any) -> Any:
             after, cost = step(state, _joined(values))

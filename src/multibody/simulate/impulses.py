@@ -21,8 +21,8 @@ TINY = 1e-30
 def contact_impulse(W: NDArray[Any], W_inv: NDArray[Any], b: NDArray[Any], mu: Any) -> NDArray[Any]:
     """P, (3,), of a contact with W, (3, 3), its inverse, and the velocity b, (3,), without it.
 
-    A slip has P_t = μ P_n e against the slip velocity -s e, at u_n = 0: with d(e) = W_nn + μ W_nt · e, the velocity along
-    the surface is g(e)/d, g(e) = b_t d - b_n (W_tn + μ W_tt e), and the direction e a root of f(e) = e⊥ · g(e).
+    A slip has P_t = μ P_n e against the slip velocity -s e, at u_n = 0: with d(e) = W_nn + μ W_nt · e, the velocity
+    along the surface is g(e)/d, g(e) = b_t d - b_n (W_tn + μ W_tt e), and the direction e a root of f(e) = e⊥ · g(e).
     """
     b1, b2, bn = b[0], b[1], b[2]
     W11, W12, W22, W1n, W2n, Wnn = W[0, 0], W[0, 1], W[1, 1], W[0, 2], W[1, 2], W[2, 2]

@@ -47,7 +47,8 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
     figure = Figure(figsize=(4.2 * columns, 3.0 * rows), layout="constrained")
     for k, (title, unit, lines, names) in enumerate(panels):
         axes = figure.add_subplot(rows, columns, k + 1)
-        labelled = names is not None and len(names) == lines.shape[1] and len(names) <= FEW
+        names = names or []
+        labelled = len(names) == lines.shape[1] and len(names) <= FEW
         axes.plot(run.t, lines, label=names if labelled else None, linewidth=1.2)
         axes.set(title=title, xlabel="time [s]", ylabel=unit)
         axes.grid(alpha=0.3)

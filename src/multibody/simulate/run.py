@@ -3,13 +3,13 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody import __version__
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
@@ -77,8 +77,10 @@ class Run:
         for index in np.argwhere(self.failed >= 0).tolist():
             step = int(self.failed[tuple(index)])
             which = f"sample {', '.join(map(str, index))}" if index else "the run"
-            why = "the start, inputs or parameters are not finite" if step == 1 else (
-                "the motion diverged: a shorter dt, or gains and forces that fit the inertia, may help"
+            why = (
+                "the start, inputs or parameters are not finite"
+                if step == 1
+                else ("the motion diverged: a shorter dt, or gains and forces that fit the inertia, may help")
             )
             sentences.append(f"{which}: not finite from step {step} (t = {step * self.about['dt']:g} s) on; {why}")
         return sentences
@@ -187,5 +189,5 @@ def about(simulator: Any) -> dict[str, Any]:
         "method": simulator.method,
         "dt": simulator.dt,
         "contacts": [contact.frame for contact in simulator.contacts],
-        "version": __version__,
+        "version": import_module("multibody").__version__,
     }

@@ -90,9 +90,11 @@ class Simulator:
         if contacts is None:
             contacts = robot_contacts.contacts_of(robot) if grounds and touching else ()
         self.contacts = robot_contacts.checked(contacts, self.tree)
-        self.grounds = (grounds or (Ground(),)) if self.contacts else ()
+        self.grounds: tuple[Ground, ...] = (grounds or (Ground(),)) if self.contacts else ()
         if not touching and (self.contacts or grounds or truth(limits, "limits")):
-            raise InputError(f'method {method!r} has no contacts, ground and limits: expected method="contact" for them')
+            raise InputError(
+                f'method {method!r} has no contacts, ground and limits: expected method="contact" for them'
+            )
         self.passive, self.limits, self.effort = (
             truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
         )
@@ -231,8 +233,10 @@ class Simulator:
             n = len(self._stepping.goal)
             if given.cores["input"] != (n,):
                 raise InputError(f"inputs: expected {n} targets, one for each coordinate of a joint, got {given.cores}")
-        if isinstance(self.controller, Function) and self.controller.count == 4 and not any(
-            name.startswith("input") for name in given.cores
+        if (
+            isinstance(self.controller, Function)
+            and self.controller.count == 4
+            and not any(name.startswith("input") for name in given.cores)
         ):
             raise InputError("inputs: expected those of the controller, which is a function(t, q, v, input)")
 
@@ -299,7 +303,7 @@ class Simulator:
         if v is not None or state is not None:
             raise InputError("a run that goes on has its own v and state: expected neither of them")
         run.check_simulator(about(self), self._shapes())
-        return run.state
+        return dict(run.state)
 
     def __repr__(self) -> str:
         parts = [self.robot.name, f"dt={self.dt:g}", f"method={self.method!r}"]

@@ -13,7 +13,7 @@ REGULAR = 1e-10
 """Of the trace of W: what is added to its blocks, so that directions in which nothing moves have an inverse."""
 
 
-PATIENCE = 15
+PATIENCE = 40
 """Sweeps after which impulses go but a part of their way, since they may run in circles."""
 PART = 0.5
 MOST = 300
