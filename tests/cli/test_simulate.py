@@ -20,7 +20,7 @@ def test_a_body_is_dropped(tmp_path):
     assert np.isfinite(kept.q).all()
 
 
-def test_a_pendulum_swings_with_a_bar(tmp_path):
+def test_a_pendulum_swings_with_a_bar():
     done = run("simulate", "double-pendulum", "--seconds", "0.2", "--kp", "5", "--kd", "1", live=True)
     assert done.code == 0, done.err
     assert "energy" in done.out

@@ -18,7 +18,7 @@ ARGUMENTS = ("t", "q", "v", "input", "state")
 
 @dataclass(frozen=True, eq=False)
 class PD:
-    """Springs and dampers that pull the joints behind a floating base: τ = kp (target - q) - kd v.  [RD 3.73]
+    """Springs and dampers that pull the joints behind a floating base: τ = kp (target - q) - kd v.
 
     The targets are the `inputs` of a run, or those given here, or the robot's home. In "contact" the forces are the
     mean over the step, by the trapezoidal rule, so that stiff gains need no short steps.
