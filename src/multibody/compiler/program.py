@@ -11,12 +11,18 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.compiler.dense_blocks import Dense, Place, place
 from multibody.compiler.passes import Block
+from multibody.tracing.dense_kinds import KINDS, Operand, operands, operations
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
 
+Ids = NDArray[Any]
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
 ONE_BLOCK = 4500
@@ -44,6 +50,13 @@ class Segment(NamedTuple):
     """node -> (argument, element), of those that it reads from rows; no other segment uses them."""
     stores: list[tuple[int, int]]
     """(node, slot), of values for elsewhere; a slot that is read here is read before it is stored."""
+    dense: Dense | None = None
+    """An operation on matrices, instead of nodes."""
+
+    @property
+    def work(self) -> int:
+        """How many operations it does on each sample."""
+        return operations(self.dense.kind, self.dense.sizes).total() if self.dense else len(self.nodes)
 
 
 class Repeat(NamedTuple):
@@ -114,6 +127,11 @@ class _Cutter:
         self.alone: set[int] = set()  # those that a segment reads from rows
         self.within: list[int] = []  # the loop of each segment
         self.end: dict[int, int] = {}  # loop -> its last segment
+        self.entries: dict[int, list[int]] = {}  # operation on matrices -> its results that are used
+        for k in block.order:
+            if self.graph.op[k] == "entry":
+                self.entries.setdefault(self.graph.args[k][0], []).append(k)
+        self.blocks: dict[int, Dense] = {}  # segment -> the operation that it is
 
     def fresh(self) -> int:
         self.slots += 1
@@ -124,6 +142,8 @@ class _Cutter:
         self.alone = self.used_in_one(steps)
         inputs = self.arguments()
         outputs = self.places()
+        for number in self.blocks:
+            self.settle(number)
         # results: into their slots where they are made, or after all loops when they come from elsewhere
         elsewhere: list[tuple[int, int]] = []
         wanted = [
@@ -132,10 +152,14 @@ class _Cutter:
             if position not in self.feedback and slot >= 0
         ]
         for k, slot in dict.fromkeys(wanted):
+            if self.graph.op[k] == "entry" and self.slot[k] == slot:
+                continue
             (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
             if k in self.home:
                 self.slot[k] = slot
-        if not steps or isinstance(steps[-1], Repeat) or len(elsewhere) > SEGMENT:
+        if not elsewhere and steps and steps[-1] in self.blocks:
+            pass
+        elif not steps or isinstance(steps[-1], Repeat) or steps[-1] in self.blocks or len(elsewhere) > SEGMENT:
             steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
         else:
             self.stores[steps[-1]] += elsewhere
@@ -161,7 +185,8 @@ class _Cutter:
         for number, piece in enumerate(self.pieces):
             for a in long.intersection(a for k in piece for a in graph.args[k]):
                 users.setdefault(a, set()).add(number)
-        return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs)
+        whole = {a for number in self.blocks for k in self.pieces[number] for a in graph.args[k]}
+        return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs) - whole
 
     def arguments(self) -> list[tuple[int, int, int]]:
         """Slots for the elements of arguments that are used, as they lie in the argument but for long gaps."""
@@ -185,8 +210,8 @@ class _Cutter:
                 elif size <= SHORT or position in self.feedback:
                     slots.append(self.fresh())
                 else:
-                    if k not in shared:
-                        shared[k] = self.fresh()
+                    if k not in shared:  # results of operations on matrices are written from where they are
+                        shared[k] = self.slot[k] if self.graph.op[k] == "entry" else self.fresh()
                     slots.append(shared[k])
         return slots
 
@@ -225,6 +250,10 @@ class _Cutter:
                 steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
                 pending = []
                 steps += self.repeat(inner)
+            elif graph.op[k] == "dense":
+                steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
+                pending = []
+                steps += self.dense(k, loop)
             elif OPS[graph.op[k]].arity:
                 pending.append(k)
         return steps + [self.add(piece, loop=loop) for piece in self.cut(pending)]
@@ -239,6 +268,52 @@ class _Cutter:
         body = self.region(number)
         end = self.end[number] = self.add([], zip(loop.final, places, strict=True), number)
         return [start, Repeat(loop.rounds, [*body, end])]
+
+    def dense(self, k: int, loop: int) -> list[int]:
+        """An operation on matrices: the constants among its arguments get slots, then it runs."""
+        kind, sizes = self.graph.value[k]
+        results = KINDS[kind].results(*sizes)
+        first = self.block_of(results + KINDS[kind].scratch(*sizes))
+        self.slot.update((entry, first + self.graph.value[entry]) for entry in self.entries[k])
+        read = [a for operand, ids in self.matrices(k) for a in ids[operand.read()].tolist()]
+        constants = dict.fromkeys(a for a in read if self.graph.op[a] in LEAVES)
+        self.slot.update((a, self.fresh()) for a in constants if a not in self.slot)
+        steps = [self.add([], [(a, self.slot[a]) for a in constants], loop)] if constants else []
+        steps.append(self.add([k], loop=loop))
+        self.blocks[steps[-1]] = Dense(kind, sizes, [], [], first)
+        return steps
+
+    def block_of(self, slots: int) -> int:
+        """The first of new slots that lie side by side."""
+        self.slots += slots
+        return self.slots - slots
+
+    def matrices(self, k: int) -> Iterator[tuple[Operand, Ids]]:
+        """The operands of an operation on matrices, with their nodes."""
+        first = 0
+        for operand in operands(*self.graph.value[k]):
+            size = operand.rows * operand.columns
+            yield operand, np.reshape(self.graph.args[k][first : first + size], (operand.rows, operand.columns))
+            first += size
+
+    def settle(self, number: int) -> None:
+        """Find a place for every operand of the operation on matrices that a segment is."""
+        places: list[Place] = []
+        copies: list[tuple[int, int]] = []
+        for operand, ids in self.matrices(self.pieces[number][0]):
+            slots = np.reshape([self.slot.get(a, -1) for a in ids.ravel().tolist()], ids.shape)
+            where = place(operand, slots)
+            if where is None:
+                where = Place(self.block_of(ids.size), operand.columns, 1)
+                targets = where.first + np.flatnonzero(operand.read())
+                for a, target in zip(ids[operand.read()].tolist(), targets.tolist(), strict=True):
+                    if a in self.slot:
+                        copies.append((self.slot[a], target))
+                    else:  # its segment stores it where it is needed
+                        self.slot[a] = target
+                        self.stores[self.home[a]].append((a, target))
+            places.append(where)
+        self.blocks[number] = self.blocks[number]._replace(operands=places, copies=copies)
 
     def cut(self, nodes: list[int]) -> Iterator[list[int]]:
         """Runs of the order; a sine is not torn from its cosine."""
@@ -274,6 +349,9 @@ class _Cutter:
         free: list[int] = []
         expiring: dict[int, list[int]] = {}
         for number, piece in enumerate(self.pieces):
+            if number in self.blocks:
+                self.segments.append(Segment([], {}, {}, [], self.blocks[number]))
+                continue
             mine = set(piece)
             for k in piece:
                 if self.last.get(k, number) > number and k not in self.slot:

@@ -74,8 +74,9 @@ def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool, once: b
     nodes = sum(len(segment.nodes) for segment in program.segments)
     half = shape._replace(lanes=lanes // 2)
     straight = once and all(isinstance(step, int) for step in program.steps)
+    work = sum(segment.work for segment in program.segments)
     crowded = straight and shape.bytes > HALF and _near(program, shape) > NEAR
-    if crowded and nodes < 4 * len(program.outputs) and within_reach(program, half):
+    if crowded and work < 4 * len(program.outputs) and within_reach(program, half):
         shape = half
     near = min(64, NEAR // _near(program, shape))
     far = min(8, FAR // shape.row) if nodes > RESIDENT and len(program.segments) > 1 else 1

@@ -256,4 +256,4 @@ def _substitute(graph: Graph, roots: list[int], new: dict[int, int]) -> None:
     for k in graph.live(roots):
         if k not in new:
             args = tuple(new[a] for a in graph.args[k])
-            new[k] = k if args == graph.args[k] else graph.apply(graph.op[k], *args)
+            new[k] = k if args == graph.args[k] else graph.again(k, args)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from multibody.tracing import dense
 from multibody.tracing.traced import TracedArray, refuse
 
 Rows = list[list[Any]]
@@ -25,6 +26,10 @@ def solve(A: TracedArray, b: TracedArray) -> TracedArray:
     out = np.empty(right_ids.shape, dtype=np.int64)
     for index in np.ndindex(*batch):
         ids = left[index]
+        large = dense.solution(A.graph, ids, right_ids[index])
+        if large is not None:
+            out[index] = large
+            continue
         matrix, columns = _rows(A, ids), _rows(A, right_ids[index])
         solution = (_by_ldlt(matrix, columns) if (ids == ids.T).all() else None) or _by_elimination(matrix, columns)
         out[index] = [[int(x.ids) for x in row] for row in solution]
@@ -45,6 +50,10 @@ def cholesky(A: TracedArray) -> TracedArray:
         raise refuse(f"np.linalg.cholesky of shape {A.shape}: expected (..., n, n)")
     out = np.full(A.shape, A.graph.const(0.0))
     for index in np.ndindex(*A.shape[:-2]):
+        large = dense.cholesky(A.graph, A.ids[index])
+        if large is not None:
+            out[index] = large
+            continue
         a = _rows(A, A.ids[index])
         n = len(a)
         L: Rows = [[None] * n for _ in range(n)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from multibody.tracing import linear_algebra
+from multibody.tracing import dense, linear_algebra
 from multibody.tracing.graph import Graph
 from multibody.tracing.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
 
@@ -54,7 +54,7 @@ def _positive(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
 
 
 def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
-    A, B = nodes(graph, a), nodes(graph, b)
+    A, B = floats(graph, a), floats(graph, b)
     if not A.ndim or not B.ndim:
         raise refuse("np.matmul needs arrays with at least one axis: write * for numbers")
     vector_a, vector_b = A.ndim == 1, B.ndim == 1
@@ -65,8 +65,11 @@ def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
     A, B = np.broadcast_to(A, batch + A.shape[-2:]), np.broadcast_to(B, batch + B.shape[-2:])
     out = np.empty((*batch, A.shape[-2], B.shape[-1]), dtype=np.int64)
     for index in np.ndindex(*batch):
-        rows, columns = A[index].tolist(), B[index].T.tolist()
-        out[index] = [[dot(graph, row, column) for column in columns] for row in rows]
+        whole = dense.product(graph, A[index], B[index])
+        if whole is None:
+            rows, columns = A[index].tolist(), B[index].T.tolist()
+            whole = [[dot(graph, row, column) for column in columns] for row in rows]
+        out[index] = whole
     out = out[..., 0, :] if vector_a else out
     return TracedArray(graph, out[..., 0] if vector_b else out, dtype)
 

@@ -71,6 +71,8 @@ OPS: dict[str, Op] = {
     "input": Op(0, False, None),
     "carry": Op(0, False, None),
     "result": Op(0, False, None),
+    "dense": Op(1, False, None),  # on whole matrices; any number of arguments
+    "entry": Op(0, False, None),  # one of its results
     "true": Op(0, True, lambda: True),
     "false": Op(0, True, lambda: False),
     "neg": Op(1, False, operator.neg),

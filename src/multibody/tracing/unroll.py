@@ -41,7 +41,7 @@ def unroll(graph: Graph, roots: list[int], wrt: list[int] | None = None) -> list
                 new.setdefault(k, k)
             else:
                 replaced = tuple(new[a] for a in args)
-                new[k] = k if replaced == args else graph.apply(op, *replaced)
+                new[k] = k if replaced == args else graph.again(k, replaced)
 
     def repeat(number: int) -> list[int]:
         loop = _loop(graph, number)
