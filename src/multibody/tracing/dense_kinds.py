@@ -22,6 +22,8 @@ class Operand(NamedTuple):
     columns: int
     part: str = "all"
     """Which entries are read: "all", or "lower" and "upper" with the diagonal."""
+    smooth: bool = True
+    """Whether results change smoothly with it; the order of pivots is no such thing."""
 
     def read(self) -> NDArray[Any]:
         """Whether each entry is read, (rows, columns)."""
@@ -103,13 +105,13 @@ KINDS: dict[str, Kind] = {
     ),
     # x of A x = b, or of A^T x = b, from these
     "lu_solve": Kind(
-        lambda n, m: [Operand(n, n), Operand(n, 1), Operand(n, m)],
+        lambda n, m: [Operand(n, n), Operand(n, 1, smooth=False), Operand(n, m)],
         lambda n, m: n * m,
         lambda n, m: 0,
         lambda n, m: {"fnma": n * (n - 1) * m, "mul": n * m},
     ),
     "lu_solve_transposed": Kind(
-        lambda n, m: [Operand(n, n), Operand(n, 1), Operand(n, m)],
+        lambda n, m: [Operand(n, n), Operand(n, 1, smooth=False), Operand(n, m)],
         lambda n, m: n * m,
         lambda n, m: n * m,
         lambda n, m: {"fnma": n * (n - 1) * m, "mul": n * m},

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
+from multibody.tracing import dense_derivatives
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout
 from multibody.tracing.partials import CHOICES, PARTIALS, flows, guard, plus, times
@@ -31,6 +32,7 @@ Ids = NDArray[Any]
 def forward(graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> list[Row]:
     """The changes of the roots that follow from those of some leaves, in one sweep from the leaves."""
     changes = dict(seeds)
+    results: dict[int, list[Row]] = {}  # operation on matrices -> the changes of all that it gives
     zero = graph.const(0.0)
     for k in graph.live(list(roots)):
         if k in seeds or not any(a in changes for a in flows(graph, k)):
@@ -41,6 +43,10 @@ def forward(graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> list[R
             p, *sides = CHOICES[op](graph, args)
             a, b = (changes.get(side, {}) for side in sides)
             row = {i: graph.apply("select", p, a.get(i, zero), b.get(i, zero)) for i in {**a, **b}}
+        elif op == "dense":
+            results[k] = dense_derivatives.push(graph, k, changes)
+        elif op == "entry":
+            row = results[args[0]][graph.value[k]]
         else:
             for a, partial in zip(args, PARTIALS[op], strict=True):
                 if partial and a in changes:
@@ -58,6 +64,7 @@ def reverse(graph: Graph, roots: Sequence[int], seeds: Sequence[Row], wrt: Seque
         if any(a in active for a in flows(graph, k)):
             active.add(k)
     weights: dict[int, Row] = {k: {} for k in active}
+    results: dict[int, dict[int, Row]] = {}  # operation on matrices -> the weights of all that it gives
     for root, row in zip(roots, seeds, strict=True):
         if root in active:
             _accumulate(graph, weights[root], row)
@@ -70,6 +77,12 @@ def reverse(graph: Graph, roots: Sequence[int], seeds: Sequence[Row], wrt: Seque
             for side, condition in ((a, p), (b, graph.apply("not", p))):
                 if side in active:
                     _accumulate(graph, weights[side], {i: guard(graph, condition, t) for i, t in row.items()})
+        elif op == "entry":
+            results.setdefault(args[0], {})[graph.value[k]] = row
+        elif op == "dense":
+            for a, part in zip(args, dense_derivatives.pull(graph, k, results.pop(k, {})), strict=True):
+                if a in active:
+                    _accumulate(graph, weights[a], part)
         else:
             for a, partial in zip(args, PARTIALS[op], strict=True):
                 if partial and a in active:

@@ -28,6 +28,8 @@ class Target(NamedTuple):
     """What an element of an input becomes, from the positions of both."""
     keep: Callable[[int, Any], Any] = lambda _, value: value
     """Last word on a node that has arguments or is an input, for instance to give it a name."""
+    dense: Callable[[str, tuple[int, ...], list[Any]], Sequence[Any]] | None = None
+    """What the results of an operation on matrices become, from its kind, its sizes and its arguments."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
@@ -45,6 +47,12 @@ def fold(trace: Trace, target: Target) -> list[list[Any]]:
             values[k] = target.number(graph.value[k])
         elif op == "input":
             values[k] = target.keep(k, target.element(*graph.value[k]))
+        elif op == "dense":
+            if target.dense is None:
+                raise TraceError(f"{target.name} has no way to write the operation {graph.value[k][0]!r} on matrices")
+            values[k] = target.dense(*graph.value[k], [values[a] for a in args])
+        elif op == "entry":
+            values[k] = target.keep(k, values[args[0]][graph.value[k]])
         elif op in target.table:
             values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
         else:
