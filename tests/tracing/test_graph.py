@@ -192,7 +192,8 @@ def test_other_operations_fold_too():
     assert w("or", true, false) == true
     assert w("not", true) == false
     assert set(OPS) == {
-        *NUMPY, "fma", "fms", "fnma", "select", "and", "or", "not", "true", "false", "const", "input", "carry", "result"
+        *NUMPY, "fma", "fms", "fnma", "select", "and", "or", "not", "true", "false", "const", "input", "carry", "row",
+        "result", "kept", "count", "ruled",
     }  # fmt: skip
 
 

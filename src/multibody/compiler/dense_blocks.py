@@ -6,12 +6,14 @@ read where it is. Any other gets a block: what a segment computes is stored stra
 by a loop over a table, before the operation.
 """
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.tracing.dense_kinds import Operand
+from multibody.compiler.passes import Block
+from multibody.tracing.dense_kinds import KINDS, Operand, operands
 
 
 class Place(NamedTuple):
@@ -40,6 +42,76 @@ class Dense(NamedTuple):
     """(from, to): slots that are copied before."""
     first: int
     """The slot of the first result; scratch lies behind the last."""
+
+
+class Matrices:
+    """The operations on matrices of a program, and where their operands and results are."""
+
+    def __init__(self, block: Block) -> None:
+        self.graph = block.graph
+        self.results: dict[int, list[int]] = {}  # operation -> its results that are used
+        for k in block.order:
+            if self.graph.op[k] == "entry":
+                self.results.setdefault(self.graph.args[k][0], []).append(k)
+        self.blocks: dict[int, Dense] = {}
+        self.steps: dict[int, int] = {}
+        """segment -> the operation that it is."""
+
+    def begin(self, k: int, slot: dict[int, int], fresh: Callable[[], int]) -> list[int]:
+        """Give slots to the results of an operation, and to the constants among its arguments, which are returned."""
+        kind, sizes = self.graph.value[k]
+        first = _side_by_side(KINDS[kind].results(*sizes) + KINDS[kind].scratch(*sizes), fresh)
+        slot.update((entry, first + self.graph.value[entry]) for entry in self.results[k])
+        read = [a for operand, ids in self.operands(k) for a in ids[operand.read()].tolist()]
+        constants = list(dict.fromkeys(a for a in read if self.graph.op[a] == "const"))
+        slot.update((a, fresh()) for a in constants if a not in slot)
+        self.blocks[k] = Dense(kind, sizes, [], [], first)
+        return constants
+
+    def operands(self, k: int) -> Iterator[tuple[Operand, NDArray[Any]]]:
+        """The matrices of an operation, with their nodes."""
+        first = 0
+        for operand in operands(*self.graph.value[k]):
+            size = operand.rows * operand.columns
+            yield operand, np.reshape(self.graph.args[k][first : first + size], (operand.rows, operand.columns))
+            first += size
+
+    def settle(
+        self,
+        slot: dict[int, int],
+        home: dict[int, int],
+        stores: list[list[tuple[int, int]]],
+        fresh: Callable[[], int],
+    ) -> None:
+        """Find places for all operands.
+
+        Args:
+            slot: of every node that has one; more get one.
+            home: the segment that computes each of the others.
+            stores: what every segment stores, to which that is added.
+            fresh: makes a slot.
+        """
+        for k in self.blocks:
+            places: list[Place] = []
+            copies: list[tuple[int, int]] = []
+            for operand, ids in self.operands(k):
+                where = place(operand, np.reshape([slot.get(a, -1) for a in ids.ravel().tolist()], ids.shape))
+                if where is None:
+                    where = Place(_side_by_side(ids.size, fresh), operand.columns, 1)
+                    targets = where.first + np.flatnonzero(operand.read())
+                    for a, target in zip(ids[operand.read()].tolist(), targets.tolist(), strict=True):
+                        if a in slot:
+                            copies.append((slot[a], target))
+                        else:  # its segment stores it where it is needed
+                            slot[a] = target
+                            stores[home[a]].append((a, target))
+                places.append(where)
+            self.blocks[k] = self.blocks[k]._replace(operands=places, copies=copies)
+
+
+def _side_by_side(count: int, fresh: Callable[[], int]) -> int:
+    """The first of new slots."""
+    return [fresh() for _ in range(count)][0]
 
 
 def place(operand: Operand, slots: NDArray[Any]) -> Place | None:

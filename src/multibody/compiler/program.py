@@ -7,22 +7,21 @@ same value share a slot, as the two halves of a mass matrix do; those of long ar
 none, for it reads them itself.
 """
 
+import math
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from multibody.compiler.dense_blocks import Dense, Place, place
+from multibody.compiler.dense_blocks import Dense, Matrices
 from multibody.compiler.passes import Block
-from multibody.tracing.dense_kinds import KINDS, Operand, operands, operations
+from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, stretches
+from multibody.tracing.dense_kinds import operations
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
+from multibody.tracing.regions import AFTER, Loop, asked
 
-Ids = NDArray[Any]
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
 ONE_BLOCK = 4500
@@ -62,8 +61,19 @@ class Segment(NamedTuple):
 class Repeat(NamedTuple):
     """Steps that run several times."""
 
+    number: int
+    """Of the loop."""
     rounds: int
-    steps: "list[int | Repeat]"
+    """How many times at most."""
+    steps: "list[Step]"
+    like: int = -1
+    """The number of a loop before it that has as many rounds, where samples may have stopped that one."""
+    backward: bool = False
+    """Whether rows are read and kept from the last to the first."""
+
+
+Step = int | Repeat | Move | Load | Fill | Leave
+"""The number of a segment, a loop, or what loops need around segments."""
 
 
 class Program(NamedTuple):
@@ -71,13 +81,20 @@ class Program(NamedTuple):
 
     block: Block
     segments: list[Segment]
-    steps: "list[int | Repeat]"
+    steps: list[Step]
     """Numbers of segments, and loops over them."""
     inputs: list[tuple[int, int, int]]
     """(argument, element, slot) of every element that is used, or -1 for one that a segment reads from its row."""
     outputs: list[int]
     """The slot of every output element, or -1 for a zero that has none."""
     slots: int
+    constants: list[list[float]]
+    """Rows of numbers that loops read, one for each round."""
+
+    @property
+    def stops(self) -> bool:
+        """Whether samples can stop a loop."""
+        return any(loop is not None and loop.stop >= 0 for loop in self.block.graph.loops)
 
 
 def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = None) -> Program:
@@ -114,7 +131,7 @@ class _Cutter:
         self.results: dict[int, list[int]] = {}  # loop -> its results
         for k in block.order:
             self.members.setdefault(self.owner[k], []).append(k)
-            if self.graph.op[k] == "result":
+            if self.graph.op[k] in AFTER:
                 self.results.setdefault(self.graph.value[k][0], []).append(k)
         self.segments: list[Segment] = []
         self.pieces: list[list[int]] = []
@@ -127,50 +144,61 @@ class _Cutter:
         self.alone: set[int] = set()  # those that a segment reads from rows
         self.within: list[int] = []  # the loop of each segment
         self.end: dict[int, int] = {}  # loop -> its last segment
-        self.entries: dict[int, list[int]] = {}  # operation on matrices -> its results that are used
-        for k in block.order:
-            if self.graph.op[k] == "entry":
-                self.entries.setdefault(self.graph.args[k][0], []).append(k)
-        self.blocks: dict[int, Dense] = {}  # segment -> the operation that it is
+        self.store: dict[int, int] = {}  # loop -> the first slot of what it keeps
+        self.constants: list[list[float]] = []
+        self.read: dict[int, list[Stretch]] = self.tables()  # loop -> the tables that it reads
+        self.matrices = Matrices(block)
 
     def fresh(self) -> int:
         self.slots += 1
         return self.slots - 1
 
     def program(self) -> Program:
-        steps = self.region(-1)
+        steps = self.region(-1, self.members.get(-1, []))
         self.alone = self.used_in_one(steps)
         inputs = self.arguments()
         outputs = self.places()
-        for number in self.blocks:
-            self.settle(number)
+        self.matrices.settle(self.slot, self.home, self.stores, self.fresh)
         # results: into their slots where they are made, or after all loops when they come from elsewhere
         elsewhere: list[tuple[int, int]] = []
         wanted = [
             (k, slot)
             for position, (k, slot) in enumerate(zip(self.block.outputs, outputs, strict=True))
-            if position not in self.feedback and slot >= 0
+            if position not in self.feedback and slot >= 0 and slot != self.slot.get(k)
         ]
         for k, slot in dict.fromkeys(wanted):
-            if self.graph.op[k] == "entry" and self.slot[k] == slot:
-                continue
             (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
             if k in self.home:
                 self.slot[k] = slot
-        if not elsewhere and steps and steps[-1] in self.blocks:
-            pass
-        elif not steps or isinstance(steps[-1], Repeat) or steps[-1] in self.blocks or len(elsewhere) > SEGMENT:
+        last = steps[-1] if steps else None
+        if not isinstance(last, int) or last in self.matrices.steps or len(elsewhere) > SEGMENT:
             steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
         else:
-            self.stores[steps[-1]] += elsewhere
+            self.stores[last] += elsewhere
         if self.feedback:
             following = [(self.block.outputs[position], self.slot[leaf]) for position, leaf in self.feedback.items()]
             steps.append(self.add([], following))
         self.lifetimes()
         self.assign()
-        return Program(self.block, self.segments, steps, inputs, outputs, self.slots)
+        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants)
 
-    def used_in_one(self, steps: "list[int | Repeat]") -> set[int]:
+    def tables(self) -> dict[int, list[Stretch]]:
+        """What loops read in their rounds; elements of arguments that nothing else uses need no slots."""
+        graph = self.graph
+        elsewhere = {a for k in self.block.order for a in graph.args[k]} | set(self.block.outputs)
+        elsewhere |= set(self.feedback.values())
+        read: dict[int, list[Stretch]] = {}
+        alone: set[int] = set()
+        for number in self.results:
+            loop = graph._loop(number)
+            read[number] = stretches(graph, loop, self.constants)
+            elsewhere.update(loop.initial + loop.final + loop.kept)
+            for stretch in read[number]:
+                (alone if stretch.argument >= 0 else elsewhere).update(stretch.nodes)
+        self.leaves = {place: k for place, k in self.leaves.items() if k in elsewhere or k not in alone}
+        return read
+
+    def used_in_one(self, steps: list[Step]) -> set[int]:
         """Elements of long arguments that one segment alone uses, in programs that run once and have no loops.
 
         Small programs have none: `llvm_ir` has a form of them that reads all rows itself.
@@ -185,7 +213,7 @@ class _Cutter:
         for number, piece in enumerate(self.pieces):
             for a in long.intersection(a for k in piece for a in graph.args[k]):
                 users.setdefault(a, set()).add(number)
-        whole = {a for number in self.blocks for k in self.pieces[number] for a in graph.args[k]}
+        whole = {a for k in self.matrices.steps.values() for a in graph.args[k]}
         return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs) - whole
 
     def arguments(self) -> list[tuple[int, int, int]]:
@@ -209,9 +237,11 @@ class _Cutter:
                     slots.append(-1)
                 elif size <= SHORT or position in self.feedback:
                     slots.append(self.fresh())
+                elif self.graph.op[k] in ("kept", "entry"):  # it stays where it is
+                    slots.append(self.slot[k])
                 else:
-                    if k not in shared:  # results of operations on matrices are written from where they are
-                        shared[k] = self.slot[k] if self.graph.op[k] == "entry" else self.fresh()
+                    if k not in shared:
+                        shared[k] = self.fresh()
                     slots.append(shared[k])
         return slots
 
@@ -237,19 +267,16 @@ class _Cutter:
         self.home.update((k, number) for k in piece)
         return number
 
-    def region(self, loop: int) -> "list[int | Repeat]":
-        """The steps of a loop's body, or of the whole (-1)."""
+    def region(self, loop: int, nodes: Sequence[int]) -> list[Step]:
+        """The steps of nodes of a loop's body, or of the whole (-1)."""
         graph = self.graph
-        steps: list[int | Repeat] = []
+        steps: list[Step] = []
         pending: list[int] = []
-        seen: set[int] = set()
-        for k in self.members.get(loop, ()):
-            if graph.op[k] == "result" and graph.value[k][0] not in seen:
-                inner = graph.value[k][0]
-                seen.add(inner)
+        for k in nodes:
+            if graph.op[k] in AFTER and graph.value[k][0] not in self.end:
                 steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
                 pending = []
-                steps += self.repeat(inner)
+                steps += self.repeat(graph.value[k][0])
             elif graph.op[k] == "dense":
                 steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
                 pending = []
@@ -258,62 +285,86 @@ class _Cutter:
                 pending.append(k)
         return steps + [self.add(piece, loop=loop) for piece in self.cut(pending)]
 
-    def repeat(self, number: int) -> "list[int | Repeat]":
+    def repeat(self, number: int) -> list[Step]:
         """A loop: carried values get their first numbers, then the body runs, which ends by renewing them."""
-        loop = self.graph._loop(number)
+        graph, loop = self.graph, self.graph._loop(number)
         places = [self.fresh() for _ in loop.carried]
         self.slot.update(zip(loop.carried, places, strict=True))
-        self.slot.update((k, places[self.graph.value[k][1]]) for k in self.results[number])
-        start = self.add([], zip(loop.initial, places, strict=True), loop.parent)
-        body = self.region(number)
-        end = self.end[number] = self.add([], zip(loop.final, places, strict=True), number)
-        return [start, Repeat(loop.rounds, [*body, end])]
+        self.slot.update((k, self.fresh()) for k in loop.rows)
+        width, first = len(loop.kept), self.slots
+        self.store[number] = first
+        self.slots += width * loop.rounds
+        for k in self.results[number]:
+            op, (_, *place) = graph.op[k], graph.value[k]
+            if op != "count":
+                self.slot[k] = places[place[0]] if op == "result" else first + place[1] * width + place[0]
+        self.end[number] = -1  # begun
+        stores = list(zip(loop.initial, places, strict=True))
+        loads: list[Step] = []
+        for stretch in self.read[number]:
+            to = self.slot[loop.rows[stretch.first]]
+            if stretch.argument >= 0 or stretch.constant >= 0:
+                loads.append(Load(stretch.argument, stretch.constant, stretch.element, stretch.step, stretch.width, to))
+            elif stretch.source is not None:
+                source, position = stretch.source
+                kept = len(graph._loop(source).kept)
+                loads.append(Move(self.store[source] + position, kept, to, 0, stretch.width))
+            else:
+                start, step = self.slots, stretch.width
+                self.slots += len(stretch.nodes)
+                stores += [(k, start + j) for j, k in enumerate(stretch.nodes)]
+                loads.append(Move(start, step, to, 0, stretch.width))
+        start = self.add([], stores, loop.parent)
+        body = self.body(number, loop, loads)
+        # of loops that may have fewer rounds, what they keep is there for those rounds too that were not taken
+        shown = (loop.stop >= 0 or loop.count >= 0) and any(graph.op[k] == "kept" for k in self.results[number])
+        like = graph.value[loop.count][0] if loop.count >= 0 else -1
+        fill = [Fill(first, width * loop.rounds, math.nan if loop.stop >= 0 else 0.0)] if shown else []
+        repeat = Repeat(number, loop.rounds, body, like, loop.backward)
+        return [start, *fill, repeat]
 
-    def dense(self, k: int, loop: int) -> list[int]:
+    def body(self, number: int, loop: Loop, loads: list[Step]) -> list[Step]:
+        """The steps of a round."""
+        graph, members = self.graph, self.members.get(number, [])
+        steps: list[Step] = []
+        if loop.stop >= 0:
+            first = asked(graph, number)
+            steps = self.region(number, [k for k in members if k in first])
+            members = [k for k in members if k not in first]
+            if loop.stop not in self.slot:
+                self.slot[loop.stop] = self.fresh()
+                if loop.stop in self.home:
+                    self.stores[self.home[loop.stop]].append((loop.stop, self.slot[loop.stop]))
+                else:
+                    steps.append(self.add([], [(loop.stop, self.slot[loop.stop])], number))
+            steps.append(Leave(self.slot[loop.stop]))
+        places = [self.slot[k] for k in loop.carried]
+        moves, stores = copies(loop, self.slot, self.store[number], self.fresh)
+        steps += [*loads, *moves[0]]
+        begun = len(self.pieces)
+        work = self.region(number, members)
+        renewed = list(zip(loop.final, places, strict=True))
+        late: list[tuple[int, int]] = []
+        for k, slot in stores:
+            home = self.home.get(k, -1)
+            (self.stores[home] if home >= begun and self.within[home] == number else late).append((k, slot))
+        if len(work) == 1 and isinstance(work[0], int) and work[0] not in self.matrices.steps:
+            end = work[0]
+            self.stores[end] += [*late, *renewed]
+            work += moves[1]
+        else:
+            end = self.add([], [*late, *renewed], number)
+            work += [end, *moves[1]]
+        self.end[number] = end
+        return [*steps, *work]
+
+    def dense(self, k: int, loop: int) -> list[Step]:
         """An operation on matrices: the constants among its arguments get slots, then it runs."""
-        kind, sizes = self.graph.value[k]
-        results = KINDS[kind].results(*sizes)
-        first = self.block_of(results + KINDS[kind].scratch(*sizes))
-        self.slot.update((entry, first + self.graph.value[entry]) for entry in self.entries[k])
-        read = [a for operand, ids in self.matrices(k) for a in ids[operand.read()].tolist()]
-        constants = dict.fromkeys(a for a in read if self.graph.op[a] in LEAVES)
-        self.slot.update((a, self.fresh()) for a in constants if a not in self.slot)
-        steps = [self.add([], [(a, self.slot[a]) for a in constants], loop)] if constants else []
-        steps.append(self.add([k], loop=loop))
-        self.blocks[steps[-1]] = Dense(kind, sizes, [], [], first)
-        return steps
-
-    def block_of(self, slots: int) -> int:
-        """The first of new slots that lie side by side."""
-        self.slots += slots
-        return self.slots - slots
-
-    def matrices(self, k: int) -> Iterator[tuple[Operand, Ids]]:
-        """The operands of an operation on matrices, with their nodes."""
-        first = 0
-        for operand in operands(*self.graph.value[k]):
-            size = operand.rows * operand.columns
-            yield operand, np.reshape(self.graph.args[k][first : first + size], (operand.rows, operand.columns))
-            first += size
-
-    def settle(self, number: int) -> None:
-        """Find a place for every operand of the operation on matrices that a segment is."""
-        places: list[Place] = []
-        copies: list[tuple[int, int]] = []
-        for operand, ids in self.matrices(self.pieces[number][0]):
-            slots = np.reshape([self.slot.get(a, -1) for a in ids.ravel().tolist()], ids.shape)
-            where = place(operand, slots)
-            if where is None:
-                where = Place(self.block_of(ids.size), operand.columns, 1)
-                targets = where.first + np.flatnonzero(operand.read())
-                for a, target in zip(ids[operand.read()].tolist(), targets.tolist(), strict=True):
-                    if a in self.slot:
-                        copies.append((self.slot[a], target))
-                    else:  # its segment stores it where it is needed
-                        self.slot[a] = target
-                        self.stores[self.home[a]].append((a, target))
-            places.append(where)
-        self.blocks[number] = self.blocks[number]._replace(operands=places, copies=copies)
+        constants = self.matrices.begin(k, self.slot, self.fresh)
+        steps: list[Step] = [self.add([], [(a, self.slot[a]) for a in constants], loop)] if constants else []
+        number = self.add([k], loop=loop)
+        self.matrices.steps[number] = k
+        return [*steps, number]
 
     def cut(self, nodes: list[int]) -> Iterator[list[int]]:
         """Runs of the order; a sine is not torn from its cosine."""
@@ -349,8 +400,8 @@ class _Cutter:
         free: list[int] = []
         expiring: dict[int, list[int]] = {}
         for number, piece in enumerate(self.pieces):
-            if number in self.blocks:
-                self.segments.append(Segment([], {}, {}, [], self.blocks[number]))
+            if number in self.matrices.steps:
+                self.segments.append(Segment([], {}, {}, [], self.matrices.blocks[self.matrices.steps[number]]))
                 continue
             mine = set(piece)
             for k in piece:

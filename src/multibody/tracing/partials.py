@@ -100,6 +100,8 @@ def flows(graph: Graph, node: int) -> tuple[int, ...]:
         return args
     if op == "dense":
         return dense_derivatives.flows(graph, node)
+    if op == "ruled":
+        return args[1:]
     return tuple(a for a, partial in zip(args, PARTIALS.get(op, ()), strict=False) if partial)
 
 

@@ -1,0 +1,472 @@
+"""The two modes of differentiation, as sweeps over a graph that add nodes to it; loops stay loops.
+
+Forward, a loop carries the changes of what it carries, and is extended in place. In reverse a second loop runs from the
+last round to the first, over the carried values that the first one keeps, and evaluates the body anew: it carries the
+weights of the carried values, and sums those of what the body takes from outside.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from multibody.tracing import dense_derivatives
+from multibody.tracing.clone import levels_of, substitute
+from multibody.tracing.graph import Graph
+from multibody.tracing.partials import CHOICES, PARTIALS, flows, guard, plus, times
+from multibody.tracing.regions import AFTER, Loop, Table, body, kept_positions
+from multibody.tracing.spread import spread
+
+Row = dict[int, int]
+"""The nodes of the entries that are not zero for all values."""
+
+
+def accumulate(graph: Graph, row: Row, part: Row) -> None:
+    """Add one row to another."""
+    for i, node in part.items():
+        row[i] = plus(graph, row[i], node) if i in row else node
+
+
+def without_zeros(graph: Graph, row: Row) -> Row:
+    """A row without entries that are zero for all values."""
+    return {i: node for i, node in row.items() if graph.number(node) != 0}
+
+
+def _bits(row: Row) -> int:
+    mask = 0
+    for i in row:
+        mask |= 1 << i
+    return mask
+
+
+def _places(mask: int) -> list[int]:
+    return [i for i in range(mask.bit_length()) if mask >> i & 1]
+
+
+# ---- forward ---------------------------------------------------------------------------------------------------------
+
+
+def forward(graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> list[Row]:
+    """The changes of the roots that follow from those of some leaves, in one sweep from the leaves."""
+    changes = _Forward(graph, roots, seeds).changes
+    return [changes.get(root, {}) for root in roots]
+
+
+class _Forward:
+    def __init__(self, graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> None:
+        self.graph = graph
+        self.order = graph.live(list(roots), rules=True, ends=seeds.keys())
+        self.needed = set(self.order)
+        self.levels = levels_of(graph, self.order, seeds.keys())
+        self.stored = kept_positions(graph, self.order)
+        self.kept: dict[tuple[int, int], dict[int, int]] = {}  # (loop, position) -> positions of its changes
+        self.masks = spread(graph, self.order, {k: _bits(row) for k, row in seeds.items()}) if graph.loops else {}
+        self.changes = dict(seeds)
+        self.dense: dict[int, list[Row]] = {}  # operation on matrices -> the changes of all its results
+        self.seeds = seeds
+        self.run(-1)
+
+    def run(self, level: int) -> None:
+        graph, changes = self.graph, self.changes
+        zero = graph.const(0.0)
+        finished: set[int] = set()
+        for k in self.levels.get(level, ()):
+            op, args = graph.op[k], graph.args[k]
+            if k in self.seeds:
+                continue
+            if op in AFTER:
+                number = graph.value[k][0]
+                if number not in finished:
+                    finished.add(number)
+                    self.loop(number)
+                continue
+            if not any(a in changes for a in flows(graph, k)):
+                continue
+            row: Row = {}
+            if op in CHOICES:
+                p, *sides = CHOICES[op](graph, args)
+                a, b = (changes.get(side, {}) for side in sides)
+                row = {i: graph.apply("select", p, a.get(i, zero), b.get(i, zero)) for i in {**a, **b}}
+            elif op == "ruled":
+                number, position = graph.value[k]
+                rows = [changes.get(a, {}) for a in args[1:]]
+                row = graph.rules[number].push(graph, list(args[1:]), rows)[position]
+            elif op == "dense":
+                self.dense[k] = dense_derivatives.push(graph, k, changes)
+            elif op == "entry":
+                row = self.dense[args[0]][graph.value[k]]
+            else:
+                for a, partial in zip(args, PARTIALS[op], strict=True):
+                    if partial and a in changes:
+                        slope = partial(graph, args, k)
+                        accumulate(graph, row, {i: times(graph, slope, t) for i, t in changes[a].items()})
+            changes[k] = without_zeros(graph, row)
+
+    def loop(self, number: int) -> None:
+        """Extend a loop by the changes of what it carries, reads and keeps."""
+        graph, changes = self.graph, self.changes
+        loop = graph._loop(number)
+        zero = graph.const(0.0)
+        new = _Growth(graph, number, loop)
+        carried: dict[tuple[int, int], int] = {}
+        for p in loop.positions(self.needed):
+            indices = _places(self.masks.get(loop.carried[p], 0))
+            first = changes.get(loop.initial[p], {})
+            for i in indices:
+                carried[p, i] = new.carry(first.get(i, zero))
+            if indices:
+                changes[loop.carried[p]] = {i: new.carried[carried[p, i]] for i in indices}
+        for row, table in zip(loop.rows, loop.tables, strict=True):
+            if row in self.needed and self.masks.get(row):
+                changes[row] = self.table(new, table, _places(self.masks[row]))
+        kept = {p: _places(self.masks.get(loop.kept[p], 0)) for p in self.stored.get(number, ())}
+        if not carried and not any(kept.values()):
+            return
+        new.open()
+        self.run(number)
+        for (p, i), q in carried.items():
+            new.final[q] = changes.get(loop.final[p], {}).get(i, zero)
+        for p, indices in kept.items():
+            row = changes.get(loop.kept[p], {})
+            self.kept[number, p] = {i: new.keep(row[i]) for i in indices if i in row}
+        new.close()
+        for k in self.order:
+            if graph.op[k] in AFTER and graph.value[k][0] == number:
+                _, *place = graph.value[k]
+                if graph.op[k] == "result":
+                    at = place[0]
+                    indices = _places(self.masks.get(loop.carried[at], 0))
+                    changes[k] = {i: graph.leaf("result", number, carried[at, i]) for i in indices}
+                elif graph.op[k] == "kept":
+                    more = self.kept.get((number, place[0]), {})
+                    changes[k] = {i: graph.leaf("kept", number, q, place[1]) for i, q in more.items()}
+                if not changes.get(k, True):
+                    del changes[k]
+
+    def table(self, new: "_Growth", table: Table, indices: list[int]) -> Row:
+        """The changes of a row, read from a table of its own."""
+        zero = self.graph.const(0.0)
+        if table.source is None:
+            columns = {i: tuple(self.changes.get(k, {}).get(i, zero) for k in table.nodes) for i in indices}
+            return {i: new.row(table._replace(nodes=column)) for i, column in columns.items()}
+        more = self.kept.get(table.source, {})
+        return {i: new.row(table._replace(source=(table.source[0], more[i]))) for i in indices if i in more}
+
+
+class _Growth:
+    """A loop of a graph that grows: further carried values, rows and kept ones."""
+
+    def __init__(self, graph: Graph, number: int, loop: Loop) -> None:
+        self.graph, self.number, self.loop = graph, number, loop
+        self.initial, self.carried, self.final = list(loop.initial), list(loop.carried), list(loop.final)
+        self.rows, self.tables, self.kept = list(loop.rows), list(loop.tables), list(loop.kept)
+
+    def carry(self, initial: int) -> int:
+        """The position of a further carried value, which stays as it is until its final node is known."""
+        leaf = self.graph.leaf("carry", self.number, len(self.carried))
+        self.initial.append(initial)
+        self.carried.append(leaf)
+        self.final.append(leaf)
+        return len(self.carried) - 1
+
+    def row(self, table: Table) -> int:
+        """The leaf of a further row."""
+        leaf = self.graph.leaf("row", self.number, len(self.rows))
+        self.rows.append(leaf)
+        self.tables.append(table)
+        return leaf
+
+    def keep(self, node: int) -> int:
+        """The position at which a node is kept."""
+        if node not in self.kept:
+            self.kept.append(node)
+        return self.kept.index(node)
+
+    def open(self) -> None:
+        """Let the graph know of what there is, so that nodes can be found while the body grows."""
+        self.close()
+
+    def close(self) -> None:
+        """Put the loop into the graph."""
+        self.graph.loops[self.number] = self.loop._replace(
+            initial=tuple(self.initial),
+            carried=tuple(self.carried),
+            final=tuple(self.final),
+            rows=tuple(self.rows),
+            tables=tuple(self.tables),
+            kept=tuple(self.kept),
+        )
+
+
+# ---- reverse ---------------------------------------------------------------------------------------------------------
+
+
+def reverse(
+    graph: Graph, roots: Sequence[int], seeds: Sequence[Row], wrt: Sequence[int], still: Collection[int] = ()
+) -> list[Row]:
+    """The derivatives, by the nodes wrt, of the roots weighted with the seeds, in one sweep from the roots.
+
+    The nodes that are `still` count as constant, whatever they depend on.
+    """
+    weights = _Reverse(graph, roots, seeds, wrt, still).weights
+    return [without_zeros(graph, weights.get(node, {})) for node in wrt]
+
+
+class _Reverse:
+    def __init__(
+        self, graph: Graph, roots: Sequence[int], seeds: Sequence[Row], wrt: Sequence[int], still: Collection[int]
+    ) -> None:
+        self.graph = graph
+        self.ends = {*wrt, *still}
+        self.order = graph.live(list(roots), rules=True, ends=self.ends)
+        self.needed = set(self.order)
+        self.stored = kept_positions(graph, self.order)
+        self.levels = levels_of(graph, self.order, self.ends)
+        masks = spread(graph, self.order, {**dict.fromkeys(still, 0), **dict.fromkeys(wrt, 1)})
+        self.active = {k for k, mask in masks.items() if mask}
+        self.weights: dict[int, Row] = {}
+        self.rows: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # kept values -> weights as (index, loop, position)
+        self.dense: dict[int, dict[int, Row]] = {}  # operation on matrices -> the weights of its results
+        first: dict[Any, int] = {}  # loop, or rule with its inputs -> its first node
+        for k in self.levels[-1]:
+            if graph.op[k] in AFTER or graph.op[k] == "ruled":
+                first.setdefault(self.group(k), k)
+        for root, row in zip(roots, seeds, strict=True):
+            self.add(root, row)
+        for k in reversed(self.levels[-1]):
+            op = graph.op[k]
+            if k in self.ends:
+                continue
+            if op in AFTER or op == "ruled":
+                if first[self.group(k)] == k:
+                    self.loop(graph.value[k][0]) if op in AFTER else self.rule(k)
+            elif k in self.weights:
+                self.node(k, without_zeros(graph, self.weights.pop(k)))
+
+    def add(self, k: int, row: Row) -> None:
+        if k in self.active:
+            accumulate(self.graph, self.weights.setdefault(k, {}), row)
+
+    def group(self, k: int) -> Any:
+        op, place = self.graph.op[k], self.graph.value[k]
+        return ("ruled", place[0], self.graph.args[k][1:]) if op == "ruled" else place[0]
+
+    def node(self, k: int, row: Row) -> None:
+        graph, op, args = self.graph, self.graph.op[k], self.graph.args[k]
+        if op in CHOICES:
+            p, a, b = CHOICES[op](graph, args)
+            for side, condition in ((a, p), (b, graph.apply("not", p))):
+                if side in self.active:
+                    self.add(side, {i: guard(graph, condition, t) for i, t in row.items()})
+            return
+        if op == "entry":
+            self.dense.setdefault(args[0], {})[graph.value[k]] = row
+            self.weights.setdefault(args[0], {})  # it is reached
+            return
+        if op == "dense":
+            for a, part in zip(args, dense_derivatives.pull(graph, k, self.dense.pop(k)), strict=True):
+                self.add(a, part)
+            return
+        for a, partial in zip(args, PARTIALS.get(op, ()), strict=False):
+            if partial and a in self.active:
+                slope = partial(graph, args, k)
+                self.add(a, {i: times(graph, slope, t) for i, t in row.items()})
+
+    def rule(self, first: int) -> None:
+        """The weights of a rule's inputs, from those of all its results."""
+        graph, group = self.graph, self.group(first)
+        number, inputs = graph.value[first][0], list(graph.args[first][1:])
+        rows: dict[int, Row] = {}
+        for k in self.levels[-1]:
+            if graph.op[k] == "ruled" and self.group(k) == group:
+                rows[graph.value[k][1]] = without_zeros(graph, self.weights.pop(k, {}))
+        if any(rows.values()):
+            for a, row in zip(inputs, graph.rules[number].pull(graph, inputs, rows), strict=True):
+                self.add(a, without_zeros(graph, row))
+
+    # ---- loops ----------------------------------------------------------------------------------------------------
+
+    def loop(self, number: int) -> None:
+        """A loop in reverse after the one with that number."""
+        graph = self.graph
+        loop = graph._loop(number)
+        results: dict[int, Row] = {}
+        columns: dict[int, dict[int, dict[int, int]]] = {}  # kept position -> index -> round -> weight
+        for k in self.levels[-1]:
+            if graph.op[k] in AFTER and graph.value[k][0] == number and k in self.weights:
+                _, *place = graph.value[k]
+                row = without_zeros(graph, self.weights.pop(k))
+                if graph.op[k] == "result":
+                    results[place[0]] = row
+                else:
+                    for i, node in row.items():
+                        columns.setdefault(place[0], {}).setdefault(i, {})[place[1]] = node
+        sources = {p: self.rows.get((number, p), []) for p in self.stored.get(number, ())}
+        if any(results.values()) or columns or any(sources.values()):
+            _ReverseLoop(self, number, loop, results, columns, sources).build()
+
+
+class _ReverseLoop:
+    """The loop that goes back over the rounds of another."""
+
+    def __init__(
+        self,
+        sweep: _Reverse,
+        number: int,
+        loop: Loop,
+        results: dict[int, Row],
+        columns: dict[int, dict[int, dict[int, int]]],
+        sources: dict[int, list[tuple[int, int, int]]],
+    ) -> None:
+        self.sweep, self.graph, self.number, self.loop = sweep, sweep.graph, number, loop
+        self.results, self.columns, self.sources = results, columns, sources
+        self.at = loop.positions(sweep.needed)
+        self.kept = [p for p in sweep.stored.get(number, ()) if columns.get(p) or sources.get(p)]
+
+    def build(self) -> None:
+        graph, loop, sweep = self.graph, self.loop, self.sweep
+        roots = [loop.final[p] for p in self.at] + [loop.kept[p] for p in self.kept]
+        asked = [*roots, *([loop.stop] if loop.stop >= 0 else [])]
+        outside = body(graph, self.number, asked)[1]
+        captured = sorted(outside & sweep.active)
+        weights = self.pattern(roots, outside)
+        number = len(graph.loops)
+        graph.loops.append(Loop(-1, (), (), (), loop.parent))
+        back = _Growth(graph, number, Loop(loop.rounds, (), (), (), loop.parent, backward=not loop.backward))
+        values = self.values(back)
+        anew = substitute(graph, asked, values | {k: k for k in outside}, {self.number: number})
+        stop = anew.pop() if loop.stop >= 0 else -1
+        zero = graph.const(0.0)
+        places = {
+            (p, i): back.carry(self.results.get(p, {}).get(i, zero)) for p, mask in weights.items() for i in _places(mask)
+        }
+        seeds: list[Row] = [
+            {i: back.carried[places[p, i]] for i in _places(weights.get(p, 0))} for p in self.at
+        ] + [self.kept_row(back, p) for p in self.kept]
+        moved = [p for p in self.at if p in weights]
+        tables = [j for j, k in enumerate(loop.rows) if k in sweep.active and k in sweep.needed]
+        wrt = [values[loop.carried[p]] for p in moved] + [values[loop.rows[j]] for j in tables] + captured
+        back.open()
+        graph.loops[number] = graph._loop(number)._replace(rounds=-1)  # its values are leaves until it is complete
+        rows = reverse(graph, anew, seeds, wrt, outside)
+
+        def unless_done(before: int, node: int) -> int:
+            return graph.apply("select", stop, before, node) if stop >= 0 else node
+
+        for p, row in zip(moved, rows, strict=False):
+            for i in _places(weights[p]):
+                q = places[p, i]
+                back.final[q] = unless_done(back.carried[q], row.get(i, zero))
+        for j, row in zip(tables, rows[len(moved) :], strict=False):
+            self.return_rows(back, j, {i: back.keep(unless_done(zero, node)) for i, node in row.items()})
+        sums: dict[tuple[int, int], int] = {}
+        for a, row in zip(captured, rows[len(moved) + len(tables) :], strict=True):
+            for i, node in row.items():
+                q = sums[a, i] = back.carry(zero)
+                back.final[q] = unless_done(back.carried[q], graph.apply("add", back.carried[q], node))
+        back.loop = back.loop._replace(
+            stop=-1, count=graph.leaf("count", self.number) if loop.stop >= 0 or loop.count >= 0 else -1
+        )
+        back.close()
+        for (p, i), q in places.items():
+            sweep.add(loop.initial[p], {i: graph.leaf("result", number, q)})
+        for (a, i), q in sums.items():
+            sweep.add(a, {i: graph.leaf("result", number, q)})
+
+    def pattern(self, roots: list[int], outside: set[int]) -> dict[int, int]:
+        """For the carried values that weights can reach the indices of these weights."""
+        graph, loop, active = self.graph, self.loop, self.sweep.active
+        ends = {loop.carried[p]: 1 << p for p in self.at if loop.carried[p] in active}
+        still = {*outside, *loop.carried, *loop.rows}
+        masks = spread(graph, graph.live(roots, rules=True, ends=still), {**dict.fromkeys(still, 0), **ends})
+        weights = {p: _bits(self.results.get(p, {})) for p in self.at if loop.carried[p] in active}
+        kept = {
+            p: _bits(dict.fromkeys([*self.columns.get(p, {}), *(i for i, *_ in self.sources.get(p, ()))], 0))
+            for p in self.kept
+        }
+        changed = True
+        while changed:
+            changed = False
+            flow = [(loop.final[q], weights.get(q, 0)) for q in self.at] + [(loop.kept[p], m) for p, m in kept.items()]
+            for node, mask in flow:
+                for p in _places(masks.get(node, 0)):
+                    if mask & ~weights[p]:
+                        weights[p] |= mask
+                        changed = True
+        return {p: mask for p, mask in weights.items() if mask}
+
+    def values(self, back: _Growth) -> dict[int, int]:
+        """The rows that have the carried values of a round, and what it reads, by the leaves they stand for."""
+        graph, number = self.graph, self.number
+        first = _Growth(graph, number, self.loop)
+        ran = graph.leaf("count", number)
+        values: dict[int, int] = {}
+        for p in self.at:
+            source = number, first.keep(self.loop.carried[p])
+            values[self.loop.carried[p]] = back.row(Table((ran,), source))
+        first.close()
+        for k, table in zip(self.loop.rows, self.loop.tables, strict=True):
+            if k in self.sweep.needed:
+                values[k] = back.row(table)
+        return values
+
+    def kept_row(self, back: _Growth, p: int) -> Row:
+        """The weights of what is kept, in every round."""
+        graph, rounds = self.graph, self.loop.rounds
+        zero = graph.const(0.0)
+        row: Row = {}
+        for i, column in self.columns.get(p, {}).items():
+            row[i] = back.row(Table(tuple(column.get(k, zero) for k in range(rounds))))
+        for i, source, position in self.sources.get(p, ()):
+            leaf = back.row(Table((graph.leaf("count", source),), (source, position)))
+            row[i] = plus(graph, row[i], leaf) if i in row else leaf
+        return row
+
+    def return_rows(self, back: _Growth, j: int, kept: dict[int, int]) -> None:
+        """Hand the weights of a row to where the row comes from."""
+        table = self.loop.tables[j]
+        for i, position in kept.items():
+            if table.source is not None:
+                self.sweep.rows.setdefault(table.source, []).append((i, back.number, position))
+                continue
+            for row, node in enumerate(table.nodes):
+                self.sweep.add(node, {i: self.graph.leaf("kept", back.number, position, row)})
+
+
+# ---- Jacobians -------------------------------------------------------------------------------------------------------
+
+
+def jacobian_rows(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> list[Row]:
+    """For every root its derivatives {position in wrt: node}, by the mode that makes fewer products."""
+    one = graph.const(1.0)
+    if forward_is_cheaper(graph, roots, wrt):
+        return forward(graph, roots, {node: {j: one} for j, node in enumerate(wrt)})
+    columns = reverse(graph, roots, [{i: one} for i in range(len(roots))], wrt)
+    rows: list[Row] = [{} for _ in roots]
+    for j, column in enumerate(columns):
+        for i, node in column.items():
+            rows[i][j] = node
+    return rows
+
+
+def forward_is_cheaper(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> bool:
+    """Count the products of both modes: one for every input that a node depends on, or every output that it reaches."""
+    order = graph.live(list(roots), rules=True, ends=set(wrt))
+    if any(graph.op[k] in AFTER for k in order):  # in reverse loops run twice, and their values are stored
+        return len(wrt) <= 3 * len(roots)
+    depends = {node: 1 << j for j, node in enumerate(wrt)}
+    reaches = dict.fromkeys(order, 0)
+    for i, root in enumerate(roots):
+        reaches[root] |= 1 << i
+    ahead = back = 0
+    for k in order:
+        mask = depends.get(k, 0)
+        for a in flows(graph, k) if k not in depends else ():
+            ahead += depends[a].bit_count()
+            mask |= depends[a]
+        depends[k] = mask
+    ends = set(wrt)
+    for k in reversed(order):
+        for a in flows(graph, k) if k not in ends else ():
+            if depends[a]:
+                back += reaches[k].bit_count()
+                reaches[a] |= reaches[k]
+    return ahead <= back
