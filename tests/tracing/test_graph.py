@@ -193,7 +193,7 @@ def test_other_operations_fold_too():
     assert w("not", true) == false
     assert set(OPS) == {
         *NUMPY, "fma", "fms", "fnma", "select", "and", "or", "not", "true", "false", "const", "input", "carry", "row",
-        "result", "kept", "count", "ruled",
+        "result", "kept", "count", "ruled", "dense", "entry",
     }  # fmt: skip
 
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from multibody.compiler import emit_c_matrices
+from multibody.tracing.dense_kinds import KINDS, operands
 from multibody.tracing.emission import Target, fold, function_name, identifiers
 from multibody.tracing.ops import OPS
 from multibody.tracing.trace import Trace
@@ -53,7 +55,8 @@ _WORDS = """auto break case char const continue default do double else enum exte
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
     bool catch class delete explicit export false friend mutable namespace new operator private protected public
     template this throw true try typename using virtual n i size_t NAN INFINITY main"""
-RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split()}
+_MATRICES = {f"mb_{kind}" for kind in KINDS}
+RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split(), *_MATRICES}
 
 
 class CSource(NamedTuple):
@@ -110,9 +113,23 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
         used.add(names[i])
         return f"{names[i]}[{k}]"
 
+    kinds: list[str] = []
+
+    def dense(kind: str, sizes: tuple[int, ...], values: list[str]) -> list[str]:
+        kinds.append(kind)
+        numbers, results, first, matrices = f"t{len(lines)}", KINDS[kind].results(*sizes), 0, list[str]()
+        lines.append(f"const {real} {numbers}[] = {{{', '.join(values)}}};")
+        for operand in operands(kind, sizes):
+            matrices.append(f"{numbers} + {first}")
+            first += operand.rows * operand.columns
+        result = f"t{len(lines)}"
+        lines.append(f"{real} {result}[{results}];")
+        lines.append(f"mb_{kind}({', '.join([*map(str, sizes), *matrices, result])});")
+        return [f"{result}[{k}]" for k in range(results)]
+
     suffix = "" if real == "double" else "f"
     used = {name for name, size in zip(names[first_output:], sizes[first_output:], strict=True) if size}
-    outputs = fold(trace, Target("C", _table(real), partial(_number, suffix), element, keep))
+    outputs = fold(trace, Target("C", _table(real), partial(_number, suffix), element, keep, dense=dense))
     for output, values in zip(names[first_output:], outputs, strict=True):
         lines += [f"{output}[{k}] = {value};" for k, value in enumerate(values)]
     lines = [f"(void){name};" for name in names if name not in used] + lines
@@ -126,7 +143,8 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     sample, batch = f"void {name}({parameters})", f"void {name}_batch(size_t n, {parameters})"
     body = "".join(f"    {line}\n" for line in lines)
     loop = f"    for (size_t i = 0; i < n; ++i)\n        {name}({rows});\n"
-    source = f"{comment}{_INCLUDES}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
+    loops = emit_c_matrices.source(list(dict.fromkeys(kinds)), real)
+    source = f"{comment}{_INCLUDES}{loops}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
     return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", sample=sample, batch=batch))
 
 

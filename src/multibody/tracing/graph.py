@@ -126,7 +126,6 @@ class Graph:
     def count(self, nodes: list[int]) -> Counter[str]:
         """How often each operation occurs, within those on matrices too."""
         counts = Counter(self.op[k] for k in nodes if OPS[self.op[k]].arity)
-        del counts["dense"]
         for k in nodes:
             if self.op[k] == "dense":
                 counts.update(dense_kinds.operations(*self.value[k]))
