@@ -51,9 +51,10 @@ def product(graph: Graph, A: Ids, B: Ids) -> Ids | None:
         return None
     if A.shape == B.T.shape and (A.T == B).all():
         return _mirrored(node(graph, "gram", (k, n), B).reshape(n, n))
-    weights = _weights(graph, A.T, B)
-    if weights is not None:
-        return _mirrored(node(graph, "weighted_gram", (k, n), B, weights).reshape(n, n))
+    for scaled, plain in ((A.T, B), (B, A.T)):
+        weights = _weights(graph, scaled, plain)
+        if weights is not None:
+            return _mirrored(node(graph, "weighted_gram", (k, n), plain, weights).reshape(n, n))
     return node(graph, "product", (m, k, n), A, B).reshape(m, n)
 
 
@@ -68,21 +69,21 @@ def _mirrored(ids: Ids) -> Ids:
     return np.where(np.tri(len(ids), dtype=bool), ids, ids.T)
 
 
-def _weights(graph: Graph, left: Ids, right: Ids) -> Ids | None:
+def _weights(graph: Graph, scaled: Ids, plain: Ids) -> Ids | None:
     """w, (k, 1), when every row of the one matrix is w_k times that of the other, as in A^T diag(w) A."""
-    if left.shape != right.shape:
+    if scaled.shape != plain.shape:
         return None
-    weights = np.empty((len(left), 1), dtype=np.int64)
-    for k, (scaled, plain) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-        common: set[int] | None = None
-        for product, factor in zip(scaled, plain, strict=True):
-            if graph.op[product] != "mul" or factor not in graph.args[product]:
+    weights = np.empty((len(plain), 1), dtype=np.int64)
+    for k, (products, factors) in enumerate(zip(scaled.tolist(), plain.tolist(), strict=True)):
+        others: set[int] = set()
+        for multiple, factor in zip(products, factors, strict=True):
+            if graph.op[multiple] != "mul" or factor not in graph.args[multiple]:
                 return None
-            a, b = graph.args[product]
-            common = {b if a == factor else a} if common is None else common & {b if a == factor else a}
-        if not common:
+            a, b = graph.args[multiple]
+            others.add(b if a == factor else a)
+        if len(others) != 1:
             return None
-        weights[k, 0] = common.pop()
+        weights[k, 0] = others.pop()
     return weights
 
 
