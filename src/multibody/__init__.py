@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
+    from multibody.tracing.custom import custom, fixed_point
     from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
     from multibody.tracing.traced import TraceError
@@ -34,7 +35,9 @@ _LATER = {
     "compile": "compiler.compile",
     "compile_scan": "compiler.scan",
     "config": "compiler.config",
+    "custom": "tracing.custom",
     "eager": "compiler.config",
+    "fixed_point": "tracing.custom",
     "gradient": "tracing.differentiate",
     "hessian_vector": "tracing.differentiate",
     "jacobian": "tracing.differentiate",
@@ -66,8 +69,10 @@ __all__ = [
     "compile_scan",
     "config",
     "constraints",
+    "custom",
     "derive",
     "eager",
+    "fixed_point",
     "geometry",
     "gradient",
     "hessian_vector",

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from multibody.errors import InputError
+from multibody.tracing.limits import limits
 
 
 @dataclass(slots=True)
@@ -25,6 +26,17 @@ class Config:
     """Whether compiled code is used again: in this process, and from disk in the next."""
     verify: bool = False
     """Whether code that is used again is first compared with what the function compiles to now: slow, for tests."""
+
+    @property
+    def tape(self) -> int:
+        """Bytes that a loop may keep for its gradient, in every sample; beyond, rounds are computed anew."""
+        return limits.tape
+
+    @tape.setter
+    def tape(self, size: int) -> None:
+        if not isinstance(size, int) or size < 0:
+            raise InputError(f"config.tape: expected a number of bytes, got {size!r}")
+        limits.tape = size
 
 
 def _from_environment() -> Config:

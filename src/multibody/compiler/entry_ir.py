@@ -5,6 +5,7 @@
 takes rows: sample s of argument k begins at in[k] + s strides[k] bytes, or + offsets[k][s] where that table is given;
 sample s of result m begins at out[m] + s times its size. The entry of a scan takes four numbers more: how many steps
 to run, after how many of them to keep outputs first and then again, and for how many kept ones there is room in a row.
+The word before the first of `in` is the address of a number that is not zero when a kernel that runs for long is to stop.
 """
 
 from itertools import groupby
@@ -68,7 +69,7 @@ def entry(
         f"  %buffer = {f'call ptr @malloc(i64 {size + bin_size + 64})' if heap else f'alloca [{size} x i8], align 64'}",
         f"  %bin = {f'getelementptr i8, ptr %buffer, i64 {size + 64}' if heap else f'alloca [{bin_size} x i8]'}",
         fetch_ir.table(fetch),
-        *loops_ir.counters(program.steps),
+        *loops_ir.begin(program),
         "  %last = sub i64 %n, 1",
     ]
     if heap:

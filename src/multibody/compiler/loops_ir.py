@@ -20,7 +20,7 @@ def steps(program: Program, shape: Shape, buffer: str, kernel: str, moving: set[
         kernel: the name of its entry.
         moving: arguments that change from step to step of a scan.
     """
-    return _Writer(shape, buffer, kernel, moving).steps(program.steps, None)
+    return _Writer(shape, buffer, kernel, moving, long=program.long).steps(program.steps, None)
 
 
 def flat(steps: list[Step]) -> list[Step]:
@@ -38,9 +38,12 @@ def lengths(steps: list[Step]) -> set[int]:
     return {step.width for step in flat(steps) if isinstance(step, Load)}
 
 
-def counters(steps: list[Step]) -> list[str]:
-    """The counters of all loops."""
-    return [f"  %loop{step.number} = alloca i64, align 8" for step in flat(steps) if isinstance(step, Repeat)]
+def begin(program: Program) -> list[str]:
+    """The counters of all loops and, in programs that run for long, where they are asked to stop."""
+    lines = [f"  %loop{step.number} = alloca i64, align 8" for step in flat(program.steps) if isinstance(step, Repeat)]
+    if program.long:
+        lines += ["  %stop.a = getelementptr ptr, ptr %in, i64 -1", "  %stop = load ptr, ptr %stop.a, align 8"]
+    return lines
 
 
 def functions(program: Program, shape: Shape) -> str:
@@ -54,7 +57,8 @@ def functions(program: Program, shape: Shape) -> str:
 
 
 class _Writer:
-    def __init__(self, shape: Shape, buffer: str, kernel: str, moving: set[int]) -> None:
+    def __init__(self, shape: Shape, buffer: str, kernel: str, moving: set[int], *, long: bool) -> None:
+        self.long = long
         self.shape = shape
         self.buffer = buffer
         self.kernel = kernel
@@ -101,12 +105,22 @@ class _Writer:
             f"  %{here}.more = icmp ult i64 %{here}.round, {limit}",
             f"  br i1 %{here}.more, label %{here}.body, label %{here}.done",
             f"{here}.body:",
+            *(self.listen(here) if self.long else []),
             f"  %{here}.row = {f'sub i64 %{here}.last, %{here}.round' if step.backward else f'add i64 %{here}.round, 0'}",
             *self.steps(step.steps, step),
             f"  %{here}.next = add i64 %{here}.round, 1",
             f"  store i64 %{here}.next, ptr %{here}, align 8",
             f"  br label %{here}.head",
             f"{here}.done:",
+        ]
+
+    def listen(self, here: str) -> list[str]:
+        """Leave the kernel when it is asked to stop."""
+        return [
+            f"  %{here}.asked = load volatile i64, ptr %stop, align 8",
+            f"  %{here}.leave = icmp ne i64 %{here}.asked, 0",
+            f"  br i1 %{here}.leave, label %done, label %{here}.go",
+            f"{here}.go:",
         ]
 
     def around(self, step: Move | Load | Leave, loop: Repeat) -> list[str]:

@@ -20,7 +20,7 @@ from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, 
 from multibody.tracing.dense_kinds import operations
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
-from multibody.tracing.regions import AFTER, Loop, asked
+from multibody.tracing.regions import AFTER, Loop
 
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
@@ -36,6 +36,8 @@ SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 MANY = 64
 """Elements of all arguments from which on segments read them from rows, and ask for those of the next tile."""
+LONG = 20_000_000
+"""Additions' worth of work for one sample from which on its loops look whether they are asked to stop."""
 LEAVES = ("const", "true", "false")
 
 
@@ -90,6 +92,11 @@ class Program(NamedTuple):
     slots: int
     constants: list[list[float]]
     """Rows of numbers that loops read, one for each round."""
+
+    @property
+    def long(self) -> bool:
+        """Whether a sample takes so long that a signal must be heard in between."""
+        return any(self.block.graph.loops) and self.block.graph.work(self.block.order) > LONG
 
     @property
     def stops(self) -> bool:
@@ -328,15 +335,6 @@ class _Cutter:
         graph, members = self.graph, self.members.get(number, [])
         steps: list[Step] = []
         if loop.stop >= 0:
-            first = asked(graph, number)
-            steps = self.region(number, [k for k in members if k in first])
-            members = [k for k in members if k not in first]
-            if loop.stop not in self.slot:
-                self.slot[loop.stop] = self.fresh()
-                if loop.stop in self.home:
-                    self.stores[self.home[loop.stop]].append((loop.stop, self.slot[loop.stop]))
-                else:
-                    steps.append(self.add([], [(loop.stop, self.slot[loop.stop])], number))
             steps.append(Leave(self.slot[loop.stop]))
         places = [self.slot[k] for k in loop.carried]
         moves, stores = copies(loop, self.slot, self.store[number], self.fresh)

@@ -17,10 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 from multibody.compiler import batch_and_single, native, sharing, workers
 from multibody.compiler.config import config, is_eager
 from multibody.compiler.entry_ir import Scan as Places
-from multibody.compiler.kernel import PIECE, Argument, Signature, revive, rows_of
+from multibody.compiler.kernel import PIECE, Argument, Signature, revive, rows_of, words
 from multibody.compiler.key import fingerprint, key
 from multibody.compiler.passes import Block, prepare
-from multibody.compiler.program import cut
+from multibody.compiler.program import LONG, cut
 from multibody.errors import InputError
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten, rebuild
@@ -191,7 +191,7 @@ class Scan:
                 self._over_time(arguments, finals, results, start, piece, steps, every, stop)
                 start = piece
 
-        workers.run([lambda stop, a=a, b=b: part(a, b, stop) for a, b in parts])
+        workers.run([lambda stop, a=a, b=b: part(a, b, stop) for a, b in parts], long=self._work > LONG)
 
     def _over_time(
         self,
@@ -209,7 +209,7 @@ class Scan:
         while done < steps and not stop.is_set():
             piece = min(steps - done, max(1, int(PIECE / self.rate / (end - start))))
             begun = time.perf_counter()
-            data, strides, offsets = self._pointers(arguments, finals, start, done)
+            data, strides, offsets = self._pointers(arguments, finals, start, done, stop)
             out = (ctypes.c_void_p * (len(finals) + len(results)))()
             for m, (array, shape) in enumerate(zip([*finals, *results], self.outputs, strict=True)):
                 size = math.prod(shape) * array.itemsize
@@ -221,10 +221,9 @@ class Scan:
             done += piece
 
     def _pointers(
-        self, arguments: list[Argument], finals: list[NDArray[Any]], start: int, done: int
+        self, arguments: list[Argument], finals: list[NDArray[Any]], start: int, done: int, stop: workers.Stop
     ) -> tuple[Any, ...]:
-        k = len(arguments)
-        data, strides, offsets = (ctypes.c_void_p * k)(), (ctypes.c_int64 * k)(), (ctypes.c_void_p * k)()
+        data, strides, offsets = words(len(arguments), stop)
         for i, argument in enumerate(arguments):
             size = math.prod(self.inputs[i].shape) * self.dtype.itemsize
             if i < len(finals):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from multibody.tracing.graph import Graph
-from multibody.tracing.regions import Loop, Table
+from multibody.tracing.regions import Loop, Table, stride
 
 
 class Move(NamedTuple):
@@ -84,16 +84,10 @@ def _kind(graph: Graph, table: Table) -> tuple[str, int, int, int]:
     """Where a table is, and two numbers that tell where there, and how it moves."""
     if table.source is not None:
         return "kept", *table.source, 0
-    ops = {graph.op[k] for k in table.nodes}
-    if ops == {"const"}:
+    if all(graph.op[k] == "const" for k in table.nodes):
         return "constant", 0, 0, 0
-    if ops == {"input"}:
-        places = [graph.value[k] for k in table.nodes]
-        argument, element = places[0]
-        step = places[1][1] - element if len(places) > 1 else 0
-        if all(place == (argument, element + k * step) for k, place in enumerate(places)):
-            return "argument", argument, element, step
-    return "nodes", 0, 0, 0
+    regular = stride(graph, table)
+    return ("argument", *regular) if regular else ("nodes", 0, 0, 0)
 
 
 def _beside(first: tuple[str, int, int, int], other: tuple[str, int, int, int], distance: int) -> bool:

@@ -38,7 +38,7 @@ class _Substitution:
     def __init__(self, graph: Graph, roots: Sequence[int], new: dict[int, int], parents: dict[int, int]) -> None:
         self.graph, self.new, self.parents = graph, new, parents
         ends = set(new)
-        order = graph.live(list(roots), rules=True, ends=ends)
+        order = graph.live(list(roots), rules="both", ends=ends)
         self.live = set(order)
         self.levels = levels_of(graph, order, ends)
         self.loops: dict[int, int] = {}

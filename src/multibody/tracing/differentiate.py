@@ -224,7 +224,7 @@ def _reaches_out(recorded: Trace) -> bool:
     return any(
         (graph.op[k] == "input" and graph.value[k][0] not in own)
         or (graph.op[k] == "carry" and graph.value[k][0] in graph.opened)
-        for k in graph.live(recorded.roots)
+        for k in graph.live(recorded.roots, rules="both")
     )
 
 

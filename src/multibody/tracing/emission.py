@@ -12,10 +12,15 @@ from typing import Any, NamedTuple
 
 from multibody.errors import InputError, MissingPackageError
 from multibody.tracing.clone import levels_of
-from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions
+from multibody.tracing.graph import Graph
+from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions, stride
 from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
+
+
+TEMPORARY = r"(?:t|loop\w*)"
+"""How names of temporary values, and of those of loops, begin; they end with a number."""
 
 
 class Target(NamedTuple):
@@ -30,10 +35,12 @@ class Target(NamedTuple):
     """What an element of an input becomes, from the positions of both."""
     keep: Callable[[int, Any], Any] = lambda _, value: value
     """Last word on a node that has arguments or is an input, for instance to give it a name."""
-    dense: Callable[[str, tuple[int, ...], list[Any]], Sequence[Any]] | None = None
-    """What the results of an operation on matrices become, from its kind, its sizes and its arguments."""
     repeat: "Callable[[Walk, int], None] | None" = None
     """Runs or writes a loop, and gives values to its results; without it loops are written out."""
+    rows: bool = False
+    """Whether it reads rows of arguments and of constants in loops itself, so that their elements need no values."""
+    dense: Callable[[str, tuple[int, ...], list[Any]], Sequence[Any]] | None = None
+    """What the results of an operation on matrices become, from its kind, its sizes and its arguments."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
@@ -59,6 +66,17 @@ class Walk:
         for loop in filter(None, self.graph.loops):  # what loops use is never let go
             self.left.update(dict.fromkeys(_used(loop), len(self.order)))
         self.straight = len(self.levels) <= 1
+        self.silent = self._in_rows() if target.rows and not self.straight else set()
+
+    def _in_rows(self) -> set[int]:
+        """Elements of arguments, and constants, that only tables have which are read as rows."""
+        graph = self.graph
+        tables = [table for n in self.levels if n >= 0 for _, table in self.rows(n)]
+        plain = {k for table in tables if is_row(graph, table) for k in table.nodes}
+        used = {a for k in self.order for a in graph.operands(k)} | set(self.trace.roots)
+        for loop in (graph._loop(n) for n in self.levels if n >= 0):
+            used.update(loop.initial, loop.final, loop.kept)
+        return plain - used - {k for table in tables if not is_row(graph, table) for k in table.nodes}
 
     def members(self, number: int) -> list[int]:
         """The nodes of a loop's body, or those outside of all (-1)."""
@@ -82,7 +100,9 @@ class Walk:
         """Give values to nodes, in this order."""
         graph, target, values = self.graph, self.target, self.values
         for k in nodes:
-            op, args = graph.op[k], graph.args[k]
+            op, args = graph.op[k], graph.operands(k)
+            if k in self.silent:
+                continue
             if op == "const":
                 values[k] = target.number(graph.value[k])
             elif op == "input":
@@ -110,6 +130,12 @@ class Walk:
                     del values[a]
 
 
+def is_row(graph: Graph, table: Table) -> bool:
+    """Whether a table is constant, or regular elements of an argument."""
+    constant = table.source is None and all(graph.op[k] == "const" for k in table.nodes)
+    return constant or stride(graph, table) is not None
+
+
 def _used(loop: Loop) -> list[int]:
     return [*loop.initial, *loop.final, *loop.kept, loop.stop, *(k for table in loop.tables for k in table.nodes)]
 
@@ -117,7 +143,7 @@ def _used(loop: Loop) -> list[int]:
 def uses(trace: Trace) -> Counter[int]:
     """How often each node is an argument or an output."""
     graph = trace.graph
-    counts = Counter(a for k in graph.live(trace.roots) for a in graph.args[k])
+    counts = Counter(a for k in graph.live(trace.roots) for a in graph.operands(k))
     counts.update(trace.roots)
     return counts
 

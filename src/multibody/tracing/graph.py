@@ -101,13 +101,14 @@ class Graph:
         """x, when the node is -x."""
         return self.args[node][0] if self.op[node] == "neg" else None
 
+    def operands(self, node: int) -> tuple[int, ...]:
+        """The arguments that its value is computed from, without those of a rule of differentiation."""
+        return self.args[node][:1] if self.op[node] == "ruled" else self.args[node]
+
     # ---- what is in it -----------------------------------------------------------------------------------------------
 
-    def live(self, outputs: list[int], *, rules: bool = False, ends: Collection[int] = ()) -> list[int]:
-        """The nodes that the outputs need, each after those it needs; with `rules`, those that derivatives need too.
-
-        The `ends` are taken as they are, whatever they need.
-        """
+    def live(self, outputs: list[int], *, rules: str = "value", ends: Collection[int] = ()) -> list[int]:
+        """The nodes that the outputs need, each after those it needs; see `regions.live`."""
         return regions.live(self, outputs, rules=rules, ends=ends)
 
     def owners(self) -> list[int]:
@@ -131,20 +132,12 @@ class Graph:
                 counts.update(dense_kinds.operations(*self.value[k]))
         return counts
 
-    def work(self, nodes: list[int], rounds_until: int | None = None) -> int:
-        """How long the operations take together, in additions; what is in a loop runs in every round.
-
-        Args:
-            nodes: what is computed.
-            rounds_until: how many rounds, at most, loops that stop by themselves are taken to have; by default all.
-        """
+    def work(self, nodes: list[int]) -> int:
+        """How long the operations take together, in additions; what is in a loop runs in every round."""
         owners = self.owners()
         rounds = {-1: 1}
         for number, loop in enumerate(self.loops):
-            rounds[number] = 0
-            if loop is not None:
-                stops = rounds_until is not None and (loop.stop >= 0 or loop.count >= 0)
-                rounds[number] = rounds[loop.parent] * (min(loop.rounds, rounds_until) if stops else loop.rounds)  # type: ignore[type-var]
+            rounds[number] = 0 if loop is None else loop.rounds * rounds[loop.parent]
         total = 0
         for k in nodes:
             if self.op[k] == "dense":

@@ -18,6 +18,10 @@ AFTER = ("result", "kept", "count")
 """Leaves that have a value when the loop is over."""
 
 
+_RULED = {"value": slice(1), "rule": slice(1, None), "both": slice(None)}
+"""Which arguments of a value with a derivative of its own are needed."""
+
+
 class Table(NamedTuple):
     """A number for every round of a loop."""
 
@@ -61,17 +65,21 @@ def _has(needed: bytearray | set[int], k: int) -> bool:
     return bool(needed[k]) if isinstance(needed, bytearray) else k in needed
 
 
-def live(graph: "Graph", outputs: list[int], *, rules: bool, ends: Collection[int] = ()) -> list[int]:
+def live(graph: "Graph", outputs: list[int], *, rules: str = "value", ends: Collection[int] = ()) -> list[int]:
     """The nodes that the outputs need, every one after those that it needs itself.
+
+    Outputs may lie within the body of a loop: its carried values are leaves then.
 
     Args:
         graph: with or without loops.
         outputs: the nodes that are wanted.
-        rules: whether the inputs of rules of differentiation are needed too.
+        rules: of values with a derivative of their own: whether the "value" is needed, the inputs of the "rule", or "both".
         ends: nodes that are taken as they are, whatever they need.
     """
     needed = bytearray(len(graph.op))
-    stack, after = list(outputs), False
+    stack = list(outputs)
+    entered: set[int] = set()
+    waiting: dict[int, list[int]] = {}  # values within a loop that has no result here: they are leaves
     while stack:
         node = stack.pop()
         if not needed[node]:
@@ -79,15 +87,16 @@ def live(graph: "Graph", outputs: list[int], *, rules: bool, ends: Collection[in
             if node in ends:
                 continue
             op = graph.op[node]
-            if op == "ruled" and not rules:
-                stack.append(graph.args[node][0])
-            else:
-                stack.extend(graph.args[node])
-            if op in INSIDE or op in AFTER:
-                after = after or op in AFTER
+            stack.extend(graph.args[node][_RULED[rules]] if op == "ruled" else graph.args[node])
+            if op in INSIDE and graph.value[node][0] not in entered:
+                waiting.setdefault(graph.value[node][0], []).append(node)
+            elif op in INSIDE or op in AFTER:
                 stack.extend(_parts(graph, node))
+                if op in AFTER and graph.value[node][0] not in entered:
+                    entered.add(graph.value[node][0])
+                    stack.extend(k for leaf in waiting.pop(graph.value[node][0], ()) for k in _parts(graph, leaf))
     order = [k for k in range(len(needed)) if needed[k]]
-    return _sorted(graph, order, needed, ends, rules=rules) if after else order
+    return _sorted(graph, order, needed, ends, rules) if entered else order
 
 
 def _parts(graph: "Graph", node: int) -> list[int]:
@@ -110,6 +119,17 @@ def _parts(graph: "Graph", node: int) -> list[int]:
     return parts
 
 
+def stride(graph: "Graph", table: Table) -> tuple[int, int, int] | None:
+    """(argument, element, step), where a table has elements of one argument at equal distances."""
+    if table.source is not None or any(graph.op[k] != "input" for k in table.nodes) or not table.nodes:
+        return None
+    places = [graph.value[k] for k in table.nodes]
+    argument, element = places[0]
+    step = places[1][1] - element if len(places) > 1 else 0
+    regular = all(place == (argument, element + k * step) for k, place in enumerate(places))
+    return (argument, element, step) if regular else None
+
+
 def kept_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
     """For each loop which of its kept values live nodes need."""
     places: dict[int, set[int]] = {}
@@ -126,7 +146,7 @@ def kept_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
 
 
 def _sorted(
-    graph: "Graph", order: list[int], needed: bytearray, ends: Collection[int], *, rules: bool
+    graph: "Graph", order: list[int], needed: bytearray, ends: Collection[int], rules: str
 ) -> list[int]:
     """The order of creation, but with what a loop needs before its first result."""
     kept = kept_positions(graph, order)
@@ -149,7 +169,7 @@ def _sorted(
                 ]
                 before[number] = nodes
             return before[number]
-        return graph.args[k][:1] if op == "ruled" and not rules else graph.args[k]
+        return graph.args[k][_RULED[rules]] if op == "ruled" else graph.args[k]
 
     done = bytearray(len(graph.op))
     result: list[int] = []
@@ -234,7 +254,7 @@ def around(graph: "Graph", number: int) -> set[int]:
 def escapes(graph: "Graph", outputs: list[int]) -> bool:
     """Whether a value of a loop's body is used outside of it; the bodies of loops that are still open are not over."""
     owner = owners(graph)
-    order = live(graph, outputs, rules=True)
+    order = live(graph, outputs, rules="both")
     kept = kept_positions(graph, order)
     here = around(graph, graph.opened[-1]) if graph.opened else {-1}
     if any(owner[k] not in here for k in outputs):

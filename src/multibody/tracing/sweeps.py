@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from multibody.tracing import dense_derivatives
+from multibody.tracing.checkpoints import is_long, nest
 from multibody.tracing.clone import levels_of, substitute
 from multibody.tracing.graph import Graph
 from multibody.tracing.partials import CHOICES, PARTIALS, flows, guard, plus, times
@@ -41,6 +42,16 @@ def _places(mask: int) -> list[int]:
     return [i for i in range(mask.bit_length()) if mask >> i & 1]
 
 
+def _stand_ins(graph: Graph, nodes: Sequence[int]) -> dict[int, int]:
+    """Constants that stand for the values of rules, where a rule has such, and these values."""
+    values: dict[int, int] = {}
+    for k in nodes:
+        rule = graph.rules[graph.value[k][0]] if graph.op[k] == "ruled" else None
+        if rule is not None and graph.args[k][0] not in values:
+            values.update(rule.stand_ins(graph, graph.value[k][0], graph.args[k][1:]))
+    return values | {k: k for k in values.values()}
+
+
 # ---- forward ---------------------------------------------------------------------------------------------------------
 
 
@@ -53,7 +64,7 @@ def forward(graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> list[R
 class _Forward:
     def __init__(self, graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> None:
         self.graph = graph
-        self.order = graph.live(list(roots), rules=True, ends=seeds.keys())
+        self.order = graph.live(list(roots), rules="rule", ends=seeds.keys())
         self.needed = set(self.order)
         self.levels = levels_of(graph, self.order, seeds.keys())
         self.stored = kept_positions(graph, self.order)
@@ -88,7 +99,7 @@ class _Forward:
             elif op == "ruled":
                 number, position = graph.value[k]
                 rows = [changes.get(a, {}) for a in args[1:]]
-                row = graph.rules[number].push(graph, list(args[1:]), rows)[position]
+                row = self.settled(k, graph.rules[number].push(graph, list(args[1:]), rows)[position])
             elif op == "dense":
                 self.dense[k] = dense_derivatives.push(graph, k, changes)
             elif op == "entry":
@@ -99,6 +110,12 @@ class _Forward:
                         slope = partial(graph, args, k)
                         accumulate(graph, row, {i: times(graph, slope, t) for i, t in changes[a].items()})
             changes[k] = without_zeros(graph, row)
+
+    def settled(self, node: int, row: Row) -> Row:
+        """Changes in which constants that stand for a value of a rule are that value, to be differentiated again."""
+        inputs = self.graph.args[node][1:]
+        values = _stand_ins(self.graph, [k for k in self.order if self.graph.args[k][1:] == inputs])
+        return dict(zip(row, substitute(self.graph, list(row.values()), values), strict=True)) if values else row
 
     def loop(self, number: int) -> None:
         """Extend a loop by the changes of what it carries, reads and keeps."""
@@ -206,8 +223,13 @@ def reverse(
 
     The nodes that are `still` count as constant, whatever they depend on.
     """
-    weights = _Reverse(graph, roots, seeds, wrt, still).weights
-    return [without_zeros(graph, weights.get(node, {})) for node in wrt]
+    sweep = _Reverse(graph, roots, seeds, wrt, still)
+    rows = [without_zeros(graph, sweep.weights.get(node, {})) for node in wrt]
+    values = _stand_ins(graph, sweep.levels[-1])
+    if values:
+        nodes = iter(substitute(graph, [k for row in rows for k in row.values()], values))
+        rows = [{i: next(nodes) for i in row} for row in rows]
+    return rows
 
 
 class _Reverse:
@@ -216,7 +238,7 @@ class _Reverse:
     ) -> None:
         self.graph = graph
         self.ends = {*wrt, *still}
-        self.order = graph.live(list(roots), rules=True, ends=self.ends)
+        self.order = graph.live(list(roots), rules="rule", ends=self.ends)
         self.needed = set(self.order)
         self.stored = kept_positions(graph, self.order)
         self.levels = levels_of(graph, self.order, self.ends)
@@ -301,7 +323,9 @@ class _Reverse:
                         columns.setdefault(place[0], {}).setdefault(i, {})[place[1]] = node
         sources = {p: self.rows.get((number, p), []) for p in self.stored.get(number, ())}
         if any(results.values()) or columns or any(sources.values()):
-            _ReverseLoop(self, number, loop, results, columns, sources).build()
+            if not self.stored.get(number) and is_long(graph, loop, len(loop.positions(self.needed))):
+                nest(graph, number, self.needed, self.active)
+            _ReverseLoop(self, number, graph._loop(number), results, columns, sources).build()
 
 
 class _ReverseLoop:
@@ -376,7 +400,7 @@ class _ReverseLoop:
         graph, loop, active = self.graph, self.loop, self.sweep.active
         ends = {loop.carried[p]: 1 << p for p in self.at if loop.carried[p] in active}
         still = {*outside, *loop.carried, *loop.rows}
-        masks = spread(graph, graph.live(roots, rules=True, ends=still), {**dict.fromkeys(still, 0), **ends})
+        masks = spread(graph, graph.live(roots, rules="rule", ends=still), {**dict.fromkeys(still, 0), **ends})
         weights = {p: _bits(self.results.get(p, {})) for p in self.at if loop.carried[p] in active}
         kept = {
             p: _bits(dict.fromkeys([*self.columns.get(p, {}), *(i for i, *_ in self.sources.get(p, ()))], 0))
@@ -449,7 +473,7 @@ def jacobian_rows(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> lis
 
 def forward_is_cheaper(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> bool:
     """Count the products of both modes: one for every input that a node depends on, or every output that it reaches."""
-    order = graph.live(list(roots), rules=True, ends=set(wrt))
+    order = graph.live(list(roots), rules="rule", ends=set(wrt))
     if any(graph.op[k] in AFTER for k in order):  # in reverse loops run twice, and their values are stored
         return len(wrt) <= 3 * len(roots)
     depends = {node: 1 << j for j, node in enumerate(wrt)}

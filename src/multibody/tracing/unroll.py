@@ -29,7 +29,7 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         roots: what is wanted.
         only: the loops to write out; by default all.
     """
-    order = graph.live(roots, rules=only is not None)
+    order = graph.live(roots, rules="value" if only is None else "both")
     present = {graph.value[k][0] for k in order if graph.op[k] in AFTER}
     if not present or (only is not None and not present & only):
         return roots
@@ -52,7 +52,7 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
     def run(level: int) -> None:
         finished: set[int] = set()
         for k in levels[level]:
-            op, args = graph.op[k], graph.args[k]
+            op, args = graph.op[k], graph.args[k] if only is not None else graph.operands(k)
             if op in AFTER and (only is None or graph.value[k][0] in only):
                 number, *place = graph.value[k]
                 if number not in finished:
