@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
+    from multibody.tracing import linalg
     from multibody.tracing.custom import custom, fixed_point
     from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
@@ -48,7 +49,12 @@ _LATER = {
 }
 """Names from rooms that are imported when the first is used: LLVM takes a while."""
 
-_ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots"}
+_ROOMS = {
+    "constraints": "algorithms.constraints",
+    "derive": "derive",
+    "linalg": "tracing.linalg",
+    "robots": "model.robots",
+}
 """Packages under shorter names."""
 
 __all__ = [
@@ -78,6 +84,7 @@ __all__ = [
     "hessian_vector",
     "jacobian",
     "jvp",
+    "linalg",
     "load",
     "loop",
     "robots",
