@@ -3,7 +3,7 @@
 A vector holds one value of `lanes` samples. The buffer has a row of slots, a vector each, for each vector of samples.
 """
 
-from multibody.compiler import argument_rows_ir, dense_ir, entry_ir, fetch_ir, rows_ir, vector_math
+from multibody.compiler import argument_rows_ir, dense_ir, entry_ir, fetch_ir, nest_ir, rows_ir, vector_math
 from multibody.compiler.program import SHORT, SMALL, Program, Segment
 from multibody.compiler.shape import Shape
 
@@ -41,6 +41,7 @@ def modules(
     if alone:  # one module, in which LLVM sees all calls
         code = [_segment(program, k, f"{name}.{k}", shape, fetch) for k in range(len(program.segments))]
         code += [_direct(program, shape, sizes_out)] if direct else []
+        code += [nest_ir.intrinsics(shape)] if any(segment.dense for segment in program.segments) else []
         return [
             "\n".join([library, _intrinsics(shape, library), rows, *code]).replace(
                 f"define void @{name}.", f"define internal void @{name}."
@@ -60,7 +61,7 @@ def modules(
         group.append(_segment(program, k, f"{name}.{k}", shape, fetch))
         weight += _weight(segment)
         if weight >= GROUP or k == len(program.segments) - 1:
-            texts.append("\n".join([math, _intrinsics(shape, ""), fetch_ir.INTRINSIC, *group]))
+            texts.append("\n".join([math, _intrinsics(shape, ""), fetch_ir.INTRINSIC, nest_ir.intrinsics(shape), *group]))
             group, weight = [], 0
     return texts
 

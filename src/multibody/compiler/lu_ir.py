@@ -6,88 +6,131 @@ the factors are gathered in the order of the pivots: the arithmetic is the same 
 
 from multibody.compiler.dense_blocks import Dense, Place
 from multibody.compiler.factors_ir import substitute
-from multibody.compiler.nest_ir import Nest
+from multibody.compiler.nest_ir import Nest, parts
 
 WIDE = 4
-"""Columns that are eliminated together."""
+"""Columns of a panel, after which the columns on its right are changed."""
 
 
 def lu(nest: Nest, dense: Dense) -> None:
     """L below the diagonal, the reciprocals of U's on it, U above; then the pivot row of every column."""
     (n,), (A,) = dense.sizes, dense.operands
     F, P = Place(dense.first, n, 1), Place(dense.first + n * n, 1, 0)
-    W, free = Place(dense.first + n * n + n, n, 1), Place(dense.first + 2 * n * n + n, 1, 0)
+    free = Place(dense.first + n * n + n, 1, 0)
+    W = Place(dense.first + n * n + 2 * n, n | 1, 1)  # rows of an odd length do not crowd one set of the cache
     v, mask, one = nest.shape.vector, nest.shape.mask, nest.shape.constant(1.0)
 
     def copy(i: str) -> list[str]:
         nest.store(one, nest.at(free, i))
 
-        def entry(j: str) -> list[str]:
-            nest.store(nest.load(nest.at(A, i, j)), nest.at(W, i, j))
+        def some(j: str, width: int) -> list[str]:
+            source, target = nest.at(A, i, j), nest.at(W, i, j)
+            for k, value in enumerate([nest.load(source, A, 0, k) for k in range(width)]):
+                nest.store(value, target, W, 0, k)
             return []
 
-        nest.loop(n, entry)
+        for first, last, width in parts(n, 6):
+            nest.loop(last, lambda j, width=width: some(j, width), first=first, step=width)
         return []
+
+    nothing = [(v, nest.shape.constant(-1.0)), (v, "zeroinitializer"), (v, "zeroinitializer")]
+
+    def larger(entry: str, is_free: str, number: str, largest: str, pivot: str) -> list[str]:
+        """The largest entry of free rows so far, and the number of its row."""
+        size = nest.line(f"call {v} @llvm.fabs.{nest.suffix}({v} {entry})")
+        size = nest.line(f"select {mask} {is_free}, {v} {size}, {v} {nest.shape.constant(-1.0)}")
+        more = nest.line(f"fcmp ogt {v} {size}, {largest}")
+        return [nest.line(f"select {mask} {more}, {v} {x}, {v} {y}") for x, y in ((size, largest), (number, pivot))]
 
     def choose(j: str) -> str:
         """The number of the free row with the largest entry in column j."""
 
-        def look(i: str, largest: str, pivot: str, row: str) -> list[str]:
-            entry = nest.load(nest.at(W, i, j))
-            size = nest.line(f"call {v} @llvm.fabs.{nest.suffix}({v} {entry})")
+        def look(i: str, largest: str, pivot: str, number: str) -> list[str]:
             is_free = nest.line(f"fcmp ogt {v} {nest.load(nest.at(free, i))}, zeroinitializer")
-            size = nest.line(f"select {mask} {is_free}, {v} {size}, {v} {nest.shape.constant(-1.0)}")
-            larger = nest.line(f"fcmp ogt {v} {size}, {largest}")
-            largest = nest.line(f"select {mask} {larger}, {v} {size}, {v} {largest}")
-            pivot = nest.line(f"select {mask} {larger}, {v} {row}, {v} {pivot}")
-            return [largest, pivot, nest.binary("fadd", row, one)]
+            entry = nest.load(nest.at(W, i, j))
+            return [*larger(entry, is_free, number, largest, pivot), nest.binary("fadd", number, one)]
 
-        return nest.loop(n, look, [(v, nest.shape.constant(-1.0)), (v, "zeroinitializer"), (v, "zeroinitializer")])[1]
+        return nest.loop(n, look, nothing)[1]
 
-    def column(j: str) -> list[str]:
-        pivot = choose(j)
-        nest.store(pivot, nest.at(P, j))
-        rows = nest.rows(pivot, W)
+    def eliminate(j: str, pivot: str, reciprocal: str, rest: list[tuple[str, str]]) -> str:
+        """Multipliers of column j, zero for rows that were pivots, and what they do to the rest of the panel.
 
-        def take(c: str) -> list[str]:
-            nest.store(nest.gather(nest.at(W, 0, c), rows), nest.at(F, j, c))
-            return []
+        Args:
+            j: the column.
+            pivot: the number of its pivot row.
+            reciprocal: of the pivot.
+            rest: further columns, and what the pivot row has there.
 
-        nest.loop(n, take, first=j)
-        head = nest.at(F, j, j)
-        reciprocal = nest.reciprocal(nest.load(head))
-        nest.store(reciprocal, head)
-        right = nest.plus(j, 1)
-        left = nest.line(f"sub i64 {n}, {right}")
-        whole = nest.plus(right, nest.line(f"and i64 {left}, {-WIDE}"))
+        Returns:
+            The pivot row of the first of these columns.
+        """
 
-        def eliminate(i: str, row: str) -> list[str]:
-            chosen = nest.line(f"fcmp oeq {v} {row}, {pivot}")
-            mark = nest.at(free, i)
+        def row(i: str, largest: str, following: str, number: str) -> list[str]:
+            chosen, mark = nest.line(f"fcmp oeq {v} {number}, {pivot}"), nest.at(free, i)
             still = nest.line(f"select {mask} {chosen}, {v} zeroinitializer, {v} {nest.load(mark)}")
             nest.store(still, mark)
-            is_free = nest.line(f"fcmp ogt {v} {still}, zeroinitializer")
-            entry = nest.at(W, i, j)
-            old = nest.load(entry)
-            factor = nest.line(
-                f"select {mask} {is_free}, {v} {nest.binary('fmul', old, reciprocal)}, {v} zeroinitializer"
-            )
-            kept = nest.line(f"select {mask} {is_free}, {v} {factor}, {v} {old}")
-            nest.store(kept, entry)
+            is_free, entry = nest.line(f"fcmp ogt {v} {still}, zeroinitializer"), nest.at(W, i, j)
+            scaled = nest.binary("fmul", nest.load(entry), reciprocal)
+            factor = nest.line(f"select {mask} {is_free}, {v} {scaled}, {v} zeroinitializer")
+            nest.store(factor, entry)
+            best = [largest, following]
+            for c, value in rest:
+                other = nest.at(W, i, c)
+                changed = nest.add_product(nest.load(other), factor, value, minus=True)
+                nest.store(changed, other)
+                if c == rest[0][0]:
+                    best = larger(changed, is_free, number, largest, following)
+            return [*best, nest.binary("fadd", number, one)]
 
-            def some(c: str, width: int) -> list[str]:
-                mine, pivots = nest.at(W, i, c), nest.at(F, j, c)
-                for t in range(width):
-                    value = nest.load(mine, W, 0, t)
-                    changed = nest.add_product(value, factor, nest.load(pivots, F, 0, t), minus=True)
-                    nest.store(changed, mine, W, 0, t)
-                return []
+        return nest.loop(n, row, nothing)[1]
 
-            nest.loop(whole, lambda c: some(c, WIDE), first=right, step=WIDE)
-            nest.loop(n, lambda c: some(c, 1), first=whole)
-            return [nest.binary("fadd", row, one)]
+    def panel(j: str, width: int) -> list[str]:
+        """Some columns, one after the other, then all at once what they do to the columns on their right."""
+        columns = [nest.plus(j, t) for t in range(width)]
+        rows: list[str] = []
+        pivot = choose(j)
+        for t in range(width):
+            nest.store(pivot, nest.at(P, columns[t]))
+            rows.append(nest.rows(pivot, W))
+            values = {s: nest.gather(nest.at(W, 0, columns[s]), rows[t]) for s in range(t, width)}
+            reciprocal = nest.reciprocal(values[t])
+            nest.store(reciprocal, nest.at(F, columns[t], columns[t]))
+            for s in range(t + 1, width):
+                nest.store(values[s], nest.at(F, columns[t], columns[s]))
+            rest = [(columns[s], values[s]) for s in range(t + 1, width)]
+            pivot = eliminate(columns[t], pivot, reciprocal, rest)
+        right = nest.plus(j, width)
+        multipliers = {(t, s): nest.gather(nest.at(W, 0, columns[s]), rows[t]) for t in range(width) for s in range(t)}
 
-        nest.loop(n, eliminate, [(v, "zeroinitializer")])
+        def pivot_rows(c: str) -> list[str]:
+            above: list[str] = []
+            for t in range(width):
+                value = nest.gather(nest.at(W, 0, c), rows[t])
+                for s in range(t):
+                    value = nest.add_product(value, multipliers[t, s], above[s], minus=True)
+                nest.store(value, nest.at(F, columns[t], c))
+                above.append(value)
+            return []
+
+        nest.loop(n, pivot_rows, first=right)
+        left = nest.line(f"sub i64 {n}, {right}")
+        whole = nest.plus(right, nest.line(f"mul i64 {nest.line(f'udiv i64 {left}, {nest.edge}')}, {nest.edge}"))
+
+        def tile(i: str, height: int, c: str, wide: int) -> list[str]:
+            base = nest.at(W, i, c)
+            old = {(r, s): nest.load(base, W, r, s) for r in range(height) for s in range(wide)}
+            new = nest.sums(old, width, (nest.at(W, i, j), W), (nest.at(F, j, c), F), minus=True)
+            for (r, s), value in new.items():
+                nest.store(value, base, W, r, s)
+            return []
+
+        def band(i: str, height: int) -> list[str]:
+            nest.loop(whole, lambda c: tile(i, height, c, nest.edge), first=right, step=nest.edge)
+            nest.loop(n, lambda c: tile(i, height, c, 1), first=whole)
+            return []
+
+        for first, last, height in parts(n, nest.edge):
+            nest.loop(last, lambda i, height=height: band(i, height), first=first, step=height)
         return []
 
     def order(k: str) -> list[str]:
@@ -101,7 +144,8 @@ def lu(nest: Nest, dense: Dense) -> None:
         return []
 
     nest.loop(n, copy)
-    nest.loop(n, column)
+    for first, last, width in parts(n, WIDE):
+        nest.loop(last, lambda j, width=width: panel(j, width), first=first, step=width)
     nest.loop(n, order)
 
 

@@ -151,32 +151,35 @@ class Nest:
         to = self.ahead(address, offset)
         self.lines.append(f"  store {self.shape.vector} {value}, ptr {to}, align {self.shape.bytes}")
 
-    def rows(self, numbers: str, matrix: Place) -> list[str]:
+    def rows(self, numbers: str, matrix: Place) -> str:
         """How far the row is, in bytes, whose number each lane has, with the place of the lane."""
-        scalar = self.shape.scalar
-        offsets = []
-        for lane in range(self.shape.lanes):
-            number = self.line(f"extractelement {self.shape.vector} {numbers}, i64 {lane}")
-            row = self.line(f"fptosi {scalar} {number} to i64")
-            far = self.line(f"mul i64 {row}, {matrix.row * self.shape.bytes}")
-            offsets.append(self.plus(far, lane * self.shape.size))
-        return offsets
+        lanes, whole = range(self.shape.lanes), f"<{self.shape.lanes} x i64>"
+        row = self.line(f"fptosi {self.shape.vector} {numbers} to {whole}")
+        step = f"<{', '.join([f'i64 {matrix.row * self.shape.bytes}'] * self.shape.lanes)}>"
+        places = f"<{', '.join(f'i64 {lane * self.shape.size}' for lane in lanes)}>"
+        return self.line(f"add {whole} {self.line(f'mul {whole} {row}, {step}')}, {places}")
 
-    def gather(self, address: str, rows: list[str]) -> str:
+    def gather(self, address: str, rows: str) -> str:
         """The vector of what each lane has in a row of its own, in the column that begins at the address."""
-        scalar, vector = self.shape.scalar, "poison"
-        for lane, row in enumerate(rows):
-            place = self.line(f"getelementptr i8, ptr {address}, i64 {row}")
-            number = self.line(f"load {scalar}, ptr {place}, align {self.shape.size}")
-            vector = self.line(f"insertelement {self.shape.vector} {vector}, {scalar} {number}, i64 {lane}")
-        return vector
+        return self.line(
+            f"call {self.shape.vector} @llvm.masked.gather.{self.suffix}.v{self.shape.lanes}p0("
+            f"{self._addresses(address, rows)}, i32 {self.shape.size}, {self._all}, {self.shape.vector} poison)"
+        )
 
-    def scatter(self, vector: str, address: str, rows: list[str]) -> None:
+    def scatter(self, vector: str, address: str, rows: str) -> None:
         """Put every lane's number into a row of its own."""
-        for lane, row in enumerate(rows):
-            number = self.line(f"extractelement {self.shape.vector} {vector}, i64 {lane}")
-            place = self.line(f"getelementptr i8, ptr {address}, i64 {row}")
-            self.lines.append(f"  store {self.shape.scalar} {number}, ptr {place}, align {self.shape.size}")
+        self.lines.append(
+            f"  call void @llvm.masked.scatter.{self.suffix}.v{self.shape.lanes}p0({self.shape.vector} {vector}, "
+            f"{self._addresses(address, rows)}, i32 {self.shape.size}, {self._all})"
+        )
+
+    def _addresses(self, address: str, rows: str) -> str:
+        lanes = self.shape.lanes
+        return f"<{lanes} x ptr> {self.line(f'getelementptr i8, ptr {address}, <{lanes} x i64> {rows}')}"
+
+    @property
+    def _all(self) -> str:
+        return f"{self.shape.mask} <{', '.join(['i1 true'] * self.shape.lanes)}>"
 
     # ---- tiles -------------------------------------------------------------------------------------------------------
 
@@ -222,6 +225,15 @@ class Nest:
         carried = [("ptr", base[0]) for base in bases] + [(self.shape.vector, tile[key]) for key in keys]
         after = self.loop(count, round_, carried)
         return dict(zip(keys, after[len(bases) :], strict=True))
+
+
+def intrinsics(shape: Shape) -> str:
+    """What functions of operations on matrices call, beside what all code does."""
+    v, addresses, kind = shape.vector, f"<{shape.lanes} x ptr>", f"v{shape.lanes}f{8 * shape.size}.v{shape.lanes}p0"
+    return (
+        f"declare {v} @llvm.masked.gather.{kind}({addresses}, i32, {shape.mask}, {v})\n"
+        f"declare void @llvm.masked.scatter.{kind}({v}, {addresses}, i32, {shape.mask})"
+    )
 
 
 def parts(length: int, step: int) -> list[tuple[int, int, int]]:

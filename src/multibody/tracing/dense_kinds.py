@@ -100,7 +100,7 @@ KINDS: dict[str, Kind] = {
     "lu": Kind(
         lambda n: [Operand(n, n)],
         lambda n: n * n + n,
-        lambda n: n * n + n,
+        lambda n: n * (n | 1) + n,
         lambda n: {"fnma": n * n * (n - 1) // 2, "mul": n * n, "div": n, "lt": n * n, "select": 3 * n * n},
     ),
     # x of A x = b, or of A^T x = b, from these
