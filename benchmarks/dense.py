@@ -124,7 +124,8 @@ def main() -> int:
     one_core()
     mb.compile(lambda x: x + 1.0, ())  # LLVM's own start is not the matrices'
     print(f"µs a sample of a batch of {options.batch}")
-    return int(not all([measure(name, case, options.batch, options.budget) for name, case in CASES.items()]))
+    holds = [measure(name, case, options.batch, options.budget) for name, case in CASES.items()]
+    return int(not all(holds))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,8 @@ CASES = {
     "gram": Case(lambda A: A.T @ A, [(23, 18)], ["gram"], lambda A: A.swapaxes(1, 2) @ A),
     "gram-of-rows": Case(lambda A: A @ A.T, [(18, 23)], ["gram"], lambda A: A @ A.swapaxes(1, 2)),
     "weighted-gram": Case(
-        lambda A, w: (A.T * w) @ A, [(23, 18), (23,)], ["weighted_gram"], lambda A, w: A.swapaxes(1, 2) @ (column(w) * A)
+        lambda A, w: (A.T * w) @ A, [(23, 18), (23,)], ["weighted_gram"],
+        lambda A, w: A.swapaxes(1, 2) @ (column(w) * A),
     ),
     "symmetric-solve": Case(
         lambda A, b: np.linalg.solve(symmetric(A), b), [(30, 30), (30,)], ["ldlt", "ldlt_solve"],

@@ -111,7 +111,8 @@ class Matrices:
 
 def _side_by_side(count: int, fresh: Callable[[], int]) -> int:
     """The first of new slots."""
-    return [fresh() for _ in range(count)][0]
+    slots = [fresh() for _ in range(count)]
+    return slots[0]
 
 
 def place(operand: Operand, slots: NDArray[Any]) -> Place | None:

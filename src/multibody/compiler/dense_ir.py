@@ -22,7 +22,8 @@ def function(dense: Dense, name: str, shape: Shape) -> str:
     return "\n".join(
         [
             *([f"@{name}.copies = internal constant [{len(table)} x i64] [{', '.join(table)}]"] if table else []),
-            f"define void @{name}(ptr noalias %buffer, i64 %count, ptr %rows, ptr %addresses) nounwind alignstack(64) {{",
+            f"define void @{name}(ptr noalias %buffer, i64 %count, ptr %rows, ptr %addresses) "
+            "nounwind alignstack(64) {",
             "entry:",
             "  br label %vector",
             "vector:",

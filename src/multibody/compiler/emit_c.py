@@ -1,15 +1,19 @@
 """A trace as C99: one source file and a header, with no dependency but <math.h>."""
 
 import math
+import os
 import re
 from collections.abc import Callable
 from functools import partial
 from itertools import count
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from multibody.compiler import emit_c_matrices
+from multibody.errors import InputError
 from multibody.tracing.dense_kinds import KINDS, operands
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers
 from multibody.tracing.ops import OPS
@@ -31,6 +35,12 @@ TABLE = {
     "exp": "exp({0})",
     "log": "log({0})",
     "tanh": "tanh({0})",
+    "expm1": "expm1({0})",
+    "log1p": "log1p({0})",
+    "sinh": "sinh({0})",
+    "cosh": "cosh({0})",
+    "floor": "floor({0})",
+    "rint": "rint({0})",
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
     "mul": "{0} * {1}",
@@ -40,6 +50,9 @@ TABLE = {
     "atan2": "atan2({0}, {1})",
     "hypot": "hypot({0}, {1})",
     "pow": "pow({0}, {1})",
+    "fmod": "fmod({0}, {1})",
+    "mod": "fmod({0}, {1}) == 0 ? copysign(0, {1}) : "
+    "(fmod({0}, {1}) < 0) != ({1} < 0) ? fmod({0}, {1}) + {1} : fmod({0}, {1})",
     "fma": "fma({0}, {1}, {2})",
     "fms": "fma({0}, {1}, -{2})",
     "fnma": "fma(-{0}, {1}, {2})",
@@ -57,7 +70,7 @@ FUNCTIONS = re.findall(r"(\w+)\(\{", " ".join(TABLE.values()))
 _WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
     bool catch class delete explicit export false friend mutable namespace new operator private protected public
-    template this throw true try typename using virtual n i size_t NAN INFINITY main"""
+    template this throw true try typename using virtual n i size_t NAN INFINITY main copysign copysignf"""
 _MATRICES = {f"mb_{kind}" for kind in KINDS}
 RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split(), *_MATRICES}
 
@@ -67,6 +80,15 @@ class CSource(NamedTuple):
 
     source: str
     header: str
+
+
+def write(code: CSource, path: str | PathLike[str]) -> None:
+    """Write the source to a path that ends in .c, and the header beside it."""
+    if not isinstance(path, str | PathLike) or not os.fspath(path).endswith(".c"):
+        raise InputError(f"path: expected the name of a C file such as 'law.c', got {path!r}")
+    source = Path(path)
+    source.write_text(code.source, encoding="utf-8")
+    source.with_suffix(".h").write_text(code.header, encoding="utf-8")
 
 
 def to_c(trace: Trace, name: str = "f") -> CSource:
@@ -184,11 +206,12 @@ class _Loops:
             add(f"{self.real} loop_c{n}_{p} = {values[loop.initial[p]]};")
         if kept:
             add(f"{self.real} loop_y{n}[{loop.rounds * len(kept)}];")
-            if n in walk.shown and (loop.stop >= 0 or loop.count >= 0):
+            if n in walk.shown and (loop.stop >= 0 or loop.ran >= 0):
                 missing = self.number(math.nan if loop.stop >= 0 else 0.0)
-                add(f"for (long loop_k{n} = 0; loop_k{n} < {loop.rounds * len(kept)}; ++loop_k{n}) loop_y{n}[loop_k{n}] = {missing};")
+                size, k = loop.rounds * len(kept), f"loop_k{n}"
+                add(f"for (long {k} = 0; {k} < {size}; ++{k}) loop_y{n}[{k}] = {missing};")
         texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
-        limit = str(loop.rounds) if loop.count < 0 else f"loop_n{graph.value[loop.count][0]}"
+        limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
         add(f"long loop_n{n} = 0;")
         add(f"for (; loop_n{n} < {limit}; ++loop_n{n}) {{")
         if rows or kept:
@@ -236,7 +259,11 @@ class _Loops:
 def _table(real: str) -> dict[str, Any]:
     suffix = "" if real == "double" else "f"
     table = {op: re.sub(r"\b(?!isnan)(\w+)\(", rf"\1{suffix}(", text) for op, text in TABLE.items()}
-    return {op: partial(text.format, real=real) for op, text in table.items()}
+    return {op: partial(text.format, real=real) for op, text in table.items()} | {"lookup": partial(_lookup, real)}
+
+
+def _lookup(real: str, index: str, *entries: str) -> str:
+    return f"((const {real}[]){{{', '.join(entries)}}})[(int){index}]"
 
 
 def _number(suffix: str, number: float) -> str:

@@ -4,6 +4,7 @@ import inspect
 import keyword
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from multibody.tracing.dense_kinds import KINDS, operands
@@ -40,6 +41,12 @@ TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "exp": ("np.exp({})", ATOM, (0,)),
     "log": ("np.log({})", ATOM, (0,)),
     "tanh": ("np.tanh({})", ATOM, (0,)),
+    "expm1": ("np.expm1({})", ATOM, (0,)),
+    "log1p": ("np.log1p({})", ATOM, (0,)),
+    "sinh": ("np.sinh({})", ATOM, (0,)),
+    "cosh": ("np.cosh({})", ATOM, (0,)),
+    "floor": ("np.floor({})", ATOM, (0,)),
+    "rint": ("np.rint({})", ATOM, (0,)),
     "add": ("{} + {}", SUM, (SUM, PRODUCT)),
     "sub": ("{} - {}", SUM, (SUM, PRODUCT)),
     "mul": ("{} * {}", PRODUCT, (PRODUCT, SIGN)),
@@ -49,6 +56,8 @@ TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "atan2": ("np.arctan2({}, {})", ATOM, (0, 0)),
     "hypot": ("np.hypot({}, {})", ATOM, (0, 0)),
     "pow": ("{} ** {}", POWER, (ATOM, SIGN)),
+    "fmod": ("np.fmod({}, {})", ATOM, (0, 0)),
+    "mod": ("{} % {}", PRODUCT, (PRODUCT, SIGN)),
     "fma": ("{} * {} + {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fms": ("{} * {} - {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fnma": ("{2} - {0} * {1}", SUM, (PRODUCT, SIGN, SUM)),
@@ -139,7 +148,7 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         return [Expression(f"{result}[..., {k}]", ATOM) for k in range(KINDS[kind].results(*sizes))]
 
     loops = _Loops(lines, arguments, [spec.shape for spec in trace.inputs])
-    table = {op: _writer(op) for op in TABLE}
+    table = {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}
     elements = fold(trace, Target("NumPy", table, _number, element, keep, loops.repeat, rows=True, dense=dense))
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
@@ -186,7 +195,7 @@ class _Loops:
         for p in kept:
             add(f"loop_y{n}_{p} = {{}}")
         texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
-        limit = str(loop.rounds) if loop.count < 0 else f"loop_n{graph.value[loop.count][0]}"
+        limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
         add(f"loop_n{n} = 0")
         add(f"while loop_n{n} < {limit}:")
         self.lines.depth += 1
@@ -205,7 +214,9 @@ class _Loops:
         walk.run([k for k in walk.members(n) if k not in set(head)])
         for p in kept:
             text = values[loop.kept[p]].text
-            add(f"loop_y{n}_{p}[loop_i{n}] = {f'np.where(loop_d{n}, np.nan, {text})' if loop.stop >= 0 and n in walk.shown else text}")
+            if loop.stop >= 0 and n in walk.shown:
+                text = f"np.where(loop_d{n}, np.nan, {text})"
+            add(f"loop_y{n}_{p}[loop_i{n}] = {text}")
         finals = [values[loop.final[p]].text for p in at]
         if loop.stop >= 0:
             finals = [f"np.where(loop_d{n}, loop_c{n}_{p}, {text})" for p, text in zip(at, finals, strict=True)]
@@ -236,6 +247,11 @@ class _Loops:
         texts = [_number(graph.value[k]).text if constant else walk.values[k].text for k in table.nodes]
         self.lines.append(f"loop_x{n}_{j} = [{', '.join(texts)}]")
         return Expression(f"loop_x{n}_{j}[loop_i{n}]", ATOM)
+
+
+def _lookup(dtype: str, index: Expression, *entries: Expression) -> Expression:
+    table = ", ".join(entry.text for entry in entries)
+    return Expression(f"np.array([{table}], dtype={dtype})[np.asarray({index.text}).astype(int)]", ATOM)
 
 
 def _writer(op: str) -> Callable[..., Expression]:

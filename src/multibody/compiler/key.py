@@ -56,7 +56,7 @@ def _loop(loop: Loop, new: dict[int, int]) -> object:
         for row, table in zip(loop.rows, loop.tables, strict=True)
         if row in new
     ]
-    return loop.rounds, loop.parent, loop.backward, parts, tables, new.get(loop.stop, -1), new.get(loop.count, -1)
+    return loop.rounds, loop.parent, loop.backward, parts, tables, new.get(loop.stop, -1), new.get(loop.ran, -1)
 
 
 def _digest(*parts: object) -> str:

@@ -46,13 +46,16 @@ def begin(program: Program) -> list[str]:
     return lines
 
 
-def functions(program: Program, shape: Shape) -> str:
-    """What the loops of a kernel need: rows of constants, and functions that go over the vectors of a tile."""
+def functions(program: Program, shape: Shape, *, stops: bool) -> str:
+    """What the loops of a kernel need: rows of constants, and functions that go over the vectors of a tile.
+
+    A scan that `stops` needs that function which asks whether all samples are done.
+    """
     present = {type(step) for step in flat(program.steps)}
     texts = [_constants(number, row, shape) for number, row in enumerate(program.constants)]
     texts += [_move(shape)] if Move in present else []
     texts += [_fill(shape)] if Fill in present else []
-    texts += [_finished(shape)] if Leave in present else []
+    texts += [_finished(shape)] if Leave in present or stops else []
     return "\n".join(texts)
 
 
@@ -92,6 +95,7 @@ class _Writer:
     def repeat(self, step: Repeat) -> list[str]:
         here = f"loop{step.number}"
         limit = str(step.rounds)
+        row = f"sub i64 %{here}.last, %{here}.round" if step.backward else f"add i64 %{here}.round, 0"
         lines = [f"  store i64 0, ptr %{here}, align 8"]
         if step.like >= 0:
             limit = f"%{here}.limit"
@@ -106,7 +110,7 @@ class _Writer:
             f"  br i1 %{here}.more, label %{here}.body, label %{here}.done",
             f"{here}.body:",
             *(self.listen(here) if self.long else []),
-            f"  %{here}.row = {f'sub i64 %{here}.last, %{here}.round' if step.backward else f'add i64 %{here}.round, 0'}",
+            f"  %{here}.row = {row}",
             *self.steps(step.steps, step),
             f"  %{here}.next = add i64 %{here}.round, 1",
             f"  store i64 %{here}.next, ptr %{here}, align 8",

@@ -77,7 +77,9 @@ class _Loops:
         self.positions = {n: graph._loop(n).positions(needed) for n in self.numbers}
         self.rows = {n: [p for p, k in enumerate(graph._loop(n).rows) if k in needed] for n in self.numbers}
         self.kept = kept_positions(graph, order)
-        self.shown = {(n, self.kept[n].index(p)) for n, p in {graph.value[k][:2] for k in order if graph.op[k] == "kept"}}
+        self.shown = {
+            (n, self.kept[n].index(p)) for n, p in {graph.value[k][:2] for k in order if graph.op[k] == "kept"}
+        }
         """(loop, position) of what is kept and used after the loop, not by other loops alone."""
 
     def uses(self) -> list[int]:
@@ -88,7 +90,7 @@ class _Loops:
             nodes += [part[p] for part in (loop.initial, loop.final) for p in self.positions[n]]
             nodes += [k for p in self.rows[n] for k in loop.tables[p].nodes]
             nodes += [loop.kept[p] for p in self.kept.get(n, ())]
-            nodes += [k for k in (loop.stop, loop.count) if k >= 0]
+            nodes += [k for k in (loop.stop, loop.ran) if k >= 0]
         return nodes
 
     def place(self, k: int) -> tuple[int, ...]:
@@ -119,7 +121,7 @@ class _Loops:
                 rows=tuple(new[loop.rows[p]] for p in self.rows[n]),
                 tables=tuple(tables),
                 kept=tuple(new[loop.kept[p]] for p in self.kept.get(n, ())),
-                count=new[loop.count] if loop.count >= 0 else -1,
+                ran=new[loop.ran] if loop.ran >= 0 else -1,
             )
 
 

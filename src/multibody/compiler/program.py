@@ -324,15 +324,15 @@ class _Cutter:
         start = self.add([], stores, loop.parent)
         body = self.body(number, loop, loads)
         # of loops that may have fewer rounds, what they keep is there for those rounds too that were not taken
-        shown = (loop.stop >= 0 or loop.count >= 0) and any(graph.op[k] == "kept" for k in self.results[number])
-        like = graph.value[loop.count][0] if loop.count >= 0 else -1
+        shown = (loop.stop >= 0 or loop.ran >= 0) and any(graph.op[k] == "kept" for k in self.results[number])
+        like = graph.value[loop.ran][0] if loop.ran >= 0 else -1
         fill = [Fill(first, width * loop.rounds, math.nan if loop.stop >= 0 else 0.0)] if shown else []
         repeat = Repeat(number, loop.rounds, body, like, loop.backward)
         return [start, *fill, repeat]
 
     def body(self, number: int, loop: Loop, loads: list[Step]) -> list[Step]:
         """The steps of a round."""
-        graph, members = self.graph, self.members.get(number, [])
+        members = self.members.get(number, [])
         steps: list[Step] = []
         if loop.stop >= 0:
             steps.append(Leave(self.slot[loop.stop]))

@@ -140,8 +140,10 @@ def copies(
         if late:
             stores.append((k, place))
         group = moves[late]
-        if group and (last := group[-1]) and (
-            last.source + last.width == place and last.target + last.width == first + position
+        if (
+            group
+            and (last := group[-1])
+            and (last.source + last.width == place and last.target + last.width == first + position)
         ):
             group[-1] = last._replace(width=last.width + 1)
         else:

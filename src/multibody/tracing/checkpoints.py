@@ -14,7 +14,7 @@ from multibody.tracing.regions import Loop, Table, body
 
 def is_long(graph: Graph, loop: Loop, carried: int) -> bool:
     """Whether the values of so many carried numbers are too many to be stored for all rounds."""
-    plain = not loop.backward and loop.count < 0 and all(table.source is None for table in loop.tables)
+    plain = not loop.backward and loop.ran < 0 and all(table.source is None for table in loop.tables)
     return plain and loop.rounds > 3 and loop.rounds * carried * graph.dtype.itemsize > limits.tape
 
 
@@ -22,10 +22,10 @@ def lengths(rounds: int) -> tuple[int, int]:
     """How many outer rounds and inner rounds there are; the inner ones of the last outer round may be fewer.
 
     >>> lengths(10_000), lengths(1_000), lengths(101)
-    ((100, 100), (25, 40), (10, 11))
+    ((100, 100), (31, 33), (10, 11))
     """
     root = math.isqrt(rounds)
-    exact = [n for n in range(root, root // 2, -1) if rounds % n == 0]
+    exact = [n for n in range(root, 0, -1) if rounds % n == 0 and n + rounds // n <= 2 * math.sqrt(rounds) + 1]
     outer = exact[0] if exact else root
     return outer, -(-rounds // outer)
 

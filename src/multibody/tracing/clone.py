@@ -91,16 +91,17 @@ class _Substitution:
         for table in loop.tables:
             source = table.source and (self.loops.get(table.source[0], table.source[0]), table.source[1])
             tables.append(table._replace(nodes=tuple(new.get(k, zero) for k in table.nodes), source=source))
-        graph.loops[copy] = Loop(
-            loop.rounds,
-            *(tuple(new.get(k, zero) for k in part) for part in (loop.initial, loop.carried, loop.final)),
-            parent,
-            new[loop.stop] if loop.stop >= 0 else -1,
-            rows,
-            tuple(tables),
-            tuple(new.get(k, zero) for k in loop.kept),
-            new[loop.count] if loop.count >= 0 else -1,
-            loop.backward,
+        initial, final, kept = (tuple(new.get(k, zero) for k in part) for part in (loop.initial, loop.final, loop.kept))
+        graph.loops[copy] = loop._replace(
+            initial=initial,
+            carried=carried,
+            final=final,
+            parent=parent,
+            stop=new[loop.stop] if loop.stop >= 0 else -1,
+            rows=rows,
+            tables=tuple(tables),
+            kept=kept,
+            ran=new[loop.ran] if loop.ran >= 0 else -1,
         )
         return copy
 
@@ -115,5 +116,5 @@ class _Substitution:
         used: set[int] = set()
         for loop in map(self.graph._loop, numbers):
             used.update(loop.initial, loop.final, loop.kept, (k for table in loop.tables for k in table.nodes))
-            used.update(k for k in (loop.stop, loop.count) if k >= 0)
+            used.update(k for k in (loop.stop, loop.ran) if k >= 0)
         return used & self.live

@@ -1,4 +1,4 @@
-"""Functions with derivatives of their own: `custom`, by rules that are given, and `fixed_point`, by the implicit function.
+"""Functions with derivatives of their own: by rules that are given, and of fixed points by the implicit function.
 
     y = custom(f, jvp=rule)(x)          x = fixed_point(body, guess)
 
@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multibody.errors import InputError
+from multibody.tracing.changes import Row
 from multibody.tracing.clone import substitute
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten, rebuild
 from multibody.tracing.linear_algebra import solve
 from multibody.tracing.loop import loop
-from multibody.tracing.sweeps import Row, jacobian_rows, reverse
+from multibody.tracing.reverse import reverse
+from multibody.tracing.sweeps import jacobian_rows
 from multibody.tracing.trace import input_nodes, open_graph
 from multibody.tracing.traced import TracedArray, floats, is_mask, nodes, refuse
 
@@ -26,8 +28,9 @@ Function = Callable[..., Any]
 def custom(function: Function, *, jvp: Function | None = None, vjp: Function | None = None) -> Function:
     """The function with a derivative that is given, in place of that of its operations.
 
-    For solvers of contacts, quadratic programs and other iterations whose derivative is known. One rule is enough: both
-    are linear, and the other mode is its transpose. What the function or the rule takes from outside counts as constant.
+    For solvers of contacts, quadratic programs and other iterations whose derivative is known. One rule is enough:
+    both are linear, and the other mode is its transpose. What the function or the rule takes from outside counts as
+    constant.
 
     Args:
         function: of arrays, or tuples, lists and dicts of them; plain NumPy.
@@ -58,7 +61,9 @@ def custom(function: Function, *, jvp: Function | None = None, vjp: Function | N
         results = [floats(graph, x) for x in parts]
         shapes = [ids.shape for ids in inputs], [ids.shape for ids in results]
         rule = _Given(jvp, vjp, layouts, layout, *shapes)
-        ids = _ruled(graph, rule, [k for x in results for k in x.ravel().tolist()], [x.ravel().tolist() for x in inputs])
+        ids = _ruled(
+            graph, rule, [k for x in results for k in x.ravel().tolist()], [x.ravel().tolist() for x in inputs]
+        )
         return rebuild(layout, iter(_arrays(graph, ids, shapes[1])))
 
     return run
@@ -115,7 +120,9 @@ def fixed_point(
         flatten(body(rebuild(layout, iter(_arrays(graph, still, shapes)))), again.append)
         residual = [k for a in again for k in floats(graph, a).ravel().tolist()]
         converged = int(nodes(graph, change <= small)[()])
-        x = rebuild(layout, iter(_arrays(graph, _ruled(graph, _Implicit(), still, [residual, still, [converged]]), shapes)))
+        x = rebuild(
+            layout, iter(_arrays(graph, _ruled(graph, _Implicit(), still, [residual, still, [converged]]), shapes))
+        )
     return (x, taken) if rounds else x
 
 
@@ -190,9 +197,7 @@ class _Implicit:
     def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
         """The constants x, and the nodes that have this rule: what derivatives are to have in their place."""
         n = len(inputs) // 2
-        return {
-            k: graph._intern("ruled", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])
-        }
+        return {k: graph._intern("ruled", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])}
 
     def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
         """The changes of x from those of b."""

@@ -44,9 +44,14 @@ def pull(graph: Graph, node: int, weights: dict[int, Row]) -> list[Row]:
     """The derivatives, by all arguments of an operation, of its results weighted with rows, by their positions."""
     rule = _Rule(graph, node)
     directions = sorted({direction for row in weights.values() for direction in row})
-    cotangents = [rule.result([weights.get(k, {}).get(direction) for k in range(rule.results)]) for direction in directions]
+    cotangents = [
+        rule.result([weights.get(k, {}).get(direction) for k in range(rule.results)]) for direction in directions
+    ]
     pulled = _PULL[rule.kind](rule, cotangents)
-    parts = [rule.rows(directions, [part[k] for part in pulled], rows * columns) for k, (rows, columns) in enumerate(rule.shapes)]
+    parts = [
+        rule.rows(directions, [part[k] for part in pulled], rows * columns)
+        for k, (rows, columns) in enumerate(rule.shapes)
+    ]
     return [row for part in parts for row in part]
 
 

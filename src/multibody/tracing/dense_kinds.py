@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+# ruff: noqa: ARG005 - all entries of a kind take its sizes
 Sizes = tuple[int, ...]
 
 

@@ -14,18 +14,22 @@ Matrix = NDArray[Any]
 
 
 def product(A: Matrix, B: Matrix) -> Matrix:
+    """A B."""
     return A @ B
 
 
 def gram(A: Matrix) -> Matrix:
+    """A^T A."""
     return np.swapaxes(A, -1, -2) @ A
 
 
 def weighted_gram(A: Matrix, w: Matrix) -> Matrix:
+    """A^T diag(w) A."""
     return np.swapaxes(A, -1, -2) @ (w * A)
 
 
 def ldlt(A: Matrix) -> Matrix:
+    """L below the diagonal, 1 / D on it, (L D)^T above, with L D L^T = A."""
     F = np.where(np.tri(A.shape[-1], dtype=bool), A, np.swapaxes(A, -1, -2))
     for j in range(A.shape[-1]):
         scaled = F[..., j + 1 :, j]
@@ -36,6 +40,7 @@ def ldlt(A: Matrix) -> Matrix:
 
 
 def ldlt_solve(F: Matrix, b: Matrix) -> Matrix:
+    """The solution of L D L^T x = b."""
     x = b.copy()
     for i in range(b.shape[-2]):
         x[..., i, :] -= (F[..., i, None, :i] @ x[..., :i, :])[..., 0, :]
@@ -46,6 +51,7 @@ def ldlt_solve(F: Matrix, b: Matrix) -> Matrix:
 
 
 def cholesky(A: Matrix) -> Matrix:
+    """L and its transpose, with L L^T = A."""
     L = np.where(np.tri(A.shape[-1], dtype=bool), A, np.swapaxes(A, -1, -2))
     for j in range(A.shape[-1]):
         L[..., j, j] = np.sqrt(L[..., j, j])
@@ -56,6 +62,7 @@ def cholesky(A: Matrix) -> Matrix:
 
 
 def lower_solve(T: Matrix, b: Matrix) -> Matrix:
+    """The solution of T x = b for the lower half of T."""
     x = b.copy()
     for i in range(b.shape[-2]):
         x[..., i, :] -= (T[..., i, None, :i] @ x[..., :i, :])[..., 0, :]
@@ -64,6 +71,7 @@ def lower_solve(T: Matrix, b: Matrix) -> Matrix:
 
 
 def upper_solve(T: Matrix, b: Matrix) -> Matrix:
+    """The solution of T x = b for the upper half of T."""
     x = b.copy()
     for i in reversed(range(b.shape[-2])):
         x[..., i, :] -= (T[..., i, None, i + 1 :] @ x[..., i + 1 :, :])[..., 0, :]
@@ -72,6 +80,7 @@ def upper_solve(T: Matrix, b: Matrix) -> Matrix:
 
 
 def lu(A: Matrix) -> Matrix:
+    """L below the diagonal, the reciprocals of U's on it, U above, with the rows of A in the order that follows."""
     n = A.shape[-1]
     F, order = A.copy(), np.broadcast_to(np.arange(n), A.shape[:-1]).copy()
     for j in range(n):
@@ -85,6 +94,7 @@ def lu(A: Matrix) -> Matrix:
 
 
 def lu_solve(F: Matrix, order: Matrix, b: Matrix) -> Matrix:
+    """The solution of A x = b from these factors."""
     x = np.take_along_axis(b, order.astype(int), -2)
     for i in range(b.shape[-2]):
         x[..., i, :] -= (F[..., i, None, :i] @ x[..., :i, :])[..., 0, :]
@@ -95,6 +105,7 @@ def lu_solve(F: Matrix, order: Matrix, b: Matrix) -> Matrix:
 
 
 def lu_solve_transposed(F: Matrix, order: Matrix, b: Matrix) -> Matrix:
+    """The solution of A^T x = b from these factors."""
     x = b.copy()
     for i in range(b.shape[-2]):
         x[..., i, :] -= (F[..., None, :i, i] @ x[..., :i, :])[..., 0, :]

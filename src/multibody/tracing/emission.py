@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from multibody.errors import InputError, MissingPackageError
+from multibody.errors import InputError, missing_package
 from multibody.tracing.clone import levels_of
 from multibody.tracing.graph import Graph
 from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions, stride
 from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
-
 
 TEMPORARY = r"(?:t|loop\w*)"
 """How names of temporary values, and of those of loops, begin; they end with a number."""
@@ -178,4 +177,4 @@ def optional(package: str, extra: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError:
-        raise MissingPackageError(f'{package} is not installed: run pip install "multibody[{extra}]"') from None
+        raise missing_package(f"{package} is not installed", extra, package) from None

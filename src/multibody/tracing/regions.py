@@ -51,7 +51,7 @@ class Loop(NamedTuple):
     """What the leaves `rows` are in each round."""
     kept: tuple[int, ...] = ()
     """Nodes of the body whose values are stored in every round."""
-    count: int = -1
+    ran: int = -1
     """The node "count" of a loop that has run before: this one then has as many rounds as that one took."""
     backward: bool = False
     """Whether the rounds go from the last row to the first, in what is read and in what is kept."""
@@ -73,7 +73,7 @@ def live(graph: "Graph", outputs: list[int], *, rules: str = "value", ends: Coll
     Args:
         graph: with or without loops.
         outputs: the nodes that are wanted.
-        rules: of values with a derivative of their own: whether the "value" is needed, the inputs of the "rule", or "both".
+        rules: of values with a derivative of their own, what is needed: "value", inputs of the "rule", or "both".
         ends: nodes that are taken as they are, whatever they need.
     """
     needed = bytearray(len(graph.op))
@@ -105,7 +105,7 @@ def _parts(graph: "Graph", node: int) -> list[int]:
     loop = graph.loops[number] if number < len(graph.loops) else None
     if loop is None or loop.rounds < 0:
         return []
-    parts = [k for k in (loop.stop, loop.count) if k >= 0]
+    parts = [k for k in (loop.stop, loop.ran) if k >= 0]
     if op in ("carry", "result"):
         parts += [loop.initial[place[0]], loop.carried[place[0]], loop.final[place[0]]]
     elif op == "kept":
@@ -145,9 +145,7 @@ def kept_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
     return {number: sorted(positions) for number, positions in places.items()}
 
 
-def _sorted(
-    graph: "Graph", order: list[int], needed: bytearray, ends: Collection[int], rules: str
-) -> list[int]:
+def _sorted(graph: "Graph", order: list[int], needed: bytearray, ends: Collection[int], rules: str) -> list[int]:
     """The order of creation, but with what a loop needs before its first result."""
     kept = kept_positions(graph, order)
     before: dict[int, list[int]] = {}
@@ -162,7 +160,7 @@ def _sorted(
                 loop = graph._loop(number)
                 at = loop.positions(needed)
                 nodes = [loop.initial[p] for p in at] + [loop.final[p] for p in at]
-                nodes += [n for n in (loop.stop, loop.count) if n >= 0]
+                nodes += [n for n in (loop.stop, loop.ran) if n >= 0]
                 nodes += [loop.kept[p] for p in kept.get(number, ())]
                 nodes += [
                     n for row, table in zip(loop.rows, loop.tables, strict=True) if needed[row] for n in table.nodes
