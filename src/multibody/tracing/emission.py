@@ -38,8 +38,8 @@ class Target(NamedTuple):
     """Runs or writes a loop, and gives values to its results; without it loops are written out."""
     rows: bool = False
     """Whether it reads rows of arguments and of constants in loops itself, so that their elements need no values."""
-    dense: Callable[[str, tuple[int, ...], list[Any]], Sequence[Any]] | None = None
-    """What the results of an operation on matrices become, from its kind, its sizes and its arguments."""
+    dense: Callable[[str, tuple[int, ...], list[Any]], Any] | None = None
+    """What the results of an operation on matrices become, in a sequence, from its kind, its sizes and arguments."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
@@ -113,10 +113,10 @@ class Walk:
                     target.repeat(self, graph.value[k][0])
             elif op == "dense":
                 if target.dense is None:
-                    raise TraceError(
-                        f"{target.name} has no way to write the operation {graph.value[k][0]!r} on matrices"
-                    )
-                values[k] = target.dense(*graph.value[k], [values[a] for a in args])
+                    what = f"the operation {graph.value[k][0]!r} on matrices"
+                    raise TraceError(f"{target.name} has no way to write {what}")
+                kind, sizes = graph.value[k]
+                values[k] = target.dense(kind, sizes, [values[a] for a in args])
             elif op == "entry":
                 values[k] = target.keep(k, values[args[0]][graph.value[k]])
             elif op in target.table:

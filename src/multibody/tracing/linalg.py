@@ -7,7 +7,7 @@ large. None asks for a rank and branches on it: rows that depend on others are z
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.tracing import linear_algebra
@@ -29,7 +29,7 @@ class Rows(NamedTuple):
     """(..., m): 1.0 for a row that does not depend on those before it, else 0.0 and its row of Q is zero."""
 
 
-def solve(A: ArrayLike, b: ArrayLike, *, symmetric: bool = False) -> Array:
+def solve(A: Array, b: Array, *, symmetric: bool = False) -> Array:
     """x of A x = b, with partial pivoting whatever A is.
 
     `np.linalg.solve` in a kernel leaves pivots out where A is symmetric for all values, as A^T A is: that is right, and
@@ -52,7 +52,7 @@ def solve(A: ArrayLike, b: ArrayLike, *, symmetric: bool = False) -> Array:
     return np.linalg.solve(A, b)
 
 
-def solve_triangular(T: ArrayLike, b: ArrayLike, *, lower: bool = True) -> Array:
+def solve_triangular(T: Array, b: Array, *, lower: bool = True) -> Array:
     """x of T x = b for a triangular T, of which the other half is not read.
 
     Args:
@@ -77,7 +77,7 @@ def solve_triangular(T: ArrayLike, b: ArrayLike, *, lower: bool = True) -> Array
     return x[..., 0] if b.ndim == 1 else x
 
 
-def orthonormal_rows(A: ArrayLike, tolerance: float | None = None) -> Rows:
+def orthonormal_rows(A: Array, tolerance: float | None = None) -> Rows:
     """The rows of A made orthogonal to those before them, and of length 1: Gram-Schmidt, run twice.
 
     A row depends on those before it when what they leave of it is at most `tolerance` times its own length. It becomes
@@ -124,7 +124,7 @@ def orthonormal_rows(A: ArrayLike, tolerance: float | None = None) -> Rows:
     return Rows(*state)
 
 
-def rank(A: ArrayLike, tolerance: float | None = None) -> Array:
+def rank(A: Array, tolerance: float | None = None) -> Array:
     """How many rows of A are independent, as `orthonormal_rows` has it.
 
     >>> float(rank([[1.0, 2.0], [2.0, 4.0]]))
@@ -133,7 +133,7 @@ def rank(A: ArrayLike, tolerance: float | None = None) -> Array:
     return np.sum(orthonormal_rows(A, tolerance).independent, axis=-1)
 
 
-def least_norm(A: ArrayLike, b: ArrayLike, tolerance: float | None = None) -> Array:
+def least_norm(A: Array, b: Array, tolerance: float | None = None) -> Array:
     """Of all x with the least |A x - b| the smallest, for A of any rank.
 
     A = C Q with orthonormal rows in Q, and V C = R is upper triangular for orthonormal rows in V: x = Q^T R^-1 V b.
@@ -158,7 +158,7 @@ def least_norm(A: ArrayLike, b: ArrayLike, tolerance: float | None = None) -> Ar
     return x[..., 0] if b.ndim == 1 else x
 
 
-def pinv(A: ArrayLike, tolerance: float | None = None) -> Array:
+def pinv(A: Array, tolerance: float | None = None) -> Array:
     """The pseudo-inverse A^+, (..., n, m), for A of any rank, which is judged as in `orthonormal_rows`.
 
     >>> pinv([[1.0, 1.0], [2.0, 2.0]]).round(12)
