@@ -50,10 +50,11 @@ print(f"compiled in {time.perf_counter() - begun:.2f} s: {gradient}")
 
 friction = np.array([0.05, 0.1])
 history = [friction]
-for _ in range(12):
+for _ in range(20):
     slope = gradient(friction, measured)
     H = product(friction, measured, np.eye(2))  # one call for both columns
-    change = -np.linalg.solve(H, slope)
+    curvature, axes = np.linalg.eigh(H)
+    change = -axes @ ((axes.T @ slope) / np.abs(curvature))  # downhill also where the function is not convex
     size = min(1.0, 0.1 / np.linalg.norm(change))
     while value(friction + size * change, measured) > value(friction, measured) and size > 1e-6:
         size /= 2
