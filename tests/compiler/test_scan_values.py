@@ -1,4 +1,4 @@
-"""Scans as values: nested states and inputs, samples that stop, arrays to write into, options, and scans in functions."""
+"""Scans as values: nested states and inputs, samples that stop, arrays to write into, options, scans in functions."""
 
 import pickle
 import re

@@ -111,11 +111,11 @@ def test_given_rules(solve):
 
 def test_the_rule_is_what_counts():
     """Also where it is not that of the operations."""
-    wrong = mb.custom(np.sin, jvp=lambda x, dx: 7.0 * dx)
+    wrong = mb.custom(np.sin, jvp=lambda _, dx: 7.0 * dx)
     assert mb.gradient(wrong)(0.3) == 7.0
     assert mb.compile(mb.gradient(lambda x: mb.loop(3, wrong, x)), ())(0.3) == 343.0
     assert wrong(0.5) == np.sin(0.5)
-    still = mb.custom(lambda x: x, jvp=lambda x, dx: 0.0 * dx)
+    still = mb.custom(lambda x: x, jvp=lambda _, dx: 0.0 * dx)
     assert mb.gradient(lambda x: x * still(x))(3.0) == 3.0
 
 
@@ -133,8 +133,8 @@ def test_wrong_rules():
     with pytest.raises(
         mb.TraceError, match=r"custom: jvp: expected a change nested as the result, of shapes \[\(3,\)\]"
     ):
-        mb.gradient(lambda x: np.sum(mb.custom(np.sin, jvp=lambda x, dx: dx[:2])(x)))(P)
+        mb.gradient(lambda x: np.sum(mb.custom(np.sin, jvp=lambda _, dx: dx[:2])(x)))(P)
     with pytest.raises(mb.TraceError, match="custom: vjp: expected weights nested as the arguments"):
-        mb.gradient(lambda x: np.sum(mb.custom(np.sin, vjp=lambda x, w: (w, w))(x)))(P)
+        mb.gradient(lambda x: np.sum(mb.custom(np.sin, vjp=lambda _, w: (w, w))(x)))(P)
     with pytest.raises(mb.TraceError, match="expected numbers as arguments and results, got truth values"):
-        mb.compile(lambda x: np.where(mb.custom(lambda y: y > 0, jvp=lambda y, dy: dy)(x), 1.0, 2.0), 3)
+        mb.compile(lambda x: np.where(mb.custom(lambda y: y > 0, jvp=lambda _, dy: dy)(x), 1.0, 2.0), 3)

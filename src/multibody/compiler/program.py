@@ -20,7 +20,7 @@ from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, 
 from multibody.tracing.dense_kinds import operations
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
-from multibody.tracing.regions import AFTER, Loop
+from multibody.tracing.regions import AFTER, Loop, asked
 
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
@@ -36,6 +36,8 @@ SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 MANY = 64
 """Elements of all arguments from which on segments read them from rows, and ask for those of the next tile."""
+BRIEF = 200
+"""Nodes of a loop's body that run once in vain sooner than that samples which are done be asked for apart."""
 LONG = 20_000_000
 """Additions' worth of work for one sample from which on its loops look whether they are asked to stop."""
 LEAVES = ("const", "true", "false")
@@ -331,30 +333,49 @@ class _Cutter:
         return [start, *fill, repeat]
 
     def body(self, number: int, loop: Loop, loads: list[Step]) -> list[Step]:
-        """The steps of a round."""
+        """The steps of a round.
+
+        Whether samples are done is known from what the round begins with. Where the body is short it is asked in one
+        piece of code with the body, and the last round changes nothing; else before the body.
+        """
         members = self.members.get(number, [])
-        steps: list[Step] = []
-        if loop.stop >= 0:
-            steps.append(Leave(self.slot[loop.stop]))
+        early = loop.stop >= 0 and (len(members) > BRIEF or any(self.graph.op[k] in AFTER for k in members))
+        head: list[Step] = []
+        if early:
+            first = asked(self.graph, number)
+            head = self.region(number, [k for k in members if k in first])
+            members = [k for k in members if k not in first]
+            answer = self.answer(loop)
+            head += [self.add([], answer, number)] if answer else []
+            head.append(Leave(self.slot[loop.stop]))
         places = [self.slot[k] for k in loop.carried]
         moves, stores = copies(loop, self.slot, self.store[number], self.fresh)
-        steps += [*loads, *moves[0]]
         begun = len(self.pieces)
         work = self.region(number, members)
-        renewed = list(zip(loop.final, places, strict=True))
-        late: list[tuple[int, int]] = []
+        late = self.answer(loop) if loop.stop >= 0 and not early else []
         for k, slot in stores:
             home = self.home.get(k, -1)
             (self.stores[home] if home >= begun and self.within[home] == number else late).append((k, slot))
+        renewed = list(zip(loop.final, places, strict=True))
         if len(work) == 1 and isinstance(work[0], int) and work[0] not in self.matrices.steps:
             end = work[0]
             self.stores[end] += [*late, *renewed]
-            work += moves[1]
         else:
             end = self.add([], [*late, *renewed], number)
-            work += [end, *moves[1]]
+            work.append(end)
         self.end[number] = end
-        return [*steps, *work]
+        leave = [Leave(self.slot[loop.stop])] if loop.stop >= 0 and not early else []
+        return [*head, *loads, *moves[0], *work, *leave, *moves[1]]
+
+    def answer(self, loop: Loop) -> list[tuple[int, int]]:
+        """Give a slot to whether samples are done; what to store, if no segment has computed it."""
+        if loop.stop in self.slot:
+            return []
+        self.slot[loop.stop] = self.fresh()
+        if loop.stop not in self.home:
+            return [(loop.stop, self.slot[loop.stop])]
+        self.stores[self.home[loop.stop]].append((loop.stop, self.slot[loop.stop]))
+        return []
 
     def dense(self, k: int, loop: int) -> list[Step]:
         """An operation on matrices: the constants among its arguments get slots, then it runs."""

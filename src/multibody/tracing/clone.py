@@ -8,6 +8,8 @@ from multibody.tracing.regions import AFTER, Loop
 
 def levels_of(graph: Graph, order: Sequence[int], ends: Collection[int] = ()) -> dict[int, list[int]]:
     """The nodes of an order by the innermost loop that is run for them, or -1; loops that are ends are not run."""
+    if not graph.loops:
+        return {-1: list(order)}
     present = {graph.value[k][0] for k in order if graph.op[k] in AFTER and k not in ends}
     owners = graph.owners()
     levels: dict[int, list[int]] = {-1: []}

@@ -78,6 +78,14 @@ def live(graph: "Graph", outputs: list[int], *, rules: str = "value", ends: Coll
     """
     needed = bytearray(len(graph.op))
     stack = list(outputs)
+    if not graph.loops and not graph.rules and not ends:  # as most are
+        args = graph.args
+        while stack:
+            node = stack.pop()
+            if not needed[node]:
+                needed[node] = 1
+                stack.extend(args[node])
+        return [k for k in range(len(needed)) if needed[k]]
     entered: set[int] = set()
     waiting: dict[int, list[int]] = {}  # values within a loop that has no result here: they are leaves
     while stack:
