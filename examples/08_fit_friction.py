@@ -48,7 +48,7 @@ gradient = mb.compile(mb.gradient(distance), 2, STEPS)
 product = mb.compile(mb.hessian_vector(distance), 2, STEPS, 2)
 print(f"compiled in {time.perf_counter() - begun:.2f} s: {gradient}")
 
-friction = np.array([0.05, 0.1])
+friction = np.array([0.2, 0.4])
 history = [friction]
 for _ in range(20):
     slope = gradient(friction, measured)

@@ -133,20 +133,26 @@ def lu(nest: Nest, dense: Dense) -> None:
             nest.loop(last, lambda i, height=height: band(i, height), first=first, step=height)
         return []
 
-    def order(k: str) -> list[str]:
-        rows = nest.rows(nest.load(nest.at(P, k)), W)
-
-        def take(c: str) -> list[str]:
-            nest.store(nest.gather(nest.at(W, 0, c), rows), nest.at(F, k, c))
-            return []
-
-        nest.loop(k, take)
-        return []
-
     nest.loop(n, copy)
     for first, last, width in parts(n, WIDE):
         nest.loop(last, lambda j, width=width: panel(j, width), first=first, step=width)
-    nest.loop(n, order)
+    _in_order(nest, P, W, F, n)
+
+
+def _in_order(nest: Nest, P: Place, source: Place, target: Place, n: int, columns: int | None = None) -> None:
+    """Gather n rows in the order of the pivots: some columns of them, or all on the left of the diagonal."""
+
+    def row(k: str) -> list[str]:
+        rows = nest.rows(nest.load(nest.at(P, k)), source)
+
+        def take(c: str) -> list[str]:
+            nest.store(nest.gather(nest.at(source, 0, c), rows), nest.at(target, k, c))
+            return []
+
+        nest.loop(k if columns is None else columns, take)
+        return []
+
+    nest.loop(n, row)
 
 
 def lu_solve(nest: Nest, dense: Dense) -> None:
@@ -154,17 +160,7 @@ def lu_solve(nest: Nest, dense: Dense) -> None:
     (n, m), (F, P, b) = dense.sizes, dense.operands
     X = Place(dense.first, m, 1)
 
-    def order(k: str) -> list[str]:
-        rows = nest.rows(nest.load(nest.at(P, k)), b)
-
-        def take(c: str) -> list[str]:
-            nest.store(nest.gather(nest.at(b, 0, c), rows), nest.at(X, k, c))
-            return []
-
-        nest.loop(m, take)
-        return []
-
-    nest.loop(n, order)
+    _in_order(nest, P, b, X, n, m)
     substitute(nest, dense.sizes, F, X, X)
     substitute(nest, dense.sizes, F, X, X, upward=True, after=Place(F.first, F.row + F.column, 0))
 

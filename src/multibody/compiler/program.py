@@ -94,6 +94,8 @@ class Program(NamedTuple):
     slots: int
     constants: list[list[float]]
     """Rows of numbers that loops read, one for each round."""
+    stored: int
+    """How many of the slots hold what loops keep of all rounds."""
 
     @property
     def long(self) -> bool:
@@ -154,6 +156,7 @@ class _Cutter:
         self.within: list[int] = []  # the loop of each segment
         self.end: dict[int, int] = {}  # loop -> its last segment
         self.store: dict[int, int] = {}  # loop -> the first slot of what it keeps
+        self.stored = 0
         self.constants: list[list[float]] = []
         self.read: dict[int, list[Stretch]] = self.tables()  # loop -> the tables that it reads
         self.matrices = Matrices(block)
@@ -189,7 +192,7 @@ class _Cutter:
             steps.append(self.add([], following))
         self.lifetimes()
         self.assign()
-        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants)
+        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants, self.stored)
 
     def tables(self) -> dict[int, list[Stretch]]:
         """What loops read in their rounds; elements of arguments that nothing else uses need no slots."""
@@ -303,6 +306,7 @@ class _Cutter:
         width, first = len(loop.kept), self.slots
         self.store[number] = first
         self.slots += width * loop.rounds
+        self.stored += width * loop.rounds
         for k in self.results[number]:
             op, (_, *place) = graph.op[k], graph.value[k]
             if op != "count":
