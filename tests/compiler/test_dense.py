@@ -94,8 +94,16 @@ def kinds_of(function, *shapes):
     return [graph.value[k][0] for k in graph.live(roots) if graph.op[k] == "dense"]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", CASES)
+SAMPLE = ("product-of-values", "solve", "cholesky", "normal-equations")
+"""What runs by default where all cases are a sweep."""
+SWEEP = [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.slow) for name in CASES]
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [(name, np.float64) for name in CASES]
+    + [pytest.param(name, np.float32, marks=[] if name in SAMPLE else pytest.mark.slow) for name in CASES],
+)
 def test_beside_numpy_alone_in_batches_and_on_threads(name, dtype):
     case = CASES[name]
     assert kinds_of(case.function, *case.shapes) == case.kinds
@@ -113,7 +121,7 @@ def test_beside_numpy_alone_in_batches_and_on_threads(name, dtype):
     np.testing.assert_array_equal(kernel(*arrays, threads=2), results)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", SWEEP)
 def test_the_interpreter_and_emitted_numpy_agree(name):
     case = CASES[name]
     traced, arrays = trace(case.function, case.shapes), inputs_of(case, 3)
@@ -127,7 +135,7 @@ def test_the_interpreter_and_emitted_numpy_agree(name):
 
 
 @needs_compiler
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 def test_emitted_c_agrees(tmp_path, dtype):
     sources = []
     for number, case in enumerate(CASES.values()):
