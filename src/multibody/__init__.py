@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
+    from multibody.tracing import linalg
+    from multibody.tracing.custom import custom, fixed_point
     from multibody.tracing.differentiate import gradient, hessian, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
     from multibody.tracing.tables import lookup
@@ -35,7 +37,9 @@ _LATER = {
     "compile": "compiler.compile",
     "compile_scan": "compiler.scan",
     "config": "compiler.config",
+    "custom": "tracing.custom",
     "eager": "compiler.config",
+    "fixed_point": "tracing.custom",
     "gradient": "tracing.differentiate",
     "hessian": "tracing.differentiate",
     "hessian_vector": "tracing.differentiate",
@@ -48,7 +52,12 @@ _LATER = {
 }
 """Names from rooms that are imported when the first is used: LLVM takes a while."""
 
-_ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots"}
+_ROOMS = {
+    "constraints": "algorithms.constraints",
+    "derive": "derive",
+    "linalg": "tracing.linalg",
+    "robots": "model.robots",
+}
 """Packages under shorter names."""
 
 _WORDS = {
@@ -87,14 +96,17 @@ __all__ = [
     "compile_scan",
     "config",
     "constraints",
+    "custom",
     "derive",
     "eager",
+    "fixed_point",
     "geometry",
     "gradient",
     "hessian",
     "hessian_vector",
     "jacobian",
     "jvp",
+    "linalg",
     "load",
     "lookup",
     "loop",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multibody import InputError, Rotation
-from multibody.tracing import derivatives
+from multibody.tracing import derivatives, sweeps
 from multibody.tracing.differentiate import gradient, jacobian
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.ops import OPS
@@ -148,8 +148,8 @@ def test_all_modes_agree_on_random_programs(instructions, seed):
     x, dx, ybar = rng.uniform(-2, 2, (3, 4, 3))
     graph, roots, wrt = traced.graph, traced.roots, traced.graph.live([graph_input(traced, k) for k in range(3)])
     one = graph.const(1.0)
-    ahead = derivatives.forward(graph, roots, {node: {j: one} for j, node in enumerate(wrt)})
-    back = derivatives.reverse(graph, roots, [{i: one} for i in range(3)], wrt)
+    ahead = sweeps.forward(graph, roots, {node: {j: one} for j, node in enumerate(wrt)})
+    back = sweeps.reverse(graph, roots, [{i: one} for i in range(3)], wrt)
     by_rows = dense(traced, {(i, j): node for i, row in enumerate(ahead) for j, node in row.items()}, x)
     by_columns = dense(traced, {(i, j): node for j, column in enumerate(back) for i, node in column.items()}, x)
     near(by_rows, by_columns, 1e-11)
@@ -194,8 +194,8 @@ def test_jacobians_of_functions_against_differences(name):
 def test_the_cheaper_mode_is_taken():
     wide = trace(lambda x: sum(np.sin(x[k]) for k in range(40)) ** 3, [40])
     tall = trace(lambda x: np.stack([np.sin(np.sin(x[0]) * k) for k in range(1, 41)]), [1])
-    assert not derivatives._forward_is_cheaper(wide.graph, wide.roots, wide.graph.live(list(range(40))))
-    assert derivatives._forward_is_cheaper(tall.graph, tall.roots, [0])
+    assert not sweeps.forward_is_cheaper(wide.graph, wide.roots, wide.graph.live(list(range(40))))
+    assert sweeps.forward_is_cheaper(tall.graph, tall.roots, [0])
     for traced in (wide, tall):
         before = sum(traced.graph.count(traced.graph.live(traced.roots)).values())
         after = derivatives.jacobian(traced)

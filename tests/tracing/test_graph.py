@@ -195,8 +195,8 @@ def test_other_operations_fold_too():
     assert w("or", true, false) == true
     assert w("not", true) == false
     assert set(OPS) == {
-        *NUMPY, "fma", "fms", "fnma", "select", "lookup",
-        "and", "or", "not", "true", "false", "const", "input", "carry", "result"
+        *NUMPY, "fma", "fms", "fnma", "select", "lookup", "and", "or", "not", "true", "false", "const", "input",
+        "carry", "row", "result", "kept", "count", "ruled", "dense", "entry",
     }  # fmt: skip
 
 

@@ -1,12 +1,16 @@
 """A trace as readable Python: one NumPy function on arrays with any leading batch axes."""
 
+import inspect
 import keyword
 import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from multibody.tracing.emission import Target, fold, function_name, identifiers, uses
+from multibody.tracing.dense_kinds import KINDS, operands
+from multibody.tracing.dense_values import VALUES
+from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers, uses
+from multibody.tracing.regions import AFTER, Table, stride
 from multibody.tracing.trace import Trace
 
 LONGEST = 90
@@ -97,11 +101,11 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     """
     function_name(name, set(keyword.kwlist))
     wanted = [*(spec.name for spec in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
-    names = identifiers(wanted, {*keyword.kwlist, "np", "batch", name}, "t")
+    names = identifiers(wanted, {*keyword.kwlist, *(f"_{kind}" for kind in KINDS), "np", "batch", name}, TEMPORARY)
     arguments, outputs = names[: len(trace.inputs)], names[len(trace.inputs) :]
     shapes = {argument: i.shape for argument, i in zip(arguments, trace.inputs, strict=True)}
     dtype = f"np.{trace.dtype}"
-    lines = [f"{argument} = np.asarray({argument}, dtype={dtype})" for argument in arguments]
+    lines = _Lines([f"{argument} = np.asarray({argument}, dtype={dtype})" for argument in arguments])
     lines.append(_batch(shapes))
     count = uses(trace)
     temporaries = 0
@@ -126,12 +130,26 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         temporaries += 1
         return Expression(f"t{temporaries - 1}", ATOM)
 
-    elements = fold(
-        trace,
-        Target(
-            "NumPy", {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}, _number, element, keep
-        ),
-    )
+    kinds: list[str] = []
+
+    def dense(kind: str, sizes: tuple[int, ...], values: list[Expression]) -> list[Expression]:
+        nonlocal temporaries
+        kinds.append(kind)
+        numbers, result = f"t{temporaries}", f"t{temporaries + 1}"
+        temporaries += 2
+        listed = ", ".join(value.text for value in values)
+        lines.append(f"{numbers} = np.stack(np.broadcast_arrays({listed}), axis=-1)")
+        first, matrices = 0, list[str]()
+        for rows, columns, *_ in operands(kind, sizes):
+            part = f"{numbers}[..., {first}:{first + rows * columns}]"
+            matrices.append(f"{part}.reshape(*{numbers}.shape[:-1], {rows}, {columns})")
+            first += rows * columns
+        lines.append(f"{result} = _{kind}({', '.join(matrices)}).reshape(*{numbers}.shape[:-1], -1)")
+        return [Expression(f"{result}[..., {k}]", ATOM) for k in range(KINDS[kind].results(*sizes))]
+
+    loops = _Loops(lines, arguments, [spec.shape for spec in trace.inputs])
+    table = {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}
+    elements = fold(trace, Target("NumPy", table, _number, element, keep, loops.repeat, rows=True, dense=dense))
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
         lines.append(f"{output} = np.zeros({f'(*batch{lengths})' if lengths else 'batch'}, dtype={dtype})")
@@ -140,7 +158,95 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
                 lines.append(f"{output}[{', '.join(['...', *_place(k, ids.shape)])}] = {value.text}")
     lines.append(f"return {', '.join(outputs)}")
     body = "".join(f"    {line}\n" for line in lines)
-    return f"import numpy as np\n\n\ndef {name}({', '.join(arguments)}):\n{body}"
+    functions = "".join(f"{_without_types(VALUES[kind])}\n\n" for kind in dict.fromkeys(kinds))
+    return f"import numpy as np\n\n\n{functions}def {name}({', '.join(arguments)}):\n{body}"
+
+
+def _without_types(function: Callable[..., object]) -> str:
+    """The source of a function of matrices, as one would write it in a script."""
+    return "_".join(inspect.getsource(function).partition("def ")[1:]).replace(": Matrix", "").replace(" -> Matrix", "")
+
+
+class _Lines(list[str]):
+    """Lines of text, indented by the loops around them."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__(texts)
+        self.depth = 0
+
+    def append(self, text: str) -> None:
+        super().append("    " * self.depth + text)
+
+
+class _Loops:
+    """Loops as while loops: loop_n3 counts the rounds of loop 3, loop_c3_0 is carried, loop_y3_0 is kept."""
+
+    def __init__(self, lines: _Lines, names: list[str], shapes: list[tuple[int, ...]]) -> None:
+        self.lines, self.names, self.shapes = lines, names, shapes
+        self.done: dict[int, str] = {-1: ""}
+
+    def repeat(self, walk: Walk, n: int) -> None:
+        """Write a loop."""
+        graph, values, add = walk.graph, walk.values, self.lines.append
+        loop = graph._loop(n)
+        at, rows, kept = walk.live(n), walk.rows(n), walk.kept.get(n, [])
+        for p in at:
+            add(f"loop_c{n}_{p} = {values[loop.initial[p]].text}")
+        for p in kept:
+            add(f"loop_y{n}_{p} = {{}}")
+        texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
+        limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
+        add(f"loop_n{n} = 0")
+        add(f"while loop_n{n} < {limit}:")
+        self.lines.depth += 1
+        if rows or kept:
+            add(f"loop_i{n} = {f'{limit} - 1 - loop_n{n}' if loop.backward else f'loop_n{n}'}")
+        values.update((loop.carried[p], Expression(f"loop_c{n}_{p}", ATOM)) for p in at)
+        head = walk.head(n)
+        walk.run(head)
+        around = self.done.get(loop.parent, "")
+        self.done[n] = around if loop.stop < 0 else f"loop_d{n}"
+        if loop.stop >= 0:
+            add(f"loop_d{n} = ({values[loop.stop].text}){f' | {around}' if around else ''}")
+            add(f"if np.all(loop_d{n}):")
+            add("    break")
+        values.update((k, text) for (k, _), text in zip(rows, texts, strict=True))
+        walk.run([k for k in walk.members(n) if k not in set(head)])
+        for p in kept:
+            text = values[loop.kept[p]].text
+            if loop.stop >= 0 and n in walk.shown:
+                text = f"np.where(loop_d{n}, np.nan, {text})"
+            add(f"loop_y{n}_{p}[loop_i{n}] = {text}")
+        finals = [values[loop.final[p]].text for p in at]
+        if loop.stop >= 0:
+            finals = [f"np.where(loop_d{n}, loop_c{n}_{p}, {text})" for p, text in zip(at, finals, strict=True)]
+        if at:
+            add(f"{', '.join(f'loop_c{n}_{p}' for p in at)} = {', '.join(finals)}")
+        add(f"loop_n{n} += 1")
+        self.lines.depth -= 1
+        missing = ", np.nan" if loop.stop >= 0 else ", 0.0"
+        for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == n):
+            _, *place = graph.value[leaf]
+            if graph.op[leaf] == "kept":
+                values[leaf] = Expression(f"loop_y{n}_{place[0]}.get({place[1]}{missing})", ATOM)
+            else:
+                values[leaf] = Expression(f"loop_c{n}_{place[0]}" if place else f"loop_n{n}", ATOM)
+
+    def row(self, walk: Walk, n: int, j: int, table: Table) -> Expression:
+        """What a row is in round n; tables that are neither arguments nor kept are named."""
+        graph = walk.graph
+        if table.source is not None:
+            return Expression(f"loop_y{table.source[0]}_{table.source[1]}[loop_i{n}]", ATOM)
+        regular = stride(graph, table)
+        if regular:
+            argument, element, step = regular
+            name, axes = self.names[argument], len(self.shapes[argument])
+            flat = name if axes == 1 else f"{name}.reshape(*{name}.shape[:-{axes}], -1)"
+            return Expression(f"{flat}[..., {element} + {step} * loop_i{n}]", ATOM)
+        constant = all(graph.op[k] == "const" for k in table.nodes)
+        texts = [_number(graph.value[k]).text if constant else walk.values[k].text for k in table.nodes]
+        self.lines.append(f"loop_x{n}_{j} = [{', '.join(texts)}]")
+        return Expression(f"loop_x{n}_{j}[loop_i{n}]", ATOM)
 
 
 def _lookup(dtype: str, index: Expression, *entries: Expression) -> Expression:

@@ -17,6 +17,7 @@ import numpy as np
 from multibody import _sources
 from multibody.compiler import native
 from multibody.compiler.config import config
+from multibody.tracing.regions import Loop
 from multibody.tracing.trace import Trace, shape_of
 
 
@@ -33,7 +34,7 @@ def key(
     """
     versions = llvmlite.__version__, llvm.llvm_version_info, np.__version__
     arguments = [shape_of(shape) for shape in shapes], names and list(names), dtype and dtype.name
-    return _digest(_sources.digest(), versions, native.host(), config.level, function, *arguments)
+    return _digest(_sources.digest(), versions, native.host(), config.level, config.tape, function, *arguments)
 
 
 def fingerprint(traced: Trace) -> str:
@@ -41,15 +42,21 @@ def fingerprint(traced: Trace) -> str:
     graph = traced.graph
     order = graph.live(traced.roots)
     new = {k: position for position, k in enumerate(order)}
-    nodes = [(graph.op[k], tuple(new[a] for a in graph.args[k]), repr(graph.value.get(k))) for k in order]
-    loops = [
-        None
-        if loop is None
-        else (loop.rounds, *(tuple(new.get(k, -1) for k in part) for part in loop[1:4]), loop.parent)
-        for loop in graph.loops
-    ]
+    nodes = [(graph.op[k], tuple(new[a] for a in graph.operands(k)), repr(graph.value.get(k))) for k in order]
+    loops = [None if loop is None else _loop(loop, new) for loop in graph.loops]
     outputs = [(ids.shape, [new[k] for k in ids.ravel().tolist()]) for ids in traced.outputs]
     return _digest(nodes, loops, traced.inputs, outputs, traced.layout, traced.dtype.name)
+
+
+def _loop(loop: Loop, new: dict[int, int]) -> object:
+    """What a loop is, in terms of the positions of live nodes."""
+    parts = [[new.get(k, -1) for k in part] for part in (loop.initial, loop.carried, loop.final, loop.rows, loop.kept)]
+    tables = [
+        ([new.get(k, -1) for k in table.nodes], *table[1:])
+        for row, table in zip(loop.rows, loop.tables, strict=True)
+        if row in new
+    ]
+    return loop.rounds, loop.parent, loop.backward, parts, tables, new.get(loop.stop, -1), new.get(loop.ran, -1)
 
 
 def _digest(*parts: object) -> str:

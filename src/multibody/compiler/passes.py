@@ -1,9 +1,11 @@
 """What is done to a finished graph before code is made of it: dead nodes go, products melt into sums, sin meets cos."""
 
+import math
 from collections import Counter
 from typing import NamedTuple
 
-from multibody.tracing.graph import Graph, Loop
+from multibody.tracing.graph import Graph
+from multibody.tracing.regions import AFTER, INSIDE, kept_positions
 
 
 class Block(NamedTuple):
@@ -15,10 +17,9 @@ class Block(NamedTuple):
     outputs: list[int]
 
 
-def prepare(graph: Graph, outputs: list[int], *, fuse: bool = True) -> Block:
+def prepare(graph: Graph, outputs: list[int]) -> Block:
     """The live part of the graph, with fused multiply-adds, in the order in which it is to run."""
-    if fuse:
-        graph, outputs = fuse_products(graph, outputs)
+    graph, outputs = fuse_products(graph, outputs)
     return Block(graph, pair_sines(graph, graph.live(outputs)), outputs)
 
 
@@ -28,11 +29,11 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     The same sum is fused in the same way in every kernel of this graph, so results do not depend on how they are run.
     """
     order = graph.live(outputs)
-    uses: Counter[int] = Counter(a for k in order for a in graph.args[k])
+    uses: Counter[int] = Counter(a for k in order for a in graph.operands(k))
     uses.update(outputs)
-    loops = {graph.value[k][0] for k in order if graph.op[k] == "result"}
-    for number in loops:
-        uses.update(graph._loop(number).initial + graph._loop(number).final)
+    loops = _Loops(graph, order) if graph.loops else None
+    if loops:
+        uses.update(loops.uses())
     fused = Graph(graph.dtype)
     new: dict[int, int] = {}
 
@@ -53,15 +54,88 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
                 continue
         if op == "const":
             new[k] = fused.const(graph.value[k])
+        elif op == "ruled":
+            new[k] = new[args[0]]
+        elif loops and (op in INSIDE or op in AFTER):
+            new[k] = fused.leaf(op, *loops.place(k))
         else:
             new[k] = fused._intern(op, tuple(new[a] for a in args), graph.value.get(k))
-    for number, loop in enumerate(graph.loops):
-        kept = None
-        if number in loops and loop is not None:
-            initial, carried, final = (tuple(new[k] for k in part) for part in loop[1:4])
-            kept = Loop(loop.rounds, initial, carried, final, loop.parent)
-        fused.loops.append(kept)
+    if loops:
+        loops.renew(fused, new)
+        hold_the_done(fused, loops.shown)
     return fused, [new[k] for k in outputs]
+
+
+class _Loops:
+    """The loops of a graph with what is live of them."""
+
+    def __init__(self, graph: Graph, order: list[int]) -> None:
+        self.graph = graph
+        needed = set(order)
+        self.numbers = sorted({graph.value[k][0] for k in order if graph.op[k] in AFTER})
+        self.positions = {n: graph._loop(n).positions(needed) for n in self.numbers}
+        self.rows = {n: [p for p, k in enumerate(graph._loop(n).rows) if k in needed] for n in self.numbers}
+        self.kept = kept_positions(graph, order)
+        self.shown = {
+            (n, self.kept[n].index(p)) for n, p in {graph.value[k][:2] for k in order if graph.op[k] == "kept"}
+        }
+        """(loop, position) of what is kept and used after the loop, not by other loops alone."""
+
+    def uses(self) -> list[int]:
+        """The nodes that loops use."""
+        nodes: list[int] = []
+        for n in self.numbers:
+            loop = self.graph._loop(n)
+            nodes += [part[p] for part in (loop.initial, loop.final) for p in self.positions[n]]
+            nodes += [k for p in self.rows[n] for k in loop.tables[p].nodes]
+            nodes += [loop.kept[p] for p in self.kept.get(n, ())]
+            nodes += [k for k in (loop.stop, loop.ran) if k >= 0]
+        return nodes
+
+    def place(self, k: int) -> tuple[int, ...]:
+        """The loop of a leaf, and its position among what is live of it."""
+        op, (number, *rest) = self.graph.op[k], self.graph.value[k]
+        live = self.rows if op == "row" else self.kept if op == "kept" else self.positions
+        return (number, live[number].index(rest[0]), *rest[1:]) if rest else (number,)
+
+    def renew(self, fused: Graph, new: dict[int, int]) -> None:
+        """Give the fused graph its loops."""
+        fused.loops = [None] * len(self.graph.loops)
+        for n in self.numbers:
+            loop = self.graph._loop(n)
+            tables = []
+            for table in (loop.tables[p] for p in self.rows[n]):
+                source = table.source
+                if source is not None:
+                    source = source[0], self.kept[source[0]].index(source[1])
+                tables.append(table._replace(nodes=tuple(new[k] for k in table.nodes), source=source))
+            initial, carried, final = (
+                tuple(new[part[p]] for p in self.positions[n]) for part in (loop.initial, loop.carried, loop.final)
+            )
+            fused.loops[n] = loop._replace(
+                initial=initial,
+                carried=carried,
+                final=final,
+                stop=new[loop.stop] if loop.stop >= 0 else -1,
+                rows=tuple(new[loop.rows[p]] for p in self.rows[n]),
+                tables=tuple(tables),
+                kept=tuple(new[loop.kept[p]] for p in self.kept.get(n, ())),
+                ran=new[loop.ran] if loop.ran >= 0 else -1,
+            )
+
+
+def hold_the_done(graph: Graph, shown: set[tuple[int, int]]) -> None:
+    """Let loops that stop hold what is done by selections; a sample that is done in a loop around is done."""
+    done: dict[int, int] = {-1: -1}  # the truth value of each loop, or -1 where samples do not stop
+    nan = graph.const(math.nan)
+    for number, loop in enumerate(graph.loops):
+        around = done.get(loop.parent, -1) if loop is not None else -1
+        done[number] = around
+        if loop is not None and loop.stop >= 0:
+            stop = done[number] = loop.stop if around < 0 else graph.apply("or", loop.stop, around)
+            final = [graph.apply("select", stop, k, f) for k, f in zip(loop.carried, loop.final, strict=True)]
+            kept = [graph.apply("select", stop, nan, k) if (number, p) in shown else k for p, k in enumerate(loop.kept)]
+            graph.loops[number] = loop._replace(final=tuple(final), stop=stop, kept=tuple(kept))
 
 
 def pair_sines(graph: Graph, order: list[int]) -> list[int]:

@@ -22,6 +22,7 @@ from multibody._signatures import readable
 from multibody.errors import InputError
 from multibody.tracing import derivatives
 from multibody.tracing.arguments import Function, Point, Shapes, array_of, matched, point_of
+from multibody.tracing.clone import substitute
 from multibody.tracing.derivatives import plain
 from multibody.tracing.graph import Graph
 from multibody.tracing.interpret import batch_of, evaluate
@@ -29,7 +30,6 @@ from multibody.tracing.layout import flatten, rebuild
 from multibody.tracing.naming import argument_names, named, refuse
 from multibody.tracing.trace import Input, Trace, open_graph, record, trace
 from multibody.tracing.traced import TracedArray, floats
-from multibody.tracing.unroll import unrolled
 
 
 @readable
@@ -279,7 +279,7 @@ def _reaches_out(recorded: Trace) -> bool:
     return any(
         (graph.op[k] == "input" and graph.value[k][0] not in own)
         or (graph.op[k] == "carry" and graph.value[k][0] in graph.opened)
-        for k in graph.live(recorded.roots)
+        for k in graph.live(recorded.roots, rules="both")
     )
 
 
@@ -289,9 +289,6 @@ def _insert(derived: Trace, arguments: list[Any]) -> Any:
     points = [floats(graph, x) for x in arguments]
     batch = batch_of(derived.inputs, [ids.shape for ids in points])
     leaves = [ids.ravel().tolist() for ids in derivatives.leaves(derived)]
-    derived = unrolled(
-        derived, [leaf for ids in leaves for leaf in ids]
-    )  # a loop has no other arguments than those in its code
     results = [np.empty(batch + ids.shape, dtype=np.int64) for ids in derived.outputs]
     full = [np.broadcast_to(ids, batch + shape) for ids, (_, shape) in zip(points, derived.inputs, strict=True)]
     for index in np.ndindex(*batch):
@@ -300,15 +297,7 @@ def _insert(derived: Trace, arguments: list[Any]) -> Any:
             for ids, array in zip(leaves, full, strict=True)
             for leaf, node in zip(ids, array[index].ravel().tolist(), strict=True)
         }
-        _substitute(graph, derived.roots, new)
+        substitute(graph, derived.roots, new)
         for result, ids in zip(results, derived.outputs, strict=True):
             result[index] = np.array([new[k] for k in ids.ravel().tolist()], dtype=np.int64).reshape(ids.shape)
     return rebuild(derived.layout, (TracedArray(graph, ids, graph.dtype) for ids in results))
-
-
-def _substitute(graph: Graph, roots: list[int], new: dict[int, int]) -> None:
-    """Add to the replacements those of all nodes that depend on a replaced one."""
-    for k in graph.live(roots):
-        if k not in new:
-            args = tuple(new[a] for a in graph.args[k])
-            new[k] = k if args == graph.args[k] else graph.apply(graph.op[k], *args)

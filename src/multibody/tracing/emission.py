@@ -11,9 +11,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from multibody.errors import InputError, missing_package
+from multibody.tracing.clone import levels_of
+from multibody.tracing.graph import Graph
+from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions, stride
 from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
+
+TEMPORARY = r"(?:t|loop\w*)"
+"""How names of temporary values, and of those of loops, begin; they end with a number."""
 
 
 class Target(NamedTuple):
@@ -28,39 +34,115 @@ class Target(NamedTuple):
     """What an element of an input becomes, from the positions of both."""
     keep: Callable[[int, Any], Any] = lambda _, value: value
     """Last word on a node that has arguments or is an input, for instance to give it a name."""
+    repeat: "Callable[[Walk, int], None] | None" = None
+    """Runs or writes a loop, and gives values to its results; without it loops are written out."""
+    rows: bool = False
+    """Whether it reads rows of arguments and of constants in loops itself, so that their elements need no values."""
+    dense: Callable[[str, tuple[int, ...], list[Any]], Any] | None = None
+    """What the results of an operation on matrices become, in a sequence, from its kind, its sizes and arguments."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
-    """What every output element becomes, output by output; in the order of creation, each node once.
+    """What every output element becomes, output by output; each node once, after those that it needs."""
+    walk = Walk(trace if target.repeat else unrolled(trace), target)
+    walk.run(walk.members(-1))
+    return [[walk.values[k] for k in ids.ravel().tolist()] for ids in walk.trace.outputs]
 
-    Loops are written out.
-    """
-    trace = unrolled(trace)
-    graph = trace.graph
-    left = uses(trace)
-    values: dict[int, Any] = {}
-    for k in graph.live(trace.roots):
-        op, args = graph.op[k], graph.args[k]
-        if op == "const":
-            values[k] = target.number(graph.value[k])
-        elif op == "input":
-            values[k] = target.keep(k, target.element(*graph.value[k]))
-        elif op in target.table:
-            values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
-        else:
-            raise TraceError(f"{target.name} has no way to write the operation {op!r}")
-        for a in args:  # what nobody needs any more is let go: batches are large
-            left[a] -= 1
-            if not left[a]:
-                del values[a]
-    return [[values[k] for k in ids.ravel().tolist()] for ids in trace.outputs]
+
+class Walk:
+    """The live nodes of a trace on their way to a target."""
+
+    def __init__(self, trace: Trace, target: Target) -> None:
+        self.trace, self.graph, self.target = trace, trace.graph, target
+        self.order = self.graph.live(trace.roots)
+        self.values: dict[int, Any] = {}
+        self.left = uses(trace)
+        self.needed = set(self.order)
+        self.kept = kept_positions(self.graph, self.order)
+        self.shown = {self.graph.value[k][0] for k in self.order if self.graph.op[k] == "kept"}
+        """Loops of which kept values are used after them."""
+        self.levels = levels_of(self.graph, self.order)
+        for loop in filter(None, self.graph.loops):  # what loops use is never let go
+            self.left.update(dict.fromkeys(_used(loop), len(self.order)))
+        self.straight = len(self.levels) <= 1
+        self.silent = self._in_rows() if target.rows and not self.straight else set()
+
+    def _in_rows(self) -> set[int]:
+        """Elements of arguments, and constants, that only tables have which are read as rows."""
+        graph = self.graph
+        tables = [table for n in self.levels if n >= 0 for _, table in self.rows(n)]
+        plain = {k for table in tables if is_row(graph, table) for k in table.nodes}
+        used = {a for k in self.order for a in graph.operands(k)} | set(self.trace.roots)
+        for loop in (graph._loop(n) for n in self.levels if n >= 0):
+            used.update(loop.initial, loop.final, loop.kept)
+        return plain - used - {k for table in tables if not is_row(graph, table) for k in table.nodes}
+
+    def members(self, number: int) -> list[int]:
+        """The nodes of a loop's body, or those outside of all (-1)."""
+        return self.levels.get(number, [])
+
+    def head(self, number: int) -> list[int]:
+        """Those members that tell whether a sample is done."""
+        nodes = asked(self.graph, number)
+        return [k for k in self.members(number) if k in nodes]
+
+    def live(self, number: int) -> list[int]:
+        """The positions of carried values that are needed."""
+        return self.graph._loop(number).positions(self.needed)
+
+    def rows(self, number: int) -> list[tuple[int, Table]]:
+        """The leaves of a loop's rows that are needed, and their tables."""
+        loop = self.graph._loop(number)
+        return [(k, table) for k, table in zip(loop.rows, loop.tables, strict=True) if k in self.needed]
+
+    def run(self, nodes: list[int]) -> None:
+        """Give values to nodes, in this order."""
+        graph, target, values = self.graph, self.target, self.values
+        for k in nodes:
+            op, args = graph.op[k], graph.operands(k)
+            if k in self.silent:
+                continue
+            if op == "const":
+                values[k] = target.number(graph.value[k])
+            elif op == "input":
+                values[k] = target.keep(k, target.element(*graph.value[k]))
+            elif op == "ruled":
+                values[k] = values[args[0]]
+            elif op in AFTER and target.repeat:
+                if k not in values:
+                    target.repeat(self, graph.value[k][0])
+            elif op == "dense":
+                if target.dense is None:
+                    what = f"the operation {graph.value[k][0]!r} on matrices"
+                    raise TraceError(f"{target.name} has no way to write {what}")
+                kind, sizes = graph.value[k]
+                values[k] = target.dense(kind, sizes, [values[a] for a in args])
+            elif op == "entry":
+                values[k] = target.keep(k, values[args[0]][graph.value[k]])
+            elif op in target.table:
+                values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
+            elif k not in values:  # else the round of a loop has given it one
+                raise TraceError(f"{target.name} has no way to write the operation {op!r}")
+            for a in args if self.straight else ():  # what nobody needs any more is let go: batches are large
+                self.left[a] -= 1
+                if not self.left[a]:
+                    del values[a]
+
+
+def is_row(graph: Graph, table: Table) -> bool:
+    """Whether a table is constant, or regular elements of an argument."""
+    constant = table.source is None and all(graph.op[k] == "const" for k in table.nodes)
+    return constant or stride(graph, table) is not None
+
+
+def _used(loop: Loop) -> list[int]:
+    return [*loop.initial, *loop.final, *loop.kept, loop.stop, *(k for table in loop.tables for k in table.nodes)]
 
 
 def uses(trace: Trace) -> Counter[int]:
-    """How often each node is an argument or an output, once loops are written out."""
-    trace = unrolled(trace)
+    """How often each node is an argument or an output."""
     graph = trace.graph
-    counts = Counter(a for k in graph.live(trace.roots) for a in graph.args[k])
+    counts = Counter(a for k in graph.live(trace.roots) for a in graph.operands(k))
     counts.update(trace.roots)
     return counts
 

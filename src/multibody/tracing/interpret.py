@@ -5,11 +5,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.tracing.emission import Target, fold
+from multibody.tracing.dense_kinds import operands
+from multibody.tracing.dense_values import VALUES
+from multibody.tracing.emission import Target, Walk, fold
 from multibody.tracing.layout import rebuild
+from multibody.tracing.regions import AFTER, Table
 from multibody.tracing.trace import Input, Trace
 
 TABLE: dict[str, Callable[..., Any]] = {
@@ -72,7 +75,14 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
         np.moveaxis(array.reshape(*array.shape[: array.ndim - len(core)], math.prod(core)), -1, 0)
         for array, (_, core) in zip(arrays, trace.inputs, strict=True)
     ]
-    target = Target("the interpreter", TABLE, trace.dtype.type, lambda i, k: rows[i - trace.first][k])
+    target = Target(
+        "the interpreter",
+        TABLE,
+        trace.dtype.type,
+        lambda i, k: rows[i - trace.first][k],
+        repeat=_Loops().repeat,
+        dense=_on_matrices,
+    )
     with np.errstate(all="ignore"):
         elements = fold(trace, target)
     results = []
@@ -82,6 +92,71 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
             out[..., k] = value
         results.append(out.reshape(batch + ids.shape)[()])
     return rebuild(trace.layout, iter(results))
+
+
+def _on_matrices(kind: str, sizes: tuple[int, ...], values: list[Any]) -> NDArray[Any]:
+    """The results of an operation on matrices, first all of one entry, of numbers with any batch axes."""
+    arguments, first, matrices = np.stack(np.broadcast_arrays(*values), axis=-1), 0, []
+    for operand in operands(kind, sizes):
+        size = operand.rows * operand.columns
+        part = arguments[..., first : first + size]
+        matrices.append(part.reshape(*part.shape[:-1], operand.rows, operand.columns))
+        first += size
+    results = VALUES[kind](*matrices)
+    return np.moveaxis(results.reshape(*arguments.shape[:-1], -1), -1, 0)
+
+
+class _Loops:
+    """The loops of a trace, run round by round until all samples are done."""
+
+    def __init__(self) -> None:
+        self.stored: dict[int, dict[int, dict[int, Any]]] = {}  # loop -> row -> what it keeps, by position
+        self.done: dict[int, Any] = {-1: np.False_}
+
+    def repeat(self, walk: Walk, number: int) -> None:
+        """Run a loop."""
+        graph, values = walk.graph, walk.values
+        loop = graph._loop(number)
+        at, rows, kept = walk.live(number), walk.rows(number), walk.kept.get(number, [])
+        head = walk.head(number)
+        body = [k for k in walk.members(number) if k not in set(head)]
+        state = [values[loop.initial[p]] for p in at]
+        stored = self.stored[number] = {}
+        count = loop.rounds if loop.ran < 0 else len(self.stored[graph.value[loop.ran][0]])
+        for k in range(count)[:: -1 if loop.backward else 1]:
+            values.update((loop.carried[p], x) for p, x in zip(at, state, strict=True))
+            inner = [n for n in walk.members(number) if graph.op[n] in AFTER]
+            for n in inner:  # loops of the last round
+                values.pop(n, None)
+            self.done[number] = self.done.get(loop.parent, np.False_)
+            walk.run(head)
+            if loop.stop >= 0:
+                self.done[number] = self.done[number] | values[loop.stop]
+                if np.all(self.done[number]):
+                    break
+            done = self.done[number]
+            values.update((row, self.entry(values, table, k)) for row, table in rows)
+            walk.run(body)
+            stored[k] = {p: values[loop.kept[p]] for p in kept}
+            following = [values[loop.final[p]] for p in at]
+            if loop.stop >= 0:
+                following = [np.where(done, x, y) for x, y in zip(state, following, strict=True)]
+            state = following
+            if number in walk.shown and loop.stop >= 0:
+                stored[k] = {p: np.where(done, walk.trace.dtype.type(np.nan), x) for p, x in stored[k].items()}
+        for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == number):
+            _, *place = graph.value[leaf]
+            if graph.op[leaf] == "result":
+                values[leaf] = state[at.index(place[0])]
+            elif graph.op[leaf] == "kept":
+                missing = walk.trace.dtype.type(np.nan if loop.stop >= 0 else 0.0)
+                values[leaf] = stored[place[1]][place[0]] if place[1] in stored else missing
+            else:
+                values[leaf] = None
+
+    def entry(self, values: dict[int, Any], table: Table, k: int) -> Any:
+        """What a table has in row k."""
+        return values[table.nodes[k]] if table.source is None else self.stored[table.source[0]][k][table.source[1]]
 
 
 def batch_of(inputs: Sequence[Input], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
