@@ -96,7 +96,7 @@ class _Forward:
         kept = {p: places_of(self.masks.get(loop.kept[p], 0)) for p in self.stored.get(number, ())}
         if not carried and not any(kept.values()):
             return
-        new.open()
+        new.close()
         self.run(number)
         for (p, i), q in carried.items():
             new.final[q] = changes.get(loop.final[p], {}).get(i, zero)

@@ -174,7 +174,7 @@ class _ReverseLoop:
         moved = [p for p in self.at if p in weights]
         tables = [j for j, k in enumerate(loop.rows) if k in sweep.active and k in sweep.needed]
         wrt = [values[loop.carried[p]] for p in moved] + [values[loop.rows[j]] for j in tables] + captured
-        back.open()
+        back.close()
         graph.loops[number] = graph._loop(number)._replace(rounds=-1)  # its values are leaves until it is complete
         rows = reverse(graph, anew, seeds, wrt, outside)
 
