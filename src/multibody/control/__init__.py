@@ -1,5 +1,6 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
+from multibody.control import trajectories
 from multibody.control.priorities import hierarchical_least_squares, prioritised
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
 from multibody.control.tasks import (
@@ -32,4 +33,5 @@ __all__ = [
     "prioritised",
     "pseudo_inverse",
     "track_pose",
+    "trajectories",
 ]
