@@ -1,6 +1,7 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
 from multibody.control import trajectories
+from multibody.control.iteration import History, iterate
 from multibody.control.priorities import hierarchical_least_squares, prioritised
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
 from multibody.control.tasks import (
@@ -21,6 +22,7 @@ __all__ = [
     "AxisTask",
     "CenterOfMassTask",
     "GazeTask",
+    "History",
     "MomentumTask",
     "OrientationTask",
     "PoseTask",
@@ -29,6 +31,7 @@ __all__ = [
     "RelativePoseTask",
     "Task",
     "hierarchical_least_squares",
+    "iterate",
     "null_space_projector",
     "prioritised",
     "pseudo_inverse",
