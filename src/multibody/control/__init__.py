@@ -1,6 +1,7 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
 from multibody.control import trajectories
+from multibody.control.analytic import analytic_solutions
 from multibody.control.iteration import History, iterate
 from multibody.control.priorities import hierarchical_least_squares, prioritised
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
@@ -30,6 +31,7 @@ __all__ = [
     "PostureTask",
     "RelativePoseTask",
     "Task",
+    "analytic_solutions",
     "hierarchical_least_squares",
     "iterate",
     "null_space_projector",
