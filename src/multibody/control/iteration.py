@@ -31,6 +31,9 @@ DIFFERENCE = "rotation-vector-difference"
 ERRORS = (SHORTEST, DIFFERENCE, *(name for name in rates.ORIENTATIONS if name != SHORTEST))
 """The shortest rotation, and differences χ* - χ of parameters, with analytical Jacobians.  [RD 2.242, Ex. 2.9.7]"""
 
+LARGEST_STEP = 1e6
+"""In m or rad: what asks for more is a singularity of the parameters."""
+
 
 @dataclass(frozen=True, eq=False)
 class History:
@@ -115,11 +118,11 @@ def iterate(
         busy = ~(size <= least)
         if count == iterations or not busy.any():
             break
-        q = np.where(busy[..., None], after, q)
-        if not np.isfinite(q).all():
+        before, q = q, np.where(busy[..., None], after, q)
+        if not (np.abs(q - before) < LARGEST_STEP).all():
             raise SingularityError(
-                f"iterate: the rates of {error!r} are not defined after step {count + 1}: start elsewhere, or take "
-                "error='rotation-vector'"
+                f"iterate: the rates of {error!r} are singular at step {count + 1}: start elsewhere, or take "
+                f"error={SHORTEST!r}"
             )
     return History(*(np.stack(parts) for parts in zip(*entries, strict=True)))
 
