@@ -116,7 +116,7 @@ def test_singular_configurations():
         check(PUMA, np.array(q))
     stretched = np.array([0.3, 0.4, -np.pi / 2 - np.arctan2(0.0203, 0.4318) + np.pi, 0.7, 0.5, -0.5])
     for turn in (0, np.pi):
-        check(PUMA, stretched + [0, 0, turn, 0, 0, 0])
+        check(PUMA, stretched + turn * np.eye(6)[2])
 
 
 def test_rounded_files():

@@ -26,7 +26,7 @@ def errors(robot, frame, target, q):
 
 @pytest.mark.parametrize("error", ["rotation-vector", "euler-zyx", "quaternion"])
 def test_converges_on_the_arm(error):
-    """Quadratically: the last of ten steps is exact, and errors belong to the configurations. [RD Alg. 1, 2.242-2.243]"""
+    """Quadratically: the last of ten steps is exact, and errors are those of the configurations. [RD 2.243, Alg. 1]"""
     history = control.iterate(ARM, "tool", TARGET, Q0, error=error, iterations=10)
     assert len(history) == 11
     assert history.q.shape == (11, 7)
@@ -38,15 +38,17 @@ def test_converges_on_the_arm(error):
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_every_error_on_the_wrist(error):
-    """Each parameterisation leads there by small steps, on its own way. [RD Ex. 2.9.7-2.9.8, 2.245-2.255]"""
+    """Each parameterisation leads there by small steps, on its own way. [RD 2.245-2.255, Ex. 2.9.7-2.9.8]"""
     target = WRIST.pose("roll", GOAL - [0, 0.4, 0])  # RD's goal is nearly singular for ZYX
-    history = control.iterate(WRIST, "roll", target, START + [0, 0.1, 0], error=error, step=0.2, iterations=100)
+    history = control.iterate(
+        WRIST, "roll", target, START + np.array([0, 0.1, 0]), error=error, step=0.2, iterations=100
+    )
     assert history.rotation_error[-1] < 1e-6
 
 
 @pytest.mark.parametrize("sequence", ["ZYX", "XYZ"])
 def test_steps_one_by_one(sequence):
-    """Angles by SciPy, their rates by finite differences: q <- q + k J_A^-1 (χ* - χ). [RD Ex. 2.9.7, 2.242-2.243]"""
+    """Angles by SciPy, their rates by finite differences: q <- q + k J_A^-1 (χ* - χ). [RD 2.242-2.243, Ex. 2.9.7]"""
 
     def angles(q):
         return SciPy.from_matrix(WRIST.pose("roll", q).rotation.matrix).as_euler(sequence)
@@ -107,7 +109,7 @@ def test_history_is_frozen():
 
 def test_singular_parameters():
     """In gimbal lock the rates of Euler angles do not exist: said so, rather than NaN."""
-    with pytest.raises(mb.SingularityError, match="'euler-xyz' are singular at step 1"):
+    with pytest.raises(mb.SingularityError, match="'euler-xyz' are singular before step 1"):
         control.iterate(WRIST, "roll", WRIST.pose("roll", GOAL), [np.pi / 2, 0.0, np.pi / 2], error="euler-xyz")
 
 

@@ -134,7 +134,7 @@ def test_large_and_small_numbers():
 
 
 def test_inside_of_traced_functions():
-    """In a user's kernel, with rows that depend on the input, and eagerly, the numbers are the same but for rounding."""
+    """In a user's kernel, with rows that depend on the input, and eagerly: the same numbers but for rounding."""
     rng = np.random.default_rng(8)
     J = rng.standard_normal((3, 5))
 

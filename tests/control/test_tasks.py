@@ -1,4 +1,4 @@
-"""Tasks: errors, Jacobians and biases against finite differences, for every base representation, traced, and refused."""
+"""Tasks: errors, Jacobians and biases against finite differences, for every base representation; traced; refused."""
 
 from dataclasses import FrozenInstanceError, dataclass, replace
 

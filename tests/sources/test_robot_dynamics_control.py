@@ -1,4 +1,4 @@
-"""RD's kinematic control in the numbers that it prints.  [RD §2.9.1-2.9.4, §2.10.5]"""
+"""RD's kinematic control in the numbers that it prints.  [RD §2.9.1-2.9.4, §2.10.5, §A.1, §A.2]"""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_the_arm_of_the_example():
 
 
 def test_one_task():
-    """q' = J^+ w, which meets the task. [RD 2.193-2.194, 2.222-2.226, 2.234-2.235, Ex. 2.9.2-2.9.3]"""
+    """q' = J^+ w, which meets the task; the program of the example. [RD 2.193-2.194, 2.222-2.226, 2.234-2.235, Ex. 2.9.2-2.9.3]"""
     v = control.pseudo_inverse(J_E) @ W_E
     assert_allclose(v, [0.069, -0.560, -0.595], atol=PRINTED)
     assert_allclose(J_E @ v, W_E, atol=1e-14)
@@ -66,7 +66,7 @@ def test_jacobian_of_the_wrist():
 
 @pytest.mark.parametrize("error", ["euler-zyx", "euler-xyz", "rotation-vector-difference", "rotation-vector"])
 def test_the_wrist_reaches_its_target(error):
-    """All four paths of the example, by k = 0.01 where the program has 0.001. [RD Alg. 1, 2.241-2.243, Ex. 2.9.7-2.9.8]"""
+    """All four paths of the example, by k = 0.01, not 0.001. [RD 2.241-2.243, Alg. 1, Ex. 2.9.7-2.9.8]"""
     target = WRIST.pose("roll", GOAL)
     history = control.iterate(WRIST, "roll", target, START, error=error, step=0.01, iterations=1500)
     assert history.rotation_error[-1] < 1e-4
@@ -88,3 +88,29 @@ def test_rotation_errors():
         - START
     )
     assert_allclose(step, 0.1 * WRIST.jacobian("roll", START)[3:].T @ I_phi, atol=1e-12)  # [RD 2.244]
+
+
+def test_rd32_projectors_of_the_recursion():
+    """[RD 2.220]: with projectors of one task less, as the text after it has them, task 2 disturbs task 1."""
+    rng = np.random.default_rng(1)
+    J, w = rng.standard_normal((3, 2, 6)), rng.standard_normal((3, 2))
+
+    def recursion(tasks_above):
+        v = np.zeros(6)
+        for i in range(3):
+            above = np.reshape(J[: max(tasks_above(i), 0)], (-1, 6))
+            N = np.eye(6) - np.linalg.pinv(above) @ above
+            v = v + N @ np.linalg.pinv(J[i] @ N, rcond=1e-9) @ (w[i] - J[i] @ v)
+        return v
+
+    v, _ = control.prioritised(list(zip(J, w, strict=True)))
+    assert_allclose(recursion(lambda i: i), v, atol=1e-12)
+    assert np.abs(J[0] @ recursion(lambda i: i - 1) - w[0]).max() > 1e-2
+
+
+def test_rd33_redundant_and_singular():
+    """[RD 2.209]: where rows depend on each other, J J^T has no inverse; J^+ has the least norm there, too."""
+    J = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0]])
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.inv(J @ J.T)
+    assert_allclose(control.pseudo_inverse(J) @ [1.0, 2.0], [0.2, 0.4, 0.0], atol=1e-14)

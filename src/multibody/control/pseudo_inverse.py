@@ -12,7 +12,7 @@ from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats,
 
 
 def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> NDArray[Any]:
-    """J^+, (..., n, m): the joint rates of least norm among those that come nearest to w are J^+ w.  [RD 2.194-2.207]
+    """J^+, (..., n, m): the joint rates of least norm among those that come nearest to w are J^+ w.  [RD 2.194-2.209]
 
     It is the inverse of Moore and Penrose for every rank. What counts as zero is relative to the largest singular value
     of J: less than some 1e-10 of it, 1e-5 in float32. Samples of a batch have the same numbers alone.
@@ -21,7 +21,7 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
         J: (..., m, n).
         damping: λ, (...), not negative: J^T (J J^T + λ² 1)^-1, which keeps joint rates small near singularities [RD
             2.207-2.208]. With λ = 0 it is the pseudo-inverse.
-        weights: (..., m), not negative: the squared errors of rows count with these [RD 2.215]; equal by default.
+        weights: (..., m), not negative: the squared errors of rows count with these [RD 2.214-2.215]; equal by default.
 
     Raises:
         InputError: when a shape does not fit, or damping or a weight is negative.
