@@ -22,6 +22,9 @@ from ..laws.tools import difference, near
 EXACT = {
     "neg": lambda a: -a, "abs": abs, "sign": mp.sign, "sqrt": mp.sqrt, "sin": mp.sin, "cos": mp.cos, "tan": mp.tan,
     "asin": mp.asin, "acos": mp.acos, "exp": mp.exp, "log": mp.log, "tanh": mp.tanh, "add": lambda a, b: a + b,
+    "expm1": mp.expm1, "log1p": mp.log1p, "sinh": mp.sinh, "cosh": mp.cosh, "floor": mp.floor, "rint": mp.nint,
+    "fmod": lambda a, b: a - b * (mp.floor if a * b > 0 else mp.ceil)(a / b),
+    "mod": lambda a, b: a - b * mp.floor(a / b),
     "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b, "min": min, "max": max,
     "atan2": mp.atan2, "hypot": mp.hypot, "pow": mp.power, "fma": lambda a, b, c: a * b + c,
     "fms": lambda a, b, c: a * b - c, "fnma": lambda a, b, c: c - a * b, "select": lambda p, a, b: a if p > 0 else b,

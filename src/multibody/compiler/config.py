@@ -25,6 +25,9 @@ class Config:
     """Whether compiled code is used again: in this process, and from disk in the next."""
     verify: bool = False
     """Whether code that is used again is first compared with what the function compiles to now: slow, for tests."""
+    progress: bool | str = "auto"
+    """Whether a line on stderr tells of compilations that take longer than a second: "auto" where it is a terminal or a
+    notebook, never in a file or a pipe."""
 
 
 def _from_environment() -> Config:

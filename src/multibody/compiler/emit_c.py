@@ -1,12 +1,16 @@
 """A trace as C99: one source file and a header, with no dependency but <math.h>."""
 
 import math
+import os
 import re
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from multibody.errors import InputError
 from multibody.tracing.emission import Target, fold, function_name, identifiers
 from multibody.tracing.ops import OPS
 from multibody.tracing.trace import Trace
@@ -26,6 +30,12 @@ TABLE = {
     "exp": "exp({0})",
     "log": "log({0})",
     "tanh": "tanh({0})",
+    "expm1": "expm1({0})",
+    "log1p": "log1p({0})",
+    "sinh": "sinh({0})",
+    "cosh": "cosh({0})",
+    "floor": "floor({0})",
+    "rint": "rint({0})",
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
     "mul": "{0} * {1}",
@@ -35,6 +45,9 @@ TABLE = {
     "atan2": "atan2({0}, {1})",
     "hypot": "hypot({0}, {1})",
     "pow": "pow({0}, {1})",
+    "fmod": "fmod({0}, {1})",
+    "mod": "fmod({0}, {1}) == 0 ? copysign(0, {1}) : "
+    "(fmod({0}, {1}) < 0) != ({1} < 0) ? fmod({0}, {1}) + {1} : fmod({0}, {1})",
     "fma": "fma({0}, {1}, {2})",
     "fms": "fma({0}, {1}, -{2})",
     "fnma": "fma(-{0}, {1}, {2})",
@@ -52,7 +65,7 @@ FUNCTIONS = re.findall(r"(\w+)\(\{", " ".join(TABLE.values()))
 _WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
     bool catch class delete explicit export false friend mutable namespace new operator private protected public
-    template this throw true try typename using virtual n i size_t NAN INFINITY main"""
+    template this throw true try typename using virtual n i size_t NAN INFINITY main copysign copysignf"""
 RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split()}
 
 
@@ -61,6 +74,15 @@ class CSource(NamedTuple):
 
     source: str
     header: str
+
+
+def write(code: CSource, path: str | PathLike[str]) -> None:
+    """Write the source to a path that ends in .c, and the header beside it."""
+    if not isinstance(path, str | PathLike) or not os.fspath(path).endswith(".c"):
+        raise InputError(f"path: expected the name of a C file such as 'law.c', got {path!r}")
+    source = Path(path)
+    source.write_text(code.source, encoding="utf-8")
+    source.with_suffix(".h").write_text(code.header, encoding="utf-8")
 
 
 def to_c(trace: Trace, name: str = "f") -> CSource:
@@ -133,7 +155,11 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
 def _table(real: str) -> dict[str, Any]:
     suffix = "" if real == "double" else "f"
     table = {op: re.sub(r"\b(?!isnan)(\w+)\(", rf"\1{suffix}(", text) for op, text in TABLE.items()}
-    return {op: partial(text.format, real=real) for op, text in table.items()}
+    return {op: partial(text.format, real=real) for op, text in table.items()} | {"lookup": partial(_lookup, real)}
+
+
+def _lookup(real: str, index: str, *entries: str) -> str:
+    return f"((const {real}[]){{{', '.join(entries)}}})[(int){index}]"
 
 
 def _number(suffix: str, number: float) -> str:

@@ -3,6 +3,7 @@
 import keyword
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from multibody.tracing.emission import Target, fold, function_name, identifiers, uses
@@ -36,6 +37,12 @@ TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "exp": ("np.exp({})", ATOM, (0,)),
     "log": ("np.log({})", ATOM, (0,)),
     "tanh": ("np.tanh({})", ATOM, (0,)),
+    "expm1": ("np.expm1({})", ATOM, (0,)),
+    "log1p": ("np.log1p({})", ATOM, (0,)),
+    "sinh": ("np.sinh({})", ATOM, (0,)),
+    "cosh": ("np.cosh({})", ATOM, (0,)),
+    "floor": ("np.floor({})", ATOM, (0,)),
+    "rint": ("np.rint({})", ATOM, (0,)),
     "add": ("{} + {}", SUM, (SUM, PRODUCT)),
     "sub": ("{} - {}", SUM, (SUM, PRODUCT)),
     "mul": ("{} * {}", PRODUCT, (PRODUCT, SIGN)),
@@ -45,6 +52,8 @@ TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "atan2": ("np.arctan2({}, {})", ATOM, (0, 0)),
     "hypot": ("np.hypot({}, {})", ATOM, (0, 0)),
     "pow": ("{} ** {}", POWER, (ATOM, SIGN)),
+    "fmod": ("np.fmod({}, {})", ATOM, (0, 0)),
+    "mod": ("{} % {}", PRODUCT, (PRODUCT, SIGN)),
     "fma": ("{} * {} + {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fms": ("{} * {} - {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fnma": ("{2} - {0} * {1}", SUM, (PRODUCT, SIGN, SUM)),
@@ -117,7 +126,12 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         temporaries += 1
         return Expression(f"t{temporaries - 1}", ATOM)
 
-    elements = fold(trace, Target("NumPy", {op: _writer(op) for op in TABLE}, _number, element, keep))
+    elements = fold(
+        trace,
+        Target(
+            "NumPy", {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}, _number, element, keep
+        ),
+    )
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
         lines.append(f"{output} = np.zeros({f'(*batch{lengths})' if lengths else 'batch'}, dtype={dtype})")
@@ -127,6 +141,11 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     lines.append(f"return {', '.join(outputs)}")
     body = "".join(f"    {line}\n" for line in lines)
     return f"import numpy as np\n\n\ndef {name}({', '.join(arguments)}):\n{body}"
+
+
+def _lookup(dtype: str, index: Expression, *entries: Expression) -> Expression:
+    table = ", ".join(entry.text for entry in entries)
+    return Expression(f"np.array([{table}], dtype={dtype})[np.asarray({index.text}).astype(int)]", ATOM)
 
 
 def _writer(op: str) -> Callable[..., Expression]:

@@ -16,7 +16,7 @@ from multibody.compiler.config import EAGER, is_eager
 from multibody.errors import InputError
 from multibody.tracing.layout import Layout, flatten, is_flat, rebuild
 from multibody.tracing.trace import Input, Trace
-from multibody.tracing.traced import TracedArray
+from multibody.tracing.traced import TracedArray, gathered
 
 PIECE = 0.03
 """Seconds of work between two looks for a signal."""
@@ -92,7 +92,7 @@ class Native:
         if options:
             kernel = self.variants.get(tuple(options), tuple(i.name for i in self.signature.inputs))
             return kernel(*args, **named, **options, out=out, threads=threads)
-        values = self._bind(args, named)
+        values = [gathered(value) for value in self._bind(args, named)]
         if any(isinstance(value, TracedArray) for value in values):
             if out is not None:
                 raise InputError("out= is not traced: use the result that is returned")
@@ -319,11 +319,14 @@ class Kernel:
 
         return GraphView(self.trace())
 
-    def to_c(self) -> Any:
-        """C99 of the same graph: a source and a header."""
-        from multibody.compiler.emit_c import to_c
+    def to_c(self, path: Any = None) -> Any:
+        """C99 of the same graph, (source, header); given a path such as "x.c", they are written to x.c and x.h, too."""
+        from multibody.compiler import emit_c
 
-        return to_c(self.trace(), _identifier(self.name))
+        code = emit_c.to_c(self.trace(), _identifier(self.name))
+        if path is not None:
+            emit_c.write(code, path)
+        return code
 
     def to_numpy(self) -> str:
         """Readable Python source of the same graph."""

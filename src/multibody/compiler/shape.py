@@ -1,6 +1,7 @@
 """How a kernel holds numbers: vectors of lanes, tiles of vectors."""
 
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,11 +58,17 @@ class Shape(NamedTuple):
 
     def constant(self, number: float) -> str:
         """A vector of one number, spelled in hexadecimal so that no digit is lost."""
+        return f"<{', '.join([self._spell(number)] * self.lanes)}>"
+
+    def array(self, numbers: Sequence[float]) -> str:
+        """An array of numbers."""
+        return f"[{', '.join(map(self._spell, numbers))}]"
+
+    def _spell(self, number: float) -> str:
         if self.dtype == "float32":
             with np.errstate(over="ignore"):
                 number = float(np.float32(number))
-        text = f"{self.scalar} 0x{struct.unpack('Q', struct.pack('d', number))[0]:016X}"
-        return f"<{', '.join([text] * self.lanes)}>"
+        return f"{self.scalar} 0x{struct.unpack('Q', struct.pack('d', number))[0]:016X}"
 
 
 def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool, once: bool = True) -> Shape:

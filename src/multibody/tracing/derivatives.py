@@ -142,7 +142,11 @@ def pull(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids], weights: S
 
 def blocks(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids]) -> list[Ids]:
     """All Jacobians, output by output and for each input by input, of shapes out.shape + in.shape."""
-    rows = jacobian_rows(graph, _flat(outputs), _flat(inputs))
+    return _tiles(graph, jacobian_rows(graph, _flat(outputs), _flat(inputs)), outputs, inputs)
+
+
+def _tiles(graph: Graph, rows: Sequence[Row], outputs: Sequence[Ids], inputs: Sequence[Ids]) -> list[Ids]:
+    """A matrix as its blocks, output by output and for each input by input."""
     full = np.full((len(rows), len(_flat(inputs))), graph.const(0.0), dtype=np.int64)
     for i, row in enumerate(rows):
         for j, node in row.items():
@@ -241,6 +245,23 @@ def hessian_vector(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trac
     directions = [Input("d" + name, ids.shape) for name, ids in zip(names, inputs, strict=True)]
     added, changes = _more(trace, directions)
     return _derived(trace, added, tuple(push(trace.graph, slopes, inputs, changes)), _arrays(len(inputs)))
+
+
+def hessian(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
+    """The second derivatives of a scalar function, for each input by each input: forward or reverse over reverse.
+
+    They are symmetric, bit by bit: those above the diagonal are used twice.
+    """
+    inputs = _chosen(trace, wrt)
+    slopes = gradient(trace, wrt)
+    rows = jacobian_rows(slopes.graph, slopes.roots, _flat(inputs))
+    rows = [{j: node for j, node in row.items() if j >= i} for i, row in enumerate(rows)]
+    for i, row in enumerate(rows):
+        for j in [j for j in row if j > i]:
+            rows[j][i] = row[j]
+    seconds = _tiles(slopes.graph, rows, slopes.outputs, inputs)
+    nest = _arrays(len(inputs))
+    return _derived(trace, (), tuple(seconds), plain(nest, nest))
 
 
 def scalar_output(outputs: Sequence[Ids]) -> Ids:

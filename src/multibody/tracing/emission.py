@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from multibody.errors import InputError, MissingPackageError
+from multibody.errors import InputError, missing_package
 from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
@@ -95,4 +95,4 @@ def optional(package: str, extra: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError:
-        raise MissingPackageError(f'{package} is not installed: run pip install "multibody[{extra}]"') from None
+        raise missing_package(f"{package} is not installed", extra, package) from None

@@ -87,6 +87,7 @@ def _leaves(
     for ids, mask in zip(like, masks, strict=True):
         new = [graph.leaf(op, number, len(nodes) + k) for k in range(ids.size)]
         array = TracedArray(graph, np.array(new, dtype=np.int64).reshape(ids.shape), graph.dtype)
+        array.ids.flags.writeable = False  # in plain NumPy a write would change what the caller carries
         arrays.append(array != 0.0 if mask else array)
         nodes += new
     return tuple(nodes), arrays
