@@ -15,6 +15,8 @@ ARM, WRIST = mb.load("panda"), mb.load("zyx-wrist")
 Q0 = np.array([0.2, -0.4, 0.6, -2.3, -0.8, 0.9, 0.7])
 """From here no set of angles comes near its singularity, or wraps."""
 TARGET = ARM.pose("tool", Q0 + 0.2 * np.array([1, -1, 1, 1, -1, 1, -1]))
+PLANAR, BENT = mb.load("planar-arm"), np.array([0.5, 0.9, 0.6])
+BESIDE = PLANAR.pose("tool", BENT + np.array([0.3, -0.2, 0.2]))
 START, GOAL = np.array([-0.7, 0.0, 1.5]), np.array([0.7, 1.5, -0.5])
 """Of RD's example 2.9.7."""
 
@@ -75,28 +77,28 @@ def test_shortest_way_on_the_sphere():
 
 def test_methods():
     """The damped step is smaller and converges, that of the transpose never grows the error. [RD 2.208, 2.244]"""
-    e = control.iterate(ARM, "tool", TARGET, Q0, method="transpose", step=0.1, iterations=50)
+    e = control.iterate(PLANAR, "tool", BESIDE, BENT, method="transpose", step=0.1, iterations=50)
     assert (np.diff(np.hypot(e.position_error, e.rotation_error)) < 0).all()
-    history = control.iterate(ARM, "tool", TARGET, Q0, method="damped", damping=0.5, iterations=300)
+    history = control.iterate(PLANAR, "tool", BESIDE, BENT, method="damped", damping=0.5, iterations=300)
     assert history.rotation_error[-1] < 1e-6
-    J = ARM.jacobian("tool", Q0)
-    H = ARM.pose("tool", Q0)
-    delta = np.concatenate([TARGET.position - H.position, TARGET.rotation.boxminus(H.rotation)])
-    assert_allclose(history.q[1] - Q0, J.T @ np.linalg.solve(J @ J.T + 0.25 * np.eye(6), delta), atol=1e-12)
-    assert_allclose(e.q[1] - Q0, 0.1 * J.T @ delta, atol=1e-12)
+    J = PLANAR.jacobian("tool", BENT)
+    H = PLANAR.pose("tool", BENT)
+    delta = np.concatenate([BESIDE.position - H.position, BESIDE.rotation.boxminus(H.rotation)])
+    assert_allclose(history.q[1] - BENT, J.T @ np.linalg.solve(J @ J.T + 0.25 * np.eye(6), delta), atol=1e-12)
+    assert_allclose(e.q[1] - BENT, 0.1 * J.T @ delta, atol=1e-12)
 
 
 def test_stops_at_a_tolerance():
     """As line 2 of the algorithm has it: the first whose |Δχ| is not larger is the last. [RD Alg. 1]"""
-    whole = control.iterate(ARM, "tool", TARGET, Q0, iterations=30)
+    whole = control.iterate(PLANAR, "tool", BESIDE, BENT, iterations=30)
     size = np.hypot(whole.position_error, whole.rotation_error)
-    history = control.iterate(ARM, "tool", TARGET, Q0, iterations=30, tolerance=1e-6)
+    history = control.iterate(PLANAR, "tool", BESIDE, BENT, iterations=30, tolerance=1e-6)
     assert len(history) == np.argmax(size <= 1e-6) + 1 < 31
     assert_allclose(history.q, whole.q[: len(history)], atol=0)
-    both = control.iterate(ARM, "tool", TARGET, [Q0, history.q[-1]], iterations=30, tolerance=1e-6)
+    both = control.iterate(PLANAR, "tool", BESIDE, [BENT, history.q[-1]], iterations=30, tolerance=1e-6)
     assert_allclose(both.q[:, 0], history.q)
     assert (both.q[:, 1] == history.q[-1]).all()
-    assert len(control.iterate(ARM, "tool", TARGET, Q0, iterations=0)) == 1
+    assert len(control.iterate(PLANAR, "tool", BESIDE, BENT, iterations=0)) == 1
 
 
 def test_history_is_frozen():

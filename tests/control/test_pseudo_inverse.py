@@ -10,7 +10,7 @@ import multibody as mb
 from multibody import control
 from multibody.control import orthogonal
 
-SHAPES = ((2, 3, 2), (3, 2, 1), (4, 4, 3), (6, 7, 5), (7, 6, 6), (3, 3, 0))
+SHAPES = ((2, 3, 2), (3, 2, 1), (4, 4, 3), (6, 7, 5), (3, 3, 0))
 """Rows, columns and ranks: few, since each has a kernel."""
 
 
@@ -58,7 +58,7 @@ def test_tall_and_wide():
     assert_allclose(control.pseudo_inverse(J), np.linalg.pinv(J), atol=1e-13)
 
 
-@pytest.mark.parametrize("shape", [(6, 7, 6), (7, 6, 5), (4, 4, 0)])
+@pytest.mark.parametrize("shape", [(3, 4, 3), (4, 3, 2), (3, 3, 0)])
 @pytest.mark.parametrize("damping", [1e-6, 0.1, 3.0])
 def test_damped(shape, damping):
     """J^T (J J^T + λ² 1)^-1, without the loss of digits of the square; λ may be one of each sample. [RD 2.207-2.208]"""
@@ -109,7 +109,7 @@ def test_single_precision():
     assert control.null_space_projector(J).dtype == np.float32
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (6, 7), (10, 9)])
+@pytest.mark.parametrize("shape", [(2, 3), (6, 7), pytest.param((10, 9), marks=pytest.mark.slow)])
 def test_alone_as_in_batches(shape):
     """The same bits alone, in any batch, and beside samples that are no numbers, which stay what they are."""
     rng = np.random.default_rng(6)

@@ -23,7 +23,7 @@ def test_the_arm_of_the_example():
 
 
 def test_one_task():
-    """q' = J^+ w, which meets the task; the program of the example. [RD 2.193-2.194, 2.222-2.226, 2.234-2.235, Ex. 2.9.2-2.9.3]"""
+    """q' = J^+ w, which meets the task. [RD 2.193-2.194, 2.222-2.226, 2.234-2.235, Ex. 2.9.2-2.9.3]"""
     v = control.pseudo_inverse(J_E) @ W_E
     assert_allclose(v, [0.069, -0.560, -0.595], atol=PRINTED)
     assert_allclose(J_E @ v, W_E, atol=1e-14)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.control._arrays import evaluated
 from multibody.control.orthogonal import left_inverse, row_space
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, numbers, transpose
+from multibody.geometry._arrays import at, eye_like, first, floats, is_traced, numbers, transpose
 
 
 def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> NDArray[Any]:
@@ -40,7 +40,6 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
     if weights is not None:
         w = not_negative(floats(weights, "weights", J.shape[-2]), "weights")
         arrays["weights"] = w.astype(J.dtype, copy=False) if not is_traced(w) else w, 1
-    batch_shape(", ".join(arrays), *arrays.values())
     return evaluated(_VARIANTS[damped, weights is not None], arrays)
 
 
