@@ -11,7 +11,7 @@ from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFi
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
-    from multibody import derive
+    from multibody import control, derive
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
@@ -56,6 +56,8 @@ _ROOMS = {
     "constraints": "algorithms.constraints",
     "derive": "derive",
     "linalg": "tracing.linalg",
+    "control": "control",
+    "derive": "derive",
     "robots": "model.robots",
 }
 """Packages under shorter names."""
@@ -97,6 +99,7 @@ __all__ = [
     "config",
     "constraints",
     "custom",
+    "control",
     "derive",
     "eager",
     "fixed_point",
