@@ -10,8 +10,8 @@ to run, after how many of them to keep outputs first and then again, and for how
 from itertools import groupby
 from typing import NamedTuple
 
-from multibody.compiler import argument_rows_ir, fetch_ir, results_ir, rows_ir
-from multibody.compiler.program import Program, Repeat
+from multibody.compiler import argument_rows_ir, fetch_ir, loops_ir, results_ir, rows_ir
+from multibody.compiler.program import Program
 from multibody.compiler.shape import Shape
 
 _OVER_TIME = ", i64 %steps, i64 %first, i64 %every, i64 %total"
@@ -34,7 +34,8 @@ def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None
     """The functions that the entry needs to load and to store rows."""
     return "\n".join(
         [
-            rows_ir.functions(shape, {run[3] for run in runs(program)}),
+            rows_ir.functions(shape, {run[3] for run in runs(program)} | loops_ir.lengths(program.steps)),
+            loops_ir.functions(program, shape),
             argument_rows_ir.function(program, shape),
             results_ir.functions(shape, _rows_out(program, sizes_out, scan), near=bool(fetch.results)),
         ]
@@ -60,14 +61,14 @@ def entry(
     bin_size = max(sizes_out, default=0) * shape.size + 64
     heap = size + bin_size > STACK
     buffer = "%slots" if heap else "%buffer"
-    used = sorted({argument for argument, _, _ in program.inputs})
+    used = sorted({argument for argument, _, _ in program.inputs} | loops_ir.arguments(program.steps))
     lines = [
         f"define void @{name}(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %n{_OVER_TIME if scan else ''}) {{",
         "entry:",
         f"  %buffer = {f'call ptr @malloc(i64 {size + bin_size + 64})' if heap else f'alloca [{size} x i8], align 64'}",
         f"  %bin = {f'getelementptr i8, ptr %buffer, i64 {size + 64}' if heap else f'alloca [{bin_size} x i8]'}",
         fetch_ir.table(fetch),
-        *_rounds(program.steps, "r"),
+        *loops_ir.counters(program.steps),
         "  %last = sub i64 %n, 1",
     ]
     if heap:
@@ -101,17 +102,18 @@ def entry(
     each = [run for run in loaded if scan is not None and run[0] in scan.steps]
     results = _rows_out(program, sizes_out, scan)
     lines += [line for run in once for line in _load(run, shape, buffer, "")]
+    steps = loops_ir.steps(program, shape, buffer, name, set(scan.steps) if scan else set())
     if scan is None:
         lines += argument_rows_ir.tile(program, shape)
         lines += fetch_ir.tile(fetch, shape, buffer)
-        lines += [*_steps(program.steps, buffer, name, "r"), "  br label %next", "next:"]
+        lines += [*steps, "  br label %next", "next:"]
         lines += [
             line
             for m, row in enumerate(results)
             for line in results_ir.store(m, row, shape, buffer, f"{sizes_out[m] * shape.size}", f"%out{m}")
         ]
     else:
-        lines += _over_time(program, shape, sizes_out, scan, buffer, each, results, name)
+        lines += _over_time(steps, used, shape, sizes_out, scan, buffer, each, results)
     lines += [
         f"  %t1 = add i64 %t, {shape.tile * lanes}",
         "  %again = icmp ult i64 %t1, %n",
@@ -149,14 +151,14 @@ def _begin(used: list[int], results: int, lanes: int) -> list[str]:
 
 
 def _over_time(
-    program: Program,
+    steps: list[str],
+    used: list[int],
     shape: Shape,
     sizes_out: list[int],
     scan: Scan,
     buffer: str,
     each: list[tuple[int, int, int, int]],
     results: list[results_ir.Row],
-    name: str,
 ) -> list[str]:
     """All steps of a tile: per-step rows in, the segments, and every so often rows out; at the end the state."""
     lines = [
@@ -166,11 +168,11 @@ def _over_time(
         "  %wait = phi i64 [ %first, %tiles ], [ %waiting, %stepped ]",
         "  %kept = phi i64 [ 0, %tiles ], [ %keeping, %stepped ]",
     ]
-    for k in sorted({run[0] for run in each}):
+    for k in sorted(scan.steps.keys() & set(used)):
         lines += [f"  %ahead{k} = mul i64 %now, {scan.steps[k] * shape.size}",
                   f"  %in{k}.now = getelementptr i8, ptr %in{k}, i64 %ahead{k}"]  # fmt: skip
     lines += [line for run in each for line in _load(run, shape, buffer, ".now")]
-    lines += _steps(program.steps, buffer, name, "r")
+    lines += steps
     lines += [
         "  %sooner = sub i64 %wait, 1",
         "  %due = icmp eq i64 %sooner, 0",
@@ -216,39 +218,6 @@ def _load(run: tuple[int, int, int, int], shape: Shape, buffer: str, suffix: str
         f"  call void @{rows_ir.loader(length)}(ptr %to{slot}, ptr %base{slot}, i64 %st{k}, ptr %of{k}, i64 %t, "
         f"i64 %count, i64 %last, i64 {length})",
     ]
-
-
-def _steps(steps: list[int | Repeat], buffer: str, kernel: str, name: str) -> list[str]:
-    """Calls of a kernel's segments; loops become loops, with labels made of the path that leads to them."""
-    lines = []
-    for position, step in enumerate(steps):
-        if isinstance(step, int):
-            lines.append(f"  call void @{kernel}.{step}(ptr {buffer}, i64 %count, ptr %rows, ptr %addresses)")
-            continue
-        here = f"{name}.{position}"
-        lines += [
-            f"  store i64 0, ptr %{here}.round, align 8",
-            f"  br label %{here}.body",
-            f"{here}.body:",
-            *_steps(step.steps, buffer, kernel, here),
-            f"  %{here}.was = load i64, ptr %{here}.round, align 8",
-            f"  %{here}.now = add i64 %{here}.was, 1",
-            f"  store i64 %{here}.now, ptr %{here}.round, align 8",
-            f"  %{here}.more = icmp ult i64 %{here}.now, {step.rounds}",
-            f"  br i1 %{here}.more, label %{here}.body, label %{here}.done",
-            f"{here}.done:",
-        ]
-    return lines
-
-
-def _rounds(steps: list[int | Repeat], name: str) -> list[str]:
-    """The counters of all loops."""
-    lines = []
-    for position, step in enumerate(steps):
-        if isinstance(step, Repeat):
-            here = f"{name}.{position}"
-            lines += [f"  %{here}.round = alloca i64, align 8", *_rounds(step.steps, here)]
-    return lines
 
 
 def runs(program: Program) -> list[tuple[int, int, int, int]]:

@@ -17,6 +17,7 @@ import numpy as np
 from multibody import _sources
 from multibody.compiler import native
 from multibody.compiler.config import config
+from multibody.tracing.regions import Loop
 from multibody.tracing.trace import Trace, shape_of
 
 
@@ -42,14 +43,20 @@ def fingerprint(traced: Trace) -> str:
     order = graph.live(traced.roots)
     new = {k: position for position, k in enumerate(order)}
     nodes = [(graph.op[k], tuple(new[a] for a in graph.args[k]), repr(graph.value.get(k))) for k in order]
-    loops = [
-        None
-        if loop is None
-        else (loop.rounds, *(tuple(new.get(k, -1) for k in part) for part in loop[1:4]), loop.parent)
-        for loop in graph.loops
-    ]
+    loops = [None if loop is None else _loop(loop, new) for loop in graph.loops]
     outputs = [(ids.shape, [new[k] for k in ids.ravel().tolist()]) for ids in traced.outputs]
     return _digest(nodes, loops, traced.inputs, outputs, traced.layout, traced.dtype.name)
+
+
+def _loop(loop: Loop, new: dict[int, int]) -> object:
+    """What a loop is, in terms of the positions of live nodes."""
+    parts = [[new.get(k, -1) for k in part] for part in (loop.initial, loop.carried, loop.final, loop.rows, loop.kept)]
+    tables = [
+        ([new.get(k, -1) for k in table.nodes], *table[1:])
+        for row, table in zip(loop.rows, loop.tables, strict=True)
+        if row in new
+    ]
+    return loop.rounds, loop.parent, parts, tables, new.get(loop.stop, -1), new.get(loop.count, -1)
 
 
 def _digest(*parts: object) -> str:

@@ -3,7 +3,8 @@
 from collections import Counter
 from typing import NamedTuple
 
-from multibody.tracing.graph import Graph, Loop
+from multibody.tracing.graph import Graph
+from multibody.tracing.regions import AFTER, INSIDE, kept_positions
 
 
 class Block(NamedTuple):
@@ -15,10 +16,9 @@ class Block(NamedTuple):
     outputs: list[int]
 
 
-def prepare(graph: Graph, outputs: list[int], *, fuse: bool = True) -> Block:
+def prepare(graph: Graph, outputs: list[int]) -> Block:
     """The live part of the graph, with fused multiply-adds, in the order in which it is to run."""
-    if fuse:
-        graph, outputs = fuse_products(graph, outputs)
+    graph, outputs = fuse_products(graph, outputs)
     return Block(graph, pair_sines(graph, graph.live(outputs)), outputs)
 
 
@@ -28,11 +28,11 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     The same sum is fused in the same way in every kernel of this graph, so results do not depend on how they are run.
     """
     order = graph.live(outputs)
-    uses: Counter[int] = Counter(a for k in order for a in graph.args[k])
+    uses: Counter[int] = Counter(a for k in order for a in _arguments(graph, k))
     uses.update(outputs)
-    loops = {graph.value[k][0] for k in order if graph.op[k] == "result"}
-    for number in loops:
-        uses.update(graph._loop(number).initial + graph._loop(number).final)
+    loops = _Loops(graph, order) if graph.loops else None
+    if loops:
+        uses.update(loops.uses())
     fused = Graph(graph.dtype)
     new: dict[int, int] = {}
 
@@ -53,15 +53,89 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
                 continue
         if op == "const":
             new[k] = fused.const(graph.value[k])
+        elif op == "ruled":
+            new[k] = new[args[0]]
+        elif loops and (op in INSIDE or op in AFTER):
+            new[k] = fused.leaf(op, *loops.place(k))
         else:
             new[k] = fused._intern(op, tuple(new[a] for a in args), graph.value.get(k))
-    for number, loop in enumerate(graph.loops):
-        kept = None
-        if number in loops and loop is not None:
-            initial, carried, final = (tuple(new[k] for k in part) for part in loop[1:4])
-            kept = Loop(loop.rounds, initial, carried, final, loop.parent)
-        fused.loops.append(kept)
+    if loops:
+        loops.renew(fused, new)
     return fused, [new[k] for k in outputs]
+
+
+def _arguments(graph: Graph, k: int) -> tuple[int, ...]:
+    return graph.args[k][:1] if graph.op[k] == "ruled" else graph.args[k]
+
+
+class _Loops:
+    """The loops of a graph with what is live of them, and samples that are done held by selections."""
+
+    def __init__(self, graph: Graph, order: list[int]) -> None:
+        self.graph = graph
+        needed = set(order)
+        self.numbers = sorted({graph.value[k][0] for k in order if graph.op[k] in AFTER})
+        self.positions = {n: graph._loop(n).positions(needed) for n in self.numbers}
+        self.rows = {n: [p for p, k in enumerate(graph._loop(n).rows) if k in needed] for n in self.numbers}
+        self.kept = kept_positions(graph, order)
+        self.shown = {graph.value[k][:2] for k in order if graph.op[k] == "kept"}  # those that are not read by loops
+
+    def uses(self) -> list[int]:
+        """The nodes that loops use."""
+        nodes: list[int] = []
+        for n in self.numbers:
+            loop = self.graph._loop(n)
+            nodes += [part[p] for part in (loop.initial, loop.final) for p in self.positions[n]]
+            nodes += [k for p in self.rows[n] for k in loop.tables[p].nodes]
+            nodes += [loop.kept[p] for p in self.kept.get(n, ())]
+            nodes += [k for k in (loop.stop, loop.count) if k >= 0]
+        return nodes
+
+    def place(self, k: int) -> tuple[int, ...]:
+        """The loop of a leaf, and its position among what is live of it."""
+        op, (number, *rest) = self.graph.op[k], self.graph.value[k]
+        live = self.rows if op == "row" else self.kept if op == "kept" else self.positions
+        return (number, live[number].index(rest[0]), *rest[1:]) if rest else (number,)
+
+    def renew(self, fused: Graph, new: dict[int, int]) -> None:
+        """Give the fused graph its loops."""
+        fused.loops = [None] * len(self.graph.loops)
+        done: dict[int, int] = {-1: -1}  # whether a sample is done in a loop, or in one around it
+        for n in range(len(self.graph.loops)):
+            done[n] = -1
+            if n not in self.positions:
+                continue
+            loop = self.graph._loop(n)
+            done[n] = around = done.get(loop.parent, -1)
+            stop = -1
+            if loop.stop >= 0:
+                stop = new[loop.stop]
+                done[n] = stop = stop if around < 0 else fused.apply("or", stop, around)
+            initial, carried, final = (
+                tuple(new[part[p]] for p in self.positions[n]) for part in (loop.initial, loop.carried, loop.final)
+            )
+            kept = [new[loop.kept[p]] for p in self.kept.get(n, ())]
+            if stop >= 0:
+                final = tuple(fused.apply("select", stop, k, f) for k, f in zip(carried, final, strict=True))
+                nan = fused.const(float("nan"))
+                shown = [(n, p) in self.shown for p in self.kept.get(n, ())]
+                kept = [fused.apply("select", stop, nan, k) if s else k for k, s in zip(kept, shown, strict=True)]
+            tables = []
+            for table in (loop.tables[p] for p in self.rows[n]):
+                source = table.source
+                if source is not None:
+                    source = source[0], self.kept[source[0]].index(source[1])
+                tables.append(table._replace(nodes=tuple(new[k] for k in table.nodes), source=source))
+            fused.loops[n] = loop._replace(
+                initial=initial,
+                carried=carried,
+                final=final,
+                stop=stop,
+                rows=tuple(new[loop.rows[p]] for p in self.rows[n]),
+                tables=tuple(tables),
+                kept=tuple(kept),
+                count=new[loop.count] if loop.count >= 0 else -1,
+            )
 
 
 def pair_sines(graph: Graph, order: list[int]) -> list[int]:

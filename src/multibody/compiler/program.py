@@ -14,8 +14,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from multibody.compiler.passes import Block
+from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, stretches
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
+from multibody.tracing.regions import AFTER, Loop, asked
 
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
@@ -49,8 +51,17 @@ class Segment(NamedTuple):
 class Repeat(NamedTuple):
     """Steps that run several times."""
 
+    number: int
+    """Of the loop."""
     rounds: int
-    steps: "list[int | Repeat]"
+    """How many times at most."""
+    steps: "list[Step]"
+    like: int = -1
+    """The number of a loop before it that has as many rounds, where samples may have stopped that one."""
+
+
+Step = int | Repeat | Move | Load | Fill | Leave
+"""The number of a segment, a loop, or what loops need around segments."""
 
 
 class Program(NamedTuple):
@@ -58,13 +69,20 @@ class Program(NamedTuple):
 
     block: Block
     segments: list[Segment]
-    steps: "list[int | Repeat]"
+    steps: list[Step]
     """Numbers of segments, and loops over them."""
     inputs: list[tuple[int, int, int]]
     """(argument, element, slot) of every element that is used, or -1 for one that a segment reads from its row."""
     outputs: list[int]
     """The slot of every output element, or -1 for a zero that has none."""
     slots: int
+    constants: list[list[float]]
+    """Rows of numbers that loops read, one for each round."""
+
+    @property
+    def stops(self) -> bool:
+        """Whether samples can stop a loop."""
+        return any(loop is not None and loop.stop >= 0 for loop in self.block.graph.loops)
 
 
 def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = None) -> Program:
@@ -101,7 +119,7 @@ class _Cutter:
         self.results: dict[int, list[int]] = {}  # loop -> its results
         for k in block.order:
             self.members.setdefault(self.owner[k], []).append(k)
-            if self.graph.op[k] == "result":
+            if self.graph.op[k] in AFTER:
                 self.results.setdefault(self.graph.value[k][0], []).append(k)
         self.segments: list[Segment] = []
         self.pieces: list[list[int]] = []
@@ -114,13 +132,16 @@ class _Cutter:
         self.alone: set[int] = set()  # those that a segment reads from rows
         self.within: list[int] = []  # the loop of each segment
         self.end: dict[int, int] = {}  # loop -> its last segment
+        self.store: dict[int, int] = {}  # loop -> the first slot of what it keeps
+        self.constants: list[list[float]] = []
+        self.read: dict[int, list[Stretch]] = self.tables()  # loop -> the tables that it reads
 
     def fresh(self) -> int:
         self.slots += 1
         return self.slots - 1
 
     def program(self) -> Program:
-        steps = self.region(-1)
+        steps = self.region(-1, self.members.get(-1, []))
         self.alone = self.used_in_one(steps)
         inputs = self.arguments()
         outputs = self.places()
@@ -135,7 +156,7 @@ class _Cutter:
             (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
             if k in self.home:
                 self.slot[k] = slot
-        if not steps or isinstance(steps[-1], Repeat) or len(elsewhere) > SEGMENT:
+        if not steps or not isinstance(steps[-1], int) or len(elsewhere) > SEGMENT:
             steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
         else:
             self.stores[steps[-1]] += elsewhere
@@ -144,9 +165,25 @@ class _Cutter:
             steps.append(self.add([], following))
         self.lifetimes()
         self.assign()
-        return Program(self.block, self.segments, steps, inputs, outputs, self.slots)
+        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants)
 
-    def used_in_one(self, steps: "list[int | Repeat]") -> set[int]:
+    def tables(self) -> dict[int, list[Stretch]]:
+        """What loops read in their rounds; elements of arguments that nothing else uses need no slots."""
+        graph = self.graph
+        elsewhere = {a for k in self.block.order for a in graph.args[k]} | set(self.block.outputs)
+        elsewhere |= set(self.feedback.values())
+        read: dict[int, list[Stretch]] = {}
+        alone: set[int] = set()
+        for number in self.results:
+            loop = graph._loop(number)
+            read[number] = stretches(graph, loop, self.constants)
+            elsewhere.update(loop.initial + loop.final + loop.kept)
+            for stretch in read[number]:
+                (alone if stretch.argument >= 0 else elsewhere).update(stretch.nodes)
+        self.leaves = {place: k for place, k in self.leaves.items() if k in elsewhere or k not in alone}
+        return read
+
+    def used_in_one(self, steps: list[Step]) -> set[int]:
         """Elements of long arguments that one segment alone uses, in programs that run once and have no loops.
 
         Small programs have none: `llvm_ir` has a form of them that reads all rows itself.
@@ -212,33 +249,90 @@ class _Cutter:
         self.home.update((k, number) for k in piece)
         return number
 
-    def region(self, loop: int) -> "list[int | Repeat]":
-        """The steps of a loop's body, or of the whole (-1)."""
+    def region(self, loop: int, nodes: Sequence[int]) -> list[Step]:
+        """The steps of nodes of a loop's body, or of the whole (-1)."""
         graph = self.graph
-        steps: list[int | Repeat] = []
+        steps: list[Step] = []
         pending: list[int] = []
-        seen: set[int] = set()
-        for k in self.members.get(loop, ()):
-            if graph.op[k] == "result" and graph.value[k][0] not in seen:
-                inner = graph.value[k][0]
-                seen.add(inner)
+        for k in nodes:
+            if graph.op[k] in AFTER and graph.value[k][0] not in self.end:
                 steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
                 pending = []
-                steps += self.repeat(inner)
+                steps += self.repeat(graph.value[k][0])
             elif OPS[graph.op[k]].arity:
                 pending.append(k)
         return steps + [self.add(piece, loop=loop) for piece in self.cut(pending)]
 
-    def repeat(self, number: int) -> "list[int | Repeat]":
+    def repeat(self, number: int) -> list[Step]:
         """A loop: carried values get their first numbers, then the body runs, which ends by renewing them."""
-        loop = self.graph._loop(number)
+        graph, loop = self.graph, self.graph._loop(number)
         places = [self.fresh() for _ in loop.carried]
         self.slot.update(zip(loop.carried, places, strict=True))
-        self.slot.update((k, places[self.graph.value[k][1]]) for k in self.results[number])
-        start = self.add([], zip(loop.initial, places, strict=True), loop.parent)
-        body = self.region(number)
-        end = self.end[number] = self.add([], zip(loop.final, places, strict=True), number)
-        return [start, Repeat(loop.rounds, [*body, end])]
+        self.slot.update((k, self.fresh()) for k in loop.rows)
+        width, first = len(loop.kept), self.slots
+        self.store[number] = first
+        self.slots += width * loop.rounds
+        for k in self.results[number]:
+            op, (_, *place) = graph.op[k], graph.value[k]
+            if op != "count":
+                self.slot[k] = places[place[0]] if op == "result" else first + place[1] * width + place[0]
+        self.end[number] = -1  # begun
+        stores = list(zip(loop.initial, places, strict=True))
+        loads: list[Step] = []
+        for stretch in self.read[number]:
+            to = self.slot[loop.rows[stretch.first]]
+            if stretch.argument >= 0 or stretch.constant >= 0:
+                loads.append(Load(stretch.argument, stretch.constant, stretch.element, stretch.step, stretch.width, to))
+            elif stretch.source is not None:
+                source, position = stretch.source
+                kept = len(graph._loop(source).kept)
+                loads.append(Move(self.store[source] + position, kept, to, 0, stretch.width, stretch.backward))
+            else:
+                start, step = self.slots, stretch.width
+                self.slots += len(stretch.nodes)
+                stores += [(k, start + j) for j, k in enumerate(stretch.nodes)]
+                loads.append(Move(start, step, to, 0, stretch.width))
+        start = self.add([], stores, loop.parent)
+        body, after = self.body(number, loop, loads)
+        repeat = Repeat(number, loop.rounds, body, graph.value[loop.count][0] if loop.count >= 0 else -1)
+        fill = [Fill(first, width * loop.rounds)] if loop.stop >= 0 and after else []
+        return [start, *fill, repeat]
+
+    def body(self, number: int, loop: Loop, loads: list[Step]) -> tuple[list[Step], bool]:
+        """The steps of a round, and whether values that it keeps are used after the loop."""
+        graph, members = self.graph, self.members.get(number, [])
+        steps: list[Step] = []
+        if loop.stop >= 0:
+            first = asked(graph, number)
+            steps = self.region(number, [k for k in members if k in first])
+            members = [k for k in members if k not in first]
+            if loop.stop not in self.slot:
+                self.slot[loop.stop] = self.fresh()
+                if loop.stop in self.home:
+                    self.stores[self.home[loop.stop]].append((loop.stop, self.slot[loop.stop]))
+                else:
+                    steps.append(self.add([], [(loop.stop, self.slot[loop.stop])], number))
+            steps.append(Leave(self.slot[loop.stop]))
+        places = [self.slot[k] for k in loop.carried]
+        moves, stores = copies(loop, self.slot, self.store[number], self.fresh)
+        steps += [*loads, *moves[0]]
+        begun = len(self.pieces)
+        work = self.region(number, members)
+        renewed = list(zip(loop.final, places, strict=True))
+        late: list[tuple[int, int]] = []
+        for k, slot in stores:
+            home = self.home.get(k, -1)
+            (self.stores[home] if home >= begun and self.within[home] == number else late).append((k, slot))
+        if len(work) == 1 and isinstance(work[0], int):
+            end = work[0]
+            self.stores[end] += [*late, *renewed]
+            work += moves[1]
+        else:
+            end = self.add([], [*late, *renewed], number)
+            work += [end, *moves[1]]
+        self.end[number] = end
+        shown = any(graph.op[k] == "kept" for k in self.results[number])
+        return [*steps, *work], shown
 
     def cut(self, nodes: list[int]) -> Iterator[list[int]]:
         """Runs of the order; a sine is not torn from its cosine."""

@@ -171,7 +171,7 @@ def _shaped(nodes: list[int], like: Sequence[Ids]) -> list[Ids]:
 def jvp(trace: Trace) -> Trace:
     """Inputs (x, ..., dx, ...), result (y, dy): the function and its change along dx."""
     inputs = leaves(trace)
-    trace = unrolled(trace, _flat(inputs))
+    trace = unrolled(trace)
     directions, changes = _more(trace, [Input("d" + name, shape) for name, shape in trace.inputs])
     outputs = (*trace.outputs, *push(trace.graph, trace.outputs, inputs, changes))
     return _derived(trace, directions, outputs, ["tuple", trace.layout, plain(trace.layout)])
@@ -180,7 +180,7 @@ def jvp(trace: Trace) -> Trace:
 def vjp(trace: Trace) -> Trace:
     """Inputs (x, ..., ybar, ...), result (y, xbar): the function and the derivatives of Σ ybar · y by x."""
     inputs = leaves(trace)
-    trace = unrolled(trace, _flat(inputs))
+    trace = unrolled(trace)
     many = len(trace.outputs) > 1
     ybar = [Input(f"ybar{k}" if many else "ybar", ids.shape) for k, ids in enumerate(trace.outputs)]
     added, weights = _more(trace, ybar)
@@ -196,7 +196,7 @@ def jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
         wrt: the name of an input, or several: then every output has a tuple of Jacobians. By default all inputs.
     """
     inputs = _chosen(trace, wrt)
-    trace = unrolled(trace, _flat(inputs))
+    trace = unrolled(trace)
     return _derived(
         trace, (), tuple(blocks(trace.graph, trace.outputs, inputs)), plain(trace.layout, _arrays(len(inputs)))
     )
@@ -217,7 +217,7 @@ class SparseJacobian(NamedTuple):
 def sparse_jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> SparseJacobian:
     """The pattern of the Jacobian and a trace of its entries, row by row."""
     inputs = _chosen(trace, wrt)
-    trace = unrolled(trace, _flat(inputs))
+    trace = unrolled(trace)
     rows = jacobian_rows(trace.graph, trace.roots, _flat(inputs))
     entries = [(i, j, row[j]) for i, row in enumerate(rows) for j in sorted(row)]
     i, j, nodes = np.array(entries, dtype=np.int64).reshape(-1, 3).T
@@ -228,7 +228,7 @@ def sparse_jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> Spa
 def gradient(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
     """The derivatives of a scalar function by its inputs, one array for each."""
     inputs = _chosen(trace, wrt)
-    trace = unrolled(trace, _flat(inputs))
+    trace = unrolled(trace)
     weight = np.full(scalar_output(trace.outputs).shape, trace.graph.const(1.0))
     return _derived(trace, (), tuple(pull(trace.graph, trace.outputs, inputs, [weight])), _arrays(len(inputs)))
 

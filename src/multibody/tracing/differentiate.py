@@ -234,9 +234,7 @@ def _insert(derived: Trace, arguments: list[Any]) -> Any:
     points = [floats(graph, x) for x in arguments]
     batch = batch_of(derived.inputs, [ids.shape for ids in points])
     leaves = [ids.ravel().tolist() for ids in derivatives.leaves(derived)]
-    derived = unrolled(
-        derived, [leaf for ids in leaves for leaf in ids]
-    )  # a loop has no other arguments than those in its code
+    derived = unrolled(derived)  # a loop has no other arguments than those in its code
     results = [np.empty(batch + ids.shape, dtype=np.int64) for ids in derived.outputs]
     full = [np.broadcast_to(ids, batch + shape) for ids, (_, shape) in zip(points, derived.inputs, strict=True)]
     for index in np.ndindex(*batch):

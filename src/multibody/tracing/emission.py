@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from multibody.errors import InputError, MissingPackageError
+from multibody.tracing.regions import AFTER, INSIDE, Loop, Table, asked, kept_positions
 from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
@@ -28,37 +29,85 @@ class Target(NamedTuple):
     """What an element of an input becomes, from the positions of both."""
     keep: Callable[[int, Any], Any] = lambda _, value: value
     """Last word on a node that has arguments or is an input, for instance to give it a name."""
+    repeat: "Callable[[Walk, int], None] | None" = None
+    """Runs or writes a loop, and gives values to its results; without it loops are written out."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
-    """What every output element becomes, output by output; in the order of creation, each node once.
+    """What every output element becomes, output by output; each node once, after those that it needs."""
+    walk = Walk(trace if target.repeat else unrolled(trace), target)
+    walk.run(walk.members(-1))
+    return [[walk.values[k] for k in ids.ravel().tolist()] for ids in walk.trace.outputs]
 
-    Loops are written out.
-    """
-    trace = unrolled(trace)
-    graph = trace.graph
-    left = uses(trace)
-    values: dict[int, Any] = {}
-    for k in graph.live(trace.roots):
-        op, args = graph.op[k], graph.args[k]
-        if op == "const":
-            values[k] = target.number(graph.value[k])
-        elif op == "input":
-            values[k] = target.keep(k, target.element(*graph.value[k]))
-        elif op in target.table:
-            values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
-        else:
-            raise TraceError(f"{target.name} has no way to write the operation {op!r}")
-        for a in args:  # what nobody needs any more is let go: batches are large
-            left[a] -= 1
-            if not left[a]:
-                del values[a]
-    return [[values[k] for k in ids.ravel().tolist()] for ids in trace.outputs]
+
+class Walk:
+    """The live nodes of a trace on their way to a target."""
+
+    def __init__(self, trace: Trace, target: Target) -> None:
+        self.trace, self.graph, self.target = trace, trace.graph, target
+        self.order = self.graph.live(trace.roots)
+        self.values: dict[int, Any] = {}
+        self.left = uses(trace)
+        self.needed = set(self.order)
+        self.kept = kept_positions(self.graph, self.order)
+        self.shown = {self.graph.value[k][0] for k in self.order if self.graph.op[k] == "kept"}
+        """Loops of which kept values are used after them."""
+        owners = self.graph.owners()
+        self.levels: dict[int, list[int]] = {}
+        for k in self.order:
+            self.levels.setdefault(owners[k], []).append(k)
+        for loop in filter(None, self.graph.loops):  # what loops use is never let go
+            self.left.update(dict.fromkeys(_used(loop), len(self.order)))
+        self.straight = len(self.levels) <= 1
+
+    def members(self, number: int) -> list[int]:
+        """The nodes of a loop's body, or those outside of all (-1)."""
+        return self.levels.get(number, [])
+
+    def head(self, number: int) -> list[int]:
+        """Those members that tell whether a sample is done."""
+        nodes = asked(self.graph, number)
+        return [k for k in self.members(number) if k in nodes]
+
+    def live(self, number: int) -> list[int]:
+        """The positions of carried values that are needed."""
+        return self.graph._loop(number).positions(self.needed)
+
+    def rows(self, number: int) -> list[tuple[int, Table]]:
+        """The leaves of a loop's rows that are needed, and their tables."""
+        loop = self.graph._loop(number)
+        return [(k, table) for k, table in zip(loop.rows, loop.tables, strict=True) if k in self.needed]
+
+    def run(self, nodes: list[int]) -> None:
+        """Give values to nodes, in this order."""
+        graph, target, values = self.graph, self.target, self.values
+        for k in nodes:
+            op, args = graph.op[k], graph.args[k]
+            if op == "const":
+                values[k] = target.number(graph.value[k])
+            elif op == "input":
+                values[k] = target.keep(k, target.element(*graph.value[k]))
+            elif op == "ruled":
+                values[k] = values[args[0]]
+            elif op in AFTER:
+                if k not in values and target.repeat:
+                    target.repeat(self, graph.value[k][0])
+            elif op in target.table:
+                values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
+            elif op not in INSIDE:
+                raise TraceError(f"{target.name} has no way to write the operation {op!r}")
+            for a in args if self.straight else ():  # what nobody needs any more is let go: batches are large
+                self.left[a] -= 1
+                if not self.left[a]:
+                    del values[a]
+
+
+def _used(loop: Loop) -> list[int]:
+    return [*loop.initial, *loop.final, *loop.kept, loop.stop, *(k for table in loop.tables for k in table.nodes)]
 
 
 def uses(trace: Trace) -> Counter[int]:
-    """How often each node is an argument or an output, once loops are written out."""
-    trace = unrolled(trace)
+    """How often each node is an argument or an output."""
     graph = trace.graph
     counts = Counter(a for k in graph.live(trace.roots) for a in graph.args[k])
     counts.update(trace.roots)

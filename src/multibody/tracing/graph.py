@@ -7,28 +7,15 @@ operation on the same nodes is the same node. Rules that hold for all finite num
 import math
 import struct
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from multibody.tracing import regions
 from multibody.tracing.ops import COMMUTATIVE, COSTS, FLOPS, OPS
+from multibody.tracing.regions import Loop
 
 FLOAT64 = np.dtype(np.float64)
-
-
-class Loop(NamedTuple):
-    """A fixed number of rounds of the same code on carried values.
-
-    Within a round the values are the leaves `carried`; the nodes `final` are their values after it. After the last
-    round they are leaves ("result", loop, position).
-    """
-
-    rounds: int
-    initial: tuple[int, ...]
-    carried: tuple[int, ...]
-    final: tuple[int, ...]
-    parent: int
-    """The loop around this one, or -1."""
 
 
 class Graph:
@@ -101,65 +88,41 @@ class Graph:
 
     # ---- what is in it -----------------------------------------------------------------------------------------------
 
-    def live(self, outputs: list[int]) -> list[int]:
-        """The nodes that the outputs need, in the order of creation."""
-        needed = bytearray(len(self.op))
-        stack = list(outputs)
-        while stack:
-            node = stack.pop()
-            if not needed[node]:
-                needed[node] = 1
-                stack.extend(self.args[node])
-                if self.op[node] == "result":
-                    loop = self.loops[self.value[node][0]]
-                    assert loop is not None
-                    stack.extend(loop.initial + loop.carried + loop.final)
-        return [k for k in range(len(needed)) if needed[k]]
+    def live(self, outputs: list[int], *, rules: bool = False) -> list[int]:
+        """The nodes that the outputs need, each after those it needs; with `rules`, those that derivatives need too."""
+        return regions.live(self, outputs, rules=rules)
 
     def owners(self) -> list[int]:
-        """For each node the innermost loop whose carried values it depends on, or -1."""
-        owner: list[int] = []
-        for op, args, k in zip(self.op, self.args, range(len(self.op)), strict=True):
-            if op == "carry":
-                owner.append(self.value[k][0])
-            elif op == "result":
-                owner.append(self._loop(self.value[k][0]).parent)
-            else:
-                owner.append(max((owner[a] for a in args), key=self._depth, default=-1))
-        return owner
+        """For each node the innermost loop whose values it depends on, or -1."""
+        return regions.owners(self)
 
     def escapes(self, outputs: list[int]) -> bool:
         """Whether a value of a loop's body is used where the loop is over; loops that are still open are not."""
-        owner, over = self.owners(), dict.fromkeys([-1, *self.opened], len(self.op))  # loop -> the first node after it
-        for k, op in enumerate(self.op):
-            if op == "result":
-                over.setdefault(self.value[k][0], k)
-        uses = [(a, k) for k in self.live(outputs) for a in self.args[k]]
-        uses += [(a, over[n]) for n, loop in enumerate(self.loops) if loop for a in loop.initial + loop.final]
-        # a loop whose body failed is over at once
-        return any(k > over.get(owner[a], -1) for a, k in [*uses, *((k, len(self.op)) for k in outputs)])
+        return regions.escapes(self, outputs)
 
     def _loop(self, number: int) -> Loop:
         loop = self.loops[number]
         assert loop is not None
         return loop
 
-    def _depth(self, number: int) -> int:
-        depth = 0
-        while number >= 0:
-            depth, number = depth + 1, self._loop(number).parent
-        return depth
-
     def count(self, nodes: list[int]) -> Counter[str]:
         """How often each operation occurs."""
         return Counter(self.op[k] for k in nodes if OPS[self.op[k]].arity)
 
-    def work(self, nodes: list[int]) -> int:
-        """How long the operations take together, in additions; what is in a loop runs in every round."""
-        owners = self.owners() if self.loops else [-1] * len(self.op)
+    def work(self, nodes: list[int], rounds_until: int | None = None) -> int:
+        """How long the operations take together, in additions; what is in a loop runs in every round.
+
+        Args:
+            nodes: what is computed.
+            rounds_until: how many rounds, at most, loops that stop by themselves are taken to have; by default all.
+        """
+        owners = self.owners()
         rounds = {-1: 1}
         for number, loop in enumerate(self.loops):
-            rounds[number] = 0 if loop is None else loop.rounds * rounds[loop.parent]
+            rounds[number] = 0
+            if loop is not None:
+                stops = rounds_until is not None and (loop.stop >= 0 or loop.count >= 0)
+                rounds[number] = rounds[loop.parent] * (min(loop.rounds, rounds_until) if stops else loop.rounds)  # type: ignore[type-var]
         return sum(COSTS.get(self.op[k], 1) * rounds[owners[k]] for k in nodes if OPS[self.op[k]].arity)
 
 

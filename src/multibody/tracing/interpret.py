@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multibody.errors import InputError
-from multibody.tracing.emission import Target, fold
+from multibody.tracing.emission import Target, Walk, fold
 from multibody.tracing.layout import rebuild
+from multibody.tracing.regions import AFTER, Table
 from multibody.tracing.trace import Input, Trace
 
 TABLE: dict[str, Callable[..., Any]] = {
@@ -63,7 +64,9 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
         np.moveaxis(array.reshape(*array.shape[: array.ndim - len(core)], math.prod(core)), -1, 0)
         for array, (_, core) in zip(arrays, trace.inputs, strict=True)
     ]
-    target = Target("the interpreter", TABLE, trace.dtype.type, lambda i, k: rows[i - trace.first][k])
+    target = Target(
+        "the interpreter", TABLE, trace.dtype.type, lambda i, k: rows[i - trace.first][k], repeat=_Loops().repeat
+    )
     with np.errstate(all="ignore"):
         elements = fold(trace, target)
     results = []
@@ -73,6 +76,56 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
             out[..., k] = value
         results.append(out.reshape(batch + ids.shape)[()])
     return rebuild(trace.layout, iter(results))
+
+
+class _Loops:
+    """The loops of a trace, run round by round until all samples are done."""
+
+    def __init__(self) -> None:
+        self.stored: dict[int, list[dict[int, Any]]] = {}  # loop -> for each round what it keeps, by position
+        self.done: dict[int, Any] = {-1: np.False_}
+
+    def repeat(self, walk: Walk, number: int) -> None:
+        """Run a loop."""
+        graph, values = walk.graph, walk.values
+        loop = graph._loop(number)
+        at, rows, kept = walk.live(number), walk.rows(number), walk.kept.get(number, [])
+        head = walk.head(number)
+        body = [k for k in walk.members(number) if k not in set(head)]
+        state = [values[loop.initial[p]] for p in at]
+        stored = self.stored[number] = []
+        count = loop.rounds if loop.count < 0 else len(self.stored[graph.value[loop.count][0]])
+        for k in range(count):
+            values.update((loop.carried[p], x) for p, x in zip(at, state, strict=True))
+            inner = [n for n in walk.members(number) if graph.op[n] in AFTER]
+            for n in inner:  # loops of the last round
+                values.pop(n, None)
+            walk.run(head)
+            done = self.done[number] = self.done.get(loop.parent, np.False_)
+            if loop.stop >= 0:
+                done = self.done[number] = done | values[loop.stop]
+                if np.all(done):
+                    break
+            values.update((row, self.entry(values, table, count, k)) for row, table in rows)
+            walk.run(body)
+            stored.append({p: values[loop.kept[p]] for p in kept})
+            state = [np.where(done, x, values[loop.final[p]]) for p, x in zip(at, state, strict=True)]
+            if number in walk.shown:
+                stored[-1] = {p: np.where(done, walk.trace.dtype.type(np.nan), x) for p, x in stored[-1].items()}
+        for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == number):
+            _, *place = graph.value[leaf]
+            if graph.op[leaf] == "result":
+                values[leaf] = state[at.index(place[0])]
+            elif graph.op[leaf] == "kept":
+                values[leaf] = stored[place[1]][place[0]] if place[1] < len(stored) else np.nan
+            else:
+                values[leaf] = None
+
+    def entry(self, values: dict[int, Any], table: Table, count: int, k: int) -> Any:
+        """What a table has for round k."""
+        if table.source is None:
+            return values[table.nodes[k]]
+        return self.stored[table.source[0]][count - 1 - k if table.backward else k][table.source[1]]
 
 
 def batch_of(inputs: Sequence[Input], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -70,7 +70,11 @@ OPS: dict[str, Op] = {
     "const": Op(0, False, None),
     "input": Op(0, False, None),
     "carry": Op(0, False, None),
+    "row": Op(0, False, None),
     "result": Op(0, False, None),
+    "kept": Op(0, False, None),
+    "count": Op(0, False, None),
+    "ruled": Op(0, False, None),  # its first argument, with a derivative of its own
     "true": Op(0, True, lambda: True),
     "false": Op(0, True, lambda: False),
     "neg": Op(1, False, operator.neg),

@@ -1,79 +1,101 @@
-"""Loops written out round by round, for what wants straight-line code: the interpreter, emitted text, derivatives."""
+"""Loops written out round by round, for what wants straight-line code."""
 
 from collections import defaultdict
 
 import numpy as np
 
-from multibody.tracing.graph import Graph, Loop
+from multibody.errors import InputError
+from multibody.tracing.graph import Graph
+from multibody.tracing.regions import AFTER, Table
 from multibody.tracing.trace import Trace
 
+LONGEST = 200_000
+"""Operations beyond which a loop is not written out."""
 
-def unrolled(trace: Trace, wrt: list[int] | None = None) -> Trace:
-    """The trace without loops; with leaves wrt, without those loops alone that depend on one of them."""
-    roots = unroll(trace.graph, trace.roots, wrt)
+
+def unrolled(trace: Trace) -> Trace:
+    """The trace without loops."""
+    roots = unroll(trace.graph, trace.roots)
     parts = np.split(np.array(roots, dtype=np.int64), np.cumsum([ids.size for ids in trace.outputs])[:-1])
     outputs = tuple(part.reshape(ids.shape) for part, ids in zip(parts, trace.outputs, strict=True))
     return trace._replace(outputs=outputs)
 
 
-def unroll(graph: Graph, roots: list[int], wrt: list[int] | None = None) -> list[int]:
-    """Nodes of the same graph that are equal to the roots and need no loop, or none that depends on a leaf of wrt."""
-    order = graph.live(roots)
-    if not any(graph.op[k] == "result" for k in order):
+def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list[int]:
+    """Nodes of the same graph that are equal to the roots and need no loop, or none of some.
+
+    Args:
+        graph: of the nodes, to which others are added.
+        roots: what is wanted.
+        only: the loops to write out; by default all.
+    """
+    order = graph.live(roots, rules=only is not None)
+    present = {graph.value[k][0] for k in order if graph.op[k] in AFTER}
+    if not present or (only is not None and not present & only):
         return roots
-    touched = set(order) if wrt is None else _touched(graph, order, wrt)
+    if only is None and graph.work(order) > LONGEST:
+        longest = max(graph._loop(n).rounds for n in present)
+        raise InputError(
+            f"a loop of {longest} rounds is too long to be written out: up to some {LONGEST} operations can be"
+        )
     owners = graph.owners()
     levels: dict[int, list[int]] = defaultdict(list)
-    for k in order:  # a loop that is still being traced is not written out: its carried values are leaves
-        levels[-1 if owners[k] in graph.opened else owners[k]].append(k)
+    for k in order:  # a loop that is still being traced, or stays, is not written out: its values are leaves
+        owner = owners[k]
+        while owner >= 0 and not (owner in present and (only is None or owner in only)):
+            owner = graph._loop(owner).parent
+        levels[owner].append(k)
     new: dict[int, int] = {}
+    results: dict[int, list[int]] = {}
+    kept: dict[int, list[list[int]]] = {}
 
     def run(level: int) -> None:
-        finished: dict[int, list[int]] = {}
+        finished: set[int] = set()
         for k in levels[level]:
             op, args = graph.op[k], graph.args[k]
-            if op == "result" and k in touched:
-                number, position = graph.value[k]
+            if op in AFTER and (only is None or graph.value[k][0] in only):
+                number, *place = graph.value[k]
                 if number not in finished:
-                    finished[number] = repeat(number)
-                new[k] = finished[number][position]
+                    finished.add(number)
+                    repeat(number)
+                if op == "result":
+                    new[k] = results[number][place[0]]
+                elif op == "kept":
+                    new[k] = kept[number][place[1]][place[0]]
+                else:
+                    new[k] = k
             elif not args:
                 new.setdefault(k, k)
+            elif op == "ruled":
+                new[k] = new[args[0]] if only is None else graph._intern(op, tuple(new[a] for a in args), graph.value[k])
             else:
                 replaced = tuple(new[a] for a in args)
                 new[k] = k if replaced == args else graph.apply(op, *replaced)
 
-    def repeat(number: int) -> list[int]:
-        loop = _loop(graph, number)
-        state = [new[k] for k in loop.initial]
-        for _ in range(loop.rounds):
-            new.update(zip(loop.carried, state, strict=True))
+    def repeat(number: int) -> None:
+        loop = graph._loop(number)
+        at = [p for p, k in enumerate(loop.carried) if k in needed]
+        state = {p: new[loop.initial[p]] for p in at}
+        kept[number] = []
+        nan = graph.const(float("nan"))
+        for k in range(loop.rounds):
+            new.update((loop.carried[p], state[p]) for p in at)
+            for row, table in zip(loop.rows, loop.tables, strict=True):
+                if row in needed:
+                    new[row] = entry(table, loop.rounds - 1 - k if table.backward else k)
             run(number)
-            state = [new[k] for k in loop.final]
-        return state
+            stop = new[loop.stop] if loop.stop >= 0 else graph.truth(False)
+            following = {p: graph.apply("select", stop, state[p], new[loop.final[p]]) for p in at}
+            kept[number].append([new.get(n, nan) for n in loop.kept])
+            if (number, loop.stop >= 0) in shown:
+                kept[number][-1] = [graph.apply("select", stop, nan, n) for n in kept[number][-1]]
+            state = following
+        results[number] = [state.get(p, -1) for p in range(len(loop.carried))]
 
+    def entry(table: Table, k: int) -> int:
+        return new[table.nodes[k]] if table.source is None else kept[table.source[0]][k][table.source[1]]
+
+    needed = set(order)
+    shown = {(graph.value[k][0], True) for k in order if graph.op[k] == "kept"}
     run(-1)
     return [new[k] for k in roots]
-
-
-def _loop(graph: Graph, number: int) -> Loop:
-    loop = graph.loops[number]
-    assert loop is not None
-    return loop
-
-
-def _touched(graph: Graph, order: list[int], wrt: list[int]) -> set[int]:
-    """The nodes that depend on a leaf of wrt, through loops too."""
-    touched = set(wrt)
-    size = -1
-    while size != len(touched):  # what a round changes may change an earlier node in the next
-        size = len(touched)
-        for k in order:
-            needs = graph.args[k]
-            if graph.op[k] in ("carry", "result"):
-                loop = _loop(graph, graph.value[k][0])
-                around = _loop(graph, loop.parent).carried if loop.parent >= 0 else ()
-                needs = (*loop.initial, *loop.final, *around)
-            if any(a in touched for a in needs):
-                touched.add(k)
-    return touched
