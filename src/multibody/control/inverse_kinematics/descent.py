@@ -83,8 +83,7 @@ def descend(
     problem: Problem,
     q: NDArray[Any],
     targets: Sequence[Pose],
-    tolerances: NDArray[Any],
-    rounds: Any,
+    settings: NDArray[Any],
     posture: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], ...]:
     """Damped least squares until the goals are met, or for a number of rounds.
@@ -93,8 +92,7 @@ def descend(
         problem: what is to be reached.
         q: (nq,) where to begin.
         targets: a pose for each goal.
-        tolerances: (2,) in m and rad.
-        rounds: the largest number of rounds.
+        settings: (3,) the tolerances in m and rad, and the largest number of rounds.
         posture: (nq,), a configuration to be near to as far as the goals allow.
 
     Returns:
@@ -117,8 +115,8 @@ def descend(
 
     def over(carry: Any) -> Any:
         q, count, *last = carry
-        ended = met(problem, q, targets, tolerances) & (last[0] < SETTLED if last else True)
-        return ended | (count >= rounds)
+        ended = met(problem, q, targets, settings) & (last[0] < SETTLED if last else True)
+        return ended | (count >= settings[..., 2])
 
     def body(carry: Any) -> Any:
         q, count, *last = carry
@@ -131,7 +129,7 @@ def descend(
 
 
 def creep(
-    problem: Problem, q: NDArray[Any], targets: Sequence[Pose], tolerances: NDArray[Any], rounds: Any
+    problem: Problem, q: NDArray[Any], targets: Sequence[Pose], settings: NDArray[Any]
 ) -> tuple[NDArray[Any], ...]:
     """Levenberg and Marquardt's iteration within limits: only steps downhill are taken; as `descend` otherwise."""
 
@@ -141,7 +139,7 @@ def creep(
 
     def over(carry: Any) -> Any:
         q, _, count = carry
-        return met(problem, q, targets, tolerances) | (count >= rounds)
+        return met(problem, q, targets, settings) | (count >= settings[..., 2])
 
     def body(carry: Any) -> Any:
         q, damping, count = carry

@@ -34,7 +34,7 @@ class Attempts(NamedTuple):
     """(COUNT, nq)."""
     based: Callable[[Array, Array], Array]
     """Seeds with the bases of first guesses."""
-    tolerances: Array
+    tolerances: tuple[float, float]
     most: int
     """How many seeds are tried at most."""
 
@@ -64,7 +64,7 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
     """
     q, positions, rotations, rounds = attempts.descend(starts, FIRST, *targets)
     state = State(q, positions, rotations, rounds, np.zeros(len(q), bool))
-    left = np.flatnonzero(~_solved(attempts, positions, rotations))
+    left = np.flatnonzero(~solved(attempts.tolerances, positions, rotations))
     if not len(left):
         return state
     sound = np.logical_and.reduce([np.isfinite(x[left]).all(axis=tuple(range(1, x.ndim))) for x in targets])
@@ -88,16 +88,23 @@ def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targe
         if done + count > ranks.shape[1]:
             ranks = seeds.order(attempts.rows, features)
         begin = attempts.based(attempts.seeds[ranks[:, done : done + count]], starts[left][:, None])
-        ends = attempts.descend(begin, rounds, *(x[left][:, None] for x in targets))
+        ends = _from_each(attempts.descend, begin, rounds, left, targets)
         done += count
-        solved = _keep(attempts, state, left, starts, ends, near=near)
-        left, features, ranks = left[~solved], features[~solved], ranks[~solved]
-        ends = tuple(x[~solved] for x in ends)
+        still = ~_keep(attempts, state, left, starts, ends, near=near)
+        left, features, ranks = left[still], features[still], ranks[still]
+        ends = tuple(x[still] for x in ends)
     if len(left) and ends is not None:
         order = np.argsort(_cost(ends[1], ends[2]), axis=1, kind="stable")[:, :BEST]
         begin = np.take_along_axis(ends[0], order[..., None], axis=1)
         begin = np.concatenate([state.q[left][:, None], begin], axis=1)
-        _keep(attempts, state, left, starts, attempts.creep(begin, PATIENT, *(x[left][:, None] for x in targets)), near=near)
+        _keep(attempts, state, left, starts, _from_each(attempts.creep, begin, PATIENT, left, targets), near=near)
+
+
+def _from_each(run: Run, begin: Array, rounds: int, left: Array, targets: list[Array]) -> tuple[Array, ...]:
+    """Attempts from several configurations (k, s, nq) for each of the targets that are left, with results (k, s, ...)."""
+    k, s, nq = begin.shape
+    ends = run(begin.reshape(k * s, nq), rounds, *(np.repeat(x[left], s, axis=0) for x in targets))
+    return tuple(x.reshape(k, s, *x.shape[1:]) for x in ends)
 
 
 def _keep(
@@ -105,12 +112,12 @@ def _keep(
 ) -> Array:
     """Take over what is better: a solution, or else the nearest to one; (len(left),) whether it is a solution."""
     q, positions, rotations, rounds = ends
-    solved = _solved(attempts, positions, rotations)
+    good = solved(attempts.tolerances, positions, rotations)
     cost = _cost(positions, rotations)
     # among solutions the first, or the one nearest to the first guess; without one, the least errors
     value = np.sum((q - starts[left][:, None]) ** 2, axis=-1) if near else np.arange(q.shape[1])[None]
-    value = np.where(solved, value, np.inf)
-    some = solved.any(axis=1)
+    value = np.where(good, value, np.inf)
+    some = good.any(axis=1)
     best = np.where(some, np.argmin(value, axis=1), np.argmin(np.where(np.isnan(cost), np.inf, cost), axis=1))
     row = np.arange(len(left))
     better = some | (cost[row, best] < state.cost()[left])
@@ -122,9 +129,9 @@ def _keep(
     return some
 
 
-def _solved(attempts: Attempts, positions: Array, rotations: Array) -> Array:
-    within = (positions <= attempts.tolerances[0]) & (rotations <= attempts.tolerances[1])
-    return within.all(axis=-1)
+def solved(tolerances: tuple[float, float], positions: Array, rotations: Array) -> Array:
+    """(...): whether all errors (..., goals) are within the tolerances."""
+    return ((positions <= tolerances[0]) & (rotations <= tolerances[1])).all(axis=-1)
 
 
 def _cost(positions: Array, rotations: Array) -> Array:

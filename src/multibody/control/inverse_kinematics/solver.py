@@ -9,20 +9,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
-from multibody.control.inverse_kinematics import descent
-from multibody.control.inverse_kinematics import seeds as seed_table
+from multibody.control.inverse_kinematics import descent, seeds
 from multibody.control.inverse_kinematics.answer import Answer
 from multibody.control.inverse_kinematics.goals import Goal, goal
-from multibody.control.inverse_kinematics.search import Attempts, search
+from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, search, solved
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import choice, first, floats, truth
+from multibody.geometry._arrays import choice, first, truth
 from multibody.model import configuration
 from multibody.model.digest import digest
+from multibody.model.tree import Tree
 from multibody.robot import Robot
 
 CHUNK = 4096
 """Targets that are searched together: a signal is heard in between, and memory does not grow with the batch."""
+TRUE, FALSE = np.True_, np.False_
 
 
 @final
@@ -40,22 +41,34 @@ class InverseKinematics:
         rotation_tolerance: in rad.
         limits: whether joints stay within their limits.
         axes: what is wanted of the pose: "xyzrpy", all of it; letters of "xyz" for positions, "rpy" for the rotation,
-            and "x-axis", "y-axis" or "z-axis" for the direction of one axis of the frame alone, as in "xyz z-axis".
+            and "x-axis", "y-axis" or "z-axis" for the direction of one axis of the frame alone, as in "xyz z-axis"; with
+            a list of frames a text for all, or a list.
         reference: a frame of the robot in which the targets are written; the world by default.
         posture: (nq,), a configuration to be near to as far as the goals allow.
         base: whether a floating base is "free" to move, or "fixed" where the first guess has it.
-        seeds: how many configurations are tried at most after the first guess.
+        seeds: how many configurations are tried at most after the first guess; 255 by default.
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")
     >>> ik = InverseKinematics(robot, "tool")
-    >>> target = robot.pose("tool", robot.home())
-    >>> answer = ik(target)
+    >>> answer = ik(robot.pose("tool", robot.home()))
     >>> bool(answer.success), answer.q.shape
     (True, (7,))
     """
 
-    __slots__ = ("_goals", "_kernels", "_listed", "_posture", "_problem", "_tables", "base", "robot", "seeds", "tolerances")
+    __slots__ = (
+        "_first",
+        "_goals",
+        "_kernels",
+        "_listed",
+        "_middle",
+        "_most",
+        "_postures",
+        "_problem",
+        "_robot",
+        "_tables",
+        "_tolerances",
+    )
 
     def __init__(
         self,
@@ -74,33 +87,40 @@ class InverseKinematics:
         if not isinstance(robot, Robot):
             raise InputError(f"InverseKinematics: expected a Robot, got {type(robot).__name__}")
         tree = robot.tree
-        self.robot = robot
+        self._robot = robot
         self._listed = not isinstance(frame, str)
-        self._goals = _goals(robot, frame, axes, reference)
-        self.tolerances = np.array(
-            [_positive(position_tolerance, "position_tolerance"), _positive(rotation_tolerance, "rotation_tolerance")]
+        self._goals = _goals(tree, frame, axes, reference)
+        self._tolerances = (
+            _positive(position_tolerance, "position_tolerance"),
+            _positive(rotation_tolerance, "rotation_tolerance"),
         )
-        self.base = choice(base, "base", ("free", "fixed"))
-        self.seeds = seed_table.COUNT - 1 if seeds is None else _whole(seeds, "seeds", 0)
+        self._most = MOST if seeds is None else _whole(seeds, "seeds", 0)
+        self._postures = () if posture is None else (robot.check(posture, limits=False).astype(robot.dtype),)
         moving = np.ones(tree.nv)
-        if base == "fixed":
+        if choice(base, "base", ("free", "fixed")) == "fixed":
             for joint in tree.bases:
                 moving[joint.v] = 0.0
-        bounded = truth(limits, "limits")
-        lower, upper = (_inward(limit, robot.dtype, side) if bounded else np.full(tree.nq, side * np.inf)
-                        for limit, side in ((tree.lower, -1), (tree.upper, 1)))  # fmt: skip
-        self._posture = None if posture is None else robot.check(posture, limits=False).astype(robot.dtype)
+        none = np.full(tree.nq, np.inf)
+        lower, upper = (tree.lower, tree.upper) if truth(limits, "limits") else (-none, none)
+        lower, upper = -_within(-lower, robot.dtype), _within(upper, robot.dtype)
         self._problem = descent.Problem(tree, self._goals, lower, upper, moving)
+        self._middle = _middle(tree, lower, upper).astype(robot.dtype)
+        self._first = self._settings(FIRST)
         self._kernels: dict[str, Kernel] = {}
-        self._tables: dict[int, Any] = {}
+        self._tables: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that it moves."""
+        return self._robot
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The names of the frames that have targets."""
+        return tuple(each.frame for each in self._goals)
 
     def __call__(
-        self,
-        target: Pose | Sequence[Pose],
-        q0: ArrayLike | None = None,
-        *,
-        seed: int = 0,
-        threads: int | None = None,
+        self, target: Pose | Sequence[Pose], q0: ArrayLike | None = None, *, seed: int = 0, threads: int | None = None
     ) -> Answer:
         """Solve for one target, or for a batch of any shape.
 
@@ -111,136 +131,148 @@ class InverseKinematics:
                 nearest to it is preferred.
             seed: of the configurations that are tried when the first guess does not lead to the goal.
             threads: over which a batch is split.
-
-        Returns:
-            The `Answer`.
         """
+        if q0 is None and not self._listed and isinstance(target, Pose) and target.position.ndim == 1:
+            answer = self._at_once(target)
+            if answer is not None:
+                return answer
         targets = self._targets(target)
-        guesses = None if q0 is None else self._guesses(q0)
-        shapes = [pose.position.shape[:-1] for pose in targets] + ([] if guesses is None else [guesses.shape[:-1]])
+        guesses = self._middle if q0 is None else self._guesses(q0)
+        shapes = [pose.position.shape[:-1] for pose in targets] + [guesses.shape[:-1]]
         try:
             batch = np.broadcast_shapes(*shapes)
         except ValueError:
             raise InputError(f"target, q0: the batch shapes {', '.join(map(str, shapes))} do not broadcast") from None
-        dtype = self.robot.dtype
-        arrays = []
-        for pose in targets:
-            for array, core in ((pose.rotation.matrix, (3, 3)), (pose.position, (3,))):
-                arrays.append(np.broadcast_to(array, batch + core).reshape(-1, *core).astype(dtype, copy=False))
-        count = len(arrays[0])
-        starts = np.broadcast_to(self.middle() if guesses is None else guesses, (*batch, self.robot.nq))
-        starts = starts.reshape(count, self.robot.nq)
+        arrays = [
+            np.broadcast_to(array, batch + core).reshape(-1, *core).astype(self._robot.dtype, copy=False)
+            for pose in targets
+            for array, core in ((pose.rotation.matrix, (3, 3)), (pose.position, (3,)))
+        ]
+        starts = np.broadcast_to(guesses, (*batch, self._robot.nq)).reshape(-1, self._robot.nq)
         attempts = self._attempts(seed, threads)
         parts = [
-            search(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays], near=guesses is not None)
-            for at in range(0, max(count, 1), CHUNK)
+            search(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays], near=q0 is not None)
+            for at in range(0, max(len(starts), 1), CHUNK)
         ]
-        q, positions, rotations, rounds, restarted = (
-            x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*parts, strict=True)
+        state = parts[0] if len(parts) == 1 else State(*map(np.concatenate, zip(*parts, strict=True)))
+        return self._answer(state, batch)
+
+    def _at_once(self, target: Pose) -> Answer | None:
+        """The answer for one target when the first guess leads there; the arithmetic is that of a batch."""
+        q, positions, rotations, rounds = self.kernel("descend")(
+            self._middle, self._first, target.rotation.matrix, target.position, *self._postures
         )
-        with np.errstate(invalid="ignore"):
-            success = ((positions <= self.tolerances[0]) & (rotations <= self.tolerances[1])).all(axis=-1)
+        if positions[0] <= self._tolerances[0] and rotations[0] <= self._tolerances[1]:
+            return Answer(q, TRUE, positions[0], rotations[0], rounds, FALSE)
+        return None
+
+    def _answer(self, state: State, batch: tuple[int, ...]) -> Answer:
+        positions, rotations = state.positions, state.rotations
+        success = solved(self._tolerances, positions, rotations)
         if not self._listed:
             positions, rotations = positions[:, 0], rotations[:, 0]
-        shaped = (x.reshape(batch + x.shape[1:])[()] for x in (q, success, positions, rotations, rounds, restarted))
-        return Answer(*shaped)
-
-    def middle(self) -> NDArray[Any]:
-        """(nq,): the first guess without another: the middle of the limits, zero for joints that have none."""
-        lower, upper = self._problem.lower, self._problem.upper
-        finite = np.isfinite(lower) & np.isfinite(upper)
-        neutral = np.clip(configuration.neutral(self.robot.tree), lower, upper)
-        return np.where(finite, 0.5 * (np.where(finite, lower, 0) + np.where(finite, upper, 0)), neutral).astype(
-            self.robot.dtype
-        )
+        parts = (state.q, success, positions, rotations, state.rounds, state.restarted)
+        return Answer(*(x.reshape(batch + x.shape[1:])[()] for x in parts))
 
     # ---- checks ------------------------------------------------------------------------------------------------------
 
     def _targets(self, target: Any) -> list[Pose]:
         poses = list(target) if self._listed and isinstance(target, tuple | list) else [target]
-        expected = f"a list of {len(self._goals)} poses" if self._listed else "a Pose"
         if len(poses) != len(self._goals) or not all(isinstance(pose, Pose) for pose in poses):
-            raise InputError(f"target: expected {expected}, got {target!r:.80}; mb.Pose(rotation, position) makes one")
+            expected = f"a list of {len(self._goals)} poses" if self._listed else "a Pose"
+            raise InputError(
+                f"target: expected {expected}, got {type(target).__name__}; "
+                "mb.Pose(rotation, position) or mb.Pose.from_matrix(H) makes one"
+            )
         return poses
 
     def _guesses(self, q0: ArrayLike) -> NDArray[Any]:
-        guesses = configuration.coordinates(self.robot.tree, q0, "q0")
+        tree = self._robot.tree
+        guesses = configuration.coordinates(tree, q0, "q0")
         bad = ~np.isfinite(guesses)
         if bad.any():
-            *_, k = first(bad)
-            raise InputError(f"q0: expected finite numbers, got {guesses[bad][0]} {configuration.coordinate(self.robot.tree, k)}")
-        configuration.check_units(self.robot.tree, guesses, "q0")
-        return np.clip(guesses, self._problem.lower, self._problem.upper).astype(self.robot.dtype, copy=False)
+            k = first(bad)[-1]
+            raise InputError(f"q0: expected finite numbers, got {guesses[bad][0]} {configuration.coordinate(tree, k)}")
+        configuration.check_units(tree, guesses, "q0")
+        return np.clip(guesses, self._problem.lower, self._problem.upper).astype(self._robot.dtype, copy=False)
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
     def _attempts(self, seed: int, threads: int | None) -> Attempts:
         """What a search calls, with the seeds that the number draws."""
+        tree, problem = self._robot.tree, self._problem
         if seed not in self._tables:
-            tree, problem = self.robot.tree, self._problem
-            table = seed_table.table(tree, problem.lower, problem.upper, _whole(seed, "seed", 0))
-            rows = seed_table.features(self._goals, [g.pose(tree, table) for g in self._goals])
-            self._tables[seed] = np.ascontiguousarray(table, self.robot.dtype), rows
+            table = seeds.table(tree, problem.lower, problem.upper, _whole(seed, "seed", 0))
+            rows = seeds.features(self._goals, [each.pose(tree, table) for each in self._goals])
+            self._tables[seed] = np.ascontiguousarray(table, self._robot.dtype), rows
         table, rows = self._tables[seed]
-        extra = () if self._posture is None else (self._posture,)
+        options = {} if threads is None else {"threads": threads}
 
-        def descend(q: Any, rounds: int, *targets: Any) -> Any:
-            return self.kernel("descend")(q, self.tolerances, float(rounds), *targets, *extra, threads=threads)
+        def run(name: str) -> Any:
+            def call(q: Any, rounds: int, *targets: Any) -> Any:
+                settings = np.tile(self._settings(rounds), (len(q), 1))
+                postures = (np.tile(x, (len(q), 1)) for x in self._postures if name == "descend")
+                return self.kernel(name)(q, settings, *targets, *postures, **options)
 
-        def creep(q: Any, rounds: int, *targets: Any) -> Any:
-            return self.kernel("creep")(q, self.tolerances, float(rounds), *targets, threads=threads)
+            return call
 
         def nearest(features: Any) -> Any:
-            return self._kernel(f"nearest {seed}", lambda x: seed_table.nearest(rows, x), (rows.shape[1],))(features)
+            kernel = self._kernel(f"nearest of {seed}", lambda x: seeds.nearest(rows, x), (rows.shape[1],))
+            return kernel(features, **options)
 
         return Attempts(
-            descend, creep, nearest, self._features, rows, table, self._based, self.tolerances, self.seeds
+            run("descend"), run("creep"), nearest, self._features, rows, table, self._based, self._tolerances, self._most
         )
+
+    def _settings(self, rounds: int) -> NDArray[Any]:
+        """(3,): the tolerances, and the largest number of rounds."""
+        return np.array([*self._tolerances, rounds], self._robot.dtype)
 
     def _features(self, starts: NDArray[Any], *arrays: NDArray[Any]) -> NDArray[Any]:
         """What tells how far seeds are from targets; seeds have their base at the origin."""
         targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(len(self._goals))]
-        for base in self.robot.tree.bases[:1]:
-            W_H_B = base.pose(starts)
+        for base in self._robot.tree.bases[:1]:
+            B_H_W = base.pose(starts).inverse()
             targets = [
-                pose if g.reference else W_H_B.inverse() @ pose for g, pose in zip(self._goals, targets, strict=True)
+                pose if each.reference else B_H_W @ pose for each, pose in zip(self._goals, targets, strict=True)
             ]
-        return seed_table.features(self._goals, targets)
+        return seeds.features(self._goals, targets).astype(self._robot.dtype, copy=False)
 
     def _based(self, configurations: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
-        """Configurations with the bases of first guesses."""
-        for base in self.robot.tree.bases:
+        """New configurations with the bases of first guesses."""
+        for base in self._robot.tree.bases:
             configurations[..., base.q] = starts[..., base.q]
         return configurations
 
     def kernel(self, name: str) -> Kernel:
-        """The kernel of "descend" or "creep": of q, the tolerances, the largest number of rounds, and the targets."""
+        """The kernel of "descend" or "creep": of q, settings (3,), and the targets; see `descent`."""
         if name in self._kernels:
             return self._kernels[name]
-        run = {"descend": descent.descend, "creep": descent.creep}[name]
+        run: Callable[..., Any] = {"descend": descent.descend, "creep": descent.creep}[name]
         count = len(self._goals)
 
-        def solve(q: Any, tolerances: Any, rounds: Any, *arrays: Any) -> Any:
+        def solve(q: Any, settings: Any, *arrays: Any) -> Any:
             targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(count)]
-            return run(self._problem, q, targets, tolerances, rounds, *arrays[2 * count :])
+            return run(self._problem, q, targets, settings, *arrays[2 * count :])
 
-        shapes = [(self.robot.nq,), (2,), (), *[(3, 3), (3,)] * count]
-        if name == "descend" and self._posture is not None:
-            shapes.append((self.robot.nq,))
+        shapes = [(self._robot.nq,), (3,), *[(3, 3), (3,)] * count]
+        shapes += [(self._robot.nq,) for _ in self._postures if name == "descend"]
         return self._kernel(name, solve, *shapes)
 
     def _kernel(self, name: str, function: Callable[..., Any], *shapes: Any) -> Kernel:
         if name not in self._kernels:
-            problem, tree_digest = self._problem, self.robot.model.tree_digest
-            content = (name, self._goals, problem.lower, problem.upper, problem.moving, self._posture is not None)
+            problem, tree_digest = self._problem, self._robot.model.tree_digest
+            content = (name, self._goals, problem.lower, problem.upper, problem.moving, len(self._postures))
             key = None if tree_digest is None else digest("inverse kinematics", tree_digest, *content)
             names = [f"x{k}" for k in range(len(shapes))]
-            self._kernels[name] = compile_kernel(function, *shapes, names=names, dtype=self.robot.dtype, key=key)
+            self._kernels[name] = compile_kernel(function, *shapes, names=names, dtype=self._robot.dtype, key=key)
         return self._kernels[name]
 
     def __repr__(self) -> str:
-        frames = ", ".join(repr(g.frame) for g in self._goals)
-        return f"<InverseKinematics of {self.robot.name!r}: {frames}>"
+        return f"<InverseKinematics of {self._robot.name!r}: {', '.join(map(repr, self.frames))}>"
+
+
+MOST = seeds.COUNT - 1
 
 
 @lru_cache(maxsize=64)
@@ -249,21 +281,27 @@ def kept_solver(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple
     return InverseKinematics(robot, frame, **dict(options))
 
 
-def _goals(robot: Robot, frame: Any, axes: Any, reference: Any) -> tuple[Goal, ...]:
+def _goals(tree: Tree, frame: Any, axes: Any, reference: Any) -> tuple[Goal, ...]:
     frames = (frame,) if isinstance(frame, str) else tuple(frame) if isinstance(frame, tuple | list) else ()
     if not frames:
         raise InputError(f"frame: expected the name of a frame or a list of names, got {frame!r}")
     words = (axes,) * len(frames) if isinstance(axes, str) else tuple(axes)
     if len(words) != len(frames):
         raise InputError(f"axes: expected a text, or one for each of {len(frames)} frames, got {axes!r}")
-    return tuple(goal(robot.tree, f, a, reference) for f, a in zip(frames, words, strict=True))
+    return tuple(goal(tree, name, word, reference) for name, word in zip(frames, words, strict=True))
+
+
+def _middle(tree: Tree, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
+    """(nq,): the middle of the limits; joints without them as in the neutral configuration, as far as they may."""
+    finite = np.isfinite(lower) & np.isfinite(upper)
+    middle = 0.5 * (np.where(finite, lower, 0.0) + np.where(finite, upper, 0.0))
+    return np.where(finite, middle, np.clip(configuration.neutral(tree), lower, upper))
 
 
 def _positive(value: Any, what: str) -> float:
-    number = float(floats(value, what, *()))
-    if not (number > 0 and np.isfinite(number)):
+    if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
         raise InputError(f"{what}: expected a positive number, got {value!r}")
-    return number
+    return float(value)
 
 
 def _whole(value: Any, what: str, least: int) -> int:
@@ -272,8 +310,7 @@ def _whole(value: Any, what: str, least: int) -> int:
     return int(value)
 
 
-def _inward(limits: NDArray[Any], dtype: np.dtype[Any], side: int) -> NDArray[Any]:
-    """Limits as numbers of a dtype that are not beyond them."""
-    rounded = limits.astype(dtype)
-    beyond = (rounded - limits) * side > 0
-    return np.where(beyond, np.nextafter(rounded, dtype.type(-side * np.inf)), rounded).astype(np.float64)
+def _within(upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The largest numbers of a dtype that are not above limits."""
+    rounded = upper.astype(dtype)
+    return np.where(rounded > upper, np.nextafter(rounded, dtype.type(-np.inf)), rounded).astype(np.float64)
