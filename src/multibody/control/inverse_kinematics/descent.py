@@ -27,8 +27,8 @@ LOWER, RAISE, LEAST = 0.25, 6.0, 1e-12
 """Factors of λ in `creep` after a step downhill and after another, and the least λ."""
 SETTLED = 1e-4
 """A posture is met as well as it can be when a step towards it is shorter, in rad or m."""
-LONGEST = 100_000
-"""Rounds that no call asks for: the number of rounds is an input."""
+LONGEST = 60
+"""The largest number of rounds that a call can ask for."""
 
 
 @dataclass(frozen=True)

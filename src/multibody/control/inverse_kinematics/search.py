@@ -7,29 +7,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control.inverse_kinematics import seeds
+from multibody.control.inverse_kinematics.descent import LONGEST
 
 Array = NDArray[Any]
 Run = Callable[..., tuple[Array, ...]]
 
 FIRST = 12
 """Rounds from the first guess."""
-ROUNDS_OF_SEEDS = ((1, 10), (2, 10), (4, 10), (8, 30), (16, 30), (32, 30), (64, 30), (128, 30))
+TRIES = ((1, 10), (2, 10), (4, 10), (8, 30), (16, 30), (32, 30), (64, 30), (128, 30))
 """How many seeds are tried at once, and for how many rounds."""
-PATIENT, BEST = 60, 8
+FEW = 8
+"""Up to so many targets take the tries of the nearest seeds together: their vectors would be half empty."""
+PATIENT, BEST = LONGEST, 8
 """What is still left goes on downhill from its best configurations, for so many rounds."""
 
 
 class Attempts(NamedTuple):
-    """What a search calls: both iterations take (q, rounds, *targets) and give q, errors and rounds."""
+    """What a search calls; arrays of targets have the axis of the samples first."""
 
     descend: Run
+    """(q, rounds, *targets) -> q, errors of position (..., goals) and of rotation, rounds."""
     creep: Run
+    """The same, downhill alone."""
     nearest: Callable[..., Array]
-    """features -> the numbers of the nearest seeds."""
-    features: Callable[..., Array]
-    """(q0, *targets) -> what tells how far seeds are from targets."""
-    rows: Array
-    """The features of the seeds."""
+    """(q0, *targets) -> the numbers of the nearest seeds (..., NEAREST)."""
+    order: Callable[..., Array]
+    """(q0, *targets) -> the numbers of all seeds, nearest first."""
     seeds: Array
     """(COUNT, nq)."""
     based: Callable[[Array, Array], Array]
@@ -40,17 +43,13 @@ class Attempts(NamedTuple):
 
 
 class State(NamedTuple):
-    """How far each target is: the best configuration so far."""
+    """The best configuration of each target so far; its arrays are the search's own, and written by it."""
 
     q: Array
     positions: Array
     rotations: Array
     rounds: Array
     restarted: Array
-
-    def cost(self) -> Array:
-        """(n,): the sum of squares of all errors."""
-        return _cost(self.positions, self.rotations)
 
 
 def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: bool) -> State:
@@ -60,68 +59,92 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
         attempts: what to call.
         starts: (n, nq), the first guesses.
         targets: arrays (n, ...).
-        near: whether the solution nearest to the first guess is preferred to the first that is found.
+        near: whether, among solutions that one try finds, the one nearest to the first guess is taken, not the first.
     """
     q, positions, rotations, rounds = attempts.descend(starts, FIRST, *targets)
     state = State(q, positions, rotations, rounds, np.zeros(len(q), bool))
     left = np.flatnonzero(~solved(attempts.tolerances, positions, rotations))
-    if not len(left):
-        return state
-    sound = np.logical_and.reduce([np.isfinite(x[left]).all(axis=tuple(range(1, x.ndim))) for x in targets])
-    bad, left = left[~sound], left[sound]
-    state.q[bad] = starts[bad]
     if len(left):
-        _restart(attempts, state, left, starts, targets, near=near)
+        bad = np.isnan(cost(positions[left], rotations[left]))  # of targets that are no numbers
+        q[left[bad]] = starts[left[bad]]
+        rounds[left[bad]] = 0
+        _restart(attempts, state, left[~bad], starts, targets, near=near)
     return state
 
 
 def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> None:
-    """Try seeds for the targets that are left; the state is written where they lead somewhere better."""
-    features = attempts.features(starts[left], *(x[left] for x in targets))
-    ranks = attempts.nearest(features).astype(np.intp)
-    done = 0
-    ends = None
-    for count, rounds in ROUNDS_OF_SEEDS:
-        count = min(count, attempts.most - done)
-        if count < 1 or not len(left):
-            break
-        if done + count > ranks.shape[1]:
-            ranks = seeds.order(attempts.rows, features)
-        begin = attempts.based(attempts.seeds[ranks[:, done : done + count]], starts[left][:, None])
-        ends = _from_each(attempts.descend, begin, rounds, left, targets)
-        done += count
-        still = ~_keep(attempts, state, left, starts, ends, near=near)
-        left, features, ranks = left[still], features[still], ranks[still]
-        ends = tuple(x[still] for x in ends)
-    if len(left) and ends is not None:
-        order = np.argsort(_cost(ends[1], ends[2]), axis=1, kind="stable")[:, :BEST]
-        begin = np.take_along_axis(ends[0], order[..., None], axis=1)
-        begin = np.concatenate([state.q[left][:, None], begin], axis=1)
-        _keep(attempts, state, left, starts, _from_each(attempts.creep, begin, PATIENT, left, targets), near=near)
+    """Try seeds for the targets that are left, nearest first; the state is written where they lead somewhere better."""
+    done, ends = 0, None
+    for tries in _blocks(len(left), attempts.most):
+        if not len(left):
+            return
+        guesses, goals = starts[left], [x[left] for x in targets]
+        count = sum(n for n, _ in tries)
+        rank = attempts.nearest if done + count <= seeds.NEAREST else attempts.order
+        begin = attempts.based(attempts.seeds[rank(guesses, *goals)[:, done : done + count]], guesses[:, None])
+        ends = _from_each(attempts.descend, begin, tries[0][1], goals)
+        still = ~_keep(attempts, state, left, guesses, ends, [n for n, _ in tries], near=near)
+        left, ends, done = left[still], tuple(x[still] for x in ends), done + count
+    if len(left):
+        guesses, goals, begin = starts[left], [x[left] for x in targets], state.q[left][:, None]
+        if ends is not None:
+            best = np.argsort(cost(ends[1], ends[2]), axis=1, kind="stable")[:, :BEST]
+            begin = np.concatenate([begin, np.take_along_axis(ends[0], best[..., None], axis=1)], axis=1)
+        ends = _from_each(attempts.creep, begin, PATIENT, goals)
+        _keep(attempts, state, left, guesses, ends, [begin.shape[1]], near=near)
 
 
-def _from_each(run: Run, begin: Array, rounds: int, left: Array, targets: list[Array]) -> tuple[Array, ...]:
-    """Attempts from several configurations (k, s, nq) for each of the targets that are left, with results (k, s, ...)."""
+def _blocks(count: int, most: int) -> list[list[tuple[int, int]]]:
+    """The tries, in the blocks that are computed at once, up to a number of seeds."""
+    tries = []
+    for n, rounds in TRIES:
+        if most > 0:
+            tries.append((min(n, most), rounds))
+        most -= n
+    together = 0
+    if count <= FEW:  # a block has one number of rounds, and no more seeds than the kernel ranks
+        while together < len(tries) and sum(n for n, _ in tries[: together + 1]) <= seeds.NEAREST:
+            together += 1
+    return ([tries[:together]] if together else []) + [[each] for each in tries[together:]]
+
+
+def _from_each(run: Run, begin: Array, rounds: int, targets: list[Array]) -> tuple[Array, ...]:
+    """Attempts from several configurations (k, s, nq) for each of k targets, with results (k, s, ...)."""
     k, s, nq = begin.shape
-    ends = run(begin.reshape(k * s, nq), rounds, *(np.repeat(x[left], s, axis=0) for x in targets))
+    ends = run(begin.reshape(k * s, nq), rounds, *(x.repeat(s, axis=0) for x in targets))
     return tuple(x.reshape(k, s, *x.shape[1:]) for x in ends)
 
 
 def _keep(
-    attempts: Attempts, state: State, left: Array, starts: Array, ends: tuple[Array, ...], *, near: bool
+    attempts: Attempts,
+    state: State,
+    left: Array,
+    guesses: Array,
+    ends: tuple[Array, ...],
+    tries: list[int],
+    *,
+    near: bool,
 ) -> Array:
-    """Take over what is better: a solution, or else the nearest to one; (len(left),) whether it is a solution."""
+    """Take over what is better: a solution of the first try that has one, or else the least errors.
+
+    Returns:
+        (k,): whether there is a solution.
+    """
     q, positions, rotations, rounds = ends
     good = solved(attempts.tolerances, positions, rotations)
-    cost = _cost(positions, rotations)
-    # among solutions the first, or the one nearest to the first guess; without one, the least errors
-    value = np.sum((q - starts[left][:, None]) ** 2, axis=-1) if near else np.arange(q.shape[1])[None]
-    value = np.where(good, value, np.inf)
-    some = good.any(axis=1)
-    best = np.where(some, np.argmin(value, axis=1), np.argmin(np.where(np.isnan(cost), np.inf, cost), axis=1))
-    row = np.arange(len(left))
-    better = some | (cost[row, best] < state.cost()[left])
+    row, some, best = np.arange(len(left)), good.any(axis=1), good.argmax(axis=1)
+    number = np.repeat(np.arange(len(tries)), tries)  # the try of each seed
+    if near:
+        far = np.square(q - guesses[:, None]).sum(axis=-1)
+        best = np.where(good & (number == number[best][:, None]), far, np.inf).argmin(axis=1)
+    if len(tries) > 1:
+        rounds = np.where((number <= number[best][:, None]) | ~some[:, None], rounds, 0.0)
     state.rounds[left] += rounds.sum(axis=1)
+    better = some
+    if not some.all():
+        costs = cost(positions, rotations)
+        best = np.where(some, best, np.where(np.isnan(costs), np.inf, costs).argmin(axis=1))
+        better = some | (costs[row, best] < cost(state.positions[left], state.rotations[left]))
     at, row, best = left[better], row[better], best[better]
     for part, new in zip(state[:3], (q, positions, rotations), strict=True):
         part[at] = new[row, best]
@@ -134,5 +157,6 @@ def solved(tolerances: tuple[float, float], positions: Array, rotations: Array) 
     return ((positions <= tolerances[0]) & (rotations <= tolerances[1])).all(axis=-1)
 
 
-def _cost(positions: Array, rotations: Array) -> Array:
-    return np.sum(positions * positions + rotations * rotations, axis=-1)
+def cost(positions: Array, rotations: Array) -> Array:
+    """(...): the sum of the squares of all errors (..., goals)."""
+    return (positions * positions + rotations * rotations).sum(axis=-1)

@@ -216,13 +216,18 @@ class InverseKinematics:
 
             return call
 
-        def nearest(features: Any) -> Any:
-            kernel = self._kernel(f"nearest of {seed}", lambda x: seeds.nearest(rows, x), (rows.shape[1],))
-            return kernel(features, **options)
+        def nearest(starts: Any, *targets: Any) -> Any:
+            shapes = [(self._robot.nq,), *[(3, 3), (3,)] * len(self._goals)]
+            kernel = self._kernel(
+                f"nearest of {seed}", lambda *arrays: seeds.nearest(rows, self._features(*arrays)), *shapes
+            )
+            return kernel(starts, *targets, **options).astype(np.intp)
 
-        return Attempts(
-            run("descend"), run("creep"), nearest, self._features, rows, table, self._based, self._tolerances, self._most
-        )
+        def order(starts: Any, *targets: Any) -> Any:
+            return seeds.order(rows, self._features(starts, *targets))
+
+        tolerances, most = self._tolerances, self._most
+        return Attempts(run("descend"), run("creep"), nearest, order, table, self._based, tolerances, most)
 
     def _settings(self, rounds: int) -> NDArray[Any]:
         """(3,): the tolerances, and the largest number of rounds."""
@@ -236,7 +241,7 @@ class InverseKinematics:
             targets = [
                 pose if each.reference else B_H_W @ pose for each, pose in zip(self._goals, targets, strict=True)
             ]
-        return seeds.features(self._goals, targets).astype(self._robot.dtype, copy=False)
+        return seeds.features(self._goals, targets)
 
     def _based(self, configurations: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
         """New configurations with the bases of first guesses."""
