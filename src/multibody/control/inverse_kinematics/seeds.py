@@ -14,23 +14,23 @@ from multibody.tracing.loop import loop
 
 COUNT = 256
 """Configurations in a table."""
-CORNERS = 64
-"""How many of them are near the limits of all joints, where random ones hardly ever are."""
+RANDOM = 128
+"""How many of them are uniform between the limits; the others are near them in all joints, where random ones are not."""
 INSET = 0.03
 """How near, as a share of the range."""
 NEAREST = 7
-"""How many of them are found in the kernel: those of the first three rounds of seeds."""
+"""How many of the random ones are ranked in the kernel, and tried first."""
 
 
 def table(tree: Tree, lower: NDArray[Any], upper: NDArray[Any], seed: int) -> NDArray[Any]:
-    """(COUNT, nq): configurations within limits; a base is at the origin."""
+    """(COUNT, nq): configurations within limits, random ones first; a base is at the origin."""
     rng = np.random.default_rng(seed)
     q = configuration.random(tree, rng, (COUNT,))
     finite = np.isfinite(lower) & np.isfinite(upper)
     low, high = np.where(finite, lower, 0.0), np.where(finite, upper, 0.0)
-    side = rng.random((CORNERS, tree.nq)) < 0.5
+    side = rng.random((COUNT - RANDOM, tree.nq)) < 0.5
     corner = np.where(side, low + INSET * (high - low), high - INSET * (high - low))
-    q[:: COUNT // CORNERS] = np.where(finite, corner, q[:: COUNT // CORNERS])
+    q[RANDOM:] = np.where(finite, corner, q[RANDOM:])
     neutral = configuration.neutral(tree)
     for base in tree.bases:
         q[:, base.q] = neutral[base.q]
@@ -54,7 +54,7 @@ def features(goals: Sequence[Goal], poses: Sequence[Pose]) -> NDArray[Any]:
 
 
 def nearest(rows: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-    """(NEAREST,): the numbers of the rows of a table (COUNT, n) that are nearest to features (n,), nearest first.
+    """(NEAREST,): the numbers of those of the random rows of a table that are nearest to features (n,), nearest first.
 
     A loop over the table that keeps the nearest in order: what it gives for a target depends on no other one, which
     the last bit of a product of matrices does.
@@ -74,13 +74,14 @@ def nearest(rows: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
         return np.stack(kept), np.stack(labels)
 
     start = np.full(NEAREST, np.inf) + 0.0 * targets[0], np.zeros(NEAREST) + 0.0 * targets[0]
-    return loop(len(rows), insert, start, xs=(rows, np.arange(float(len(rows)))))[1]
+    return loop(RANDOM, insert, start, xs=(rows[:RANDOM], np.arange(float(RANDOM))))[1]
 
 
-def order(rows: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-    """(k, COUNT): all numbers of rows, nearest first, for features (k, n): the same as `nearest`, to the end."""
+def order(rows: NDArray[Any], targets: NDArray[Any], tried: NDArray[Any]) -> NDArray[Any]:
+    """(k, COUNT): all numbers of rows for features (k, n): those (k, NEAREST) that were tried, then nearest first."""
     distances = np.zeros((len(targets), len(rows)))
-    for k in range(rows.shape[-1]):
+    for k in range(rows.shape[-1]):  # not a product of matrices, whose last bit depends on the batch
         off = rows[:, k] - targets[:, k, None]
         distances += off * off
+    np.put_along_axis(distances, tried, np.arange(-NEAREST, 0.0), axis=1)
     return np.argsort(distances, axis=-1, kind="stable")

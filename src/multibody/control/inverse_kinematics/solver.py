@@ -224,7 +224,7 @@ class InverseKinematics:
             return kernel(starts, *targets, **options).astype(np.intp)
 
         def order(starts: Any, *targets: Any) -> Any:
-            return seeds.order(rows, self._features(starts, *targets))
+            return seeds.order(rows, self._features(starts, *targets), nearest(starts, *targets))
 
         tolerances, most = self._tolerances, self._most
         return Attempts(run("descend"), run("creep"), nearest, order, table, self._based, tolerances, most)
