@@ -11,7 +11,7 @@ from multibody.errors import InputError, MultibodyError, RobotFileError, Singula
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
-    from multibody import derive
+    from multibody import control, derive
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
@@ -45,7 +45,12 @@ _LATER = {
 }
 """Names from rooms that are imported when the first is used: LLVM takes a while."""
 
-_ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots"}
+_ROOMS = {
+    "constraints": "algorithms.constraints",
+    "control": "control",
+    "derive": "derive",
+    "robots": "model.robots",
+}
 """Packages under shorter names."""
 
 __all__ = [
@@ -66,6 +71,7 @@ __all__ = [
     "compile_scan",
     "config",
     "constraints",
+    "control",
     "derive",
     "eager",
     "geometry",
