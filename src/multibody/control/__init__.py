@@ -1,6 +1,7 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
 from multibody.control import trajectories
+from multibody.control.inverse_kinematics import InverseKinematics
 from multibody.control.priorities import hierarchical_least_squares, prioritised
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
 from multibody.control.tasks import (
@@ -21,6 +22,7 @@ __all__ = [
     "AxisTask",
     "CenterOfMassTask",
     "GazeTask",
+    "InverseKinematics",
     "MomentumTask",
     "OrientationTask",
     "PoseTask",

@@ -1,6 +1,6 @@
 """InverseKinematics: configurations in which frames have wanted poses.  [RD §2.9.3, Alg. 1]"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, final
 
@@ -280,9 +280,16 @@ class InverseKinematics:
 MOST = seeds.COUNT - 1
 
 
-@lru_cache(maxsize=64)
-def kept_solver(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> InverseKinematics:
+def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, Any]) -> InverseKinematics:
     """A solver that is made once for equal robots, frames and options."""
+    try:
+        return _kept(robot, frame if isinstance(frame, str) else tuple(frame), tuple(sorted(options.items())))
+    except TypeError:  # a posture that is an array, or what the solver refuses
+        return InverseKinematics(robot, frame, **options)
+
+
+@lru_cache(maxsize=64)
+def _kept(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> InverseKinematics:
     return InverseKinematics(robot, frame, **dict(options))
 
 
