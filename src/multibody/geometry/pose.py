@@ -64,6 +64,8 @@ class Pose(Value):
         matrix, position = own(rotation.matrix), own(position)
         if batch:
             matrix, position = np.broadcast_to(matrix, (*batch, 3, 3)), np.broadcast_to(position, (*batch, 3))
+        elif isinstance(position, np.ndarray):
+            position.flags.writeable = False
         for name, part in (("rotation", Rotation._trusted(matrix)), ("position", position)):
             object.__setattr__(self, name, part)
 
