@@ -65,7 +65,9 @@ def track_pose(
     if not w.ndim or w.shape[-1] not in (6, count):
         raise InputError(f"twist: expected (..., 6){f' or (..., {count})' * (count < 6)}, got shape {w.shape}")
     w = w[..., height] if w.shape[-1] == 6 else w
-    gains = [numbers(gain, name, w) for gain, name in ((position_gain, "position_gain"), (rotation_gain, "rotation_gain"))]
+    gains = [
+        numbers(gain, name, w) for gain, name in ((position_gain, "position_gain"), (rotation_gain, "rotation_gain"))
+    ]
     return _controller(robot, robot.dtype, frame, rows)(q, target, w, *gains)
 
 

@@ -24,4 +24,5 @@ class Answer:
     rounds: NDArray[Any]
     """(...): the iterations of all attempts; 0 where the first guess is a solution."""
     restarted: NDArray[Any]
-    """(...): whether q was reached from another configuration than the first guess."""
+    """(...): whether q was not continued from the first guess: it was reached from another configuration, or, where a
+    first guess was given, by a jump, over five times as far as the damped pseudo-inverse steps."""

@@ -21,8 +21,10 @@ from multibody.model.joints import Kind
 from multibody.model.tree import Tree
 from multibody.tracing.loop import loop
 
-FAR, NEAR = 0.03, 1e-8
-"""The damping of `descend`: FAR |e|² + NEAR."""
+FAR, NEAR, CAREFUL = 0.03, 1e-8, 1e-4
+"""The damping of `descend`: FAR |e|² + NEAR, or + CAREFUL where a path is followed, so that it does not jump."""
+STRIDE = 0.01
+"""The damping of the step that others are compared with to tell a jump."""
 LOWER, RAISE, LEAST = 0.25, 6.0, 1e-12
 """Factors of λ in `creep` after a step downhill and after another, and the least λ."""
 SETTLED = 1e-4
@@ -47,7 +49,7 @@ class Problem:
     def errors(self, q: NDArray[Any], targets: Sequence[Pose]) -> tuple[NDArray[Any], NDArray[Any]]:
         """(..., goals), twice: the lengths of the errors of position, in m, and of rotation, in rad."""
         pairs = [goal.errors(self.tree, q, target) for goal, target in zip(self.goals, targets, strict=True)]
-        lengths = [np.stack([np.sqrt(dot(part, part)) for part in parts], axis=-1) for parts in zip(*pairs, strict=True)]
+        lengths = [np.stack([_length(part) for part in parts], axis=-1) for parts in zip(*pairs, strict=True)]
         return lengths[0], lengths[1]
 
     def rows(self, q: NDArray[Any], targets: Sequence[Pose]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -92,7 +94,7 @@ def descend(
         problem: what is to be reached.
         q: (nq,) where to begin.
         targets: a pose for each goal.
-        settings: (3,) the tolerances in m and rad, and the largest number of rounds.
+        settings: (4,) the tolerances in m and rad, the largest number of rounds, the least damping.
         posture: (nq,), a configuration to be near to as far as the goals allow.
 
     Returns:
@@ -107,7 +109,7 @@ def descend(
         e, J = problem.rows(q, targets)
         rest = towards(q)
         low, high = problem.ways(q)
-        damping = FAR * dot(e, e) + NEAR
+        damping = FAR * dot(e, e) + settings[..., 3]
         if posture is None:
             return step(J, e, low, high, damping)
         rest = np.minimum(np.maximum(rest, low), high)
@@ -121,7 +123,7 @@ def descend(
     def body(carry: Any) -> Any:
         q, count, *last = carry
         d = advance(q)
-        return (problem.moved(q, d), count + 1.0, *([np.sqrt(dot(d, d))] if last else []))
+        return (problem.moved(q, d), count + 1.0, *([_length(d)] if last else []))
 
     start = (q, np.zeros_like(q[..., 0])) + (() if posture is None else (1.0 + np.zeros_like(q[..., 0]),))
     q, count, *_ = loop(LONGEST, body, start, until=over)
@@ -152,6 +154,12 @@ def creep(
     start = q, FAR * cost(q) + NEAR, np.zeros_like(q[..., 0])
     q, _, count = loop(LONGEST, body, start, until=over)
     return q, *problem.errors(q, targets), count
+
+
+def stride(problem: Problem, q: NDArray[Any], targets: Sequence[Pose]) -> NDArray[Any]:
+    """(...): the length of the step of the damped pseudo-inverse towards the targets."""
+    e, J = problem.rows(q, targets)
+    return _length(damped(J, e, STRIDE + np.zeros_like(e[..., 0])))
 
 
 def met(problem: Problem, q: NDArray[Any], targets: Sequence[Pose], tolerances: NDArray[Any]) -> Any:
@@ -185,3 +193,8 @@ def damped(J: NDArray[Any], e: NDArray[Any], damping: Any) -> NDArray[Any]:
     """(..., nv): J^T (J J^T + λ 1)^-1 e, which is (J^T J + λ 1)^-1 J^T e.  [RD 2.207]"""
     A = np.matmul(J, transpose(J)) + damping[..., None, None] * eye_like(e, e.shape[-1])
     return matvec(transpose(J), np.linalg.solve(A, e[..., None])[..., 0])
+
+
+def _length(x: NDArray[Any]) -> NDArray[Any]:
+    """(...): the norm of (..., n), of n = 0 too."""
+    return np.sqrt(np.sum(x * x, axis=-1))

@@ -14,6 +14,8 @@ Run = Callable[..., tuple[Array, ...]]
 
 FIRST = 12
 """Rounds from the first guess."""
+JUMP = 5.0
+"""A step that is so many times as long as that of the damped pseudo-inverse is a jump."""
 TRIES = ((1, 10), (2, 10), (4, 10), (8, 30), (16, 30), (32, 30), (64, 30), (128, 30))
 """How many seeds are tried at once, and for how many rounds."""
 FEW = 8
@@ -26,9 +28,11 @@ class Attempts(NamedTuple):
     """What a search calls; arrays of targets have the axis of the samples first."""
 
     descend: Run
-    """(q, rounds, *targets) -> q, errors of position (..., goals) and of rotation, rounds."""
+    """(q, rounds, *targets, careful=False) -> q, errors of position (..., goals) and of rotation, rounds."""
     creep: Run
     """The same, downhill alone."""
+    stride: Callable[..., Array]
+    """(q, *targets) -> how far the damped pseudo-inverse steps."""
     nearest: Callable[..., Array]
     """(q0, *targets) -> the numbers of the nearest seeds (..., NEAREST)."""
     order: Callable[..., Array]
@@ -59,11 +63,19 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
         attempts: what to call.
         starts: (n, nq), the first guesses.
         targets: arrays (n, ...).
-        near: whether, among solutions that one try finds, the one nearest to the first guess is taken, not the first.
+        near: whether the first guesses are meant: steps from them are careful, jumps are told, and among solutions that
+            one try finds, the nearest is taken, not the first.
     """
-    q, positions, rotations, rounds = attempts.descend(starts, FIRST, *targets)
+    q, positions, rotations, rounds = attempts.descend(starts, FIRST, *targets, careful=near)
     state = State(q, positions, rotations, rounds, np.zeros(len(q), bool))
     left = np.flatnonzero(~solved(attempts.tolerances, positions, rotations))
+    if near and len(left):  # once more, not careful
+        goals = [x[left] for x in targets]
+        ends = tuple(x[:, None] for x in attempts.descend(starts[left], FIRST, *goals))
+        left = left[~_keep(attempts, state, left, starts[left], ends, [1], near=near)]
+    if near:
+        moved = np.sqrt(np.square(q - starts).sum(axis=-1))
+        state.restarted[:] = moved > JUMP * attempts.stride(starts, *targets)
     if len(left):
         bad = np.isnan(cost(positions[left], rotations[left]))  # of targets that are no numbers
         q[left[bad]] = starts[left[bad]]

@@ -209,12 +209,15 @@ class InverseKinematics:
         options = {} if threads is None else {"threads": threads}
 
         def run(name: str) -> Any:
-            def call(q: Any, rounds: int, *targets: Any) -> Any:
-                settings = np.tile(self._settings(rounds), (len(q), 1))
+            def call(q: Any, rounds: int, *targets: Any, careful: bool = False) -> Any:
+                settings = np.tile(self._settings(rounds, careful=careful), (len(q), 1))
                 postures = (np.tile(x, (len(q), 1)) for x in self._postures if name == "descend")
                 return self.kernel(name)(q, settings, *targets, *postures, **options)
 
             return call
+
+        def stride(starts: Any, *targets: Any) -> Any:
+            return self.kernel("stride")(starts, *targets, **options)
 
         def nearest(starts: Any, *targets: Any) -> Any:
             shapes = [(self._robot.nq,), *[(3, 3), (3,)] * len(self._goals)]
@@ -227,11 +230,12 @@ class InverseKinematics:
             return seeds.order(rows, self._features(starts, *targets), nearest(starts, *targets))
 
         tolerances, most = self._tolerances, self._most
-        return Attempts(run("descend"), run("creep"), nearest, order, table, self._based, tolerances, most)
+        return Attempts(run("descend"), run("creep"), stride, nearest, order, table, self._based, tolerances, most)
 
-    def _settings(self, rounds: int) -> NDArray[Any]:
-        """(3,): the tolerances, and the largest number of rounds."""
-        return np.array([*self._tolerances, rounds], self._robot.dtype)
+    def _settings(self, rounds: int, *, careful: bool = False) -> NDArray[Any]:
+        """(4,): the tolerances, the largest number of rounds, and the least damping."""
+        least = descent.CAREFUL if careful else descent.NEAR
+        return np.array([*self._tolerances, rounds, least], self._robot.dtype)
 
     def _features(self, starts: NDArray[Any], *arrays: NDArray[Any]) -> NDArray[Any]:
         """What tells how far seeds are from targets; seeds have their base at the origin."""
@@ -250,17 +254,18 @@ class InverseKinematics:
         return configurations
 
     def kernel(self, name: str) -> Kernel:
-        """The kernel of "descend" or "creep": of q, settings (3,), and the targets; see `descent`."""
+        """The kernel of "descend" or "creep", of q, settings (4,) and the targets, or of "stride"; see `descent`."""
         if name in self._kernels:
             return self._kernels[name]
-        run: Callable[..., Any] = {"descend": descent.descend, "creep": descent.creep}[name]
-        count = len(self._goals)
+        run = {"descend": descent.descend, "creep": descent.creep, "stride": descent.stride}[name]
+        more, count = [] if name == "stride" else [(4,)], 2 * len(self._goals)
 
-        def solve(q: Any, settings: Any, *arrays: Any) -> Any:
-            targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(count)]
-            return run(self._problem, q, targets, settings, *arrays[2 * count :])
+        def solve(q: Any, *arrays: Any) -> Any:
+            settings, poses, rest = arrays[: len(more)], arrays[len(more) :][:count], arrays[len(more) + count :]
+            targets = [Pose._from_arrays(*poses[k : k + 2]) for k in range(0, count, 2)]
+            return run(self._problem, q, targets, *settings, *rest)
 
-        shapes = [(self._robot.nq,), (3,), *[(3, 3), (3,)] * count]
+        shapes = [(self._robot.nq,), *more, *[(3, 3), (3,)] * len(self._goals)]
         shapes += [(self._robot.nq,) for _ in self._postures if name == "descend"]
         return self._kernel(name, solve, *shapes)
 

@@ -137,9 +137,7 @@ def letters(axes: Any, name: str) -> list[int]:
 def expected(target: Any, kind: type[Value], task: Task) -> Any:
     """The target, if it is a value of that kind."""
     if not isinstance(target, kind):
-        raise InputError(
-            f"task {task.name!r}: expected a {kind.__name__} as its target, got {type(target).__name__}"
-        )
+        raise InputError(f"task {task.name!r}: expected a {kind.__name__} as its target, got {type(target).__name__}")
     return target
 
 

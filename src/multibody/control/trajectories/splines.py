@@ -39,7 +39,9 @@ def spline(times: ArrayLike, points: Any) -> Trajectory:
     step, start = space.steps(points), space.start(points)
     count = start.shape[-2] + 1
     if count < 2 or not knots.ndim or knots.shape[-1] != count:
-        raise InputError(f"times: expected as many as there are points, two at least; got {knots.shape} and {count} points")
+        raise InputError(
+            f"times: expected as many as there are points, two at least; got {knots.shape} and {count} points"
+        )
     if not is_traced(knots) and not (np.diff(knots, axis=-1) > 0).all():
         raise InputError(f"times: expected them to increase, got {np.asarray(times).tolist()!r:.80}")
     h = (knots[..., 1:] - knots[..., :-1])[..., None]
