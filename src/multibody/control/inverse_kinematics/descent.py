@@ -157,9 +157,10 @@ def creep(
 
 
 def stride(problem: Problem, q: NDArray[Any], targets: Sequence[Pose]) -> NDArray[Any]:
-    """(...): the length of the step of the damped pseudo-inverse towards the targets."""
+    """(..., 2): the norm of the damped pseudo-inverse's step towards the targets, and its largest number."""
     e, J = problem.rows(q, targets)
-    return _length(damped(J, e, STRIDE + np.zeros_like(e[..., 0])))
+    d = damped(J, e, STRIDE + np.zeros_like(e[..., 0]))
+    return np.stack([_length(d), np.max(np.abs(d), axis=-1)], axis=-1)
 
 
 def met(problem: Problem, q: NDArray[Any], targets: Sequence[Pose], tolerances: NDArray[Any]) -> Any:

@@ -32,7 +32,7 @@ class Attempts(NamedTuple):
     creep: Run
     """The same, downhill alone."""
     stride: Callable[..., Array]
-    """(q, *targets) -> how far the damped pseudo-inverse steps."""
+    """(q, *targets) -> (..., 2), how far the damped pseudo-inverse steps, by two norms."""
     nearest: Callable[..., Array]
     """(q0, *targets) -> the numbers of the nearest seeds (..., NEAREST)."""
     order: Callable[..., Array]
@@ -74,8 +74,9 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
         ends = tuple(x[:, None] for x in attempts.descend(starts[left], FIRST, *goals))
         left = left[~_keep(attempts, state, left, starts[left], ends, [1], near=near)]
     if near:
-        moved = np.sqrt(np.square(q - starts).sum(axis=-1))
-        state.restarted[:] = moved > JUMP * attempts.stride(starts, *targets)
+        way = np.abs(q - starts)
+        moved = np.stack([np.sqrt(np.square(way).sum(axis=-1)), way.max(axis=-1, initial=0.0)], axis=-1)
+        state.restarted[:] = (moved > JUMP * attempts.stride(starts, *targets)).any(axis=-1)
     if len(left):
         bad = np.isnan(cost(positions[left], rotations[left]))  # of targets that are no numbers
         q[left[bad]] = starts[left[bad]]
