@@ -1,7 +1,9 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
 from multibody.control import trajectories
+from multibody.control.analytic import analytic_solutions
 from multibody.control.inverse_kinematics import InverseKinematics
+from multibody.control.iteration import History, iterate
 from multibody.control.priorities import hierarchical_least_squares, prioritised
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
 from multibody.control.tasks import (
@@ -22,6 +24,7 @@ __all__ = [
     "AxisTask",
     "CenterOfMassTask",
     "GazeTask",
+    "History",
     "InverseKinematics",
     "MomentumTask",
     "OrientationTask",
@@ -30,7 +33,9 @@ __all__ = [
     "PostureTask",
     "RelativePoseTask",
     "Task",
+    "analytic_solutions",
     "hierarchical_least_squares",
+    "iterate",
     "null_space_projector",
     "prioritised",
     "pseudo_inverse",

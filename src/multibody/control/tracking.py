@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import jacobian, kinematics
+from multibody.control._checks import check_pose, check_robot
 from multibody.control.pseudo_inverse import inverse
 from multibody.control.tasks.pose import pose_error
 from multibody.errors import InputError
@@ -54,21 +55,16 @@ def track_pose(
     >>> (robot.jacobian("tool", q) @ v).round(9) + 0.0
     array([0. , 0. , 0.2, 0. , 0. , 0. ])
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot: expected a Robot, got {type(robot).__name__}")
-    if not isinstance(target, Pose):
-        raise InputError(f"target: expected a Pose, got {type(target).__name__}")
+    check_robot(robot, frame)
+    check_pose(target)
     height = ROWS[choice(rows, "rows", tuple(ROWS))]
-    robot.tree.frame(frame)
     w = np.zeros(6) if type(twist) in (int, float) and twist == 0 else floats(twist, "twist")
     count = height.stop - height.start
     if not w.ndim or w.shape[-1] not in (6, count):
         raise InputError(f"twist: expected (..., 6){f' or (..., {count})' * (count < 6)}, got shape {w.shape}")
     w = w[..., height] if w.shape[-1] == 6 else w
-    gains = [
-        numbers(gain, name, w) for gain, name in ((position_gain, "position_gain"), (rotation_gain, "rotation_gain"))
-    ]
-    return _controller(robot, robot.dtype, frame, rows)(q, target, w, *gains)
+    k_P, k_R = numbers(position_gain, "position_gain", w), numbers(rotation_gain, "rotation_gain", w)
+    return _controller(robot, robot.dtype, frame, rows)(q, target, w, k_P, k_R)
 
 
 @lru_cache(maxsize=64)

@@ -53,13 +53,13 @@ class Trajectory:
         batch_shape("the trajectory and t", (self._knots, 1), (time, 0))
         begin, end = self._knots[..., 0], self._knots[..., -1]
         clipped = np.minimum(np.maximum(time, begin), end)
-        inside = ((time >= begin) & (time <= end))[..., None]
+        outside = ((time < begin) | (time > end))[..., None]
         start, c, base = self._piece(clipped)
         u = (clipped - start)[..., None]
         x, dx, ddx = _horner(c, u)
         zero = np.zeros_like(dx)
         base = base if base is None else np.broadcast_to(base, (*x.shape[:-1], 3, 3))
-        value, rate, acceleration = self._space.motion(base, x, np.where(inside, dx, zero), np.where(inside, ddx, zero))
+        value, rate, acceleration = self._space.motion(base, x, np.where(outside, zero, dx), np.where(outside, zero, ddx))
         return Motion(value, rate, acceleration)
 
     def _piece(self, t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Any]:

@@ -46,7 +46,7 @@ def cubic(
     (array([1., 1.]), array([1.5, 0. ]), array([0., 0.]))
     """
     space, points = between(a, b)
-    T = _duration("cubic", space, points, duration, velocity, acceleration, at_rest=tuple(rates) == AT_REST)
+    T = _duration("cubic", space, points, duration, velocity, acceleration, at_rest=all(x is None for x in rates))
     r0, r1 = (rates_of(space, points, x, "rates")[..., None, :] for x in rates)
     step = space.steps(points)
     r1, _ = space.end_rates(step, r1, np.zeros_like(r1))
@@ -75,7 +75,7 @@ def quintic(
     (np.float64(0.0), np.float64(0.5), np.float64(0.0))
     """
     space, points = between(a, b)
-    at_rest = (*rates, *accelerations) == AT_REST + AT_REST
+    at_rest = all(x is None for x in (*rates, *accelerations))
     T = _duration("quintic", space, points, duration, velocity, acceleration, at_rest=at_rest)
     r0, r1 = (rates_of(space, points, x, "rates")[..., None, :] for x in rates)
     a0, a1 = (rates_of(space, points, x, "accelerations")[..., None, :] for x in accelerations)
