@@ -1,4 +1,4 @@
-"""Linear equations with strict priorities.  [RD §2.9.2, 2.216-2.220, 3.102-3.107]"""
+"""Linear equations with strict priorities.  [RD 2.216-2.220, 3.102-3.107, §2.9.2, §A.1]"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ Level = tuple[NDArray[Any], NDArray[Any]]
 
 
 def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """The v that meets J v = w level by level: no level gives way to those after it.  [RD 2.216-2.220, 3.102-3.107]
+    """The v that meets J v = w level by level: no level gives way to those after it.  [RD 2.216-2.220, Alg. 2]
 
     Among all v at which |J_1 v - w_1| is least, those at which |J_2 v - w_2| is least, and so on; of what remains, the
     v of least norm. Jacobians have any rank: what a level has in common with those before it is theirs. What counts as
@@ -56,7 +56,7 @@ hierarchical_least_squares = prioritised
 def lexicographic(levels: Sequence[Level]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """`prioritised`, of arrays or traced arrays of one batch shape.
 
-    Q are orthonormal rows that span those of the levels so far. For the next, A = A Q^T Q + L Q_i + 0, where Q_i are new
+    Q are orthonormal rows that span those of the levels so far. For the next, A = A Q^T Q + L Q_i, where Q_i are new
     rows: v grows by Q_i^T L^+ (b - A v), which no level before feels. That is N_{i-1} (A_i N_{i-1})^+ (b_i - A_i v).
     """
     v: Any = None

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import centroidal
-from multibody.control.tasks._task import WORLD_AXES, Task, named
+from multibody.control.tasks._task import WORLD_AXES, Labelled
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
-class MomentumTask(Task):
+class MomentumTask(Labelled):
     """The momentum of the robot: six rows, linear, then angular about the centre of mass, along the world's axes.
 
     J is the centroidal momentum matrix. The target is the momentum itself, (..., 6) in kg m/s and kg m²/s, or, for
@@ -27,12 +27,11 @@ class MomentumTask(Task):
 
     name: str
     weight: float = 1.0
-    rows = 6
     of_velocity = True
 
     @property
-    def row_names(self) -> tuple[str, ...]:
-        return named(self, WORLD_AXES)
+    def labels(self) -> tuple[str, ...]:
+        return WORLD_AXES
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         raise InputError(f"task {self.name!r}: a momentum is of velocities, so there is no error of q")

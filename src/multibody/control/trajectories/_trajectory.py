@@ -35,6 +35,8 @@ class Trajectory:
 
     def __init__(self, space: Space, knots: NDArray[Any], coefficients: NDArray[Any], bases: Any) -> None:
         """Of knots, (..., k + 1), and coefficients, (..., k, powers, n), of the time since the last knot."""
+        batch = np.broadcast_shapes(knots.shape[:-1], coefficients.shape[:-3])
+        knots = np.broadcast_to(knots, (*batch, knots.shape[-1]))
         values = (space, knots, coefficients, bases)
         for name, value in zip(("_space", "_knots", "_coefficients", "_bases"), values, strict=True):
             object.__setattr__(self, name, value)
@@ -59,8 +61,8 @@ class Trajectory:
         x, dx, ddx = _horner(c, u)
         zero = np.zeros_like(dx)
         base = base if base is None else np.broadcast_to(base, (*x.shape[:-1], 3, 3))
-        value, rate, acceleration = self._space.motion(base, x, np.where(outside, zero, dx), np.where(outside, zero, ddx))
-        return Motion(value, rate, acceleration)
+        dx, ddx = np.where(outside, zero, dx), np.where(outside, zero, ddx)
+        return Motion(*self._space.motion(base, x, dx, ddx))
 
     def _piece(self, t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Any]:
         """The beginning, the coefficients and the base of the piece at each time."""
