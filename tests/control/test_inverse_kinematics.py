@@ -68,6 +68,7 @@ ARMS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::multibody.RobotFileWarning")
 @pytest.mark.parametrize(("path", "frame", "keep"), ARMS)
 def test_arms_of_files_beside_pinocchio(path, frame, keep):
     """The poses are those that Pinocchio's forward kinematics gives for the answers."""

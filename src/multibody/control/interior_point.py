@@ -123,7 +123,10 @@ def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array) -> Solution:
     x = np.zeros_like(g)
     start: list[Any] = [x]
     for gap, some in zip(gaps(x), there, strict=True):
-        start += [np.where(some > 0, np.maximum(gap, 0.1 * size_b[..., None]), 1.0), some * size_g[..., None] * 0.1 + (1 - some)]
+        start += [
+            np.where(some > 0, np.maximum(gap, 0.1 * size_b[..., None]), 1.0),
+            some * size_g[..., None] * 0.1 + (1 - some),
+        ]
     after, rounds = loop(ROUNDS, body, tuple(start), until=lambda carry: worst(carry) <= within, rounds=True)
     x, (low, high) = _unpack(after)
     return Solution(x, high.z * there[1] - low.z * there[0], rounds, worst(after))
