@@ -57,7 +57,6 @@ _ROOMS = {
     "derive": "derive",
     "linalg": "tracing.linalg",
     "control": "control",
-    "derive": "derive",
     "robots": "model.robots",
 }
 """Packages under shorter names."""
@@ -98,8 +97,8 @@ __all__ = [
     "compile_scan",
     "config",
     "constraints",
-    "custom",
     "control",
+    "custom",
     "derive",
     "eager",
     "fixed_point",

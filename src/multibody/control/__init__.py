@@ -2,6 +2,7 @@
 
 from multibody.control import trajectories
 from multibody.control.analytic import analytic_solutions
+from multibody.control.inverse_kinematics import InverseKinematics
 from multibody.control.iteration import History, iterate
 from multibody.control.priorities import hierarchical_least_squares, prioritised
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
@@ -24,6 +25,7 @@ __all__ = [
     "CenterOfMassTask",
     "GazeTask",
     "History",
+    "InverseKinematics",
     "MomentumTask",
     "OrientationTask",
     "PoseTask",
