@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from multibody.compiler.dense_blocks import Dense, Matrices
 from multibody.compiler.passes import Block
-from multibody.compiler.slots import last_uses, zeros_of
+from multibody.compiler.slots import last_uses, runs_of, zeros_of
 from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, stretches
 from multibody.tracing.dense_kinds import operations
 from multibody.tracing.graph import Graph
@@ -27,8 +27,6 @@ ONE_BLOCK = 4500
 """Up to so many nodes code is not cut at all."""
 SHORT = 16
 """Elements of an argument or a result up to which they lie side by side in the slots, and are moved without loops."""
-GAP = 3
-"""Elements of an argument that are loaded though unused, so that those around them are loaded together."""
 SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 MANY = 64
@@ -114,17 +112,6 @@ def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = No
         feedback: for a scan: which output (its position) becomes which input leaf (its node) in the next step.
     """
     return _Cutter(block, sizes, feedback).program()
-
-
-def runs_of(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """(argument, first, last): elements, given in order, that lie side by side but for short gaps."""
-    runs: list[tuple[int, int, int]] = []
-    for argument, element in places:
-        if runs and argument == runs[-1][0] and element - runs[-1][2] <= GAP + 1:
-            runs[-1] = (argument, runs[-1][1], element)
-        else:
-            runs.append((argument, element, element))
-    return runs
 
 
 class _Cutter:

@@ -11,6 +11,9 @@ from multibody.tracing.regions import around
 ZEROS = 8
 """Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
 
+GAP = 3
+"""Elements of an argument that are loaded though unused, so that those around them are loaded together."""
+
 
 def zeros_of(block: Block, sizes: Sequence[int]) -> set[int]:
     """The positions of results that are zero for all values, many side by side; -0.0 is another number."""
@@ -52,3 +55,14 @@ def last_uses(
                 until, loop = ends[loop], graph._loop(loop).parent
             last[a] = max(last.get(a, -1), until)
     return last
+
+
+def runs_of(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """(argument, first, last): elements, given in order, that lie side by side but for short gaps."""
+    runs: list[tuple[int, int, int]] = []
+    for argument, element in places:
+        if runs and argument == runs[-1][0] and element - runs[-1][2] <= GAP + 1:
+            runs[-1] = (argument, runs[-1][1], element)
+        else:
+            runs.append((argument, element, element))
+    return runs
