@@ -141,13 +141,11 @@ def _step(robot: Robot, dtype: np.dtype[Any], frame: str, method: str, error: st
         after = configuration.integrate(tree, q, k[..., None] * matvec(back, delta))
         return after, np.sqrt(np.sum(delta * delta, axis=-1)), both
 
-    inputs = {"q": "configuration", "target": "pose", "step": "number", "damping": "number"}
+    inputs: dict[str, Any] = {"q": "configuration", "target": "pose", "step": "number", "damping": "number"}
     return robot.function(advance, key=f"control.iterate {frame!r} {method} {error}", **inputs)
 
 
-def _linearised(
-    tree: Tree, frame: str, error: str, q: NDArray[Any], target: Pose
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _linearised(tree: Tree, frame: str, error: str, q: NDArray[Any], target: Pose) -> tuple[NDArray[Any], NDArray[Any]]:
     """J and Δχ: geometric for the shortest rotation [RD 2.251, 2.255], analytical for differences [RD 2.242]."""
     if error == SHORTEST:
         return jacobian(tree, frame, q, "mixed"), pose_error(target, kinematics.pose(tree, frame, q))

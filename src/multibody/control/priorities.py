@@ -56,7 +56,7 @@ hierarchical_least_squares = prioritised
 def lexicographic(levels: Sequence[Level]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """`prioritised`, of arrays or traced arrays of one batch shape.
 
-    Q are orthonormal rows that span those of the levels so far. For the next, A = A Q^T Q + L Q_i + 0, where Q_i are new
+    Q are orthonormal rows that span those of the levels so far. For the next, A = A Q^T Q + L Q_i, where Q_i are new
     rows: v grows by Q_i^T L^+ (b - A v), which no level before feels. That is N_{i-1} (A_i N_{i-1})^+ (b_i - A_i v).
     """
     v: Any = None

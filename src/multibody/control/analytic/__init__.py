@@ -72,7 +72,8 @@ def analytic_solutions(robot: Robot, frame: str, target: Pose, *, limits: bool =
     for q in _polished(robot, frame, target, home, links.joints, _candidates(robot.name, frame, links, target.matrix)):
         add(solutions, q, turns)
     if limits:
-        solutions = [copy for q in solutions for copy in _copies(q, robot.tree.lower[places], robot.tree.upper[places], turns)]
+        lower, upper = robot.tree.lower[places], robot.tree.upper[places]
+        solutions = [copy for q in solutions for copy in _copies(q, lower, upper, turns)]
     branches = np.tile(home, (len(solutions), 1))
     if solutions:
         branches[:, places] = solutions
@@ -114,7 +115,7 @@ def _candidates(name: str, frame: str, links: Chain, target: Matrix) -> list[Vec
 def _polished(
     robot: Robot, frame: str, target: Pose, home: Vector, joints: tuple[Joint, ...], candidates: list[Vector]
 ) -> list[Vector]:
-    """Candidates after a few steps of Newton, without those that miss the target; singular directions are left alone."""
+    """Candidates after a few steps of Newton, without those that miss; singular directions are left alone."""
     if not candidates:
         return []
     robot = robot if robot.dtype == np.float64 else robot.astype("float64")
@@ -137,7 +138,7 @@ def _copies(q: Vector, lower: Vector, upper: Vector, turns: list[bool]) -> list[
     for x, low, high, turning in zip(q, lower, upper, turns, strict=True):
         near = [x]
         if turning and np.isfinite([low, high]).all():
-            first, last = np.ceil((low - LIMIT_WITHIN - x) / (2 * np.pi)), np.floor((high + LIMIT_WITHIN - x) / (2 * np.pi))
-            near = [x + 2 * np.pi * turn for turn in np.arange(first, last + 1)]
+            first, last = (low - LIMIT_WITHIN - x) / (2 * np.pi), (high + LIMIT_WITHIN - x) / (2 * np.pi)
+            near = [x + 2 * np.pi * turn for turn in np.arange(np.ceil(first), np.floor(last) + 1)]
         options.append([np.clip(x, low, high) for x in near if low - LIMIT_WITHIN <= x <= high + LIMIT_WITHIN])
     return [np.array(choice) for choice in product(*options)]

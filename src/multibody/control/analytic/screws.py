@@ -1,7 +1,7 @@
 """Joints of one coordinate as screws of the world: W_H_F = exp(ξ_1 q_1) ... exp(ξ_n q_n) M."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from multibody.model import configuration
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+Vector = NDArray[Any]
+Matrix = NDArray[Any]
 
 
 class Screw(NamedTuple):

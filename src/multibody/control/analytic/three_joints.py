@@ -103,7 +103,7 @@ def _pairs(middle: Screw, start: Curve, wanted: Curve, turns: tuple[bool, bool])
     if max(smallest) < SINGULAR:
         return pairs
     if smallest[0] > smallest[1]:
-        return pairs + [(z, x) for x, z in _joined(B, A, g, turns[::-1])]
+        return pairs + [(z, x) for x, z in _joined(B, A, g, (turns[1], turns[0]))]
     return pairs + _joined(A, B, g, turns)
 
 

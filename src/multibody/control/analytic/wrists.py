@@ -1,5 +1,7 @@
 """Spherical wrists: three hinges whose axes meet, and the angles at which they make a rotation."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from multibody.control.analytic.screws import Matrix, Screw, Vector, common_point, turn_about, turned
@@ -17,7 +19,7 @@ def wrist(screws: tuple[Screw, ...]) -> tuple[int, Vector] | None:
     for k in ORDER:
         three = screws[k : k + 3]
         if all(screw.turns for screw in three) and all(
-            np.linalg.norm(np.cross(a.axis, b.axis)) > PARALLEL for a, b in zip(three, three[1:], strict=False)
+            np.linalg.norm(np.cross(a.axis, b.axis)) > PARALLEL for a, b in pairwise(three)
         ):
             point, off = common_point(three)
             if off < MEET_WITHIN:

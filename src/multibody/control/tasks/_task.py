@@ -66,7 +66,7 @@ class Task(Rows):
         return True
 
     @abstractmethod
-    def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
+    def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:  # type: ignore[override]
         """(..., rows): target - actual, in m or rad."""
 
     def jacobian_toward(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:

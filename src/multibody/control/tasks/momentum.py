@@ -27,8 +27,11 @@ class MomentumTask(Task):
 
     name: str
     weight: float = 1.0
-    rows = 6
     of_velocity = True
+
+    @property
+    def rows(self) -> int:
+        return 6
 
     @property
     def row_names(self) -> tuple[str, ...]:

@@ -28,7 +28,10 @@ class OrientationTask(Task):
     name: str
     frame: str
     weight: float = 1.0
-    rows = 3
+
+    @property
+    def rows(self) -> int:
+        return 3
 
     @property
     def row_names(self) -> tuple[str, ...]:

@@ -28,7 +28,10 @@ class PoseTask(Task):
     name: str
     frame: str
     weight: float = 1.0
-    rows = 6
+
+    @property
+    def rows(self) -> int:
+        return 6
 
     @property
     def row_names(self) -> tuple[str, ...]:

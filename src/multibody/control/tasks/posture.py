@@ -73,8 +73,8 @@ class PostureTask(Task):
             for name in self.joints:
                 if name not in own:
                     raise InputError(
-                        f"task {self.name!r}: {tree.name} has no joint {name!r} with a coordinate of its own; there are "
-                        f"{', '.join(own)}"
+                        f"task {self.name!r}: {tree.name} has no joint {name!r} with a coordinate of its own; there "
+                        f"are {', '.join(own)}"
                     )
             joints = [own[name] for name in self.joints]
         return [k for joint in joints for k in range(joint.v.start, joint.v.stop)]

@@ -33,7 +33,10 @@ class RelativePoseTask(Task):
     frame: str
     reference: str
     weight: float = 1.0
-    rows = 6
+
+    @property
+    def rows(self) -> int:
+        return 6
 
     @property
     def row_names(self) -> tuple[str, ...]:

@@ -108,8 +108,8 @@ class Poses:
 
     def motion(self, base: NDArray[Any], x: NDArray[Any], dx: NDArray[Any], ddx: NDArray[Any]) -> tuple[Any, Any, Any]:
         R, w, dw = self._angular.motion(base, x[..., 3:], dx[..., 3:], ddx[..., 3:])
-        twists = (np.concatenate([x[..., :3], y], axis=-1) for x, y in ((dx, w), (ddx, dw)))
-        return Pose._trusted(R, x[..., :3]), *twists
+        rate, acceleration = (np.concatenate([d[..., :3], y], axis=-1) for d, y in ((dx, w), (ddx, dw)))
+        return Pose._trusted(R, x[..., :3]), rate, acceleration
 
     def lengths(self, steps: NDArray[Any]) -> NDArray[Any]:
         """(..., 2): the distance and the angle."""

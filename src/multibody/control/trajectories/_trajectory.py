@@ -59,8 +59,8 @@ class Trajectory:
         x, dx, ddx = _horner(c, u)
         zero = np.zeros_like(dx)
         base = base if base is None else np.broadcast_to(base, (*x.shape[:-1], 3, 3))
-        value, rate, acceleration = self._space.motion(base, x, np.where(outside, zero, dx), np.where(outside, zero, ddx))
-        return Motion(value, rate, acceleration)
+        dx, ddx = np.where(outside, zero, dx), np.where(outside, zero, ddx)
+        return Motion(*self._space.motion(base, x, dx, ddx))
 
     def _piece(self, t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Any]:
         """The beginning, the coefficients and the base of the piece at each time."""

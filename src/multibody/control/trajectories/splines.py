@@ -23,8 +23,8 @@ def spline(times: ArrayLike, points: Any) -> Trajectory:
 
     Args:
         times: (..., k) in s, increasing.
-        points: where it is then: (..., k, n), (k,) numbers, or `mb.Rotation`s or `mb.Pose`s with a last batch axis of k.
-            Turns between neighbours are the shortest.
+        points: where it is then: (..., k, n), (k,) numbers, or `mb.Rotation`s or `mb.Pose`s with a last batch axis of
+            k. Turns between neighbours are the shortest.
 
     Raises:
         InputError: when there are fewer than two way points, their number is not that of the times, or times do not
@@ -39,9 +39,7 @@ def spline(times: ArrayLike, points: Any) -> Trajectory:
     step, start = space.steps(points), space.start(points)
     count = start.shape[-2] + 1
     if count < 2 or not knots.ndim or knots.shape[-1] != count:
-        raise InputError(
-            f"times: expected as many as there are points, two at least; got {knots.shape} and {count} points"
-        )
+        raise InputError(f"times: expected as many as points, two at least; got shape {knots.shape} for {count} points")
     if not is_traced(knots) and not (np.diff(knots, axis=-1) > 0).all():
         raise InputError(f"times: expected them to increase, got {np.asarray(times).tolist()!r:.80}")
     h = (knots[..., 1:] - knots[..., :-1])[..., None]

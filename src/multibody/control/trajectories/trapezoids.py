@@ -13,8 +13,8 @@ from multibody.control.trajectories._trajectory import Trajectory, columns
 def trapezoidal(a: Any, b: Any, *, velocity: ArrayLike, acceleration: ArrayLike) -> Trajectory:
     """From rest at a to rest at b: at the largest acceleration, then speed, then deceleration that the limits allow.
 
-    All parts move together: they begin and end at the same time, on a straight way, and the slowest sets the pace. A way
-    that is too short for the largest speed has no time at it.
+    All parts move together: they begin and end at the same time, on a straight way, and the slowest sets the pace. A
+    way that is too short for the largest speed has no time at it.
 
     Args:
         a: where it begins: an array (..., n), a number, an `mb.Rotation` or an `mb.Pose`.
