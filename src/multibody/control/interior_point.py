@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms._parts import mirrored
 from multibody.geometry._arrays import matvec, transpose
 from multibody.tracing.loop import loop
 
@@ -54,7 +55,7 @@ def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = 
     """The x that solves the program; where no x is within the bounds, a compromise, with a large residual.
 
     Args:
-        H: (..., n, n), symmetric and positive semi-definite; its lower triangle is read.
+        H: (..., n, n), symmetric and positive semi-definite; its upper triangle is read.
         g: (..., n).
         C: (..., m, n), m > 0; zeros and ones that are constants cost nothing in a kernel.
         lower: (..., m), -inf where there is no bound.
@@ -161,11 +162,7 @@ def _reach(by_s: Array, by_z: Array) -> Array:
 def _normal_matrix(H: Array, C: Array, w: Array) -> Array:
     """H + C^T diag(w) C and a little on the diagonal, built so that the compiler knows it to be symmetric."""
     n = H.shape[-1]
-    weighted = w[..., :, None] * C
     largest = np.max(np.stack([H[..., i, i] for i in range(n)], axis=-1), axis=-1)
-    little = PROXIMAL[np.dtype(H.dtype)] * np.where(largest > 0, largest, 1.0)
-    lower = [[H[..., i, j] + np.sum(weighted[..., :, i] * C[..., :, j], axis=-1) for j in range(i + 1)] for i in range(n)]
-    for i in range(n):
-        lower[i][i] = lower[i][i] + little
-    rows = [np.stack([lower[max(i, j)][min(i, j)] for j in range(n)], axis=-1) for i in range(n)]
-    return np.stack(rows, axis=-2)
+    little = PROXIMAL[np.dtype(H.dtype)] * np.where(largest > 0, largest, np.ones_like(largest))
+    A = mirrored(H + np.matmul(transpose(C) * w[..., None, :], C))
+    return A + little[..., None, None] * np.eye(n, dtype=H.dtype)
