@@ -22,8 +22,10 @@ Array = NDArray[Any]
 Carry = tuple[Array, Array, Array]
 ROUNDS = 50
 """At most; some 6 to 10 are taken."""
-WITHIN = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-5}
-"""When to stop: residuals and the mean of s z, relative to the sizes of what they are made of."""
+WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 2e-5}
+"""When to stop: residuals, relative to the sizes of what they are made of."""
+MEAN = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+"""When to stop: the mean of s z, likewise; where s and z of a row both vanish, each is off by the root of it."""
 PROXIMAL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 """The share of the largest diagonal entry of H by which directions that nothing decides are held back in a round."""
 SHORT = 0.995
@@ -69,6 +71,10 @@ def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = 
     bounds = np.where(there > 0, bounds, np.zeros_like(bounds))
     count = np.maximum(np.sum(there, axis=-1), 1.0)
     size_g, size_b = 1.0 + np.max(np.abs(g), axis=-1), 1.0 + np.max(np.abs(bounds), axis=-1)
+    largest = np.max(np.stack([H[..., k, k] for k in range(H.shape[-1])], axis=-1), axis=-1)
+    little = PROXIMAL[dtype] * np.where(largest > 0, largest, np.ones_like(largest))
+    steepest = np.max(np.max(np.abs(C), axis=-1), axis=-1)
+    soft = (PROXIMAL[dtype] ** 2 * steepest * steepest / little)[..., None]
 
     def sides(x: Array) -> Array:
         """(..., 2 m): what the bounds are for, -C x and C x."""
@@ -86,7 +92,7 @@ def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = 
 
     def worst(carry: Carry) -> Array:
         dual, primal, mean = residuals(carry)
-        gradient = np.maximum(np.max(np.abs(dual), axis=-1), mean) / size_g
+        gradient = np.maximum(np.max(np.abs(dual), axis=-1), mean * (within / MEAN[dtype])) / size_g
         return np.maximum(gradient, np.max(np.abs(primal), axis=-1) / size_b)
 
     def stop(carry: Carry) -> Any:
@@ -96,30 +102,26 @@ def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = 
     def body(carry: Carry) -> Carry:
         x, s, z = carry
         dual, primal, mean = residuals(carry)
-        per_s, per_z = 1.0 / s, 1.0 / (z + (1.0 - there))
-        w = z * per_s
-        A = _normal_matrix(H, C, w[..., :rows] + w[..., rows:])
+        per_s, per_z, relaxed = 1.0 / s, 1.0 / (z + (1.0 - there)), 1.0 / (s + soft * z)
+        w = z * relaxed
+        A = _normal_matrix(H, C, w[..., :rows] + w[..., rows:], little)
 
-        def direction(right: Array) -> Array:
-            return np.linalg.solve(A, right[..., None])[..., 0]
+        def direction(right: Array, primal: Array | float, change: Array) -> tuple[Array, Array, Array]:
+            """The changes of x, s and z for which s z changes by as much, to first order."""
+            dx = np.linalg.solve(A, right[..., None])[..., 0]
+            way = (primal - sides(dx)) * there
+            dz = change * relaxed - w * way
+            return dx, way + soft * dz, dz
 
-        dx = direction(pull(z + w * primal) - dual)
-        ds = (primal - sides(dx)) * there
-        dz = -z - w * ds
-        # lengths relative to what is there; of z they follow from those of s
-        by_s = ds * per_s
-        by_z = -there - by_s
+        dx, ds, dz = direction(pull(relaxed * z * (s + primal)) - dual, primal, -s * z)
+        by_s, by_z = ds * per_s, dz * per_z  # relative to what is there
         far = _reach(by_s, by_z)
         ahead = np.sum((s + far[..., None] * ds) * (z + far[..., None] * dz), axis=-1) / count
         share = ahead / np.maximum(mean, np.finfo(dtype).tiny)
-        target = np.maximum(share * share * share * mean, AIM * within * size_g)
+        target = np.maximum(share * share * share * mean, AIM * MEAN[dtype] * size_g)
         change = (target[..., None] - ds * dz) * there
-        pushed = change * per_s
-        dx_2 = direction(-pull(pushed))
-        ds_2 = -sides(dx_2) * there
-        dz_2 = pushed - w * ds_2
-        by_s_2 = ds_2 * per_s
-        by_z_2 = pushed * per_z - by_s_2
+        dx_2, ds_2, dz_2 = direction(-pull(change * relaxed), 0.0, change)
+        by_s_2, by_z_2 = ds_2 * per_s, dz_2 * per_z
         length = _reach(by_s + by_s_2, by_z + by_z_2)
         part = np.ones_like(length)
         for smaller in (far, far * far, 0.1 * part):
@@ -130,18 +132,27 @@ def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = 
         b = a * part[..., None]
         return x + a * dx + b * dx_2, s + a * ds + b * ds_2, z + a * dz + b * dz_2
 
-    start = _start(H, g, C, bounds, there, size_g, size_b, sides, pull)
+    start = _start(H, g, C, bounds, there, size_g, size_b, little, sides, pull)
     after, rounds = loop(ROUNDS, body, start, until=stop, rounds=True)
     x, _, z = after
     return Solution(x, z[..., rows:] - z[..., :rows], rounds, worst(after))
 
 
 def _start(
-    H: Array, g: Array, C: Array, bounds: Array, there: Array, size_g: Array, size_b: Array, sides: Any, pull: Any
+    H: Array,
+    g: Array,
+    C: Array,
+    bounds: Array,
+    there: Array,
+    size_g: Array,
+    size_b: Array,
+    little: Array,
+    sides: Any,
+    pull: Any,
 ) -> Carry:
     """Mehrotra's: the least of the program with slacks in the objective, then all s and z moved to be positive."""
     rows = C.shape[-2]
-    A = _normal_matrix(H, C, there[..., :rows] + there[..., rows:])
+    A = _normal_matrix(H, C, there[..., :rows] + there[..., rows:], little)
     x = np.linalg.solve(A, (pull(bounds) - g)[..., None])[..., 0]
     s = (bounds - sides(x)) * there
     low, high = np.min(s, axis=-1), np.max(s, axis=-1)
@@ -159,10 +170,7 @@ def _reach(by_s: Array, by_z: Array) -> Array:
     return 1.0 / np.maximum(1.0, np.max(np.maximum(-by_s, -by_z), axis=-1))
 
 
-def _normal_matrix(H: Array, C: Array, w: Array) -> Array:
+def _normal_matrix(H: Array, C: Array, w: Array, little: Array) -> Array:
     """H + C^T diag(w) C and a little on the diagonal, built so that the compiler knows it to be symmetric."""
-    n = H.shape[-1]
-    largest = np.max(np.stack([H[..., i, i] for i in range(n)], axis=-1), axis=-1)
-    little = PROXIMAL[np.dtype(H.dtype)] * np.where(largest > 0, largest, np.ones_like(largest))
     A = mirrored(H + np.matmul(transpose(C) * w[..., None, :], C))
-    return A + little[..., None, None] * np.eye(n, dtype=H.dtype)
+    return A + little[..., None, None] * np.eye(H.shape[-1], dtype=H.dtype)
