@@ -13,6 +13,7 @@ from multibody.control.limits import Limit
 from multibody.control.priorities import Level
 from multibody.control.tasks import Task
 from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import at, first, floats, is_traced
 from multibody.model.digest import digest, is_ours
 from multibody.model.tree import Tree
@@ -60,7 +61,21 @@ class VelocityControl:
     array([0.2, 0. , 0. , 0. , 0. , 0. ])
     """
 
-    __slots__ = ("_contacts", "_damping", "_function", "_levels", "_limits", "_robot", "_tasks")
+    __slots__ = (
+        "_contacts",
+        "_damping",
+        "_function",
+        "_known",
+        "_levels",
+        "_limits",
+        "_needs_dt",
+        "_optional",
+        "_required",
+        "_robot",
+        "_targets",
+        "_tasks",
+        "_unit_gains",
+    )
 
     def __init__(
         self,
@@ -80,6 +95,11 @@ class VelocityControl:
             raise InputError(f"damping: expected a number that is not negative, got {damping!r}")
         self._damping = float(damping)
         self._contacts = _checked_contacts(robot, contacts)
+        self._known = frozenset(self.inputs) - {"dt"}
+        self._targets = tuple(name for name, task in self._tasks.items() if task.needs_target)
+        gained = [name for name, task in self._tasks.items() if not task.of_velocity]
+        self._unit_gains = {name + GAIN: np.ones((), robot.dtype) for name in gained}
+        self._needs_dt = ", ".join(limit.name for limit in self._limits if limit.needs_dt)
         self._function = self._made()
 
     @property
@@ -119,28 +139,46 @@ class VelocityControl:
         Raises:
             InputError: when a target or dt is missing, an input belongs to no task, or a shape does not fit.
         """
-        self._refuse_strangers(inputs)
-        values = {name: value for name, value in inputs.items() if value is not None}
-        for name, task in self._tasks.items():
-            if task.needs_target and name not in values:
+        if not inputs.keys() <= self._known:
+            raise self._stranger(inputs)
+        values = {"q": q, **self._unit_gains, **inputs}
+        if dt is not None or self._needs_dt:
+            time = _time(dt, self._needs_dt)
+            if self._needs_dt:
+                values["dt"] = time
+        for name in self._targets:
+            if values.get(name) is None:
                 raise InputError(f"missing: the target of task {name!r}, as {name}=...")
-            if not task.of_velocity:
-                values.setdefault(name + GAIN, 1.0)
-        if any(limit.needs_dt for limit in self._limits):
-            values["dt"] = _time(dt, next(limit.name for limit in self._limits if limit.needs_dt))
-        elif dt is not None:
-            _time(dt, "")
-        return self._function(q, out=out, threads=threads, **values)
+        present = tuple([name for name in self._optional if values.get(name) is not None])
+        arrays = self._arrays(values, present)
+        if arrays is None:
+            values = {name: self._unit_gains.get(name) if value is None else value for name, value in values.items()}
+            return self._function(out=out, threads=threads, **values)
+        kernel = self._function.kernel(*present)
+        # without keywords a call goes straight to the code
+        return kernel(*arrays) if out is None and threads is None else kernel(*arrays, out=out, threads=threads)
 
-    def _refuse_strangers(self, inputs: Mapping[str, Any]) -> None:
-        known = self.inputs
-        for name in inputs:
-            if name in known:
-                continue
-            for task in self._tasks.values():
-                if name == task.name + GAIN:
-                    raise InputError(f"{name}: the target of task {task.name!r} is of velocities, which has no gain")
-            raise InputError(f"no task has an input {name!r}; expected {', '.join(known)}")
+    def _arrays(self, values: Mapping[str, Any], present: tuple[str, ...]) -> list[Any] | None:
+        """What the kernel takes, where all is arrays, numbers and values of geometry: a call costs microseconds."""
+        arrays: list[Any] = []
+        for name in (*self._required, *present):
+            value = values[name]
+            if isinstance(value, float):
+                arrays.append(np.array(value, self._robot.dtype))
+            elif isinstance(value, Pose | Rotation):
+                arrays += value._arrays()
+            else:
+                arrays.append(value)
+        # a pose in place of a vector makes one array too many, or one of another shape, which the kernel refuses
+        return arrays if all(type(array) is np.ndarray for array in arrays) else None
+
+    def _stranger(self, inputs: Mapping[str, Any]) -> InputError:
+        """Why an input is refused."""
+        name = next(name for name in inputs if name not in self._known)
+        task = self._tasks.get(name.removesuffix(GAIN))
+        if task is not None:
+            return InputError(f"{name}: the target of task {task.name!r} is one of velocities, which has no gain")
+        return InputError(f"no task has an input {name!r}; expected {', '.join(self.inputs)}")
 
     def _made(self) -> RobotFunction:
         tree = self._robot.tree
@@ -151,12 +189,12 @@ class VelocityControl:
             if not task.of_velocity:
                 inputs[name + GAIN] = "number"
             optional[name + VELOCITY] = task.rows
-        if any(limit.needs_dt for limit in self._limits):
+        if self._needs_dt:
             inputs["dt"] = "number"
-        names = tuple(inputs)
+        self._required, self._optional = tuple(inputs), tuple(optional)
 
         def motion(*values: Any, **extras: Any) -> Any:
-            return self._velocities({**dict(zip(names, values, strict=True)), **extras})
+            return self._velocities({**dict(zip(inputs, values, strict=True)), **extras})
 
         content = (self._levels, self._limits, self._contacts)
         key = digest("velocity control", self._damping, *content) if is_ours(*content) else None
@@ -264,7 +302,9 @@ def _checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
     return tuple(parts)
 
 
-def _time(dt: Any, needed_by: str) -> NDArray[Any]:
+def _time(dt: Any, needed_by: str) -> Any:
+    if isinstance(dt, float) and dt > 0:
+        return dt
     if dt is None:
         raise InputError(f"missing: dt, in s, which the {needed_by} need")
     x = floats(dt, "dt")
