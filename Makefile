@@ -45,14 +45,14 @@ else
 	$(PYTHON) -m venv $(VENV)
 endif
 
-# $(1): the extra to install. Each stamp is renewed when pyproject.toml changes.
+# $(1): the extra to install; [demo] is all that README.md and examples/ use. Each stamp is renewed when pyproject.toml changes.
 define install
 	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q -e ".$(1)",$(BIN)/python -m pip install -q --disable-pip-version-check -e ".$(1)")
 	@touch $@
 endef
 
 $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
-	$(call install,)
+	$(call install,[demo])
 
 $(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
 	$(call install,[test])

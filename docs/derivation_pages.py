@@ -20,7 +20,7 @@ from multibody.errors import InputError
 
 HERE = Path(__file__).resolve().parent
 PLACE = HERE / "derivations" / "generated"
-LARGE = ("branching-figure",)
+LARGE = ("branching-hinges",)
 """Systems whose formulas are too long to read, or to write quickly: their pages are written by hand."""
 
 

@@ -7,7 +7,7 @@ from multibody import (
     _sources,  # noqa: F401  first, to note what is imported from here on
     geometry,
 )
-from multibody.errors import InputError, MultibodyError, RobotFileError, SingularityError
+from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFileWarning, SingularityError
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
-    from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
+    from multibody.tracing.custom import custom, fixed_point
+    from multibody.tracing.differentiate import gradient, hessian, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
+    from multibody.tracing.tables import lookup
     from multibody.tracing.traced import TraceError
 
 __version__ = "0.1.0"
@@ -34,12 +36,16 @@ _LATER = {
     "compile": "compiler.compile",
     "compile_scan": "compiler.scan",
     "config": "compiler.config",
+    "custom": "tracing.custom",
     "eager": "compiler.config",
+    "fixed_point": "tracing.custom",
     "gradient": "tracing.differentiate",
+    "hessian": "tracing.differentiate",
     "hessian_vector": "tracing.differentiate",
     "jacobian": "tracing.differentiate",
     "jvp": "tracing.differentiate",
     "load": "robot",
+    "lookup": "tracing.tables",
     "loop": "tracing.loop",
     "vjp": "tracing.differentiate",
 }
@@ -53,6 +59,23 @@ _ROOMS = {
 }
 """Packages under shorter names."""
 
+_WORDS = {
+    "SE3": "Pose",
+    "SO3": "Rotation",
+    "Transform": "Pose",
+    "grad": "gradient",
+    "hvp": "hessian_vector",
+    "jacfwd": "jacobian",
+    "jacrev": "jacobian",
+    "jit": "compile",
+    "load_urdf": "load",
+    "scan": "compile_scan",
+    "buildModelFromUrdf": "load",
+    "Model": "Robot",
+    "Kinematics": "Robot",
+}
+"""What other libraries call them."""
+
 __all__ = [
     "Builder",
     "InputError",
@@ -61,6 +84,7 @@ __all__ = [
     "Pose",
     "Robot",
     "RobotFileError",
+    "RobotFileWarning",
     "Rotation",
     "SingularityError",
     "SpatialInertia",
@@ -72,14 +96,18 @@ __all__ = [
     "config",
     "constraints",
     "control",
+    "custom",
     "derive",
     "eager",
+    "fixed_point",
     "geometry",
     "gradient",
+    "hessian",
     "hessian_vector",
     "jacobian",
     "jvp",
     "load",
+    "lookup",
     "loop",
     "robots",
     "vjp",
@@ -92,7 +120,8 @@ def __getattr__(name: str) -> Any:
     elif name in _LATER:
         value = getattr(import_module(f"multibody.{_LATER[name]}"), name)
     else:
-        raise AttributeError(f"module 'multibody' has no attribute {name!r}")
+        hint = f"; it is mb.{_WORDS[name]} here" if name in _WORDS else ""
+        raise AttributeError(f"module 'multibody' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 

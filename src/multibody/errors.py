@@ -1,5 +1,8 @@
 """One exception root. Every message says what was given, what was expected, and where."""
 
+import sys
+from pathlib import Path
+
 
 class MultibodyError(Exception):
     """The root of all errors that this library raises on purpose."""
@@ -31,3 +34,38 @@ class RobotFileError(InputError):
         where = " ".join(part for part in (place, element) if part)
         super().__init__(f"{where}: {message}" if where else message)
         self.message, self.file, self.line, self.element = message, file, line, element
+
+
+class RobotFileWarning(UserWarning):
+    """What `mb.load` noticed in a robot file that may be a mistake; `robot.diagnostics` has all of it, with lines.
+
+    `warnings.filterwarnings("ignore", category=mb.RobotFileWarning)` silences it, `mb.load(..., strict=True)` makes an
+    error of it.
+    """
+
+
+def missing_package(need: str, extra: str, package: str) -> MissingPackageError:
+    """The error about a package of an optional part, with the command that installs it for the Python that runs.
+
+    Args:
+        need: the beginning of the message, such as "formulas need SymPy".
+        extra: the optional part, as pyproject.toml names it.
+        package: the name under which it is imported.
+    """
+    return MissingPackageError(f"{need}: run {install_command(extra)}", name=package)
+
+
+def install_command(extra: str) -> str:
+    """How to install an optional part of the library: from the checkout, where the library runs out of one."""
+    python = _from_here(Path(sys.executable)) if sys.executable else "python"
+    python = f'"{python}"' if " " in python else python
+    checkout = Path(__file__).parents[2]
+    if not (checkout / "pyproject.toml").is_file():
+        return f'{python} -m pip install "multibody[{extra}]"'
+    return f'{python} -m pip install -e "{_from_here(checkout)}[{extra}]"'
+
+
+def _from_here(path: Path) -> str:
+    """The path as one types it in the working directory: relative where it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -124,6 +124,7 @@ def test_rolling():
     ],
     ids=["anymal", "talos"],
 )
+@pytest.mark.filterwarnings("ignore::multibody.errors.RobotFileWarning")  # of files of others
 def test_walking_machines(path, contacts):
     robot = mb.load(urdf(path), floating=True)
     constraints = ConstraintSet(robot.model, contacts)

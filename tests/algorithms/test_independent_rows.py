@@ -1,5 +1,7 @@
 """Points of one rigid body: forces from six rows at most, beside singular value decompositions in double precision."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,23 @@ SETS = {
         6,
     ),
 }
+
+
+@dataclass(frozen=True)
+class Faint(mb.constraints.Constraint):
+    """A knee stands still, said in a unit that makes its row small."""
+
+    name: str
+    rows = 1
+
+    def jacobian(self, tree, q):
+        J = np.zeros((*q.shape[:-1], 1, tree.nv))
+        J[..., tree.joint("lf-knee").v] = 1e-7
+        return J
+
+    def bias(self, tree, q, v):
+        del tree, q
+        return 0 * v[..., :1]
 
 
 def states(robot, dtype, count=COUNT):
@@ -122,7 +141,10 @@ def test_the_smallest_forces_are_those_of_all_rows(name, masked):
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_two_soles_in_single_precision(masked):
-    """18 rows of rank 12 whose ranks were misjudged in a third of the states."""
+    """18 rows of rank 12 whose ranks were misjudged in a third of the states, when pivots were squares.
+
+    What is left are the states with rows that count as redundant in double precision, too: one in a thousand.
+    """
     robot = mb.load("quadruped")
     soles = [mb.constraints.SurfaceContact(f, f, SOLE) for f in ("foot-lf", "foot-rh")]
     held, single = robot.constraints(soles), robot.astype("float32")
@@ -134,18 +156,20 @@ def test_two_soles_in_single_precision(masked):
     compiled = single.constrained_dynamics(single.constraints(soles), *arguments, **active)
     with mb.eager():
         plain = single.constrained_dynamics(single.constraints(soles), *arguments, **active)
-    for found in (compiled, plain):
-        assert found.force.dtype == np.float32
-        assert (off(found.acceleration, a) > 0.01).mean() < 0.06
-        assert (off(found.force, f) > 0.01).mean() < 0.06
-        assert off(found.force, f)[away > 0.02].max() < 1e-3
-    assert (off(compiled.force, plain.force) > 0.01).mean() < 0.03
+    for result in (compiled, plain):
+        assert result.force.dtype == np.float32
+        assert (off(result.acceleration, a) > 0.01).mean() < 0.002
+        assert (off(result.force, f) > 0.01).mean() < 0.002
+        assert off(result.force, f)[away > 1e-5].max() < 0.01
+        assert off(result.force, f)[away > 0.02].max() < 1e-4
+    assert (off(compiled.force, plain.force) > 0.01).mean() < 0.002
 
 
-def test_eager_single_precision_judges_as_its_kernels_do():
-    """Two ratios of one gear that differ by 1e-3 hold both joints in double, and are one row in single precision."""
+@pytest.mark.parametrize("spread", [1e-3, 1e-6])
+def test_single_precision_judges_as_double_precision_does(spread):
+    """Two ratios of one gear hold both joints when they differ by 1e-3, and are one row when by 1e-6."""
     robot = mb.load("quadruped")
-    gears = [mb.constraints.JointCoupling(f"gear {r}", "lf-knee", "rf-knee", r) for r in (1.0, 1.001)]
+    gears = [mb.constraints.JointCoupling(f"gear {r}", "lf-knee", "rf-knee", r) for r in (1.0, 1.0 + spread)]
     single = robot.astype("float32")
     state = states(robot, np.float64, 20)
     arguments = [x.astype(np.float32) for x in state]
@@ -153,8 +177,24 @@ def test_eager_single_precision_judges_as_its_kernels_do():
     with mb.eager():
         plain = single.constrained_dynamics(single.constraints(gears), *arguments).acceleration
         double = robot.constrained_dynamics(robot.constraints(gears), *state).acceleration
+        one_row = robot.constrained_dynamics(robot.constraints(gears[:1]), *state).acceleration
+    assert off(compiled, double).max() < 1e-3
+    assert off(plain, double).max() < 1e-3
+    assert (off(double, one_row).min() > 1e-2) == (spread == 1e-3)
+
+
+def test_eager_single_precision_judges_as_its_kernels_do():
+    """Rows of ten-millionths are rounding errors in single precision, and hold a joint in double."""
+    robot = mb.load("quadruped")
+    faint, single = [Faint("faint")], robot.astype("float32")
+    state = states(robot, np.float64, 20)
+    arguments = [x.astype(np.float32) for x in state]
+    compiled = single.constrained_dynamics(single.constraints(faint), *arguments).acceleration
+    with mb.eager():
+        plain = single.constrained_dynamics(single.constraints(faint), *arguments).acceleration
+        double = robot.constrained_dynamics(robot.constraints(faint), *state).acceleration
     assert off(compiled, plain).max() < 1e-3
-    assert off(compiled, double).min() > 1e-2
+    assert off(compiled, double).min() > 5e-3
 
 
 def test_derivatives_in_single_precision():

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -14,7 +15,7 @@ import multibody as mb
 from multibody import derive
 from multibody.cli.derive import _values
 from multibody.derive.printing.text import width
-from multibody.errors import InputError
+from multibody.errors import InputError, install_command
 
 from .running import run
 
@@ -98,13 +99,13 @@ def test_parameters_where_equilibria_need_numbers(tmp_path: Path) -> None:
     assert "With I_x = 0.1, g = 10, l = 1/2, m = 2." in done.out
     path = tmp_path / "cart.c"
     done = run("derive", "cart-pendulum", "--c", str(path), "--parameters", "m=2, g=9.81")
-    assert "  parameters = (M, k, l)" in done.out
+    assert "  parameters = (I, M, l)" in done.out
     assert "9.81" in path.read_text()
 
 
 def test_parameters_at_a_place() -> None:
-    done = run("derive", "cart-pendulum", "--show", "linear", "--at", "phi=pi", "--parameters", "m=2, g=10, k=0")
-    assert "At x = 0, φ = π\nWith g = 10, k = 0, m = 2." in done.out
+    done = run("derive", "cart-pendulum", "--show", "linear", "--at", "phi=pi", "--parameters", "m=2, g=10, I=0")
+    assert "At x = 0, φ = π\nWith I = 0, g = 10, m = 2." in done.out
     assert "10 (M + 2)/(M l)" in done.out
 
 
@@ -112,7 +113,24 @@ def test_long_work_is_told_beside_the_result() -> None:
     with mock.patch("multibody.derive.methods.MANY", 2):
         done = run("derive", "planar-arm", "--markdown")
     assert done.err.startswith("note: planar-arm has 3 velocities: 'projected-newton-euler' can take minutes")
+    assert "Quicker: --method recursive-newton-euler with --c FILE" in done.err
     assert done.out.startswith("# planar-arm")
+    assert run("derive", "planar-arm").err == ""
+
+
+def test_formulas_that_nobody_reads_are_told_before_they_are_written(tmp_path: Path) -> None:
+    with mock.patch("multibody.cli.derive.LONG", 10):
+        done = run("derive", "planar-arm", "--method", "recursive-newton-euler")
+        assert "note: the formulas of planar-arm have" in done.err
+        assert "multibody export, or robot.kernel in Python" in done.err
+        code = str(tmp_path / "arm.c")
+        assert run("derive", "planar-arm", "--method", "recursive-newton-euler", "--c", code).err == ""
+
+
+def test_a_terminal_shows_what_is_going_on() -> None:
+    done = run("derive", "planar-arm", live=True)
+    assert "deriving planar-arm by projected-newton-euler" in done.err
+    assert "writing formulas" in done.err
 
 
 def test_latex_is_a_document() -> None:
@@ -180,7 +198,11 @@ def test_the_list_has_systems_and_methods() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["cart-pendulumm"], "'cart-pendulumm' is neither a system ("),
+        (
+            ["cart-pole"],
+            "'cart-pole' is neither a system, nor an embedded robot, nor a file; did you mean 'cart-pendulum'",
+        ),
+        (["cart-pendulumm"], "nor a file; did you mean 'cart-pendulum' or "),
         (["cart-pendulum", "--method", "newton"], "no method 'newton': there are "),
         (["cart-pendulum", "--compare", "newton"], "no method 'newton': there are "),
         (["cart-pendulum", "--method", "lagrange-multipliers"], "does not fit: there are no constraints"),
@@ -214,5 +236,48 @@ def test_without_sympy_the_extra_is_named() -> None:
     code = "import sys; sys.modules['sympy'] = None; from multibody.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "derive", "cart-pendulum"], capture_output=True, text=True)
     assert done.returncode == 1
-    assert 'pip install "multibody[symbolic]"' in done.stderr
+    assert f"sympy is not installed: run {install_command('symbolic')}" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+ARM = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><origin xyz="0.013 0.0021 0.173" rpy="0.1 0.2 0.3"/><mass value="2.347"/>
+    <inertia ixx="0.0123" iyy="0.0134" izz="0.00213" ixy="0.00011" ixz="-0.00021" iyz="0.00031"/></inertial></link>
+  <link name="lower"><inertial><origin xyz="-0.007 0.0041 0.131"/><mass value="1.117"/>
+    <inertia ixx="0.0073" iyy="0.0061" izz="0.00113" ixy="0.0001" ixz="-0.0002" iyz="0.0003"/></inertial></link>
+  <link name="hand"><inertial><origin xyz="0.001 0.0041 0.031"/><mass value="0.417"/>
+    <inertia ixx="0.0013" iyy="0.0011" izz="0.00093" ixy="0.0001" ixz="-0.0002" iyz="0.0003"/></inertial></link>
+  <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+  <joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><axis xyz="0 1 0"/>
+    <origin xyz="0 0 0.35" rpy="0.3 0 1.1"/></joint>
+  <joint name="wrist" type="continuous"><parent link="lower"/><child link="hand"/><axis xyz="0 0 1"/>
+    <origin xyz="0 0.01 0.25" rpy="0 0 0.7"/></joint>
+</robot>
+"""
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+
+
+def test_numbers_of_a_file_can_be_read_and_names_are_given_once(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    done = run("derive", str(path), columns=100)
+    assert done.code == 0, done.err
+    exponents = [int(power.translate(SUPERSCRIPTS)) for power in re.findall("10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", done.out)]
+    assert exponents
+    assert all(-9 <= exponent <= 9 for exponent in exponents)
+    assert not re.search(r"[1-9]\d{9}", done.out)  # no number has ten digits
+    assert "Long numbers are written with 6 digits" in done.out
+    defined = re.findall(r"^  (a[₀-₉]+) = ", done.out, re.MULTILINE)
+    assert len(defined) > 20
+    assert len(set(defined)) == len(defined)
+
+
+def test_the_equations_of_a_file_are_exact_under_their_short_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    robot = mb.load(str(path))
+    equations = derive.equations(derive.from_robot(robot))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 3))
+    tau = equations.kernel("inverse_dynamics")(q, v, a)
+    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, v, a), rtol=1e-7)

@@ -1,6 +1,7 @@
 """`multibody eval`."""
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,18 @@ def test_a_quaternion_that_is_no_unit_is_refused() -> None:
     done = run("eval", "free-body-se3", "--q", "0,0,0,1,1,0,0")
     assert done.code == 1
     assert "quaternion (w, x, y, z)" in done.err
+
+
+def test_degrees_on_request() -> None:
+    plain = json.loads(run("eval", "scara", "--q", "0.5,0,0,-0.1", "--v", "1,0,0,2", "--json").out)
+    turned, speed = f"{math.degrees(0.5)},0,0,-0.1", f"{math.degrees(1.0)},0,0,2"
+    done = json.loads(run("eval", "scara", "--q", turned, "--v", speed, "--degrees", "--json").out)
+    np.testing.assert_allclose(done["q"], plain["q"], rtol=1e-15)
+    np.testing.assert_allclose(done["v"], plain["v"], rtol=1e-15)
+    assert done["v"][3] == 2.0  # what slides has metres
+
+
+def test_what_could_mean_two_things_is_told() -> None:
+    said = " ".join(run("eval", "--help", columns=200).out.split())
+    for words in ("in rad and m", "quaternions w, x, y, z", "the same seed", "--degrees", "--trust-paths", "--root"):
+        assert words in said

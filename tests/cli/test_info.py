@@ -32,11 +32,14 @@ URDF = """<robot name="gripper">
 """
 
 
+def saved(text: str, path: Path) -> str:
+    path.write_text(text)
+    return str(path)
+
+
 @pytest.fixture
 def gripper(tmp_path: Path) -> str:
-    path = tmp_path / "gripper.urdf"
-    path.write_text(URDF)
-    return str(path)
+    return saved(URDF, tmp_path / "gripper.urdf")
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -70,8 +73,9 @@ def test_coordinates_of_a_joint_with_different_limits_have_a_row_each() -> None:
 def test_diagnostics_name_file_line_and_code(gripper: str) -> None:
     done = run("info", gripper)
     assert "1 warning" in done.out
-    assert f"warnings in {gripper}" in done.out
-    assert re.search(r"^13 ignored <wheels>", done.out, re.MULTILINE)
+    assert f"1 warning in {gripper}" in done.out
+    assert re.search(r"^1 × ignored <wheels>[^(]*\(line 13\)", done.out, re.MULTILINE)
+    assert re.search(r"^13 ignored <wheels>", run("info", gripper, "--notes").out, re.MULTILINE)
 
 
 def test_strict_makes_an_error_of_the_warning(gripper: str) -> None:
@@ -92,7 +96,7 @@ def test_floating_and_mimic_change_the_coordinates(gripper: str) -> None:
 
 def test_names_are_shown_as_they_are(gripper: str) -> None:
     text = Path(gripper).read_text().replace('"open"', '"[red]a[/red] :smile:"')
-    done = run("info", text)
+    done = run("info", text, columns=200)
     assert (
         done.out.count("[red]a[/red] :smile:") == 4
     )  # twice in the tree, in the limits, and in the note about the mimic
@@ -153,3 +157,67 @@ def test_a_chain_of_5000_links(tmp_path: Path) -> None:
     assert "chain: 5000 bodies" in done.out
     assert re.search(r"^j399 +399 +399", done.out, re.MULTILINE)
     assert "⋮ 4600 more" in done.out
+
+
+NOISY = """<robot name="noisy">
+  <link name="base"/>
+  <link name="arm"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/>
+    <dynamics damping="0.25" friction="0.75" K="7"/></joint>
+  GAZEBO
+  <wheels/>
+</robot>
+""".replace("GAZEBO", "\n  ".join('<gazebo reference="arm"/>' for _ in range(40)))
+
+
+@pytest.fixture
+def noisy(tmp_path: Path) -> str:
+    return saved(NOISY, tmp_path / "noisy.urdf")
+
+
+def test_warnings_come_first_and_notes_by_kind_last(noisy: str) -> None:
+    done = run("info", noisy, columns=100)
+    assert done.out.startswith(f"2 warnings in {noisy}\n")
+    assert done.out.index("attribute K='7'") < done.out.index("noisy: 1 body") < done.out.index("<gazebo> is ignored")
+    assert re.search(r"^40 × ignored +<gazebo> is ignored: .* \(lines 8, 9, …\)", done.out, re.MULTILINE)
+    assert done.out.count("<gazebo>") == 1
+    assert done.out.rstrip().endswith("; --notes shows each of them")
+
+
+def test_every_note_on_request(noisy: str) -> None:
+    done = run("info", noisy, "--notes", columns=100)
+    assert done.out.count("<gazebo> is ignored") == 40
+    assert re.search(r"^48 ignored <wheels>", done.out, re.MULTILINE)
+    assert "--notes" not in done.out
+
+
+def test_damping_and_friction_are_shown(noisy: str) -> None:
+    done = run("info", noisy, columns=100)
+    assert re.search(r"^joint .* damping +friction$", done.out, re.MULTILINE)
+    assert re.search(r"^hinge .* 0\.25 +0\.75$", done.out, re.MULTILINE)
+    assert "no damping or friction" in " ".join(run("info", "planar-arm").out.split())
+
+
+def test_other_commands_count_the_warnings(noisy: str) -> None:
+    assert run("eval", noisy).err == "note: 2 warnings: see multibody info\n"
+    assert run("info", noisy).err == ""
+
+
+MESH = """<robot name="cup"><link name="cup"><collision><geometry>
+  <mesh filename="FILE"/></geometry></collision></link></robot>"""
+
+
+def test_errors_advise_options_of_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "robot").mkdir()
+    mesh = tmp_path / "cup.obj"
+    mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n")
+    path = tmp_path / "robot" / "cup.urdf"
+    path.write_text(MESH.replace("FILE", str(mesh)))
+    refused = run("info", str(path), "--notes", columns=300)
+    assert "--root DIRECTORY, or pass --trust-paths" in refused.out + refused.err
+    for option in (["--trust-paths"], ["--root", str(tmp_path)]):
+        done = run("info", str(path), *option)
+        assert (done.code, done.err) == (0, "")
+        assert "--trust-paths" not in done.out

@@ -37,9 +37,16 @@ def cut_into(length: int, function: Callable[..., Any], *shapes: Any) -> Any:
 
 # ---- one operation ---------------------------------------------------------------------------------------------------
 
-DOMAINS = {"sqrt": (0.1, 3.0), "log": (0.1, 3.0), "asin": (-0.9, 0.9), "acos": (-0.9, 0.9), "tan": (-1.2, 1.2)}
+DOMAINS = {
+    "sqrt": (0.1, 3.0),
+    "log": (0.1, 3.0),
+    "asin": (-0.9, 0.9),
+    "acos": (-0.9, 0.9),
+    "tan": (-1.2, 1.2),
+    "log1p": (-0.9, 2.0),
+}
 """Where the operations that are not defined everywhere are; elsewhere (-2, 2)."""
-OPERATIONS = [op for op, kind in OPS.items() if kind.arity]
+OPERATIONS = [op for op, kind in OPS.items() if kind.arity > 0]
 FLOAT_OPERATIONS = [op for op in OPERATIONS if not OPS[op].boolean]
 LOGICAL = {"and", "or", "not"}
 

@@ -8,7 +8,7 @@ import pytest
 
 import multibody as mb
 from multibody import InputError, Pose
-from multibody.compiler import scan as scanning
+from multibody.compiler import scan_run
 
 from .cases import arrays
 
@@ -83,7 +83,7 @@ def test_pieces_are_one(scan, monkeypatch, every):
     """A long scan is run in pieces, to hear signals: of one step each, when time is short."""
     state, u, p = draw(scan.dtype, (7,), 200)
     whole = scan(state, u, p, every=every)
-    monkeypatch.setattr(scanning, "PIECE", 0.0)
+    monkeypatch.setattr(scan_run, "PIECE", 0.0)
     found = scan(state, u, p, every=every)
     same(found, (whole[0], arrays(whole[1])))
 
@@ -265,7 +265,7 @@ def test_eager(batch):
     assert not seen
     with mb.eager():
         plain = scan(state, u, p, every=3)
-        with pytest.raises(InputError, match="expected 4 arrays"):
+        with pytest.raises(InputError, match="expected 3 arguments"):
             scan(state, u)
     assert len(seen) == 7 * int(np.prod(batch))
     assert all(u.shape == (2,) for u in seen)
@@ -313,17 +313,17 @@ GOOD = (np.zeros(2), np.zeros(2))
     [
         ((np.zeros(2), U, np.zeros(2)), {}, "state: expected a tuple of 2 arrays"),
         (((np.zeros(2),), U, np.zeros(2)), {}, "state: expected a tuple of 2 arrays"),
-        ((GOOD, U), {}, "expected 4 arrays, got 3"),
-        ((GOOD, U, U, U), {}, "expected 4 arrays, got 5"),
+        ((GOOD, U), {}, "expected 3 arguments, got 2"),
+        ((GOOD, U, U, U), {}, "expected 3 arguments, got 4"),
         (((np.zeros(3), np.zeros(2)), U, np.zeros(2)), {}, "state0: expected (..., 2), got (3,)"),
-        ((GOOD, np.zeros(2), np.zeros(2)), {}, "input0: expected (..., steps, 2), got (2,)"),
+        ((GOOD, np.zeros(2), np.zeros(2)), {}, "expected one number of steps, got none (pass steps=)"),
         ((GOOD, np.zeros((5, 3)), np.zeros(2)), {}, "input0: expected (..., steps, 2), got (5, 3)"),
         ((GOOD, U, np.zeros(())), {}, "parameter0: expected (..., 2), got ()"),
         ((GOOD, U.astype(complex), np.zeros(2)), {}, "input0: expected real numbers, got dtype complex128"),
         ((GOOD, [[1.0], [1.0, 2.0]], np.zeros(2)), {}, "input0: expected numbers, got"),
         ((GOOD, U, np.zeros(2)), {"steps": 4}, "expected one number of steps, got [4, 5]"),
-        ((GOOD, U, np.zeros(2)), {"every": 0}, "every: expected a positive integer, got 0"),
-        ((GOOD, U, np.zeros(2)), {"every": 1.5}, "every: expected a positive integer, got 1.5"),
+        ((GOOD, U, np.zeros(2)), {"every": 0}, "every: expected a positive integer or None, got 0"),
+        ((GOOD, U, np.zeros(2)), {"every": 1.5}, "every: expected a positive integer or None, got 1.5"),
         ((GOOD, U, np.zeros(2)), {"threads": 0}, "threads: expected a positive integer, got 0"),
         (((np.zeros((3, 2)), np.zeros((4, 2))), U, np.zeros(2)), {}, "the batch shapes do not broadcast"),
     ],

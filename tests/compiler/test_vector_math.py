@@ -18,11 +18,16 @@ from .vector_loops import ARITY, BOUND, bits, evaluate, samples, ulps
 LANES = (1, 2, 4, 8, 16)
 SPECIAL = [0.0, 1.0, 0.5, 2.0, 3.0, 2.5, 1e-310, 5e-324, 1e-45, 1e-40, 3e38, 1.7e308, np.inf]
 NUMPY = {
-    **{op: getattr(np, op) for op in ("sin", "cos", "tan", "exp", "log", "tanh", "hypot")},
+    **{
+        op: getattr(np, op)
+        for op in ("sin", "cos", "tan", "exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "hypot")
+    },
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan2": np.arctan2,
     "pow": np.power,
+    "fmod": np.fmod,
+    "mod": np.mod,
 }
 
 every_operation = pytest.mark.parametrize("op", ARITY)

@@ -2,6 +2,7 @@
 
 import ctypes
 import itertools
+import math
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -11,8 +12,9 @@ import numpy as np
 from multibody.compiler import vector_math
 from multibody.compiler.vector_math.trigonometry import LIMIT
 
-ARITY = dict.fromkeys("sin cos tan asin acos exp log tanh".split(), 1) | dict.fromkeys("atan2 hypot pow".split(), 2)
-BOUND = dict.fromkeys(ARITY, 4.0) | dict.fromkeys("sin cos exp log atan2".split(), 2.0)
+ARITY = dict.fromkeys("sin cos tan asin acos exp expm1 log log1p sinh cosh tanh".split(), 1)
+ARITY |= dict.fromkeys("atan2 hypot pow fmod mod".split(), 2)
+BOUND = dict.fromkeys(ARITY, 4.0) | dict.fromkeys("sin cos exp log atan2".split(), 2.0) | {"fmod": 0.0, "mod": 0.5}
 """The largest error allowed, in units in the last place."""
 _names = itertools.count()
 
@@ -103,7 +105,18 @@ def bits(x):
 
 # ---- exact values ----------------------------------------------------------------------------------------------------
 
-EXACT = {op: getattr(mp, op) for op in ARITY if op != "pow"} | {"pow": mp.power}
+
+def _fmod(x, y):
+    return mp.mpf(math.fmod(float(x), float(y)))
+
+
+def _mod(x, y):
+    rest = _fmod(x, y)
+    return rest + y if rest and (rest < 0) != (y < 0) else rest
+
+
+_BY_HAND = {"pow": mp.power, "fmod": _fmod, "mod": _mod}
+EXACT = {op: getattr(mp, op) for op in ARITY if op not in _BY_HAND} | _BY_HAND
 
 
 @cache
@@ -189,6 +202,24 @@ def _any_real(rng, n, info):
     return [np.concatenate([rng.uniform(-3, 3, n), rng.uniform(-22, 22, n), _any_size(rng, n, info), halves, ends])]
 
 
+def _shifted(rng, n, info):
+    """For log1p: what log takes, less 1, and numbers of any size."""
+    positives = _positives(rng, n, info)[0]
+    small = _any_size(rng, n, info, -1)
+    x = np.concatenate([positives[positives < 1e30] - 1, np.abs(_any_size(rng, n, info)), small])
+    return [x[x.astype(info.dtype) > -1]]
+
+
+def _divisions(rng, n, info):
+    """Also quotients that are whole numbers or near them, and huge ones."""
+    x, y = _points(rng, n, info)
+    whole = np.trunc(rng.uniform(-1e3, 1e3, n))
+    near = [whole * 0.1, np.nextafter(whole * 0.1, 9e9), whole * 7.0, rng.uniform(-1e3, 1e3, n)]
+    divisors = [np.full(n, 0.1), np.full(n, 0.1), np.full(n, -7.0), rng.uniform(-3, 3, n)]
+    pairs = np.stack([np.concatenate([x, *near]), np.concatenate([y, *divisors])])
+    return list(pairs[:, (pairs[1].astype(info.dtype) != 0)])
+
+
 def _powers(rng, n, info):
     return [np.exp2(rng.uniform(-9, 9, n)), rng.uniform(-1, 1, n) * (info.maxexp / 9 + 0.3)]
 
@@ -200,6 +231,9 @@ _DRAW = {
     "exp": _exponents,
     "log": _positives,
     "tanh": _any_real,
+    "log1p": _shifted,
+    **dict.fromkeys(["expm1", "sinh", "cosh"], _exponents),
+    **dict.fromkeys(["fmod", "mod"], _divisions),
     "pow": _powers,
 }
 

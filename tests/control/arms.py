@@ -5,9 +5,11 @@ import numpy as np
 import multibody as mb
 from multibody.model.joints import Prismatic, Revolute
 
+KINDS = {"R": Revolute, "P": Prismatic}
 
-def arm(rng, kinds="RRR", before=3, straight=False):
-    """Six joints, of which three that meet have `before` others before them; their kinds are R or P.
+
+def arm(rng, kinds="RRR", before=3, *, straight=False):
+    """Six joints: three hinges that meet, `before` others before them, of kinds R and P, and the rest after them.
 
     A straight arm has axes along x, y or z, and offsets of which some are zero, as those of industry.
     """
@@ -15,16 +17,14 @@ def arm(rng, kinds="RRR", before=3, straight=False):
     b.body("base")
     parent, others = "base", iter(kinds)
     for k in range(6):
-        inside = before < k < before + 3
-        child = f"link{k}"
-        kind = Revolute if before <= k < before + 3 else {"R": Revolute, "P": Prismatic}[next(others)]
-        offset = np.zeros(3) if inside else rng.uniform(-1, 1, 3) * (rng.integers(0, 2, 3) if straight else 1)
+        of_wrist = before <= k < before + 3
+        kind = Revolute if of_wrist else KINDS[next(others)]
+        offset = rng.uniform(-1, 1, 3) * (rng.integers(0, 2, 3) if straight else 1)
         turn = mb.Rotation.identity() if straight else mb.Rotation.random(rng)
-        axis = "xyz"[(k if inside else rng.integers(3)) % 3]
-        if k == before and straight:
-            axis = "xyz"[k % 3]
-        b.body(child)
-        b.joint(f"joint{k}", kind(axis), parent=parent, child=child, placement=mb.Pose(turn, offset))
-        parent = child
+        placement = mb.Pose(turn, offset if k <= before or k >= before + 3 else np.zeros(3))
+        axis = "xyz"[k % 3 if of_wrist else rng.integers(3)]
+        b.body(f"link{k}")
+        b.joint(f"joint{k}", kind(axis), parent=parent, child=f"link{k}", placement=placement)
+        parent = f"link{k}"
     b.frame("tool", parent, mb.Pose(mb.Rotation.random(rng), rng.uniform(-0.3, 0.3, 3)))
     return mb.Robot(b)

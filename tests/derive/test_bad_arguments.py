@@ -101,7 +101,7 @@ def test_lists_instead_of_names():
         EQUATIONS.kernel(["bias"])
     with says("no method ['lagrange']: there are newton-euler"):
         derive.equations(CART, ["lagrange"])
-    with says("no system ['skate']: there are cart-pendulum"):
+    with says("no system ['skate']: did you mean 'skate'"):
         derive.systems.system(["skate"])
 
 

@@ -19,7 +19,7 @@ MODULES = (derivatives, operators, points, quaternions, rates, representations, 
 VALUES = (Rotation, Pose, Twist, Wrench, SpatialInertia)
 TAKES_NO_ARRAYS = {
     *("identity", "random", "zero", "stack", "reshape", "shape", "mean", "check", "problems", "check_whole_turns"),
-    *("dim", "size", "H", "selection", "structure", "abelian", "axis", "axes", "pitch"),
+    *("dim", "size", "H", "selection", "structure", "abelian", "axis", "axes", "pitch", "representation"),
 }
 
 
@@ -256,10 +256,10 @@ WRONG = {
     "stack of one": (lambda: Rotation.stack(5), "Rotation.stack: expected"),
     "stack of shapes": (lambda: Rotation.stack([R, Rotation.identity((2,))]), r"stack: expected .*\(\).*\(2,\)"),
     "reshape": (lambda: Rotation.identity((6,)).reshape(4), r"reshape: .*\(6,\).*\(4,\)"),
-    "batch of a number": (lambda: Rotation.identity(5), "batch: expected a tuple.* got 5"),
+    "batch of a number": (lambda: Rotation.identity(5.0), "batch: expected a number of samples or a tuple.* got 5.0"),
     "batch below zero": (lambda: Pose.identity((-1,)), r"batch: expected .* got \(-1,\)"),
     "batch of zeros": (lambda: Twist.zero("a"), "batch: expected .* got 'a'"),
-    "batch of chance": (lambda: Pose.random(np.random.default_rng(0), 3), "batch: expected a tuple.* got 3"),
+    "batch of chance": (lambda: Pose.random(np.random.default_rng(0), -3), "batch: expected a .*tuple.* got .*-3"),
     "no generator": (lambda: Rotation.random(42), "rng: expected a .*Generator, got int"),
 }
 

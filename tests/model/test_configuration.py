@@ -262,8 +262,9 @@ def test_sized_velocities_hint_at_coordinates(arm):
 def test_random_wants_a_generator_and_a_batch(arm):
     with pytest.raises(InputError, match=r"rng: expected a numpy\.random\.Generator, got int"):
         configuration.random(arm.tree, 3)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="batch: expected a tuple of lengths"):
-        configuration.random(arm.tree, np.random.default_rng(0), 3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="batch: expected a number of samples or a tuple of lengths"):
+        configuration.random(arm.tree, np.random.default_rng(0), 3.0)  # type: ignore[arg-type]
+    assert configuration.random(arm.tree, np.random.default_rng(0), 3).shape == (3, arm.nq)
 
 
 # ---- parameters of the base ------------------------------------------------------------------------------------------

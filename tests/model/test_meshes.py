@@ -160,8 +160,10 @@ def test_a_robot_with_a_bad_mesh(package: Path, uri: str, message: str) -> None:
     (package / "arm/urdf/lie.stl").write_bytes(stl(3, 1))
     path = package / "arm/urdf/arm.urdf"
     path.write_text(text_with(uri))
+    (warning,) = [d for d in load(path).diagnostics if d.level == "warning"]
+    assert message in warning.message
     with pytest.raises(RobotFileError, match=message) as caught:
-        load(path)
+        load(path, strict=True)
     error = caught.value
     assert (error.file, error.line) == (str(path), 3)
     assert error.element == '<mesh> in <geometry> in <collision> in <link name="base">'

@@ -103,9 +103,6 @@ def test_models_that_are_attached(tmp_path: Path) -> None:
     "rest",
     [
         "<include file='../secret.xml'/>",
-        "<asset><mesh file='../secret.obj'/></asset>",
-        "<compiler meshdir='..'/><asset><mesh file='secret.obj'/></asset>",
-        "<asset><mesh file='link.obj'/></asset>",
         "<asset><model name='m' file='../secret.xml'/></asset>",
     ],
 )
@@ -120,6 +117,29 @@ def test_files_outside_of_the_directory_are_refused_unless_trusted(tmp_path: Pat
     assert caught.value.line == 2
     for allowed in ({"trust_paths": True}, {"roots": [tmp_path]}):
         assert mjcf.read(arm(rest), directory=home, **allowed).model().nv == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "<asset><mesh file='../secret.obj'/></asset>",
+        "<compiler meshdir='..'/><asset><mesh file='secret.obj'/></asset>",
+        "<asset><mesh file='link.obj'/></asset>",
+    ],
+)
+def test_meshes_outside_of_the_directory_are_left_out_unless_trusted(tmp_path: Path, rest: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "secret.obj").write_text("not to be opened")
+    (home / "link.obj").symlink_to(tmp_path / "secret.obj")
+    model = mjcf.read(arm(rest), directory=home).model()
+    (warning,) = [d for d in model.diagnostics if d.code == "mesh"]
+    assert "trust_paths" in warning.message
+    assert warning.line == 2
+    (tmp_path / "secret.obj").write_text(TETRAHEDRON)
+    for allowed in ({"trust_paths": True}, {"roots": [tmp_path]}):
+        trusted = mjcf.read(arm(rest), directory=home, **allowed).model()  # type: ignore[arg-type]
+        assert not any(d.code == "mesh" for d in trusted.diagnostics)
 
 
 def test_a_missing_mesh_is_told_and_the_robot_is_kept(tmp_path: Path) -> None:
@@ -145,8 +165,9 @@ def test_paths_that_mujoco_is_told_to_strip(tmp_path: Path) -> None:
 
 def test_a_mesh_that_lies_about_its_triangles(tmp_path: Path) -> None:
     (tmp_path / "m.stl").write_bytes(b"\0" * 80 + (1_000_000).to_bytes(4, "little") + b"\0" * 100)
-    with pytest.raises(RobotFileError, match="triangles"):
-        mjcf.read(arm("<asset><mesh file='m.stl'/></asset>"), directory=tmp_path)
+    model = mjcf.read(arm("<asset><mesh file='m.stl'/></asset>"), directory=tmp_path).model()
+    (warning,) = [d for d in model.diagnostics if d.code == "mesh"]
+    assert "triangles" in warning.message
 
 
 def test_textures_skins_and_height_fields_are_not_opened() -> None:
@@ -208,5 +229,5 @@ def test_mujoco_writes_no_log(
 
 def test_without_mujoco_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingPackageError, match=r"multibody\[mjcf\]"):
+    with pytest.raises(MissingPackageError, match=r"-m pip install .*\[mjcf\]"):
         mjcf.read(arm())

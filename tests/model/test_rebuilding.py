@@ -15,6 +15,7 @@ from ..robot.robots import parts
 from .mjcf_texts import JOINTS
 from .trees import random_model
 
+pytestmark = pytest.mark.filterwarnings("ignore::multibody.errors.RobotFileWarning")  # of files of others
 FILES = {
     "panda": "panda_description/urdf/panda.urdf",
     "anymal": "anymal_b_simple_description/robots/anymal.urdf",

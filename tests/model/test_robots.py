@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import groups
 from multibody.model import configuration, robots
@@ -265,3 +266,13 @@ def test_the_page_lists_every_robot() -> None:
     page = (Path(__file__).parents[2] / "docs" / "robots-embedded.md").read_text("utf-8")
     for name, (nq, nv) in DOFS.items():
         assert f"| `{name}` | {nq} / {nv} |" in page
+
+
+@pytest.mark.parametrize("name", ["panda", "puma-560", "double-pendulum", "zyx-wrist"])
+def test_right_angles_are_exact(name):
+    """A cosine of 6e-17 where there is a zero costs operations in every kernel."""
+    robot = mb.load(name)
+    for body in robot.bodies:
+        place = body.joint.placement
+        numbers = np.concatenate([place.rotation.matrix.ravel(), place.position, body.inertia.parameters()])
+        assert not ((numbers != 0) & (abs(numbers) < 1e-12)).any(), body.name

@@ -121,7 +121,7 @@ def test_payload_refuses():
     with pytest.raises(InputError, match="no frame is named 'pam'"):
         payload(gripper(), "pam", random_inertia(np.random.default_rng(0)))
     with pytest.raises(InputError, match="payload on 'palm': expected one SpatialInertia"):
-        payload(gripper(), "palm", 2.0)  # type: ignore[arg-type]
+        payload(gripper(), "palm", "2 kg")  # type: ignore[arg-type]
 
 
 # ---- rename and change -----------------------------------------------------------------------------------------------

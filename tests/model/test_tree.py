@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.algorithms import crba, energy, kinematics, rnea
+from multibody.algorithms import coriolis, crba, energy, kinematics, projected_newton_euler, rnea
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
 from multibody.geometry._value import Value
@@ -24,14 +24,14 @@ VARIED = {
     "placements": lambda tree: tree.placements() + np.eye(7)[0],
     "positions": lambda tree: 1.5 * tree.positions(),
     "frame_placements": lambda tree: tree.frame_placements() + np.eye(7)[1],
-    "gravity": lambda tree: np.array(tree.gravity) + 1.0,
+    "gravity": lambda tree: tree.gravity + 1.0,
     "masses": lambda tree: 3.0 * tree.parameters()[:, 0],
 }
 NUMBERS = ("parameters", "placements", "frame_placements")
 
 
 def numbers_of(tree):
-    return [*(getattr(tree, name)() for name in NUMBERS), np.array(tree.gravity), tree.armature.copy()]
+    return [*(getattr(tree, name)() for name in NUMBERS), tree.gravity.copy(), tree.armature.copy()]
 
 
 def same(ours, theirs):
@@ -335,7 +335,24 @@ def test_a_body_without_mass_stays_as_it_is():
     near(tree.bodies[1].inertia.parameters(), rotor.parameters(), 0.0)
     near(model.tree.with_values(masses=[4.0, 5.0, 3.0]).parameters(), tree.parameters(), 0.0)
     check_values(model.tree, masses=masses)
-    with pytest.raises(InputError, match=r"masses: expected a positive mass of the body 'arm', got 0\.0"):
+    with pytest.raises(InputError, match=r"masses: expected a positive mass for the body 'arm', got 0\.0"):
         check_values(model.tree, masses=np.zeros(3))
     with pytest.raises(InputError, match=r"masses \(sample 1\): expected finite numbers for the body 'arm'"):
         check_values(model.tree, masses=[masses, [0.0, 0.0, np.nan]])
+
+
+def test_a_varied_tree_has_what_a_robots_own_has():
+    """`projected_newton_euler` asks for centres of mass, which the numbers of a varied tree do not name."""
+    robot = mb.load("quadruped")
+    rng = np.random.default_rng(0)
+    q, v = robot.random(rng, (4,)), rng.standard_normal((4, robot.nv))
+    inertias = robot.parameters() * rng.uniform(0.5, 2.0, (4, 1, 1))
+    varied = robot.tree.with_values(inertias=inertias, gravity=rng.standard_normal((4, 3)))
+    assert isinstance(robot.tree.gravity, np.ndarray)
+    assert isinstance(varied.gravity, np.ndarray)
+    M, b, g = projected_newton_euler.projected_newton_euler(varied, q, v)
+    near(M, crba.crba(varied, q), 1e-10)
+    near(b + g, coriolis.bias(varied, q, v), 1e-10)
+    for ours, theirs in zip(varied.bodies, robot.tree.bodies, strict=True):
+        near(ours.inertia.com, np.broadcast_to(theirs.inertia.com, (4, 3)), 1e-12)
+        near(ours.inertia.inertia[0] * theirs.inertia.mass, theirs.inertia.inertia * ours.inertia.mass[0], 1e-12)

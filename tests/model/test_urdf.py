@@ -110,7 +110,7 @@ def test_limits_and_dynamics() -> None:
     assert (free.limits.lower, free.limits.upper, free.limits.effort) == ((-math.inf,), (math.inf,), (math.inf,))
     turning = load(arm('<axis xyz="1 0 0"/>', kind="continuous"))
     assert turning.joints[0].limits.upper == (math.inf,)
-    assert not turning.diagnostics
+    assert {d.code for d in turning.diagnostics} == {"fixed"}
     turning = load(arm('<axis xyz="1 0 0"/>' + LIMIT, kind="continuous"))
     assert (turning.joints[0].limits.upper, turning.joints[0].limits.effort) == ((math.inf,), (3,))
 

@@ -159,6 +159,8 @@ CONSTANTS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 1e-320, 1e300, -1e300, math.i
 NUMPY = {
     "neg": np.negative, "abs": np.abs, "sign": np.sign, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "exp": np.exp, "log": np.log, "tanh": np.tanh, "add": np.add,
+    "expm1": np.expm1, "log1p": np.log1p, "sinh": np.sinh, "cosh": np.cosh, "floor": np.floor, "rint": np.rint,
+    "fmod": np.fmod, "mod": np.mod,
     "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum,
     "atan2": np.arctan2, "hypot": np.hypot, "pow": np.power, "lt": np.less, "le": np.less_equal, "eq": np.equal,
     "ne": np.not_equal,
@@ -188,11 +190,13 @@ def test_other_operations_fold_too():
     assert w("fms", 2.0, 3.0, 4.0) == w.c(2.0)
     assert w("fnma", 2.0, 3.0, 4.0) == w.c(-2.0)
     assert w("select", true, 1.0, 2.0) == w.c(1.0)
+    assert w("lookup", 1.0, 5.0, 6.0) == w.c(6.0)
     assert w("and", true, false) == false
     assert w("or", true, false) == true
     assert w("not", true) == false
     assert set(OPS) == {
-        *NUMPY, "fma", "fms", "fnma", "select", "and", "or", "not", "true", "false", "const", "input", "carry", "result"
+        *NUMPY, "fma", "fms", "fnma", "select", "lookup", "and", "or", "not", "true", "false", "const", "input",
+        "carry", "row", "result", "kept", "count", "ruled",
     }  # fmt: skip
 
 

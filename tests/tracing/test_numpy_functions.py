@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import multibody as mb
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.numpy_functions import FUNCTIONS, REDUCTIONS, UFUNCS
 from multibody.tracing.trace import trace
@@ -20,7 +21,8 @@ def agrees(function, *shapes):
     """The recorded function on a batch is the plain one on each sample."""
     inputs = draw(shapes)
     computed = arrays(evaluate(trace(function, shapes), *inputs))
-    rows = [arrays(function(*(array[k] for array in inputs))) for k in range(5)]
+    with np.errstate(all="ignore"):
+        rows = [arrays(function(*(array[k] for array in inputs))) for k in range(5)]
     for batch, *each in zip(computed, *rows, strict=True):
         near(batch, np.array(each, dtype=float), 1e-13)
 
@@ -30,17 +32,20 @@ def agrees(function, *shapes):
 BINARY = [
     np.add, np.subtract, np.multiply, np.divide, np.arctan2, np.hypot, np.power, np.float_power, np.minimum, np.maximum,
     np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
+    np.remainder, np.fmod, np.floor_divide, np.copysign, np.heaviside, np.fmin, np.fmax,
 ]  # fmt: skip
 UNARY = [
     np.negative, np.positive, np.absolute, np.fabs, np.sign, np.sqrt, np.square, np.reciprocal, np.sin, np.cos, np.tan,
-    np.arcsin, np.arccos, np.arctan, np.exp, np.log, np.tanh,
+    np.arcsin, np.arccos, np.arctan, np.exp, np.log, np.tanh, np.sinh, np.cosh, np.expm1, np.log1p, np.exp2, np.log2,
+    np.log10, np.arcsinh, np.arctanh, np.floor, np.rint, np.ceil, np.trunc, np.signbit, np.isnan, np.isinf, np.isfinite,
+    np.deg2rad, np.radians, np.rad2deg, np.degrees,
 ]  # fmt: skip
-LOGICAL = [np.logical_and, np.logical_or, np.bitwise_and, np.bitwise_or]
+LOGICAL = [np.logical_and, np.logical_or, np.bitwise_and, np.bitwise_or, np.logical_xor, np.bitwise_xor]
 NEGATIONS = [np.logical_not, np.invert]
 
 
 def test_every_ufunc_is_tested():
-    assert set(UFUNCS) == {*BINARY, *UNARY, *LOGICAL, *NEGATIONS, np.matmul}
+    assert set(UFUNCS) == {*BINARY, *UNARY, *LOGICAL, *NEGATIONS, np.matmul, np.divmod, np.arccosh}
 
 
 @pytest.mark.parametrize("ufunc", UNARY)
@@ -58,6 +63,12 @@ def test_functions_of_two_arrays_broadcast(ufunc):
     agrees(lambda x: ufunc(0.5, x), 3)
     agrees(lambda x: ufunc(x, np.array([[0.2], [1.0]])), 3)
     agrees(lambda x: ufunc(x, x), 3)
+
+
+def test_functions_with_a_domain_or_two_results():
+    agrees(lambda x: np.arccosh(1.0 + x), 3)
+    agrees(lambda x, y: divmod(x, y), 3, 3)
+    agrees(lambda x: np.divmod(7.0 * x, -0.3), 3)
 
 
 @pytest.mark.parametrize("ufunc", LOGICAL)
@@ -78,6 +89,8 @@ OPERATORS = {
     "*": lambda x, y: x * y,
     "/": lambda x, y: x / y,
     "**": lambda x, y: x**y,
+    "%": lambda x, y: (x % y, 7.0 % x, -x % 0.3),
+    "//": lambda x, y: (x // y, 7.0 // x, -x // 0.3),
     "@": lambda x, y: x @ y,
     "unary": lambda x, y: -x + +y - abs(x - y),
     "comparisons": lambda x, y: ((x < y) & (x <= y) | (x > y), ~(x >= y), x == y, x != y),
@@ -158,6 +171,22 @@ CASES = {
     np.diagonal: [(np.diagonal, (3, 3)), (lambda x: np.diagonal(x, axis1=-2, axis2=-1), (2, 3, 3))],
     np.atleast_1d: [(np.atleast_1d, ())],
     np.atleast_2d: [(np.atleast_2d, 3)],
+    np.atleast_3d: [(np.atleast_3d, 3)],
+    np.array_split: [(lambda x: np.array_split(x, 3), 5)],
+    np.dstack: [(lambda x, y: np.dstack([x, y]), 3, 3)],
+    np.fliplr: [(np.fliplr, (2, 3))],
+    np.flipud: [(np.flipud, (2, 3))],
+    np.rot90: [(np.rot90, (2, 3)), (lambda x: np.rot90(x, 3), (2, 3))],
+    np.copy: [(np.copy, 3)],
+    np.delete: [(lambda x: np.delete(x, 1), 3)],
+    np.select: [
+        (lambda x: np.select([x > 0.7, x > 0.4], [x, -x], 5.0), 4),
+        (lambda x: np.select([x > 0.7, [True, False, True, False]], [1.0, 2.0 * x]), 4),
+    ],
+    np.diag: [(np.diag, 3), (np.diag, (3, 4)), (lambda x: np.diag(x, 1), 3), (lambda x: np.diag(x, -1), (3, 3))],
+    np.tril: [(np.tril, (3, 3)), (lambda x: np.tril(x, -1), (2, 3, 4))],
+    np.triu: [(np.triu, (3, 3)), (lambda x: np.triu(x, k=1), (2, 3, 4))],
+    np.broadcast_arrays: [(lambda x, y: np.broadcast_arrays(x, y[:, None], 1.0), 3, 2)],
     np.split: [(lambda x: np.split(x, [1, 3]), 5), (lambda x: np.split(x, 2, axis=1), (2, 4))],
     np.where: [
         (lambda x: np.where(x > 0.5, x, -1), 3),
@@ -194,6 +223,59 @@ CASES = {
         (lambda x: np.trace(x, 1), (3, 3)),
         (lambda x: np.trace(x, axis1=1, axis2=2), (2, 3, 3)),
     ],
+    np.inner: [(np.inner, 3, 3), (np.inner, (2, 3), (4, 3)), (lambda x: np.inner(x, 2.0), 3)],
+    np.tensordot: [
+        (lambda x, y: np.tensordot(x, y, axes=1), (2, 3), (3, 2)),
+        (np.tensordot, (2, 3), (2, 3)),
+        (lambda x, y: np.tensordot(x, y, axes=([0, 2], [1, 0])), (2, 3, 4), (4, 2)),
+        (lambda x: np.tensordot(x, np.ones((3, 2)), axes=(-1, 0)), (2, 3)),
+    ],
+    np.kron: [(np.kron, (2, 2), (2, 3)), (np.kron, 2, 3), (lambda x: np.kron(np.eye(2), x), 2)],
+    np.linalg.det: [(np.linalg.det, (n, n)) for n in range(1, 7)] + [(np.linalg.det, (2, 3, 3))],
+    np.var: [(np.var, (2, 3)), (lambda x: x.var(axis=0, ddof=1), (3, 2))],
+    np.std: [(np.std, (2, 3)), (lambda x: x.std(axis=1, keepdims=True), (3, 2))],
+    np.ptp: [(np.ptp, (2, 3)), (lambda x: np.ptp(x, axis=0), (3, 2))],
+    np.diff: [(np.diff, 4), (lambda x: np.diff(x, 2, axis=0), (4, 2))],
+    np.cumsum: [(np.cumsum, (2, 3)), (lambda x: x.cumsum(axis=0), (3, 2)), (lambda x: np.cumsum(x, axis=-1), (3, 2))],
+    np.cumprod: [(np.cumprod, 4), (lambda x: np.cumprod(x, axis=1), (3, 2))],
+    np.argmin: [(np.argmin, (2, 3)), (lambda x: np.argmin(x, axis=0), (3, 2)), (lambda x: x.argmin(-1), (3, 2))],
+    np.argmax: [
+        (np.argmax, 5),
+        (lambda x: np.argmax(x, axis=1, keepdims=True), (3, 4)),
+        (lambda x: np.argmax(np.round(x)), 5),
+    ],
+    np.sort: [(np.sort, n) for n in range(1, 12)]
+    + [(lambda x: np.sort(x, axis=0), (4, 2)), (lambda x: np.sort(x, axis=None), (2, 3))],
+    np.argsort: [(np.argsort, n) for n in range(1, 9)]
+    + [(lambda x: np.argsort(x, axis=0), (4, 2)), (lambda x: np.argsort(np.round(x), kind="stable"), 7)],
+    np.take: [
+        (lambda x: np.take(x, [2, 0]), 3),
+        (lambda x: np.take(x, [[2, 0], [1, 1]], axis=1), (2, 3)),
+        (lambda x: mb.lookup(M, np.floor(3 * x).astype(int)), (2, 2)),
+        (lambda x: np.take(x, (4 * x[0]).astype(int), axis=1, mode="clip"), (2, 3)),
+    ],
+    np.searchsorted: [
+        (lambda x: np.searchsorted([0.2, 0.4, 0.8], x), 4),
+        (lambda x: np.searchsorted([0.2, 0.4, 0.8], np.round(5 * x) * 0.2, side="right"), 4),
+        (lambda x: np.searchsorted(np.linspace(0, 1, 37), x), 4),
+        (lambda x: np.searchsorted(np.sort(x), 0.5), 4),
+    ],
+    np.interp: [
+        (lambda x: np.interp(x, [0.2, 0.4, 0.7], [1.0, -2.0, 5.0]), 4),
+        (lambda x: np.interp(2 * x, np.linspace(0, 1, 50), np.linspace(0, 1, 50) ** 2, left=-1.0, right=7.0), 4),
+        (lambda x: np.interp(x[0], [0.0, 0.5, 1.0], x), 3),
+        (lambda x: np.interp(0.5, np.sort(x), [1.0, 2.0, 4.0]), 3),
+        (lambda x: np.interp(x, [0.5], [3.0], right=4.0), 3),
+    ],
+    np.round: [
+        (np.round, 4),
+        (lambda x: x.round(2), 4),
+        (lambda x: np.round(100 * x, -1), 4),
+        (lambda x: round(x[0]), 2),
+    ],
+    np.around: [(lambda x: np.around(x, decimals=1), 4)],
+    np.nan_to_num: [(lambda x: np.nan_to_num(np.sqrt(x - 0.5), nan=2.0), 4), (lambda x: np.nan_to_num(x / 0.0), 2)],
+    np.isclose: [(lambda x: np.isclose(x, x + 1e-9), 3), (lambda x: np.isclose(x, 0.5, atol=0.2), 4)],
     np.outer: [(np.outer, 3, 2), (np.outer, (2, 2), 3)],
     np.sum: [
         (np.sum, (2, 3)),
@@ -221,6 +303,11 @@ CASES = {
         (lambda x: np.linalg.norm(x, axis=-1, keepdims=True), (2, 3)),
         (lambda x: np.linalg.norm(x, 2), 3),
         (lambda x: np.linalg.norm(x, "fro", axis=(0, 1)), (2, 3)),
+        (lambda x: np.linalg.norm(x - 0.5, 1), 3),
+        (lambda x: np.linalg.norm(x - 0.5, np.inf, axis=0), (3, 2)),
+        (lambda x: np.linalg.norm(x - 0.5, -np.inf), 3),
+        (lambda x: np.linalg.norm(x - 0.5, 1), (2, 3)),
+        (lambda x: np.linalg.norm(x - 0.5, np.inf, axis=(2, 0), keepdims=True), (2, 3, 2)),
     ],
     np.linalg.solve: [
         (lambda A, b: np.linalg.solve(A + np.eye(4), b), (4, 4), 4),
@@ -234,6 +321,7 @@ CASES = {
     ],
     np.linalg.cholesky: [(lambda A: np.linalg.cholesky(A @ np.swapaxes(A, -1, -2) + np.eye(3)), (2, 3, 3))],
     np.shape: [(lambda x: x * np.shape(x)[0] * x.shape[1] * x.size, (2, 3))],
+    np.size: [(lambda x: x * np.size(x), (2, 3))],
     np.ndim: [(lambda x: x * np.ndim(x) * x.ndim, (2, 3))],
 }
 
@@ -254,7 +342,8 @@ EINSUMS = [
     ("...ij,...j->...i", (4, 2, 3), (4, 3)), ("...ij,...j->...i", (2, 3), (4, 3)), ("...i,...i", (2, 3), (2, 3)),
     ("...ij,...jk,...lk->...il", (2, 2), (2, 2), (2, 2)), ("a...,...b->b...a", (2, 3), (3, 4)), ("i...->...", (2, 3)),
     ("ij,jk,kl->il", (2, 2), (2, 3), (3, 1)), ("n,ni,nj->ij", 2, (2, 3), (2, 3)), (" i j , j -> i ", (2, 3), 3),
-    ("ij,ij->ij", (1, 3), (2, 3)),
+    ("ij,ij->ij", (1, 3), (2, 3)), ("bij,bj->bi", (4, 2, 3), (4, 3)), ("bii->b", (4, 3, 3)),
+    ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
 ]  # fmt: skip
 
 

@@ -72,5 +72,4 @@ def own_batch(*arrays: NDArray[Any]) -> tuple[int, ...]:
 
 def gravity(tree: Tree, like: NDArray[Any]) -> NDArray[Any]:
     """(..., 3): of the tree, in the precision of q; an array where gravity is an input."""
-    g: Any = tree.gravity
-    return g if is_traced(g) else np.asarray(g, like.dtype)
+    return tree.gravity if is_traced(tree.gravity) else tree.gravity.astype(like.dtype, copy=False)

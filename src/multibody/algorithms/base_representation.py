@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms._parts import mirrored
 from multibody.geometry import Pose, Twist
-from multibody.geometry._arrays import block_matrix, transpose
+from multibody.geometry._arrays import block_matrix, diagonal, is_traced, is_zero, transpose
 from multibody.geometry.operators import ad, cross3, hat3
 from multibody.model import base_velocity
 from multibody.model.joint import Joint
@@ -167,15 +167,16 @@ def armature(tree: Tree, joint: Joint, q: NDArray[Any]) -> NDArray[Any] | None:
     """What the drives of a joint add to the mass matrix in "left"; None for nothing.
 
     The armature is on the diagonal of the mass matrix in the tree's own representation. A turn does not change that of
-    a base, which is the same along all axes; only a twist about another point, as "right" has it, does.
+    a base where it is the same along all axes; a twist about another point, as "right" has it, does.
     """
-    own = tree.armature[joint.v]
-    if not own.any():
+    own = tree.armature[..., joint.v]
+    if is_zero(own):
         return None
-    if tree.velocity != "right" or not tree.is_base(joint):
-        return np.diag(own)
-    to_right = base_velocity.between(joint, q, "left", "right")
-    return np.matmul(transpose(to_right), own[:, None] * to_right)
+    alike = not is_traced(own) and bool((own[..., :3] == own[..., :1]).all() and (own[..., 3:] == own[..., 3:4]).all())
+    if not tree.is_base(joint) or tree.velocity == "left" or (alike and tree.velocity != "right"):
+        return diagonal(own)
+    T = base_velocity.between(joint, q, "left", tree.velocity)
+    return np.matmul(transpose(T), own[..., :, None] * T)
 
 
 # ---- maps ------------------------------------------------------------------------------------------------------------

@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import least_norm, rows
-from multibody.algorithms._parts import mirrored, own_batch
+from multibody.algorithms._parts import own_batch
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints._constraint import RANK_WITHIN, Constraint
 from multibody.algorithms.constraints.constraint_set import worst_of
 from multibody.algorithms.constraints.independent import independent_rows, own_rows
 from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
+from multibody.algorithms.factorization import Factors, HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import Wrenches, rnea
-from multibody.errors import InputError
+from multibody.errors import InputError, SingularityError
 from multibody.geometry._arrays import (
     at,
     batch_shape,
@@ -91,10 +92,11 @@ def constrained_dynamics(
     parts = _held(tree, constraints, "constrained_dynamics")
     held = Response(tree, parts, q, own_batch(q, v, tau, *(wrenches or {}).values()), active, method)
     h = rnea(tree, q, v, np.zeros_like(v), wrenches)
-    free = held.solve(base_velocity.force_to_left(tree, q, tau - h))
-    change = -held.reduced(drift(tree, parts, q, v, baumgarte)) - matvec(held.R, free)
+    half = held.half
+    free = half.halfway(base_velocity.force_to_left(tree, q, tau - h))
+    change = -held.reduced(drift(tree, parts, q, v, baumgarte)) - matvec(transpose(half.Z), half.D_inv * free)
     x = held.force(change)
-    return Constrained(base_velocity.from_left(tree, q, free + matvec(held.M_inv_R_T, x)), held.expanded(x))
+    return Constrained(base_velocity.from_left(tree, q, half.onward(free + matvec(half.Z, x))), held.expanded(x))
 
 
 def drift(
@@ -152,16 +154,9 @@ class Response:
         self.exact = choice(method, "method", METHODS) == "exact"
         self.mask = None if active is None else rows.mask(constraints, active)
         self.batch = batch if self.mask is None else np.broadcast_shapes(batch, self.mask.shape[:-1])
-        self.factors = factors(tree, q)
         self.rows = (own_rows if self.exact else independent_rows)(with_base(tree, "left"), constraints, q, self.mask)
         self.R = self.rows.jacobian
-        self.M_inv_R_T = np.stack([self.solve(self.R[..., r, :]) for r in range(self.R.shape[-2])], axis=-1)
-        self.A = mirrored(np.matmul(self.R, self.M_inv_R_T))
-        """R M^-1 R^T."""
-
-    def solve(self, x: NDArray[Any]) -> NDArray[Any]:
-        """M^-1 x."""
-        return self.factors.solve_vector(x, self.batch)
+        self.half = HalfSolved(factors(tree, q), self.R, self.batch)
 
     def reduced(self, x: NDArray[Any]) -> NDArray[Any]:
         """U^T x for x (..., rows), zero at rows that do not hold."""
@@ -171,14 +166,19 @@ class Response:
         """U x, (..., rows)."""
         return self.rows.expanded(x[..., None])[..., 0]
 
+    def velocity(self, x: NDArray[Any]) -> NDArray[Any]:
+        """M^-1 R^T x."""
+        return self.half.onward(matvec(self.half.Z, x))
+
     def force(self, change: NDArray[Any]) -> NDArray[Any]:
         """x with R M^-1 R^T x = change."""
         if not self.exact:
-            return least_norm.solution(self.A, change[..., None])[..., 0]
+            return least_norm.solution(self.half.Z, change[..., None], self.half.D_inv)[..., 0]
+        A = least_norm.gram(self.half.Z, self.half.D_inv)
         if self.mask is None:
-            return _solve(self.A, change)
-        idle = (1 - self.mask)[..., :, None] * eye_like(self.A, self.A.shape[-1])  # rows that do not hold become f = 0
-        return _solve(self.A + idle, change)
+            return _solve(A, change)
+        idle = (1 - self.mask)[..., :, None] * eye_like(A, A.shape[-1])  # rows that do not hold become f = 0
+        return _solve(A + idle, change)
 
 
 def projected_configuration(tree: Tree, constraints: Constraints, q: NDArray[Any], rounds: int = 20) -> NDArray[Any]:
@@ -222,14 +222,15 @@ def contact_inertia(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
     For rows that do not repeat each other this is the inverse; for redundant ones, the smallest that says the same.
     """
     M, J = _inertia_and_rows(M, J, "contact_inertia")
-    return least_norm.pseudo_inverse(mirrored(np.matmul(J, np.linalg.solve(M, transpose(J)))))
+    half = _half_solved(M, J)
+    return least_norm.pseudo_inverse(half.Z, half.D_inv)
 
 
 def consistent_inverse(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
     """M^-1 J^T (J M^-1 J^T)^+, (..., nv, rows): the inverse of J that moves the least mass, for redundant rows, too."""
     M, J = _inertia_and_rows(M, J, "consistent_inverse")
-    M_inv_J_T = np.linalg.solve(M, transpose(J))
-    return np.matmul(M_inv_J_T, least_norm.pseudo_inverse(mirrored(np.matmul(J, M_inv_J_T))))
+    half = _half_solved(M, J)
+    return np.matmul(half.M_inv_R_T, least_norm.pseudo_inverse(half.Z, half.D_inv))
 
 
 def null_space_projector(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
@@ -300,7 +301,7 @@ def jump(
     held, left_v = Response(tree, parts, q, own_batch(q, v), active), base_velocity.to_left(tree, q, v)
     before = held.expanded(matvec(held.R, left_v))
     x = held.force(held.reduced(-(1 + restitution) * before))
-    after = left_v + matvec(held.M_inv_R_T, x)
+    after = left_v + held.velocity(x)
     slip = held.expanded(matvec(held.R, after))
     return Jump(base_velocity.from_left(tree, q, after), held.expanded(x), before, slip)
 
@@ -321,13 +322,12 @@ def support_consistent_velocity(J: NDArray[Any], task: NDArray[Any], wanted: NDA
     wanted = floats(wanted, f"{where}, wanted", task.shape[-2])
     batch_shape(f"{where}, J, task, wanted", (J, 2), (task, 2), (wanted, 1))
     J_T = transpose(J)
-    J_J_T = mirrored(np.matmul(J, J_T))
 
     def allowed(X: NDArray[Any]) -> NDArray[Any]:
-        return X - np.matmul(J_T, least_norm.solution(J_J_T, np.matmul(J, X)))
+        return X - np.matmul(J_T, least_norm.solution(J_T, np.matmul(J, X)))
 
     B = allowed(transpose(task))
-    x = least_norm.solution(mirrored(np.matmul(transpose(B), B)), wanted[..., None])
+    x = least_norm.solution(B, wanted[..., None])
     return allowed(np.matmul(B, x))[..., 0]  # once more, for what rounding left
 
 
@@ -352,6 +352,16 @@ def _inertia_and_rows(M: Any, J: Any, where: str) -> tuple[NDArray[Any], NDArray
     J = _rows(J, f"{where}, J", M.shape[-1])
     batch_shape(f"{where}, M, J", (M, 2), (J, 2))
     return M, J
+
+
+def _half_solved(M: NDArray[Any], J: NDArray[Any]) -> HalfSolved:
+    n = M.shape[-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        halves = Factors({(r, c): M[..., r, c] for c in range(n) for r in range(c + 1)}, n)
+    half = HalfSolved(halves, J, np.broadcast_shapes(M.shape[:-2], J.shape[:-2]))
+    if not is_traced(half.D_inv) and np.isinf(half.D_inv).any():
+        raise SingularityError(f"M{at(first(np.isinf(half.D_inv))[:-1])}: expected a mass matrix, got a singular one")
+    return half
 
 
 def _solve(M: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:

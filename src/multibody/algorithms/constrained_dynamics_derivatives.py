@@ -19,7 +19,7 @@ from multibody.algorithms._parts import mirrored, own_batch
 from multibody.algorithms.constrained_dynamics import constrained_dynamics, drift
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.algorithms.constraints.independent import independent_rows, own_rows
-from multibody.algorithms.factorization import Factors
+from multibody.algorithms.factorization import Factors, HalfSolved
 from multibody.algorithms.forward_dynamics_derivatives import related
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
@@ -105,9 +105,8 @@ def constrained_dynamics_derivatives(
     exact = method == "exact"
     independent = (own_rows if exact else independent_rows)(tree, held, q, mask)
     R, reduced, expanded = independent.jacobian, independent.reduced, independent.expanded  # J = U R
-    M_inv_R_T = solve(transpose(R))
-    R_M_inv = transpose(M_inv_R_T)
-    A = mirrored(np.matmul(R, M_inv_R_T))
+    half = HalfSolved(factors, R, batch)
+    A, R_M_inv = least_norm.gram(half.Z, half.D_inv), transpose(half.M_inv_R_T)
     rows_by_q, rows_by_v = (X * whole[..., :, None] for X in by_vectors(unmet_rows, (0, 1), q, v, a, gains))
     identity = np.broadcast_to(eye_like(M, n), (*batch, n, n))
     rest = along_q(push, f, *forces) - id_by_q, -id_by_v, identity
@@ -117,13 +116,16 @@ def constrained_dynamics_derivatives(
         A_inv = np.linalg.inv(A + (1 - whole)[..., :, None] * eye_like(A, A.shape[-1]))
         idle = 0.0
     else:  # A^+ changes also by what it leaves out: forces without effect, and rows that cannot be met
-        A_inv = least_norm.pseudo_inverse(A)
-        x, y = matvec(M_inv_R_T, matvec(A_inv, reduced(f[..., None])[..., 0])), whole * unmet_rows(q, v, a, gains)
+        A_inv = least_norm.pseudo_inverse(half.Z, half.D_inv)
+        x, y = (
+            matvec(transpose(R_M_inv), matvec(A_inv, reduced(f[..., None])[..., 0])),
+            whole * unmet_rows(q, v, a, gains),
+        )
         idle = along_q(lambda q, x: matvec(J(q), x), x) * whole[..., :, None]
         bend = along_q(lambda q, y: matvec(transpose(J(q)), y), y)
         unmet[0] = unmet[0] + np.matmul(A, reduced(idle)) + np.matmul(A_inv, np.matmul(R_M_inv, bend))
     force = [expanded(-np.matmul(A_inv, X)) for X in unmet]
     force[0] = force[0] + idle
     pushed = [np.matmul(transpose(R), reduced(df)) for df in force]
-    acceleration = [solve(X + P) for X, P in zip(rest, pushed, strict=True)]
-    return ConstrainedDerivatives(*acceleration, *force)
+    by_q, by_v, by_tau = (solve(X + P) for X, P in zip(rest, pushed, strict=True))
+    return ConstrainedDerivatives(by_q, by_v, mirrored(by_tau), *force)

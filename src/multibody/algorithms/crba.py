@@ -9,7 +9,7 @@ from multibody.algorithms._parts import dense, mirrored
 from multibody.algorithms.base_representation import in_left, inertia
 from multibody.algorithms.rnea import rnea
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
-from multibody.geometry._arrays import dot, eye_like, matvec, transpose
+from multibody.geometry._arrays import diagonal, dot, eye_like, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree
 
@@ -58,7 +58,7 @@ def crba(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     Composite inertias go inward; the wrench that a unit acceleration of a joint asks for goes on to the world, and
     each joint on the way feels its share.
     """
-    return _of_bodies(tree, q) + np.diag(tree.armature)
+    return _of_bodies(tree, q) + diagonal(tree.armature)
 
 
 def mass_matrix_product(tree: Tree, q: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:

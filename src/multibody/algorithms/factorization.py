@@ -4,6 +4,7 @@ Eliminating velocities from the last to the first fills in nothing: L has an ent
 joint that carries the other's. L has ones on its diagonal, which are not kept.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,20 +35,55 @@ class Factors:
 
     def solve(self, x: list[Any]) -> list[Any]:
         """M^-1 x for the numbers x over the batch; None stands for zero."""
-        x = list(x)
-        for c in reversed(range(self.n)):  # L^T y = x
+        return self.onward(self.halfway(x))
+
+    def halfway(self, x: list[Any]) -> list[Any]:
+        """The y with L^T y = x, zero where neither x nor the branches beyond have anything."""
+        y = list(x)
+        for c in reversed(range(self.n)):
             for r in self.above[c]:
-                x[r] = _less(x[r], self.L[c, r], x[c])
-        x = [None if value is None else value * d for value, d in zip(x, self.inverse, strict=True)]
-        for c in range(self.n):  # L z = D^-1 y
+                y[r] = _less(y[r], self.L[c, r], y[c])
+        return y
+
+    def onward(self, y: list[Any]) -> list[Any]:
+        """The z with D L z = y."""
+        z = [None if value is None else value * d for value, d in zip(y, self.inverse, strict=True)]
+        for c in range(self.n):
             for r in self.above[c]:
-                x[c] = _less(x[c], self.L[c, r], x[r])
-        return x
+                z[c] = _less(z[c], self.L[c, r], z[r])
+        return z
 
     def solve_vector(self, x: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
         """M^-1 x, (..., n), for vectors (..., n) that broadcast to a batch."""
-        solved = self.solve([np.broadcast_to(x[..., k], batch) for k in range(self.n)])
-        return stacked([np.broadcast_to(part, batch) for part in solved], -1, (*batch, 0), x)
+        return self.vector(self.solve, x, batch)
+
+    def vector(self, solve: Callable[[list[Any]], list[Any]], x: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
+        """(..., n): what `solve`, `halfway` or `onward` makes of vectors (..., n) that broadcast to a batch."""
+        parts = solve([np.broadcast_to(x[..., k], batch) for k in range(self.n)])
+        return stacked([np.broadcast_to(part, batch) for part in parts], -1, (*batch, 0), x)
+
+
+class HalfSolved:
+    """Z = L^-T R^T of rows R, (..., r, n): R M^-1 R^T = Z^T D^-1 Z, and Z has the zeros that branches keep in R."""
+
+    def __init__(self, factors: Factors, R: NDArray[Any], batch: tuple[int, ...]) -> None:
+        self.factors, self.batch = factors, batch
+        self.Z = np.stack([self.halfway(R[..., k, :]) for k in range(R.shape[-2])], axis=-1)
+        self.D_inv = stacked([np.broadcast_to(d, batch) for d in factors.inverse], -1, (*batch, 0), R)
+        """(..., n): the diagonal of D^-1."""
+
+    @property
+    def M_inv_R_T(self) -> NDArray[Any]:
+        """M^-1 R^T, (..., n, r)."""
+        return np.stack([self.onward(self.Z[..., :, k]) for k in range(self.Z.shape[-1])], axis=-1)
+
+    def halfway(self, x: NDArray[Any]) -> NDArray[Any]:
+        """L^-T x, (..., n)."""
+        return self.factors.vector(self.factors.halfway, x, self.batch)
+
+    def onward(self, y: NDArray[Any]) -> NDArray[Any]:
+        """L^-1 D^-1 y, (..., n): M^-1 R^T x for y = Z x."""
+        return self.factors.vector(self.factors.onward, y, self.batch)
 
 
 def _less(x: Any, factor: NDArray[Any], y: Any) -> Any:

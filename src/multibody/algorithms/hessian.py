@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from multibody.algorithms._parts import stacked
 from multibody.algorithms.columns import Directions, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
-from multibody.geometry import Pose, Twist
-from multibody.geometry._arrays import choice
+from multibody.geometry import Pose, Twist, representations
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree
 
@@ -23,7 +22,7 @@ def hessian(tree: Tree, frame: str, q: NDArray[Any], representation: str = "mixe
         q: (..., nq).
         representation: "left", "right" or "mixed".
     """
-    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    representations.representation(representation, FRAME_REPRESENTATIONS)
     i, _ = tree.frame(frame)
     d = directions(tree, q, tree.support(i))
     O_H_F, on = d.frame(frame), d.on(i)

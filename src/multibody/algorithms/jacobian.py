@@ -16,7 +16,7 @@ from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.columns import Directions, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
 from multibody.errors import InputError
-from multibody.geometry import Pose, Rotation, Twist
+from multibody.geometry import Pose, Rotation, Twist, representations
 from multibody.geometry._arrays import batch_shape, choice, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.geometry.representations import REPRESENTATIONS
@@ -33,7 +33,7 @@ def jacobian(tree: Tree, frame: str, q: NDArray[Any], representation: str = "mix
         q: (..., nq).
         representation: "left", "right" or "mixed"; the mixed one stacks RD's J_P and J_R.
     """
-    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    representations.representation(representation, FRAME_REPRESENTATIONS)
     i, _ = tree.frame(frame)
     d = directions(tree, q, tree.support(i))
     O_H_F = d.frame(frame)
@@ -45,7 +45,7 @@ def jacobian_dot(
     tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], representation: str = "mixed"
 ) -> NDArray[Any]:
     """(..., 6, nv): the time derivative of `jacobian` at the velocity v.  [RD 3.10; Kindr 17-18]"""
-    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    representations.representation(representation, FRAME_REPRESENTATIONS)
     i, _ = tree.frame(frame)
     d = directions(tree, q, tree.support(i))
     O_H_F, on, rates = d.frame(frame), d.on(i), d.rates(v)
@@ -129,7 +129,7 @@ def relative_jacobian(
     """
     if choice(kind, "kind", ("twist", "difference")) == "difference":
         return jacobian(tree, frame, q, "mixed") - jacobian(tree, reference, q, "mixed")
-    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    representations.representation(representation, FRAME_REPRESENTATIONS)
     W_H_F, W_H_E = kinematics.pose(tree, frame, q), kinematics.pose(tree, reference, q)
     E_H_F = W_H_E.inverse() @ W_H_F
     place = {

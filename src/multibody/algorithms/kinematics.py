@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import in_left
 from multibody.geometry import Pose, Twist, representations
-from multibody.geometry._arrays import choice, truth
+from multibody.geometry._arrays import truth
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree
 
@@ -90,7 +90,7 @@ def velocity(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], represent
         v: (..., nv) in the robot's own base representation.
         representation: "left", "right" or "mixed".
     """
-    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    representations.representation(representation, FRAME_REPRESENTATIONS)
     i, i_H_F = tree.frame(frame)
     F_v = i_H_F.pull(twists(tree, q, v, tree.support(i))[i]).vector
     return representations.velocity(pose(tree, frame, q), _over(F_v, q, v), "left", representation)
@@ -118,7 +118,7 @@ def acceleration(
         intrinsic: the acceleration itself, written in the axes of the representation [MDN 47]; otherwise the
             apparent one, the time derivative of the twist's numbers [MDN 44].
     """
-    choice(representation, "representation", FRAME_REPRESENTATIONS)
+    representations.representation(representation, FRAME_REPRESENTATIONS)
     truth(intrinsic, "intrinsic")
     i, i_H_F = tree.frame(frame)
     F_v, F_a = (_over(i_H_F.pull(each[i]).vector, q, v, a) for each in accelerations(tree, q, v, a, tree.support(i)))

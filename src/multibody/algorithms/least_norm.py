@@ -1,10 +1,13 @@
-"""Solutions of A x = b for a symmetric A that redundant rows make singular: of all, the smallest.
+"""Solutions of A x = b for a symmetric A = Y^T w Y that redundant rows make singular: of all, the smallest.
 
-A = J M^-1 J^T is semidefinite. W A W^T = D is diagonal for a W that elimination makes, the largest pivot first; rows
-that are sums of others leave pivots of zero. The columns N of W^T at these are what A does not feel; Π takes them out,
-and A^+ = Π W^T D^+ W Π. Forces and torques have other units: W begins with the S for which S A S has ones on its
-diagonal, so that units do not decide what counts as zero. Rows are swapped by selection, without a branch on values, so
-that it compiles as it is.
+J M^-1 J^T is such an A; w is diagonal. W A W^T = D is diagonal for a W that is made column by column of Y, the largest
+that is left first; rows that are sums of others leave pivots of zero. The columns N of W^T at these are what A does not
+feel; Π takes them out, and A^+ = Π W^T D^+ W Π. Forces and torques have other units: W begins with the S for which
+S A S has ones on its diagonal, so that units do not decide what counts as zero. Rows are swapped by selection, without
+a branch on values, so that it compiles as it is.
+
+Doubles find W by elimination of A, in fewer operations. In single precision the squares in A hide what is below 3e-4
+of a column of Y, and more; there W makes the columns of Y orthogonal, so that both judge ranks alike.
 """
 
 from collections.abc import Iterator
@@ -20,14 +23,18 @@ from multibody.algorithms._parts import mirrored
 from multibody.geometry._arrays import eye_like, matrix, transpose
 
 PIVOT_WITHIN = 1e-9
-"""The share of its own entry on the diagonal below which a pivot counts as zero.
+"""The share of its own entry on the diagonal of A below which a pivot counts as zero.
 
-Pivots go with the squares of the rows of J: what the others do not say of a row is dropped below some 3e-5 of it, which
-the rounding errors of J M^-1 J^T ask for. `constraints._constraint.RANK_WITHIN`, of singular values of J, is finer.
+Pivots are squares: what the others do not say of a column of Y is dropped below some 3e-5 of it, which the rounding
+errors of A in double precision ask for, and those of Y in single. `constraints._constraint.RANK_WITHIN`, of singular
+values of J, is finer.
 """
 NOTHING = 1e-20
-"""Entries on the diagonal of J M^-1 J^T that come from rounding errors of zero rows, as a share of the largest one or,
+"""Entries on the diagonal of A that come from rounding errors of zero rows, as a share of the largest one or,
 where that is larger, of 1/kg; float32 has larger ones."""
+
+Rows = list[list[Any]]
+Weights = NDArray[Any] | None
 
 _least_rounding: ContextVar[float] = ContextVar("least_rounding", default=0.0)
 
@@ -36,11 +43,11 @@ _least_rounding: ContextVar[float] = ContextVar("least_rounding", default=0.0)
 def judged_in(dtype: Any) -> Iterator[None]:
     """Ranks are judged as in this precision, also where doubles stand for numbers of it: as its kernels judge them.
 
-    >>> A, b = np.diag([1.0, 1e-12]), np.ones((2, 1))
+    >>> Y, b = np.diag([1.0, 1e-6]), np.ones((2, 1))
     >>> with judged_in(np.float32):
-    ...     solution(A, b).ravel()
+    ...     solution(Y, b).ravel()
     array([1., 0.])
-    >>> solution(A, b).ravel().round(3)
+    >>> solution(Y, b).ravel().round(3)
     array([1.e+00, 1.e+12])
     """
     token = _least_rounding.set(float(np.finfo(dtype).eps))
@@ -50,9 +57,14 @@ def judged_in(dtype: Any) -> Iterator[None]:
         _least_rounding.reset(token)
 
 
-def solution(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """The smallest x, (..., n, m), of those with the least |A x - b|, for b (..., n, m)."""
-    W, inverse, dropped = _factors(A)
+def gram(Y: NDArray[Any], weights: Weights = None) -> NDArray[Any]:
+    """A = Y^T w Y, (..., n, n), for Y (..., m, n) and weights (..., m), or without weights Y^T Y."""
+    return mirrored(np.matmul(transpose(Y), Y if weights is None else weights[..., :, None] * Y))
+
+
+def solution(Y: NDArray[Any], b: NDArray[Any], weights: Weights = None) -> NDArray[Any]:
+    """The smallest x, (..., n, k), of those with the least |A x - b|, for b (..., n, k); A is that of `gram`."""
+    W, inverse, dropped = _factors(Y, weights)
     N, N_T_N = _idle(W, dropped)
 
     def felt(x: NDArray[Any]) -> NDArray[Any]:
@@ -62,21 +74,21 @@ def solution(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return felt(np.matmul(transpose(W), inverse[..., :, None] * np.matmul(W, felt(b))))
 
     x = solve(b)
-    return x + solve(b - np.matmul(A, x))  # what rounding left
+    return x + solve(b - _product(Y, weights, x))  # what rounding left
 
 
-def pseudo_inverse(A: NDArray[Any]) -> NDArray[Any]:
-    """A^+, (..., n, n)."""
-    W, inverse, dropped = _factors(A)
+def pseudo_inverse(Y: NDArray[Any], weights: Weights = None) -> NDArray[Any]:
+    """A^+, (..., n, n); A is that of `gram`."""
+    W, inverse, dropped = _factors(Y, weights)
     N, N_T_N = _idle(W, dropped)
     G = mirrored(np.matmul(transpose(W), inverse[..., :, None] * W))
-    felt = eye_like(A, A.shape[-1]) - mirrored(np.matmul(N, np.linalg.solve(N_T_N, transpose(N))))
+    felt = eye_like(W, W.shape[-1]) - mirrored(np.matmul(N, np.linalg.solve(N_T_N, transpose(N))))
     return mirrored(np.matmul(felt, np.matmul(G, felt)))
 
 
-def whitening(G: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """V, (..., n, n), and ones and zeros, (..., n), the ones first, with V^T G V diagonal and these on its diagonal."""
-    W, inverse, dropped = _factors(G)
+def whitening(Y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """V, (..., n, n), and ones and zeros, (..., n), the ones first, with V^T Y^T Y V diagonal and these on it."""
+    W, inverse, dropped = _factors(Y)
     kept = 1 - dropped
     return transpose(W) * (kept * np.sqrt(inverse + dropped))[..., None, :], kept  # a root of zero has no derivative
 
@@ -87,18 +99,40 @@ def _idle(W: NDArray[Any], dropped: NDArray[Any]) -> tuple[NDArray[Any], NDArray
     return N, mirrored(np.matmul(transpose(N), N)) + (1 - dropped)[..., :, None] * eye_like(W, W.shape[-1])
 
 
-def _factors(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _product(Y: NDArray[Any], weights: Weights, x: NDArray[Any]) -> NDArray[Any]:
+    """A x, from Y itself where the rounding errors of A would count."""
+    if not _is_coarse(Y):
+        return np.matmul(gram(Y, weights), x)
+    Y_x = np.matmul(Y, x)
+    return np.matmul(transpose(Y), Y_x if weights is None else weights[..., :, None] * Y_x)
+
+
+def _is_coarse(Y: NDArray[Any]) -> bool:
+    """Whether rounding errors of squares hide what counts as a rank."""
+    return bool(np.finfo(Y.dtype).eps > PIVOT_WITHIN)
+
+
+def _factors(Y: NDArray[Any], weights: Weights = None) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """W, (..., n, n), D^+, (..., n), and ones at the pivots that are zero, (..., n)."""
-    n = A.shape[-1]
-    rounding = 100 * max(float(np.finfo(A.dtype).eps), _least_rounding.get())
-    within, nothing = max(PIVOT_WITHIN, rounding), max(NOTHING, rounding**2)
+    A, n = gram(Y, weights), Y.shape[-1]
+    nothing = max(NOTHING, (100 * max(float(np.finfo(Y.dtype).eps), _least_rounding.get())) ** 2)
     zero, one = np.zeros_like(A[..., 0, 0]), np.ones_like(A[..., 0, 0])
     largest = reduce(np.maximum, (A[..., i, i] for i in range(n)), one)
     some = [A[..., i, i] > nothing * largest for i in range(n)]
     S = [np.where(some[i], one, zero) / np.sqrt(np.where(some[i], A[..., i, i], one)) for i in range(n)]
-    H = [[S[i] * A[..., i, k] * S[k] for k in range(n)] for i in range(n)]
     W = [[np.where(some[i], S[i], one) if i == k else zero for k in range(n)] for i in range(n)]
-    inverse, dropped = [], []
+    if _is_coarse(Y):
+        scaled = Y if weights is None else np.sqrt(weights)[..., :, None] * Y
+        pivots = _orthogonalised([[S[i] * scaled[..., k, i] for k in range(Y.shape[-2])] for i in range(n)], W)
+    else:
+        pivots = _eliminated([[S[i] * A[..., i, k] * S[k] for k in range(n)] for i in range(n)], W)
+    inverse, dropped = (np.stack(x, axis=-1) for x in zip(*pivots, strict=True))
+    return matrix(W), inverse, dropped
+
+
+def _eliminated(H: Rows, W: Rows) -> list[tuple[Any, Any]]:
+    """The pivots of H = S A S, each inverted and judged; W, which begins with S, takes part in the elimination."""
+    pivots, n = [], len(W)
     for j in range(n):
         for i in range(j + 1, n):
             larger = H[i][i] > H[j][j]
@@ -106,18 +140,50 @@ def _factors(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
             _swap(larger, W, i, j)
             for row in H[j:]:
                 row[j], row[i] = np.where(larger, row[i], row[j]), np.where(larger, row[j], row[i])
-        kept = H[j][j] > within
-        inverse.append(np.where(kept, one, zero) / np.where(kept, H[j][j], one))
-        dropped.append(np.where(kept, zero, one))
+        pivots.append(_judged(H[j][j]))
         for i in range(j + 1, n):
-            factor = H[i][j] * inverse[j]
-            W[i] = [x - factor * y for x, y in zip(W[i], W[j], strict=True)]
+            factor = H[i][j] * pivots[j][0]
+            W[i] = _minus(W[i], factor, W[j])
             for k in range(j + 1, i + 1):
                 H[i][k] = H[k][i] = H[i][k] - factor * H[k][j]
-    return matrix(W), np.stack(inverse, axis=-1), np.stack(dropped, axis=-1)
+    return pivots
 
 
-def _swap(larger: NDArray[Any], rows: list[list[Any]], i: int, j: int) -> None:
+def _orthogonalised(Y_T: Rows, W: Rows) -> list[tuple[Any, Any]]:
+    """The same from the columns of Y S, by Gram's and Schmidt's modified method: it squares what is left of a column,
+    where elimination leaves the rounding errors of the squares of all.
+    """
+    pivots, n = [], len(W)
+    for j in range(n):
+        squares = [_dot(column, column) for column in Y_T[j:]]
+        for i in range(j + 1, n):
+            larger = squares[i - j] > squares[0]
+            _swap(larger, Y_T, i, j)
+            _swap(larger, W, i, j)
+            squares[0] = np.maximum(squares[0], squares[i - j])
+        pivots.append(_judged(squares[0]))
+        for i in range(j + 1, n):
+            factor = _dot(Y_T[i], Y_T[j]) * pivots[j][0]
+            Y_T[i], W[i] = _minus(Y_T[i], factor, Y_T[j]), _minus(W[i], factor, W[j])
+    return pivots
+
+
+def _judged(pivot: Any) -> tuple[Any, Any]:
+    """1 / pivot and a zero, or, for a pivot that counts as zero, a zero and a one."""
+    zero, one = np.zeros_like(pivot), np.ones_like(pivot)
+    kept = pivot > PIVOT_WITHIN
+    return np.where(kept, one, zero) / np.where(kept, pivot, one), np.where(kept, zero, one)
+
+
+def _dot(x: list[Any], y: list[Any]) -> Any:
+    return reduce(np.add, (a * b for a, b in zip(x, y, strict=True)))
+
+
+def _minus(x: list[Any], factor: Any, y: list[Any]) -> list[Any]:
+    return [a - factor * b for a, b in zip(x, y, strict=True)]
+
+
+def _swap(larger: NDArray[Any], rows: Rows, i: int, j: int) -> None:
     """Two rows, where a condition holds."""
     pairs = list(zip(rows[i], rows[j], strict=True))
     rows[j] = [np.where(larger, a, b) for a, b in pairs]

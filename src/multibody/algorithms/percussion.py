@@ -85,7 +85,7 @@ def percussion_step(
     held = Response(tree, contacts, q, batch, arrays.get("active"))
     free = v + h[..., None] * forward_dynamics(tree, q, v, tau, forces)
     x = held.force(-matvec(held.R, base_velocity.to_left(tree, q, free + e[..., None] * v)))
-    return Step(free + base_velocity.from_left(tree, q, matvec(held.M_inv_R_T, x)), held.expanded(x))
+    return Step(free + base_velocity.from_left(tree, q, held.velocity(x)), held.expanded(x))
 
 
 def _forces(wrenches: Mapping[str, ArrayLike | Wrench] | None) -> dict[str, NDArray[Any]]:

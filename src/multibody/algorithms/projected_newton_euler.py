@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
 from multibody.algorithms._parts import gravity
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import diagonal, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree
 
@@ -28,10 +28,10 @@ def projected_newton_euler(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> Equa
     """
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     n = tree.nv
-    M = np.zeros((*batch, n, n)) + np.diag(tree.armature)
+    M = np.zeros((*batch, n, n)) + diagonal(tree.armature)
     b, g = np.zeros((*batch, n)), np.zeros((*batch, n))
     for body in tree.bodies:
-        frame, m, B_s = body.name, body.inertia.mass, body.inertia.com
+        frame, m, B_s = body.name, body.inertia.mass[..., None], body.inertia.com
         W_R_B = kinematics.pose(tree, frame, q).rotation
         J, J_dot = jacobian.jacobian(tree, frame, q, "mixed"), jacobian.jacobian_dot(tree, frame, q, v, "mixed")
         J_R, J_R_dot = J[..., 3:, :], J_dot[..., 3:, :]
@@ -41,7 +41,9 @@ def projected_newton_euler(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> Equa
         J_S = J[..., :3, :] + jacobian.crossed(J_R, arm)
         J_S_dot = J_dot[..., :3, :] + jacobian.crossed(J_R_dot, arm) + jacobian.crossed(J_R, arm_dot)
         theta = np.matmul(np.matmul(W_R_B.matrix, body.inertia.inertia), transpose(W_R_B.matrix))
-        M = M + m * np.matmul(transpose(J_S), J_S) + np.matmul(transpose(J_R), np.matmul(theta, J_R))  # [RD 3.43]
+        M = (
+            M + m[..., None] * np.matmul(transpose(J_S), J_S) + np.matmul(transpose(J_R), np.matmul(theta, J_R))
+        )  # [RD 3.43]
         torque = matvec(theta, matvec(J_R_dot, v)) + cross3(omega, matvec(theta, omega))
         b = b + matvec(transpose(J_S), m * matvec(J_S_dot, v)) + matvec(transpose(J_R), torque)  # [RD 3.44]
         g = g - matvec(transpose(J_S), m * gravity(tree, q))  # [RD 3.45]

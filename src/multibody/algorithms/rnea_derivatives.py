@@ -27,6 +27,7 @@ from multibody.algorithms._parts import Entries, add_entry, dense, gravity, own_
 from multibody.algorithms.base_representation import derivatives_and_force, in_left
 from multibody.algorithms.crba import Composite
 from multibody.geometry import Pose, Twist, Wrench
+from multibody.geometry._arrays import diagonal
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Body, Tree
 
@@ -61,7 +62,7 @@ def rnea_derivatives(
         a: (..., nv).
     """
     dq, dv, M, _ = _of_bodies(tree, q, v, a)
-    return dq, dv, M + np.diag(tree.armature)
+    return dq, dv, M + diagonal(tree.armature)
 
 
 @in_left(returns=derivatives_and_force)

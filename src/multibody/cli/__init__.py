@@ -8,11 +8,13 @@ import typer
 from rich.text import Text
 
 from multibody import __version__
+from multibody.cli._spelling import spelled
 from multibody.cli._tables import terminal
 from multibody.cli.bench import bench
 from multibody.cli.demo import demo
 from multibody.cli.derive import derive
 from multibody.cli.evaluate import evaluate
+from multibody.cli.export import export
 from multibody.cli.info import info
 from multibody.errors import MultibodyError
 
@@ -20,6 +22,7 @@ app = typer.Typer(name="multibody", no_args_is_help=True, add_completion=False, 
 app.command()(info)
 app.command("eval")(evaluate)
 app.command()(derive)
+app.command()(export)
 app.command()(bench)
 app.command()(demo)
 
@@ -47,6 +50,6 @@ def main() -> None:
     try:
         app()
     except MultibodyError as error:
-        said = Text.assemble(("error: ", "bold red"), (str(error), "red"))
+        said = Text.assemble(("error: ", "bold red"), (spelled(str(error)), "red"))
         terminal(stderr=True).print(said, soft_wrap=True)
         sys.exit(1)

@@ -9,8 +9,12 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from multibody.cli._diagnostics import count
+from multibody.cli._progress import working
+from multibody.cli._tables import terminal
 from multibody.errors import InputError
 from multibody.model import configuration
+from multibody.model.load import load
 from multibody.robot import Robot
 
 
@@ -32,25 +36,65 @@ class Representation(StrEnum):
 File = Annotated[
     str, typer.Argument(help="A URDF or MJCF file, or an embedded robot, as panda: multibody info lists them.")
 ]
-Floating = Annotated[bool, typer.Option("--floating", help="Add a floating base.")]
+Floating = Annotated[
+    bool,
+    typer.Option("--floating", help="Add a floating base: x, y, z, then a quaternion w, x, y, z, come first in q."),
+]
 MimicOption = Annotated[Mimic, typer.Option(help="Joints that follow others: tied to them, or free.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Make an error of the first warning about the file.")]
+Roots = Annotated[
+    list[Path] | None,
+    typer.Option("--root", help="A directory in which meshes are looked for, beside the file's own; repeatable."),
+]
+Snap = Annotated[
+    float, typer.Option(min=0.0, max=1e-3, help="Rotations this close to right angles are made exact; 0 keeps them.")
+]
+TrustPaths = Annotated[bool, typer.Option("--trust-paths", help="Take meshes from anywhere on the disk.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of what is random: the same seed draws the same numbers.")]
 
 
-def configuration_of(robot: Robot, text: str, rng: np.random.Generator) -> NDArray[Any]:
+def read(file: str, floating: bool, mimic: Mimic, *, dtype: str | None = None, **options: Any) -> Robot:
+    """The robot that a command is about, with a sign of life while it is read; warnings about its file are counted."""
+    robot = quietly(file, floating, mimic, dtype=dtype, **options)
+    if any(d.level == "warning" for d in robot.diagnostics):
+        counted = count(robot.diagnostics, "warning")
+        terminal(stderr=True).print(f"note: {counted}: see multibody info", style="yellow", soft_wrap=True)
+    return robot
+
+
+def quietly(file: str, floating: bool, mimic: Mimic, *, dtype: str | None = None, **options: Any) -> Robot:
+    """The same without a word about warnings, for a command that shows them."""
+    with working("reading the robot"):
+        roots = options.pop("roots", None) or ()
+        return Robot(load(file, floating=floating or None, mimic=mimic.value, roots=roots, **options), dtype=dtype)
+
+
+def configuration_of(robot: Robot, text: str, rng: np.random.Generator, degrees: bool = False) -> NDArray[Any]:
     """q from a text: numbers, "neutral", "home" or "random"."""
     named = {"neutral": robot.neutral, "home": robot.home, "random": lambda: robot.random(rng)}
-    q = named[text]() if text in named else _numbers("--q", text, ", ".join(named))
-    return robot.check(q, limits=False)
+    if text in named:
+        return robot.check(named[text](), limits=False)
+    q = robot.check(_numbers("--q", text, ", ".join(named)), limits=False)
+    return q * _radians(robot, "q") if degrees else q
 
 
-def rates_of(robot: Robot, what: str, text: str, rng: np.random.Generator) -> NDArray[Any]:
+def rates_of(robot: Robot, what: str, text: str, rng: np.random.Generator, degrees: bool = False) -> NDArray[Any]:
     """v or a from a text: numbers, "zero" or "random"."""
     if text == "zero":
         return np.zeros(robot.nv)
     if text == "random":
         return rng.standard_normal(robot.nv)
-    return configuration.velocities(robot.tree, _numbers(f"--{what}", text, "zero, random"), what)
+    rates = configuration.velocities(robot.tree, _numbers(f"--{what}", text, "zero, random"), what)
+    return rates * _radians(robot, "v") if degrees else rates
+
+
+def _radians(robot: Robot, state: str) -> NDArray[Any]:
+    """The factors from degrees to radians of coordinates or velocities that turn; one for all others."""
+    factors = np.ones(robot.nq if state == "q" else robot.nv)
+    for joint in robot.joints:
+        units = joint.kind.units if state == "q" else joint.kind.rates
+        factors[joint.q if state == "q" else joint.v] = [np.pi / 180 if unit == "rad" else 1.0 for unit in units]
+    return factors
 
 
 def _numbers(option: str, text: str, names: str) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import TypeVar
 from rich.progress import Progress
 
 from multibody.cli._tables import terminal
+from multibody.compiler.progress import hidden
 
 Item = TypeVar("Item")
 
@@ -18,14 +19,16 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     if not console.is_interactive:
         yield lambda _: None
         return
-    with console.status(what) as status:
+    with hidden(), console.status(what) as status:
         yield status.update
 
 
-def progress() -> Progress:
+@contextmanager
+def progress() -> Iterator[Progress]:
     """A bar that vanishes at the end."""
     console = terminal(stderr=True)
-    return Progress(console=console, transient=True, disable=not console.is_interactive)
+    with hidden(), Progress(console=console, transient=True, disable=not console.is_interactive) as bar:
+        yield bar
 
 
 def track(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:

@@ -1,6 +1,6 @@
 """Numbers as tables that fit the width of the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,10 +56,16 @@ def vector(x: Any) -> str:
 
 def velocity_names(robot: Robot) -> list[str]:
     """A name for each velocity: the joint's, with the part of it where it has several."""
-    names = [""] * robot.nv
+    return names_of(robot, robot.nv, lambda joint: (joint.v, _parts(joint)))
+
+
+def names_of(robot: Robot, total: int, entries: Callable[[Joint], tuple[slice, list[str]]]) -> list[str]:
+    """So many names, from those of each joint that has coordinates of its own, and where they stand."""
+    names = [""] * total
     for joint in robot.joints:
         if joint.mimic is None:
-            names[joint.v] = _parts(joint)
+            where, own = entries(joint)
+            names[where] = own
     return names
 
 

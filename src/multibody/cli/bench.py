@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from multibody.cli import _times
-from multibody.cli._options import File, Floating, Mimic, MimicOption, writable
-from multibody.cli._progress import progress, working
+from multibody.cli._options import File, Floating, Mimic, MimicOption, Roots, TrustPaths, read, writable
+from multibody.cli._progress import progress
 from multibody.cli._tables import show, table, terminal
 from multibody.cli._times import BATCH, SINGLE
 from multibody.cli._timing import in_turns
 from multibody.errors import InputError
-from multibody.robot import Robot, load
+from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 
 QUANTITIES = {
@@ -48,10 +48,12 @@ def bench(
     batch: Batch = 1024,
     budget: Budget = 0.3,
     plot: Plot = None,
+    roots: Roots = None,
+    trust_paths: TrustPaths = False,
 ) -> None:
     """Measure on one core, single calls and batches, as a table and as bars."""
     console = terminal()
-    case = prepare(file, floating, mimic, frame, batch, plot)
+    case = prepare(file, floating, mimic, frame, batch, plot, roots=roots, trust_paths=trust_paths)
     times, first_use = measure(case, budget)
     rows = table("", SINGLE, BATCH, numbers=2)
     for name, row in times.items():
@@ -95,12 +97,13 @@ class Case(NamedTuple):
         return lambda: kernel(*args, out=out)
 
 
-def prepare(file: str, floating: bool, mimic: Mimic, frame: str | None, batch: int, plot: Path | None) -> Case:
+def prepare(
+    file: str, floating: bool, mimic: Mimic, frame: str | None, batch: int, plot: Path | None, **options: Any
+) -> Case:
     """Check the options before the work, and draw the states."""
     if plot is not None:
         writable("--plot", plot)
-    with working("reading the robot"):
-        robot = load(file, floating=floating, mimic=mimic.value)
+    robot = read(file, floating, mimic, **options)
     if not robot.nv:
         raise InputError(f"bench: expected a robot that moves, got {robot.name!r} without any coordinate")
     frame = robot.frames[-1] if frame is None else frame

@@ -1,5 +1,6 @@
 """`multibody derive`: equations of motion as formulas, step by step, by every method; or as C."""
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -10,12 +11,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from multibody._saving import check_place, save
 from multibody.cli import _tables
+from multibody.cli._c_code import check_c_place, save_c
+from multibody.cli._options import Floating, Mimic, MimicOption, Roots, TrustPaths, read
 from multibody.cli._progress import progress, working
 from multibody.cli._tables import table, terminal
 from multibody.errors import InputError
 from multibody.model import robots
-from multibody.robot import load
 
 if TYPE_CHECKING:  # SymPy takes a while to load, and may not be there
     from multibody.derive import Equations, System
@@ -31,6 +34,12 @@ class Show(StrEnum):
 
 
 AGREE_WITHIN = 1e-12
+LONG = 1000
+"""Operations of equations beyond which they are no formulas to read."""
+OTHERWISE = (
+    "Quicker: --method recursive-newton-euler with --c FILE for code; multibody export, or robot.kernel in Python, for "
+    "numbers; robot.lock in Python for fewer joints"
+)
 QUANTITY = "forward_dynamics"
 WIDEST = 140
 _MEANING = {"tau": ": the generalized forces along v", "t": ": the time"}
@@ -58,6 +67,10 @@ def derive(
         bool, typer.Option("--passive", help="Of a robot: let springs, dampers and friction of its joints act.")
     ] = False,
     short: Annotated[bool, typer.Option("--short", help="Write c_12 for cos(q1 + q2).")] = False,
+    floating: Floating = False,
+    mimic: MimicOption = Mimic.coupled,
+    roots: Roots = None,
+    trust_paths: TrustPaths = False,
     compare: Annotated[str, typer.Option(help="Compare methods: all, or their names with commas.")] = "",
     listed: Annotated[bool, typer.Option("--list", help="List systems and methods, and leave.")] = False,
 ) -> None:
@@ -77,60 +90,101 @@ def derive(
     if listed or system is None:
         _list(console)
         return
-    subject = _system(system, symbols, passive)
+    subject = _system(_Subject(system, symbols, passive, floating, mimic, roots, trust_paths))
     if compare:
         _compare(console, subject, compare)
         return
     from multibody.derive import methods
-    from multibody.derive.saving import save
 
     place, values = _values(at, "--at"), _values(parameters, "--parameters")
     slow = methods.why_slow(subject, method)
     if slow:
-        terminal(stderr=True).print(f"note: {slow}", style="yellow", soft_wrap=True)
-    with working(f"deriving {subject.name}"):
+        _tell(f"{slow}. {OTHERWISE}")
+    with working(f"deriving {subject.name} by {method}"):
         equations = methods.equations(subject, method)
     if c is not None:
         _save_c(console, equations, quantity or QUANTITY, values, c)
     shown = _Shown(equations, show, place, values, short)
+    if html is not None or as_latex or as_markdown or as_unicode or c is None:
+        _tell_if_long(equations)
     if html is not None:
-        save(_written(shown, "html"), html, "--html")
+        with working("writing formulas"):
+            page = _written(shown, "html")
+        save(page, html, "--html")
         console.print(f"Saved {html}.", soft_wrap=True)
     if as_latex or as_markdown:
-        print(_written(shown, "latex" if as_latex else "markdown"), end="")
+        with working("writing formulas"):
+            text = _written(shown, "latex" if as_latex else "markdown")
+        print(text, end="")
     elif as_unicode or (html is None and c is None):
         _print(console, shown)
 
 
-def _check_paths(html: Path | None, c: Path | None) -> None:
-    from multibody.derive.saving import check_place
+def _tell(text: str) -> None:
+    terminal(stderr=True).print(f"note: {text}", style="yellow", soft_wrap=True)
 
-    for option, path in (("--html", html), ("--c", c)):
-        if path is not None:
-            check_place(path, option)
-    if c is not None and c.suffix == ".h":
-        raise InputError(f"--c: expected a file for the code, its header gets the ending .h: got {str(c)!r}")
+
+def _tell_if_long(equations: "Equations") -> None:
+    """Say before formulas are written that this takes minutes."""
+    operations = _operations(equations)
+    if operations > LONG:
+        size = f"the formulas of {equations.system.name} have {operations} operations, with common parts counted once"
+        _tell(f"{size}: to write them out can take minutes, and nobody reads them. {OTHERWISE}")
+
+
+def _operations(equations: "Equations") -> int:
+    """Operations of M, b and g, what is in them twice counted once."""
+    from multibody.derive.algebra.writing import cost
+
+    return cost(*equations.M, *equations.b, *equations.g)
+
+
+def _check_paths(html: Path | None, c: Path | None) -> None:
+    if html is not None:
+        check_place(html, "--html")
+    if c is not None:
+        check_c_place(c)
 
 
 # What to derive
 
 
-def _system(name: str, symbols: str, passive: bool) -> "System":
+class _Subject(NamedTuple):
+    """Which system or robot, and how it is read."""
+
+    name: str
+    symbols: str
+    passive: bool
+    floating: bool
+    mimic: Mimic
+    roots: list[Path] | None
+    trust_paths: bool
+
+    @property
+    def option(self) -> str:
+        """An option that is for robots alone, if there is one."""
+        options = {"--symbols": self.symbols, "--passive": self.passive, "--floating": self.floating}
+        return next((option for option, value in options.items() if value), "")
+
+
+def _system(subject: _Subject) -> "System":
     """A system of that name; else a robot, with symbols for what was asked for."""
     from multibody.derive import from_robot, systems
 
-    if name in systems.SYSTEMS and not symbols and not passive:
+    name = subject.name
+    if name in systems.SYSTEMS and not subject.option:
         return systems.system(name)
     if name in systems.SYSTEMS and name not in robots.names():
-        option = "--symbols" if symbols else "--passive"
-        raise InputError(f"{option} is for robots: leave it out, {name} has symbols and forces of its own")
+        raise InputError(f"{subject.option} is for robots: leave it out, {name} has symbols and forces of its own")
     if name not in robots.names() and not Path(name).is_file():
-        raise InputError(
-            f"{name!r} is neither a system ({', '.join(systems.SYSTEMS)}), nor an embedded robot "
-            f"({', '.join(robots.names())}), nor a file"
-        )
-    groups = symbols.replace(",", " ").split()
-    return from_robot(load(name), "all" if groups == ["all"] else groups, passive=passive)
+        names = dict.fromkeys([*systems.SYSTEMS, *robots.names()])
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(names)}"
+        raise InputError(f"{name!r} is neither a system, nor an embedded robot, nor a file; {hint}")
+    groups = subject.symbols.replace(",", " ").split()
+    robot = read(name, subject.floating, subject.mimic, roots=subject.roots, trust_paths=subject.trust_paths)
+    with working(f"placing the bodies of {robot.name}"):
+        return from_robot(robot, "all" if groups == ["all"] else groups, passive=subject.passive)
 
 
 def _list(console: Console) -> None:
@@ -212,21 +266,17 @@ def _print(console: Console, shown: _Shown) -> None:
     from multibody.derive.printing.blocks import Heading, Sentence
 
     columns = min(console.width, WIDEST)
-    for block in _blocks(shown, columns - formats.INDENT):
+    with working("writing formulas"):
+        blocks = _blocks(shown, columns - formats.INDENT)
+    for block in blocks:
         style = "bold" if isinstance(block, Heading) else "dim" if isinstance(block, Sentence) else ""
         for line in formats.lines(block, columns):
             console.print(Text(line.rstrip(), style=style), soft_wrap=True)
 
 
 def _save_c(console: Console, equations: "Equations", quantity: str, values: dict[Any, Any], path: Path) -> None:
-    from multibody.derive.saving import save
-
     kernel = equations.kernel(quantity, values)
-    code = kernel.to_c()
-    header = path.with_suffix(".h")
-    save(code.source, path, "--c")
-    save(code.header, header, "--c")
-    console.print(f"Saved {path} and {header}: {quantity} in {sum(kernel.ops.values())} operations.", soft_wrap=True)
+    save_c(console, kernel.to_c(), path, f"{quantity} in {sum(kernel.ops.values())} operations")
     system = equations.system
     left = [x for x in system.parameters if x.name not in values]
     rows = {"q": system.q, "v": system.v, "a": system.a, "u": system.inputs, "parameters": left}

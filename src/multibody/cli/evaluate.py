@@ -15,37 +15,54 @@ from multibody.cli._options import (
     Mimic,
     MimicOption,
     Representation,
+    Roots,
+    Seed,
     Strict,
+    TrustPaths,
     configuration_of,
     rates_of,
+    read,
 )
 from multibody.cli._progress import working
 from multibody.cli._tables import TWIST, matrix, number, show, terminal, vector, velocity_names
 from multibody.errors import InputError
 from multibody.geometry import Rotation
-from multibody.robot import Robot, load
+from multibody.robot import Robot
 from multibody.robot.request import Evaluation
 
 
 def evaluate(
     file: File,
     frame: Annotated[str | None, typer.Option(help="For its pose, velocity, acceleration and Jacobian.")] = None,
-    q: Annotated[str, typer.Option(help='Numbers "0,0.1,...", or neutral, home, random.')] = "home",
-    v: Annotated[str, typer.Option(help='Numbers "0,0.1,...", or zero, random.')] = "zero",
-    a: Annotated[str, typer.Option(help='Numbers "0,0.1,...", or zero, random.')] = "zero",
-    representation: Annotated[Representation, typer.Option(help="Of velocity and Jacobian.")] = Representation.mixed,
+    q: Annotated[
+        str, typer.Option(help='Numbers "0,0.1,...", in rad and m, quaternions w, x, y, z; or neutral, home, random.')
+    ] = "home",
+    v: Annotated[str, typer.Option(help='Numbers "0,0.1,...", in rad/s and m/s; or zero, random.')] = "zero",
+    a: Annotated[str, typer.Option(help='Numbers "0,0.1,...", in rad/s² and m/s²; or zero, random.')] = "zero",
+    degrees: Annotated[bool, typer.Option("--degrees", help="Read numbers that turn as degrees; results have rad.")] = (
+        False
+    ),
+    representation: Annotated[
+        Representation,
+        typer.Option(help="Of velocity and Jacobian: along the world, along the frame, or at the world."),
+    ] = Representation.mixed,
     floating: Floating = False,
     mimic: MimicOption = Mimic.coupled,
     strict: Strict = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is random.")] = 0,
+    roots: Roots = None,
+    trust_paths: TrustPaths = False,
+    seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all digits.")] = False,
 ) -> None:
-    """Compute pose, Jacobian, mass matrix, bias, gravity and torque at one state."""
-    with working("reading the robot"):
-        robot = load(file, floating=floating, mimic=mimic.value, strict=strict)
+    """Compute pose, Jacobian, mass matrix, bias, gravity and torque at one state.
+
+    The numbers of q, v and a are those of the joints in the order that `multibody info` shows. Twists have the linear
+    part first.
+    """
+    robot = read(file, floating, mimic, strict=strict, roots=roots, trust_paths=trust_paths)
     rng = np.random.default_rng(seed)
-    state = {"q": configuration_of(robot, q, rng)}
-    state |= {"v": rates_of(robot, "v", v, rng), "a": rates_of(robot, "a", a, rng)}
+    state = {"q": configuration_of(robot, q, rng, degrees)}
+    state |= {"v": rates_of(robot, "v", v, rng, degrees), "a": rates_of(robot, "a", a, rng, degrees)}
     results = _computed(robot, state, frame, representation.value)
     _warn_of_limits(robot, state["q"])
     if as_json:

@@ -1,24 +1,31 @@
 """`multibody info`: what a file says about its robot, and what the loader noticed."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from multibody.algorithms import centroidal
-from multibody.cli._options import File, Floating, Mimic, MimicOption, Strict
+from multibody.cli import _diagnostics
+from multibody.cli._options import File, Floating, Mimic, MimicOption, Roots, Snap, Strict, TrustPaths, quietly
 from multibody.cli._progress import working
 from multibody.cli._tables import number, show, table, terminal, vector
 from multibody.cli._tree import tree
 from multibody.model import robots
 from multibody.model.joint import Joint
 from multibody.model.joint import Mimic as Mimicry
-from multibody.robot import Robot, load
+from multibody.robot import Robot
 
-STYLES = {"warning": "yellow", "note": "cyan"}
+PASSIVE = {
+    "damping": "N s/m and N m s/rad",
+    "friction": "N and N m",
+    "stiffness": "N/m and N m/rad",
+    "armature": "kg and kg m²",
+}
+"""What acts in a joint by itself, and its units."""
 
 
 def info(
@@ -26,9 +33,13 @@ def info(
     floating: Floating = False,
     mimic: MimicOption = Mimic.coupled,
     strict: Strict = False,
+    roots: Roots = None,
+    trust_paths: TrustPaths = False,
+    snap: Snap = 1e-10,
+    notes: Annotated[bool, typer.Option("--notes", help="Show each warning and note, not only their kinds.")] = False,
     rows: Annotated[int, typer.Option(min=1, help="Show no more rows of the tree, and of each table.")] = 400,
 ) -> None:
-    """Show a robot: its tree, masses, limits, and what the loader noticed about its file.
+    """Show a robot: what may be wrong with its file, its tree, masses, limits, and what the loader noticed.
 
     Without a file, list the embedded robots.
     """
@@ -36,18 +47,29 @@ def info(
     if not file:
         show(console, _embedded(), "Embedded robots", "multibody info NAME shows one of them")
         return
+    robot = quietly(file, floating, mimic, strict=strict, roots=roots, trust_paths=trust_paths, snap=snap)
     with working("reading the robot"):
-        robot = load(file, floating=floating, mimic=mimic.value, strict=strict)
         drawn, totals = tree(robot, console.width, rows), _totals(robot)
+    diagnostics = robot.diagnostics
+    if notes:
+        _diagnostics.every(console, diagnostics, "warning", rows)
+    else:
+        _diagnostics.by_kind(console, diagnostics, "warning")
     console.print(drawn, soft_wrap=True)
     console.print()
     console.print(totals)
     if file in robots.names():
         console.print(f"\n{robots.describe(file)}", style="dim")
+    console.print()
     if robot.joints:
-        console.print()
-        show(console, _limits(robot, rows), "Limits", "m and rad, their rates, N and N m")
-    _diagnostics(console, robot, rows)
+        show(console, _limits(robot, rows), "Joints", _caption(robot))
+    if notes:
+        _diagnostics.every(console, diagnostics, "note", rows)
+    else:
+        _diagnostics.by_kind(console, diagnostics, "note")
+    said = f"{_diagnostics.count(diagnostics, 'warning')}, {_diagnostics.count(diagnostics, 'note')}"
+    more = "" if notes or not diagnostics else "; --notes shows each of them"
+    console.print(Text.assemble(("Diagnostics", "bold"), f": {said}{more}"))
 
 
 def _embedded() -> Table:
@@ -76,8 +98,9 @@ def _totals(robot: Robot) -> Table:
 
 def _limits(robot: Robot, rows: int) -> Table:
     """A row for each coordinate that is limited or driven; joints without any limit have one row."""
-    made = table("joint", "q", "v", "lower", "upper", "velocity", "effort", numbers=6)
-    lines = [row for joint in robot.joints for row in _rows(joint)]
+    passive = _passive(robot)
+    made = table("joint", "q", "v", "lower", "upper", "velocity", "effort", *passive, numbers=6 + len(passive))
+    lines = [row for joint in robot.joints for row in _rows(joint, passive)]
     for row in lines[:rows]:
         made.add_row(*row)
     if len(lines) > rows:
@@ -85,19 +108,33 @@ def _limits(robot: Robot, rows: int) -> Table:
     return made
 
 
-def _rows(joint: Joint) -> list[list[str]]:
+def _passive(robot: Robot) -> list[str]:
+    """What acts in joints of the robot by itself."""
+    return [name for name in PASSIVE if any(getattr(joint.passive, name) for joint in robot.joints)]
+
+
+def _caption(robot: Robot) -> str:
+    units = "coordinates in m and rad, velocity in m/s and rad/s, effort in N and N m"
+    present = [f"{name} in {PASSIVE[name]}" for name in _passive(robot)]
+    absent = [name for name in ("damping", "friction") if name not in _passive(robot)]
+    return "; ".join([units, *present]) + (f"; no {' or '.join(absent)}" if absent else "")
+
+
+def _rows(joint: Joint, passive: Sequence[str] = ()) -> list[list[str]]:
     places = [_span(joint.q), _span(joint.v)]
+    acting = [number(getattr(joint.passive, name)) for name in passive]
     if joint.mimic is not None:
-        return [[f"{joint.name} = {_followed(joint.mimic, joint.q.start)}", *places, "", "", "", ""]]
+        return [[f"{joint.name} = {_followed(joint.mimic, joint.q.start)}", *places, "", "", "", "", *acting]]
     limits = [np.atleast_1d(getattr(joint.limits, name)) for name in ("lower", "upper", "velocity", "effort")]
     if all(len(set(each.tolist())) <= 1 for each in limits):
-        return [[joint.name, *places, *(number(each[0]) for each in limits)]]
+        return [[joint.name, *places, *(number(each[0]) for each in limits), *acting]]
     rows = []
     for k in range(max(map(len, limits))):
         name = joint.name if k == 0 else ""
         q = str(joint.q.start + k) if k < joint.kind.nq else ""
         v = str(joint.v.start + k) if k < joint.kind.nv else ""
-        rows.append([name, q, v, *(number(each[k]) if k < len(each) else "" for each in limits)])
+        numbers = [number(each[k]) if k < len(each) else "" for each in limits]
+        rows.append([name, q, v, *numbers, *(acting if k < joint.kind.nv else [""] * len(acting))])
     return rows
 
 
@@ -108,26 +145,3 @@ def _followed(mimic: Mimicry, leader: int) -> str:
 
 def _span(where: slice) -> str:
     return str(where.start) if where.stop - where.start == 1 else f"{where.start}-{where.stop - 1}"
-
-
-def _diagnostics(console: Console, robot: Robot, rows: int) -> None:
-    """What the loader noticed, warnings first, by file."""
-    diagnostics = robot.diagnostics
-    counts = {level: sum(d.level == level for d in diagnostics) for level in STYLES}
-    said = ", ".join(f"{count} {level}{'' if count == 1 else 's'}" for level, count in counts.items())
-    console.print(Text.assemble(("Diagnostics", "bold"), f": {said}"))
-    for level, file in dict.fromkeys((level, d.file) for level in STYLES for d in diagnostics if d.level == level):
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(justify="right", no_wrap=True)
-        grid.add_column(no_wrap=True)
-        grid.add_column(overflow="fold")
-        here = [d for d in diagnostics if (d.level, d.file) == (level, file)]
-        for d in here[:rows]:
-            text = f"{d.element}: {d.message}" if d.element else d.message
-            grid.add_row("" if d.line is None else str(d.line), d.code, text)
-        if len(here) > rows:
-            grid.add_row("⋮", "", f"{len(here) - rows} more")
-        console.print(
-            Text(f"{level}s in {file}" if file else f"{level}s", style=f"bold {STYLES[level]}"), soft_wrap=True
-        )
-        console.print(grid, style=STYLES[level])

@@ -1,14 +1,17 @@
 """`compile`: from a NumPy function to a kernel."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from multibody.compiler import batch_and_single, sharing
+from multibody._signatures import readable
+from multibody.compiler import batch_and_single, progress, sharing
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel, Signature
 from multibody.compiler.key import fingerprint
@@ -16,24 +19,45 @@ from multibody.compiler.key import key as key_of
 from multibody.compiler.passes import Block, prepare
 from multibody.compiler.program import cut
 from multibody.errors import InputError
-from multibody.tracing.trace import Input, Trace, float_kind, trace
+from multibody.tracing.naming import parameters
+from multibody.tracing.trace import Input, Trace, float_kind, shape_of, trace
+
+Shape = int | Sequence[int]
 
 
+class Options(TypedDict, total=False):
+    """What `compile` takes besides the function and the shapes."""
+
+    names: Sequence[str] | None
+    optional: Mapping[str, Any] | None
+    dtype: DTypeLike | None
+    key: str | None
+    batched: bool
+    quaternions: Mapping[str, Sequence[int]] | None
+
+
+@overload
+def compile(function: Callable[..., Any], *shapes: Any, **options: Unpack[Options]) -> Kernel: ...  # noqa: A001
+@overload
+def compile(function: Shape, *shapes: Shape, **options: Unpack[Options]) -> Callable[[Callable[..., Any]], Kernel]: ...  # noqa: A001
+@readable
 def compile(  # noqa: A001
-    function: Callable[..., Any],
-    *shapes: Any,
+    function: Callable[..., Any] | Shape,
+    *shapes: Shape,
     names: Sequence[str] | None = None,
     optional: Mapping[str, Any] | None = None,
     dtype: DTypeLike | None = None,
     key: str | None = None,
     batched: bool = False,
     quaternions: Mapping[str, Sequence[int]] | None = None,
-) -> Kernel:
+) -> Any:
     """Turn a function written in plain NumPy into a native kernel that evaluates batches.
 
     Args:
-        function: of arrays; see "Compile your own function" in the documentation for what it may do.
-        *shapes: the shape of one sample of each argument: (7,), 7, or () for a number.
+        function: of arrays; see "Compile your own function" in the documentation for what it may do. Without it, as in
+            `@mb.compile(3, ())` above a function, the result is a decorator.
+        *shapes: the shape of one sample of each argument: (7,), 7, or () for a number. They cannot be taken from the
+            first call: an array (7, 7) may be a matrix, or seven samples.
         names: of the arguments; by default those of the function.
         optional: shapes of further arguments, by name, that a call may give or leave out; the function has None as
             their default, and code for them is made when they are first given.
@@ -47,24 +71,58 @@ def compile(  # noqa: A001
     >>> k = compile(lambda x, y: x @ y, 3, 3)
     >>> k([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
     np.float64(32.0)
+    >>> @compile(3, ())
+    ... def spring(x, k):
+    ...     return -k * x
+    >>> spring([1.0, 2.0, 3.0], 2.0)
+    array([-2., -4., -6.])
     """
+    if not callable(function):
+        first = shape_of(function, "compile: expected a function, or the shapes of one to come")
+        options: Options = {"names": names, "optional": optional, "dtype": dtype, "key": key}
+        options |= {"batched": batched, "quaternions": quaternions}
+
+        def decorate(later: Callable[..., Any]) -> Kernel:
+            return compile(later, first, *shapes, **options)
+
+        return decorate
+    _check_count(function, shapes, optional or {})
     name = getattr(function, "__name__", "kernel")
     dtype = float_kind(config.dtype if dtype is None else dtype)
 
     def record() -> Trace:
         return trace(function, shapes, names, dtype)
 
-    if key is None:
-        traced = record()
-        code = sharing.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, texts_of)
-    else:
-        code = sharing.code(key_of(("key", key), shapes, names, dtype), name, record, texts_of)
+    with progress.compiling(name):
+        if key is None:
+            traced = record()
+            code = sharing.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, texts_of)
+        else:
+            code = sharing.code(key_of(("key", key), shapes, names, dtype), name, record, texts_of)
     header = code.header
     signature = _signature(header, quaternions or {})
     variants = None
     if optional:
         variants = _Variants(function, shapes, names, dict(optional), dtype, quaternions or {})
     return Kernel(name, signature, code, Counter(header["ops"]), header["work"], record, function, variants, batched)
+
+
+def _check_count(function: Callable[..., Any], shapes: Sequence[Any], optional: Mapping[str, Any]) -> None:
+    """Refuse shapes that are fewer or more than the arguments of the function."""
+    known = parameters(function)
+    if known is None:
+        return
+    known = [each for each in known if each.name not in optional]
+    needed = [each for each in known if each.default is each.empty]
+    if len(needed) <= len(shapes) <= len(known):
+        return
+    name = getattr(function, "__name__", "the function")
+    arguments = f"{name}({', '.join(each.name for each in known)})"
+    example = ", ".join(["f", *(["3"] * max(1, len(needed)))]) if known else "f"
+    raise InputError(
+        f"compile: expected the shape of one sample of each argument of {arguments}, got {list(shapes)}: write "
+        f"mb.compile({example}) where each is 3 numbers, () for a single one, (3, 3) for a matrix"
+    )
 
 
 class _Variants:

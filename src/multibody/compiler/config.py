@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from multibody.errors import InputError
+from multibody.tracing.limits import limits
 
 
 @dataclass(slots=True)
@@ -25,6 +26,20 @@ class Config:
     """Whether compiled code is used again: in this process, and from disk in the next."""
     verify: bool = False
     """Whether code that is used again is first compared with what the function compiles to now: slow, for tests."""
+    progress: bool | str = "auto"
+    """Whether a line on stderr tells of compilations that take longer than a second: "auto" where it is a terminal or a
+    notebook, never in a file or a pipe."""
+
+    @property
+    def tape(self) -> int:
+        """Bytes that a loop may keep for its gradient, in every sample; beyond, rounds are computed anew."""
+        return limits.tape
+
+    @tape.setter
+    def tape(self, size: int) -> None:
+        if not isinstance(size, int) or size < 0:
+            raise InputError(f"config.tape: expected a number of bytes, got {size!r}")
+        limits.tape = size
 
 
 def _from_environment() -> Config:

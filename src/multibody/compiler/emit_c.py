@@ -1,14 +1,21 @@
 """A trace as C99: one source file and a header, with no dependency but <math.h>."""
 
 import math
+import os
 import re
+from collections.abc import Callable
 from functools import partial
+from itertools import count
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.tracing.emission import Target, fold, function_name, identifiers
+from multibody.errors import InputError
+from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers
 from multibody.tracing.ops import OPS
+from multibody.tracing.regions import AFTER, Table, stride
 from multibody.tracing.trace import Trace
 
 TABLE = {
@@ -26,6 +33,12 @@ TABLE = {
     "exp": "exp({0})",
     "log": "log({0})",
     "tanh": "tanh({0})",
+    "expm1": "expm1({0})",
+    "log1p": "log1p({0})",
+    "sinh": "sinh({0})",
+    "cosh": "cosh({0})",
+    "floor": "floor({0})",
+    "rint": "rint({0})",
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
     "mul": "{0} * {1}",
@@ -35,6 +48,9 @@ TABLE = {
     "atan2": "atan2({0}, {1})",
     "hypot": "hypot({0}, {1})",
     "pow": "pow({0}, {1})",
+    "fmod": "fmod({0}, {1})",
+    "mod": "fmod({0}, {1}) == 0 ? copysign(0, {1}) : "
+    "(fmod({0}, {1}) < 0) != ({1} < 0) ? fmod({0}, {1}) + {1} : fmod({0}, {1})",
     "fma": "fma({0}, {1}, {2})",
     "fms": "fma({0}, {1}, -{2})",
     "fnma": "fma(-{0}, {1}, {2})",
@@ -52,7 +68,7 @@ FUNCTIONS = re.findall(r"(\w+)\(\{", " ".join(TABLE.values()))
 _WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
     bool catch class delete explicit export false friend mutable namespace new operator private protected public
-    template this throw true try typename using virtual n i size_t NAN INFINITY main"""
+    template this throw true try typename using virtual n i size_t NAN INFINITY main copysign copysignf"""
 RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split()}
 
 
@@ -61,6 +77,15 @@ class CSource(NamedTuple):
 
     source: str
     header: str
+
+
+def write(code: CSource, path: str | PathLike[str]) -> None:
+    """Write the source to a path that ends in .c, and the header beside it."""
+    if not isinstance(path, str | PathLike) or not os.fspath(path).endswith(".c"):
+        raise InputError(f"path: expected the name of a C file such as 'law.c', got {path!r}")
+    source = Path(path)
+    source.write_text(code.source, encoding="utf-8")
+    source.with_suffix(".h").write_text(code.header, encoding="utf-8")
 
 
 def to_c(trace: Trace, name: str = "f") -> CSource:
@@ -96,15 +121,17 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     function_name(name, RESERVED)
     real = "double" if trace.dtype == np.float64 else "float"
     wanted = [*(spec.name for spec in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
-    names = identifiers(wanted, {*RESERVED, name, name + "_batch"}, "t")
+    names = identifiers(wanted, {*RESERVED, name, name + "_batch"}, TEMPORARY)
     sizes = [*(math.prod(spec.shape) for spec in trace.inputs), *(ids.size for ids in trace.outputs)]
     first_output = len(trace.inputs)
-    lines: list[str] = []
+    lines = _Lines()
+    temporaries = count()
 
     def keep(node: int, text: str) -> str:
         kind = "int" if OPS[trace.graph.op[node]].boolean else real
-        lines.append(f"const {kind} t{len(lines)} = {text};")
-        return f"t{len(lines) - 1}"
+        name = f"t{next(temporaries)}"
+        lines.add(f"const {kind} {name} = {text};")
+        return name
 
     def element(i: int, k: int) -> str:
         used.add(names[i])
@@ -112,10 +139,13 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
 
     suffix = "" if real == "double" else "f"
     used = {name for name, size in zip(names[first_output:], sizes[first_output:], strict=True) if size}
-    outputs = fold(trace, Target("C", _table(real), partial(_number, suffix), element, keep))
+    number = partial(_number, suffix)
+    loops = _Loops(lines, real, number, names, used)
+    outputs = fold(trace, Target("C", _table(real), number, element, keep, loops.repeat, rows=True))
     for output, values in zip(names[first_output:], outputs, strict=True):
-        lines += [f"{output}[{k}] = {value};" for k, value in enumerate(values)]
-    lines = [f"(void){name};" for name in names if name not in used] + lines
+        for k, value in enumerate(values):
+            lines.add(f"{output}[{k}] = {value};")
+    unused = [f"(void){name};" for name in names if name not in used]
 
     parameters = ", ".join(
         f"const {real} *{argument}" if k < first_output else f"{real} *{argument}" for k, argument in enumerate(names)
@@ -124,16 +154,100 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     comment = f"/* {name}: {', '.join(shown[:first_output])} -> {', '.join(shown[first_output:])}. {_BY} */\n"
     rows = ", ".join(f"{argument} + {size} * i" for argument, size in zip(names, sizes, strict=True))
     sample, batch = f"void {name}({parameters})", f"void {name}_batch(size_t n, {parameters})"
-    body = "".join(f"    {line}\n" for line in lines)
+    body = "".join(f"    {line}\n" for line in [*unused, *lines.texts])
     loop = f"    for (size_t i = 0; i < n; ++i)\n        {name}({rows});\n"
     source = f"{comment}{_INCLUDES}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
     return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", sample=sample, batch=batch))
 
 
+class _Lines:
+    """Lines of text, indented by the loops around them."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.depth = 0
+
+    def add(self, text: str) -> None:
+        self.depth -= text.startswith("}")
+        self.texts.append("    " * self.depth + text)
+        self.depth += text.endswith("{")
+
+
+class _Loops:
+    """Loops as for loops of C: loop_n3 counts the rounds of loop 3, loop_c3_0 is carried, loop_y3 is kept."""
+
+    def __init__(
+        self, lines: _Lines, real: str, number: Callable[[float], str], names: list[str], used: set[str]
+    ) -> None:
+        self.lines, self.real, self.number, self.names, self.used = lines, real, number, names, used
+
+    def repeat(self, walk: Walk, n: int) -> None:
+        """Write a loop."""
+        graph, values, add = walk.graph, walk.values, self.lines.add
+        loop = graph._loop(n)
+        at, rows, kept = walk.live(n), walk.rows(n), walk.kept.get(n, [])
+        for p in at:
+            add(f"{self.real} loop_c{n}_{p} = {values[loop.initial[p]]};")
+        if kept:
+            add(f"{self.real} loop_y{n}[{loop.rounds * len(kept)}];")
+            if n in walk.shown and (loop.stop >= 0 or loop.ran >= 0):
+                missing = self.number(math.nan if loop.stop >= 0 else 0.0)
+                size, k = loop.rounds * len(kept), f"loop_k{n}"
+                add(f"for (long {k} = 0; {k} < {size}; ++{k}) loop_y{n}[{k}] = {missing};")
+        texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
+        limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
+        add(f"long loop_n{n} = 0;")
+        add(f"for (; loop_n{n} < {limit}; ++loop_n{n}) {{")
+        if rows or kept:
+            add(f"const long loop_i{n} = {f'{limit} - 1 - loop_n{n}' if loop.backward else f'loop_n{n}'};")
+        values.update((loop.carried[p], f"loop_c{n}_{p}") for p in at)
+        head = walk.head(n)
+        walk.run(head)
+        if loop.stop >= 0:
+            add(f"if ({values[loop.stop]}) break;")
+        values.update((k, text) for (k, _), text in zip(rows, texts, strict=True))
+        walk.run([k for k in walk.members(n) if k not in set(head)])
+        for position, p in enumerate(kept):
+            add(f"loop_y{n}[{len(kept)} * loop_i{n} + {position}] = {values[loop.kept[p]]};")
+        for p in at:
+            add(f"const {self.real} loop_f{n}_{p} = {values[loop.final[p]]};")
+        for p in at:
+            add(f"loop_c{n}_{p} = loop_f{n}_{p};")
+        add("}")
+        for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == n):
+            _, *place = graph.value[leaf]
+            if graph.op[leaf] == "result":
+                values[leaf] = f"loop_c{n}_{place[0]}"
+            elif graph.op[leaf] == "kept":
+                values[leaf] = f"loop_y{n}[{place[1] * len(kept) + kept.index(place[0])}]"
+            else:
+                values[leaf] = f"loop_n{n}"
+
+    def row(self, walk: Walk, n: int, j: int, table: Table) -> str:
+        """What a row is in round n; tables that are neither arguments nor kept are declared."""
+        graph = walk.graph
+        if table.source is not None:
+            kept = walk.kept[table.source[0]]
+            return f"loop_y{table.source[0]}[{len(kept)} * loop_i{n} + {kept.index(table.source[1])}]"
+        regular = stride(graph, table)
+        if regular:
+            argument, element, step = regular
+            self.used.add(self.names[argument])
+            return f"{self.names[argument]}[{element} + {step} * loop_i{n}]"
+        constant = all(graph.op[k] == "const" for k in table.nodes)
+        numbers = ", ".join(self.number(graph.value[k]) if constant else walk.values[k] for k in table.nodes)
+        self.lines.add(f"{'static ' * constant}const {self.real} loop_x{n}_{j}[{len(table.nodes)}] = {{{numbers}}};")
+        return f"loop_x{n}_{j}[loop_i{n}]"
+
+
 def _table(real: str) -> dict[str, Any]:
     suffix = "" if real == "double" else "f"
     table = {op: re.sub(r"\b(?!isnan)(\w+)\(", rf"\1{suffix}(", text) for op, text in TABLE.items()}
-    return {op: partial(text.format, real=real) for op, text in table.items()}
+    return {op: partial(text.format, real=real) for op, text in table.items()} | {"lookup": partial(_lookup, real)}
+
+
+def _lookup(real: str, index: str, *entries: str) -> str:
+    return f"((const {real}[]){{{', '.join(entries)}}})[(int){index}]"
 
 
 def _number(suffix: str, number: float) -> str:

@@ -3,9 +3,11 @@
 import keyword
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
-from multibody.tracing.emission import Target, fold, function_name, identifiers, uses
+from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers, uses
+from multibody.tracing.regions import AFTER, Table, stride
 from multibody.tracing.trace import Trace
 
 LONGEST = 90
@@ -36,6 +38,12 @@ TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "exp": ("np.exp({})", ATOM, (0,)),
     "log": ("np.log({})", ATOM, (0,)),
     "tanh": ("np.tanh({})", ATOM, (0,)),
+    "expm1": ("np.expm1({})", ATOM, (0,)),
+    "log1p": ("np.log1p({})", ATOM, (0,)),
+    "sinh": ("np.sinh({})", ATOM, (0,)),
+    "cosh": ("np.cosh({})", ATOM, (0,)),
+    "floor": ("np.floor({})", ATOM, (0,)),
+    "rint": ("np.rint({})", ATOM, (0,)),
     "add": ("{} + {}", SUM, (SUM, PRODUCT)),
     "sub": ("{} - {}", SUM, (SUM, PRODUCT)),
     "mul": ("{} * {}", PRODUCT, (PRODUCT, SIGN)),
@@ -45,6 +53,8 @@ TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
     "atan2": ("np.arctan2({}, {})", ATOM, (0, 0)),
     "hypot": ("np.hypot({}, {})", ATOM, (0, 0)),
     "pow": ("{} ** {}", POWER, (ATOM, SIGN)),
+    "fmod": ("np.fmod({}, {})", ATOM, (0, 0)),
+    "mod": ("{} % {}", PRODUCT, (PRODUCT, SIGN)),
     "fma": ("{} * {} + {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fms": ("{} * {} - {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fnma": ("{2} - {0} * {1}", SUM, (PRODUCT, SIGN, SUM)),
@@ -88,11 +98,11 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     """
     function_name(name, set(keyword.kwlist))
     wanted = [*(spec.name for spec in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
-    names = identifiers(wanted, {*keyword.kwlist, "np", "batch", name}, "t")
+    names = identifiers(wanted, {*keyword.kwlist, "np", "batch", name}, TEMPORARY)
     arguments, outputs = names[: len(trace.inputs)], names[len(trace.inputs) :]
     shapes = {argument: i.shape for argument, i in zip(arguments, trace.inputs, strict=True)}
     dtype = f"np.{trace.dtype}"
-    lines = [f"{argument} = np.asarray({argument}, dtype={dtype})" for argument in arguments]
+    lines = _Lines([f"{argument} = np.asarray({argument}, dtype={dtype})" for argument in arguments])
     lines.append(_batch(shapes))
     count = uses(trace)
     temporaries = 0
@@ -117,7 +127,9 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         temporaries += 1
         return Expression(f"t{temporaries - 1}", ATOM)
 
-    elements = fold(trace, Target("NumPy", {op: _writer(op) for op in TABLE}, _number, element, keep))
+    loops = _Loops(lines, arguments, [spec.shape for spec in trace.inputs])
+    table = {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}
+    elements = fold(trace, Target("NumPy", table, _number, element, keep, loops.repeat, rows=True))
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
         lines.append(f"{output} = np.zeros({f'(*batch{lengths})' if lengths else 'batch'}, dtype={dtype})")
@@ -127,6 +139,93 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     lines.append(f"return {', '.join(outputs)}")
     body = "".join(f"    {line}\n" for line in lines)
     return f"import numpy as np\n\n\ndef {name}({', '.join(arguments)}):\n{body}"
+
+
+class _Lines(list[str]):
+    """Lines of text, indented by the loops around them."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__(texts)
+        self.depth = 0
+
+    def append(self, text: str) -> None:
+        super().append("    " * self.depth + text)
+
+
+class _Loops:
+    """Loops as while loops: loop_n3 counts the rounds of loop 3, loop_c3_0 is carried, loop_y3_0 is kept."""
+
+    def __init__(self, lines: _Lines, names: list[str], shapes: list[tuple[int, ...]]) -> None:
+        self.lines, self.names, self.shapes = lines, names, shapes
+        self.done: dict[int, str] = {-1: ""}
+
+    def repeat(self, walk: Walk, n: int) -> None:
+        """Write a loop."""
+        graph, values, add = walk.graph, walk.values, self.lines.append
+        loop = graph._loop(n)
+        at, rows, kept = walk.live(n), walk.rows(n), walk.kept.get(n, [])
+        for p in at:
+            add(f"loop_c{n}_{p} = {values[loop.initial[p]].text}")
+        for p in kept:
+            add(f"loop_y{n}_{p} = {{}}")
+        texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
+        limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
+        add(f"loop_n{n} = 0")
+        add(f"while loop_n{n} < {limit}:")
+        self.lines.depth += 1
+        if rows or kept:
+            add(f"loop_i{n} = {f'{limit} - 1 - loop_n{n}' if loop.backward else f'loop_n{n}'}")
+        values.update((loop.carried[p], Expression(f"loop_c{n}_{p}", ATOM)) for p in at)
+        head = walk.head(n)
+        walk.run(head)
+        around = self.done.get(loop.parent, "")
+        self.done[n] = around if loop.stop < 0 else f"loop_d{n}"
+        if loop.stop >= 0:
+            add(f"loop_d{n} = ({values[loop.stop].text}){f' | {around}' if around else ''}")
+            add(f"if np.all(loop_d{n}):")
+            add("    break")
+        values.update((k, text) for (k, _), text in zip(rows, texts, strict=True))
+        walk.run([k for k in walk.members(n) if k not in set(head)])
+        for p in kept:
+            text = values[loop.kept[p]].text
+            if loop.stop >= 0 and n in walk.shown:
+                text = f"np.where(loop_d{n}, np.nan, {text})"
+            add(f"loop_y{n}_{p}[loop_i{n}] = {text}")
+        finals = [values[loop.final[p]].text for p in at]
+        if loop.stop >= 0:
+            finals = [f"np.where(loop_d{n}, loop_c{n}_{p}, {text})" for p, text in zip(at, finals, strict=True)]
+        if at:
+            add(f"{', '.join(f'loop_c{n}_{p}' for p in at)} = {', '.join(finals)}")
+        add(f"loop_n{n} += 1")
+        self.lines.depth -= 1
+        missing = ", np.nan" if loop.stop >= 0 else ", 0.0"
+        for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == n):
+            _, *place = graph.value[leaf]
+            if graph.op[leaf] == "kept":
+                values[leaf] = Expression(f"loop_y{n}_{place[0]}.get({place[1]}{missing})", ATOM)
+            else:
+                values[leaf] = Expression(f"loop_c{n}_{place[0]}" if place else f"loop_n{n}", ATOM)
+
+    def row(self, walk: Walk, n: int, j: int, table: Table) -> Expression:
+        """What a row is in round n; tables that are neither arguments nor kept are named."""
+        graph = walk.graph
+        if table.source is not None:
+            return Expression(f"loop_y{table.source[0]}_{table.source[1]}[loop_i{n}]", ATOM)
+        regular = stride(graph, table)
+        if regular:
+            argument, element, step = regular
+            name, axes = self.names[argument], len(self.shapes[argument])
+            flat = name if axes == 1 else f"{name}.reshape(*{name}.shape[:-{axes}], -1)"
+            return Expression(f"{flat}[..., {element} + {step} * loop_i{n}]", ATOM)
+        constant = all(graph.op[k] == "const" for k in table.nodes)
+        texts = [_number(graph.value[k]).text if constant else walk.values[k].text for k in table.nodes]
+        self.lines.append(f"loop_x{n}_{j} = [{', '.join(texts)}]")
+        return Expression(f"loop_x{n}_{j}[loop_i{n}]", ATOM)
+
+
+def _lookup(dtype: str, index: Expression, *entries: Expression) -> Expression:
+    table = ", ".join(entry.text for entry in entries)
+    return Expression(f"np.array([{table}], dtype={dtype})[np.asarray({index.text}).astype(int)]", ATOM)
 
 
 def _writer(op: str) -> Callable[..., Expression]:

@@ -101,6 +101,13 @@ def _array(sympy: Any, values: list[Any], shape: tuple[int, ...]) -> Any:
     return sympy.ImmutableDenseNDimArray(values, shape)
 
 
+def _rint(sympy: Any, x: Any) -> Any:
+    """The nearest whole number, of two the even one."""
+    up = sympy.floor(x + sympy.Rational(1, 2))
+    tie = sympy.And(sympy.Eq(sympy.Mod(x, 1), sympy.Rational(1, 2)), sympy.Eq(sympy.Mod(up, 2), 1))
+    return sympy.Piecewise((up - 1, tie), (up, True))
+
+
 def _table(sympy: Any) -> dict[str, Callable[..., Any]]:
     def as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
         """Without the search for relations between the arguments, which can take hours."""
@@ -121,6 +128,12 @@ def _table(sympy: Any) -> dict[str, Callable[..., Any]]:
         "exp": sympy.exp,
         "log": sympy.log,
         "tanh": sympy.tanh,
+        "expm1": lambda a: sympy.exp(a) - 1,
+        "log1p": lambda a: sympy.log(1 + a),
+        "sinh": sympy.sinh,
+        "cosh": sympy.cosh,
+        "floor": sympy.floor,
+        "rint": partial(_rint, sympy),
         "add": lambda a, b: a + b,
         "sub": lambda a, b: a - b,
         "mul": lambda a, b: a * b,
@@ -130,10 +143,13 @@ def _table(sympy: Any) -> dict[str, Callable[..., Any]]:
         "atan2": sympy.atan2,
         "hypot": lambda a, b: sympy.sqrt(a**2 + b**2),
         "pow": sympy.Pow,
+        "fmod": lambda a, b: sympy.sign(a) * sympy.Mod(sympy.Abs(a), sympy.Abs(b)),
+        "mod": sympy.Mod,
         "fma": lambda a, b, c: a * b + c,
         "fms": lambda a, b, c: a * b - c,
         "fnma": lambda a, b, c: c - a * b,
         "select": lambda p, a, b: sympy.Piecewise((a, p), (b, True), evaluate=False),
+        "lookup": lambda k, *table: sympy.Piecewise(*((c, sympy.Eq(k, n)) for n, c in enumerate(table))),
         "lt": as_it_is(sympy.StrictLessThan),
         "le": as_it_is(sympy.LessThan),
         "eq": as_it_is(sympy.Eq),

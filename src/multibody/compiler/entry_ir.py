@@ -5,6 +5,7 @@
 takes rows: sample s of argument k begins at in[k] + s strides[k] bytes, or + offsets[k][s] where that table is given;
 sample s of result m begins at out[m] + s times its size. The entry of a scan takes four numbers more: how many steps
 to run, after how many of them to keep outputs first and then again, and for how many kept ones there is room in a row.
+The word before the first of `in` is the address of a number that is not zero when a kernel that takes long is to stop.
 """
 
 from itertools import groupby
@@ -28,6 +29,8 @@ class Scan(NamedTuple):
     """The first slot of each."""
     steps: dict[int, int]
     """Arguments that change from step to step, with their elements per step."""
+    done: int | None = None
+    """The slot that is not zero in samples that are done, where samples can be."""
 
 
 def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None, fetch: fetch_ir.Plan) -> str:
@@ -35,7 +38,7 @@ def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None
     return "\n".join(
         [
             rows_ir.functions(shape, {run[3] for run in runs(program)} | loops_ir.lengths(program.steps)),
-            loops_ir.functions(program, shape),
+            loops_ir.functions(program, shape, stops=scan is not None and scan.done is not None),
             argument_rows_ir.function(program, shape),
             results_ir.functions(shape, _rows_out(program, sizes_out, scan), near=bool(fetch.results)),
         ]
@@ -68,7 +71,7 @@ def entry(
         f"  %buffer = {f'call ptr @malloc(i64 {size + bin_size + 64})' if heap else f'alloca [{size} x i8], align 64'}",
         f"  %bin = {f'getelementptr i8, ptr %buffer, i64 {size + 64}' if heap else f'alloca [{bin_size} x i8]'}",
         fetch_ir.table(fetch),
-        *loops_ir.counters(program.steps),
+        *loops_ir.begin(program),
         "  %last = sub i64 %n, 1",
     ]
     if heap:
@@ -168,6 +171,13 @@ def _over_time(
         "  %wait = phi i64 [ %first, %tiles ], [ %waiting, %stepped ]",
         "  %kept = phi i64 [ 0, %tiles ], [ %keeping, %stepped ]",
     ]
+    if scan.done is not None:
+        lines += [
+            f"  %done.at = getelementptr i8, ptr {buffer}, i64 {scan.done * shape.bytes}",
+            "  %all.done = call i1 @finished(ptr %done.at, i64 %count)",
+            "  br i1 %all.done, label %next, label %go",
+            "go:",
+        ]
     for k in sorted(scan.steps.keys() & set(used)):
         lines += [f"  %ahead{k} = mul i64 %now, {scan.steps[k] * shape.size}",
                   f"  %in{k}.now = getelementptr i8, ptr %in{k}, i64 %ahead{k}"]  # fmt: skip

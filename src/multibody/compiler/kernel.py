@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from multibody.compiler import batch_and_single, door, door_ir, native, unit_quaternions, workers
 from multibody.compiler.config import EAGER, is_eager
+from multibody.compiler.program import LONG
 from multibody.errors import InputError
 from multibody.tracing.layout import Layout, flatten, is_flat, rebuild
 from multibody.tracing.trace import Input, Trace
-from multibody.tracing.traced import TracedArray
+from multibody.tracing.traced import TracedArray, gathered
 
 PIECE = 0.03
 """Seconds of work between two looks for a signal."""
@@ -68,9 +69,10 @@ class Native:
         self.entry, self.single_entry = (_ENTRY(code.addresses[name]) for name in batch_and_single.ENTRIES)
         numbers = sum(map(math.prod, (*(spec.shape for spec in signature.inputs), *signature.outputs)))
         self.rate = 5e-10 * (1 + work + numbers)  # seconds per sample, a guess until the first long run tells
+        self.long = work > LONG
         easy = is_flat(signature.layout) and max(len(signature.inputs), len(signature.outputs)) <= door_ir.MOST
         self.call = self.slow
-        if easy and door.available():
+        if easy and not self.long and door.available():
             self.call = door.make(
                 code,
                 signature.dtype,
@@ -92,7 +94,7 @@ class Native:
         if options:
             kernel = self.variants.get(tuple(options), tuple(i.name for i in self.signature.inputs))
             return kernel(*args, **named, **options, out=out, threads=threads)
-        values = self._bind(args, named)
+        values = [gathered(value) for value in self._bind(args, named)]
         if any(isinstance(value, TracedArray) for value in values):
             if out is not None:
                 raise InputError("out= is not traced: use the result that is returned")
@@ -223,21 +225,27 @@ class Native:
             return
         share = -(-count // threads)
         parts = [(start, min(count, start + share)) for start in range(0, count, share)]
-        workers.run([lambda stop, a=a, b=b: self._pieces(arguments, results, a, b, stop) for a, b in parts])
+        workers.run(
+            [lambda stop, a=a, b=b: self._pieces(arguments, results, a, b, stop) for a, b in parts], long=self.long
+        )
 
-    def _pieces(self, arguments: list[Argument], results: list[NDArray[Any]], start: int, end: int, stop: Any) -> None:
+    def _pieces(
+        self, arguments: list[Argument], results: list[NDArray[Any]], start: int, end: int, stop: workers.Stop
+    ) -> None:
         """Samples start to end, a piece at a time, so that a signal is heard."""
         while start < end and not stop.is_set():
             piece = min(end, start + max(LEAST, int(PIECE / self.rate)))
             begun = time.perf_counter()
-            self._piece(arguments, results, start, piece)
+            self._piece(arguments, results, start, piece, stop)
             if piece - start >= LEAST:
                 self.rate = max(1e-10, (time.perf_counter() - begun) / (piece - start))
             start = piece
 
-    def _piece(self, arguments: list[Argument], results: list[NDArray[Any]], start: int, end: int) -> None:
-        k, m = len(arguments), len(results)
-        data, strides, offsets = (ctypes.c_void_p * k)(), (ctypes.c_int64 * k)(), (ctypes.c_void_p * k)()
+    def _piece(
+        self, arguments: list[Argument], results: list[NDArray[Any]], start: int, end: int, stop: workers.Stop
+    ) -> None:
+        m = len(results)
+        data, strides, offsets = words(len(arguments), stop)
         for i, argument in enumerate(arguments):
             data[i] = argument.array.ctypes.data + (start * argument.stride if argument.offsets is None else 0)
             strides[i] = argument.stride
@@ -263,6 +271,13 @@ def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
                 offsets += np.arange(n).reshape(n, *[1] * (len(batch) - axis - 1)) * stride
             return Argument(array, 0, offsets.ravel())
     return Argument(array, lengths[-1][1] if lengths else 0, None)
+
+
+def words(count: int, stop: workers.Stop) -> tuple[Any, Any, Any]:
+    """Memory for the addresses, the strides and the tables of so many arguments, with that of the flag before all."""
+    whole = (ctypes.c_void_p * (count + 1))(stop.address)
+    data = (ctypes.c_void_p * count).from_buffer(whole, ctypes.sizeof(ctypes.c_void_p))
+    return data, (ctypes.c_int64 * count)(), (ctypes.c_void_p * count)()
 
 
 def _dots(shape: tuple[int, ...]) -> str:
@@ -319,11 +334,14 @@ class Kernel:
 
         return GraphView(self.trace())
 
-    def to_c(self) -> Any:
-        """C99 of the same graph: a source and a header."""
-        from multibody.compiler.emit_c import to_c
+    def to_c(self, path: Any = None) -> Any:
+        """C99 of the same graph, (source, header); given a path such as "x.c", they are written to x.c and x.h, too."""
+        from multibody.compiler import emit_c
 
-        return to_c(self.trace(), _identifier(self.name))
+        code = emit_c.to_c(self.trace(), _identifier(self.name))
+        if path is not None:
+            emit_c.write(code, path)
+        return code
 
     def to_numpy(self) -> str:
         """Readable Python source of the same graph."""

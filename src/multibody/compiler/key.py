@@ -34,7 +34,7 @@ def key(
     """
     versions = llvmlite.__version__, llvm.llvm_version_info, np.__version__
     arguments = [shape_of(shape) for shape in shapes], names and list(names), dtype and dtype.name
-    return _digest(_sources.digest(), versions, native.host(), config.level, function, *arguments)
+    return _digest(_sources.digest(), versions, native.host(), config.level, config.tape, function, *arguments)
 
 
 def fingerprint(traced: Trace) -> str:
@@ -42,7 +42,7 @@ def fingerprint(traced: Trace) -> str:
     graph = traced.graph
     order = graph.live(traced.roots)
     new = {k: position for position, k in enumerate(order)}
-    nodes = [(graph.op[k], tuple(new[a] for a in graph.args[k]), repr(graph.value.get(k))) for k in order]
+    nodes = [(graph.op[k], tuple(new[a] for a in graph.operands(k)), repr(graph.value.get(k))) for k in order]
     loops = [None if loop is None else _loop(loop, new) for loop in graph.loops]
     outputs = [(ids.shape, [new[k] for k in ids.ravel().tolist()]) for ids in traced.outputs]
     return _digest(nodes, loops, traced.inputs, outputs, traced.layout, traced.dtype.name)
@@ -56,7 +56,7 @@ def _loop(loop: Loop, new: dict[int, int]) -> object:
         for row, table in zip(loop.rows, loop.tables, strict=True)
         if row in new
     ]
-    return loop.rounds, loop.parent, parts, tables, new.get(loop.stop, -1), new.get(loop.count, -1)
+    return loop.rounds, loop.parent, loop.backward, parts, tables, new.get(loop.stop, -1), new.get(loop.ran, -1)
 
 
 def _digest(*parts: object) -> str:

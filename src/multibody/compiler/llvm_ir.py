@@ -12,7 +12,12 @@ GROUP = 2000
 ALIGNED = "alignstack(64)"
 """The attribute of functions that keep vectors on the stack: LLVM would put them across the lines of the cache."""
 _MEMORY = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
-MATH = ("sin", "cos", "tan", "asin", "acos", "atan2", "exp", "log", "tanh", "hypot", "pow")
+_OF_TWO = ("atan2", "hypot", "pow", "fmod", "mod")
+MATH = (
+    *("sin", "cos", "tan", "asin", "acos", "exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh"),
+    *_OF_TWO,
+)
+_INTRINSIC = {"abs": "fabs", "sqrt": "sqrt", "floor": "floor", "rint": "rint"}
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq", "ne": "une"}
 
@@ -49,7 +54,7 @@ def modules(
     texts = ["\n".join([library.replace("define internal", "define"), rows, *calls])]
     math = "\n".join(
         f"declare {f'{{{v}, {v}}}' if op == 'sincos' else v} @{vector_math.symbol(op, shape.lanes, shape.dtype)}"
-        f"({', '.join([v] * (2 if op in ('atan2', 'hypot', 'pow') else 1))})"
+        f"({', '.join([v] * (2 if op in _OF_TWO else 1))})"
         for op in needed
     )
     group: list[str] = []
@@ -85,7 +90,7 @@ def _intrinsics(shape: Shape, declared: str) -> str:
     v, suffix = shape.vector, f"v{shape.lanes}f{8 * shape.size}"
     return "\n".join(
         f"declare {v} @llvm.{name}.{suffix}({', '.join([v] * arity)})"
-        for name, arity in (("sqrt", 1), ("fabs", 1), ("fma", 3))
+        for name, arity in (*((name, 1) for name in _INTRINSIC.values()), ("fma", 3))
         if f"@llvm.{name}.{suffix}(" not in declared
     )
 
@@ -95,7 +100,7 @@ def _intrinsics(shape: Shape, declared: str) -> str:
 
 def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetch_ir.Plan) -> str:
     segment, lines = program.segments[number], fetch.lines[number]
-    emit = _Emitter(program, segment, shape)
+    emit = _Emitter(program, segment, shape, name)
     places: dict[int, list[int]] = {}
     for k, slot in segment.stores:
         places.setdefault(k, []).append(slot)
@@ -130,6 +135,7 @@ def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetc
             "done:",
             "  ret void",
             "}",
+            *emit.tables,
         ]
     )
 
@@ -146,7 +152,7 @@ def _direct(program: Program, shape: Shape, sizes_out: list[int]) -> str:
     lanes, graph = range(shape.lanes), program.block.graph
     runs = entry_ir.runs(program)
     used = sorted({run[0] for run in runs})
-    emit = _Emitter(program, program.segments[0], shape)
+    emit = _Emitter(program, program.segments[0], shape, "direct")
     leaves = {graph.value[k]: k for k in program.block.order if graph.op[k] == "input"}
     for k in used:
         emit.lines += [f"  %b{k}.o = mul i64 %s, %st{k}", f"  %b{k}.r0 = getelementptr i8, ptr %in{k}, i64 %b{k}.o"]
@@ -195,6 +201,7 @@ def _direct(program: Program, shape: Shape, sizes_out: list[int]) -> str:
             "done:",
             "  ret void",
             "}",
+            *emit.tables,
         ]
     )
 
@@ -202,7 +209,10 @@ def _direct(program: Program, shape: Shape, sizes_out: list[int]) -> str:
 class _Emitter:
     """The lines of one segment's loop."""
 
-    def __init__(self, program: Program, segment: Segment, shape: Shape) -> None:
+    def __init__(self, program: Program, segment: Segment, shape: Shape, name: str) -> None:
+        self.name = name
+        self.tables: list[str] = []
+        """Constants of the module, one line each."""
         self.graph = program.block.graph
         self.segment = segment
         self.shape = shape
@@ -270,6 +280,10 @@ class _Emitter:
             self.value(k)
             return
         op, v, name = self.graph.op[k], self.shape.vector, f"%v{k}"
+        if op == "lookup":
+            index, *table = self.graph.args[k]
+            self.lookup(k, self.value(index), [self.graph.value[a] for a in table])
+            return
         args = [self.value(a) for a in self.graph.args[k]]
         if op in _BINARY:
             self.values[k] = self.line(name, f"{_BINARY[op]} {v} {args[0]}, {args[1]}")
@@ -286,8 +300,8 @@ class _Emitter:
         elif op == "not":
             ones = f"<{', '.join(['i1 true'] * self.shape.lanes)}>"
             self.values[k] = self.line(name, f"xor {self.shape.mask} {args[0]}, {ones}")
-        elif op in ("abs", "sqrt"):
-            self.values[k] = self.call(name, f"llvm.{'fabs' if op == 'abs' else op}.{self.suffix}", *args)
+        elif op in _INTRINSIC:
+            self.values[k] = self.call(name, f"llvm.{_INTRINSIC[op]}.{self.suffix}", *args)
         elif op in ("min", "max"):
             self.extremum(k, name, "olt" if op == "min" else "ogt", *args)
         elif op == "sign":
@@ -308,6 +322,21 @@ class _Emitter:
         if op == "fnma":
             a = self.line(f"{name}.n", f"fneg {v} {a}")
         return self.call(name, f"llvm.fma.{self.suffix}", a, b, c)
+
+    def lookup(self, k: int, index: str, table: list[float]) -> None:
+        """An entry of a table of constants for every lane; indices are whole numbers and within it."""
+        v, scalar, lanes = self.shape.vector, self.shape.scalar, self.shape.lanes
+        kind = f"[{len(table)} x {scalar}]"
+        self.tables.append(f"@{self.name}.table{k} = private constant {kind} {self.shape.array(table)}, align 64")
+        places = self.line(f"%v{k}.i", f"fptosi {v} {index} to <{lanes} x i32>")
+        result = "poison"
+        for lane in range(lanes):
+            place = self.line(f"%v{k}.i{lane}", f"extractelement <{lanes} x i32> {places}, i32 {lane}")
+            entry = f"getelementptr inbounds {kind}, ptr @{self.name}.table{k}, i32 0, i32 {place}"
+            address = self.line(f"%v{k}.a{lane}", entry)
+            number = self.line(f"%v{k}.n{lane}", f"load {scalar}, ptr {address}, align {self.shape.size}")
+            result = self.line(f"%v{k}.l{lane}", f"insertelement {v} {result}, {scalar} {number}, i32 {lane}")
+        self.values[k] = result
 
     def extremum(self, k: int, name: str, comparison: str, a: str, b: str) -> None:
         """NumPy's minimum and maximum: a NaN on either side wins."""

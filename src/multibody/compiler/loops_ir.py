@@ -20,7 +20,7 @@ def steps(program: Program, shape: Shape, buffer: str, kernel: str, moving: set[
         kernel: the name of its entry.
         moving: arguments that change from step to step of a scan.
     """
-    return _Writer(shape, buffer, kernel, moving).steps(program.steps, None)
+    return _Writer(shape, buffer, kernel, moving, long=program.long).steps(program.steps, None)
 
 
 def flat(steps: list[Step]) -> list[Step]:
@@ -38,23 +38,30 @@ def lengths(steps: list[Step]) -> set[int]:
     return {step.width for step in flat(steps) if isinstance(step, Load)}
 
 
-def counters(steps: list[Step]) -> list[str]:
-    """The counters of all loops."""
-    return [f"  %loop{step.number} = alloca i64, align 8" for step in flat(steps) if isinstance(step, Repeat)]
+def begin(program: Program) -> list[str]:
+    """The counters of all loops and, in programs that run for long, where they are asked to stop."""
+    lines = [f"  %loop{step.number} = alloca i64, align 8" for step in flat(program.steps) if isinstance(step, Repeat)]
+    if program.long:
+        lines += ["  %stop.a = getelementptr ptr, ptr %in, i64 -1", "  %stop = load ptr, ptr %stop.a, align 8"]
+    return lines
 
 
-def functions(program: Program, shape: Shape) -> str:
-    """What the loops of a kernel need: rows of constants, and functions that go over the vectors of a tile."""
+def functions(program: Program, shape: Shape, *, stops: bool) -> str:
+    """What the loops of a kernel need: rows of constants, and functions that go over the vectors of a tile.
+
+    A scan that `stops` needs that function which asks whether all samples are done.
+    """
     present = {type(step) for step in flat(program.steps)}
     texts = [_constants(number, row, shape) for number, row in enumerate(program.constants)]
     texts += [_move(shape)] if Move in present else []
     texts += [_fill(shape)] if Fill in present else []
-    texts += [_finished(shape)] if Leave in present else []
+    texts += [_finished(shape)] if Leave in present or stops else []
     return "\n".join(texts)
 
 
 class _Writer:
-    def __init__(self, shape: Shape, buffer: str, kernel: str, moving: set[int]) -> None:
+    def __init__(self, shape: Shape, buffer: str, kernel: str, moving: set[int], *, long: bool) -> None:
+        self.long = long
         self.shape = shape
         self.buffer = buffer
         self.kernel = kernel
@@ -77,7 +84,10 @@ class _Writer:
                 lines += self.repeat(step)
             elif isinstance(step, Fill):
                 at = self.slot(lines, str(step.slot))
-                lines.append(f"  call void @fill_slots(ptr {at}, i64 %count, i64 {step.length})")
+                number = self.shape.constant(step.number)
+                lines.append(
+                    f"  call void @fill_slots(ptr {at}, i64 %count, i64 {step.length}, {self.shape.vector} {number})"
+                )
             elif loop is not None:
                 lines += self.around(step, loop)
         return lines
@@ -85,6 +95,7 @@ class _Writer:
     def repeat(self, step: Repeat) -> list[str]:
         here = f"loop{step.number}"
         limit = str(step.rounds)
+        row = f"sub i64 %{here}.last, %{here}.round" if step.backward else f"add i64 %{here}.round, 0"
         lines = [f"  store i64 0, ptr %{here}, align 8"]
         if step.like >= 0:
             limit = f"%{here}.limit"
@@ -98,11 +109,22 @@ class _Writer:
             f"  %{here}.more = icmp ult i64 %{here}.round, {limit}",
             f"  br i1 %{here}.more, label %{here}.body, label %{here}.done",
             f"{here}.body:",
+            *(self.listen(here) if self.long else []),
+            f"  %{here}.row = {row}",
             *self.steps(step.steps, step),
             f"  %{here}.next = add i64 %{here}.round, 1",
             f"  store i64 %{here}.next, ptr %{here}, align 8",
             f"  br label %{here}.head",
             f"{here}.done:",
+        ]
+
+    def listen(self, here: str) -> list[str]:
+        """Leave the kernel when it is asked to stop."""
+        return [
+            f"  %{here}.asked = load volatile i64, ptr %stop, align 8",
+            f"  %{here}.leave = icmp ne i64 %{here}.asked, 0",
+            f"  br i1 %{here}.leave, label %done, label %{here}.go",
+            f"{here}.go:",
         ]
 
     def around(self, step: Move | Load | Leave, loop: Repeat) -> list[str]:
@@ -118,10 +140,10 @@ class _Writer:
                 f"{on[1:]}.on:",
             ]
         if isinstance(step, Move):
-            source = self.at_round(lines, step.source, step.source_step, here, backward=step.backward)
+            source = self.at_round(lines, step.source, step.source_step, here)
             target = self.at_round(lines, step.target, step.target_step, here)
             return [*lines, f"  call void @move_slots(ptr {target}, ptr {source}, i64 %count, i64 {step.width})"]
-        element = self.affine(lines, step.element, step.step, f"{here}.round")
+        element = self.affine(lines, step.element, step.step, f"{here}.row")
         origin, stride, offsets = f"@constants{step.constant}", "0", "null"
         if step.argument >= 0:
             k = step.argument
@@ -143,15 +165,9 @@ class _Writer:
         ]
         return at
 
-    def at_round(self, lines: list[str], slot: int, step: int, loop: str, *, backward: bool = False) -> str:
-        """The address of a slot that moves with the rounds of a loop."""
-        if not step:
-            return self.slot(lines, str(slot))
-        index = f"{loop}.round"
-        if backward:
-            index = self.name()
-            lines.append(f"  {index} = sub i64 {loop}.last, {loop}.round")
-        return self.slot(lines, self.affine(lines, slot, step, index))
+    def at_round(self, lines: list[str], slot: int, step: int, loop: str) -> str:
+        """The address of a slot that moves with the rows of a loop."""
+        return self.slot(lines, self.affine(lines, slot, step, f"{loop}.row") if step else str(slot))
 
     def affine(self, lines: list[str], first: int, step: int, index: str) -> str:
         product, total = self.name(), self.name()
@@ -217,9 +233,9 @@ def _move(shape: Shape) -> str:
 def _fill(shape: Shape) -> str:
     store = [
         "  %de = getelementptr i8, ptr %d, i64 %o",
-        f"  store {shape.vector} {shape.constant(float('nan'))}, ptr %de, align {shape.bytes}",
+        f"  store {shape.vector} %x, ptr %de, align {shape.bytes}",
     ]
-    head = "void @fill_slots(ptr %to, i64 %count, i64 %length)"
+    head = f"void @fill_slots(ptr %to, i64 %count, i64 %length, {shape.vector} %x)"
     return _over_vectors(head, shape, "to", _elements(shape, store), ["  ret void"])
 
 

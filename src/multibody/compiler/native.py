@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
+from multibody.compiler import progress
 from multibody.errors import InputError
 
 MANY_MODULES = 8
@@ -125,6 +126,7 @@ def compile_objects(texts: list[str], level: int = 2) -> list[bytes]:
     """The object code of all modules; the logger "multibody" is told how far it is, as INFO, where they are many."""
     objects = []
     for number, text in enumerate(texts, start=1):
+        progress.say(f"module {number} of {len(texts)}")
         if len(texts) >= MANY_MODULES:
             logging.getLogger("multibody").info("compiling: module %d of %d", number, len(texts))
         objects.append(compile_object(text, level))

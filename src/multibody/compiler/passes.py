@@ -1,10 +1,12 @@
 """What is done to a finished graph before code is made of it: dead nodes go, products melt into sums, sin meets cos."""
 
+import math
 from collections import Counter
 from typing import NamedTuple
 
+from multibody.tracing.clone import substitute
 from multibody.tracing.graph import Graph
-from multibody.tracing.regions import AFTER, INSIDE, kept_positions
+from multibody.tracing.regions import AFTER, INSIDE, body, kept_positions
 
 
 class Block(NamedTuple):
@@ -28,7 +30,7 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     The same sum is fused in the same way in every kernel of this graph, so results do not depend on how they are run.
     """
     order = graph.live(outputs)
-    uses: Counter[int] = Counter(a for k in order for a in _arguments(graph, k))
+    uses: Counter[int] = Counter(a for k in order for a in graph.operands(k))
     uses.update(outputs)
     loops = _Loops(graph, order) if graph.loops else None
     if loops:
@@ -61,15 +63,12 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
             new[k] = fused._intern(op, tuple(new[a] for a in args), graph.value.get(k))
     if loops:
         loops.renew(fused, new)
+        hold_the_done(fused, loops.shown)
     return fused, [new[k] for k in outputs]
 
 
-def _arguments(graph: Graph, k: int) -> tuple[int, ...]:
-    return graph.args[k][:1] if graph.op[k] == "ruled" else graph.args[k]
-
-
 class _Loops:
-    """The loops of a graph with what is live of them, and samples that are done held by selections."""
+    """The loops of a graph with what is live of them."""
 
     def __init__(self, graph: Graph, order: list[int]) -> None:
         self.graph = graph
@@ -78,7 +77,10 @@ class _Loops:
         self.positions = {n: graph._loop(n).positions(needed) for n in self.numbers}
         self.rows = {n: [p for p, k in enumerate(graph._loop(n).rows) if k in needed] for n in self.numbers}
         self.kept = kept_positions(graph, order)
-        self.shown = {graph.value[k][:2] for k in order if graph.op[k] == "kept"}  # those that are not read by loops
+        self.shown = {
+            (n, self.kept[n].index(p)) for n, p in {graph.value[k][:2] for k in order if graph.op[k] == "kept"}
+        }
+        """(loop, position) of what is kept and used after the loop, not by other loops alone."""
 
     def uses(self) -> list[int]:
         """The nodes that loops use."""
@@ -88,7 +90,7 @@ class _Loops:
             nodes += [part[p] for part in (loop.initial, loop.final) for p in self.positions[n]]
             nodes += [k for p in self.rows[n] for k in loop.tables[p].nodes]
             nodes += [loop.kept[p] for p in self.kept.get(n, ())]
-            nodes += [k for k in (loop.stop, loop.count) if k >= 0]
+            nodes += [k for k in (loop.stop, loop.ran) if k >= 0]
         return nodes
 
     def place(self, k: int) -> tuple[int, ...]:
@@ -100,42 +102,63 @@ class _Loops:
     def renew(self, fused: Graph, new: dict[int, int]) -> None:
         """Give the fused graph its loops."""
         fused.loops = [None] * len(self.graph.loops)
-        done: dict[int, int] = {-1: -1}  # whether a sample is done in a loop, or in one around it
-        for n in range(len(self.graph.loops)):
-            done[n] = -1
-            if n not in self.positions:
-                continue
+        for n in self.numbers:
             loop = self.graph._loop(n)
-            done[n] = around = done.get(loop.parent, -1)
-            stop = -1
-            if loop.stop >= 0:
-                stop = new[loop.stop]
-                done[n] = stop = stop if around < 0 else fused.apply("or", stop, around)
-            initial, carried, final = (
-                tuple(new[part[p]] for p in self.positions[n]) for part in (loop.initial, loop.carried, loop.final)
-            )
-            kept = [new[loop.kept[p]] for p in self.kept.get(n, ())]
-            if stop >= 0:
-                final = tuple(fused.apply("select", stop, k, f) for k, f in zip(carried, final, strict=True))
-                nan = fused.const(float("nan"))
-                shown = [(n, p) in self.shown for p in self.kept.get(n, ())]
-                kept = [fused.apply("select", stop, nan, k) if s else k for k, s in zip(kept, shown, strict=True)]
             tables = []
             for table in (loop.tables[p] for p in self.rows[n]):
                 source = table.source
                 if source is not None:
                     source = source[0], self.kept[source[0]].index(source[1])
                 tables.append(table._replace(nodes=tuple(new[k] for k in table.nodes), source=source))
+            initial, carried, final = (
+                tuple(new[part[p]] for p in self.positions[n]) for part in (loop.initial, loop.carried, loop.final)
+            )
             fused.loops[n] = loop._replace(
                 initial=initial,
                 carried=carried,
                 final=final,
-                stop=stop,
+                stop=new[loop.stop] if loop.stop >= 0 else -1,
                 rows=tuple(new[loop.rows[p]] for p in self.rows[n]),
                 tables=tuple(tables),
-                kept=tuple(kept),
-                count=new[loop.count] if loop.count >= 0 else -1,
+                kept=tuple(new[loop.kept[p]] for p in self.kept.get(n, ())),
+                ran=new[loop.ran] if loop.ran >= 0 else -1,
             )
+
+
+def hold_the_done(graph: Graph, shown: set[tuple[int, int]]) -> None:
+    """Let loops that stop carry, as their last value, whether a sample is done, and hold what is done by selections.
+
+    The question is asked at the end of a round of what follows, in one piece of code with the round. A sample that is
+    done in a loop around is done.
+    """
+    done: dict[int, int] = {-1: -1}  # the truth value of each loop, or -1 where samples do not stop
+    number = 0
+    while number < len(graph.loops):  # questions may have loops of their own, which are copied to the end
+        loop = graph.loops[number]
+        around = done.get(loop.parent, -1) if loop is not None else -1
+        done[number] = around
+        if loop is not None and loop.stop >= 0:
+            leaf = graph.leaf("carry", number, len(loop.carried))
+            truth = done[number] = graph.apply("ne", leaf, graph.const(0.0))
+            final = tuple(graph.apply("select", truth, k, f) for k, f in zip(loop.carried, loop.final, strict=True))
+            outside = {k: k for k in body(graph, number, [loop.stop])[1]}
+            first, last = (
+                substitute(graph, [loop.stop], {**outside, **dict(zip(loop.carried, values, strict=True))}, parents)[0]
+                for values, parents in ((loop.initial, {number: loop.parent}), (final, {}))
+            )
+            first = first if around < 0 else graph.apply("or", first, around)
+            one, zero, nan = graph.const(1.0), graph.const(0.0), graph.const(math.nan)
+            kept = [
+                graph.apply("select", truth, nan, k) if (number, p) in shown else k for p, k in enumerate(loop.kept)
+            ]
+            graph.loops[number] = loop._replace(
+                initial=(*loop.initial, graph.apply("select", first, one, zero)),
+                carried=(*loop.carried, leaf),
+                final=(*final, graph.apply("select", graph.apply("or", truth, last), one, zero)),
+                stop=leaf,
+                kept=tuple(kept),
+            )
+        number += 1
 
 
 def pair_sines(graph: Graph, order: list[int]) -> list[int]:

@@ -7,6 +7,7 @@ same value share a slot, as the two halves of a mass matrix do; those of long ar
 none, for it reads them itself.
 """
 
+import math
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ from multibody.compiler.passes import Block
 from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, stretches
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
-from multibody.tracing.regions import AFTER, Loop, asked
+from multibody.tracing.regions import AFTER, Loop
 
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
@@ -33,6 +34,8 @@ SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 MANY = 64
 """Elements of all arguments from which on segments read them from rows, and ask for those of the next tile."""
+LONG = 20_000_000
+"""Additions' worth of work for one sample from which on its loops look whether they are asked to stop."""
 LEAVES = ("const", "true", "false")
 
 
@@ -58,6 +61,8 @@ class Repeat(NamedTuple):
     steps: "list[Step]"
     like: int = -1
     """The number of a loop before it that has as many rounds, where samples may have stopped that one."""
+    backward: bool = False
+    """Whether rows are read and kept from the last to the first."""
 
 
 Step = int | Repeat | Move | Load | Fill | Leave
@@ -78,6 +83,11 @@ class Program(NamedTuple):
     slots: int
     constants: list[list[float]]
     """Rows of numbers that loops read, one for each round."""
+
+    @property
+    def long(self) -> bool:
+        """Whether a sample takes so long that a signal must be heard in between."""
+        return any(self.block.graph.loops) and self.block.graph.work(self.block.order) > LONG
 
     @property
     def stops(self) -> bool:
@@ -150,7 +160,7 @@ class _Cutter:
         wanted = [
             (k, slot)
             for position, (k, slot) in enumerate(zip(self.block.outputs, outputs, strict=True))
-            if position not in self.feedback and slot >= 0
+            if position not in self.feedback and slot >= 0 and slot != self.slot.get(k)
         ]
         for k, slot in dict.fromkeys(wanted):
             (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
@@ -221,6 +231,8 @@ class _Cutter:
                     slots.append(-1)
                 elif size <= SHORT or position in self.feedback:
                     slots.append(self.fresh())
+                elif self.graph.op[k] == "kept":  # it stays where the loop has put it
+                    slots.append(self.slot[k])
                 else:
                     if k not in shared:
                         shared[k] = self.fresh()
@@ -286,32 +298,26 @@ class _Cutter:
             elif stretch.source is not None:
                 source, position = stretch.source
                 kept = len(graph._loop(source).kept)
-                loads.append(Move(self.store[source] + position, kept, to, 0, stretch.width, stretch.backward))
+                loads.append(Move(self.store[source] + position, kept, to, 0, stretch.width))
             else:
                 start, step = self.slots, stretch.width
                 self.slots += len(stretch.nodes)
                 stores += [(k, start + j) for j, k in enumerate(stretch.nodes)]
                 loads.append(Move(start, step, to, 0, stretch.width))
         start = self.add([], stores, loop.parent)
-        body, after = self.body(number, loop, loads)
-        repeat = Repeat(number, loop.rounds, body, graph.value[loop.count][0] if loop.count >= 0 else -1)
-        fill = [Fill(first, width * loop.rounds)] if loop.stop >= 0 and after else []
+        body = self.body(number, loop, loads)
+        # of loops that may have fewer rounds, what they keep is there for those rounds too that were not taken
+        shown = (loop.stop >= 0 or loop.ran >= 0) and any(graph.op[k] == "kept" for k in self.results[number])
+        like = graph.value[loop.ran][0] if loop.ran >= 0 else -1
+        fill = [Fill(first, width * loop.rounds, math.nan if loop.stop >= 0 else 0.0)] if shown else []
+        repeat = Repeat(number, loop.rounds, body, like, loop.backward)
         return [start, *fill, repeat]
 
-    def body(self, number: int, loop: Loop, loads: list[Step]) -> tuple[list[Step], bool]:
-        """The steps of a round, and whether values that it keeps are used after the loop."""
-        graph, members = self.graph, self.members.get(number, [])
+    def body(self, number: int, loop: Loop, loads: list[Step]) -> list[Step]:
+        """The steps of a round."""
+        members = self.members.get(number, [])
         steps: list[Step] = []
         if loop.stop >= 0:
-            first = asked(graph, number)
-            steps = self.region(number, [k for k in members if k in first])
-            members = [k for k in members if k not in first]
-            if loop.stop not in self.slot:
-                self.slot[loop.stop] = self.fresh()
-                if loop.stop in self.home:
-                    self.stores[self.home[loop.stop]].append((loop.stop, self.slot[loop.stop]))
-                else:
-                    steps.append(self.add([], [(loop.stop, self.slot[loop.stop])], number))
             steps.append(Leave(self.slot[loop.stop]))
         places = [self.slot[k] for k in loop.carried]
         moves, stores = copies(loop, self.slot, self.store[number], self.fresh)
@@ -331,8 +337,7 @@ class _Cutter:
             end = self.add([], [*late, *renewed], number)
             work += [end, *moves[1]]
         self.end[number] = end
-        shown = any(graph.op[k] == "kept" for k in self.results[number])
-        return [*steps, *work], shown
+        return [*steps, *work]
 
     def cut(self, nodes: list[int]) -> Iterator[list[int]]:
         """Runs of the order; a sine is not torn from its cosine."""

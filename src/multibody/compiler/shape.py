@@ -1,6 +1,7 @@
 """How a kernel holds numbers: vectors of lanes, tiles of vectors."""
 
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ RESIDENT = 2600
 """Nodes whose code stays in an instruction cache of 32 KB from one tile to the next."""
 REACH = 32 * 1024
 """Bytes of slots and rows of one vector up to which results can be fetched early and are still there when written."""
+ALONE = 200
+"""Nodes from which on one vector has enough to do side by side."""
 HALF = 32
 """Bytes of a vector that is not halved."""
 
@@ -57,18 +60,26 @@ class Shape(NamedTuple):
 
     def constant(self, number: float) -> str:
         """A vector of one number, spelled in hexadecimal so that no digit is lost."""
+        return f"<{', '.join([self._spell(number)] * self.lanes)}>"
+
+    def array(self, numbers: Sequence[float]) -> str:
+        """An array of numbers."""
+        return f"[{', '.join(map(self._spell, numbers))}]"
+
+    def _spell(self, number: float) -> str:
         if self.dtype == "float32":
             with np.errstate(over="ignore"):
                 number = float(np.float32(number))
-        text = f"{self.scalar} 0x{struct.unpack('Q', struct.pack('d', number))[0]:016X}"
-        return f"<{', '.join([text] * self.lanes)}>"
+        return f"{self.scalar} 0x{struct.unpack('Q', struct.pack('d', number))[0]:016X}"
 
 
 def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool, once: bool = True) -> Shape:
     """For batches: a tile that keeps the slots, and the rows that pass by, in cache.
 
     Long vectors are halved where writing results is most of the work, and they can then be fetched early. It is not
-    where a program runs more than `once` for its results, as in a scan, or has loops.
+    where a program runs more than `once` for its results, as in a scan, or has loops. Where samples stop loops, those
+    of a tile wait for each other: then a tile is one vector, or two where the code is so short that one would wait for
+    its own results.
     """
     shape = Shape(lanes, dtype, max(1, program.slots), 1, fma)
     nodes = sum(len(segment.nodes) for segment in program.segments)
@@ -77,6 +88,8 @@ def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool, once: b
     crowded = straight and shape.bytes > HALF and _near(program, shape) > NEAR
     if crowded and nodes < 4 * len(program.outputs) and within_reach(program, half):
         shape = half
+    if program.stops:
+        return shape._replace(tile=2 if nodes < ALONE else 1)
     near = min(64, NEAR // _near(program, shape))
     far = min(8, FAR // shape.row) if nodes > RESIDENT and len(program.segments) > 1 else 1
     return shape._replace(tile=max(1, near, far))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from multibody import _sources
-from multibody.compiler import batch_and_single, cache, native
+from multibody.compiler import batch_and_single, cache, native, progress
 from multibody.compiler.config import config
 from multibody.compiler.key import fingerprint
 from multibody.compiler.passes import Block
@@ -32,6 +32,11 @@ def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> nati
         record: traces the function.
         texts: makes the modules of the trace.
     """
+    with progress.compiling(name):
+        return _code(key, name, record, texts)
+
+
+def _code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> native.Code:
     if not config.cache:
         return _linked(_compiled(record(), texts))
     known = _alive.get(key)

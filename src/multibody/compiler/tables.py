@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from multibody.tracing.graph import Graph
-from multibody.tracing.regions import Loop, Table
+from multibody.tracing.regions import Loop, Table, stride
 
 
 class Move(NamedTuple):
@@ -20,8 +20,6 @@ class Move(NamedTuple):
     target: int
     target_step: int
     width: int
-    backward: bool = False
-    """Whether the source moves from the last round to the first."""
 
 
 class Load(NamedTuple):
@@ -40,10 +38,11 @@ class Load(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """Slots that become NaN."""
+    """Slots that become a number."""
 
     slot: int
     length: int
+    number: float
 
 
 class Leave(NamedTuple):
@@ -65,7 +64,6 @@ class Stretch(NamedTuple):
     element: int = 0
     step: int = 0
     source: tuple[int, int] | None = None
-    backward: bool = False
 
 
 def stretches(graph: Graph, loop: Loop, constants: list[list[float]]) -> list[Stretch]:
@@ -85,17 +83,11 @@ def stretches(graph: Graph, loop: Loop, constants: list[list[float]]) -> list[St
 def _kind(graph: Graph, table: Table) -> tuple[str, int, int, int]:
     """Where a table is, and two numbers that tell where there, and how it moves."""
     if table.source is not None:
-        return "backward" if table.backward else "kept", *table.source, 0
-    ops = {graph.op[k] for k in table.nodes}
-    if ops == {"const"}:
+        return "kept", *table.source, 0
+    if all(graph.op[k] == "const" for k in table.nodes):
         return "constant", 0, 0, 0
-    if ops == {"input"}:
-        places = [graph.value[k] for k in table.nodes]
-        argument, element = places[0]
-        step = places[1][1] - element if len(places) > 1 else 0
-        if all(place == (argument, element + k * step) for k, place in enumerate(places)):
-            return "argument", argument, element, step
-    return "nodes", 0, 0, 0
+    regular = stride(graph, table)
+    return ("argument", *regular) if regular else ("nodes", 0, 0, 0)
 
 
 def _beside(first: tuple[str, int, int, int], other: tuple[str, int, int, int], distance: int) -> bool:
@@ -113,8 +105,8 @@ def _stretch(
 ) -> Stretch:
     name, a, b, step = kind
     width = len(tables)
-    if name in ("kept", "backward"):
-        return Stretch(first, width, [], source=(a, b), backward=name == "backward")
+    if name == "kept":
+        return Stretch(first, width, [], source=(a, b))
     nodes = [k for row in zip(*(table.nodes for table in tables), strict=True) for k in row]
     if name == "argument":
         return Stretch(first, width, nodes, argument=a, element=b, step=step)
@@ -148,8 +140,10 @@ def copies(
         if late:
             stores.append((k, place))
         group = moves[late]
-        if group and (last := group[-1]) and (
-            last.source + last.width == place and last.target + last.width == first + position
+        if (
+            group
+            and (last := group[-1])
+            and (last.source + last.width == place and last.target + last.width == first + position)
         ):
             group[-1] = last._replace(width=last.width + 1)
         else:

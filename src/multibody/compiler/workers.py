@@ -1,5 +1,6 @@
 """Threads for batches: started when first asked for, forgotten by forked children."""
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable
@@ -33,13 +34,33 @@ def count(threads: int | None) -> int:
     return int(asked)
 
 
-def run(parts: list[Callable[[threading.Event], None]]) -> None:
-    """Run all parts, the first one here; when one fails or a signal comes, the others stop at their next piece."""
-    stop = threading.Event()
+class Stop:
+    """Whether to stop: known to Python, and at an address in memory to code that runs for long."""
+
+    def __init__(self) -> None:
+        self._flag = ctypes.c_int64(0)
+        self.address = ctypes.addressof(self._flag)
+
+    def set(self) -> None:
+        """Ask to stop."""
+        self._flag.value = 1
+
+    def is_set(self) -> bool:
+        """Whether to stop."""
+        return bool(self._flag.value)
+
+
+def run(parts: list[Callable[[Stop], None]], *, long: bool = False) -> None:
+    """Run all parts, the first one here; when one fails or a signal comes, the others stop at their next piece.
+
+    Parts that are `long` without a piece to stop at look at the flag themselves. The main thread, which alone hears
+    signals and hears them only in Python, runs none of these.
+    """
+    stop = Stop()
     futures: list[Future[Any]] = []
-    here = parts[:1]
+    here = [] if long and threading.current_thread() is threading.main_thread() else parts[:1]
     try:
-        for part in parts[1:]:
+        for part in parts[len(here) :]:
             try:
                 futures.append(_executor().submit(part, stop))
             except RuntimeError:  # Python is ending, and starts no threads any more

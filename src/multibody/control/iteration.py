@@ -1,6 +1,7 @@
 """Numerical inverse kinematics as the course has it: one step after the other, to be read and drawn.  [RD §2.9.3]
 
-`control.InverseKinematics` is what finds every target; this shows what a parameterisation of rotations does on the way.
+`control.InverseKinematics` is what finds every target; this shows what a parameterisation of rotations does on the way,
+as the programs of the course do.  [RD §A.2]
 """
 
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ SHORTEST = "rotation-vector"
 DIFFERENCE = "rotation-vector-difference"
 ERRORS = (SHORTEST, DIFFERENCE, *(name for name in rates.ORIENTATIONS if name != SHORTEST))
 """The shortest rotation, and differences χ* - χ of parameters, with analytical Jacobians.  [RD 2.242, Ex. 2.9.7]"""
+
+SINGULAR = 1e8
+"""Entries of a Jacobian that only a singularity of the parameters has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +68,7 @@ def iterate(
     damping: float = 0.1,
     tolerance: float | None = None,
 ) -> History:
-    """Algorithm 1 of RD, q <- q + k J^+ Δχ, and its variants, with all that it went through.  [RD Alg. 1, 2.242-2.255]
+    """Algorithm 1 of RD, q <- q + k J^+ Δχ, and its variants, with all that it went through.  [RD 2.242-2.255, Alg. 1]
 
     Args:
         robot: any.
@@ -109,28 +113,31 @@ def iterate(
     advance = _step(robot, robot.dtype, frame, method, error)
     entries: list[tuple[NDArray[Any], ...]] = []
     for count in range(iterations + 1):
-        after, size, errors = advance(q, target, k, lam)
+        after, size, errors, largest = advance(q, target, k, lam)
         q = np.broadcast_to(q, after.shape)
         entries.append((q, errors[..., 0], errors[..., 1]))
         busy = ~(size <= least)
         if count == iterations or not busy.any():
             break
-        q = np.where(busy[..., None], after, q)
-        if not np.isfinite(q).all():
+        if not (largest < SINGULAR).all():
             raise SingularityError(
-                f"iterate: the rates of {error!r} are not defined after step {count + 1}: start elsewhere, or take "
-                "error='rotation-vector'"
+                f"iterate: the rates of {error!r} are singular before step {count + 1}: start elsewhere, or take "
+                f"error={SHORTEST!r}"
             )
+        q = np.where(busy[..., None], after, q)
     return History(*(np.stack(parts) for parts in zip(*entries, strict=True)))
 
 
 @lru_cache(maxsize=64)
 def _step(robot: Robot, dtype: np.dtype[Any], frame: str, method: str, error: str) -> RobotFunction:
-    """The next q, |Δχ| and both errors of q, as a kernel; the dtype is here since robots compare by their models."""
+    """The next q, |Δχ|, both errors of q and the largest entry of J, as a kernel.
+
+    The dtype is an argument since robots compare by their models.
+    """
     del dtype
     tree = robot.tree
 
-    def advance(q: NDArray[Any], target: Pose, k: NDArray[Any], damping: NDArray[Any]) -> tuple[Any, Any, Any]:
+    def advance(q: NDArray[Any], target: Pose, k: NDArray[Any], damping: NDArray[Any]) -> tuple[Any, ...]:
         J, delta = _linearised(tree, frame, error, q, target)
         if method == "transpose":
             back = transpose(J)
@@ -139,7 +146,7 @@ def _step(robot: Robot, dtype: np.dtype[Any], frame: str, method: str, error: st
         off = pose_error(target, kinematics.pose(tree, frame, q))
         both = np.stack([np.sqrt(np.sum(part * part, axis=-1)) for part in (off[..., :3], off[..., 3:])], axis=-1)
         after = configuration.integrate(tree, q, k[..., None] * matvec(back, delta))
-        return after, np.sqrt(np.sum(delta * delta, axis=-1)), both
+        return after, np.sqrt(np.sum(delta * delta, axis=-1)), both, np.max(np.abs(J), axis=(-1, -2))
 
     inputs: dict[str, Any] = {"q": "configuration", "target": "pose", "step": "number", "damping": "number"}
     return robot.function(advance, key=f"control.iterate {frame!r} {method} {error}", **inputs)

@@ -1,4 +1,4 @@
-"""Linear equations with strict priorities.  [RD §2.9.2, 2.216-2.220, 3.102-3.107]"""
+"""Linear equations with strict priorities.  [RD 2.216-2.220, 3.102-3.107, §2.9.2, §A.1]"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ Level = tuple[NDArray[Any], NDArray[Any]]
 
 
 def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """The v that meets J v = w level by level: no level gives way to those after it.  [RD 2.216-2.220, 3.102-3.107]
+    """The v that meets J v = w level by level: no level gives way to those after it.  [RD 2.216-2.220, Alg. 2]
 
     Among all v at which |J_1 v - w_1| is least, those at which |J_2 v - w_2| is least, and so on; of what remains, the
     v of least norm. Jacobians have any rank: what a level has in common with those before it is theirs. What counts as

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.control._arrays import evaluated
 from multibody.control.orthogonal import left_inverse, row_space
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, numbers, transpose
+from multibody.geometry._arrays import at, eye_like, first, floats, is_traced, numbers, transpose
 
 
 def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> NDArray[Any]:
-    """J^+, (..., n, m): the joint rates of least norm among those that come nearest to w are J^+ w.  [RD 2.194-2.207]
+    """J^+, (..., n, m): the joint rates of least norm among those that come nearest to w are J^+ w.  [RD 2.194-2.209]
 
     It is the inverse of Moore and Penrose for every rank. What counts as zero is relative to the largest singular value
     of J: less than some 1e-10 of it, 1e-5 in float32. Samples of a batch have the same numbers alone.
@@ -21,7 +21,7 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
         J: (..., m, n).
         damping: λ, (...), not negative: J^T (J J^T + λ² 1)^-1, which keeps joint rates small near singularities [RD
             2.207-2.208]. With λ = 0 it is the pseudo-inverse.
-        weights: (..., m), not negative: the squared errors of rows count with these [RD 2.215]; equal by default.
+        weights: (..., m), not negative: the squared errors of rows count with these [RD 2.214-2.215]; equal by default.
 
     Raises:
         InputError: when a shape does not fit, or damping or a weight is negative.
@@ -40,7 +40,6 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
     if weights is not None:
         w = not_negative(floats(weights, "weights", J.shape[-2]), "weights")
         arrays["weights"] = w.astype(J.dtype, copy=False) if not is_traced(w) else w, 1
-    batch_shape(", ".join(arrays), *arrays.values())
     return evaluated(_VARIANTS[damped, weights is not None], arrays)
 
 

@@ -1,6 +1,6 @@
 """Equations of motion as formulas: a system, the methods of the documents, and the proof that they agree.
 
-Needs SymPy: `pip install multibody[symbolic]`.
+Needs SymPy, of the extra `multibody[symbolic]`; `make demo` installs it.
 """
 
 from multibody.tracing.emission import optional

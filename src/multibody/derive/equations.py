@@ -9,6 +9,7 @@ from typing import Any
 import sympy as sp
 from numpy.typing import DTypeLike
 
+from multibody._saving import check_place, save
 from multibody.compiler.kernel import Kernel
 from multibody.derive import checks, comparison, compiled, constraint_rows, generalized_forces, linearisation, printing
 from multibody.derive.algebra.simplify import simplify
@@ -16,7 +17,6 @@ from multibody.derive.comparison import Agreement
 from multibody.derive.equilibria import equilibria as find_equilibria
 from multibody.derive.kinematics import tidy
 from multibody.derive.linearisation import Linearisation
-from multibody.derive.saving import check_place, save
 from multibody.derive.steps import Step
 from multibody.derive.system import System
 

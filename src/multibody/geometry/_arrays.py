@@ -38,7 +38,9 @@ def floats(x: ArrayLike, what: str, *core: int) -> NDArray[Any]:
             raise InputError(f"{what}: expected {expected}, got a ragged sequence ({error})") from None
         if array.dtype.kind in "iub":
             array = array.astype(np.float64)
-        if array.dtype not in FLOATS:
+        if array.dtype == object and any(map(is_traced, array.flat)):  # np.array([x, 0, 0]) of traced numbers
+            array = np.stack(array.ravel().tolist()).reshape(array.shape)
+        elif array.dtype not in FLOATS:
             raise InputError(f"{what}: expected {expected} (float64 or float32), got dtype {array.dtype}")
     if core and array.shape[-len(core) :] != core:
         raise InputError(f"{what}: expected {expected}, got shape {array.shape}")
@@ -75,10 +77,12 @@ def truth(value: Any, what: str) -> bool:
     return bool(value)
 
 
-def batch_of(batch: tuple[int, ...]) -> tuple[int, ...]:
-    """A batch shape that the caller asks for."""
+def batch_of(batch: int | tuple[int, ...]) -> tuple[int, ...]:
+    """A batch shape that the caller asks for; a number of samples is one, too."""
+    if isinstance(batch, int | np.integer) and not isinstance(batch, bool):
+        batch = (int(batch),)
     if not isinstance(batch, tuple) or not all(isinstance(n, int | np.integer) and n >= 0 for n in batch):
-        raise InputError(f"batch: expected a tuple of lengths such as (10,), got {batch!r}")
+        raise InputError(f"batch: expected a number of samples or a tuple of lengths such as (10,), got {batch!r}")
     return batch
 
 
@@ -141,6 +145,10 @@ def not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
 
 def generator(rng: np.random.Generator) -> np.random.Generator:
     """The source of random numbers that the caller gives."""
+    if isinstance(rng, int | np.integer | tuple):
+        told = f"got {type(rng).__name__}: {rng!r} could be a seed or a number of samples, "
+        told += f"random(np.random.default_rng({rng!r})) or random(rng, {rng!r})"
+        raise InputError(f"rng: expected a numpy.random.Generator, {told}")
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng: expected a numpy.random.Generator, got {type(rng).__name__}")
     return rng
@@ -168,6 +176,16 @@ def transpose(A: NDArray[Any]) -> NDArray[Any]:
 def eye_like(x: NDArray[Any], n: int) -> NDArray[Any]:
     """The n × n identity in the precision of x."""
     return np.eye(n, dtype=x.dtype)
+
+
+def diagonal(x: NDArray[Any]) -> NDArray[Any]:
+    """(..., n, n): the matrix with x (..., n) on its diagonal; zeros beside it are exact."""
+    return np.where(np.eye(x.shape[-1], dtype=bool), x[..., None], 0.0)
+
+
+def is_zero(x: NDArray[Any]) -> bool:
+    """Whether all numbers are known to be zeros; traced ones are not."""
+    return not is_traced(x) and not x.any()
 
 
 def damped_inverse(E: NDArray[Any], squared: Any) -> NDArray[Any]:

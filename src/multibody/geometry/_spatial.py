@@ -33,9 +33,10 @@ class SpatialVector(SupportsPull):
         return cls._trusted(vector[..., :3], vector[..., 3:])
 
     @classmethod
-    def zero(cls, batch: tuple[int, ...] = ()) -> Self:
+    def zero(cls, batch: int | tuple[int, ...] = ()) -> Self:
         """All zeros, in the given batch shape."""
-        return cls._trusted(np.zeros((*batch_of(batch), 3)), np.zeros((*batch, 3)))
+        shape = (*batch_of(batch), 3)
+        return cls._trusted(np.zeros(shape), np.zeros(shape))
 
     @property
     def vector(self) -> NDArray[Any]:

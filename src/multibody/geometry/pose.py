@@ -80,7 +80,7 @@ class Pose(Value):
     # ---- constructors ------------------------------------------------------------------------------------------------
 
     @classmethod
-    def identity(cls, batch: tuple[int, ...] = ()) -> Self:
+    def identity(cls, batch: int | tuple[int, ...] = ()) -> Self:
         """Frame B on frame A, in the given batch shape."""
         return cls._trusted(Rotation.identity(batch), np.zeros((*batch_of(batch), 3)))
 
@@ -89,7 +89,7 @@ class Pose(Value):
         """From homogeneous matrices (..., 4, 4).  [MDN 12; RD 2.110]
 
         Args:
-            matrix: (..., 4, 4) with the last row 0, 0, 0, 1.
+            matrix: (..., 4, 4), A_H_B, with the last row 0, 0, 0, 1: it takes B_p to A_p.
             project: take the nearest rotation to each upper left block.
             tolerance: as in `Rotation.from_matrix`.
         """
@@ -117,9 +117,9 @@ class Pose(Value):
         return cls._trusted(Rotation.exp(phi), matvec(so3.left_jacobian(phi), rho))
 
     @classmethod
-    def random(cls, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Self:
+    def random(cls, rng: np.random.Generator, batch: int | tuple[int, ...] = ()) -> Self:
         """Uniform rotations, and positions in the cube from -1 to 1 m."""
-        return cls._trusted(Rotation.random(rng, batch), rng.uniform(-1.0, 1.0, (*batch, 3)))
+        return cls._trusted(Rotation.random(rng, batch), rng.uniform(-1.0, 1.0, (*batch_of(batch), 3)))
 
     # ---- matrices ----------------------------------------------------------------------------------------------------
 

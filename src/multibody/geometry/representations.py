@@ -12,11 +12,13 @@ derivatives of the twist's numbers [MDN 44]; `intrinsic` and `apparent` go to th
 All conversions go through "left".
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, block_matrix, choice, eye_like, floats
 from multibody.geometry._public import public
 from multibody.geometry._value import need
@@ -26,6 +28,28 @@ from multibody.geometry.twist import Twist
 from multibody.geometry.wrench import Wrench
 
 REPRESENTATIONS = ("left", "right", "mixed", "kindr")
+ELSEWHERE = {
+    "left": ("local", "body", "body-fixed", "left-trivialised", "left-trivialized"),
+    "right": ("world", "spatial", "right-trivialised", "right-trivialized"),
+    "mixed": ("local_world_aligned", "hybrid", "world_aligned", "inertial", "geometric", "drake", "mujoco"),
+}
+"""What the representations are called elsewhere, in small letters."""
+
+
+def representation(name: str, options: Sequence[str]) -> str:
+    """The name, if it is one of the options; an InputError that says which of them it is elsewhere otherwise."""
+    word = str(name).rsplit(".", 1)[-1].lower()  # of an enumeration, as Pinocchio's, the member
+    meant = [ours for ours, others in ELSEWHERE.items() if word in others]
+    if not meant:
+        return choice(name, "representation", options)
+    also = ""
+    if word == "world":
+        also = ", as Pinocchio's WORLD: of the point at the world's origin; the velocity of the frame's own origin "
+        also += "along the axes of the world is 'mixed'"
+    expected = ", ".join(map(repr, options))
+    raise InputError(
+        f"representation: expected one of {expected}, got {name!r}, which is called {meant[0]!r} here{also}"
+    )
 
 
 @public
@@ -123,7 +147,7 @@ def _fitting(A_H_B: Pose, x: NDArray[Any]) -> NDArray[Any]:
 
 
 def _known(name: str) -> str:
-    return choice(name, "representation", REPRESENTATIONS)
+    return representation(name, REPRESENTATIONS)
 
 
 def _from_left(A_H_B: Pose, target: str) -> NDArray[Any]:

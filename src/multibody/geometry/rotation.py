@@ -83,7 +83,7 @@ class Rotation(Value):
     # ---- constructors ------------------------------------------------------------------------------------------------
 
     @classmethod
-    def identity(cls, batch: tuple[int, ...] = ()) -> Self:
+    def identity(cls, batch: int | tuple[int, ...] = ()) -> Self:
         """No rotation, in the given batch shape.
 
         >>> Rotation.identity((2, 3)).shape
@@ -96,7 +96,7 @@ class Rotation(Value):
         """From rotation matrices.  [RD 2.22-2.23; MDN 1]
 
         Args:
-            matrix: (..., 3, 3).
+            matrix: (..., 3, 3), A_R_B: its columns are the axes of B in A, so that it takes B_p to A_p.
             project: take the nearest rotation, in the Frobenius norm, to each matrix.
             tolerance: largest entry of |R^T R - 1| that passes; by default 1e-6, for float32 1e-4. A matrix within it
                 is kept as it is.
@@ -119,14 +119,15 @@ class Rotation(Value):
         """From quaternions w, x, y, z, which are normalized; q and -q give the same rotation.  [RD 2.51-2.54]
 
         Args:
-            quaternion: (..., 4), not zero.
+            quaternion: (..., 4), not zero, the real part w first, as MuJoCo and Eigen's constructor have it;
+                `from_xyzw` takes it last.
         """
         quaternion = not_zero(floats(quaternion, "quaternion (w, x, y, z)", 4), "quaternion")
         return cls._of_quaternion(blockwise(lambda q: quaternions.canonical(unit(q)), (quaternion, 1)))
 
     @classmethod
     def from_xyzw(cls, quaternion: ArrayLike) -> Self:
-        """From quaternions in the order x, y, z, w of SciPy, ROS and Pinocchio."""
+        """From quaternions in the order x, y, z, w of SciPy, ROS and Pinocchio; `from_quaternion` takes w first."""
         q = floats(quaternion, "quaternion (x, y, z, w)", 4)
         return cls.from_quaternion(np.concatenate([q[..., 3:], q[..., :3]], axis=-1))
 
@@ -144,7 +145,7 @@ class Rotation(Value):
 
     @classmethod
     def from_rotation_vector(cls, vector: ArrayLike) -> Self:
-        """From rotation vectors (..., 3): the axis times the angle.  [RD 2.47; Kindr item 6]"""
+        """From rotation vectors (..., 3): the axis times the angle in radians.  [RD 2.47; Kindr item 6]"""
         phi = floats(vector, "rotation vector", 3)
         return cls._of_quaternion(
             blockwise(lambda phi: quaternions.canonical(quaternions.from_rotation_vector(phi)), (phi, 1))
@@ -166,7 +167,7 @@ class Rotation(Value):
 
     @classmethod
     def elementary(cls, axis: str, angle: ArrayLike) -> Self:
-        """About one axis of the frame, "x", "y" or "z".  [RD 2.26-2.28; Kindr item 3]"""
+        """About one axis of the frame, "x", "y" or "z", by angles (...) in radians.  [RD 2.26-2.28; Kindr item 3]"""
         i = "xyz".index(choice(axis, "axis", ("x", "y", "z")))
         j, k = (i + 1) % 3, (i + 2) % 3
         angle = floats(angle, "angle")
@@ -176,7 +177,7 @@ class Rotation(Value):
         return cls._trusted(matrix_of(R))
 
     @classmethod
-    def random(cls, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Self:
+    def random(cls, rng: np.random.Generator, batch: int | tuple[int, ...] = ()) -> Self:
         """Uniformly distributed rotations.
 
         >>> Rotation.random(np.random.default_rng(0), (5,)).shape

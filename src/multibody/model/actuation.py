@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import is_zero, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.actuator import Actuator
 from multibody.model.configuration import coordinates, velocities
@@ -13,6 +13,9 @@ from multibody.model.joint import Joint
 from multibody.model.joints import Floating
 from multibody.model.model import Model
 from multibody.model.tree import Tree
+
+PARAMETERS = ("damping", "friction", "offsets")
+"""The numbers of `Tree.with_values` that `passive` depends on."""
 
 
 def motors(model: Model) -> tuple[Actuator, ...]:
@@ -65,14 +68,15 @@ def passive(tree: Tree, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     q, v = coordinates(tree, q), velocities(tree, v)
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     left_v = base_velocity.to_left(tree, q, v)
-    parts = {j.v.start: np.zeros_like(left_v[..., j.v]) for j in tree.joints}
+    parts = {j.v.start: _dissipation(tree, j, left_v) for j in tree.joints if j.mimic is None}
     for joint in tree.joints:
-        if _has_forces(joint):
+        if joint.passive.stiffness:
             ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
-            force = _force(joint, joint.coordinates(q), joint.rates(left_v))
-            parts[joint.v.start] = parts[joint.v.start] + ratio * force
+            pull = -joint.passive.stiffness * _stretch(joint, joint.coordinates(q))
+            parts[joint.v.start] = parts[joint.v.start] + ratio * pull
     if not parts:
         return np.zeros((*batch, 0), v.dtype)
+    batch = np.broadcast_shapes(batch, *(part.shape[:-1] for part in parts.values()))
     tau = np.concatenate([np.broadcast_to(parts[k], (*batch, parts[k].shape[-1])) for k in sorted(parts)], axis=-1)
     return base_velocity.force_from_left(tree, q, tau)
 
@@ -81,17 +85,14 @@ def _velocities(joint: Joint) -> range:
     return range(joint.v.start, joint.v.stop)
 
 
-def _has_forces(joint: Joint) -> bool:
-    return bool(joint.passive.damping or joint.passive.friction or joint.passive.stiffness)
-
-
-def _force(joint: Joint, x: NDArray[Any], rates: NDArray[Any]) -> NDArray[Any]:
-    """The force in the joint at its coordinates x (..., kind.nq) and velocities (..., kind.nv)."""
-    act = joint.passive
-    force = -act.damping * rates
-    if act.friction:
-        force = force - act.friction * np.sign(rates)
-    return force - act.stiffness * _stretch(joint, x) if act.stiffness else force
+def _dissipation(tree: Tree, joint: Joint, left_v: NDArray[Any]) -> NDArray[Any]:
+    """(..., nv of the joint): the forces of damping and dry friction, of joints that mimic this one too."""
+    rates = left_v[..., joint.v]
+    force = np.zeros_like(rates)
+    damping, friction = tree.damping[..., joint.v], tree.friction[..., joint.v]
+    if not is_zero(damping):
+        force = force - damping * rates
+    return force if is_zero(friction) else force - friction * np.sign(rates)
 
 
 def _stretch(joint: Joint, x: NDArray[Any]) -> NDArray[Any]:

@@ -33,8 +33,18 @@ def as_pose(x: Pose | ArrayLike | None) -> Pose:
         return owned(x)
     position = floats(x, "position")
     if position.shape != (3,) or not np.isfinite(position).all():
-        raise InputError(f"expected a pose, or a position of three finite numbers, got {x!r}")
+        raise InputError(f"expected a pose, or a position of three finite numbers, got {x!r}{_hint(position.shape)}")
     return Pose(Rotation.identity(), position)
+
+
+def _hint(shape: tuple[int, ...]) -> str:
+    """How to make a pose of numbers in a shape that others write poses in."""
+    hints = {
+        (4, 4): "Pose.from_matrix takes a homogeneous matrix",
+        (6,): "for a position and angles, Pose(Rotation.from_euler('extrinsic-xyz', rpy in radians), position)",
+        (7,): "for a position and a quaternion, Pose(Rotation.from_quaternion(wxyz), position), or from_xyzw(xyzw)",
+    }
+    return f"; {hints[shape]}" if shape in hints else ""
 
 
 class Builder:
@@ -134,7 +144,18 @@ class Builder:
         passive: Passive = Passive(),  # noqa: B008
         mimic: Mimic | None = None,
     ) -> Self:
-        """Add a joint between two links that exist or will; `placement` is that of the joint in the parent."""
+        """Add a joint between two links that exist or will.
+
+        Args:
+            name: of the joint.
+            kind: such as Revolute("z").
+            parent: the name of the parent link; None is the world.
+            child: the name of the child link.
+            placement: of the joint in the parent, a Pose or a position in m; by default the parent's own frame.
+            limits: of coordinates in rad or m (not degrees), with their rates and efforts.
+            passive: damping, friction, spring and armature.
+            mimic: which other joint it follows.
+        """
         self._new(name, "joint")
         if not isinstance(kind, Kind):
             raise InputError(f"joint {name!r}: expected a kind such as Revolute('z'), got {kind!r}")

@@ -23,14 +23,14 @@ LIMIT_WITHIN = 1e-9
 
 def neutral(tree: Tree) -> NDArray[Any]:
     """(nq,): all joints at zero, quaternions at the identity."""
-    return _joined([joint.kind.neutral() for joint in _own(tree)], ())
+    return _joined([joint.kind.neutral() for joint in own_joints(tree)], ())
 
 
-def random(tree: Tree, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> NDArray[Any]:
+def random(tree: Tree, rng: np.random.Generator, batch: int | tuple[int, ...] = ()) -> NDArray[Any]:
     """(..., nq): uniform within the limits, quaternions uniform over rotations."""
-    batch_of(batch)
+    batch = batch_of(batch)
     generator(rng)
-    parts = [j.kind.random(rng, tree.lower[j.q], tree.upper[j.q], batch) for j in _own(tree)]
+    parts = [j.kind.random(rng, tree.lower[j.q], tree.upper[j.q], batch) for j in own_joints(tree)]
     return _joined(parts, batch)
 
 
@@ -85,14 +85,21 @@ def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
             *index, k = first(past)
             raise InputError(
                 f"q{at(tuple(index))}: {q[(*index, k)]:.9g} {coordinate(tree, k)} is past its limits "
-                f"{tree.lower[k]:.9g} and {tree.upper[k]:.9g}"
+                f"{tree.lower[k]:.9g} and {tree.upper[k]:.9g}{_in_radians(tree, k, q[(*index, k)])}"
             )
     return q
 
 
+def _in_radians(tree: Tree, k: int, x: float) -> str:
+    """A word on units for an angle that looks like degrees."""
+    joint = next(j for j in own_joints(tree) if j.q.start <= k < j.q.stop)
+    is_angle = joint.kind.units[k - joint.q.start] == "rad"
+    return "; angles are in radians" if is_angle and abs(x) > 2 * np.pi else ""
+
+
 def check_units(tree: Tree, q: NDArray[Any], what: str = "q") -> None:
     """Refuse quaternions in q that are not units; what is not a number passes, as data."""
-    for joint in _own(tree):
+    for joint in own_joints(tree):
         if joint.kind.quaternion is not None:
             length = np.linalg.norm(q[..., joint.q][..., joint.kind.quaternion], axis=-1)
             off = (np.abs(length - 1) > UNIT_WITHIN) & np.isfinite(length)
@@ -126,7 +133,7 @@ def _sized(tree: Tree, x: ArrayLike, what: str, n: int, kind: str, other: int, o
 
 def coordinate(tree: Tree, k: int) -> str:
     """How a message names the k-th coordinate."""
-    joint = next(j for j in _own(tree) if j.q.start <= k < j.q.stop)
+    joint = next(j for j in own_joints(tree) if j.q.start <= k < j.q.stop)
     return f"at joint {joint.name!r}" + (f" (coordinate {k - joint.q.start})" if joint.nq > 1 else "")
 
 
@@ -141,13 +148,13 @@ def rate_matrix(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArra
             parameterisation makes of q.
     """
     _known(base)
-    return _blocks([_rates(tree, joint, q, base)[0] for joint in _own(tree)], q)
+    return _blocks([_rates(tree, joint, q, base)[0] for joint in own_joints(tree)], q)
 
 
 def rate_inverse(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
     """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
     _known(base)
-    return _blocks([_rates(tree, joint, q, base)[1] for joint in _own(tree)], q)
+    return _blocks([_rates(tree, joint, q, base)[1] for joint in own_joints(tree)], q)
 
 
 def _known(base: str) -> None:
@@ -168,7 +175,7 @@ def _rates(tree: Tree, joint: Joint, q: NDArray[Any], base: str) -> tuple[NDArra
     return np.matmul(F, kindr), np.matmul(base_velocity.between(joint, q, "kindr", tree.velocity), back)
 
 
-def _own(tree: Tree) -> list[Joint]:
+def own_joints(tree: Tree) -> list[Joint]:
     """The joints with coordinates of their own, in the order of q."""
     return sorted((j for j in tree.joints if j.mimic is None), key=lambda j: j.q.start)
 
@@ -218,7 +225,7 @@ def _base(tree: Tree, joint: Joint) -> Any:
 
 def _each(tree: Tree, function: Callable[..., NDArray[Any]], *arrays: tuple[NDArray[Any], str]) -> NDArray[Any]:
     """function(joint, part of each array ...), put together for all joints."""
-    parts = [function(joint, *(x[..., getattr(joint, where)] for x, where in arrays)) for joint in _own(tree)]
+    parts = [function(joint, *(x[..., getattr(joint, where)] for x, where in arrays)) for joint in own_joints(tree)]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x, _ in arrays))
     return _joined(parts, batch, like=arrays[0][0])
 

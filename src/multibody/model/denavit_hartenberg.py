@@ -78,8 +78,8 @@ def classical(
     b = Builder(name, gravity=gravity).body("link0")
     end = as_pose(base)
     for k, row in enumerate(_rows(name, rows), start=1):
-        start = end @ _about("z", row.theta, row.d)  # commutes with the motion about and along z
-        end = _about("x", row.alpha, row.a)
+        start = end @ about("z", row.theta, row.d)  # commutes with the motion about and along z
+        end = about("x", row.alpha, row.a)
         _add(b, k, row, start, end)
     return b.frame("tool", f"link{len(rows)}", end @ as_pose(tool))
 
@@ -103,7 +103,7 @@ def modified(
     b = Builder(name, gravity=gravity).body("link0")
     start = as_pose(base)
     for k, row in enumerate(_rows(name, rows), start=1):
-        _add(b, k, row, start @ _about("x", row.alpha, row.a) @ _about("z", row.theta, row.d), Pose.identity())
+        _add(b, k, row, start @ about("x", row.alpha, row.a) @ about("z", row.theta, row.d), Pose.identity())
         start = Pose.identity()
     return b.frame("tool", f"link{len(rows)}", as_pose(tool))
 
@@ -128,10 +128,15 @@ def _rows(name: str, rows: Sequence[Row | Sequence[Any]]) -> list[Row]:
     return table
 
 
-def _about(axis: str, angle: float, length: float) -> Pose:
-    """A rotation about an axis and a translation along it; right angles keep exact zeros, which fold in a kernel."""
+def about(axis: str, angle: float, length: float) -> Pose:
+    """A rotation about an axis and a translation along it; right angles keep exact zeros, which fold in a kernel.
+
+    >>> about("x", math.pi / 2, 0.5).rotation.matrix[1:, 1:]
+    array([[ 0., -1.],
+           [ 1.,  0.]])
+    """
     R = Rotation.elementary(axis, angle).matrix
     quarter = angle / (math.pi / 2)
     if quarter == round(quarter):
-        R = np.round(R)
+        R = np.round(R) + 0.0  # no -0.
     return Pose(Rotation.from_matrix(R), [length if letter == axis else 0.0 for letter in "xyz"])

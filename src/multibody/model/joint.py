@@ -126,6 +126,8 @@ class Joint:
     """Where the coordinates are in the robot's q; the model sets it."""
     v: slice = field(default_factory=_nowhere, hash=False)
     """Where the velocities are in the robot's v; the model sets it."""
+    offset: Any = field(default=None, hash=False)
+    """(...): what is added to the only coordinate, m or rad, where `Tree.with_values` varies it; None for nothing."""
 
     @property
     def nq(self) -> int:
@@ -140,7 +142,9 @@ class Joint:
     def coordinates(self, q: NDArray[Any]) -> NDArray[Any]:
         """The coordinates (..., kind.nq) of this joint in the robot's q."""
         x = q[..., self.q]
-        return x if self.mimic is None else x * self.mimic.ratio + self.mimic.offset
+        if self.mimic is not None:
+            x = x * self.mimic.ratio + self.mimic.offset
+        return x if self.offset is None else x + self.offset[..., None]
 
     def rates(self, v: NDArray[Any]) -> NDArray[Any]:
         """The velocities (..., kind.nv), or the accelerations, of this joint in the robot's v."""

@@ -8,9 +8,11 @@ from typing import IO, Any
 from multibody.errors import InputError, RobotFileError
 from multibody.geometry._arrays import choice
 from multibody.model.builder import Builder
+from multibody.model.fixed_base import fixed_base
 from multibody.model.loaders import urdf
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.source import Source, from_path, from_stream, from_text, is_text
+from multibody.model.loaders.urdf_origin import SNAP
 from multibody.model.loaders.xml import Document, parse, tag
 from multibody.model.model import Model
 from multibody.model.structure import StructureError
@@ -25,10 +27,10 @@ SUFFIXES = {".urdf": "urdf", ".mjcf": "mjcf", ".sdf": "sdf"}
 def load(
     source: str | os.PathLike[str] | bytes | IO[Any],
     *,
-    floating: bool = False,
+    floating: bool | None = None,
     velocity: str = "kindr",
     mimic: str = "coupled",
-    snap: float = 1e-10,
+    snap: float = SNAP,
     strict: bool = False,
     roots: Sequence[str | os.PathLike[str]] = (),
     trust_paths: bool = False,
@@ -47,7 +49,9 @@ def load(
 
     Args:
         source: the name of an embedded robot, the path of a file, an open file, or XML.
-        floating: add a floating base: a free joint between the world and the root link.
+        floating: True adds a floating base: a free joint between the world and the root link. Without it a URDF file
+            has its root link fixed to the world, which is a warning where the robot seems to walk or fly; False says
+            that this is meant.
         velocity: how the velocity of that base is written: "kindr", "left", "right" or "mixed".
         mimic: "coupled" joints have no coordinate of their own; "independent" ones move as if nothing tied them.
         snap: entries of rotations within this of 0 and ±1 are made exact; 0 keeps what the file says.
@@ -85,7 +89,7 @@ def load(
         meshes = Meshes(text.directory, roots, trust_paths=trust_paths)
         builder = urdf.read(document, meshes=meshes, coupled=mimic == "coupled", snap=snap)
     try:
-        return _finished(builder, floating=floating, velocity=velocity, gravity=gravity, strict=strict)
+        return _finished(builder, document, floating=floating, velocity=velocity, gravity=gravity, strict=strict)
     except StructureError as error:
         element = document.places.get(error.element)
         if element is None:
@@ -94,11 +98,20 @@ def load(
 
 
 def _finished(
-    builder: Builder, *, floating: bool, velocity: str, gravity: Sequence[float] | None, strict: bool
+    builder: Builder,
+    document: Document | None = None,
+    *,
+    floating: bool | None,
+    velocity: str,
+    gravity: Sequence[float] | None,
+    strict: bool,
 ) -> Model:
     if gravity is not None:
         builder.gravity = gravity
-    model = builder.model(floating=floating, velocity=velocity)
+    model = builder.model(floating=bool(floating), velocity=velocity)
+    fixed = fixed_base(model, None if document is None else document.file, meant=floating is False)
+    if fixed is not None:
+        model = model.with_(diagnostics=(*model.diagnostics, fixed))
     warning = next((d for d in model.diagnostics if d.level == "warning"), None)
     if strict and warning is not None:
         raise RobotFileError(warning.message, file=warning.file, line=warning.line, element=warning.element)

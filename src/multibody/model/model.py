@@ -94,8 +94,10 @@ class Model:
     @cached_property
     def tree(self) -> Tree:
         """What algorithms walk."""
-        parts = self._structure
-        return Tree(self.name, parts.bodies, parts.frames, parts.places, self.gravity, self.armature, self.velocity)
+        parts, gravity = self._structure, np.array(self.gravity)
+        gravity.flags.writeable = False
+        drives = {name: getattr(self, name) for name in ("armature", "damping", "friction")}
+        return Tree(self.name, parts.bodies, parts.frames, parts.places, gravity, **drives, velocity=self.velocity)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -162,13 +164,27 @@ class Model:
     @cached_property
     def armature(self) -> NDArray[Any]:
         """(nv,): what the drives add to the diagonal of the mass matrix: rotors of joints, and of actuators."""
+        total = self._over_velocities("armature", 2)
+        for actuator in self.actuators or ():
+            total[self.joint(actuator.joint).v] += actuator.reflected_inertia
+        return _read_only(total)
+
+    @cached_property
+    def damping(self) -> NDArray[Any]:
+        """(nv,): the viscous damping of the joints, those that mimic with the ones that they follow."""
+        return _read_only(self._over_velocities("damping", 2))
+
+    @cached_property
+    def friction(self) -> NDArray[Any]:
+        """(nv,): the dry friction of the joints, those that mimic with the ones that they follow."""
+        return _read_only(self._over_velocities("friction", 1))
+
+    def _over_velocities(self, name: str, power: int) -> NDArray[Any]:
+        """(nv,): numbers of the joints' `passive`, as coordinates feel them through the ratios of those that mimic."""
         total = np.zeros(self.nv)
         for joint in self.joints:
             ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
-            total[joint.v] += ratio**2 * joint.passive.armature
-        for actuator in self.actuators or ():
-            total[self.joint(actuator.joint).v] += actuator.reflected_inertia
-        total.flags.writeable = False
+            total[joint.v] += abs(ratio) ** power * getattr(joint.passive, name)
         return total
 
     # ---- comparing ---------------------------------------------------------------------------------------------------

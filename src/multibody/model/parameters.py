@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry import log_cholesky, rates
 from multibody.geometry._arrays import at, block_matrix, eye_like, first, floats
-from multibody.model.configuration import UNIT_WITHIN
+from multibody.model.configuration import UNIT_WITHIN, own_joints
 from multibody.model.parametric_inertia import INERTIAL
 from multibody.model.tree import POSITION, Body, Tree
 
 PLACED = ("placements", "frame_placements")
 """Those of the parameters with quaternions."""
+DRIVES = ("damping", "friction", "armature")
+"""Those that each velocity has one of."""
 WITHIN = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 """How far below zero, relative to the largest, rounding takes an eigenvalue of the pseudo-inertia of a thin body."""
 
@@ -55,10 +57,16 @@ def check_values(tree: Tree, **values: Any) -> None:
             continue
         core = tree.parameter_shapes[what]
         numbers = floats(value, what, *core)
-        rows = numbers[..., None, :] if what == "gravity" else numbers[..., None] if what == "masses" else numbers
+        rows = numbers[..., None, :] if what == "gravity" else numbers[..., None] if len(core) == 1 else numbers
         _check_finite(tree, rows, what)
         if what == "masses":
-            _check_masses(tree, numbers)
+            heavy = tree.parameters()[..., 0] != 0
+            _refuse(~(numbers > 0) & heavy, tree, numbers, what, "a positive mass")
+        if what in DRIVES:
+            _refuse(numbers < 0, tree, numbers, what, "a number that is not negative")
+        if what == "offsets":
+            several = np.array([joint.kind.nq != 1 for joint in tree.joints], dtype=bool)
+            _refuse((numbers != 0) & several, tree, numbers, what, "0 for a joint that has not one coordinate")
         if what in PLACED:
             check_units(tree, numbers, what)
 
@@ -116,13 +124,12 @@ def check_inertias(tree: Tree, inertias: Any) -> NDArray[Any]:
     return inertias
 
 
-def _check_masses(tree: Tree, masses: NDArray[Any]) -> None:
-    bad = ~(masses > 0) & (tree.parameters()[..., 0] != 0)
+def _refuse(bad: NDArray[Any], tree: Tree, values: NDArray[Any], what: str, expected: str) -> None:
+    """Refuse the first of the values (..., n) that is bad."""
     if bad.any():
         *index, k = first(bad)
         raise InputError(
-            f"masses{at(tuple(index))}: expected a positive mass of the body {tree.bodies[k].name!r}, "
-            f"got {masses[(*index, k)]}"
+            f"{what}{at(tuple(index))}: expected {expected} for {_names(tree, what)[k]}, got {values[(*index, k)]}"
         )
 
 
@@ -149,4 +156,6 @@ def _names(tree: Tree, what: str) -> list[str]:
         return [f"the body {body.name!r}" for body in tree.bodies]
     if what == "frame_placements":
         return [f"the frame {name!r}" for name in tree.frames]
+    if what in DRIVES:
+        return [f"the joint {joint.name!r}" for joint in own_joints(tree) for _ in range(joint.nv)]
     return [f"the joint {body.joint.name!r}" for body in tree.bodies]

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from multibody.geometry import Twist, Wrench
+from multibody.geometry import SpatialInertia, Twist, Wrench
 from multibody.geometry._arrays import block_matrix, eye_like, matrix, matvec
 from multibody.geometry.operators import cross3, hat3
 
@@ -43,6 +43,16 @@ class ParametricInertia:
         """(..., 3, 3): the rotational inertia about the body's origin."""
         xx, xy, yy, xz, yz, zz = (self.numbers[..., k] for k in range(4, INERTIAL))
         return matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+    @property
+    def com(self) -> NDArray[Any]:
+        """(..., 3): the centre of mass in the body's frame, in m."""
+        return SpatialInertia.from_parameters(self.numbers).com
+
+    @property
+    def inertia(self) -> NDArray[Any]:
+        """(..., 3, 3): the rotational inertia about the centre of mass."""
+        return SpatialInertia.from_parameters(self.numbers).inertia
 
     @property
     def matrix(self) -> NDArray[Any]:

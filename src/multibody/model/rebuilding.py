@@ -30,6 +30,10 @@ def with_parameters(
     frame_placements: ArrayLike | None = None,
     gravity: ArrayLike | None = None,
     masses: ArrayLike | None = None,
+    damping: ArrayLike | None = None,
+    friction: ArrayLike | None = None,
+    armature: ArrayLike | None = None,
+    offsets: ArrayLike | None = None,
 ) -> Model:
     """The robot rebuilt with the numbers of one sample of a kernel with parameters; what is not given stays.
 
@@ -45,6 +49,10 @@ def with_parameters(
             frame of its body: it stays there.
         gravity: (3,).
         masses: (bodies,), of bodies that keep their shape; or inertias, not both.
+        damping: (nv,), of all joints that a coordinate moves; those that mimic then have none, as with the next two.
+        friction: (nv,).
+        armature: (nv,), rotors of actuators included; these have none then.
+        offsets: (bodies,), added to the coordinates of joints: these are placed further on, and springs with them.
 
     >>> import multibody as mb
     >>> arm = mb.load("planar-arm").model
@@ -87,8 +95,17 @@ def with_parameters(
         changes["links"] = tuple(
             replace(link, inertia=inertia_of.get(link.name)) if link.name in inside else link for link in model.links
         )
+    description = model.description
     if placements is not None or positions is not None or frame_placements is not None:
-        changes["description"] = tuple(map(placed, model.description))
+        description = tuple(map(placed, description))
+    for name, numbers in (("damping", damping), ("friction", friction), ("armature", armature)):
+        if numbers is not None:
+            description = _driven(model, description, name, _of_one(numbers, name, model.nv))
+    if armature is not None and model.actuators is not None:
+        changes["actuators"] = tuple(replace(each, rotor_inertia=0.0) for each in model.actuators)
+    if offsets is not None:
+        description = _offset(model, description, _of_one(offsets, "offsets", len(bodies)))
+    changes["description"] = description
     if frame_placements is not None:
         changes["extra_frames"] = tuple(
             replace(each, pose=frames[each.link].inverse() @ frames[each.name]) for each in model.extra_frames
@@ -96,6 +113,35 @@ def with_parameters(
     if gravity is not None:
         changes["gravity"] = gravity
     return model.with_(**changes)
+
+
+def _driven(model: Model, joints: tuple[Joint, ...], name: str, values: NDArray[Any]) -> tuple[Joint, ...]:
+    """The joints with other damping, friction or armature, from numbers (nv,)."""
+    parameters.check_values(model.tree, **{name: values})
+    new = []
+    for joint in joints:
+        at = model.joint(joint.name)
+        own = values[at.v] if at.nv else np.zeros(1)
+        if (own != own[0]).any():
+            raise InputError(
+                f"{name}: expected the same number for all velocities of the joint {joint.name!r}, got {own.tolist()}: "
+                "a robot has one for each joint, kernels alone take several"
+            )
+        new.append(replace(joint, passive=replace(joint.passive, **{name: own[0]})))
+    return tuple(new)
+
+
+def _offset(model: Model, joints: tuple[Joint, ...], offsets: NDArray[Any]) -> tuple[Joint, ...]:
+    """The joints with what is added to their coordinates in their placements, and taken off where springs rest."""
+    parameters.check_values(model.tree, offsets=offsets)
+    by_joint = {body.joint.name: offset for body, offset in zip(model.bodies, offsets, strict=True)}
+    return tuple(_shifted(joint, by_joint[joint.name]) if by_joint.get(joint.name) else joint for joint in joints)
+
+
+def _shifted(joint: Joint, offset: float) -> Joint:
+    rest = joint.passive.rest or tuple(joint.kind.neutral().tolist())
+    passive = replace(joint.passive, rest=tuple(x - offset for x in rest)) if joint.passive.stiffness else joint.passive
+    return replace(joint, placement=joint.placement @ joint.kind.pose(np.array([offset])), passive=passive)
 
 
 def _of_one(values: ArrayLike, what: str, *shape: int) -> NDArray[Any]:

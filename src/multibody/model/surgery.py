@@ -97,18 +97,24 @@ def attach(
     return with_home(new, {**at_home(model), **at_home(other)}) if known else new
 
 
-def payload(model: Model, frame: str, inertia: SpatialInertia, pose: Pose | ArrayLike | None = None) -> Model:
+def payload(model: Model, frame: str, inertia: SpatialInertia | float, pose: Pose | ArrayLike | None = None) -> Model:
     """The robot with a load fixed to one of its frames.
 
     Args:
         model: the robot.
         frame: where the load is.
-        inertia: of the load, in a frame of its own.
+        inertia: of the load, in a frame of its own; a number is the mass of a point at its origin, in kg.
         pose: of that frame in the robot's, a Pose or a position; by default they coincide.
     """
     link, link_H_frame = _on_link(model, frame)
+    if isinstance(inertia, int | float | np.number) and not isinstance(inertia, bool):
+        if not inertia > 0:
+            raise InputError(f"payload on {frame!r}: expected a positive mass in kg, got {inertia!r}")
+        inertia = SpatialInertia(mass=inertia, com=np.zeros(3), inertia=np.zeros((3, 3)))
     if not isinstance(inertia, SpatialInertia) or inertia.shape or not np.isfinite(inertia.parameters()).all():
-        raise InputError(f"payload on {frame!r}: expected one SpatialInertia of finite numbers, got {inertia!r}")
+        raise InputError(
+            f"payload on {frame!r}: expected one SpatialInertia of finite numbers, or a mass in kg, got {inertia!r}"
+        )
     load = link_H_frame @ as_pose(pose) @ inertia
     old = model.link(link).inertia
     new = change(model, inertias={link: load if old is None else old + load})

@@ -59,10 +59,14 @@ class Tree:
     """The names of all frames: every link, then the extra ones."""
     places: tuple[tuple[int, Pose], ...] = field(repr=False)
     """For each frame its body and its pose i_H_F there."""
-    gravity: Any
+    gravity: NDArray[Any]
     """(..., 3) in m/s², along the axes of the world."""
     armature: NDArray[Any] = field(repr=False)
-    """(nv,): what the drives add to the diagonal of the mass matrix."""
+    """(..., nv): what the drives add to the diagonal of the mass matrix, in kg m² or kg."""
+    damping: NDArray[Any] = field(repr=False)
+    """(..., nv): viscous damping, in N m s/rad or N s/m; of a floating base for its twist in "left"."""
+    friction: NDArray[Any] = field(repr=False)
+    """(..., nv): dry friction, in N m or N."""
     velocity: str
     """How the velocity of a floating base is written: "kindr", "left", "right" or "mixed"."""
 
@@ -250,6 +254,10 @@ class Tree:
             "frame_placements": (len(self.frames), PLACEMENT),
             "gravity": (3,),
             "masses": (bodies,),
+            "damping": (self.nv,),
+            "friction": (self.nv,),
+            "armature": (self.nv,),
+            "offsets": (bodies,),
         }
 
     def with_values(
@@ -260,6 +268,10 @@ class Tree:
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
         masses: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
     ) -> "Tree":
         """The tree with other numbers, floats, batches or traced; its shape and the kinds of joints stay.
 
@@ -275,6 +287,12 @@ class Tree:
             gravity: (..., 3) in m/s², along the axes of the world.
             masses: (..., bodies) in kg, of bodies that keep their shape: centres of mass stay, moments of inertia grow
                 with the mass. A body without mass stays as it is.
+            damping: (..., nv) in N m s/rad or N s/m, of all joints that a coordinate moves, together; it acts where
+                `passive` does, as friction.
+            friction: (..., nv) in N m or N: dry friction.
+            armature: (..., nv) in kg m² or kg, on the diagonal of the mass matrix.
+            offsets: (..., bodies) in rad or m, added to the coordinate of each body's joint, as for a sensor whose zero
+                is off; zeros for joints with several coordinates.
 
         >>> import multibody as mb
         >>> tree = mb.load("planar-arm").tree
@@ -289,6 +307,10 @@ class Tree:
             "frame_placements": frame_placements,
             "gravity": gravity,
             "masses": masses,
+            "damping": damping,
+            "friction": friction,
+            "armature": armature,
+            "offsets": offsets,
         }
         shapes = self.parameter_shapes
         new = {name: _own(value, name, shapes[name]) for name, value in values.items() if value is not None}
@@ -306,11 +328,14 @@ class Tree:
             if "positions" in new:
                 place = Pose._trusted(place.rotation, new["positions"][..., k, :])
             joint = body.joint if place is body.joint.placement else replace(body.joint, placement=place)
+            if "offsets" in new and joint.kind.nq == 1:
+                joint = replace(joint, offset=new["offsets"][..., k])
             bodies.append(replace(body, joint=joint, inertia=inertia))
         places = self.places
         if "frame_placements" in new:
             places = tuple((i, _pose(new["frame_placements"][..., k, :])) for k, (i, _) in enumerate(places))
-        return replace(self, bodies=tuple(bodies), places=places, gravity=new.get("gravity", self.gravity))
+        own = {name: new[name] for name in ("gravity", "damping", "friction", "armature") if name in new}
+        return replace(self, bodies=tuple(bodies), places=places, **own)
 
 
 def refuse_both(names: Collection[str]) -> None:

@@ -25,7 +25,9 @@ from multibody.algorithms import (
 )
 from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
 from multibody.algorithms.constraints import ConstraintSet
+from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
 from multibody.geometry._arrays import truth
+from multibody.geometry.representations import representation
 from multibody.model import actuation, configuration
 from multibody.model.tree import Tree
 from multibody.robot.inputs import Kind
@@ -58,7 +60,7 @@ def _support_consistent_velocity(
     return constrained_dynamics.support_consistent_velocity(rows.jacobian(tree, constraints, q), task, wanted)
 
 
-REPRESENTATION = {"representation": word}
+REPRESENTATION = {"representation": lambda value, _: representation(value, FRAME_REPRESENTATIONS)}
 CHART = {"rotation": word, "position": word, "coordinates": places}
 METHOD = {"method": word}
 Q: dict[str, Kind] = {"q": "configuration"}

@@ -11,6 +11,7 @@ from multibody.errors import InputError
 from multibody.model.digest import is_our_code
 from multibody.model.tree import unknown
 from multibody.robot.inputs import VALUES, Kind
+from multibody.robot.words import meant
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,9 @@ def register(quantities: Mapping[str, Quantity]) -> None:
 def quantity_of(name: Any, owner: str) -> Quantity:
     """The quantity of a name."""
     if not isinstance(name, str) or name not in TABLE:
+        ours = meant(name)
+        if ours in TABLE:
+            raise InputError(f"{owner}: no quantity is named {name!r}; it is {ours!r} here")
         raise InputError(unknown("quantity", name, tuple(TABLE), owner))
     return TABLE[name]
 

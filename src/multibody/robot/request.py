@@ -139,7 +139,7 @@ class Request:
     @property
     def solves(self) -> bool:
         """Whether it divides by the mass matrix of the robot itself."""
-        varied = {"inertias", "masses"} & set(self.parameters)
+        varied = {"inertias", "masses", "armature"} & set(self.parameters)
         return not varied and any(each.quantity.solves for each in self.evaluations)
 
     def arrays(self, tree: Tree) -> list[Input]:
@@ -250,7 +250,18 @@ def parameter_names(names: Any) -> tuple[str, ...]:
     return chosen
 
 
-PARAMETERS = ("inertias", "placements", "positions", "frame_placements", "gravity", "masses")
+PARAMETERS = (
+    "inertias",
+    "placements",
+    "positions",
+    "frame_placements",
+    "gravity",
+    "masses",
+    "damping",
+    "friction",
+    "armature",
+    "offsets",
+)
 """The numbers that `Tree.with_values` takes."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody._rooms import door
+from multibody._signatures import readable_methods
 from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.algorithms import constrained_dynamics as dynamics
 from multibody.algorithms.constrained_dynamics import Constrained, Impact
@@ -21,11 +22,13 @@ from multibody.geometry import Pose, SpatialInertia, Wrench
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
 from multibody.geometry._value import owned
 from multibody.geometry.pose import pose_of
-from multibody.model import actuation, configuration, cutting, rebuilding, scaling, show, surgery
+from multibody.model import actuation, configuration, cutting, named, rebuilding, scaling, show, surgery
 from multibody.model import parameters as checks
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
+from multibody.model.fixed_base import fixed_mass
 from multibody.model.joint import Joint
+from multibody.model.limits import RobotLimits, limits_of
 from multibody.model.model import Model
 from multibody.model.tree import Body, Tree
 from multibody.robot import kernels
@@ -33,6 +36,7 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind, arrays_of
 from multibody.robot.quantity import quantity_of
 from multibody.robot.request import Evaluation, Request, constraints_on, parameter_names, wrench_name
+from multibody.robot.words import Answering
 from multibody.tracing.trace import open_graph
 
 Array = NDArray[Any]
@@ -55,7 +59,8 @@ NEARLY_SINGULAR = 1e6
 
 
 @final
-class Robot:
+@readable_methods
+class Robot(metaclass=Answering):
     """A robot: its model, and everything that can be computed about it.
 
     Functions of q (..., nq), v, a, tau (..., nv) take single states and batches of any leading shape, which broadcast,
@@ -167,6 +172,25 @@ class Robot:
         return self.model.diagnostics
 
     @property
+    def limits(self) -> RobotLimits:
+        """The limits of all joints: `lower` and `upper` (nq,), `velocity` and `effort` (nv,); infinite where none is.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").limits.upper.round(2)
+        array([ 2.9 ,  1.76,  2.9 , -0.07,  2.9 ,  3.75,  2.9 ])
+        """
+        return limits_of(self.tree)
+
+    def joint(self, name: str) -> Joint:
+        """The joint of a name, fixed ones too: its `kind`, places `q` and `v`, `limits`, `passive`, `placement`.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").joint("joint4").limits.upper
+        (-0.0698,)
+        """
+        return self.model.joint(name)
+
+    @property
     def selection(self) -> Array:
         """S, (actuators, nv): M a + h = S^T u + ..., u before the gears, which S has in it.  [RD 3.55-3.56]"""
         return actuation.selection(self.model)
@@ -174,16 +198,69 @@ class Robot:
     # ---- configurations ----------------------------------------------------------------------------------------------
 
     def neutral(self) -> Array:
-        """(nq,): all joints at zero, quaternions at the identity."""
+        """(nq,): all joints at zero, quaternions at the identity.
+
+        Returns:
+            A new array: what it is when a file names no other is `home`.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.neutral()
+        array([0., 0.])
+        """
         return configuration.neutral(self.tree).astype(self.dtype)
 
     def home(self) -> Array:
         """(nq,): the configuration that the model starts from; the neutral one when it names none."""
         return self.neutral() if self.model.home is None else np.array(self.model.home, self.dtype)
 
-    def random(self, rng: np.random.Generator, batch: tuple[int, ...] = ()) -> Array:
-        """(..., nq): uniform within the limits; joints without limits within a turn or a metre to either side."""
-        return configuration.random(self.tree, rng, batch).astype(self.dtype)
+    def configuration(self, values: Mapping[str, ArrayLike], default: ArrayLike | None = None) -> Array:
+        """(..., nq): the configuration with joints at values, by their names; `by_name` is its inverse.
+
+        Args:
+            values: {joint: (...)}, in rad or m; {joint: (..., n)} for a joint with n > 1 coordinates, quaternions as
+                w, x, y, z. Batches broadcast.
+            default: (..., nq), where the other joints are; by default `home()`.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").configuration({"joint2": 0.5}, np.zeros(7))
+        array([0. , 0.5, 0. , 0. , 0. , 0. , 0. ])
+        """
+        q = named.configuration(self.tree, values, self.home() if default is None else default)
+        return q if is_traced(q) else q.astype(self.dtype)
+
+    def by_name(self, q: ArrayLike) -> dict[str, Array]:
+        """The coordinates of q (..., nq) by the names of their joints: (...), or (..., n) for a joint with n > 1.
+
+        Joints that mimic others have none.
+
+        >>> import multibody as mb
+        >>> mb.load("planar-arm").by_name([0.1, 0.2, 0.3])["joint3"]
+        array(0.3)
+        """
+        return named.by_name(self.tree, q)
+
+    def random(self, rng: np.random.Generator | None = None, batch: int | tuple[int, ...] = ()) -> Array:
+        """(..., nq): configurations that are uniform within the limits of the joints.
+
+        Args:
+            rng: the source of the numbers, as `np.random.default_rng(seed)`; without it a fresh one is
+                made, and no two runs are alike. A bare number is refused: it could be a seed or a
+                batch.
+            batch: how many samples: 5, or the batch shape (5, 2).
+
+        Returns:
+            Joints without limits are within a turn or a metre to either side, quaternions uniform
+            over all rotations.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> import numpy as np
+        >>> robot.random(np.random.default_rng(0), 5).shape
+        (5, 2)
+        """
+        source = np.random.default_rng() if rng is None else rng
+        return configuration.random(self.tree, source, batch).astype(self.dtype)
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> Array:
         """q as an array, when it is a configuration of the robot; an InputError that says what is wrong otherwise."""
@@ -197,12 +274,56 @@ class Robot:
                 configuration.normalize(self.tree, configuration.coordinates(self.tree, q))
         return kernels.handed(units, out, self.dtype)  # last, since `out` may be q
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
-        """The configuration after moving at the velocity dv for one unit of time.  [MDN 77-79]"""
+    def integrate(
+        self,
+        q: ArrayLike,
+        dv: ArrayLike,
+        dt: ArrayLike | None = None,
+        *,
+        out: Any = None,
+        threads: int | None = None,
+    ) -> Array:
+        """q ⊕ dv: the configuration after moving at the velocity dv for one unit of time.  [MDN 77-79]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            dv: (..., nv), a velocity times a time; with `dt`, a velocity.
+            dt: (...), a time in s that dv is multiplied with; by default 1.
+            out: an array for the result.
+            threads: over which a batch is split.
+
+        Returns:
+            (..., nq): each joint has moved on its own group, so that quaternions stay units.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.integrate([0.1, 0.2], [1.0, -1.0], 0.1)
+        array([0.2, 0.1])
+        """
+        if dt is not None:
+            velocity = configuration.velocities(self.tree, dv, "dv")
+            time = numbers(dt, "dt", velocity)
+            batch_shape("dv, dt", (velocity, 1), (time, 0))
+            dv = velocity * time[..., None]
         return self._call("integrate", (q, dv), out, threads)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
-        """The dv, the shortest, with integrate(q0, dv) = q1."""
+        """q1 ⊖ q0: the dv, the shortest, with integrate(q0, dv) = q1.  [MDN 77-79]
+
+        Args:
+            q0: (..., nq), where the way begins.
+            q1: (..., nq), where it ends.
+            out: an array for the result.
+            threads: over which a batch is split.
+
+        Returns:
+            (..., nv): angles of joints that turn without end go the short way round.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.difference([0.1, 0.2], [0.3, 0.1]).round(12)
+        array([ 0.2, -0.1])
+        """
         return self._call("difference", (q0, q1), out, threads)
 
     def interpolate(
@@ -261,6 +382,10 @@ class Robot:
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
         masses: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
     ) -> None:
         """Refuse numbers that no robot can have: kernels with `parameters` take inertias as they are, for speed.
 
@@ -272,6 +397,10 @@ class Robot:
             frame_placements: (..., frames, 7): finite, the quaternions units.
             gravity: (..., 3): finite.
             masses: (..., bodies): positive.
+            damping: (..., nv): not negative, as friction and armature.
+            friction: (..., nv).
+            armature: (..., nv).
+            offsets: (..., bodies): finite, 0 for joints with several coordinates.
 
         Raises:
             InputError: that names the first sample, and the body, joint or frame.
@@ -293,6 +422,10 @@ class Robot:
             frame_placements=frame_placements,
             gravity=gravity,
             masses=masses,
+            damping=damping,
+            friction=friction,
+            armature=armature,
+            offsets=offsets,
         )
 
     # ---- kinematics of frames ----------------------------------------------------------------------------------------
@@ -308,10 +441,26 @@ class Robot:
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Pose:
-        """W_H_F: the pose of a frame in the world.  [RD 2.138]
+        """W_H_F: the pose of a frame in the world, the forward kinematics.  [RD 2.138]
 
-        `out` is a tuple of two arrays, (..., 3, 3) for the rotation matrix and (..., 3) for the position, which get a
-        copy of the numbers: the pose that is returned keeps its own.
+        Args:
+            frame: a name out of `robot.frames`.
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            out: a tuple of two arrays, (..., 3, 3) for the rotation matrix and (..., 3) for the
+                position, which get a copy of the numbers: the pose that is returned keeps its own.
+            threads: over which a batch is split.
+            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
+                see `Robot`.
+
+        Returns:
+            An `mb.Pose`: `.rotation`, `.position` in m, `.matrix` (..., 4, 4); pose @ point goes to the
+            world.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> import numpy as np
+        >>> robot.pose("tip", [0.0, np.pi / 2]).position.round(12) + 0.0
+        array([ 1.,  0., -1.])
         """
         if out is None and threads is None and parameters is None:
             try:
@@ -332,7 +481,27 @@ class Robot:
     def velocity(
         self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
     ) -> Array:
-        """(..., 6): the twist of a frame, "left", "right" or "mixed".  [MDN 20, 25, 35]"""
+        """(..., 6): the twist of a frame, linear part first.  [MDN 20, 25, 35]
+
+        Args:
+            frame: a name out of `robot.frames`.
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
+                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
+                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., 6): m/s, then rad/s.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.velocity("tip", [0.0, 0.0], [1.0, 0.0]) + 0.0
+        array([ 2.,  0.,  0.,  0., -1.,  0.])
+        """
         return self._run(("velocity", frame, representation), (q, v), options)
 
     def acceleration(
@@ -346,7 +515,30 @@ class Robot:
         intrinsic: bool = False,
         **options: Unpack[Options],
     ) -> Array:
-        """(..., 6): the time derivative of `velocity` [MDN 44]; intrinsic=True for the acceleration itself [MDN 47]."""
+        """(..., 6): the time derivative of `velocity` [MDN 44], or the acceleration itself [MDN 47].
+
+        Args:
+            frame: a name out of `robot.frames`.
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            a: (..., nv), accelerations in rad/s² and m/s².
+            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
+                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
+                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
+            intrinsic: True for the spatial acceleration of Featherstone; they differ for "mixed" alone,
+                where the derivative is what an observer in the world sees.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., 6): m/s², then rad/s². Gravity is not in it.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.acceleration("tip", [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]) + 0.0
+        array([0., 0., 2., 0., 0., 0.])
+        """
         if intrinsic is not False:
             intrinsic = truth(intrinsic, "intrinsic")  # 1 is equal to True, and would find its kernel
         return self._run(("acceleration", frame, representation, intrinsic), (q, v, a), options)
@@ -360,7 +552,29 @@ class Robot:
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """(..., 6, nv): `velocity` is J v.  [MDN 74-76; RD 2.165-2.166, 2.268]"""
+        """J, (..., 6, nv): `velocity` is J v, linear rows first.  [MDN 74-76; RD 2.165-2.166, 2.268]
+
+        Args:
+            frame: a name out of `robot.frames`.
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
+                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
+                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
+            out: an array for the result.
+            threads: over which a batch is split.
+            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
+                see `Robot`.
+
+        Returns:
+            (..., 6, nv): its columns are those of v, the base's first where there is one.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.jacobian("tip", [0.0, 0.0])[:3] + 0.0  # along x, y, z of the world
+        array([[2., 1.],
+               [0., 0.],
+               [0., 0.]])
+        """
         if threads is not None or parameters is not None:
             return self._run_with(("jacobian", frame, representation), (q,), out, threads, parameters)
         try:
@@ -374,11 +588,50 @@ class Robot:
     def jacobian_dot(
         self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
     ) -> Array:
-        """(..., 6, nv): the time derivative of `jacobian`.  [RD 3.10; Kindr 18]"""
+        """(..., 6, nv): the time derivative of `jacobian`.  [RD 3.10; Kindr 18]
+
+        Args:
+            frame: a name out of `robot.frames`.
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
+                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
+                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            J', with J' v + J a = `acceleration`.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.jacobian_dot("tip", [0.0, 0.0], [1.0, 0.0]).shape
+        (6, 2)
+        """
         return self._run(("jacobian_dot", frame, representation), (q, v), options)
 
     def hessian(self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]) -> Array:
-        """(..., nv, 6, nv): [k] is the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]"""
+        """(..., nv, 6, nv): [k], the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]
+
+        Args:
+            frame: a name out of `robot.frames`.
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
+                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
+                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            H, with Σ H[k] v[k] = `jacobian_dot`.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.hessian("tip", [0.0, 0.0]).shape
+        (2, 6, 2)
+        """
         return self._run(("hessian", frame, representation), (q,), options)
 
     def analytical_jacobian(
@@ -394,10 +647,29 @@ class Robot:
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """(..., m, nv): the rates of the parameters of a pose are J_A v.  [RD 2.145-2.148, 2.189-2.192]
+        """J_A, (..., m, nv): parameters of a pose have the rates J_A v.  [RD 2.145-2.148, 2.189-2.192]
 
-        Where these are not defined, as in gimbal lock, there is a SingularityError, unless `damping` (...), positive,
-        asks for a damped inverse. `coordinates` are those of the parameters to take, as in `end_effector`.
+        Args:
+            frame: a name out of `robot.frames`.
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            rotation: how the rotation is written: "euler-zyx", any other sequence, "quaternion",
+                "angle-axis", "rotation-vector", "matrix".
+            position: "cartesian", "cylindrical" or "spherical".
+            coordinates: the places, from 0 on, of the parameters to take, as in `end_effector`; by
+                default all.
+            damping: (...), positive: asks for a damped inverse where the rates are not defined.
+            out: an array for the result.
+            threads: over which a batch is split.
+            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
+                see `Robot`.
+
+        Returns:
+            (..., m, nv): position first. `jacobian` is the geometric one, of twists.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.analytical_jacobian("tip", [0.1, 0.2], "euler-zyx").shape
+        (6, 2)
         """
         chart = rotation, position, _hashable(coordinates)
         key = ("analytical_jacobian", frame, *chart)
@@ -585,14 +857,35 @@ class Robot:
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """(..., nv): the τ that solves M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]"""
+        """τ, (..., nv), that solves M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            a: (..., nv), accelerations in rad/s² and m/s².
+            wrenches: {frame: (..., 6)}, force in N and torque in N m on the robot, at the frame's
+                origin along the world's axes; an `mb.Wrench` is one, too.
+            passive: True adds damping, dry friction and springs of the joints, which τ has to overcome.
+            out: an array for the result.
+            threads: over which a batch is split.
+            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
+                see `Robot`.
+
+        Returns:
+            (..., nv): N m and N, dual to v. With a = 0 and v = 0 it is `gravity`.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 0.0]).round(12)
+        array([2.66686667, 0.83343333])
+        """
         if wrenches is None and threads is None and passive is False and parameters is None:
             try:
                 return self._calls["inverse_dynamics"](q, v, a, out=out)
             except InputError as error:
                 raise self._explained(error, "inverse_dynamics", (q, v, a)) from None
         # first, since `out` may be q or v
-        in_joints = self.passive(q, v, threads=threads) if truth(passive, "passive") else None
+        in_joints = self._in_joints(q, v, threads, parameters) if truth(passive, "passive") else None
         tau = self._run_with("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
         return tau if in_joints is None else np.subtract(tau, in_joints, out=out)
 
@@ -607,20 +900,58 @@ class Robot:
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """(..., nv): the a that solves M a + h = τ + Σ J^T f.  [RD 3.55]"""
+        """a, (..., nv), that solves M a + h = τ + Σ J^T f (ABA).  [RD 3.55]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            tau: (..., nv), forces of the joints in N m and N.
+            wrenches: {frame: (..., 6)}, force in N and torque in N m on the robot, at the frame's
+                origin along the world's axes; an `mb.Wrench` is one, too.
+            passive: True lets damping, dry friction and springs of the joints act, too.
+            out: an array for the result.
+            threads: over which a batch is split.
+            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
+                see `Robot`.
+
+        Returns:
+            (..., nv): rad/s² and m/s².
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.forward_dynamics([0.0, 0.0], [0.0, 0.0], robot.gravity([0.0, 0.0])).round(12) + 0.0
+        array([0., 0.])
+        """
         if wrenches is None and threads is None and passive is False and parameters is None:
             try:
                 return self._calls["forward_dynamics"](q, v, tau, out=out)
             except InputError as error:
                 raise self._explained(error, "forward_dynamics", (q, v, tau)) from None
         if truth(passive, "passive"):
-            tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=threads)
+            tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, threads, parameters)
         return self._run_with("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
 
     def mass_matrix(
         self, q: ArrayLike, out: Any = None, threads: int | None = None, parameters: Parameters | None = None
     ) -> Array:
-        """M(q), (..., nv, nv) (CRBA); the drives' armature is on its diagonal.  [RD 3.43]"""
+        """M(q), (..., nv, nv), symmetric and positive definite (CRBA).  [RD 3.43]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            out: an array for the result.
+            threads: over which a batch is split.
+            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
+                see `Robot`.
+
+        Returns:
+            (..., nv, nv), both halves; the drives' armature is on its diagonal.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.mass_matrix([0.0, 0.0]).round(12)
+        array([[2.66686667, 0.83343333],
+               [0.83343333, 0.33343333]])
+        """
         if threads is not None or parameters is not None:
             return self._run_with("mass_matrix", (q,), out, threads, parameters)
         try:
@@ -633,19 +964,83 @@ class Robot:
         return self._run("mass_matrix_product", (q, x), options)
 
     def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]"""
+        """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., nv): N m and N, on the left of M a + h = τ. Damping and friction are `passive`.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.bias([0.0, 0.5], [0.0, 0.0]).round(3) + 0.0
+        array([2.352, 2.352])
+        """
         return self._run("bias", (q, v), options)
 
     def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45]"""
+        """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., nv): N m and N, `bias` without velocity.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> import numpy as np
+        >>> robot.gravity([np.pi / 2, 0.0]).round(3)
+        array([19.62 ,  4.905])
+        """
         return self._run("gravity", (q,), options)
 
     def coriolis(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]"""
+        """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., nv, nv). Many matrices have the same product C v: it is M' - 2 C that tells this one.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.coriolis([0.0, 0.5], [1.0, 0.0]).shape
+        (2, 2)
+        """
         return self._run("coriolis", (q, v), options)
 
     def passive(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot."""
+        """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot.
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., nv): N m and N. They are no part of `bias`, and act in dynamics with passive=True.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.passive([0.0, 0.5], [1.0, 0.0]) + 0.0  # it has none
+        array([0., 0.])
+        """
         return self._run("passive", (q, v), options)
 
     def equations_of_motion(
@@ -660,13 +1055,49 @@ class Robot:
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
     ) -> tuple[Array, Array, Array]:
-        """dτ/dq, dτ/dv, dτ/da, each (..., nv, nv); by q along the robot's velocities, in the tangent space."""
+        """dτ/dq, dτ/dv, dτ/da of `inverse_dynamics`, each (..., nv, nv).
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            a: (..., nv), accelerations in rad/s² and m/s².
+            **options: `out`, a tuple of three arrays; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            A tuple of three; by q along velocities, d/ds at integrate(q, s e_k); dτ/da is M.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> import numpy as np
+        >>> by_q, by_v, by_a = robot.inverse_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])
+        >>> np.abs(by_a - robot.mass_matrix([0.0, 0.5])).max() < 1e-12
+        np.True_
+        """
         return self._run("inverse_dynamics_derivatives", (q, v, a), options)
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Options]
     ) -> tuple[Array, Array, Array]:
-        """da/dq, da/dv, da/dτ, each (..., nv, nv); da/dτ is M^-1."""
+        """da/dq, da/dv, da/dτ of `forward_dynamics`, each (..., nv, nv).
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            tau: (..., nv), forces of the joints in N m and N.
+            **options: `out`, a tuple of three arrays; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            A tuple of three; by q along velocities, d/ds at integrate(q, s e_k); da/dτ is M^-1.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> [x.shape for x in robot.forward_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])]
+        [(2, 2), (2, 2), (2, 2)]
+        """
         return self._run("forward_dynamics_derivatives", (q, v, tau), options)
 
     def joint_wrenches(
@@ -676,11 +1107,43 @@ class Robot:
         return self._run_with("joint_wrenches", (q, v, a), **_checked(options, "joint_wrenches"), wrenches=wrenches)
 
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(..., 3): of the moving bodies, in the world."""
+        """(..., 3): the centre of mass of the moving bodies, in the world.
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., 3), in m.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.center_of_mass([0.0, 0.0]) + 0.0
+        array([ 0.,  0., -1.])
+        """
         return self._run("center_of_mass", (q,), options)
 
     def com_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(..., 3, nv): the velocity of the centre of mass in the world is J v."""
+        """(..., 3, nv): the velocity of the centre of mass in the world is J v.
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., 3, nv); `com_velocity` has the product.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.com_jacobian([0.0, 0.0]) + 0.0
+        array([[1.  , 0.25],
+               [0.  , 0.  ],
+               [0.  , 0.  ]])
+        """
         return self._run("com_jacobian", (q,), options)
 
     def com_velocity(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
@@ -692,7 +1155,25 @@ class Robot:
         return self._run("momentum", (q, v), options)
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(..., 6): linear momentum, and angular momentum about the centre of mass, along the world's axes."""
+        """(..., 6): linear momentum, and angular momentum about the centre of mass.
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (..., 6), along the world's axes: kg m/s, then kg m²/s. It is `centroidal_momentum_matrix`
+            times v.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.centroidal_momentum([0.0, 0.0], [1.0, 0.0]).round(12) + 0.0
+        array([ 2.        ,  0.        ,  0.        ,  0.        , -0.66686667,
+                0.        ])
+        """
         return self._run("centroidal_momentum", (q, v), options)
 
     def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
@@ -712,11 +1193,42 @@ class Robot:
         return self._run("centroidal_inertia", (q,), options)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(...): in J.  [RD 3.28, 3.31]"""
+        """T, (...): v·M v / 2, in J.  [RD 3.28, 3.31]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            v: (..., nv), velocities in rad/s and m/s.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (...), a number for each sample.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.kinetic_energy([0.0, 0.0], [1.0, 0.0]).round(12)
+        np.float64(1.333433333333)
+        """
         return self._run("kinetic_energy", (q, v), options)
 
     def potential_energy(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]"""
+        """U, (...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]
+
+        Args:
+            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+            **options: `out`, an array for the result; `threads`, over which a batch is split;
+                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
+                bodies)}: see `Robot`.
+
+        Returns:
+            (...), a number for each sample; springs have no part in it.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> robot.potential_energy([0.0, 0.0]).round(12)
+        np.float64(-19.62)
+        """
         return self._run("potential_energy", (q,), options)
 
     def power(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
@@ -730,12 +1242,21 @@ class Robot:
     # ---- constraints and contacts ------------------------------------------------------------------------------------
 
     def constraints(self, constraints: Constraints) -> ConstraintSet:
-        """Several constraints as one, checked: its rows, their names, ranks, error(q), jacobian(q), bias(q, v).
+        """Several constraints as one, checked against the robot.  [RD 3.57-3.63]
+
+        Args:
+            constraints: a list of them, as `mb.constraints.PointContact(name, frame)`; forces that they
+                make are on the robot, along the axes of the world unless their docstrings say
+                otherwise.
+
+        Returns:
+            A ConstraintSet: its `rows`, their names, ranks(q), error(q), jacobian(q), bias(q, v).
 
         >>> import multibody as mb
         >>> robot = mb.load("quadruped")
-        >>> feet = robot.constraints([mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rh")])
-        >>> feet.rows, feet.ranks(robot.home()).base
+        >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rh")]
+        >>> held = robot.constraints(feet)
+        >>> held.rows, held.ranks(robot.home()).base
         (6, 5)
         """
         return constraints_on(self.model, constraints)
@@ -779,7 +1300,8 @@ class Robot:
         ((18,), (12,))
         """
         if passive is not False and truth(passive, "passive"):
-            tau = configuration.velocities(self.tree, tau, "tau") + self.passive(q, v, threads=options.get("threads"))
+            own = options.get("threads"), options.get("parameters")
+            tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, *own)
         held = constraints_on(self.model, constraints)
         optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
         key, under = ("constrained_dynamics", None, method), {"constraints": held, "optional": optional}
@@ -889,8 +1411,19 @@ class Robot:
         joined = surgery.attach(self.model, other.model, frame=frame, other_frame=other_frame, pose=pose, prefix=prefix)
         return self._with(joined)
 
-    def payload(self, frame: str, inertia: SpatialInertia, pose: Pose | ArrayLike | None = None) -> Robot:
-        """With a load at a frame."""
+    def payload(self, frame: str, inertia: SpatialInertia | float, pose: Pose | ArrayLike | None = None) -> Robot:
+        """With a load at a frame.
+
+        Args:
+            frame: a name out of `robot.frames`.
+            inertia: an `mb.SpatialInertia` in a frame of the load, or a mass in kg: that of a point at its origin.
+            pose: of the load's frame in this one, a Pose or a position (3,) in m; by default they coincide.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("planar-arm")
+        >>> round(robot.payload("tool", 2.5).mass - robot.mass, 12)
+        2.5
+        """
         return self._with(surgery.payload(self.model, frame, inertia, pose))
 
     def remove(self, link: str) -> Robot:
@@ -909,6 +1442,15 @@ class Robot:
         """With other parameters: inertias, placements, limits, passive by name; gravity, velocity, home."""
         return self._with(surgery.change(self.model, **changes))
 
+    def with_gravity(self, gravity: ArrayLike) -> Robot:
+        """With another gravity: the acceleration of a body that falls, (3,) in m/s², along the axes of the world.
+
+        >>> import multibody as mb
+        >>> mb.load("panda").with_gravity((0, 0, -1.62)).model.gravity
+        (0.0, 0.0, -1.62)
+        """
+        return self._with(surgery.change(self.model, gravity=gravity))
+
     def with_parameters(
         self,
         inertias: ArrayLike | None = None,
@@ -918,6 +1460,10 @@ class Robot:
         frame_placements: ArrayLike | None = None,
         gravity: ArrayLike | None = None,
         masses: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        offsets: ArrayLike | None = None,
     ) -> Robot:
         """With the numbers of one sample of a kernel with parameters; what is not given stays.
 
@@ -928,6 +1474,10 @@ class Robot:
             frame_placements: (frames, 7), as `frame_placements()` has them.
             gravity: (3,).
             masses: (bodies,), of bodies that keep their shape; or inertias, not both.
+            damping: (nv,), as `tree.damping` has it: N m s/rad or N s/m.
+            friction: (nv,), dry, as `tree.friction` has it: N m or N.
+            armature: (nv,), as `tree.armature` has it: kg m² or kg.
+            offsets: (bodies,), added to the coordinates of joints, in rad or m.
 
         >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
@@ -935,7 +1485,10 @@ class Robot:
         True
         """
         places = {"placements": placements, "positions": positions, "frame_placements": frame_placements}
-        return self._with(rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses))
+        drives = {"damping": damping, "friction": friction, "armature": armature, "offsets": offsets}
+        return self._with(
+            rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses, **drives)
+        )
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
@@ -950,24 +1503,34 @@ class Robot:
         parameters: str | Sequence[str] = (),
         **options: Any,
     ) -> Kernel:
-        """The native kernel of a quantity, for tight loops.
+        """The native kernel of a quantity, for tight loops and for samples of different robots.
 
         Args:
-            name: such as "inverse_dynamics" or "jacobian".
-            frame: for quantities of a frame.
-            constraints: a ConstraintSet or a list of constraints, for what they do to the robot, such as
-                "constrained_dynamics", "impact", "constraint_jacobian".
-            wrenches: the frames at which external wrenches act; each is a further argument (..., 6) after the others,
-                in this order, called `wrench_trunk` for the frame "trunk".
-            optional: inputs of these quantities that may be left out, further arguments after the wrenches: "active",
-                (..., rows), "baumgarte", (..., 2), "restitution", (..., 1).
-            parameters: numbers of the model that become further arguments, last of all, so that every sample can be
-                another robot: "inertias", (..., bodies, 10) as `robot.parameters()` has them, "placements",
-                (..., bodies, 7) as `robot.placements()`, or "positions" alone, (..., bodies, 3) as
-                `robot.positions()`, "frame_placements", (..., frames, 7) as `robot.frame_placements()`, "gravity",
-                (..., 3), "masses", (..., bodies), or several in a tuple.
-                `robot.check_parameters` tells whether a robot can have them.
-            **options: such as representation="left".
+            name: of the quantity: that of the method, such as "inverse_dynamics" or "jacobian".
+            frame: a name out of `robot.frames`, for quantities of a frame.
+            constraints: a ConstraintSet or a list of constraints, for what they do to the robot, such
+                as "constrained_dynamics", "impact", "constraint_jacobian".
+            wrenches: the frames at which external wrenches act; each is a further argument (..., 6)
+                after the others, in this order, called `wrench_trunk` for the frame "trunk".
+            optional: inputs of these quantities that may be left out, further arguments after the
+                wrenches: "active", (..., rows), "baumgarte", (..., 2), "restitution", (..., 1).
+            parameters: numbers of the model that become further arguments, last of all, so that every
+                sample can be another robot: "inertias", (..., bodies, 10) as `robot.parameters()` has
+                them, "placements", (..., bodies, 7) as `robot.placements()`, or "positions" alone,
+                (..., bodies, 3) as `robot.positions()`, "frame_placements", (..., frames, 7) as
+                `robot.frame_placements()`, "gravity", (..., 3), "masses", (..., bodies), "damping",
+                "friction" and "armature", (..., nv), "offsets" of joints, (..., bodies), or several
+                in a tuple. `robot.check_parameters` tells whether a robot can have them.
+            **options: of the quantity, such as representation="left".
+
+        Returns:
+            An `mb.Kernel`: call it as the method, without the frame; `kernel.to_c("law.c")` writes C.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("double-pendulum")
+        >>> jacobian = robot.kernel("jacobian", "tip", representation="left")
+        >>> jacobian([[0.0, 0.0], [0.1, 0.2]]).shape
+        (2, 6, 2)
         """
         request = Request.of(
             self.model,
@@ -990,16 +1553,20 @@ class Robot:
         key: str | None = None,
         **inputs: Kind,
     ) -> RobotFunction:
-        """A function of this robot as a kernel with checked inputs: a controller, a cost, a step of a simulation.
+        """A function of this robot as a kernel with checked inputs: a controller, a cost, a step.
 
         Args:
-            function: plain NumPy of the inputs, in their order; optional ones are keywords that are None by default. It
-                may call the methods of robots, and algorithms on `robot.tree`.
+            function: plain NumPy of the inputs, in their order; optional ones are keywords that are
+                None by default. It may call the methods of robots, and algorithms on `robot.tree`.
             optional: the kinds of inputs that a call may leave out: they are absent from the code then.
-            key: a text that stands for the function, all that it uses and their versions: with it the next process
-                loads the kernel without tracing the function.
-            **inputs: the kind of each input: "configuration", "velocity", "acceleration", "force", "wrench", "twist",
-                "point", "number", "pose", "rotation" (values of geometry), or the shape of one sample.
+            key: a text that stands for the function, all that it uses and their versions: with it the
+                next process loads the kernel without tracing the function.
+            **inputs: the kind of each input: "configuration", "velocity", "acceleration", "force",
+                "wrench", "twist", "point", "number", "pose", "rotation" (values of geometry), or the
+                shape of one sample.
+
+        Returns:
+            A `RobotFunction`, which is called as the function, on single samples or batches.
 
         >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
@@ -1122,7 +1689,14 @@ class Robot:
         return show.tree(self.model)
 
     def __repr__(self) -> str:
-        return f"<Robot {self.name!r}: nq {self.nq}, nv {self.nv}, {len(self.bodies)} bodies, {self.mass:.4g} kg>"
+        fixed = fixed_mass(self.model)
+        parts = [f"nq {self.nq}", f"nv {self.nv}", f"{len(self.bodies)} bodies", f"{self.mass:.4g} kg"]
+        if fixed:
+            parts.append(f"{fixed:.4g} kg more fixed to the world")
+        count = sum(diagnostic.level == "warning" for diagnostic in self.diagnostics)
+        if count:
+            parts.append(f"{count} warning{'s' * (count > 1)}, see .diagnostics")
+        return f"<Robot {self.name!r}: {', '.join(parts)}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Robot) and self.model == other.model and self.dtype == other.dtype
@@ -1132,6 +1706,9 @@ class Robot:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _revive, (self.model, self.dtype.name)
+
+    def __dir__(self) -> list[str]:
+        return dir(Robot)  # without the words of others
 
     # ---- calls -------------------------------------------------------------------------------------------------------
 
@@ -1232,8 +1809,18 @@ class Robot:
             options = {**options, "constraints": rest.pop()}
         return Evaluation.of(self.model, name, *rest, **{"wrenches": wrenches if quantity.wrenches else (), **options})
 
+    def _in_joints(self, q: ArrayLike, v: ArrayLike, threads: int | None, parameters: Parameters | None) -> Array:
+        """`passive`, with those of the parameters that enter it."""
+        if isinstance(parameters, Mapping):
+            parameters = {name: x for name, x in parameters.items() if name in actuation.PARAMETERS} or None
+        return self.passive(q, v, threads=threads, parameters=parameters)
+
     def _explained(self, error: Exception, key: Any, args: tuple[Any, ...]) -> Exception:
         """The error of a call, in the words of the robot where shapes or names are wrong."""
+        if isinstance(key, tuple) and len(key) > 1 and not isinstance(key[1], str):
+            names = [value for value in args if isinstance(value, str) and value in self.frames]
+            if names and isinstance(key[0], str):
+                return InputError(f"{key[0]}: expected the frame first, robot.{key[0]}({names[0]!r}, q, ...)")
         try:
             for x, value in zip(self._request_of(key).arrays(self.tree), args, strict=False):
                 x.check(self.tree, value)

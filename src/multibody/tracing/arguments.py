@@ -10,7 +10,7 @@ from multibody.geometry._value import Value
 from multibody.tracing.derivatives import plain
 from multibody.tracing.layout import Layout, flatten, rebuild
 from multibody.tracing.trace import Input, shape_of
-from multibody.tracing.traced import TracedArray
+from multibody.tracing.traced import TracedArray, gathered
 
 Function = Callable[..., Any]
 Shapes = Sequence[Any] | None
@@ -25,6 +25,8 @@ class Point(NamedTuple):
     layouts: list[Layout]
     """How each argument is nested."""
     batched: bool
+    titles: list[str]
+    """What the function calls each argument."""
 
     def names(self, argument: int | tuple[int, ...]) -> list[str]:
         """The names of the arrays of one argument, or several."""
@@ -33,7 +35,7 @@ class Point(NamedTuple):
         count = len(self.layouts)
         if not isinstance(argument, int | np.integer) or not 0 <= argument < count:
             raise InputError(f"argument: expected a position below {count}, the number of arguments, got {argument}")
-        return [name for name, _ in self.inputs if name.split(".")[0] == f"x{argument}"]
+        return [name for name, _ in self.inputs if name.split(".")[0] == self.titles[argument]]
 
     def nesting(self, argument: int | tuple[int, ...]) -> Layout:
         """How derivatives by one argument, or several, are nested."""
@@ -47,8 +49,8 @@ class Point(NamedTuple):
         return function(*(rebuild(layout, rest) for layout in self.layouts))
 
 
-def point_of(arguments: tuple[Any, ...], shapes: Shapes) -> Point:
-    """The arguments of a call; with shapes, those of one sample, nested as the arguments, they are a batch."""
+def point_of(arguments: tuple[Any, ...], shapes: Shapes, titles: list[str]) -> Point:
+    """The arguments of a call, under the function's names; with shapes, those of one sample, they are a batch."""
     if shapes is not None and (not isinstance(shapes, list | tuple) or len(shapes) != len(arguments)):
         raise InputError(f"shapes: expected a list of one for each of {len(arguments)} arguments, got {shapes!r}")
     arrays: list[Any] = []
@@ -56,16 +58,16 @@ def point_of(arguments: tuple[Any, ...], shapes: Shapes) -> Point:
     layouts: list[Layout] = []
     for k, argument in enumerate(arguments):
         parts: list[Any] = []
-        layouts.append(flatten(_with_arrays(argument, f"argument {k}"), parts.append))
+        layouts.append(flatten(_with_arrays(argument, titles[k]), parts.append))
         if shapes is None:
             samples = map(np.shape, parts)
         else:
-            refusal = f"shapes: expected those of argument {k} nested as it is"
+            refusal = f"shapes: expected those of {titles[k]} nested as it is"
             samples = map(shape_of, matched(plain(layouts[-1]), shapes[k], refusal))
-        names = [f"x{k}"] if layouts[-1] == "array" else [f"x{k}.{i}" for i in range(len(parts))]
+        names = [titles[k]] if layouts[-1] == "array" else [f"{titles[k]}.{i}" for i in range(len(parts))]
         inputs += map(Input, names, samples)
         arrays += parts
-    return Point(arrays, tuple(inputs), layouts, shapes is not None)
+    return Point(arrays, tuple(inputs), layouts, shapes is not None, titles)
 
 
 def _with_arrays(nested: Any, what: str) -> Any:
@@ -87,9 +89,10 @@ def _holds_array(x: Any) -> bool:
 
 def array_of(x: Any, what: str) -> Any:
     """X as an array of real numbers; one of Python's has no precision of its own, and stays."""
-    if isinstance(x, TracedArray) or type(x) in (int, float):
-        return x
     try:
+        x = gathered(x)
+        if isinstance(x, TracedArray) or type(x) in (int, float):
+            return x
         array = np.asarray(x)
     except ValueError as error:
         raise InputError(f"{what}: expected numbers, got {error}") from None

@@ -2,7 +2,7 @@
 
 The derivatives are more nodes of the same graph, so what they share with the function is computed once. A derivative
 that is zero for all values is never made: changes are kept as rows, {index: node}, that have no entry for it. Loops
-that depend on the inputs are written out.
+stay loops: `forward` and `reverse` have the two modes.
 `differentiate` has the same for plain NumPy functions.
 """
 
@@ -13,113 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
+from multibody.tracing.changes import Row, without_zeros
+from multibody.tracing.forward import forward
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout
-from multibody.tracing.partials import CHOICES, PARTIALS, flows, guard, plus, times
+from multibody.tracing.reverse import reverse
+from multibody.tracing.sweeps import jacobian_rows
 from multibody.tracing.trace import Input, Trace, input_nodes
-from multibody.tracing.unroll import unrolled
 
-Row = dict[int, int]
-"""The nodes of the entries that are not zero for all values."""
 Ids = NDArray[Any]
 """An array of nodes."""
-
-
-# ---- the two modes ---------------------------------------------------------------------------------------------------
-
-
-def forward(graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> list[Row]:
-    """The changes of the roots that follow from those of some leaves, in one sweep from the leaves."""
-    changes = dict(seeds)
-    zero = graph.const(0.0)
-    for k in graph.live(list(roots)):
-        if k in seeds or not any(a in changes for a in flows(graph, k)):
-            continue
-        op, args = graph.op[k], graph.args[k]
-        row: Row = {}
-        if op in CHOICES:
-            p, *sides = CHOICES[op](graph, args)
-            a, b = (changes.get(side, {}) for side in sides)
-            row = {i: graph.apply("select", p, a.get(i, zero), b.get(i, zero)) for i in {**a, **b}}
-        else:
-            for a, partial in zip(args, PARTIALS[op], strict=True):
-                if partial and a in changes:
-                    slope = partial(graph, args, k)
-                    _accumulate(graph, row, {i: times(graph, slope, t) for i, t in changes[a].items()})
-        changes[k] = _without_zeros(graph, row)
-    return [changes.get(root, {}) for root in roots]
-
-
-def reverse(graph: Graph, roots: Sequence[int], seeds: Sequence[Row], wrt: Sequence[int]) -> list[Row]:
-    """The derivatives, by the nodes wrt, of the roots weighted with the seeds, in one sweep from the roots."""
-    order = graph.live(list(roots))
-    ends, active = set(wrt), set(wrt)
-    for k in order:
-        if any(a in active for a in flows(graph, k)):
-            active.add(k)
-    weights: dict[int, Row] = {k: {} for k in active}
-    for root, row in zip(roots, seeds, strict=True):
-        if root in active:
-            _accumulate(graph, weights[root], row)
-    for k in reversed(order):
-        if k not in active or k in ends:
-            continue
-        op, args, row = graph.op[k], graph.args[k], _without_zeros(graph, weights.pop(k))
-        if op in CHOICES:
-            p, a, b = CHOICES[op](graph, args)
-            for side, condition in ((a, p), (b, graph.apply("not", p))):
-                if side in active:
-                    _accumulate(graph, weights[side], {i: guard(graph, condition, t) for i, t in row.items()})
-        else:
-            for a, partial in zip(args, PARTIALS[op], strict=True):
-                if partial and a in active:
-                    slope = partial(graph, args, k)
-                    _accumulate(graph, weights[a], {i: times(graph, slope, t) for i, t in row.items()})
-    return [_without_zeros(graph, weights[node]) for node in wrt]
-
-
-def jacobian_rows(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> list[Row]:
-    """For every root its derivatives {position in wrt: node}, by the mode that makes fewer products."""
-    one = graph.const(1.0)
-    if _forward_is_cheaper(graph, roots, wrt):
-        return forward(graph, roots, {node: {j: one} for j, node in enumerate(wrt)})
-    columns = reverse(graph, roots, [{i: one} for i in range(len(roots))], wrt)
-    rows: list[Row] = [{} for _ in roots]
-    for j, column in enumerate(columns):
-        for i, node in column.items():
-            rows[i][j] = node
-    return rows
-
-
-def _accumulate(graph: Graph, row: Row, part: Row) -> None:
-    for i, node in part.items():
-        row[i] = plus(graph, row[i], node) if i in row else node
-
-
-def _without_zeros(graph: Graph, row: Row) -> Row:
-    return {i: node for i, node in row.items() if graph.number(node) != 0}
-
-
-def _forward_is_cheaper(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> bool:
-    """Count the products of both modes: one for every input that a node depends on, or every output that it reaches."""
-    order = graph.live(list(roots))
-    depends = {node: 1 << j for j, node in enumerate(wrt)}
-    reaches = dict.fromkeys(order, 0)
-    for i, root in enumerate(roots):
-        reaches[root] |= 1 << i
-    ahead = back = 0
-    for k in order:
-        mask = depends.get(k, 0)
-        for a in flows(graph, k):
-            ahead += depends[a].bit_count()
-            mask |= depends[a]
-        depends[k] = mask
-    for k in reversed(order):
-        for a in flows(graph, k):
-            if depends[a]:
-                back += reaches[k].bit_count()
-                reaches[a] |= reaches[k]
-    return ahead <= back
 
 
 # ---- on arrays of nodes ----------------------------------------------------------------------------------------------
@@ -128,21 +31,25 @@ def _forward_is_cheaper(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) 
 def push(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids], changes: Sequence[Ids]) -> list[Ids]:
     """The changes of the outputs along changes of the inputs, which are different leaves."""
     seeds = {x: {0: dx} for x, dx in zip(_flat(inputs), _flat(changes), strict=True)}
-    seeds = {x: _without_zeros(graph, row) for x, row in seeds.items()}
+    seeds = {x: without_zeros(graph, row) for x, row in seeds.items()}
     rows = forward(graph, _flat(outputs), seeds)
     return _shaped([row.get(0, graph.const(0.0)) for row in rows], outputs)
 
 
 def pull(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids], weights: Sequence[Ids]) -> list[Ids]:
     """The derivatives of the outputs, weighted and summed, by the inputs, which are different leaves."""
-    seeds = [_without_zeros(graph, {0: w}) for w in _flat(weights)]
+    seeds = [without_zeros(graph, {0: w}) for w in _flat(weights)]
     rows = reverse(graph, _flat(outputs), seeds, _flat(inputs))
     return _shaped([row.get(0, graph.const(0.0)) for row in rows], inputs)
 
 
 def blocks(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids]) -> list[Ids]:
     """All Jacobians, output by output and for each input by input, of shapes out.shape + in.shape."""
-    rows = jacobian_rows(graph, _flat(outputs), _flat(inputs))
+    return _tiles(graph, jacobian_rows(graph, _flat(outputs), _flat(inputs)), outputs, inputs)
+
+
+def _tiles(graph: Graph, rows: Sequence[Row], outputs: Sequence[Ids], inputs: Sequence[Ids]) -> list[Ids]:
+    """A matrix as its blocks, output by output and for each input by input."""
     full = np.full((len(rows), len(_flat(inputs))), graph.const(0.0), dtype=np.int64)
     for i, row in enumerate(rows):
         for j, node in row.items():
@@ -171,7 +78,6 @@ def _shaped(nodes: list[int], like: Sequence[Ids]) -> list[Ids]:
 def jvp(trace: Trace) -> Trace:
     """Inputs (x, ..., dx, ...), result (y, dy): the function and its change along dx."""
     inputs = leaves(trace)
-    trace = unrolled(trace)
     directions, changes = _more(trace, [Input("d" + name, shape) for name, shape in trace.inputs])
     outputs = (*trace.outputs, *push(trace.graph, trace.outputs, inputs, changes))
     return _derived(trace, directions, outputs, ["tuple", trace.layout, plain(trace.layout)])
@@ -180,7 +86,6 @@ def jvp(trace: Trace) -> Trace:
 def vjp(trace: Trace) -> Trace:
     """Inputs (x, ..., ybar, ...), result (y, xbar): the function and the derivatives of Σ ybar · y by x."""
     inputs = leaves(trace)
-    trace = unrolled(trace)
     many = len(trace.outputs) > 1
     ybar = [Input(f"ybar{k}" if many else "ybar", ids.shape) for k, ids in enumerate(trace.outputs)]
     added, weights = _more(trace, ybar)
@@ -196,7 +101,6 @@ def jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
         wrt: the name of an input, or several: then every output has a tuple of Jacobians. By default all inputs.
     """
     inputs = _chosen(trace, wrt)
-    trace = unrolled(trace)
     return _derived(
         trace, (), tuple(blocks(trace.graph, trace.outputs, inputs)), plain(trace.layout, _arrays(len(inputs)))
     )
@@ -217,7 +121,6 @@ class SparseJacobian(NamedTuple):
 def sparse_jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> SparseJacobian:
     """The pattern of the Jacobian and a trace of its entries, row by row."""
     inputs = _chosen(trace, wrt)
-    trace = unrolled(trace)
     rows = jacobian_rows(trace.graph, trace.roots, _flat(inputs))
     entries = [(i, j, row[j]) for i, row in enumerate(rows) for j in sorted(row)]
     i, j, nodes = np.array(entries, dtype=np.int64).reshape(-1, 3).T
@@ -228,7 +131,6 @@ def sparse_jacobian(trace: Trace, wrt: str | Sequence[str] | None = None) -> Spa
 def gradient(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
     """The derivatives of a scalar function by its inputs, one array for each."""
     inputs = _chosen(trace, wrt)
-    trace = unrolled(trace)
     weight = np.full(scalar_output(trace.outputs).shape, trace.graph.const(1.0))
     return _derived(trace, (), tuple(pull(trace.graph, trace.outputs, inputs, [weight])), _arrays(len(inputs)))
 
@@ -241,6 +143,23 @@ def hessian_vector(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trac
     directions = [Input("d" + name, ids.shape) for name, ids in zip(names, inputs, strict=True)]
     added, changes = _more(trace, directions)
     return _derived(trace, added, tuple(push(trace.graph, slopes, inputs, changes)), _arrays(len(inputs)))
+
+
+def hessian(trace: Trace, wrt: str | Sequence[str] | None = None) -> Trace:
+    """The second derivatives of a scalar function, for each input by each input: forward or reverse over reverse.
+
+    They are symmetric, bit by bit: those above the diagonal are used twice.
+    """
+    inputs = _chosen(trace, wrt)
+    slopes = gradient(trace, wrt)
+    rows = jacobian_rows(slopes.graph, slopes.roots, _flat(inputs))
+    rows = [{j: node for j, node in row.items() if j >= i} for i, row in enumerate(rows)]
+    for i, row in enumerate(rows):
+        for j in [j for j in row if j > i]:
+            rows[j][i] = row[j]
+    seconds = _tiles(slopes.graph, rows, slopes.outputs, inputs)
+    nest = _arrays(len(inputs))
+    return _derived(trace, (), tuple(seconds), plain(nest, nest))
 
 
 def scalar_output(outputs: Sequence[Ids]) -> Ids:

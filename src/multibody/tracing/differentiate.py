@@ -1,32 +1,38 @@
 """Derivatives of plain NumPy functions, as plain NumPy functions.
 
-    jacobian(f)(x)      gradient(f)(x)      hessian_vector(f)(x, v)      jvp(f)(x, dx)      vjp(f)(x, ybar)
+    jacobian(f)(x)    gradient(f)(x)    hessian(f)(x)    hessian_vector(f)(x, v)    jvp(f)(x, dx)    vjp(f)(x, ybar)
 
 They take floats and traced arrays: a function that is compiled may contain derivatives of others. What f takes from
 outside itself, traced or not, counts as constant. An argument is an array, a list of numbers that stands for one, a
 value of geometry, or tuples, lists and dicts of these; its derivatives are nested as it is, with a tuple of arrays in
 place of a value that is made of several. The whole argument is what f takes: `shapes` asks for a batch of samples.
-Floats are differentiated by tracing f anew and running one NumPy operation after the other: compile for speed.
+Floats are differentiated by tracing f anew and running one NumPy operation after the other: compile for speed. The
+functions keep the names of f and of its arguments: the gradient of `cost(x, u)` is `cost_gradient(x, u)`.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
+from multibody._signatures import readable
 from multibody.errors import InputError
 from multibody.tracing import derivatives
 from multibody.tracing.arguments import Function, Point, Shapes, array_of, matched, point_of
+from multibody.tracing.clone import substitute
 from multibody.tracing.derivatives import plain
 from multibody.tracing.graph import Graph
 from multibody.tracing.interpret import batch_of, evaluate
 from multibody.tracing.layout import flatten, rebuild
+from multibody.tracing.naming import argument_names, named, refuse
 from multibody.tracing.trace import Input, Trace, open_graph, record, trace
 from multibody.tracing.traced import TracedArray, floats
-from multibody.tracing.unroll import unrolled
 
 
+@readable
 def jvp(function: Function, shapes: Shapes = None) -> Function:
     """The function and its change along directions.
 
@@ -48,14 +54,15 @@ def jvp(function: Function, shapes: Shapes = None) -> Function:
         half, odd = divmod(len(arguments), 2)
         if odd or not half:
             raise InputError(f"jvp: expected all arguments and then as many directions, got {len(arguments)} arrays")
-        point, directions = point_of(arguments[:half], shapes), arguments[half:]
+        point, directions = point_of(arguments[:half], shapes, argument_names(function, half)), arguments[half:]
         nesting = plain(["tuple", *point.layouts])
         refusal = "jvp: the directions must be nested as the arguments"
         return _run(function, point, derivatives.jvp, directions, lambda _: matched(nesting, directions, refusal))
 
-    return run
+    return named(run, "jvp", function, lambda names: ["d" + name for name in names])
 
 
+@readable
 def vjp(function: Function, shapes: Shapes = None) -> Function:
     """The function and its derivatives weighted with those of something that depends on it.
 
@@ -75,7 +82,7 @@ def vjp(function: Function, shapes: Shapes = None) -> Function:
     def run(*arguments: Any) -> Any:
         if len(arguments) < 2:
             raise InputError("vjp: expected the arguments of the function and then the weights of its result")
-        point, weights = point_of(arguments[:-1], shapes), arguments[-1]
+        point, weights = point_of(arguments[:-1], shapes, argument_names(function, len(arguments) - 1)), arguments[-1]
         nesting = point.nesting(tuple(range(len(point.layouts))))
         refusal = "vjp: the weights must be nested as the result of the function"
 
@@ -86,10 +93,13 @@ def vjp(function: Function, shapes: Shapes = None) -> Function:
             function, point, derive, weights, lambda recorded: matched(plain(recorded.layout), weights, refusal)
         )
 
-    return run
+    return named(run, "vjp", function, lambda _: ["ybar"])
 
 
-def jacobian(function: Function, argument: int | tuple[int, ...] = 0, shapes: Shapes = None) -> Function:
+@readable
+def jacobian(  # noqa: D417
+    function: Function, argument: int | tuple[int, ...] = 0, shapes: Shapes = None, **others: Never
+) -> Function:
     """The derivatives of all results by one argument, or several.
 
     Args:
@@ -104,9 +114,10 @@ def jacobian(function: Function, argument: int | tuple[int, ...] = 0, shapes: Sh
     array([[7., 5.],
            [0., 3.]])
     """
+    refuse("jacobian", others)
 
     def run(*arguments: Any) -> Any:
-        point = point_of(arguments, shapes)
+        point = point_of(arguments, shapes, argument_names(function, len(arguments)))
         wrt, nesting = point.names(argument), point.nesting(argument)
 
         def derive(recorded: Trace) -> Trace:
@@ -114,10 +125,13 @@ def jacobian(function: Function, argument: int | tuple[int, ...] = 0, shapes: Sh
 
         return _run(function, point, derive)
 
-    return run
+    return named(run, "jacobian", function)
 
 
-def gradient(function: Function, argument: int | tuple[int, ...] = 0, shapes: Shapes = None) -> Function:
+@readable
+def gradient(  # noqa: D417
+    function: Function, argument: int | tuple[int, ...] = 0, shapes: Shapes = None, **others: Never
+) -> Function:
     """The derivatives of a function that returns one number, of the shape of the argument.
 
     Args:
@@ -132,16 +146,54 @@ def gradient(function: Function, argument: int | tuple[int, ...] = 0, shapes: Sh
     array([[1., 2.],
            [1., 3.]])
     """
+    refuse("gradient", others)
 
     def run(*arguments: Any) -> Any:
-        point = point_of(arguments, shapes)
+        point = point_of(arguments, shapes, argument_names(function, len(arguments)))
         wrt, nesting = point.names(argument), point.nesting(argument)
         return _run(function, point, lambda recorded: derivatives.gradient(recorded, wrt)._replace(layout=nesting))
 
-    return run
+    return named(run, "gradient", function)
 
 
-def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None) -> Function:
+@readable
+def hessian(  # noqa: D417
+    function: Function, argument: int | tuple[int, ...] = 0, shapes: Shapes = None, **others: Never
+) -> Function:
+    """The second derivatives of a function that returns one number, of the shape of the argument twice.
+
+    Of a matrix (n, n) only one half is computed, and it is symmetric to the last bit. `hessian_vector` has its product
+    with a direction for fewer operations.
+
+    Args:
+        function: of arrays; returns one number, for each sample if a batch is asked for.
+        argument: the position of the argument. Of several, or of a nested one, the result is nested as the gradient,
+            with one more such nest in place of each array: [i][j] is the derivative by i, then by j.
+        shapes: as in `jvp`.
+
+    Returns:
+        A function of the same arguments, with a result of shape (..., the argument's shape, the argument's shape).
+
+    >>> hessian(lambda x: x[0] ** 2 * x[1])([3.0, 5.0])
+    array([[10.,  6.],
+           [ 6.,  0.]])
+    """
+    refuse("hessian", others)
+
+    def run(*arguments: Any) -> Any:
+        point = point_of(arguments, shapes, argument_names(function, len(arguments)))
+        wrt, nesting = point.names(argument), point.nesting(argument)
+
+        def derive(recorded: Trace) -> Trace:
+            return derivatives.hessian(recorded, wrt)._replace(layout=plain(nesting, nesting))
+
+        return _run(function, point, derive)
+
+    return named(run, "hessian", function)
+
+
+@readable
+def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None, **others: Never) -> Function:
     """The second derivatives of a function that returns one number, times a direction, without the matrix.
 
     Returns:
@@ -150,11 +202,12 @@ def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None)
     >>> hessian_vector(lambda x: x[0] ** 2 * x[1])([3.0, 5.0], [1.0, 0.0])
     array([10.,  6.])
     """
+    refuse("hessian_vector", others)
 
     def run(*arguments: Any) -> Any:
         if len(arguments) < 2:
             raise InputError("hessian_vector: expected the arguments of the function and then a direction")
-        point, direction = point_of(arguments[:-1], shapes), arguments[-1]
+        point, direction = point_of(arguments[:-1], shapes, argument_names(function, len(arguments) - 1)), arguments[-1]
         wrt, nesting = point.names(argument), point.nesting(argument)
         refusal = "hessian_vector: the direction must be nested as the argument"
 
@@ -163,7 +216,9 @@ def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None)
 
         return _run(function, point, derive, direction, lambda _: matched(nesting, direction, refusal))
 
-    return run
+    return named(
+        run, "hessian_vector", function, lambda names: ["d" + names[k] for k in range(len(names)) if k == argument]
+    )
 
 
 def _run(
@@ -224,7 +279,7 @@ def _reaches_out(recorded: Trace) -> bool:
     return any(
         (graph.op[k] == "input" and graph.value[k][0] not in own)
         or (graph.op[k] == "carry" and graph.value[k][0] in graph.opened)
-        for k in graph.live(recorded.roots)
+        for k in graph.live(recorded.roots, rules="both")
     )
 
 
@@ -234,7 +289,6 @@ def _insert(derived: Trace, arguments: list[Any]) -> Any:
     points = [floats(graph, x) for x in arguments]
     batch = batch_of(derived.inputs, [ids.shape for ids in points])
     leaves = [ids.ravel().tolist() for ids in derivatives.leaves(derived)]
-    derived = unrolled(derived)  # a loop has no other arguments than those in its code
     results = [np.empty(batch + ids.shape, dtype=np.int64) for ids in derived.outputs]
     full = [np.broadcast_to(ids, batch + shape) for ids, (_, shape) in zip(points, derived.inputs, strict=True)]
     for index in np.ndindex(*batch):
@@ -243,15 +297,7 @@ def _insert(derived: Trace, arguments: list[Any]) -> Any:
             for ids, array in zip(leaves, full, strict=True)
             for leaf, node in zip(ids, array[index].ravel().tolist(), strict=True)
         }
-        _substitute(graph, derived.roots, new)
+        substitute(graph, derived.roots, new)
         for result, ids in zip(results, derived.outputs, strict=True):
             result[index] = np.array([new[k] for k in ids.ravel().tolist()], dtype=np.int64).reshape(ids.shape)
     return rebuild(derived.layout, (TracedArray(graph, ids, graph.dtype) for ids in results))
-
-
-def _substitute(graph: Graph, roots: list[int], new: dict[int, int]) -> None:
-    """Add to the replacements those of all nodes that depend on a replaced one."""
-    for k in graph.live(roots):
-        if k not in new:
-            args = tuple(new[a] for a in graph.args[k])
-            new[k] = k if args == graph.args[k] else graph.apply(graph.op[k], *args)

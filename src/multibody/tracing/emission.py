@@ -10,11 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from multibody.errors import InputError, MissingPackageError
-from multibody.tracing.regions import AFTER, INSIDE, Loop, Table, asked, kept_positions
+from multibody.errors import InputError, missing_package
+from multibody.tracing.clone import levels_of
+from multibody.tracing.graph import Graph
+from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions, stride
 from multibody.tracing.trace import Trace
 from multibody.tracing.traced import TraceError
 from multibody.tracing.unroll import unrolled
+
+TEMPORARY = r"(?:t|loop\w*)"
+"""How names of temporary values, and of those of loops, begin; they end with a number."""
 
 
 class Target(NamedTuple):
@@ -31,6 +36,8 @@ class Target(NamedTuple):
     """Last word on a node that has arguments or is an input, for instance to give it a name."""
     repeat: "Callable[[Walk, int], None] | None" = None
     """Runs or writes a loop, and gives values to its results; without it loops are written out."""
+    rows: bool = False
+    """Whether it reads rows of arguments and of constants in loops itself, so that their elements need no values."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
@@ -52,13 +59,21 @@ class Walk:
         self.kept = kept_positions(self.graph, self.order)
         self.shown = {self.graph.value[k][0] for k in self.order if self.graph.op[k] == "kept"}
         """Loops of which kept values are used after them."""
-        owners = self.graph.owners()
-        self.levels: dict[int, list[int]] = {}
-        for k in self.order:
-            self.levels.setdefault(owners[k], []).append(k)
+        self.levels = levels_of(self.graph, self.order)
         for loop in filter(None, self.graph.loops):  # what loops use is never let go
             self.left.update(dict.fromkeys(_used(loop), len(self.order)))
         self.straight = len(self.levels) <= 1
+        self.silent = self._in_rows() if target.rows and not self.straight else set()
+
+    def _in_rows(self) -> set[int]:
+        """Elements of arguments, and constants, that only tables have which are read as rows."""
+        graph = self.graph
+        tables = [table for n in self.levels if n >= 0 for _, table in self.rows(n)]
+        plain = {k for table in tables if is_row(graph, table) for k in table.nodes}
+        used = {a for k in self.order for a in graph.operands(k)} | set(self.trace.roots)
+        for loop in (graph._loop(n) for n in self.levels if n >= 0):
+            used.update(loop.initial, loop.final, loop.kept)
+        return plain - used - {k for table in tables if not is_row(graph, table) for k in table.nodes}
 
     def members(self, number: int) -> list[int]:
         """The nodes of a loop's body, or those outside of all (-1)."""
@@ -82,24 +97,32 @@ class Walk:
         """Give values to nodes, in this order."""
         graph, target, values = self.graph, self.target, self.values
         for k in nodes:
-            op, args = graph.op[k], graph.args[k]
+            op, args = graph.op[k], graph.operands(k)
+            if k in self.silent:
+                continue
             if op == "const":
                 values[k] = target.number(graph.value[k])
             elif op == "input":
                 values[k] = target.keep(k, target.element(*graph.value[k]))
             elif op == "ruled":
                 values[k] = values[args[0]]
-            elif op in AFTER:
-                if k not in values and target.repeat:
+            elif op in AFTER and target.repeat:
+                if k not in values:
                     target.repeat(self, graph.value[k][0])
             elif op in target.table:
                 values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
-            elif op not in INSIDE:
+            elif k not in values:  # else the round of a loop has given it one
                 raise TraceError(f"{target.name} has no way to write the operation {op!r}")
             for a in args if self.straight else ():  # what nobody needs any more is let go: batches are large
                 self.left[a] -= 1
                 if not self.left[a]:
                     del values[a]
+
+
+def is_row(graph: Graph, table: Table) -> bool:
+    """Whether a table is constant, or regular elements of an argument."""
+    constant = table.source is None and all(graph.op[k] == "const" for k in table.nodes)
+    return constant or stride(graph, table) is not None
 
 
 def _used(loop: Loop) -> list[int]:
@@ -109,7 +132,7 @@ def _used(loop: Loop) -> list[int]:
 def uses(trace: Trace) -> Counter[int]:
     """How often each node is an argument or an output."""
     graph = trace.graph
-    counts = Counter(a for k in graph.live(trace.roots) for a in graph.args[k])
+    counts = Counter(a for k in graph.live(trace.roots) for a in graph.operands(k))
     counts.update(trace.roots)
     return counts
 
@@ -144,4 +167,4 @@ def optional(package: str, extra: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError:
-        raise MissingPackageError(f'{package} is not installed: run pip install "multibody[{extra}]"') from None
+        raise missing_package(f"{package} is not installed", extra, package) from None

@@ -7,6 +7,7 @@ operation on the same nodes is the same node. Rules that hold for all finite num
 import math
 import struct
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,13 @@ FLOAT64 = np.dtype(np.float64)
 class Graph:
     """One per trace; nothing is shared between graphs."""
 
-    __slots__ = ("args", "dtype", "known", "loops", "op", "opened", "value")
+    __slots__ = ("args", "dtype", "known", "loops", "op", "opened", "rules", "value")
 
     def __init__(self, dtype: np.dtype[Any] = FLOAT64) -> None:
         self.dtype = dtype
         self.loops: list[Loop | None] = []
         self.opened: list[int] = []
+        self.rules: list[Any] = []
         self.op: list[str] = []
         self.args: list[tuple[int, ...]] = []
         self.value: dict[int, Any] = {}
@@ -86,11 +88,15 @@ class Graph:
         """x, when the node is -x."""
         return self.args[node][0] if self.op[node] == "neg" else None
 
+    def operands(self, node: int) -> tuple[int, ...]:
+        """The arguments that its value is computed from, without those of a rule of differentiation."""
+        return self.args[node][:1] if self.op[node] == "ruled" else self.args[node]
+
     # ---- what is in it -----------------------------------------------------------------------------------------------
 
-    def live(self, outputs: list[int], *, rules: bool = False) -> list[int]:
-        """The nodes that the outputs need, each after those it needs; with `rules`, those that derivatives need too."""
-        return regions.live(self, outputs, rules=rules)
+    def live(self, outputs: list[int], *, rules: str = "value", ends: Collection[int] = ()) -> list[int]:
+        """The nodes that the outputs need, each after those it needs; see `regions.live`."""
+        return regions.live(self, outputs, rules=rules, ends=ends)
 
     def owners(self) -> list[int]:
         """For each node the innermost loop whose values it depends on, or -1."""
@@ -109,20 +115,12 @@ class Graph:
         """How often each operation occurs."""
         return Counter(self.op[k] for k in nodes if OPS[self.op[k]].arity)
 
-    def work(self, nodes: list[int], rounds_until: int | None = None) -> int:
-        """How long the operations take together, in additions; what is in a loop runs in every round.
-
-        Args:
-            nodes: what is computed.
-            rounds_until: how many rounds, at most, loops that stop by themselves are taken to have; by default all.
-        """
+    def work(self, nodes: list[int]) -> int:
+        """How long the operations take together, in additions; what is in a loop runs in every round."""
         owners = self.owners()
         rounds = {-1: 1}
         for number, loop in enumerate(self.loops):
-            rounds[number] = 0
-            if loop is not None:
-                stops = rounds_until is not None and (loop.stop >= 0 or loop.count >= 0)
-                rounds[number] = rounds[loop.parent] * (min(loop.rounds, rounds_until) if stops else loop.rounds)  # type: ignore[type-var]
+            rounds[number] = 0 if loop is None else loop.rounds * rounds[loop.parent]
         return sum(COSTS.get(self.op[k], 1) * rounds[owners[k]] for k in nodes if OPS[self.op[k]].arity)
 
 
@@ -280,6 +278,9 @@ _RULES: dict[str, Any] = {
     "tan": _odd("tan"),
     "asin": _odd("asin"),
     "tanh": _odd("tanh"),
+    "sinh": _odd("sinh"),
+    "cosh": _even("cosh"),
+    "rint": _odd("rint"),
     "cos": _even("cos"),
     "abs": _even("abs"),
     "pow": _pow,

@@ -28,6 +28,12 @@ TABLE: dict[str, Callable[..., Any]] = {
     "exp": np.exp,
     "log": np.log,
     "tanh": np.tanh,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "floor": np.floor,
+    "rint": np.rint,
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -37,10 +43,13 @@ TABLE: dict[str, Callable[..., Any]] = {
     "atan2": np.arctan2,
     "hypot": np.hypot,
     "pow": np.power,
+    "fmod": np.fmod,
+    "mod": np.mod,
     "fma": lambda a, b, c: a * b + c,
     "fms": lambda a, b, c: a * b - c,
     "fnma": lambda a, b, c: c - a * b,
     "select": np.where,
+    "lookup": lambda k, *table: np.array(table)[np.asarray(k).astype(np.intp)],
     "lt": np.less,
     "le": np.less_equal,
     "eq": np.equal,
@@ -82,7 +91,7 @@ class _Loops:
     """The loops of a trace, run round by round until all samples are done."""
 
     def __init__(self) -> None:
-        self.stored: dict[int, list[dict[int, Any]]] = {}  # loop -> for each round what it keeps, by position
+        self.stored: dict[int, dict[int, dict[int, Any]]] = {}  # loop -> row -> what it keeps, by position
         self.done: dict[int, Any] = {-1: np.False_}
 
     def repeat(self, walk: Walk, number: int) -> None:
@@ -93,39 +102,42 @@ class _Loops:
         head = walk.head(number)
         body = [k for k in walk.members(number) if k not in set(head)]
         state = [values[loop.initial[p]] for p in at]
-        stored = self.stored[number] = []
-        count = loop.rounds if loop.count < 0 else len(self.stored[graph.value[loop.count][0]])
-        for k in range(count):
+        stored = self.stored[number] = {}
+        count = loop.rounds if loop.ran < 0 else len(self.stored[graph.value[loop.ran][0]])
+        for k in range(count)[:: -1 if loop.backward else 1]:
             values.update((loop.carried[p], x) for p, x in zip(at, state, strict=True))
             inner = [n for n in walk.members(number) if graph.op[n] in AFTER]
             for n in inner:  # loops of the last round
                 values.pop(n, None)
+            self.done[number] = self.done.get(loop.parent, np.False_)
             walk.run(head)
-            done = self.done[number] = self.done.get(loop.parent, np.False_)
             if loop.stop >= 0:
-                done = self.done[number] = done | values[loop.stop]
-                if np.all(done):
+                self.done[number] = self.done[number] | values[loop.stop]
+                if np.all(self.done[number]):
                     break
-            values.update((row, self.entry(values, table, count, k)) for row, table in rows)
+            done = self.done[number]
+            values.update((row, self.entry(values, table, k)) for row, table in rows)
             walk.run(body)
-            stored.append({p: values[loop.kept[p]] for p in kept})
-            state = [np.where(done, x, values[loop.final[p]]) for p, x in zip(at, state, strict=True)]
-            if number in walk.shown:
-                stored[-1] = {p: np.where(done, walk.trace.dtype.type(np.nan), x) for p, x in stored[-1].items()}
+            stored[k] = {p: values[loop.kept[p]] for p in kept}
+            following = [values[loop.final[p]] for p in at]
+            if loop.stop >= 0:
+                following = [np.where(done, x, y) for x, y in zip(state, following, strict=True)]
+            state = following
+            if number in walk.shown and loop.stop >= 0:
+                stored[k] = {p: np.where(done, walk.trace.dtype.type(np.nan), x) for p, x in stored[k].items()}
         for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == number):
             _, *place = graph.value[leaf]
             if graph.op[leaf] == "result":
                 values[leaf] = state[at.index(place[0])]
             elif graph.op[leaf] == "kept":
-                values[leaf] = stored[place[1]][place[0]] if place[1] < len(stored) else np.nan
+                missing = walk.trace.dtype.type(np.nan if loop.stop >= 0 else 0.0)
+                values[leaf] = stored[place[1]][place[0]] if place[1] in stored else missing
             else:
                 values[leaf] = None
 
-    def entry(self, values: dict[int, Any], table: Table, count: int, k: int) -> Any:
-        """What a table has for round k."""
-        if table.source is None:
-            return values[table.nodes[k]]
-        return self.stored[table.source[0]][count - 1 - k if table.backward else k][table.source[1]]
+    def entry(self, values: dict[int, Any], table: Table, k: int) -> Any:
+        """What a table has in row k."""
+        return values[table.nodes[k]] if table.source is None else self.stored[table.source[0]][k][table.source[1]]
 
 
 def batch_of(inputs: Sequence[Input], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -179,6 +179,7 @@ def _stacked(ys: list[Any], count: int) -> Any:
     if not ys:
         return np.zeros((0,))
     columns: list[list[Any]] = []
+    layout: Layout = None
     for y in ys:
         columns.append([])
         layout = flatten(y, columns[-1].append)
@@ -280,6 +281,7 @@ def _leaves(
     for shape, mask in zip(shapes, masks, strict=True):
         new = [graph.leaf(op, number, len(nodes) + k) for k in range(int(np.prod(shape)))]
         array = TracedArray(graph, np.array(new, dtype=np.int64).reshape(shape), graph.dtype)
+        array.ids.flags.writeable = False  # in plain NumPy a write would change what the caller carries
         arrays.append(array != 0.0 if mask else array)
         nodes += new
     return tuple(nodes), arrays

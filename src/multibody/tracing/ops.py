@@ -10,6 +10,7 @@ class Op(NamedTuple):
     """One scalar operation."""
 
     arity: int
+    """How many arguments; -1 for any number."""
     boolean: bool
     """Whether it yields a truth value."""
     evaluate: Callable[..., Any] | None
@@ -62,6 +63,19 @@ def _maximum(a: float, b: float) -> float:
     return a if a > b or math.isnan(a) else b
 
 
+def _modulo(a: float, b: float) -> float:
+    """The remainder with the sign of b, as Python's % and np.mod have it."""
+    rest = _total(math.fmod)(a, b)
+    if rest and (rest < 0) != (b < 0):
+        return rest + b
+    return rest or math.copysign(0.0, b)
+
+
+def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
+    """A rounding to whole numbers that keeps the sign of zero, and what is not finite."""
+    return lambda x: math.copysign(float(function(x)), x) if math.isfinite(x) else x
+
+
 def _fma(a: float, b: float, c: float) -> float:
     return a * b + c
 
@@ -89,6 +103,12 @@ OPS: dict[str, Op] = {
     "exp": Op(1, False, _total(math.exp)),
     "log": Op(1, False, _total(_log)),
     "tanh": Op(1, False, math.tanh),
+    "expm1": Op(1, False, _total(math.expm1)),
+    "log1p": Op(1, False, lambda x: -math.inf if x == -1 else _total(math.log1p)(x)),
+    "sinh": Op(1, False, lambda x: math.copysign(_total(math.sinh)(x), x)),
+    "cosh": Op(1, False, _total(math.cosh)),
+    "floor": Op(1, False, _whole(math.floor)),
+    "rint": Op(1, False, _whole(round)),
     "add": Op(2, False, operator.add),
     "sub": Op(2, False, operator.sub),
     "mul": Op(2, False, operator.mul),
@@ -98,10 +118,13 @@ OPS: dict[str, Op] = {
     "atan2": Op(2, False, math.atan2),
     "hypot": Op(2, False, math.hypot),
     "pow": Op(2, False, _power),
+    "fmod": Op(2, False, _total(math.fmod)),
+    "mod": Op(2, False, _modulo),
     "fma": Op(3, False, _fma),  # a b + c
     "fms": Op(3, False, lambda a, b, c: a * b - c),
     "fnma": Op(3, False, lambda a, b, c: c - a * b),
     "select": Op(3, False, lambda p, a, b: a if p else b),
+    "lookup": Op(-1, False, lambda k, *table: table[int(k)]),  # entry k of constants, k whole and among them
     "lt": Op(2, True, operator.lt),
     "le": Op(2, True, operator.le),
     "eq": Op(2, True, operator.eq),
@@ -116,6 +139,7 @@ FLOPS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "fma": 2, "fms": 2, "fnma": 2}
 COSTS = {
     **dict.fromkeys(("div", "sqrt"), 2),
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "exp", "log", "tanh", "atan2", "hypot"), 6),
+    **dict.fromkeys(("expm1", "log1p", "sinh", "cosh", "fmod", "mod", "lookup"), 6),
     "pow": 32,
 }
 """About how much longer than an addition an operation takes, where it does."""

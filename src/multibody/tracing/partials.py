@@ -55,6 +55,11 @@ def _power_exponent(g: Graph, x: tuple[int, ...], y: int) -> int:
     return g.apply("select", g.apply("eq", y, zero), zero, g.apply("mul", y, g.apply("log", x[0])))
 
 
+def _minus_quotient(g: Graph, x: tuple[int, ...], y: int) -> int:
+    """-n, the whole number in y = a - n b."""
+    return g.apply("rint", g.apply("div", g.apply("sub", y, x[0]), x[1]))
+
+
 _ONE, _MINUS_ONE = _constant(1.0), _constant(-1.0)
 PARTIALS: dict[str, tuple[Partial | None, ...]] = {
     "neg": (_MINUS_ONE,),
@@ -69,6 +74,12 @@ PARTIALS: dict[str, tuple[Partial | None, ...]] = {
     "exp": (lambda g, x, y: y,),
     "log": (_reciprocal(0),),
     "tanh": (lambda g, x, y: g.apply("sub", g.const(1.0), g.apply("mul", y, y)),),
+    "expm1": (lambda g, x, y: g.apply("add", y, g.const(1.0)),),
+    "log1p": (lambda g, x, y: g.apply("div", g.const(1.0), g.apply("add", x[0], g.const(1.0))),),
+    "sinh": (lambda g, x, y: g.apply("cosh", x[0]),),
+    "cosh": (lambda g, x, y: g.apply("sinh", x[0]),),
+    "floor": (None,),
+    "rint": (None,),
     "add": (_ONE, _ONE),
     "sub": (_ONE, _MINUS_ONE),
     "mul": (_argument(1), _argument(0)),
@@ -76,6 +87,8 @@ PARTIALS: dict[str, tuple[Partial | None, ...]] = {
     "atan2": (_over_square(1), _minus(_over_square(0))),
     "hypot": tuple(lambda g, x, y, k=k: g.apply("div", x[k], y) for k in range(2)),
     "pow": (_power_base, _power_exponent),
+    "fmod": (_ONE, _minus_quotient),
+    "mod": (_ONE, _minus_quotient),
     "fma": (_argument(1), _argument(0), _ONE),
     "fms": (_argument(1), _argument(0), _MINUS_ONE),
     "fnma": (_minus(_argument(1)), _minus(_argument(0)), _ONE),
@@ -95,6 +108,8 @@ def flows(graph: Graph, node: int) -> tuple[int, ...]:
     op, args = graph.op[node], graph.args[node]
     if op in CHOICES:
         return args[-2:]
+    if op == "ruled":
+        return args[1:]
     return tuple(a for a, partial in zip(args, PARTIALS.get(op, ()), strict=False) if partial)
 
 

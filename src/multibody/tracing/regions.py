@@ -6,6 +6,7 @@ run. What a loop is can grow after its results were made, as derivatives add to 
 always one in which nodes can run, and `live` finds one.
 """
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ AFTER = ("result", "kept", "count")
 """Leaves that have a value when the loop is over."""
 
 
+_RULED = {"value": slice(1), "rule": slice(1, None), "both": slice(None)}
+"""Which arguments of a value with a derivative of its own are needed."""
+
+
 class Table(NamedTuple):
     """A number for every round of a loop."""
 
@@ -24,8 +29,6 @@ class Table(NamedTuple):
     """One for each round; the node "count" of the loop whose kept values are read, where there is a source."""
     source: tuple[int, int] | None = None
     """(loop, position) of the kept values that are read."""
-    backward: bool = False
-    """Whether they are read from the last to the first."""
 
 
 class Loop(NamedTuple):
@@ -48,8 +51,10 @@ class Loop(NamedTuple):
     """What the leaves `rows` are in each round."""
     kept: tuple[int, ...] = ()
     """Nodes of the body whose values are stored in every round."""
-    count: int = -1
+    ran: int = -1
     """The node "count" of a loop that has run before: this one then has as many rounds as that one took."""
+    backward: bool = False
+    """Whether the rounds go from the last row to the first, in what is read and in what is kept."""
 
     def positions(self, needed: bytearray | set[int]) -> list[int]:
         """The carried values that are needed."""
@@ -60,39 +65,55 @@ def _has(needed: bytearray | set[int], k: int) -> bool:
     return bool(needed[k]) if isinstance(needed, bytearray) else k in needed
 
 
-def live(graph: "Graph", outputs: list[int], *, rules: bool) -> list[int]:
+def live(graph: "Graph", outputs: list[int], *, rules: str = "value", ends: Collection[int] = ()) -> list[int]:
     """The nodes that the outputs need, every one after those that it needs itself.
+
+    Outputs may lie within the body of a loop: its carried values are leaves then.
 
     Args:
         graph: with or without loops.
         outputs: the nodes that are wanted.
-        rules: whether the inputs of rules of differentiation are needed too.
+        rules: of values with a derivative of their own, what is needed: "value", inputs of the "rule", or "both".
+        ends: nodes that are taken as they are, whatever they need.
     """
     needed = bytearray(len(graph.op))
-    stack, after = list(outputs), False
+    stack = list(outputs)
+    if not graph.loops and not graph.rules and not ends:  # as most are
+        args = graph.args
+        while stack:
+            node = stack.pop()
+            if not needed[node]:
+                needed[node] = 1
+                stack.extend(args[node])
+        return [k for k in range(len(needed)) if needed[k]]
+    entered: set[int] = set()
+    waiting: dict[int, list[int]] = {}  # values within a loop that has no result here: they are leaves
     while stack:
         node = stack.pop()
         if not needed[node]:
             needed[node] = 1
+            if node in ends:
+                continue
             op = graph.op[node]
-            if op == "ruled" and not rules:
-                stack.append(graph.args[node][0])
-            else:
-                stack.extend(graph.args[node])
-            if op in INSIDE or op in AFTER:
-                after = after or op in AFTER
+            stack.extend(graph.args[node][_RULED[rules]] if op == "ruled" else graph.args[node])
+            if op in INSIDE and graph.value[node][0] not in entered:
+                waiting.setdefault(graph.value[node][0], []).append(node)
+            elif op in INSIDE or op in AFTER:
                 stack.extend(_parts(graph, node))
+                if op in AFTER and graph.value[node][0] not in entered:
+                    entered.add(graph.value[node][0])
+                    stack.extend(k for leaf in waiting.pop(graph.value[node][0], ()) for k in _parts(graph, leaf))
     order = [k for k in range(len(needed)) if needed[k]]
-    return _sorted(graph, order, needed, rules=rules) if after else order
+    return _sorted(graph, order, needed, ends, rules) if entered else order
 
 
 def _parts(graph: "Graph", node: int) -> list[int]:
     """What a leaf of a loop needs of that loop; nothing while the loop is being traced."""
     op, (number, *place) = graph.op[node], graph.value[node]
-    loop = graph.loops[number]
+    loop = graph.loops[number] if number < len(graph.loops) else None
     if loop is None or loop.rounds < 0:
         return []
-    parts = [k for k in (loop.stop, loop.count) if k >= 0]
+    parts = [k for k in (loop.stop, loop.ran) if k >= 0]
     if op in ("carry", "result"):
         parts += [loop.initial[place[0]], loop.carried[place[0]], loop.final[place[0]]]
     elif op == "kept":
@@ -104,6 +125,17 @@ def _parts(graph: "Graph", node: int) -> list[int]:
             source, position = table.source
             parts.append(graph._loop(source).kept[position])
     return parts
+
+
+def stride(graph: "Graph", table: Table) -> tuple[int, int, int] | None:
+    """(argument, element, step), where a table has elements of one argument at equal distances."""
+    if table.source is not None or any(graph.op[k] != "input" for k in table.nodes) or not table.nodes:
+        return None
+    places = [graph.value[k] for k in table.nodes]
+    argument, element = places[0]
+    step = places[1][1] - element if len(places) > 1 else 0
+    regular = all(place == (argument, element + k * step) for k, place in enumerate(places))
+    return (argument, element, step) if regular else None
 
 
 def kept_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
@@ -121,27 +153,29 @@ def kept_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
     return {number: sorted(positions) for number, positions in places.items()}
 
 
-def _sorted(graph: "Graph", order: list[int], needed: bytearray, *, rules: bool) -> list[int]:
+def _sorted(graph: "Graph", order: list[int], needed: bytearray, ends: Collection[int], rules: str) -> list[int]:
     """The order of creation, but with what a loop needs before its first result."""
     kept = kept_positions(graph, order)
     before: dict[int, list[int]] = {}
 
     def needs(k: int) -> tuple[int, ...] | list[int]:
         op = graph.op[k]
+        if k in ends:
+            return ()
         if op in AFTER:
             number = graph.value[k][0]
             if number not in before:
                 loop = graph._loop(number)
                 at = loop.positions(needed)
                 nodes = [loop.initial[p] for p in at] + [loop.final[p] for p in at]
-                nodes += [n for n in (loop.stop, loop.count) if n >= 0]
+                nodes += [n for n in (loop.stop, loop.ran) if n >= 0]
                 nodes += [loop.kept[p] for p in kept.get(number, ())]
                 nodes += [
                     n for row, table in zip(loop.rows, loop.tables, strict=True) if needed[row] for n in table.nodes
                 ]
                 before[number] = nodes
             return before[number]
-        return graph.args[k][:1] if op == "ruled" and not rules else graph.args[k]
+        return graph.args[k][_RULED[rules]] if op == "ruled" else graph.args[k]
 
     done = bytearray(len(graph.op))
     result: list[int] = []
@@ -157,25 +191,33 @@ def _sorted(graph: "Graph", order: list[int], needed: bytearray, *, rules: bool)
             if not done[k]:
                 done[k] = 1
                 result.append(k)
-                if graph.op[k] in AFTER:
+                if graph.op[k] in AFTER and k not in ends:
                     before[graph.value[k][0]] = []
     return result
 
 
-def asked(graph: "Graph", number: int) -> set[int]:
-    """The nodes that tell, in a round of a loop, whether a sample is done."""
-    here, nodes = around(graph, number), set[int]()
-    stop = graph._loop(number).stop
-    stack = [stop] if stop >= 0 else []
+def body(graph: "Graph", number: int, roots: Collection[int]) -> tuple[set[int], set[int]]:
+    """The nodes that roots need in a round of a loop: those within it, and those that are taken from outside."""
+    owner, outer = owners(graph), around(graph, graph._loop(number).parent)
+    inside, outside = set[int](), set[int]()
+    stack = list(roots)
     while stack:
         node = stack.pop()
-        if node not in nodes:
-            nodes.add(node)
+        if owner[node] in outer:
+            outside.add(node)
+        elif node not in inside:
+            inside.add(node)
             stack.extend(graph.args[node])
             op = graph.op[node]
-            if op in AFTER or (op in INSIDE and graph.value[node][0] not in here):
+            if op in AFTER or (op in INSIDE and graph.value[node][0] != number):
                 stack.extend(_parts(graph, node))
-    return nodes
+    return inside, outside
+
+
+def asked(graph: "Graph", number: int) -> set[int]:
+    """The nodes of a loop's body that tell whether a sample is done."""
+    stop = graph._loop(number).stop
+    return body(graph, number, [stop])[0] if stop >= 0 else set()
 
 
 def depths(graph: "Graph") -> list[int]:
@@ -218,7 +260,7 @@ def around(graph: "Graph", number: int) -> set[int]:
 def escapes(graph: "Graph", outputs: list[int]) -> bool:
     """Whether a value of a loop's body is used outside of it; the bodies of loops that are still open are not over."""
     owner = owners(graph)
-    order = live(graph, outputs, rules=True)
+    order = live(graph, outputs, rules="both")
     kept = kept_positions(graph, order)
     here = around(graph, graph.opened[-1]) if graph.opened else {-1}
     if any(owner[k] not in here for k in outputs):

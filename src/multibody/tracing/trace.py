@@ -1,6 +1,5 @@
 """Running a NumPy function once on traced arrays: what goes in, the graph, what comes out."""
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -10,9 +9,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from multibody.errors import InputError
+from multibody.tracing.explanations import explained
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten
-from multibody.tracing.traced import TracedArray, is_boolean, nodes, refuse
+from multibody.tracing.naming import argument_names
+from multibody.tracing.randomness import Draws
+from multibody.tracing.traced import TracedArray, TraceError, is_boolean, nodes, refuse
 
 _open: ContextVar[Graph | None] = ContextVar("multibody_open_graph", default=None)
 
@@ -70,7 +72,16 @@ def trace(
     """
     kind = float_kind(dtype)
     inputs = tuple(Input(n, shape_of(s)) for n, s in zip(_names(function, shapes, names), shapes, strict=True))
-    return record(Graph(kind), function, inputs, kind)
+    draws = Draws(function)
+    recorded = record(Graph(kind), function, inputs, kind)
+    if draws.suspected():  # numbers that are drawn anew would differ in a second graph
+        again = record(Graph(kind), function, inputs, kind)
+        if again.graph.known != recorded.graph.known or again.roots != recorded.roots:
+            raise TraceError(
+                f"{getattr(function, '__name__', 'the function')} draws random numbers, which would be drawn once and "
+                "stay in the kernel: draw them outside, and pass them as an argument"
+            )
+    return recorded
 
 
 def record(
@@ -90,6 +101,11 @@ def record(
     token = _open.set(graph)
     try:
         layout = flatten(function(*arrays), lambda array: outputs.append(nodes_of(graph, array)))
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        told = explained(error)
+        if told is None:
+            raise
+        raise told from None
     finally:
         _open.reset(token)
     recorded = Trace(graph, inputs, tuple(outputs), layout, dtype, first)
@@ -106,25 +122,22 @@ def open_graph() -> Graph | None:
 def input_nodes(graph: Graph, position: int, shape: tuple[int, ...]) -> NDArray[Any]:
     """The nodes of an input."""
     ids = [graph.leaf("input", position, k) for k in range(math.prod(shape))]
-    return np.array(ids, dtype=np.int64).reshape(shape)
+    array = np.array(ids, dtype=np.int64).reshape(shape)
+    array.flags.writeable = False
+    return array
 
 
-def shape_of(shape: Any) -> tuple[int, ...]:
-    """A shape as a tuple of lengths."""
+def shape_of(shape: Any, what: str = "shape: expected a tuple of lengths such as (7,)") -> tuple[int, ...]:
+    """A shape as a tuple of lengths; an InputError that says what was expected otherwise."""
     lengths = (shape,) if isinstance(shape, int | np.integer) else shape
     if not isinstance(lengths, tuple | list) or not all(isinstance(n, int | np.integer) and n >= 0 for n in lengths):
-        raise InputError(f"shape: expected a tuple of lengths such as (7,), got {shape!r}")
+        raise InputError(f"{what}, got {shape!r}")
     return tuple(int(n) for n in lengths)
 
 
 def _names(function: Callable[..., Any], shapes: Sequence[Any], names: Sequence[str] | None) -> list[str]:
     if names is None:
-        try:
-            names = list(inspect.signature(function).parameters)[: len(shapes)]
-        except (TypeError, ValueError):
-            names = []
-        if len(names) != len(shapes):
-            names = [f"x{k}" for k in range(len(shapes))]
+        names = argument_names(function, len(shapes))
     if len(names) != len(shapes) or len(set(names)) != len(names):
         raise InputError(f"names: expected {len(shapes)} different names, got {list(names)}")
     return list(names)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from multibody.errors import MultibodyError
+from multibody.tracing.array_methods import ArrayMethods
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
 
@@ -29,14 +29,28 @@ class TraceError(MultibodyError, TypeError):
 
 def refuse(what: str) -> TraceError:
     """An error that names the line of the user's code."""
-    for frame in reversed(traceback.extract_stack()):
-        if not frame.filename.startswith((_HERE, _NUMPY)):
-            return TraceError(f"{what} (at {Path(frame.filename).name}:{frame.lineno}: {frame.line})")
-    return TraceError(what)
+    return located(what, next(filter(from_user, reversed(traceback.extract_stack())), None))
 
 
-class TracedArray(NDArrayOperatorsMixin):
-    """An array of nodes of one graph."""
+def from_user(frame: traceback.FrameSummary) -> bool:
+    """Whether a frame is neither of the recorder nor of NumPy."""
+    return not frame.filename.startswith((_HERE, _NUMPY))
+
+
+def located(what: str, frame: traceback.FrameSummary | None) -> TraceError:
+    """An error that names a line."""
+    if frame is None:
+        return TraceError(what)
+    return TraceError(f"{what} (at {Path(frame.filename).name}:{frame.lineno}: {frame.line})")
+
+
+class TracedArray(ArrayMethods):
+    """An array of nodes of one graph.
+
+    Views share their nodes as NumPy's views share their numbers, so what is written into an array is seen through its
+    views. Arguments, and what a loop carries, are read-only: writing would change the caller's array in plain NumPy,
+    and in a kernel could not.
+    """
 
     __slots__ = ("dtype", "graph", "ids")
 
@@ -78,10 +92,34 @@ class TracedArray(NDArrayOperatorsMixin):
         return (self._with(row) for row in self.ids)
 
     def __getitem__(self, index: Any) -> "TracedArray":
-        parts = index if isinstance(index, tuple) else (index,)
-        if any(isinstance(part, TracedArray) for part in parts):
-            raise refuse("an index must not depend on traced values: write np.where over the candidates")
+        if _depends(index):
+            raise refuse(
+                "an index must not depend on traced values: write np.where over the candidates, or multibody.lookup "
+                "for an index that is a number"
+            )
         return self._with(self.ids[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not self.ndim:
+            raise refuse("a traced number cannot be written into: give the result of an operation its name")
+        if isinstance(index, TracedArray) and index.dtype == BOOL:
+            rest = self.ndim - index.ndim
+            if index.shape != self.shape[: index.ndim] or np.ndim(value) > rest:
+                raise refuse("y[mask] = value with a traced mask needs a mask of the shape of y and a number")
+            mask = index.reshape(*index.shape, *[1] * rest)
+            self._write(..., np.where(mask, value, self))  # type: ignore[call-overload]
+        elif _depends(index):
+            raise refuse("a place to write must not depend on traced values: write np.where(condition, this, that)")
+        else:
+            self._write(index, value)
+
+    def _write(self, index: Any, value: Any) -> None:
+        if not self.ids.flags.writeable:
+            raise refuse(
+                "an argument of a traced function, what a loop carries, and what np.broadcast_to returns cannot be "
+                "changed: work on a copy, as in y = x.copy(), or write y = y + ... in place of y += ..."
+            )
+        self.ids[index] = (truths if self.dtype == BOOL else floats)(self.graph, value)
 
     def __repr__(self) -> str:
         return f"TracedArray(shape={self.shape}, dtype={self.dtype})"
@@ -94,7 +132,8 @@ class TracedArray(NDArrayOperatorsMixin):
     def ravel(self) -> "TracedArray":
         return self._with(self.ids.ravel())
 
-    flatten = ravel
+    def flatten(self) -> "TracedArray":
+        return self.ravel().copy()
 
     def transpose(self, *axes: Any) -> "TracedArray":
         return self._with(self.ids.transpose(*axes))
@@ -106,52 +145,49 @@ class TracedArray(NDArrayOperatorsMixin):
         return self._with(self.ids.squeeze(axis))
 
     def copy(self) -> "TracedArray":
-        return self
+        return self._with(self.ids.copy())
 
     def astype(self, dtype: Any) -> "TracedArray":
-        if np.dtype(dtype).kind != "f":
-            raise refuse(f"a traced array cannot become {np.dtype(dtype)}: only floats are traced")
-        return TracedArray(self.graph, floats(self.graph, self), self.float_dtype)
-
-    def sum(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        return np.sum(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
-
-    def prod(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        return np.prod(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
-
-    def mean(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        return np.mean(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
-
-    def min(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        return np.min(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
-
-    def max(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        return np.max(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
-
-    def all(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        return np.all(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
-
-    def any(self, axis: Any = None, *, keepdims: bool = False) -> Any:
-        return np.any(self, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
-
-    def dot(self, other: Any) -> Any:
-        return np.dot(self, other)  # type: ignore[call-overload]
+        """The same numbers; integers are whole numbers in the float format of the trace."""
+        kind = np.dtype(dtype).kind
+        if kind not in "fiu":
+            raise refuse(f"a traced array cannot become {np.dtype(dtype)}: only real numbers are traced")
+        numbers = TracedArray(self.graph, floats(self.graph, self).copy(), self.float_dtype)
+        return numbers if kind == "f" or self.dtype == BOOL else np.trunc(numbers)  # type: ignore[return-value]
 
     # ---- dispatch ----------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from multibody.tracing import numpy_functions as table  # which knows this class
+        from multibody.tracing import reductions
 
-        if kwargs.pop("out", None) is not None:
-            raise refuse("out= is not traced: use the result that is returned")
+        out = kwargs.pop("out", None)
+        if out is not None:
+            return self._store(getattr(ufunc, method)(*inputs, **kwargs), out[0])
+        inputs = tuple(lifted(self.graph, x) for x in inputs)
         if method == "reduce" and ufunc in table.REDUCTIONS and kwargs.keys() <= {"axis", "keepdims"}:
-            return table.reduce(table.REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **kwargs})
+            return reductions.reduce(table.REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **kwargs})
         handler = table.UFUNCS.get(ufunc) if method == "__call__" else None
         if handler is None or kwargs:
             options = f" with {', '.join(kwargs)}" if kwargs else ""
             raise refuse(f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}{options} cannot be traced")
         dtypes = (x.dtype for x in inputs if isinstance(x, TracedArray) and x.dtype != BOOL)
         return handler(self.graph, next(dtypes, self.float_dtype), *inputs)
+
+    def _store(self, result: Any, target: Any) -> Any:
+        """What `y += x` and `out=y` do: the array that was written, or a new number, which has no place of its own."""
+        if isinstance(target, TracedArray):
+            if not target.ndim:
+                return result
+            target._write(..., result)
+        elif target.dtype == object:
+            target[...] = result
+        else:
+            raise refuse(
+                f"traced values cannot be written into an array of {target.dtype}, as += and out= would: "
+                "write z = z + ... in place of z += ..., and take the result that is returned in place of out="
+            )
+        return target
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         del types
@@ -162,7 +198,7 @@ class TracedArray(NDArrayOperatorsMixin):
         if handler is None:
             raise refuse(f"{name} cannot be traced; traceable are {', '.join(table.NAMES)}")
         try:
-            return handler(self, *args, **kwargs)
+            return handler(self, *(lifted(self.graph, x) for x in args), **kwargs)
         except TypeError as error:
             taken = inspect.signature(handler)
             try:
@@ -178,18 +214,60 @@ class TracedArray(NDArrayOperatorsMixin):
         raise refuse("a Python branch cannot depend on traced values: write np.where(condition, this, that)")
 
     def __float__(self) -> float:
-        raise refuse("a traced array has no number yet: drop float() and work with the array")
+        raise refuse(
+            "a traced value has no number yet: drop float(), and np.float64(); it cannot be written into an array that "
+            "np.zeros made: begin with np.zeros_like(x, shape=...), x being traced, or collect a list for np.stack"
+        )
 
     __int__ = __index__ = __complex__ = __float__  # type: ignore[assignment]
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise refuse(
-            "a traced array cannot become a NumPy array: build arrays with np.stack or np.concatenate "
-            "instead of np.array([...])"
-        )
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """An array of objects, each of which is a traced number: so np.array([[x, 0], [0, y]]) can be written."""
+        if dtype is not None and np.dtype(dtype).kind in "iu":
+            raise refuse(
+                f"traced values cannot become {np.dtype(dtype)}: for an index write multibody.lookup(table, index)"
+            )
+        if dtype is not None and np.dtype(dtype) != object:
+            raise refuse(
+                f"traced values cannot become an array of {np.dtype(dtype)}, or be written into one: leave dtype= out; "
+                "begin with np.zeros_like(x, shape=...), x being traced, or collect a list for np.stack"
+            )
+        array = np.empty(self.shape, dtype=object)
+        for index in np.ndindex(*self.shape):
+            array[index] = self._with(self.ids[index])
+        array.flags.writeable = bool(copy)  # np.asarray(x) shares the numbers of x
+        return array
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise refuse("a traced array cannot be changed: build a new one with np.stack, np.concatenate or np.where")
+
+def _depends(index: Any) -> bool:
+    """Whether an index has traced parts."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(gathered(part), TracedArray) for part in parts)
+
+
+def gathered(x: Any) -> Any:
+    """The traced array that a list with traced values, or an array of objects, stands for; all else as it is."""
+    return lifted(None, np.asarray(x) if isinstance(x, list | tuple) and _has_traced(x) else x)
+
+
+def _has_traced(x: Any) -> bool:
+    return isinstance(x, TracedArray) or (isinstance(x, list | tuple) and any(map(_has_traced, x)))
+
+
+def lifted(graph: Graph | None, x: Any) -> Any:
+    """The traced array that an array of objects stands for; all else as it is."""
+    if not isinstance(x, np.ndarray) or x.dtype != object:
+        return x
+    elements = x.ravel().tolist()
+    traced = next((e for e in elements if isinstance(e, TracedArray)), None)
+    if traced is None:
+        return x
+    if any(np.ndim(e) for e in elements):
+        raise refuse("an array of traced arrays is not traced: join them with np.stack or np.concatenate")
+    graph = traced.graph if graph is None else graph
+    masks = is_mask(x)
+    ids = [int((nodes if masks else floats)(graph, e)) for e in elements]
+    return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(x.shape), BOOL if masks else traced.float_dtype)
 
 
 def nodes(graph: Graph, x: Any) -> NDArray[Any]:
@@ -198,7 +276,9 @@ def nodes(graph: Graph, x: Any) -> NDArray[Any]:
         if x.graph is not graph:
             raise refuse("arrays of two different traces cannot meet")
         return x.ids
-    array = np.asarray(x)
+    array = lifted(graph, np.asarray(x))
+    if isinstance(array, TracedArray):
+        return array.ids
     if array.dtype.kind == "b":
         return _map(graph.truth, array)
     if array.dtype.kind not in "fiu":
@@ -213,7 +293,11 @@ def _map(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[Any]:
 
 def is_mask(x: Any) -> bool:
     """Whether x has truth values, traced or not."""
-    return (x if isinstance(x, TracedArray | np.ndarray) else np.asarray(x)).dtype == BOOL
+    array = x if isinstance(x, TracedArray | np.ndarray) else np.asarray(x)
+    if isinstance(array, np.ndarray) and array.dtype == object:
+        elements = array.ravel().tolist()
+        return bool(elements) and all(isinstance(e, TracedArray | bool | np.bool_) and is_mask(e) for e in elements)
+    return array.dtype == BOOL
 
 
 def floats(graph: Graph, x: Any) -> NDArray[Any]:

@@ -29,7 +29,7 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         roots: what is wanted.
         only: the loops to write out; by default all.
     """
-    order = graph.live(roots, rules=only is not None)
+    order = graph.live(roots, rules="value" if only is None else "both")
     present = {graph.value[k][0] for k in order if graph.op[k] in AFTER}
     if not present or (only is not None and not present & only):
         return roots
@@ -47,12 +47,12 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         levels[owner].append(k)
     new: dict[int, int] = {}
     results: dict[int, list[int]] = {}
-    kept: dict[int, list[list[int]]] = {}
+    kept: dict[int, dict[int, list[int]]] = {}
 
     def run(level: int) -> None:
         finished: set[int] = set()
         for k in levels[level]:
-            op, args = graph.op[k], graph.args[k]
+            op, args = graph.op[k], graph.args[k] if only is not None else graph.operands(k)
             if op in AFTER and (only is None or graph.value[k][0] in only):
                 number, *place = graph.value[k]
                 if number not in finished:
@@ -67,7 +67,9 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
             elif not args:
                 new.setdefault(k, k)
             elif op == "ruled":
-                new[k] = new[args[0]] if only is None else graph._intern(op, tuple(new[a] for a in args), graph.value[k])
+                new[k] = (
+                    new[args[0]] if only is None else graph._intern(op, tuple(new[a] for a in args), graph.value[k])
+                )
             else:
                 replaced = tuple(new[a] for a in args)
                 new[k] = k if replaced == args else graph.apply(op, *replaced)
@@ -76,19 +78,18 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         loop = graph._loop(number)
         at = [p for p, k in enumerate(loop.carried) if k in needed]
         state = {p: new[loop.initial[p]] for p in at}
-        kept[number] = []
+        kept[number] = {}
         nan = graph.const(float("nan"))
-        for k in range(loop.rounds):
+        for k in range(loop.rounds)[:: -1 if loop.backward else 1]:
             new.update((loop.carried[p], state[p]) for p in at)
             for row, table in zip(loop.rows, loop.tables, strict=True):
                 if row in needed:
-                    new[row] = entry(table, loop.rounds - 1 - k if table.backward else k)
+                    new[row] = entry(table, k)
             run(number)
             stop = new[loop.stop] if loop.stop >= 0 else graph.truth(False)
             following = {p: graph.apply("select", stop, state[p], new[loop.final[p]]) for p in at}
-            kept[number].append([new.get(n, nan) for n in loop.kept])
-            if (number, loop.stop >= 0) in shown:
-                kept[number][-1] = [graph.apply("select", stop, nan, n) for n in kept[number][-1]]
+            rows = [new.get(n, nan) for n in loop.kept]
+            kept[number][k] = [graph.apply("select", stop, nan, n) for n in rows] if number in shown else rows
             state = following
         results[number] = [state.get(p, -1) for p in range(len(loop.carried))]
 
@@ -96,6 +97,6 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         return new[table.nodes[k]] if table.source is None else kept[table.source[0]][k][table.source[1]]
 
     needed = set(order)
-    shown = {(graph.value[k][0], True) for k in order if graph.op[k] == "kept"}
+    shown = {graph.value[k][0] for k in order if graph.op[k] == "kept"}
     run(-1)
     return [new[k] for k in roots]

@@ -6,7 +6,7 @@ those of B, J = U R for the rows R = U^T J, and
     (J M^-1 J^T)^+ = U (R M^-1 R^T)^+ U^T
 
 so that the smallest forces are found from R, which has 3 rows for a point, 5 for points on a line, 6 for others. Which
-of them, the Gram matrix B^T B tells by the points alone, before the masses and the joints of the robot come in.
+of them, B tells by the points alone, before the masses and the joints of the robot come in.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics, least_norm, rows
-from multibody.algorithms._parts import mirrored
 from multibody.algorithms.constraints._constraint import Constraint, Grip
 from multibody.geometry._arrays import block_matrix, is_traced, matvec, transpose
 from multibody.geometry.operators import hat3
@@ -112,20 +111,19 @@ def _patch(
         lines += [(zero, W_R_F)] if grip.turning else []
     B = block_matrix([list(line) for line in lines])
     if masks[0] is None:
-        turning = (
-            sum(np.matmul(transpose(arm), arm).sum(axis=-3) for arm in arms) + sum(g.turning for g in grips) * identity
-        )
-        V, kept = least_norm.whitening(mirrored(turning))
+        fixed = [np.broadcast_to(identity, (*arms[0].shape[:-3], 3, 3))] * sum(grip.turning for grip in grips)
+        turned = np.concatenate([*(arm[..., k, :, :] for arm in arms for k in range(arm.shape[-3])), *fixed], axis=-2)
+        V, kept = least_norm.whitening(turned)
         if not is_traced(kept) and kept.ndim == 1:
             V = V[:, : int(kept.sum())]  # the kept ones come first
-        length = np.sqrt(count)
+        length, gram = np.sqrt(count), least_norm.gram(turned)
         U = np.matmul(B, block_matrix([[identity / length, 0], [0, V]]))
-        R = np.matmul(block_matrix([[length * identity, 0], [0, np.matmul(transpose(V), turning)]]), twist)
+        R = np.matmul(block_matrix([[length * identity, 0], [0, np.matmul(transpose(V), gram)]]), twist)
         return IndependentRows(R, U)
     mask = np.concatenate([mask for mask in masks if mask is not None], axis=-1)
     B = B * mask[..., :, None]
-    gram = mirrored(np.matmul(transpose(B), B))
-    V, _ = least_norm.whitening(gram)
+    gram = least_norm.gram(B)
+    V, _ = least_norm.whitening(B)
     return IndependentRows(np.matmul(np.matmul(transpose(V), gram), twist), np.matmul(B, V))
 
 

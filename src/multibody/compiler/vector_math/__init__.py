@@ -2,13 +2,14 @@
 
 `library` gives the functions that a module needs, for one number of lanes and one format:
 
-    sin, cos, sincos, tan, asin, acos, atan2, exp, log, tanh, hypot, pow
+    sin, cos, sincos, tan, asin, acos, atan2, exp, expm1, log, log1p, sinh, cosh, tanh, hypot, pow, fmod, mod
 
 They are made for few instructions, without branches but a cold one. Errors stay below 2 units in the last place for
-sin, cos, exp, log and atan2, and below 4 for the others, over the whole range of the format; special values are those
-of C99. A lane's result depends neither on the other lanes nor on how many there are. float32 has polynomials and limits
-of its own. Angles beyond `trigonometry.LIMIT` and all powers go through the C library's sin, cos, tan, pow and powf,
-lane by lane: these symbols must be resolved from the process, and there the errors are those of the C library.
+sin, cos, exp, log and atan2, and below 4 for the others, over the whole range of the format; fmod and mod are those of
+C and of NumPy to the last bit. Special values are those of C99. A lane's result depends neither on the other lanes nor
+on how many there are. float32 has polynomials and limits of its own. Angles beyond `trigonometry.LIMIT`, remainders of
+huge quotients and all powers go through the C library's sin, cos, tan, fmod, pow, fmodf and powf, lane by lane: these
+symbols must be resolved from the process, and there the errors are those of the C library.
 
 The polynomials are made by tools/minimax.py.
 """
@@ -16,7 +17,14 @@ The polynomials are made by tools/minimax.py.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from multibody.compiler.vector_math import exponentials, inverse_trigonometry, powers, trigonometry
+from multibody.compiler.vector_math import (
+    exponentials,
+    hyperbolics,
+    inverse_trigonometry,
+    powers,
+    remainders,
+    trigonometry,
+)
 from multibody.compiler.vector_math.formats import FORMATS
 from multibody.compiler.vector_math.functions import Function
 from multibody.compiler.vector_math.vectors import Real
@@ -45,9 +53,17 @@ _OPERATIONS = {
     "atan2": _Operation(2, inverse_trigonometry.atan2),
     "exp": _Operation(1, exponentials.exp),
     "log": _Operation(1, exponentials.log),
-    "tanh": _Operation(1, exponentials.tanh),
+    "expm1": _Operation(1, hyperbolics.expm1),
+    "log1p": _Operation(1, exponentials.log1p),
+    "sinh": _Operation(1, hyperbolics.sinh),
+    "cosh": _Operation(1, hyperbolics.cosh),
+    "tanh": _Operation(1, hyperbolics.tanh),
     "hypot": _Operation(2, powers.hypot),
     "pow": _Operation(2, powers.pow),
+    "fmod": _Operation(2, remainders.fmod),
+    "fmod_huge": _Operation(2, remainders.fmod_huge, _COLD),
+    "mod": _Operation(2, remainders.mod),
+    "mod_huge": _Operation(2, remainders.mod_huge, _COLD),
 }
 
 

@@ -1,4 +1,4 @@
-"""The exponential, the natural logarithm and the hyperbolic tangent."""
+"""The exponential and the natural logarithm, also of 1 + x."""
 
 import math
 
@@ -8,11 +8,8 @@ from multibody.compiler.vector_math.vectors import Bits, Real, fma, polynomial, 
 EXP_RANGE = {"float64": (-746.0, 710.0), "float32": (-104.0, 89.0)}
 """Beyond it the exponential is zero or infinite."""
 
-TANH_RANGE = {"float64": 20.0, "float32": 10.0}
-"""Beyond it the hyperbolic tangent is 1."""
 
-
-def _reduce(x: Real) -> tuple[Real, Real]:
+def reduce(x: Real) -> tuple[Real, Real]:
     """The integer n and r in x = n ln 2 + r; n comes with the shift that put it into the lowest bits."""
     high, low = LOG_2[x.function.fmt.name]
     shift = x.function.fmt.shift
@@ -21,7 +18,7 @@ def _reduce(x: Real) -> tuple[Real, Real]:
     return shifted, fma(n, -low, fma(n, -high, x))
 
 
-def _power_of_two(n: Bits) -> Real:
+def power_of_two(n: Bits) -> Real:
     """2^n; only the lowest bits of n count."""
     fmt = n.function.fmt
     return ((n << fmt.mantissa) + fmt.bits(1.0)).real
@@ -33,20 +30,10 @@ def exp(x: Real) -> tuple[Real]:
     least, most = EXP_RANGE[fmt.name]
     x = where(x < least, least, x)
     x = where(x > most, most, x)
-    n, r = _reduce(x)
+    n, r = reduce(x)
     value = fma(r, fma(r, polynomial(r, EXPONENTIAL), 1.0), 1.0)
     half = fma(n - fmt.shift, 0.5, fmt.shift)
-    return (value * _power_of_two(half.bits) * _power_of_two(n.bits - half.bits),)
-
-
-def tanh(x: Real) -> tuple[Real]:
-    """The hyperbolic tangent: m / (m + 2) with m = e^(2 |x|) - 1 = 2^n (e^r - 1) + (2^n - 1), which is exact near 0."""
-    most = 2 * TANH_RANGE[x.function.fmt.name]
-    twice = abs(x) * 2.0
-    n, r = _reduce(where(twice > most, most, twice))
-    power = _power_of_two(n.bits)
-    m = fma(fma(r * r, polynomial(r, EXPONENTIAL), r), power, power - 1.0)
-    return ((m / (m + 2.0)).signed(x.bits),)
+    return (value * power_of_two(half.bits) * power_of_two(n.bits - half.bits),)
 
 
 def log(x: Real) -> tuple[Real]:
@@ -71,3 +58,12 @@ def log(x: Real) -> tuple[Real]:
     finite = fma(k, high, f - (h - fma(s, fma(z, polynomial(z, LOGARITHM), h), k * low)))
     positive = where(x < math.inf, finite, x)
     return (where(x > 0.0, positive, where(x.equals(0.0), -math.inf, math.nan)),)
+
+
+def log1p(x: Real) -> tuple[Real]:
+    """log (1 + x): log u + c / u with u = 1 + x as it is rounded and c what the rounding lost."""
+    u = x + 1.0
+    (whole,) = log(u)
+    lost = where(u > 2.0, (u - x) * -1.0 + 1.0, x - (u - 1.0))
+    inside = where(u < math.inf, whole + lost / u, whole)
+    return (where(u.equals(1.0), x, where(u > 0.0, inside, whole)),)

@@ -109,6 +109,23 @@ class Task(Rows):
         return np.ones(kind)
 
 
+class Labelled(Task):
+    """The abstract base of tasks whose rows have names of their own."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> Sequence[str]:
+        """What each row is called."""
+
+    @property
+    def rows(self) -> int:
+        return len(self.labels)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}.{label}" for label in self.labels)
+
+
 def direction(x: Any, what: str) -> Axis:
     """A unit vector, from three finite numbers that are not all zero."""
     array = floats(x, what, 3).astype(np.float64)
@@ -144,8 +161,3 @@ def expected(target: Any, kind: type[Value], task: Task) -> Any:
 def vector(target: Any, task: Task, size: int) -> NDArray[Any]:
     """The target as an array (..., size)."""
     return floats(target, f"the target of task {task.name!r}", size)
-
-
-def named(task: Task, labels: Sequence[str]) -> tuple[str, ...]:
-    """Names of rows."""
-    return tuple(f"{task.name}.{label}" for label in labels)

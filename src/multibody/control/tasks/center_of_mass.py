@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import centroidal
-from multibody.control.tasks._task import Task, letters, named, vector
+from multibody.control.tasks._task import Labelled, letters, vector
 from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
-class CenterOfMassTask(Task):
+class CenterOfMassTask(Labelled):
     """The centre of mass of the robot at a place: a row for each letter of `axes`, along the world's axes.  [RD 3.16]
 
     The target is an array (..., rows), in m, in the order of the letters.
@@ -32,12 +32,8 @@ class CenterOfMassTask(Task):
         letters(self.axes, self.name)
 
     @property
-    def rows(self) -> int:
-        return len(self.axes)
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return named(self, self.axes)
+    def labels(self) -> str:
+        return self.axes
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         actual = centroidal.center_of_mass(tree, q)

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import centroidal
-from multibody.control.tasks._task import WORLD_AXES, Task, named
+from multibody.control.tasks._task import WORLD_AXES, Labelled
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
-class MomentumTask(Task):
+class MomentumTask(Labelled):
     """The momentum of the robot: six rows, linear, then angular about the centre of mass, along the world's axes.
 
     J is the centroidal momentum matrix. The target is the momentum itself, (..., 6) in kg m/s and kg m²/s, or, for
@@ -30,12 +30,8 @@ class MomentumTask(Task):
     of_velocity = True
 
     @property
-    def rows(self) -> int:
-        return 6
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return named(self, WORLD_AXES)
+    def labels(self) -> tuple[str, ...]:
+        return WORLD_AXES
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         raise InputError(f"task {self.name!r}: a momentum is of velocities, so there is no error of q")

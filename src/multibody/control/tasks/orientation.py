@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.control.tasks._task import WORLD_AXES, Task, expected, named
+from multibody.control.tasks._task import WORLD_AXES, Labelled, expected
 from multibody.geometry import Rotation
 from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
-class OrientationTask(Task):
+class OrientationTask(Labelled):
     """A frame at an orientation: three rows along the world's axes.  [RD 2.251, 2.258]
 
     The target is an `mb.Rotation`; the error is the rotation vector of R* R^T.
@@ -30,12 +30,8 @@ class OrientationTask(Task):
     weight: float = 1.0
 
     @property
-    def rows(self) -> int:
-        return 3
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return named(self, WORLD_AXES[3:])
+    def labels(self) -> tuple[str, ...]:
+        return WORLD_AXES[3:]
 
     def target_kind(self, tree: Tree) -> str:
         return "rotation"

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.control.tasks._task import WORLD_AXES, Task, expected, named
+from multibody.control.tasks._task import WORLD_AXES, Labelled, expected
 from multibody.geometry import Pose
 from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
-class PoseTask(Task):
+class PoseTask(Labelled):
     """A frame at a pose: six rows, along the world's axes, position first.  [RD 2.251, 2.256]
 
     The target is an `mb.Pose`; the error is p* - p, and the rotation vector of R* R^T.
@@ -30,12 +30,8 @@ class PoseTask(Task):
     weight: float = 1.0
 
     @property
-    def rows(self) -> int:
-        return 6
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return named(self, WORLD_AXES)
+    def labels(self) -> tuple[str, ...]:
+        return WORLD_AXES
 
     def target_kind(self, tree: Tree) -> str:
         return "pose"

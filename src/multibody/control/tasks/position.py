@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.control.tasks._task import Axis, Task, letters, named, place, vector
+from multibody.control.tasks._task import Axis, Labelled, letters, place, vector
 from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
-class PositionTask(Task):
+class PositionTask(Labelled):
     """A point of a frame at a place: a row for each letter of `axes`, along the world's axes.  [RD 2.256-2.257]
 
     The target is an array (..., rows), in m, in the order of the letters.
@@ -36,12 +36,8 @@ class PositionTask(Task):
         object.__setattr__(self, "point", place(self.point, f"point of task {self.name!r}"))
 
     @property
-    def rows(self) -> int:
-        return len(self.axes)
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return named(self, self.axes)
+    def labels(self) -> str:
+        return self.axes
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         actual = kinematics.pose(tree, self.frame, q) @ np.array(self.point, q.dtype)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.control.tasks._task import WORLD_AXES, Task, expected, named
+from multibody.control.tasks._task import WORLD_AXES, Labelled, expected
 from multibody.control.tasks.pose import pose_error
 from multibody.geometry import Pose
 from multibody.geometry.operators import cross3
@@ -15,7 +15,7 @@ from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
-class RelativePoseTask(Task):
+class RelativePoseTask(Labelled):
     """A frame F at a pose E_H_F relative to a reference E: six rows along the axes of E, position first.
 
     The target is an `mb.Pose`. Both frames may move: one hand that stays at the other.
@@ -35,12 +35,8 @@ class RelativePoseTask(Task):
     weight: float = 1.0
 
     @property
-    def rows(self) -> int:
-        return 6
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return named(self, WORLD_AXES)
+    def labels(self) -> tuple[str, ...]:
+        return WORLD_AXES
 
     def target_kind(self, tree: Tree) -> str:
         return "pose"

@@ -35,6 +35,8 @@ class Trajectory:
 
     def __init__(self, space: Space, knots: NDArray[Any], coefficients: NDArray[Any], bases: Any) -> None:
         """Of knots, (..., k + 1), and coefficients, (..., k, powers, n), of the time since the last knot."""
+        batch = np.broadcast_shapes(knots.shape[:-1], coefficients.shape[:-3])
+        knots = np.broadcast_to(knots, (*batch, knots.shape[-1]))
         values = (space, knots, coefficients, bases)
         for name, value in zip(("_space", "_knots", "_coefficients", "_bases"), values, strict=True):
             object.__setattr__(self, name, value)

@@ -22,6 +22,8 @@ MANY = 100
 """Terms of a form beyond which it is collected in one way only."""
 SMALL = 4
 """Whole coefficients up to it stay what they are among floats."""
+READABLE = 10**6
+"""The same without floats."""
 ORDERS = ("parameters", "harmonics", "rates")
 """What terms can be collected by."""
 PRODUCTS = "products"
@@ -161,8 +163,12 @@ class Writer:
         return common * self._unit(polynomial), polynomial
 
     def _unit(self, polynomial: Polynomial) -> int:
-        """What is written as 1: with floats, coefficients that are no small whole numbers are over the last one."""
-        if not self.reader.floats or max(map(abs, polynomial.values())) <= SMALL:
+        """What is written as 1: coefficients that are no small whole numbers are over the last one.
+
+        Over a common denominator the numbers of a robot's file would be whole, and have dozens of digits.
+        """
+        largest = max(map(abs, polynomial.values()))
+        if largest <= (SMALL if self.reader.floats else READABLE):
             return 1
         return polynomial[max(polynomial)]
 

@@ -8,6 +8,7 @@ from multibody.derive.printing import formats, linear, outline
 from multibody.derive.printing.blocks import Block, Equality, Heading
 from multibody.derive.printing.expressions import Writer
 from multibody.derive.printing.layout import Layout
+from multibody.derive.printing.naming import Names
 from multibody.derive.printing.page import FORMULAS, standalone
 from multibody.geometry._arrays import truth
 
@@ -49,7 +50,8 @@ def layout_of(equations: "Equations", short: bool = False, columns: int = COLUMN
     """How results of these equations are written, so that matrices and symbols have different names."""
     symbols = (*equations.system.parameters, *equations.system.inputs, *equations.system.q)
     taken = frozenset(symbol.name for symbol in symbols)
-    return Layout(columns, Writer(truth(short, "short"), taken), taken)
+    names = Names(symbol.name for symbol in (*symbols, *equations.system.v, *equations.multipliers))
+    return Layout(columns, Writer(truth(short, "short"), taken), taken, names=names)
 
 
 def title(equations: "Equations") -> str:

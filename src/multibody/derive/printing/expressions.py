@@ -14,6 +14,9 @@ LARGEST_FRACTION = 8
 MOST_DIGITS = 9
 """Fractions with more digits than this, above or below, are decimals."""
 
+DIGITS = 6
+"""Decimals with more digits than that are written with so many."""
+
 
 def decimals(x: Any) -> Any:
     """An expression or matrix in which rational numbers that came from decimals are decimals.
@@ -24,8 +27,24 @@ def decimals(x: Any) -> Any:
     """
     if isinstance(x, sp.MatrixBase):
         return x.applyfunc(decimals)
-    floats = {r: sp.Float(float(r)) for r in sp.sympify(x).atoms(sp.Rational) if _is_decimal(r)}
+    floats = {r: _rounded(r) for r in sp.sympify(x).atoms(sp.Rational) if _is_decimal(r)}
     return x.xreplace(floats) if floats else x
+
+
+def is_rounded(x: Any) -> bool:
+    """Whether numbers of an expression or matrix have more digits than are written."""
+    return any(_is_decimal(r) and not _equal(float(_rounded(r)), r) for r in sp.sympify(x).atoms(sp.Rational))
+
+
+def _rounded(r: Any) -> sp.Float:
+    """A decimal as it is if it is short, with a few digits otherwise."""
+    short = f"{float(r):.{MOST_DIGITS}g}"
+    return sp.Float(short if _equal(float(short), r) else f"{float(r):.{DIGITS}g}")
+
+
+def _equal(x: float, r: Any) -> bool:
+    """Whether a float is the number but for errors of rounding."""
+    return abs(x - float(r)) <= 1e-14 * abs(x)
 
 
 def _is_decimal(r: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy as sp
@@ -10,7 +10,7 @@ import sympy as sp
 from multibody.derive.printing.blocks import Block, Equality, Sentence, Table
 from multibody.derive.printing.expressions import Writer, joined
 from multibody.derive.printing.names import latex_name
-from multibody.derive.printing.naming import Naming
+from multibody.derive.printing.naming import Names, Naming
 from multibody.derive.printing.text import text, width
 from multibody.derive.symbols import TIME
 
@@ -32,6 +32,8 @@ class Layout:
     """Names of symbols: matrices of the same name get an argument, M(q)."""
     long: int = 4
     """Lines of an entry from which on parts of it get names."""
+    names: Names = field(default_factory=Names, compare=False)
+    """Those of the parts of long results, all over the page."""
 
     def result(self, name: str, value: Any) -> list[Block]:
         """A name in LaTeX and its value, an expression or a matrix, as blocks."""
@@ -97,7 +99,7 @@ class Layout:
 
     def _named(self, value: Any) -> tuple[list[tuple[Any, Any]], Any]:
         """Names for parts of a long value, and the value with them."""
-        naming = Naming(lambda x: width(text(self.write(x))), self.columns, self.long)
+        naming = Naming(lambda x: width(text(self.write(x))), self.columns, self.long, self.names)
         if not isinstance(value, sp.MatrixBase):
             definitions, (value,) = naming([sp.sympify(value)])
             return definitions, value

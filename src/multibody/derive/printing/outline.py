@@ -6,6 +6,7 @@ import sympy as sp
 
 from multibody.derive.constraint_rows import drift_rule
 from multibody.derive.printing.blocks import Block, Equality, Formula, Heading, Sentence
+from multibody.derive.printing.expressions import DIGITS, is_rounded
 from multibody.derive.printing.layout import Layout
 from multibody.derive.printing.names import latex_name
 from multibody.derive.symbols import TIME
@@ -41,6 +42,8 @@ def about(equations: "Equations", layout: Layout) -> list[Block]:
     }
     said = "; ".join(f"{kind} {listed(symbols)}" for kind, symbols in kinds.items() if symbols)
     blocks: list[Block] = [Sentence(f"{said[0].upper()}{said[1:]}.")]
+    if any(is_rounded(part) for part in parts):
+        blocks.append(Sentence(f"Long numbers are written with {DIGITS} digits; the equations themselves are exact."))
     if not system.holonomic_velocities:
         blocks += layout.result(r"\dot q", system.q_dot)
     return blocks

@@ -1,12 +1,17 @@
-"""Systems with names, to derive and to compare: one file each."""
+"""Systems with names, to derive and to compare: one file each.
 
+One that has the name of an embedded robot is that robot, with symbols for its numbers.
+"""
+
+import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from multibody.derive.system import System
-from multibody.derive.systems.branching_figure import branching_figure
+from multibody.derive.systems.branching_hinges import branching_hinges
 from multibody.derive.systems.cart_pendulum import cart_pendulum
+from multibody.derive.systems.double_mass_pendulum import double_mass_pendulum
 from multibody.derive.systems.double_pendulum import double_pendulum
 from multibody.derive.systems.free_body import free_body
 from multibody.derive.systems.planar_3r import planar_3r
@@ -14,6 +19,7 @@ from multibody.derive.systems.rolling_disc import rolling_disc
 from multibody.derive.systems.scara import scara
 from multibody.derive.systems.skate import skate
 from multibody.derive.systems.spherical_pendulum import spherical_pendulum
+from multibody.derive.systems.spring_cart_pendulum import spring_cart_pendulum
 from multibody.errors import InputError
 
 
@@ -26,16 +32,18 @@ class Named:
 
 
 SYSTEMS: dict[str, Named] = {
-    "cart-pendulum": Named("Cart with a spring, and a pendulum on it", cart_pendulum),
-    "double-pendulum": Named("Two masses on light rods", double_pendulum),
+    "cart-pendulum": Named("Cart on a rail, and a pendulum on it", cart_pendulum),
+    "spring-cart-pendulum": Named("Cart with a spring, and a mass that hangs on it", spring_cart_pendulum),
+    "double-pendulum": Named("Two rods, one under the other", double_pendulum),
+    "double-mass-pendulum": Named("Two masses on light rods", double_mass_pendulum),
     "planar-3r": Named("Arm with three hinges in a plane", planar_3r),
     "scara": Named("SCARA arm: three hinges and a slider", scara),
     "spherical-pendulum": Named("Pendulum on a ball joint, with a quaternion", spherical_pendulum),
     "rolling-disc": Named("Disc that rolls without slipping", rolling_disc),
     "skate": Named("Skate on a slope", skate),
-    "branching-figure": Named("Four links in a tree with seven degrees of freedom", branching_figure),
+    "branching-hinges": Named("Four links in a tree with seven hinges", branching_hinges),
 } | {
-    f"free-body-{group}": Named(f"Rigid body on {text}", partial(free_body, group))
+    f"free-body-{group}": Named(f"Rigid body on {text}; no gravity", partial(free_body, group))
     for group, text in {
         "r1": "R^1: translation along z",
         "r2": "R^2: translation along x and y",
@@ -61,5 +69,7 @@ def system(name: str) -> System:
     (x, y, theta)
     """
     if not isinstance(name, str) or name not in SYSTEMS:
-        raise InputError(f"no system {name!r}: there are {', '.join(SYSTEMS)}")
+        near = difflib.get_close_matches(str(name), SYSTEMS, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(SYSTEMS)}"
+        raise InputError(f"no system {name!r}: {hint}")
     return SYSTEMS[name].make()

@@ -1,30 +1,24 @@
-"""A cart on a rail, tied to a wall by a spring, with a pendulum: a mass at the end of a light rod.  [RD Ex. 3.3.1]"""
+"""The cart on a rail and its pendulum, a body with an inertia: the machine of `mb.load`.  [RD Ex. 3.3.1]"""
 
-import sympy as sp
-
-from multibody.derive.bodies import particle
-from multibody.derive.loads import Force, Spring
-from multibody.derive.symbols import coordinates, symbols
+from multibody.derive.from_robot import from_robot
+from multibody.derive.loads import Force
+from multibody.derive.symbols import symbols
 from multibody.derive.system import System
 from multibody.derive.systems._parts import embedded
-from multibody.derive.tree import tree
 
 
 def cart_pendulum() -> System:
     """q = [x, phi]; phi = 0 hanging, and positive when the pendulum swings towards +x."""
-    x, phi = coordinates("x phi")
-    M, m, l, g, k, F = symbols("M m l g k F")
-    cart = particle("cart", M, (x, 0, 0))
-    pendulum = particle("pendulum", m, (x + l * sp.sin(phi), 0, -l * sp.cos(phi)), parent="cart")
+    M, m, l, I, g, F = symbols("M m l I g F")
     numbers = {
         "cart": {"mass": M, "inertia": (0, 0, 0)},
-        "pendulum": {"mass": m, "center": (0, 0, -l), "inertia": (0, 0, 0)},
+        "pendulum": {"mass": m, "center": (0, 0, -l), "inertia": (0, I, 0)},
     }
-    return System(
-        "cart-pendulum",
-        (x, phi),
-        (cart, pendulum),
+    return from_robot(
+        embedded("cart-pendulum"),
+        numbers,
+        coordinates=("x", "phi"),
         gravity=(0, 0, -g),
-        loads=(Spring(k, x), Force("cart", (F, 0, 0))),
-        tree=tree(embedded("cart-pendulum"), numbers, gravity=(0, 0, -g)),
+        forces="none",
+        loads=(Force("cart", (F, 0, 0)),),
     )

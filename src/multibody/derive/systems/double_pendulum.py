@@ -1,28 +1,17 @@
-"""Two masses on light rods, one under the other."""
+"""Two rods on hinges, one under the other: the machine of `mb.load`."""
 
-import sympy as sp
-
-from multibody.derive.bodies import particle
-from multibody.derive.symbols import coordinates, symbols
+from multibody.derive.from_robot import from_robot
+from multibody.derive.symbols import symbols
 from multibody.derive.system import System
 from multibody.derive.systems._parts import embedded
-from multibody.derive.tree import tree
 
 
 def double_pendulum() -> System:
     """q = [angle of the upper rod from the vertical, angle of the lower rod from the upper]."""
-    first, second = coordinates("theta_1 theta_2")
-    m_1, m_2, l_1, l_2, g = symbols("m_1 m_2 l_1 l_2 g")
-    elbow = sp.ImmutableMatrix([l_1 * sp.sin(first), 0, -l_1 * sp.cos(first)])
-    end = elbow + sp.ImmutableMatrix([l_2 * sp.sin(first + second), 0, -l_2 * sp.cos(first + second)])
+    m_1, m_2, c_1, c_2, I_1, I_2, l_1, g = symbols("m_1 m_2 c_1 c_2 I_1 I_2 l_1 g")
     numbers = {
-        "upper": {"mass": m_1, "center": (0, 0, -l_1), "inertia": (0, 0, 0)},
-        "lower": {"mass": m_2, "center": (0, 0, -l_2), "inertia": (0, 0, 0), "position": (0, 0, -l_1)},
+        "upper": {"mass": m_1, "center": (0, 0, -c_1), "inertia": (0, I_1, 0)},
+        "lower": {"mass": m_2, "center": (0, 0, -c_2), "inertia": (0, I_2, 0), "position": (0, 0, -l_1)},
     }
-    return System(
-        "double-pendulum",
-        (first, second),
-        (particle("upper", m_1, elbow), particle("lower", m_2, end, parent="upper")),
-        gravity=(0, 0, -g),
-        tree=tree(embedded("double-pendulum"), numbers, gravity=(0, 0, -g)),
-    )
+    names = ("theta_1", "theta_2")
+    return from_robot(embedded("double-pendulum"), numbers, coordinates=names, gravity=(0, 0, -g), forces="none")

@@ -24,7 +24,7 @@ class MujocoLayout(Layout):
 
     Joints are paired by their names; those without a name in MuJoCo have the one that our loader gives them. A free
     joint of MuJoCo has the pose in the world for coordinates, the velocity of the origin in the world and the angular
-    velocity in the body.
+    velocity in the body. Quaternions have w first, as ours.
 
     >>> import mujoco
     >>> from multibody.model.loaders import mjcf

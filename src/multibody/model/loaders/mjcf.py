@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.errors import MissingPackageError, RobotFileError
+from multibody.errors import RobotFileError, missing_package
 from multibody.model.builder import Builder
 from multibody.model.loaders import mjcf_assets, mjcf_extras
 from multibody.model.loaders.meshes import Meshes
@@ -112,9 +112,7 @@ def _mujoco() -> Any:
     try:
         return importlib.import_module("mujoco")
     except ImportError as error:
-        raise MissingPackageError(
-            f"MJCF files need MuJoCo's compiler: install multibody[mjcf] ({error})", name="mujoco"
-        ) from None
+        raise missing_package(f"MJCF files need MuJoCo's compiler ({error})", "mjcf", "mujoco") from None
 
 
 @contextlib.contextmanager

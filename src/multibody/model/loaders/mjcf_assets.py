@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.errors import InputError, RobotFileError
+from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.mjcf_notes import Notes
@@ -31,16 +31,17 @@ def prepare(spec: Any, meshes: Meshes, notes: Notes) -> Files:
         written = os.path.basename(mesh.file) if spec.strippath else mesh.file
         uri = os.path.join(mesh.compiler.meshdir, written)
         place = notes.place("meshes", mesh.id)
+        reason = f"the mesh {uri!r} is not found"
         try:
             path = meshes.find(uri)
         except InputError as error:
-            raise RobotFileError(str(error), file=place.file, line=place.line, element=place.element) from None
+            reason, path = str(error), None
         if path is None:
             shapes = [geom for geom in spec.geoms if geom.meshname == _named(mesh)]
             notes.warn(
                 "mesh",
-                f"the mesh {uri!r} is not found: {len(shapes)} shapes are left out, and with them the mass that they "
-                "would have given to bodies without <inertial>",
+                f"{reason}: {len(shapes)} shapes are left out, and with them the mass that they would have given to "
+                "bodies without <inertial>",
                 place,
             )
             _remove(spec, mesh, shapes)

@@ -10,6 +10,12 @@ from multibody.model.loaders.xml import Document, Element
 ROUNDING = 1e-14
 """What floating-point numbers alone may do to the entries of a rotation."""
 
+SNAP = 1e-10
+"""How near to 0 and ±1 entries of rotations are made exact, unless a caller says otherwise."""
+
+NEARLY = 1e-5
+"""How near to a multiple of a right angle an angle is asked about, when it is not snapped: 1.5708 and 3.1416 are."""
+
 DEGREES = 4 * math.pi
 """An angle of a place beyond this was perhaps meant in degrees."""
 
@@ -24,8 +30,9 @@ class Origins:
     def __init__(self, document: Document, snap: float) -> None:
         self._document = document
         self._snap = snap
-        self._poses: dict[tuple[str | None, str | None], tuple[Pose, bool]] = {(None, None): (_ORIGIN, False)}
+        self._poses: dict[tuple[str | None, str | None], tuple[Pose, bool, str]] = {(None, None): (_ORIGIN, False, "")}
         self._snapped: list[Element] = []
+        self._nearly: list[tuple[Element, str]] = []
 
     def pose(self, origin: list[Element] | None) -> Pose:
         """The pose of an element's origin; without one, the identity."""
@@ -39,6 +46,8 @@ class Origins:
             known = self._poses[key] = self._read(element)
         if known[1]:
             self._snapped.append(element)
+        if known[2]:
+            self._nearly.append((element, known[2]))
         return known[0]
 
     def axis(self, element: Element) -> tuple[float, ...]:
@@ -55,7 +64,16 @@ class Origins:
         return exact
 
     def note(self) -> None:
-        """Tell, in one note, which rotations were made exact."""
+        """Tell, in one note, which rotations were made exact, and in another, which may have been meant to be."""
+        if self._nearly:
+            places = [f"line {self._document.line(element)}: {question}" for element, question in self._nearly[:10]]
+            more = f"; and {len(self._nearly) - 10} more" if len(self._nearly) > 10 else ""
+            self._document.note(
+                self._nearly[0][0],
+                "angle",
+                f"{len(self._nearly)} rotations are nearly, but not within snap={self._snap:g}, multiples of a right "
+                f"angle; snap={NEARLY:g} would make them exact: {'; '.join(places)}{more}",
+            )
         if self._snapped:
             lines = [str(self._document.line(element)) for element in self._snapped]
             more = ", ..." if len(lines) > 20 else ""
@@ -66,7 +84,7 @@ class Origins:
                 f"them as they are), on the lines {', '.join(lines[:20])}{more}",
             )
 
-    def _read(self, element: Element) -> tuple[Pose, bool]:
+    def _read(self, element: Element) -> tuple[Pose, bool, str]:
         x, y, z = (0.0, 0.0, 0.0) if element.get("xyz") is None else self._document.vector(element, "xyz", 3)
         rpy = (0.0, 0.0, 0.0) if element.get("rpy") is None else self._document.vector(element, "rpy", 3)
         if max(map(abs, rpy)) > DEGREES:
@@ -75,7 +93,17 @@ class Origins:
             )
         entries, changed = rotation(rpy, self._snap)
         matrix = np.array((entries[:3], entries[3:6], entries[6:]))
-        return Pose._trusted(Rotation._trusted(matrix), np.array((x, y, z))), changed
+        return Pose._trusted(Rotation._trusted(matrix), np.array((x, y, z))), changed, self._question(rpy)
+
+    def _question(self, rpy: tuple[float, ...]) -> str:
+        """What to ask about angles that are nearly multiples of a right angle; nothing about others."""
+        near = max(self._snap, SNAP)
+        asked = [
+            f"{angle:.9g}, {_in_quarters(round(angle / (math.pi / 2)))}?"
+            for angle in rpy
+            if near < min(abs(math.cos(angle)), abs(math.sin(angle))) <= NEARLY
+        ]
+        return ", ".join(asked)
 
 
 def rotation(rpy: tuple[float, ...], snap: float) -> tuple[Matrix, bool]:
@@ -102,6 +130,19 @@ def rotation(rpy: tuple[float, ...], snap: float) -> tuple[Matrix, bool]:
     if exact == entries or not _is_rotation(exact):
         return tuple(x + 0.0 for x in entries), changed
     return exact, changed or any(abs(a - b) > ROUNDING for a, b in zip(exact, entries, strict=True))
+
+
+def _in_quarters(count: int) -> str:
+    """A multiple of a right angle as people write it.
+
+    >>> [_in_quarters(k) for k in (0, 1, -1, 2, -3)]
+    ['0', 'π/2', '-π/2', 'π', '-3π/2']
+    """
+    if count == 0:
+        return "0"
+    whole, size = count % 2 == 0, abs(count)
+    factor = size // 2 if whole else size
+    return f"{'-' * (count < 0)}{factor if factor > 1 else ''}π{'' if whole else '/2'}"
 
 
 def _snapped(x: float, snap: float) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
+from multibody.geometry.operators import hat3
 from multibody.model.builder import Builder
 from multibody.model.shapes import Capsule, Cylinder
 
@@ -42,11 +43,12 @@ def segment(start: ArrayLike, end: ArrayLike) -> tuple[Pose, float]:
 
 def _z_to(direction: NDArray[Any]) -> Rotation:
     """The shortest rotation that takes z to a unit vector."""
-    axis = np.cross([0.0, 0.0, 1.0], direction)
-    sine = float(np.linalg.norm(axis))
-    if sine == 0.0:
-        return Rotation.identity() if direction[2] > 0 else Rotation.elementary("x", math.pi)
-    return Rotation.from_angle_axis(math.atan2(sine, direction[2]), axis / sine)
+    cross = hat3(np.cross([0.0, 0.0, 1.0], direction))
+    squared = float(direction[0] ** 2 + direction[1] ** 2)
+    if squared == 0.0:
+        return Rotation.from_matrix(np.diag([1.0, direction[2], direction[2]]))
+    # Rodrigues' formula without angles, which would leave 6e-17 where a right angle has a zero
+    return Rotation.from_matrix(np.eye(3) + cross + cross @ cross * ((1 - direction[2]) / squared))
 
 
 def draw_capsule(b: Builder, link: str, start: ArrayLike, end: ArrayLike, radius: float, color: Color) -> None:

@@ -2,10 +2,8 @@
 
 import math
 
-import numpy as np
-
-from multibody.geometry import Pose, Rotation
 from multibody.model.builder import Builder
+from multibody.model.denavit_hartenberg import about
 from multibody.model.joint import Limits
 from multibody.model.joints import Revolute
 from multibody.model.robots._parts import DARK, WHITE, draw_capsule, draw_cylinder, solid
@@ -68,7 +66,6 @@ def build() -> Builder:
     draw_capsule(b, "link0", [-0.08, 0.0, 0.06], [0.0, 0.0, 0.06], 0.06, DARK)
     rows = zip(_GEOMETRY, _LIMITS, _INERTIAS, _CAPSULES, strict=True)
     for k, ((a, d, quarters), limits, inertia, (start, end, radius)) in enumerate(rows, start=1):
-        turn = Rotation.elementary("x", quarters * math.pi / 2)
         b.body(f"link{k}", solid(*inertia))
         draw_capsule(b, f"link{k}", start, end, radius, WHITE)
         b.joint(
@@ -76,7 +73,7 @@ def build() -> Builder:
             Revolute("z"),
             parent=f"link{k - 1}",
             child=f"link{k}",
-            placement=Pose(turn, np.array([a, 0.0, 0.0]) + turn @ np.array([0.0, 0.0, d])),
+            placement=about("x", quarters * math.pi / 2, a) @ about("z", 0.0, d),
             limits=Limits(*limits),
         )
     draw_cylinder(b, "link7", [0.0, 0.0, 0.08], [0.0, 0.0, _FLANGE], 0.035, DARK)

@@ -2,10 +2,9 @@
 
 import math
 
-import numpy as np
-
-from multibody.geometry import Pose, Rotation
+from multibody.geometry import Pose
 from multibody.model.builder import Builder
+from multibody.model.denavit_hartenberg import about
 from multibody.model.joint import Limits, Passive
 from multibody.model.joints import Revolute
 from multibody.model.robots._parts import DARK, GREY, WHITE, draw_capsule, draw_cylinder, solid
@@ -68,7 +67,7 @@ def build() -> Builder:
     rows = zip(_GEOMETRY, _INERTIAS, _DRIVES, _LIMITS, strict=True)
     for k, ((d, a, quarters), inertia, (gear, rotor, viscous, dry), (low, high, torque)) in enumerate(rows, start=1):
         link, joint = f"link{k}", f"joint{k}"
-        end = Pose(Rotation.elementary("x", quarters * math.pi / 2), np.array([a, 0.0, d]))
+        end = about("z", 0.0, d) @ about("x", quarters * math.pi / 2, a)
         b.body(link, end @ solid(*inertia))
         b.joint(
             joint,

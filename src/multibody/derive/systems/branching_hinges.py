@@ -1,4 +1,4 @@
-"""Four links, of which two hang on the second, with seven degrees of freedom.  [QT 52, 64, §5.1]"""
+"""Four links, of which two hang on the second, with seven hinges and no other joints.  [QT 52, 64, §5.1]"""
 
 from multibody.derive.from_robot import from_robot
 from multibody.derive.system import System
@@ -8,12 +8,12 @@ from multibody.model.joints import Revolute, Universal
 from multibody.robot import Robot
 
 
-def branching_figure() -> System:
+def branching_hinges() -> System:
     """The figure with numbers: n(1) = 2, n(2) = 3, n(3) = n(4) = 1, p(2) = 1, p(3) = p(4) = 2.  [QT 64]
 
     Joint 2 is three rotations about x, y and z [QT 52]; links 3 and 4 are light rods with a mass at their ends.
     """
-    b = Builder("branching-figure")
+    b = Builder("branching-hinges")
     for k, (mass, com, moments) in enumerate(
         [
             (3.0, [0.0, 0.0, 0.25], [0.06, 0.06, 0.01]),

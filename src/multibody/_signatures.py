@@ -1,0 +1,104 @@
+"""Signatures as a reader wants them: `help` shows annotations as they stand in the source, on lines that fit."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
+
+WIDTH = 88
+"""Columns of a line of arguments: `help` of a class indents them once more."""
+SHORT = 40
+"""Columns of a signature that stays on the line of the name: `help` of a method writes of which class it is behind."""
+_UNPACKED, _REFUSED = "Unpack[", "Never"
+
+
+class Source(str):
+    """The text of an annotation, which is shown without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Lines(inspect.Signature):
+    """A signature that is written on several lines when one is not enough."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.format()
+
+    def format(self, *, max_width: int | None = None, **_: Any) -> str:
+        """The text: newer versions of Python ask for it here."""
+        del max_width
+        returned = self.return_annotation
+        result = "" if returned is self.empty else f" -> {inspect.formatannotation(returned)}"
+        parts = _parts(self)
+        whole = f"({', '.join(parts)}){result}"
+        if len(whole) <= SHORT or not parts:
+            return whole
+        lines = [f"    {parts[0]},"]
+        for part in parts[1:]:
+            if len(lines[-1]) + len(part) + 2 > WIDTH:
+                lines.append(f"    {part},")
+            else:
+                lines[-1] += f" {part},"
+        return "\n".join(["(", *lines, f"){result}"])
+
+
+def _parts(signature: inspect.Signature) -> list[str]:
+    """The arguments as they are written, with the / and * that divide them."""
+    parts, kind = [], None
+    for each in signature.parameters.values():
+        if kind is each.POSITIONAL_ONLY and each.kind is not kind:
+            parts.append("/")
+        if each.kind is each.KEYWORD_ONLY and kind not in (each.KEYWORD_ONLY, each.VAR_POSITIONAL):
+            parts.append("*")
+        kind = each.kind
+        parts.append(str(each))
+    return [*parts, "/"] if kind is inspect.Parameter.POSITIONAL_ONLY else parts
+
+
+def readable(function: F) -> F:
+    """The function itself, which shows its signature as it is written in its source.
+
+    Keywords that are unpacked from a TypedDict of its module are shown one by one, and those that it takes only to
+    refuse them, `**others: Never`, not at all: a call is as quick as without this.
+    """
+    plain = inspect.signature(function)
+    shown: list[inspect.Parameter] = []
+    for each in plain.parameters.values():
+        text = str(each.annotation)
+        if each.kind is each.VAR_KEYWORD and text.startswith(_UNPACKED):
+            shown += _unpacked(getattr(sys.modules[function.__module__], text[len(_UNPACKED) : -1]))
+        elif text != _REFUSED:
+            shown.append(each.replace(annotation=_written(each.annotation)))
+    signature = Lines(shown, return_annotation=_written(plain.return_annotation))
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
+
+
+def readable_methods(cls: C) -> C:
+    """The class itself, with the public methods and the constructor made `readable`."""
+    for name, member in vars(cls).items():
+        if inspect.isfunction(member) and (name == "__init__" or not name.startswith("_")):
+            readable(member)
+    return cls
+
+
+def _unpacked(options: Any) -> list[inspect.Parameter]:
+    """The keywords of a TypedDict, which may all be left out."""
+    return [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Source(kind.__forward_arg__))
+        for name, kind in options.__annotations__.items()
+    ]
+
+
+def _written(annotation: Any) -> Any:
+    return Source(annotation) if isinstance(annotation, str) else annotation

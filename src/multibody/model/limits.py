@@ -1,0 +1,36 @@
+"""The limits of all joints of a robot, as arrays over its coordinates and velocities."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from multibody.model.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class RobotLimits:
+    """The limits of a robot; what has none is infinite. The arrays cannot be written to.
+
+    The numbers of a quaternion, the angle of a continuous joint and the place of a floating base have no limits: -inf
+    and inf. Joints that mimic others have no numbers here.
+    """
+
+    lower: NDArray[Any]
+    """(nq,): the least coordinates, in rad or m."""
+    upper: NDArray[Any]
+    """(nq,): the largest coordinates, in rad or m."""
+    velocity: NDArray[Any]
+    """(nv,): the largest magnitudes of velocities, in rad/s or m/s."""
+    effort: NDArray[Any]
+    """(nv,): the largest magnitudes of generalized forces, in N m or N."""
+
+
+def limits_of(tree: Tree) -> RobotLimits:
+    """The limits of a tree.
+
+    >>> import multibody as mb
+    >>> limits_of(mb.load("quadruped").tree).lower[5:9]  # the end of a quaternion, and two hinges
+    array([-inf, -inf, -1.2, -2.6])
+    """
+    return RobotLimits(tree.lower, tree.upper, tree.velocity_limits, tree.effort_limits)

@@ -1,0 +1,154 @@
+"""The line about a long compilation: in a terminal, and nowhere else."""
+
+import io
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+import multibody as mb
+from multibody.compiler import progress
+from multibody.errors import InputError
+
+SLOW = """
+import os, sys, time
+import numpy as np
+import multibody as mb
+from multibody.compiler import native, progress
+progress.PATIENCE, progress.INTERVAL, compile_object = 0.05, 0.01, native.compile_object
+def slowly(*args, **named):
+    time.sleep(0.2)
+    return compile_object(*args, **named)
+native.compile_object = slowly
+mb.config.cache = False
+"""
+COMPILE = "k = mb.compile(lambda x: 2 * x, 2)\nassert k([1.0, 2.0])[1] == 4.0\n"
+IN_THREADS = """
+import threading
+threads = [threading.Thread(target=mb.compile, args=(lambda x, k=k: k * x, 2)) for k in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+"""
+
+
+def in_terminal(code: str, interrupt: str = "") -> str:
+    """What a terminal gets from a process; where it is to be interrupted, once it has written a text."""
+    parent, child = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=child, stderr=child, env=environment)
+    os.close(child)
+    said = b""
+    with suppress(OSError):  # what Linux raises when the other end is closed
+        while part := os.read(parent, 4096):
+            said += part
+            if interrupt and interrupt.encode() in said:
+                process.send_signal(signal.SIGINT)
+                interrupt = ""
+    os.close(parent)
+    process.wait()
+    return said.decode()
+
+
+def screen(said: str) -> list[str]:
+    """The lines that stand in a terminal at the end."""
+    lines = []
+    for line in said.replace("\r\n", "\n").split("\n"):
+        shown = ""
+        for part in line.split("\r"):
+            shown = part + shown[len(part) :]
+        lines.append(shown.rstrip())
+    return [line for line in lines if line]
+
+
+def test_a_terminal_has_one_line_that_goes_away():
+    said = in_terminal(f"{SLOW}{COMPILE}print('done')")
+    assert "multibody: compiling <lambda>, module 1 of " in said
+    assert said.count("\n") == 1
+    assert screen(said) == ["done"]
+
+
+@pytest.mark.parametrize(("wanted", "told"), [('"auto"', False), ("False", False), ("True", True)])
+def test_a_pipe_has_it_only_on_request(wanted, told):
+    code = f"{SLOW}mb.config.progress = {wanted}\n{COMPILE}"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
+    assert done.stdout == b""
+    assert (b"compiling" in done.stderr) == told
+    assert screen(done.stderr.decode()) == []
+
+
+def test_it_can_be_switched_off_in_a_terminal():
+    assert in_terminal(f"{SLOW}mb.config.progress = False\n{COMPILE}") == ""
+
+
+def test_threads_share_the_line():
+    said = in_terminal(f"{SLOW}{IN_THREADS}print('done')")
+    assert "compiling" in said
+    assert said.count("\n") == 1
+    assert screen(said) == ["done"]
+
+
+def test_an_interrupted_compilation_leaves_a_clean_line():
+    code = f"{SLOW}try:\n    {COMPILE.splitlines()[0]}\nexcept KeyboardInterrupt:\n    print('stopped')"
+    assert screen(in_terminal(code, interrupt="compiling")) == ["stopped"]
+
+
+def test_a_forked_child_writes_a_line_of_its_own():
+    fork = "with progress.compiling('parent'):\n    child = os.fork()\n"
+    code = f"{SLOW}{fork}if not child:\n    {COMPILE.splitlines()[0]}\n    os._exit(0)\nprint(os.waitpid(child, 0)[1])"
+    said = in_terminal(code)
+    assert screen(said) == ["0"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_quick_is_not_told(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.compiling("quick"):
+        time.sleep(0.15)
+    assert sys.stderr.getvalue() == ""
+
+
+def test_another_sign_of_life_has_the_line_to_itself(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.hidden(), progress.compiling("hidden"):
+        time.sleep(0.25)
+    assert sys.stderr.getvalue() == ""
+
+
+@pytest.mark.parametrize("term", ["dumb", "xterm"])
+def test_a_notebook_is_watched_and_a_dumb_terminal_is_not(monkeypatch, term):
+    monkeypatch.setenv("TERM", term)
+    notebook = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    assert progress._is_watched(Terminal()) == (term == "xterm")
+    assert progress._is_watched(notebook)
+    assert not progress._is_watched(io.StringIO())
+    assert not progress._is_watched(None)
+
+
+def test_another_word_is_refused(monkeypatch):
+    monkeypatch.setattr(mb.config, "progress", "loud")
+    with pytest.raises(InputError, match=r"config\.progress: expected True, .* got 'loud'"):
+        mb.compile(lambda x: x, 2)
+
+
+def test_the_thread_ends_with_the_work(monkeypatch):
+    monkeypatch.setattr(mb.config, "progress", True)
+    with progress.compiling("work"):
+        assert any(thread.name == "multibody-progress" for thread in threading.enumerate())
+    end = time.monotonic() + 5
+    while any(thread.name == "multibody-progress" for thread in threading.enumerate()):
+        assert time.monotonic() < end
+        time.sleep(0.02)

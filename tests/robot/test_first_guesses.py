@@ -1,0 +1,212 @@
+"""What users of other libraries type first: it works, or the error says the right word."""
+
+import copy
+import pickle
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import multibody as mb
+from multibody.robot.words import WORDS, Word
+
+from ..laws.tools import near
+from .robots import robot_of
+from .test_errors import says
+
+ROBOT = robot_of("double-pendulum")
+Q, V = np.array([0.3, -0.2]), np.array([1.0, 2.0])
+
+
+# ---- words of other libraries ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"),
+    [
+        ("rnea", "robot.inverse_dynamics(q, v, a)"),
+        ("aba", "robot.forward_dynamics(q, v, tau)"),
+        ("crba", "robot.mass_matrix(q)"),
+        ("forward_kinematics", "robot.pose(frame, q)"),
+        ("fk", "robot.pose(frame, q)"),
+        ("com", "robot.center_of_mass(q)"),
+        ("nle", "robot.bias(q, v)"),
+        ("dof", "robot.nv"),
+        ("ik", "inverse kinematics is to come"),
+        ("createData", "a robot has no state"),
+    ],
+)
+def test_words_of_others_name_ours(word, ours):
+    for owner in (ROBOT, mb.Robot):
+        with pytest.raises(AttributeError) as caught:
+            getattr(owner, word)
+        assert f"Robot has no {word!r}" in str(caught.value)
+        assert ours in str(caught.value)
+        assert not hasattr(owner, word)
+
+
+def test_words_point_to_what_is_there():
+    """Every `robot.name` and `mb.name` of the table exists, and no word hides an attribute or stands twice."""
+    for ours in WORDS:
+        for owner, name in re.findall(r"\b(robot|mb)\.(\w+)", ours):
+            assert hasattr(ROBOT if owner == "robot" else mb, name), ours
+    words = [word for group in WORDS.values() for word in group]
+    assert len(set(words)) == len(words)
+    assert not set(words) & set(dir(ROBOT))
+
+
+def test_words_of_others_for_quantities():
+    for call in (
+        lambda: ROBOT.kernel("rnea"),
+        lambda: ROBOT.evaluate(Q, V, ["rnea"]),
+        lambda: ROBOT.derivatives("rnea", Q, V, V),
+    ):
+        says(call, "no quantity is named 'rnea'; it is 'inverse_dynamics' here")
+    says(lambda: ROBOT.kernel("fk"), "it is 'pose' here")
+    says(lambda: ROBOT.kernel("dof"), "no quantity is named 'dof'; ")
+    says(lambda: ROBOT.kernel(["rnea"]), "no quantity is named ['rnea']")
+
+
+def test_words_are_not_listed():
+    members = vars(mb.Robot)
+    words = {name for name in members if isinstance(members[name], Word)}
+    assert "rnea" in words
+    assert not words & {*dir(ROBOT), *dir(mb.Robot)}
+    assert set(dir(ROBOT)) == set(object.__dir__(ROBOT)) - words
+    assert {"jacobian", "nq", "__eq__", "_run"} <= set(dir(ROBOT))
+
+
+def test_robots_with_words_are_values_still():
+    assert pickle.loads(pickle.dumps(ROBOT)) == ROBOT
+    assert copy.deepcopy(ROBOT) == ROBOT == copy.copy(ROBOT)
+    with pytest.raises(AttributeError):
+        ROBOT.anything = 1
+
+
+@pytest.mark.parametrize(
+    ("name", "proposal"),
+    [("jacobain", "Did you mean: 'jacobian'?"), ("mass_matrx", "Did you mean: 'mass_matrix'?"), ("rne", None)],
+)
+def test_misspellings_are_mended_by_python(name, proposal, capsys):
+    """It proposes what `dir` lists; words of others have a sentence of their own, and no second proposal."""
+    with pytest.raises(AttributeError) as caught:
+        getattr(ROBOT, name)
+    sys.__excepthook__(type(caught.value), caught.value, None)
+    shown = capsys.readouterr().err
+    assert ("Did you mean" not in shown) if proposal is None else proposal in shown
+
+
+@pytest.mark.parametrize(("word", "ours"), [("grad", "gradient"), ("jit", "compile"), ("SE3", "Pose")])
+def test_words_of_the_module(word, ours):
+    with pytest.raises(AttributeError, match=f"it is mb.{ours} here"):
+        getattr(mb, word)
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+        getattr(mb, "nothing")  # noqa: B009
+
+
+# ---- representations, and the order of arguments ---------------------------------------------------------------------
+
+
+class ReferenceFrame:
+    """As Pinocchio's enumeration shows itself."""
+
+    def __str__(self):
+        return "LOCAL_WORLD_ALIGNED"
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"),
+    [
+        ("LOCAL", "left"),
+        ("local", "left"),
+        ("body", "left"),
+        ("WORLD", "right"),
+        ("spatial", "right"),
+        ("LOCAL_WORLD_ALIGNED", "mixed"),
+        ("hybrid", "mixed"),
+        (ReferenceFrame(), "mixed"),
+    ],
+)
+def test_representations_of_others(word, ours):
+    for call in (
+        lambda: ROBOT.jacobian("tip", Q, word),
+        lambda: ROBOT.velocity("tip", Q, V, word),
+        lambda: ROBOT.acceleration("tip", Q, V, V, word),
+        lambda: ROBOT.jacobian_dot("tip", Q, V, word),
+        lambda: ROBOT.hessian("tip", Q, word),
+        lambda: ROBOT.relative_jacobian("tip", "base", Q, representation=word),
+        lambda: ROBOT.kernel("jacobian", "tip", representation=word),
+        lambda: mb.geometry.representations.transform(mb.Pose.identity(), "left", word),
+    ):
+        says(call, "representation", f"is called {ours!r} here")
+    with mb.eager():
+        says(lambda: ROBOT.jacobian("tip", Q, word), f"is called {ours!r} here")
+
+
+def test_world_has_two_meanings_and_is_told_both():
+    says(lambda: ROBOT.jacobian("tip", Q, "world"), "'right'", "Pinocchio's WORLD", "is 'mixed'")
+    says(lambda: ROBOT.jacobian("tip", Q, "up"), "expected one of 'left', 'right', 'mixed', got 'up'")
+    says(lambda: ROBOT.jacobian("tip", Q, 3), "expected one of 'left', 'right', 'mixed', got 3")
+
+
+@pytest.mark.parametrize("q", [Q, Q.tolist(), tuple(Q.tolist())])
+def test_a_frame_behind_the_state(q):
+    says(lambda: ROBOT.jacobian(q, "tip"), "jacobian: expected the frame first, robot.jacobian('tip', q, ...)")
+    says(lambda: ROBOT.pose(q, "tip"), "robot.pose('tip', q, ...)")
+    says(lambda: ROBOT.velocity(q, V, "tip"), "robot.velocity('tip', q, ...)")
+    says(lambda: ROBOT.point_jacobian(q, np.zeros(3), "tip"), "robot.point_jacobian('tip', q, ...)")
+    says(lambda: ROBOT.jacobian(q, "nothing"), "no frame is named")
+
+
+# ---- configurations --------------------------------------------------------------------------------------------------
+
+
+def test_random():
+    """Without a generator every call differs; a bare number is refused, since it could be a seed or a batch."""
+    assert ROBOT.random().shape == (2,)
+    assert not np.array_equal(ROBOT.random(batch=3), ROBOT.random(batch=3))
+    near(ROBOT.random(np.random.default_rng(4), 5), ROBOT.random(np.random.default_rng(4), (5,)), 0.0)
+    assert ROBOT.random(batch=(2, 3)).shape == (2, 3, 2)
+    assert mb.Rotation.random(np.random.default_rng(0), 4).shape == (4,)
+    assert mb.Twist.zero(3).shape == mb.Pose.identity(3).shape == (3,)
+    says(lambda: ROBOT.random(5), "a seed or a number of samples", "random(np.random.default_rng(5))", "random(rng, 5)")
+    says(lambda: ROBOT.random((5,)), "a seed or a number of samples")
+    says(lambda: ROBOT.random("x"), "rng: expected a numpy.random.Generator, got str")
+    for bad in (-1, 2.0, True, "x", (-1,)):
+        says(lambda bad=bad: ROBOT.random(batch=bad), "batch: expected a number of samples or a tuple of lengths")
+
+
+def test_integrate_for_some_time():
+    robot, rng = robot_of("free-body-se3"), np.random.default_rng(1)
+    q, v, dt = robot.random(rng, 4), rng.standard_normal((4, 6)), rng.uniform(0, 1, 4)
+    near(robot.integrate(q, v, 0.1), robot.integrate(q, 0.1 * v), 1e-15)
+    near(robot.integrate(q, v, dt), robot.integrate(q, dt[:, None] * v), 1e-15)
+    near(robot.integrate(q[0], v[0], dt)[2], robot.integrate(q[0], dt[2] * v[0]), 1e-15)
+    step = mb.compile(lambda q, v, dt: robot.integrate(q, v, dt), 7, 6, ())
+    near(step(q, v, dt), robot.integrate(q, v, dt), 1e-14)
+    out = np.zeros_like(q)
+    assert robot.integrate(q, v, 0.1, out=out) is out
+    says(lambda: robot.integrate(q, v, "long"), "dt", "float")
+    says(lambda: robot.integrate(q, v, np.zeros(3)), "dv, dt: batch shapes (4,), (3,) do not broadcast")
+    says(lambda: robot.integrate(q, q, 0.1), "dv needs the shape (..., 6)")
+
+
+# ---- surgery ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_payload_of_a_mass_is_a_point():
+    point = mb.SpatialInertia(mass=1.5, com=np.zeros(3), inertia=np.zeros((3, 3)))
+    for mass in (1.5, np.float64(1.5), np.float32(1.5)):
+        assert ROBOT.payload("tip", mass) == ROBOT.payload("tip", point)
+    loaded = ROBOT.payload("tip", 2, [0.0, 0.1, 0.0])
+    near(loaded.mass, ROBOT.mass + 2, 1e-12)
+    extra = loaded.potential_energy(Q) - ROBOT.potential_energy(Q)
+    near(extra, 2 * 9.81 * (ROBOT.pose("tip", Q) @ np.array([0.0, 0.1, 0.0]))[2], 1e-10)
+    for bad in ("heavy", None, True, [1.0]):
+        says(
+            lambda bad=bad: ROBOT.payload("tip", bad), "expected one SpatialInertia of finite numbers, or a mass in kg"
+        )
+    for bad in (-1.0, 0, np.nan):
+        says(lambda bad=bad: ROBOT.payload("tip", bad), "payload on 'tip': expected a positive mass in kg, got")
+    says(lambda: ROBOT.payload("tip", np.inf), "finite")

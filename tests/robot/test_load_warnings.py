@@ -1,0 +1,101 @@
+"""What `mb.load` says in Python of a file: once, at the caller's line, with the words that help."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+import multibody as mb
+
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def arm(limit: str, joints: int = 1) -> str:
+    """Hinges on a base with mass, all with one <limit>."""
+    text = f'<robot name="arm"><link name="l0">{INERTIAL}</link>'
+    for k in range(1, joints + 1):
+        text += f'<link name="l{k}">{INERTIAL}</link><joint name="j{k}" type="revolute"><parent link="l{k - 1}"/>\n'
+        text += f'<child link="l{k}"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/>{limit}</joint>\n'
+    return text + "</robot>"
+
+
+GOOD = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+DEGREES = '<limit lower="-90" upper="90" effort="1" velocity="1"/>'
+MISSPELT = '<limit lower="-1" upper="1" effort="1" velocity="1"/><dynamic damping="1"/>'
+
+
+def test_limits_in_degrees_are_heard_once_at_the_callers_line(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(arm(DEGREES))
+    with pytest.warns(mb.RobotFileWarning) as heard:
+        robot = mb.load(path)
+    assert len(heard) == 1
+    assert Path(heard[0].filename) == Path(__file__)
+    text = str(heard[0].message)
+    assert text.startswith("arm: 1 warning about the file; robot.diagnostics has all")
+    assert "arm.urdf:2 <limit>" in text
+    assert "look like degrees" in text
+    assert "1 warning, see .diagnostics" in repr(robot)
+
+
+def test_a_misspelt_element_is_heard():
+    with pytest.warns(mb.RobotFileWarning, match=r"<string>:2 .*<dynamic>.*ignored"):
+        mb.load(arm(MISSPELT))
+
+
+def test_many_warnings_are_one_that_names_the_first():
+    with pytest.warns(mb.RobotFileWarning) as heard:
+        robot = mb.load(arm(MISSPELT, joints=12))
+    assert len(heard) == 1
+    text = str(heard[0].message)
+    assert text.startswith("arm: 12 warnings about the file")
+    assert text.count("<string>:") == 3
+    assert text.endswith("and 9 more")
+    assert "12 warnings, see .diagnostics" in repr(robot)
+
+
+def test_units_are_named_before_what_matters_less():
+    text = arm(MISSPELT, joints=5).replace('<limit lower="-1"', '<limit lower="-90"', 5)
+    with pytest.warns(mb.RobotFileWarning) as heard:
+        mb.load(text)
+    assert "degrees" in str(heard[0].message).splitlines()[1]
+
+
+def test_a_good_file_is_silent_and_so_are_the_embedded_robots():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot = mb.load(arm(GOOD))
+        for name in mb.robots.names():
+            mb.load(name)
+    assert repr(robot) == "<Robot 'arm': nq 1, nv 1, 1 bodies, 1 kg, 1 kg more fixed to the world>"
+
+
+def test_strict_is_an_error_and_a_filter_silences():
+    with pytest.raises(mb.RobotFileError, match="degrees"):
+        mb.load(arm(DEGREES), strict=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", mb.RobotFileWarning)
+        assert mb.load(arm(DEGREES)).nv == 1
+
+
+# ---- a base that is fixed --------------------------------------------------------------------------------------------
+
+BOX = '<robot name="copter"><link name="body">' + INERTIAL + "</link></robot>"
+
+
+def test_a_robot_without_joints_is_told_to_float():
+    with pytest.warns(mb.RobotFileWarning, match=r"1 kg are fixed to the world .* nothing moves.* floating=True"):
+        robot = mb.load(BOX)
+    assert repr(robot) == (
+        "<Robot 'copter': nq 0, nv 0, 0 bodies, 0 kg, 1 kg more fixed to the world, 1 warning, see .diagnostics>"
+    )
+
+
+@pytest.mark.parametrize("floating", [True, False])
+def test_who_says_what_the_base_does_is_not_warned(floating):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot = mb.load(BOX, floating=floating)
+    assert robot.nv == 6 * floating
+    assert [d.level for d in robot.diagnostics if d.code == "fixed"] == ([] if floating else ["note"])

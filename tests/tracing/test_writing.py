@@ -1,0 +1,129 @@
+"""Writing into traced arrays: what plain NumPy does, its views included, is what the kernel does."""
+
+import numpy as np
+import pytest
+
+import multibody as mb
+
+
+def assembled(x):
+    z = np.zeros_like(x, shape=(2, 3))
+    z[0] = x
+    z[1, 0] = x[2]
+    z[1, 1:] = 5.0
+    return z
+
+
+def through_views(x):
+    A = np.outer(x, x)
+    row, column, block = A[0], A.T[2], A[1:, 1:]
+    row[1] = 7.0
+    column[:] = x
+    block += 1.0
+    return A, row, column, block
+
+
+def not_through_copies(x):
+    A = np.outer(x, x)
+    for other in (
+        A.copy(),
+        A.flatten(),
+        A[[0, 1]],
+        A.astype(float),
+        +A,
+        A * 1.0,
+        np.copy(A),
+        A[A.shape[0] - 1 :].copy(),
+    ):
+        other[0] = 9.0
+    return A
+
+
+def in_place(x):
+    y = 2.0 * x
+    same = y
+    y += 1.0
+    y[0] *= 3.0
+    y **= 2
+    y -= x
+    y /= 2.0
+    y %= 0.7
+    return y, same
+
+
+def numbers_are_no_places(x):
+    a = x[0]
+    b = a
+    a += 1.0
+    total = 0.0
+    for element in x:
+        total += element
+    return a, b, total, x
+
+
+def by_masks(x):
+    y = x - 0.5
+    y[y < 0.0] = 0.0
+    A = np.outer(x, x)
+    A[x > 0.5] = x
+    m = x > 0.3
+    m &= x < 0.8
+    m[0] = True
+    return y, A, 1.0 * m
+
+
+def by_lists(x):
+    y = np.ones_like(x)
+    y[[2, 0]] = x[:2]
+    y[np.array([False, True, False])] = x[2]
+    return y
+
+
+def with_out(x):
+    y = np.zeros_like(x)
+    np.add(x, 1.0, out=y)
+    np.multiply(y, y, out=y)
+    return y
+
+
+def in_a_loop(x):
+    def body(c):
+        y = c.copy()
+        y[0] += c[1]
+        return y
+
+    return mb.loop(4, body, x)
+
+
+FUNCTIONS = [
+    assembled, through_views, not_through_copies, in_place, numbers_are_no_places, by_masks, by_lists, with_out,
+    in_a_loop,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_the_kernel_writes_as_numpy_does(function):
+    x = np.random.default_rng(5).uniform(0.1, 0.9, (9, 3))
+    computed = mb.compile(function, 3)(x)
+    rows = [function(row.copy()) for row in x]
+    if not isinstance(computed, tuple):
+        computed, rows = (computed,), [(row,) for row in rows]
+    for batch, *each in zip(computed, *rows, strict=True):
+        np.testing.assert_allclose(batch, np.array(each), rtol=1e-12, atol=1e-13)
+
+
+def test_the_gradient_goes_through_what_is_written():
+    np.testing.assert_allclose(mb.gradient(lambda x: np.sum(assembled(x) ** 2))([1.0, 2.0, 3.0]), [2.0, 4.0, 12.0])
+
+
+def test_what_a_loop_carries_is_not_changed():
+    def body(c):
+        c[0] = 1.0
+        return c
+
+    with pytest.raises(mb.TraceError, match=r"what a loop carries.*test_writing"):
+        mb.compile(lambda x: mb.loop(3, body, x * 2.0), 2)
+    with pytest.raises(mb.TraceError, match="work on a copy"):  # a view of an argument
+        mb.compile(lambda x: x[1:].__iadd__(1.0), 3)
+    with pytest.raises(mb.TraceError, match="a mask of the shape of y and a number"):
+        mb.compile(lambda x: x.copy().__setitem__(x > 0.5, x), 3)
