@@ -18,9 +18,6 @@ from multibody.control.priorities import Level, lexicographic
 from multibody.geometry._arrays import dot, eye_like, is_traced, matvec, transpose
 
 Array = NDArray[Any]
-HELD = {np.dtype(np.float64): 1e-5, np.dtype(np.float32): 1e-2}
-"""The multiplier, relative to the gradient, from which on no later level can leave a bound: the row joins Q."""
-
 ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 """By how much a step may be past a bound that it is then put on."""
 
@@ -115,11 +112,7 @@ def _level(A: Array, b: Array, x: Array, taken: Array | None, bounds: Bounds, da
         H = H + squared[..., None, None] * N
     y = _program(H, -matvec(transpose(AN), missing), N, x, bounds, met)
     x = bounds.clipped(np.where(met[..., None], free, x + matvec(N, y.x)))
-    size = 1.0 + np.max(np.abs(matvec(transpose(AN), missing)), axis=-1)
-    stay = (np.abs(y.multipliers) > HELD[np.dtype(x.dtype)] * size[..., None]) & ~met[..., None]
-    taken = Q if taken is None else np.concatenate([taken, Q], axis=-2)
-    at_bounds = np.where(stay[..., None], bounds.C, np.zeros_like(bounds.C))
-    return x, np.concatenate([taken, row_space(at_bounds, taken)], axis=-2)
+    return x, Q if taken is None else np.concatenate([taken, Q], axis=-2)
 
 
 def _last(b: Array, x: Array, taken: Array | None, bounds: Bounds) -> Array:
