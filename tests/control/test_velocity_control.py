@@ -212,16 +212,16 @@ def test_damping_near_singularities_only(arm):
 def biped():
     """A floating trunk on two legs of three hinges, 5 rad/s each."""
     b = mb.Builder("biped")
-    b.body("trunk", mb.SpatialInertia.box(8.0, (0.2, 0.3, 0.2)))
+    b.body("trunk", mb.SpatialInertia(mass=8.0, com=(0, 0, 0), inertia=0.1 * np.eye(3)))
     for side, y in (("left", 0.15), ("right", -0.15)):
         parent, place = "trunk", (0.0, y, 0.0)
         for k, axis in enumerate("xyy"):
-            b.body(f"{side}{k}", mb.SpatialInertia.box(1.0, (0.05, 0.05, 0.3)))
+            b.body(f"{side}{k}", mb.SpatialInertia(mass=1.0, com=(0, 0, -0.15), inertia=0.01 * np.eye(3)))
             limits = Limits(-2.0, 2.0, 5.0)
             b.joint(f"{side}-joint{k}", Revolute(axis), parent=parent, child=f"{side}{k}", placement=place, limits=limits)
             parent, place = f"{side}{k}", (0.0, 0.0, -0.3)
         b.frame(f"{side}-foot", parent, mb.Pose(mb.Rotation.identity(), place))
-    return mb.Robot(b, floating=True)
+    return mb.Robot(b.model(floating=True))
 
 
 @pytest.mark.parametrize("limits", [(), LIMITS])
@@ -258,14 +258,12 @@ def test_contacts_come_before_all(biped, limits):
     assert (np.abs(v[:, 6:]) > 0.999 * 5).any()
 
 
-def test_momentum_is_what_is_asked_for():
-    dog = mb.load("quadruped")
-    motion = VelocityControl(dog, [[control.MomentumTask("h")]])
-    h = np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
-    v = motion(dog.home(), h=h)
-    assert_allclose(dog.centroidal_momentum(dog.home(), v), h, atol=1e-9)
+def test_momentum_is_what_is_asked_for(biped):
+    motion = VelocityControl(biped, [[control.MomentumTask("h")]])
+    q, h = biped.neutral(), np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
+    assert_allclose(biped.centroidal_momentum(q, motion(q, h=h)), h, atol=1e-9)
     with pytest.raises(mb.InputError, match="h_gain"):
-        motion(dog.home(), h=h, h_gain=2.0)
+        motion(q, h=h, h_gain=2.0)
 
 
 @dataclass(frozen=True)
@@ -289,30 +287,33 @@ class Clearance(control.Limit):
         return self.rate * (self.least - np.sqrt(np.sum(self._away(tree, q) ** 2, axis=-1, keepdims=True)))
 
 
-def test_an_obstacle_is_kept_away_from(panda):
-    start, goal = panda.pose("tool", panda.home()), panda.pose("tool", panda.home() + 0.3)
-    obstacle = tuple((0.5 * (start.position + goal.position)).tolist())
-    position = control.PositionTask("hand", "tool")
-    motion = VelocityControl(panda, [[position]], limits=(*LIMITS, Clearance("ball", "tool", obstacle)))
-    q, nearest, farthest = panda.home(), np.inf, 0.0
-    for _ in range(200):
-        v = motion(q, hand=goal.position, hand_gain=4.0, dt=DT)
-        assert (np.abs(v) <= panda.tree.velocity_limits).all()
+def test_an_obstacle_is_kept_away_from(arm):
+    q, place = np.array([0.3, 0.5, 0.6]), arm.pose("tool", np.array([-0.4, 0.9, 0.9])).position
+    tip = control.PositionTask("tip", "tool", axes="xz")
+    motion = VelocityControl(arm, [[tip]], limits=(*LIMITS, Clearance("ball", "tool", tuple(place.tolist()))))
+    distances = []
+    for _ in range(400):
+        v = motion(q, tip=place[[0, 2]], tip_gain=4.0, dt=DT)
+        assert (np.abs(v) <= arm.tree.velocity_limits).all()
         q = q + DT * v
-        distance = np.linalg.norm(panda.pose("tool", q).position - obstacle)
-        nearest, farthest = min(nearest, distance), max(farthest, distance)
-    assert 0.0495 < nearest < 0.06
-    # within the obstacle it moves out, as fast as asked for or as the joints let it
-    inside = Clearance("ball", "tool", tuple(start.position.tolist()), least=0.3, rate=1.0)
-    out = VelocityControl(panda, [[position]], limits=(*LIMITS, inside))
-    q = panda.home() + 0.05
-    v = out(q, hand=start.position, dt=DT)
-    assert (inside.jacobian(panda.tree, q) @ v)[0] >= inside.lower(panda.tree, q, DT)[0] - 1e-8
-    hopeless = VelocityControl(panda, [[position]], limits=(*LIMITS, Clearance("ball", "tool", inside.obstacle, 30.0, 10.0)))
-    v = hopeless(q, hand=start.position, dt=DT)
-    assert (inside.jacobian(panda.tree, q) @ v)[0] > 0
-    assert np.isfinite(v).all()
-    assert (np.abs(v) <= panda.tree.velocity_limits).all()
+        distances.append(np.linalg.norm(arm.pose("tool", q).position - place))
+    assert distances[0] > 0.4
+    assert min(distances) > 0.0499
+    assert_allclose(distances[-1], 0.05, atol=1e-4)
+
+
+def test_limits_that_zero_is_outside_of(arm):
+    """Within an obstacle it moves out, as fast as asked for, or else as the joints let it."""
+    q = np.array([0.3, 0.5, 0.6])
+    place = tuple((arm.pose("tool", q).position + [0.01, 0.0, 0.01]).tolist())
+    tip = control.PositionTask("tip", "tool", axes="xz")
+    for rate, reached in (2.0, True), (1e3, False):
+        ball = Clearance("ball", "tool", place, least=0.2, rate=rate)
+        v = VelocityControl(arm, [[tip]], limits=(*LIMITS, ball))(q, tip=np.array(place)[[0, 2]], dt=DT)
+        speed = (ball.jacobian(arm.tree, q) @ v)[0]
+        assert (np.abs(v) <= arm.tree.velocity_limits).all()
+        assert (speed >= ball.lower(arm.tree, q, DT)[0] - 1e-8) == reached
+        assert speed > 0.3
 
 
 # ---- batches, precisions, tracing ------------------------------------------------------------------------------------
