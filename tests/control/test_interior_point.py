@@ -142,7 +142,9 @@ def test_skipped_samples_take_no_rounds():
 def test_thin_sets_have_an_answer():
     """Bounds that leave one point, and equal bounds: there is no interior."""
     C = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    answer = interior_point.solve(np.eye(2), np.array([3.0, -3.0]), C, np.array([0.5, -0.5, 1.0]), np.array([9.0, 9.0, 1.0]))
+    answer = interior_point.solve(
+        np.eye(2), np.array([3.0, -3.0]), C, np.array([0.5, -0.5, 1.0]), np.array([9.0, 9.0, 1.0])
+    )
     assert_allclose(answer.x, [0.5, 1.0], atol=1e-7)
 
 

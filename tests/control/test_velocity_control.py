@@ -48,7 +48,10 @@ def arm():
 
 @pytest.fixture(scope="module")
 def planar(arm):
-    levels = [[control.PositionTask("tip", "tool", axes="xz")], [control.PostureTask("wrist", joints=(arm.joints[2].name,))]]
+    levels = [
+        [control.PositionTask("tip", "tool", axes="xz")],
+        [control.PostureTask("wrist", joints=(arm.joints[2].name,))],
+    ]
     return VelocityControl(arm, levels, limits=LIMITS)
 
 
@@ -181,7 +184,9 @@ def test_a_joint_outside_of_its_range_moves_back(panda, limited):
     q[3] = panda.tree.upper[3] + 0.01
     assert limited(q, hand=panda.pose("tool", q), rest=q, dt=DT)[3] <= -1.0 + 1e-9
     swapped = VelocityControl(panda, [[HAND], [REST]], limits=LIMITS[::-1])
-    assert_array_equal(swapped(q, hand=panda.pose("tool", q), rest=q, dt=DT), limited(q, hand=panda.pose("tool", q), rest=q, dt=DT))
+    assert_array_equal(
+        swapped(q, hand=panda.pose("tool", q), rest=q, dt=DT), limited(q, hand=panda.pose("tool", q), rest=q, dt=DT)
+    )
 
 
 def test_damping_near_singularities_only(arm):
@@ -218,7 +223,9 @@ def biped():
         for k, axis in enumerate("xyy"):
             b.body(f"{side}{k}", mb.SpatialInertia(mass=1.0, com=(0, 0, -0.15), inertia=0.01 * np.eye(3)))
             limits = Limits(-2.0, 2.0, 5.0)
-            b.joint(f"{side}-joint{k}", Revolute(axis), parent=parent, child=f"{side}{k}", placement=place, limits=limits)
+            b.joint(
+                f"{side}-joint{k}", Revolute(axis), parent=parent, child=f"{side}{k}", placement=place, limits=limits
+            )
             parent, place = f"{side}{k}", (0.0, 0.0, -0.3)
         b.frame(f"{side}-foot", parent, mb.Pose(mb.Rotation.identity(), place))
     return mb.Robot(b.model(floating=True))
@@ -329,7 +336,13 @@ def test_a_sample_does_not_depend_on_its_batch(panda, free, limited):
         assert np.isnan(v[11]).any()
         assert np.isfinite(np.delete(v, 11, axis=0)).all()
         for k in (0, 10, 12, 21):
-            one = motion(q[k], hand=mb.Pose(mb.Rotation.from_matrix(target.rotation.matrix[k]), position[k]), rest=panda.home(), hand_gain=5.0, dt=DT)
+            one = motion(
+                q[k],
+                hand=mb.Pose(mb.Rotation.from_matrix(target.rotation.matrix[k]), position[k]),
+                rest=panda.home(),
+                hand_gain=5.0,
+                dt=DT,
+            )
             assert_array_equal(one, v[k])
 
 
@@ -338,9 +351,14 @@ def test_batches_of_every_input(panda, limited):
     gains, times = np.linspace(1, 9, 6), np.linspace(0.005, 0.05, 6)
     v = limited(q, hand=panda.pose("tool", goal), rest=goal, hand_gain=gains, dt=times)
     assert v.shape == (6, 7)
-    assert_array_equal(v[4], limited(q[4], hand=panda.pose("tool", goal[4]), rest=goal[4], hand_gain=float(gains[4]), dt=float(times[4])))
+    assert_array_equal(
+        v[4],
+        limited(q[4], hand=panda.pose("tool", goal[4]), rest=goal[4], hand_gain=float(gains[4]), dt=float(times[4])),
+    )
     place = np.empty((6, 7))
-    assert limited(q, hand=panda.pose("tool", goal), rest=goal, hand_gain=gains, dt=times, out=place, threads=2) is place
+    assert (
+        limited(q, hand=panda.pose("tool", goal), rest=goal, hand_gain=gains, dt=times, out=place, threads=2) is place
+    )
     assert_array_equal(place, v)
 
 
@@ -353,7 +371,7 @@ def test_eager_is_compiled(arm, planar):
 
 
 def test_float32(arm, planar):
-    single = arm.astype(np.float32) 
+    single = arm.astype(np.float32)
     motion = VelocityControl(single, planar.levels, limits=LIMITS)
     q, goal = samples(arm, 40, 4)
     ask = {"tip": arm.pose("tool", goal).position[:, [0, 2]], "wrist": goal, "tip_gain": 3.0, "dt": DT}
@@ -397,7 +415,10 @@ def test_inside_a_function_of_a_robot(arm, planar):
         ("limits", lambda panda: VelocityControl(panda, [[HAND]], limits=[HAND])),
         ("limits", lambda panda: VelocityControl(panda, [[HAND]], limits="velocity")),
         ("contacts", lambda panda: VelocityControl(panda, [[HAND]], contacts=["tool"])),
-        ("gripper9", lambda panda: VelocityControl(panda, [[HAND]], contacts=[mb.constraints.PointContact("c", "gripper9")])),
+        (
+            "gripper9",
+            lambda panda: VelocityControl(panda, [[HAND]], contacts=[mb.constraints.PointContact("c", "gripper9")]),
+        ),
     ],
 )
 def test_bad_problems_are_refused(panda, culprit, make):

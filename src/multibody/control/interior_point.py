@@ -2,11 +2,15 @@
 
     minimise x^T H x / 2 + g^T x   subject to   lower <= C x <= upper
 
-Every bound has a slack s > 0 and a multiplier z > 0. A round factors H + C^T W C once, W = z / s of both sides of a row,
-and solves with it twice: for the step towards s z = 0, and for its correction, which aims at s z = σ μ and takes off
-the products of the first step's changes. As far as the correction lets the step go, it is added whole; else the best of
-some shares of it, since whole corrections can turn in circles [Colombo and Gondzio 2008]. Steps have one length, since
-H couples what is primal with what is dual.
+Every bound has a slack s > 0 and a multiplier z > 0. A round factors H + C^T W C once, W = z / s of both sides of a
+row, and solves with it twice: for the step towards s z = 0, and for its correction, which aims at s z = σ μ and takes
+off the products of the first step's changes. The correction is added whole as long as the step can go as far as with a
+share of it; else that share is, since whole corrections can turn in circles [Colombo and Gondzio 2008]. Steps have one
+length, since H couples what is primal with what is dual.
+
+The Newton equations have a little on both diagonals, as the proximal method of multipliers has it: W stays so small
+that H is not lost beside it, and directions that nothing decides stay where they are. The residuals are those of the
+program itself, so that the solution is not moved by it.
 """
 
 from typing import Any, NamedTuple
@@ -27,7 +31,8 @@ WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 2e-5}
 MEAN = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 """When to stop: the mean of s z, likewise; where s and z of a row both vanish, each is off by the root of it."""
 PROXIMAL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
-"""The share of the largest diagonal entry of H by which directions that nothing decides are held back in a round."""
+"""What is on the diagonals: beside H as a share of its largest entry; beside 1 / W so that C^T W C is no larger than H
+by more than the inverse of it."""
 SHORT = 0.995
 """The share of the way to the nearest bound that a step takes."""
 BETTER = 1.01

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from multibody.control import interior_point
 from multibody.control.orthogonal import left_inverse, row_space
 from multibody.control.priorities import Level, lexicographic
-from multibody.geometry._arrays import dot, eye_like, is_traced, matvec, transpose
+from multibody.geometry._arrays import eye_like, is_traced, matvec, transpose
 
 Array = NDArray[Any]
 ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
@@ -93,7 +93,9 @@ def damped_step(A: Array, Q: Array, missing: Array, damping: float) -> tuple[Arr
     size = np.sum(inverse * inverse, axis=(-1, -2))
     some = size > 0
     squared = np.where(some, np.maximum(damping**2 - 1.0 / np.where(some, size, 1.0), 0.0), 0.0)
-    spread = np.broadcast_to(np.sqrt(squared)[..., None, None] * eye_like(L, L.shape[-1]), (*L.shape[:-2], *[L.shape[-1]] * 2))
+    spread = np.broadcast_to(
+        np.sqrt(squared)[..., None, None] * eye_like(L, L.shape[-1]), (*L.shape[:-2], *[L.shape[-1]] * 2)
+    )
     damped = left_inverse(np.concatenate([L, spread], axis=-2))[..., : L.shape[-2]]
     chosen = np.where((squared > 0)[..., None, None], damped, inverse)
     return matvec(transpose(Q), matvec(chosen, missing)), squared
@@ -146,11 +148,9 @@ def _feasible(bounds: Bounds, taken: Array | None) -> tuple[Array, Bounds]:
     The box alone has one: zero, clipped. With other rows, x is the least that takes those which zero is outside of to
     their bounds, shortened to be within the box.
     """
-    zero = np.zeros_like(bounds.lower)
-    bound = np.minimum(np.maximum(zero, bounds.lower), bounds.upper)
-    x = np.zeros_like(bounds.lower[..., :1] * np.zeros(bounds.C.shape[-1], bounds.lower.dtype))
     if taken is None and len(bounds.box) == bounds.C.shape[-2]:
-        return bounds.clipped(x), bounds
+        return bounds.clipped(np.zeros_like(bounds.C[..., 0, :])), bounds
+    bound = np.minimum(np.maximum(np.zeros_like(bounds.lower), bounds.lower), bounds.upper)
     A = np.where((bound != 0)[..., None], bounds.C, np.zeros_like(bounds.C))
     Q = row_space(A, taken)
     x, _ = damped_step(A, Q, bound, 0.0)
@@ -168,4 +168,4 @@ def _feasible(bounds: Bounds, taken: Array | None) -> tuple[Array, Bounds]:
 def _is_identity(A: Array) -> bool:
     """Whether A is the identity for all values."""
     n = A.shape[-1]
-    return not is_traced(A) and A.shape[-2] == n and bool((A == np.eye(n)).all())
+    return not is_traced(A) and A.shape[-2] == n and np.array_equal(A, np.broadcast_to(np.eye(n), A.shape))

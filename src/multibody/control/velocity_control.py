@@ -163,7 +163,7 @@ class VelocityControl:
         arrays: list[Any] = []
         for name in (*self._required, *present):
             value = values[name]
-            if isinstance(value, float):
+            if isinstance(value, float | int):
                 arrays.append(np.array(value, self._robot.dtype))
             elif isinstance(value, Pose | Rotation):
                 arrays += value._arrays()
@@ -197,8 +197,9 @@ class VelocityControl:
             return self._velocities({**dict(zip(inputs, values, strict=True)), **extras})
 
         content = (self._levels, self._limits, self._contacts)
-        key = digest("velocity control", self._damping, *content) if is_ours(*content) else None
-        return RobotFunction(self._robot.model, self._robot.dtype, motion, inputs, optional, key)
+        return RobotFunction(
+            self._robot.model, self._robot.dtype, motion, inputs, optional, _key(self._damping, *content)
+        )
 
     def _velocities(self, values: Mapping[str, Any]) -> NDArray[Any]:
         tree, q = self._robot.tree, values["q"]
@@ -222,7 +223,8 @@ class VelocityControl:
 
     def _rows(self, task: Task, values: Mapping[str, Any]) -> Level:
         """J and w = gain * error + velocity of a task.  [RD 2.257-2.258]"""
-        tree, q, target = self._robot.tree, values["q"], values.get(task.name)
+        tree, q = self._robot.tree, values["q"]
+        target: Any = values.get(task.name)
         J = task.jacobian_toward(tree, q, target)
         w = target if task.of_velocity else values[task.name + GAIN][..., None] * task.error(tree, q, target)
         velocity = values.get(task.name + VELOCITY)
@@ -231,6 +233,14 @@ class VelocityControl:
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self._levels)
         return f"<VelocityControl of {self._robot.name!r}: {levels}>"
+
+
+def _key(*content: Any) -> str | None:
+    """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
+    try:
+        return digest("velocity control", *content) if is_ours(*content) else None
+    except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
+        return None
 
 
 def _options(task: Task) -> tuple[str, ...]:
