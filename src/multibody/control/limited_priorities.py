@@ -41,7 +41,7 @@ class Bounds(NamedTuple):
         return np.stack(columns, axis=-1)
 
     def hold(self, x: Array) -> Any:
-        """(...), truth values: whether x is within all bounds."""
+        """(...), truth values: whether x is within all bounds, but for rounding."""
         y = matvec(self.C, x)
         return np.min(np.minimum(y - self.lower, self.upper - y), axis=-1) >= -ROUNDING[np.dtype(x.dtype)]
 
@@ -82,9 +82,9 @@ def unlimited(levels: Sequence[Level], support: Array | None = None, damping: fl
 def damped_step(A: Array, Q: Array, missing: Array, damping: float) -> tuple[Array, Any]:
     """The step along Q that makes up for what is missing, and the λ² that it is damped with.
 
-    λ² = d² - s², no less than zero, where s = 1 / |(A Q^T)^+| is between the smallest singular value that is left to
-    the level and its share by the root of their number: d - λ grows from 0 at a singularity, and nothing is damped
-    where all singular values are larger than d sqrt(rank). [RD 2.207-2.208; Nakamura and Hanafusa 1986]
+    λ² = d² - s², no less than zero, where 1 / s is the Frobenius norm of (A Q^T)^+: s is at most the smallest singular
+    value that is left to the level, and at least that by the root of their number. At a singularity λ = d, and nothing
+    is damped where all singular values are larger than d by that root.  [RD 2.207-2.208; Nakamura and Hanafusa 1986]
     """
     L = np.matmul(A, transpose(Q))
     inverse = left_inverse(L)
