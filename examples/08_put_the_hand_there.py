@@ -25,12 +25,13 @@ for point in path[1:]:
     q.append(answer.q)
 q = np.array(q)
 off = np.linalg.norm(robot.pose("tool", q).position - path, axis=1)
-print(f"201 points of a path, at most {1e6 * off.max():.0f} µm off, the largest step {np.abs(np.diff(q, axis=0)).max():.3f} rad")
+largest = np.abs(np.diff(q, axis=0)).max()
+print(f"201 points of a path, at most {1e6 * off.max():.0f} µm off, the largest step {largest:.3f} rad")
 
 # ten thousand poses that the arm can reach
 targets = robot.pose("tool", robot.random(np.random.default_rng(0), (10_000,)))
 answers = ik(targets)
-print(f"10,000 random poses: {100 * answers.success.mean():.2f} % reached, in {answers.rounds.mean():.1f} rounds on average")
+print(f"10,000 random poses: {100 * answers.success.mean():.2f} % reached, in {answers.rounds.mean():.1f} rounds each")
 assert answers.success.all()
 
 # and one that it cannot reach

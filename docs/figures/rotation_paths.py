@@ -35,7 +35,7 @@ TOWARD = mb.Rotation.from_euler("zyx", np.radians([AZIMUTH, -ELEVATION, 0.0])) @
 
 def ball(ax):
     """The unit sphere, as meridians and parallels, those in front darker."""
-    u = np.linspace(0, 2 * np.pi, 181)
+    u = np.linspace(0, 2 * np.pi, 61)
     for angle in np.radians(np.arange(0, 180, 30)):
         line(ax, np.array([np.cos(u) * np.cos(angle), np.cos(u) * np.sin(angle), np.sin(u)]), FAINT, 0.7)
     for angle in np.radians(np.arange(-60, 90, 30)):
@@ -69,7 +69,7 @@ def draw(path):
         frame(ax, R[0], ":")
         frame(ax, target.rotation.matrix, "-")
         for k, color in enumerate(AXES):
-            line(ax, R[:, :, k].T, color, 2.2)
+            line(ax, R[::4, :, k].T, color, 2.2)
         turned = np.sum(mb.Rotation.from_matrix(R[:-1]).angle_to(mb.Rotation.from_matrix(R[1:])))
         ax.set_title(f"{title}\nturned by {np.degrees(turned):.0f}° on the way", fontsize=10, color=INK, y=0.96)
         ax.view_init(elev=ELEVATION, azim=AZIMUTH)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
+    from multibody.tracing import linalg
     from multibody.tracing.custom import custom, fixed_point
     from multibody.tracing.differentiate import gradient, hessian, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
@@ -53,8 +54,9 @@ _LATER = {
 
 _ROOMS = {
     "constraints": "algorithms.constraints",
-    "control": "control",
     "derive": "derive",
+    "linalg": "tracing.linalg",
+    "control": "control",
     "robots": "model.robots",
 }
 """Packages under shorter names."""
@@ -106,6 +108,7 @@ __all__ = [
     "hessian_vector",
     "jacobian",
     "jvp",
+    "linalg",
     "load",
     "lookup",
     "loop",

@@ -68,6 +68,7 @@ ARMS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::multibody.RobotFileWarning")
 @pytest.mark.parametrize(("path", "frame", "keep"), ARMS)
 def test_arms_of_files_beside_pinocchio(path, frame, keep):
     """The poses are those that Pinocchio's forward kinematics gives for the answers."""
@@ -336,7 +337,7 @@ def test_the_method_of_the_robot(panda, solver):
 
 BAD = {
     "frame": (lambda r: InverseKinematics(r, "gripper9"), "gripper9"),
-    "no robot": (lambda r: InverseKinematics("panda", "tool"), "Robot"),
+    "no robot": (lambda r: InverseKinematics(r.model, "tool"), "Robot"),
     "tolerance": (lambda r: InverseKinematics(r, "tool", position_tolerance=-1.0), "position_tolerance"),
     "tolerance that is no number": (lambda r: InverseKinematics(r, "tool", rotation_tolerance=np.nan), "rotation_tol"),
     "axes": (lambda r: InverseKinematics(r, "tool", axes="xyq"), "axes.*xyq"),

@@ -57,6 +57,7 @@ class Odd(control.Limit):
         return np.ones((*q.shape[:-1], self.count, tree.nv))
 
     def lower(self, tree, q, dt):
+        del tree, dt
         return np.zeros((*q.shape[:-1], self.of_bounds))
 
 

@@ -41,7 +41,7 @@ def problems(draw):
 
 @given(problems())
 def test_optimal_level_by_level(levels):
-    """Residuals and v are those of SVDs, and no level disturbs one above it. [RD 2.216-2.220, 3.102-3.107, Alg. 2]"""
+    """As by SVDs; no level disturbs one above it. [RD 2.216-2.220, 3.102-3.107, Alg. 2, §3.10.2]"""
     v, slacks = control.prioritised(levels)
     best = lexicographic(levels)
     size = max(1.0, np.abs(best).max())

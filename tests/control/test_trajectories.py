@@ -1,5 +1,7 @@
 """Trajectories: their ends, derivatives, limits, batches, traces, against SciPy's spline, and bad input."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -189,6 +191,7 @@ def test_frozen_and_not_a_number():
     with pytest.raises(AttributeError, match="frozen"):
         way.duration = 2.0  # type: ignore[misc]
     assert all(np.isnan(part).all() for part in way(np.nan))
+    assert_allclose(pickle.loads(pickle.dumps(way))(0.3).value, way(0.3).value)
     assert repr(way) == "<Trajectory of vectors: 1 piece in 1 s>"
 
 

@@ -14,11 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from multibody.compiler.dense_blocks import Dense, Matrices
 from multibody.compiler.passes import Block
 from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, stretches
+from multibody.tracing.dense_kinds import operations
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
-from multibody.tracing.regions import AFTER, Loop
+from multibody.tracing.regions import AFTER, Loop, asked
 
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
@@ -34,6 +36,8 @@ SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 MANY = 64
 """Elements of all arguments from which on segments read them from rows, and ask for those of the next tile."""
+BRIEF = 200
+"""Nodes of a loop's body that run once in vain sooner than that samples which are done be asked for apart."""
 LONG = 20_000_000
 """Additions' worth of work for one sample from which on its loops look whether they are asked to stop."""
 LEAVES = ("const", "true", "false")
@@ -49,6 +53,13 @@ class Segment(NamedTuple):
     """node -> (argument, element), of those that it reads from rows; no other segment uses them."""
     stores: list[tuple[int, int]]
     """(node, slot), of values for elsewhere; a slot that is read here is read before it is stored."""
+    dense: Dense | None = None
+    """An operation on matrices, instead of nodes."""
+
+    @property
+    def work(self) -> int:
+        """How many operations it does on each sample."""
+        return operations(self.dense.kind, self.dense.sizes).total() if self.dense else len(self.nodes)
 
 
 class Repeat(NamedTuple):
@@ -83,6 +94,8 @@ class Program(NamedTuple):
     slots: int
     constants: list[list[float]]
     """Rows of numbers that loops read, one for each round."""
+    stored: int
+    """How many of the slots hold what loops keep of all rounds."""
 
     @property
     def long(self) -> bool:
@@ -143,8 +156,10 @@ class _Cutter:
         self.within: list[int] = []  # the loop of each segment
         self.end: dict[int, int] = {}  # loop -> its last segment
         self.store: dict[int, int] = {}  # loop -> the first slot of what it keeps
+        self.stored = 0
         self.constants: list[list[float]] = []
         self.read: dict[int, list[Stretch]] = self.tables()  # loop -> the tables that it reads
+        self.matrices = Matrices(block)
 
     def fresh(self) -> int:
         self.slots += 1
@@ -155,6 +170,7 @@ class _Cutter:
         self.alone = self.used_in_one(steps)
         inputs = self.arguments()
         outputs = self.places()
+        self.matrices.settle(self.slot, self.home, self.stores, self.fresh)
         # results: into their slots where they are made, or after all loops when they come from elsewhere
         elsewhere: list[tuple[int, int]] = []
         wanted = [
@@ -166,16 +182,17 @@ class _Cutter:
             (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
             if k in self.home:
                 self.slot[k] = slot
-        if not steps or not isinstance(steps[-1], int) or len(elsewhere) > SEGMENT:
+        last = steps[-1] if steps else None
+        if not isinstance(last, int) or last in self.matrices.steps or len(elsewhere) > SEGMENT:
             steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
         else:
-            self.stores[steps[-1]] += elsewhere
+            self.stores[last] += elsewhere
         if self.feedback:
             following = [(self.block.outputs[position], self.slot[leaf]) for position, leaf in self.feedback.items()]
             steps.append(self.add([], following))
         self.lifetimes()
         self.assign()
-        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants)
+        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants, self.stored)
 
     def tables(self) -> dict[int, list[Stretch]]:
         """What loops read in their rounds; elements of arguments that nothing else uses need no slots."""
@@ -208,7 +225,8 @@ class _Cutter:
         for number, piece in enumerate(self.pieces):
             for a in long.intersection(a for k in piece for a in graph.args[k]):
                 users.setdefault(a, set()).add(number)
-        return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs)
+        whole = {a for k in self.matrices.steps.values() for a in graph.args[k]}
+        return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs) - whole
 
     def arguments(self) -> list[tuple[int, int, int]]:
         """Slots for the elements of arguments that are used, as they lie in the argument but for long gaps."""
@@ -231,7 +249,7 @@ class _Cutter:
                     slots.append(-1)
                 elif size <= SHORT or position in self.feedback:
                     slots.append(self.fresh())
-                elif self.graph.op[k] == "kept":  # it stays where the loop has put it
+                elif self.graph.op[k] in ("kept", "entry"):  # it stays where it is
                     slots.append(self.slot[k])
                 else:
                     if k not in shared:
@@ -271,6 +289,10 @@ class _Cutter:
                 steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
                 pending = []
                 steps += self.repeat(graph.value[k][0])
+            elif graph.op[k] == "dense":
+                steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
+                pending = []
+                steps += self.dense(k, loop)
             elif OPS[graph.op[k]].arity:
                 pending.append(k)
         return steps + [self.add(piece, loop=loop) for piece in self.cut(pending)]
@@ -284,6 +306,7 @@ class _Cutter:
         width, first = len(loop.kept), self.slots
         self.store[number] = first
         self.slots += width * loop.rounds
+        self.stored += width * loop.rounds
         for k in self.results[number]:
             op, (_, *place) = graph.op[k], graph.value[k]
             if op != "count":
@@ -314,30 +337,57 @@ class _Cutter:
         return [start, *fill, repeat]
 
     def body(self, number: int, loop: Loop, loads: list[Step]) -> list[Step]:
-        """The steps of a round."""
+        """The steps of a round.
+
+        Whether samples are done is known from what the round begins with. Where the body is short it is asked in one
+        piece of code with the body, and the last round changes nothing; else before the body.
+        """
         members = self.members.get(number, [])
-        steps: list[Step] = []
-        if loop.stop >= 0:
-            steps.append(Leave(self.slot[loop.stop]))
+        early = loop.stop >= 0 and (len(members) > BRIEF or any(self.graph.op[k] in AFTER for k in members))
+        head: list[Step] = []
+        if early:
+            first = asked(self.graph, number)
+            head = self.region(number, [k for k in members if k in first])
+            members = [k for k in members if k not in first]
+            answer = self.answer(loop)
+            head += [self.add([], answer, number)] if answer else []
+            head.append(Leave(self.slot[loop.stop]))
         places = [self.slot[k] for k in loop.carried]
         moves, stores = copies(loop, self.slot, self.store[number], self.fresh)
-        steps += [*loads, *moves[0]]
         begun = len(self.pieces)
         work = self.region(number, members)
-        renewed = list(zip(loop.final, places, strict=True))
-        late: list[tuple[int, int]] = []
+        late = self.answer(loop) if loop.stop >= 0 and not early else []
         for k, slot in stores:
             home = self.home.get(k, -1)
             (self.stores[home] if home >= begun and self.within[home] == number else late).append((k, slot))
-        if len(work) == 1 and isinstance(work[0], int):
+        renewed = list(zip(loop.final, places, strict=True))
+        if len(work) == 1 and isinstance(work[0], int) and work[0] not in self.matrices.steps:
             end = work[0]
             self.stores[end] += [*late, *renewed]
-            work += moves[1]
         else:
             end = self.add([], [*late, *renewed], number)
-            work += [end, *moves[1]]
+            work.append(end)
         self.end[number] = end
-        return [*steps, *work]
+        leave = [Leave(self.slot[loop.stop])] if loop.stop >= 0 and not early else []
+        return [*head, *loads, *moves[0], *work, *leave, *moves[1]]
+
+    def answer(self, loop: Loop) -> list[tuple[int, int]]:
+        """Give a slot to whether samples are done; what to store, if no segment has computed it."""
+        if loop.stop in self.slot:
+            return []
+        self.slot[loop.stop] = self.fresh()
+        if loop.stop not in self.home:
+            return [(loop.stop, self.slot[loop.stop])]
+        self.stores[self.home[loop.stop]].append((loop.stop, self.slot[loop.stop]))
+        return []
+
+    def dense(self, k: int, loop: int) -> list[Step]:
+        """An operation on matrices: the constants among its arguments get slots, then it runs."""
+        constants = self.matrices.begin(k, self.slot, self.fresh)
+        steps: list[Step] = [self.add([], [(a, self.slot[a]) for a in constants], loop)] if constants else []
+        number = self.add([k], loop=loop)
+        self.matrices.steps[number] = k
+        return [*steps, number]
 
     def cut(self, nodes: list[int]) -> Iterator[list[int]]:
         """Runs of the order; a sine is not torn from its cosine."""
@@ -373,6 +423,9 @@ class _Cutter:
         free: list[int] = []
         expiring: dict[int, list[int]] = {}
         for number, piece in enumerate(self.pieces):
+            if number in self.matrices.steps:
+                self.segments.append(Segment([], {}, {}, [], self.matrices.blocks[self.matrices.steps[number]]))
+                continue
             mine = set(piece)
             for k in piece:
                 if self.last.get(k, number) > number and k not in self.slot:

@@ -1,4 +1,4 @@
-"""Linear equations with strict priorities.  [RD 2.216-2.220, 3.102-3.107, §2.9.2, §A.1]"""
+"""Linear equations with strict priorities.  [RD 2.216-2.220, 3.102-3.107, §2.9.2, §3.10.2, §A.1]"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

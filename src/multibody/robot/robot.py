@@ -70,17 +70,18 @@ class Robot(metaclass=Answering):
     pickle by their models, and can be shared between threads.
 
     What many methods take:
-        frame: a name out of `robot.frames`.
-        wrenches: {frame: (..., 6)}, a force and a torque at the frame's origin, along the axes of the world, on the
-            robot; also as an `mb.Wrench`.
-        passive: True adds damping, dry friction and springs of the joints.
-        constraints: as `robot.constraints` makes them, or a list. Forces of constraints are on the robot:
-            M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
-        active: ones, and zeros for what does not hold now, (..., constraints) or (..., rows).
-        parameters: numbers to compute with instead of the model's, each with a batch of its own, as {"masses":
-            (..., bodies)} or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
-        out: arrays for the results.
-        threads: those over which a batch is split.
+
+    * frame: a name out of `robot.frames`.
+    * wrenches: {frame: (..., 6)}, a force and a torque at the frame's origin, along the axes of the world, on the
+      robot; also as an `mb.Wrench`.
+    * passive: True adds damping, dry friction and springs of the joints.
+    * constraints: as `robot.constraints` makes them, or a list. Forces of constraints are on the robot:
+      M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
+    * active: ones, and zeros for what does not hold now, (..., constraints) or (..., rows).
+    * parameters: numbers to compute with instead of the model's, each with a batch of its own, as {"masses":
+      (..., bodies)} or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
+    * out: arrays for the results.
+    * threads: those over which a batch is split.
 
     >>> import multibody as mb
     >>> robot = mb.load("planar-arm")

@@ -73,12 +73,8 @@ class Growth:
             self.kept.append(node)
         return self.kept.index(node)
 
-    def open(self) -> None:
-        """Let the graph know of what there is, so that nodes can be found while the body grows."""
-        self.close()
-
     def close(self) -> None:
-        """Put the loop into the graph."""
+        """Put the loop, as far as it is known, into the graph."""
         self.graph.loops[self.number] = self.loop._replace(
             initial=tuple(self.initial),
             carried=tuple(self.carried),

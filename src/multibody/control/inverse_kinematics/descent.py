@@ -1,7 +1,7 @@
 """Steps towards goals within limits, and the two iterations that are made of them.  [RD 2.207, 2.243-2.255]
 
-A step solves (J J^T + λ 1) y = e, d = J^T y. Joints that would leave their limits are put on them, their columns are left
-out, what they do is taken off e, and the rest solves once more: clipping alone would stop far from many goals.
+A step solves (J J^T + λ 1) y = e, d = J^T y. Joints that would leave their limits are put on them, their columns are
+left out, what they do is taken off e, and the rest solves once more: clipping alone would stop far from many goals.
 `descend` takes λ = 0.03 |e|² + 1e-8, which vanishes at the goal, and every step; `creep` lowers λ where a step is one
 downhill and raises it where not, for goals that are hard to reach or out of reach.
 """

@@ -145,7 +145,7 @@ def _keep(
     """
     q, positions, rotations, rounds = ends
     good = solved(attempts.tolerances, positions, rotations)
-    row, some, best = np.arange(len(left)), good.any(axis=1), good.argmax(axis=1)
+    row, some, best = np.arange(len(left)), np.logical_or.reduce(good, axis=1), good.argmax(axis=1)
     number = np.repeat(np.arange(len(tries)), tries)  # the try of each seed
     if near:
         far = np.square(q - guesses[:, None]).sum(axis=-1)
@@ -167,7 +167,7 @@ def _keep(
 
 def solved(tolerances: tuple[float, float], positions: Array, rotations: Array) -> Array:
     """(...): whether all errors (..., goals) are within the tolerances."""
-    return ((positions <= tolerances[0]) & (rotations <= tolerances[1])).all(axis=-1)
+    return np.logical_and.reduce((positions <= tolerances[0]) & (rotations <= tolerances[1]), axis=-1)
 
 
 def cost(positions: Array, rotations: Array) -> Array:

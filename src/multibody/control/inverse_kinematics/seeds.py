@@ -15,7 +15,7 @@ from multibody.tracing.loop import loop
 COUNT = 256
 """Configurations in a table."""
 RANDOM = 128
-"""How many of them are uniform between the limits; the others are near them in all joints, where random ones are not."""
+"""How many of them are uniform between the limits; the others are near them in all joints."""
 INSET = 0.03
 """How near, as a share of the range."""
 NEAREST = 7

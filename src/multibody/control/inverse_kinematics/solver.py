@@ -23,7 +23,8 @@ from multibody.robot import Robot
 
 CHUNK = 4096
 """Targets that are searched together: a signal is heard in between, and memory does not grow with the batch."""
-TRUE, FALSE = np.True_, np.False_
+TRUE: Any = np.True_
+FALSE: Any = np.False_
 
 
 @final
@@ -31,8 +32,8 @@ class InverseKinematics:
     """A solver for the configurations in which a frame, or several, have wanted poses.
 
     Damped least squares from a first guess within the limits of the joints, then from the nearest of many
-    configurations, then with ever more of them. A target's answer depends on nothing but the target, its first guess and
-    the seed: not on the batch that it is in, nor on threads.
+    configurations, then with ever more of them. A target's answer depends on nothing but the target, its first guess
+    and the seed: not on the batch that it is in, nor on threads.
 
     Args:
         robot: fixed or floating.
@@ -41,8 +42,8 @@ class InverseKinematics:
         rotation_tolerance: in rad.
         limits: whether joints stay within their limits.
         axes: what is wanted of the pose: "xyzrpy", all of it; letters of "xyz" for positions, "rpy" for the rotation,
-            and "x-axis", "y-axis" or "z-axis" for the direction of one axis of the frame alone, as in "xyz z-axis"; with
-            a list of frames a text for all, or a list.
+            and "x-axis", "y-axis" or "z-axis" for the direction of one axis of the frame alone, as in "xyz z-axis";
+            with a list of frames a text for all, or a list.
         reference: a frame of the robot in which the targets are written; the world by default.
         posture: (nq,), a configuration to be near to as far as the goals allow.
         base: whether a floating base is "free" to move, or "fixed" where the first guess has it.

@@ -44,6 +44,9 @@ class Trajectory:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Trajectory is frozen: {name!r} cannot be set")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Trajectory, (self._space, self._knots, self._coefficients, self._bases)
+
     @property
     def duration(self) -> Any:
         """How long it takes, in s, (...)."""

@@ -23,7 +23,7 @@ def spline(times: ArrayLike, points: Any) -> Trajectory:
 
     Args:
         times: (..., k) in s, increasing.
-        points: where it is then: (..., k, n), (k,) numbers, or `mb.Rotation`s or `mb.Pose`s with a last batch axis of
+        points: where it is then: (..., k, n), (k,) numbers, or an `mb.Rotation` or `mb.Pose` whose last batch axis has
             k. Turns between neighbours are the shortest.
 
     Raises:
