@@ -4,6 +4,7 @@ from multibody.control import trajectories
 from multibody.control.analytic import analytic_solutions
 from multibody.control.inverse_kinematics import InverseKinematics
 from multibody.control.iteration import History, iterate
+from multibody.control.limits import JointLimits, Limit, VelocityLimits
 from multibody.control.priorities import hierarchical_least_squares, prioritised
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
 from multibody.control.tasks import (
@@ -19,6 +20,7 @@ from multibody.control.tasks import (
     Task,
 )
 from multibody.control.tracking import track_pose
+from multibody.control.velocity_control import VelocityControl
 
 __all__ = [
     "AxisTask",
@@ -26,6 +28,8 @@ __all__ = [
     "GazeTask",
     "History",
     "InverseKinematics",
+    "JointLimits",
+    "Limit",
     "MomentumTask",
     "OrientationTask",
     "PoseTask",
@@ -33,6 +37,8 @@ __all__ = [
     "PostureTask",
     "RelativePoseTask",
     "Task",
+    "VelocityControl",
+    "VelocityLimits",
     "analytic_solutions",
     "hierarchical_least_squares",
     "iterate",

@@ -1,10 +1,16 @@
-"""An interior-point iteration for small convex quadratic programs, a sample a lane.  [Mehrotra 1992]
+"""An interior-point method for small convex quadratic programs, a sample a lane.  [Mehrotra 1992]
 
     minimise x^T H x / 2 + g^T x   subject to   lower <= C x <= upper
 
-The two sides of a row share C x, and each has a slack s > 0 and a multiplier z > 0. A round solves twice with one
-factorization of H + C^T W C, W = z / s of both sides: first for the step towards s z = 0, then, knowing how far that one
-went, for the step towards s z = σ μ with the products of the first step's changes taken off.
+Every bound has a slack s > 0 and a multiplier z > 0. A round factors H + C^T W C once, W = z / s of both sides of a
+row, and solves with it twice: for the step towards s z = 0, and for its correction, which aims at s z = σ μ and takes
+off the products of the first step's changes. The correction is added whole as long as the step can go as far as with a
+share of it; else that share is, since whole corrections can turn in circles [Colombo and Gondzio 2008]. Steps have one
+length, since H couples what is primal with what is dual.
+
+The Newton equations have a little on both diagonals, as the proximal method of multipliers has it: W stays so small
+that H is not lost beside it, and directions that nothing decides stay where they are. The residuals are those of the
+program itself, so that the solution is not moved by it.
 """
 
 from typing import Any, NamedTuple
@@ -12,22 +18,35 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms._parts import mirrored
 from multibody.geometry._arrays import matvec, transpose
 from multibody.tracing.loop import loop
 
 Array = NDArray[Any]
-ROUNDS = 40
-"""At most; some 10 to 15 are taken."""
+Carry = tuple[Array, Array, Array]
+ROUNDS = 50
+"""At most; some 6 to 10 are taken."""
 WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 2e-5}
-"""When to stop: residuals and the mean of s z, relative to the sizes of what they are made of."""
+"""When to stop: residuals, relative to the sizes of what they are made of."""
+MEAN = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+"""When to stop: the mean of s z, likewise; where s and z of a row both vanish, each is off by the root of it."""
+PROXIMAL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+"""What is on the diagonals: beside H as a share of its largest entry; beside 1 / W so that C^T W C is no larger than H
+by more than the inverse of it."""
 SHORT = 0.995
 """The share of the way to the nearest bound that a step takes."""
+BETTER = 1.01
+"""By what factor a step must be longer for a smaller share of the correction to be preferred."""
+AIM = 0.1
+"""The least s z that is aimed at, as a share of what is small enough: smaller slacks would only lose digits."""
+APART = 0.01
+"""The least slack and multiplier at the start, relative to the sizes of the bounds and of g."""
 NONE = 1e20
 """A bound that is larger is no bound."""
 
 
 class Solution(NamedTuple):
-    """The least of a quadratic program, and how well it was found."""
+    """The minimiser of a quadratic program, and how well it is met."""
 
     x: Array
     """(..., n)"""
@@ -36,102 +55,127 @@ class Solution(NamedTuple):
     rounds: Array
     """(...)"""
     residual: Array
-    """(...): the largest of the residuals that tell when to stop; 1e-10 and less where it was found."""
+    """(...): the largest of the residuals that tell when to stop."""
 
 
-class _Side(NamedTuple):
-    """Slacks and multipliers of all rows at their lower or at their upper bounds."""
-
-    s: Array
-    z: Array
-
-
-def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array) -> Solution:
+def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = None) -> Solution:
     """The x that solves the program; where no x is within the bounds, a compromise, with a large residual.
 
     Args:
-        H: (..., n, n), symmetric and positive definite.
+        H: (..., n, n), symmetric and positive semi-definite; its upper triangle is read.
         g: (..., n).
-        C: (..., m, n).
+        C: (..., m, n), m > 0; zeros and ones that are constants cost nothing in a kernel.
         lower: (..., m), -inf where there is no bound.
         upper: (..., m).
+        skip: (...), truth values: samples whose solution is not wanted, which take no rounds.
     """
-    within = WITHIN[np.dtype(g.dtype)]
-    there = [np.where(np.abs(bound) < NONE, 1.0, 0.0) for bound in (lower, upper)]
-    bounds = [np.where(some > 0, bound, 0.0) for some, bound in zip(there, (lower, upper), strict=True)]
-    count = np.maximum(np.sum(there[0] + there[1], axis=-1), 1.0)
-    size_g = 1.0 + np.max(np.abs(g), axis=-1)
-    size_b = 1.0 + np.max(np.maximum(np.abs(bounds[0]), np.abs(bounds[1])), axis=-1)
-    Ct = transpose(C)
+    dtype = np.dtype(g.dtype)
+    within, rows, Ct = WITHIN[dtype], C.shape[-2], transpose(C)
+    bounds = np.concatenate([-lower, upper], axis=-1)
+    there = np.where(np.abs(bounds) < NONE, np.ones_like(bounds), np.zeros_like(bounds))
+    bounds = np.where(there > 0, bounds, np.zeros_like(bounds))
+    count = np.maximum(np.sum(there, axis=-1), 1.0)
+    size_g, size_b = 1.0 + np.max(np.abs(g), axis=-1), 1.0 + np.max(np.abs(bounds), axis=-1)
+    largest = np.max(np.stack([H[..., k, k] for k in range(H.shape[-1])], axis=-1), axis=-1)
+    little = PROXIMAL[dtype] * np.where(largest > 0, largest, np.ones_like(largest))
+    steepest = np.max(np.max(np.abs(C), axis=-1), axis=-1)
+    soft = (PROXIMAL[dtype] ** 2 * steepest * steepest / little)[..., None]
 
-    def gaps(x: Array) -> tuple[Array, Array]:
+    def sides(x: Array) -> Array:
+        """(..., 2 m): what the bounds are for, -C x and C x."""
         y = matvec(C, x)
-        return y - bounds[0], bounds[1] - y
+        return np.concatenate([-y, y], axis=-1)
 
-    def residuals(x: Array, sides: tuple[_Side, _Side]) -> tuple[Array, list[Array], Array]:
+    def pull(z: Array) -> Array:
+        """(..., n): its transpose."""
+        return matvec(Ct, z[..., rows:] - z[..., :rows])
+
+    def residuals(carry: Carry) -> tuple[Array, Array, Array]:
         """Of the gradient, of the slacks, and the mean of s z."""
-        low, high = sides
-        dual = matvec(H, x) + g + matvec(Ct, high.z - low.z)
-        primal = [(gap - side.s) * some for gap, side, some in zip(gaps(x), sides, there, strict=True)]
-        mean = np.sum(low.s * low.z * there[0] + high.s * high.z * there[1], axis=-1) / count
-        return dual, primal, mean
+        x, s, z = carry
+        return matvec(H, x) + g + pull(z), (bounds - sides(x) - s) * there, np.sum(s * z, axis=-1) / count
 
-    def worst(carry: Any) -> Array:
-        dual, primal, mean = residuals(*_unpack(carry))
-        sizes = [np.max(np.abs(dual), axis=-1) / size_g, mean / size_g]
-        sizes += [np.max(np.abs(part), axis=-1) / size_b for part in primal]
-        return np.max(np.stack(sizes, axis=-1), axis=-1)
+    def worst(carry: Carry) -> Array:
+        dual, primal, mean = residuals(carry)
+        gradient = np.maximum(np.max(np.abs(dual), axis=-1), mean * (within / MEAN[dtype])) / size_g
+        return np.maximum(gradient, np.max(np.abs(primal), axis=-1) / size_b)
 
-    def body(carry: Any) -> Any:
-        x, (low, high) = _unpack(carry)
-        dual, (p_low, p_high), mean = residuals(x, (low, high))
-        w_low, w_high = low.z / low.s * there[0], high.z / high.s * there[1]
-        A = H + np.matmul(Ct * (w_low + w_high)[..., None, :], C)
+    def stop(carry: Carry) -> Any:
+        done = ~(worst(carry) > within)  # NaN is done
+        return done if skip is None else done | skip
 
-        def direction(c_low: Array, c_high: Array) -> tuple[Array, list[_Side]]:
-            """The step for which s z changes by c, and its sides."""
-            right = (c_low / low.s - w_low * p_low) * there[0] - (c_high / high.s - w_high * p_high) * there[1]
-            dx = np.linalg.solve(A, (matvec(Ct, right) - dual)[..., None])[..., 0]
-            dy = matvec(C, dx)
-            ds_low, ds_high = (dy + p_low) * there[0], (p_high - dy) * there[1]
-            return dx, [
-                _Side(ds_low, (c_low - low.z * ds_low) / low.s * there[0]),
-                _Side(ds_high, (c_high - high.z * ds_high) / high.s * there[1]),
-            ]
+    def body(carry: Carry) -> Carry:
+        x, s, z = carry
+        dual, primal, mean = residuals(carry)
+        per_s, per_z, relaxed = 1.0 / s, 1.0 / (z + (1.0 - there)), 1.0 / (s + soft * z)
+        w = z * relaxed
+        A = _normal_matrix(H, C, w[..., :rows] + w[..., rows:], little)
 
-        def reach(changes: list[_Side]) -> Array:
-            """The longest step of at most 1 that keeps all slacks and multipliers positive."""
-            ratios = [-part for now, d in zip((low, high), changes, strict=True) for part in (d.s / now.s, d.z / now.z)]
-            return 1.0 / np.maximum(1.0, np.max(np.concatenate(ratios, axis=-1), axis=-1))
+        def direction(right: Array, primal: Array | float, change: Array) -> tuple[Array, Array, Array]:
+            """The changes of x, s and z for which s z changes by as much, to first order."""
+            dx = np.linalg.solve(A, right[..., None])[..., 0]
+            way = (primal - sides(dx)) * there
+            dz = change * relaxed - w * way
+            return dx, way + soft * dz, dz
 
-        _, straight = direction(-low.s * low.z, -high.s * high.z)
-        far = reach(straight)[..., None]
-        ahead = [
-            (now.s + far * d.s) * (now.z + far * d.z) * some
-            for now, d, some in zip((low, high), straight, there, strict=True)
-        ]
-        share = np.sum(ahead[0] + ahead[1], axis=-1) / count / np.maximum(mean, 1e-300)
-        target = (share * share * share * mean)[..., None]
-        dx, changes = direction(
-            target - low.s * low.z - straight[0].s * straight[0].z,
-            target - high.s * high.z - straight[1].s * straight[1].z,
-        )
-        length = np.minimum(1.0, SHORT * reach(changes) + (1 - SHORT) * far[..., 0] * 0.0)[..., None]
-        sides = [(now.s + length * d.s, now.z + length * d.z) for now, d in zip((low, high), changes, strict=True)]
-        return x + length * dx, *sides[0], *sides[1]
+        dx, ds, dz = direction(pull(relaxed * z * (s + primal)) - dual, primal, -s * z)
+        by_s, by_z = ds * per_s, dz * per_z  # relative to what is there
+        far = _reach(by_s, by_z)
+        ahead = np.sum((s + far[..., None] * ds) * (z + far[..., None] * dz), axis=-1) / count
+        share = ahead / np.maximum(mean, np.finfo(dtype).tiny)
+        target = np.maximum(share * share * share * mean, AIM * MEAN[dtype] * size_g)
+        change = (target[..., None] - ds * dz) * there
+        dx_2, ds_2, dz_2 = direction(-pull(change * relaxed), 0.0, change)
+        by_s_2, by_z_2 = ds_2 * per_s, dz_2 * per_z
+        length = _reach(by_s + by_s_2, by_z + by_z_2)
+        part = np.ones_like(length)
+        for smaller in (far, far * far, 0.1 * part):
+            other = _reach(by_s + smaller[..., None] * by_s_2, by_z + smaller[..., None] * by_z_2)
+            longer = other > BETTER * length
+            length, part = np.where(longer, other, length), np.where(longer, smaller, part)
+        a = (SHORT * length)[..., None]
+        b = a * part[..., None]
+        return x + a * dx + b * dx_2, s + a * ds + b * ds_2, z + a * dz + b * dz_2
 
-    x = np.zeros_like(g)
-    start: list[Any] = [x]
-    for gap, some in zip(gaps(x), there, strict=True):
-        start += [
-            np.where(some > 0, np.maximum(gap, 0.1 * size_b[..., None]), 1.0),
-            some * size_g[..., None] * 0.1 + (1 - some),
-        ]
-    after, rounds = loop(ROUNDS, body, tuple(start), until=lambda carry: worst(carry) <= within, rounds=True)
-    x, (low, high) = _unpack(after)
-    return Solution(x, high.z * there[1] - low.z * there[0], rounds, worst(after))
+    start = _start(H, g, C, bounds, there, size_g, size_b, little, sides, pull)
+    after, rounds = loop(ROUNDS, body, start, until=stop, rounds=True)
+    x, _, z = after
+    return Solution(x, z[..., rows:] - z[..., :rows], rounds, worst(after))
 
 
-def _unpack(carry: Any) -> tuple[Array, tuple[_Side, _Side]]:
-    x, s_low, z_low, s_high, z_high = carry
-    return x, (_Side(s_low, z_low), _Side(s_high, z_high))
+def _start(
+    H: Array,
+    g: Array,
+    C: Array,
+    bounds: Array,
+    there: Array,
+    size_g: Array,
+    size_b: Array,
+    little: Array,
+    sides: Any,
+    pull: Any,
+) -> Carry:
+    """Mehrotra's: the least of the program with slacks in the objective, then all s and z moved to be positive."""
+    rows = C.shape[-2]
+    A = _normal_matrix(H, C, there[..., :rows] + there[..., rows:], little)
+    x = np.linalg.solve(A, (pull(bounds) - g)[..., None])[..., 0]
+    s = (bounds - sides(x)) * there
+    low, high = np.min(s, axis=-1), np.max(s, axis=-1)
+    s, z = s - np.minimum(1.5 * low, 0.0)[..., None], np.maximum(1.5 * high, 0.0)[..., None] - s
+    s, z = s * there, z * there
+    product = np.sum(s * z, axis=-1) / 2
+    tiny = np.finfo(np.dtype(g.dtype)).tiny
+    more_s = np.maximum(product / np.maximum(np.sum(z, axis=-1), tiny), APART * size_b)
+    more_z = np.maximum(product / np.maximum(np.sum(s, axis=-1), tiny), APART * size_g)
+    return x, np.where(there > 0, s + more_s[..., None], 1.0), there * (z + more_z[..., None])
+
+
+def _reach(by_s: Array, by_z: Array) -> Array:
+    """The longest step, at most 1, after which no slack and no multiplier is negative."""
+    return 1.0 / np.maximum(1.0, np.max(np.maximum(-by_s, -by_z), axis=-1))
+
+
+def _normal_matrix(H: Array, C: Array, w: Array, little: Array) -> Array:
+    """H + C^T diag(w) C and a little on the diagonal, built so that the compiler knows it to be symmetric."""
+    A = mirrored(H + np.matmul(transpose(C) * w[..., None, :], C))
+    return A + little[..., None, None] * np.eye(H.shape[-1], dtype=H.dtype)
