@@ -283,7 +283,7 @@ def _checked_levels(tree: Tree, levels: Any) -> tuple[tuple[Task, ...], ...]:
         if not tasks or not all(isinstance(task, Task) for task in tasks):
             raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
         checked.append(tuple(task.on(tree) for task in tasks))
-    inputs: dict[str, str] = {name: "an input of its own" for name in RESERVED}
+    inputs: dict[str, str] = dict.fromkeys(RESERVED, "an input of its own")
     for task in (task for level in checked for task in level):
         for name in (task.name, *(task.name + end for end in (GAIN, VELOCITY))):
             if name in inputs:

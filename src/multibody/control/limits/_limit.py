@@ -82,7 +82,7 @@ class Limit(Rows):
         q = configuration.neutral(tree)
         J = self.jacobian(tree, q).shape
         bounds = [np.shape(bound(tree, q, 1.0)) for bound in (self.lower, self.upper)]
-        if self.rows < 1 or J != (self.rows, tree.nv) or any(shape != (self.rows,) for shape in bounds):
+        if self.rows < 1 or (self.rows, tree.nv) != J or any(shape != (self.rows,) for shape in bounds):
             raise InputError(
                 f"limit {self.name!r}: expected at least one row, a Jacobian ({self.rows}, {tree.nv}), and bounds "
                 f"({self.rows},), got shapes {J}, {bounds[0]} and {bounds[1]}"
