@@ -94,8 +94,8 @@ def _show(robot: Robot, frame: str, answer: Answer) -> None:
     said = "reached" if answer.success else "out of reach: the nearest pose that was found"
     show(console, made, f"{robot.name}: {frame} {said}", "rad and m; quaternions w, x, y, z")
     facts = Table.grid(padding=(0, 2))
-    facts.add_row("position", f"{vector(pose.position)} m, off by {number(answer.position_error)} m")
+    facts.add_row("position", f"{vector(pose.position)} m, off by {number(float(answer.position_error))} m")
     facts.add_row("rotation", f"roll, pitch, yaw {vector(pose.rotation.euler('zyx')[::-1])} rad, "
-                              f"off by {number(answer.rotation_error)} rad")  # fmt: skip
-    facts.add_row("rounds", number(answer.rounds))
+                              f"off by {number(float(answer.rotation_error))} rad")  # fmt: skip
+    facts.add_row("rounds", number(float(answer.rounds)))
     show(console, facts)
