@@ -8,14 +8,13 @@ none, for it reads them itself.
 """
 
 import math
-import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from multibody.compiler.dense_blocks import Dense, Matrices
 from multibody.compiler.passes import Block
+from multibody.compiler.slots import last_uses, runs_of, zeros_of
 from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, stretches
 from multibody.tracing.dense_kinds import operations
 from multibody.tracing.graph import Graph
@@ -28,10 +27,6 @@ ONE_BLOCK = 4500
 """Up to so many nodes code is not cut at all."""
 SHORT = 16
 """Elements of an argument or a result up to which they lie side by side in the slots, and are moved without loops."""
-ZEROS = 8
-"""Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
-GAP = 3
-"""Elements of an argument that are loaded though unused, so that those around them are loaded together."""
 SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 MANY = 64
@@ -119,17 +114,6 @@ def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = No
     return _Cutter(block, sizes, feedback).program()
 
 
-def runs_of(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """(argument, first, last): elements, given in order, that lie side by side but for short gaps."""
-    runs: list[tuple[int, int, int]] = []
-    for argument, element in places:
-        if runs and argument == runs[-1][0] and element - runs[-1][2] <= GAP + 1:
-            runs[-1] = (argument, runs[-1][1], element)
-        else:
-            runs.append((argument, element, element))
-    return runs
-
-
 class _Cutter:
     def __init__(self, block: Block, sizes: Sequence[int], feedback: dict[int, int] | None) -> None:
         self.block = block
@@ -137,11 +121,11 @@ class _Cutter:
         self.graph: Graph = block.graph
         self.feedback = feedback or {}
         self.once = feedback is None
-        self.owner = self.graph.owners()
+        owner = self.graph.owners()
         self.members: dict[int, list[int]] = {}  # loop -> what is computed in its body, or with -1 outside of all
         self.results: dict[int, list[int]] = {}  # loop -> its results
         for k in block.order:
-            self.members.setdefault(self.owner[k], []).append(k)
+            self.members.setdefault(owner[k], []).append(k)
             if self.graph.op[k] in AFTER:
                 self.results.setdefault(self.graph.value[k][0], []).append(k)
         self.segments: list[Segment] = []
@@ -190,7 +174,7 @@ class _Cutter:
         if self.feedback:
             following = [(self.block.outputs[position], self.slot[leaf]) for position, leaf in self.feedback.items()]
             steps.append(self.add([], following))
-        self.lifetimes()
+        self.last = last_uses(self.graph, self.pieces, self.stores, self.within, self.end)
         self.assign()
         return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants, self.stored)
 
@@ -240,7 +224,7 @@ class _Cutter:
 
     def places(self) -> list[int]:
         """The slots of results; -1 where many zeros lie side by side."""
-        zeros, shared = self.zeros(), dict[int, int]()
+        zeros, shared = zeros_of(self.block, self.sizes) - self.feedback.keys(), dict[int, int]()
         slots: list[int] = []
         for size in self.sizes:
             for position in range(len(slots), len(slots) + size):
@@ -256,20 +240,6 @@ class _Cutter:
                         shared[k] = self.fresh()
                     slots.append(shared[k])
         return slots
-
-    def zeros(self) -> set[int]:
-        """The positions of results that are zero for all values, many side by side; -0.0 is another number."""
-        zero = self.graph.known.get(("const", (), struct.pack("d", 0.0)))
-        zeros: set[int] = set()
-        first = 0
-        for size in self.sizes:
-            here = range(first, first + size)
-            first += size
-            for is_zero, group in groupby(here, key=lambda k: self.block.outputs[k] == zero):
-                positions = set(group)
-                if is_zero and len(positions) >= ZEROS:
-                    zeros |= positions
-        return zeros - self.feedback.keys()
 
     def add(self, piece: list[int], stores: Iterable[tuple[int, int]] = (), loop: int = -1) -> int:
         number = len(self.pieces)
@@ -343,7 +313,7 @@ class _Cutter:
         piece of code with the body, and the last round changes nothing; else before the body.
         """
         members = self.members.get(number, [])
-        early = loop.stop >= 0 and (len(members) > BRIEF or any(self.graph.op[k] in AFTER for k in members))
+        early = loop.stop >= 0 and (len(members) > BRIEF or any(self.graph.op[k] in (*AFTER, "dense") for k in members))
         head: list[Step] = []
         if early:
             first = asked(self.graph, number)
@@ -400,23 +370,6 @@ class _Cutter:
                 end += graph.args[nodes[end - 1]] == graph.args[nodes[end]]
             yield nodes[start:end]
             start = end
-
-    def lifetimes(self) -> None:
-        """The last segment that needs each value; what a loop reads from outside must outlive its last round."""
-        for number, piece in enumerate(self.pieces):
-            used = [a for k in piece for a in self.graph.args[k]] + [k for k, _ in self.stores[number]]
-            for a in used:
-                until, loop = number, self.within[number]
-                while loop >= 0 and not self.inside(self.owner[a], loop):
-                    until, loop = self.end[loop], self.graph._loop(loop).parent
-                self.last[a] = max(self.last.get(a, -1), until)
-
-    def inside(self, owner: int, loop: int) -> bool:
-        while owner >= 0:
-            if owner == loop:
-                return True
-            owner = self.graph._loop(owner).parent
-        return False
 
     def assign(self) -> None:
         graph = self.graph
