@@ -84,7 +84,8 @@ def damped_step(A: Array, Q: Array, missing: Array, damping: float) -> tuple[Arr
 
     λ² = d² - s², no less than zero, where 1 / s is the Frobenius norm of (A Q^T)^+: s is at most the smallest singular
     value that is left to the level, and at least that by the root of their number. At a singularity λ = d, and nothing
-    is damped where all singular values are larger than d by that root.  [RD 2.207-2.208; Nakamura and Hanafusa 1986]
+    is damped where all singular values are larger than d by that root, after Nakamura and Hanafusa, 1986.
+    [RD 2.207-2.208]
     """
     L = np.matmul(A, transpose(Q))
     inverse = left_inverse(L)

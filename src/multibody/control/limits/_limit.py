@@ -80,12 +80,12 @@ class Limit(Rows):
 
     def _checked(self, tree: Tree) -> Self:
         q = configuration.neutral(tree)
-        J = self.jacobian(tree, q).shape
+        shape = self.jacobian(tree, q).shape
         bounds = [np.shape(bound(tree, q, 1.0)) for bound in (self.lower, self.upper)]
-        if self.rows < 1 or (self.rows, tree.nv) != J or any(shape != (self.rows,) for shape in bounds):
+        if self.rows < 1 or shape != (self.rows, tree.nv) or bounds != [(self.rows,)] * 2:
             raise InputError(
                 f"limit {self.name!r}: expected at least one row, a Jacobian ({self.rows}, {tree.nv}), and bounds "
-                f"({self.rows},), got shapes {J}, {bounds[0]} and {bounds[1]}"
+                f"({self.rows},), got shapes {shape}, {bounds[0]} and {bounds[1]}"
             )
         if self.is_box and self.rows != tree.nv:
             raise InputError(f"limit {self.name!r}: expected {tree.nv} rows of a box, one a velocity, got {self.rows}")
