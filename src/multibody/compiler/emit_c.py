@@ -206,7 +206,7 @@ class _Loops:
             add(f"{self.real} loop_c{n}_{p} = {values[loop.initial[p]]};")
         if kept:
             add(f"{self.real} loop_y{n}[{loop.rounds * len(kept)}];")
-            if n in walk.shown and (loop.stop >= 0 or loop.ran >= 0):
+            if any((n, p) in walk.shown for p in kept) and (loop.stop >= 0 or loop.ran >= 0):
                 missing = self.number(math.nan if loop.stop >= 0 else 0.0)
                 size, k = loop.rounds * len(kept), f"loop_k{n}"
                 add(f"for (long {k} = 0; {k} < {size}; ++{k}) loop_y{n}[{k}] = {missing};")

@@ -214,7 +214,7 @@ class _Loops:
         walk.run([k for k in walk.members(n) if k not in set(head)])
         for p in kept:
             text = values[loop.kept[p]].text
-            if loop.stop >= 0 and n in walk.shown:
+            if loop.stop >= 0 and (n, p) in walk.shown:
                 text = f"np.where(loop_d{n}, np.nan, {text})"
             add(f"loop_y{n}_{p}[loop_i{n}] = {text}")
         finals = [values[loop.final[p]].text for p in at]

@@ -78,15 +78,17 @@ def _weight(segment: Segment) -> int:
 
 
 def _math_needed(program: Program) -> list[str]:
+    """The functions that segments call: a sine and a cosine of one angle are computed together within a segment."""
     graph = program.block.graph
-    sines = {graph.args[k][0] for k in program.block.order if graph.op[k] == "sin"}
     names = set()
-    for k in program.block.order:
-        op = graph.op[k]
-        if op == "cos" and graph.args[k][0] in sines:
-            names.add("sincos")
-        elif op in MATH:
-            names.add(op)
+    for segment in program.segments:
+        sines = {graph.args[k][0] for k in segment.nodes if graph.op[k] == "sin"}
+        for k in segment.nodes:
+            op = graph.op[k]
+            if op == "cos" and graph.args[k][0] in sines:
+                names.add("sincos")
+            elif op in MATH:
+                names.add(op)
     return sorted(names)
 
 

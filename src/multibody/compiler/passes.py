@@ -132,9 +132,15 @@ def hold_the_done(graph: Graph, shown: set[tuple[int, int]]) -> None:
         around = done.get(loop.parent, -1) if loop is not None else -1
         done[number] = around
         if loop is not None and loop.stop >= 0:
-            stop = done[number] = loop.stop if around < 0 else graph.apply("or", loop.stop, around)
-            final = [graph.apply("select", stop, k, f) for k, f in zip(loop.carried, loop.final, strict=True)]
-            kept = [graph.apply("select", stop, nan, k) if (number, p) in shown else k for p, k in enumerate(loop.kept)]
+            # nothing is simplified here: what loops list, such as rows, must stay live
+            stop = done[number] = loop.stop if around < 0 else graph._intern("or", (loop.stop, around))
+            final = [
+                f if f == k else graph._intern("select", (stop, k, f))
+                for k, f in zip(loop.carried, loop.final, strict=True)
+            ]
+            kept = [
+                graph._intern("select", (stop, nan, k)) if (number, p) in shown else k for p, k in enumerate(loop.kept)
+            ]
             graph.loops[number] = loop._replace(final=tuple(final), stop=stop, kept=tuple(kept))
 
 

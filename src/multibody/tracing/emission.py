@@ -59,8 +59,8 @@ class Walk:
         self.left = uses(trace)
         self.needed = set(self.order)
         self.kept = kept_positions(self.graph, self.order)
-        self.shown = {self.graph.value[k][0] for k in self.order if self.graph.op[k] == "kept"}
-        """Loops of which kept values are used after them."""
+        self.shown = {self.graph.value[k][:2] for k in self.order if self.graph.op[k] == "kept"}
+        """(loop, position) of kept values that are used after the loop, not by other loops alone."""
         self.levels = levels_of(self.graph, self.order)
         for loop in filter(None, self.graph.loops):  # what loops use is never let go
             self.left.update(dict.fromkeys(_used(loop), len(self.order)))

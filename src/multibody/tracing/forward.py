@@ -102,7 +102,7 @@ class _Forward:
             new.final[q] = changes.get(loop.final[p], {}).get(i, zero)
         for p, indices in kept.items():
             row = changes.get(loop.kept[p], {})
-            self.kept[number, p] = {i: new.keep(row[i]) for i in indices if i in row}
+            self.kept[number, p] = {i: new.keep(row[i], anew=True) for i in indices if i in row}
         new.close()
         for k in self.order:
             if graph.op[k] in AFTER and graph.value[k][0] == number:

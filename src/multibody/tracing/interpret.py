@@ -142,8 +142,10 @@ class _Loops:
             if loop.stop >= 0:
                 following = [np.where(done, x, y) for x, y in zip(state, following, strict=True)]
             state = following
-            if number in walk.shown and loop.stop >= 0:
-                stored[k] = {p: np.where(done, walk.trace.dtype.type(np.nan), x) for p, x in stored[k].items()}
+            if loop.stop >= 0:
+                for p in kept:
+                    if (number, p) in walk.shown:
+                        stored[k][p] = np.where(done, walk.trace.dtype.type(np.nan), stored[k][p])
         for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == number):
             _, *place = graph.value[leaf]
             if graph.op[leaf] == "result":

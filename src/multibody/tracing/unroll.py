@@ -74,7 +74,9 @@ def unroll(graph: Graph, roots: list[int]) -> list[int]:
             stop = new[loop.stop] if loop.stop >= 0 else graph.truth(False)
             following = {p: graph.apply("select", stop, state[p], new[loop.final[p]]) for p in at}
             rows = [new.get(n, nan) for n in loop.kept]
-            kept[number][k] = [graph.apply("select", stop, nan, n) for n in rows] if number in shown else rows
+            kept[number][k] = [
+                graph.apply("select", stop, nan, n) if (number, p) in shown else n for p, n in enumerate(rows)
+            ]
             state = following
         results[number] = [state.get(p, -1) for p in range(len(loop.carried))]
 
@@ -82,6 +84,6 @@ def unroll(graph: Graph, roots: list[int]) -> list[int]:
         return new[table.nodes[k]] if table.source is None else kept[table.source[0]][k][table.source[1]]
 
     needed = set(order)
-    shown = {graph.value[k][0] for k in order if graph.op[k] == "kept"}
+    shown = {graph.value[k][:2] for k in order if graph.op[k] == "kept"}
     run(-1)
     return [new[k] for k in roots]
