@@ -49,8 +49,8 @@ class TracedArray(ArrayMethods):
 
     Views share their nodes as NumPy's views share their numbers, so what is written into an array is seen through its
     views. Arguments, and what a loop carries, are read-only: writing would change the caller's array in plain NumPy,
-    and in a kernel could not. So are, in the body of a loop, arrays from outside: the body is recorded once, and what it
-    writes there would be the same in every round.
+    and in a kernel could not. So are, in the body of a loop, arrays from outside: the body is recorded once, and what
+    it writes there would be the same in every round.
     """
 
     __slots__ = ("dtype", "graph", "home", "ids")
