@@ -11,7 +11,7 @@ from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFi
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
-    from multibody import derive, simulate
+    from multibody import control, derive, simulate
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
+    from multibody.tracing import linalg
     from multibody.tracing.custom import custom, fixed_point
     from multibody.tracing.differentiate import gradient, hessian, hessian_vector, jacobian, jvp, vjp
     from multibody.tracing.loop import loop
@@ -51,7 +52,14 @@ _LATER = {
 }
 """Names from rooms that are imported when the first is used: LLVM takes a while."""
 
-_ROOMS = {"constraints": "algorithms.constraints", "derive": "derive", "robots": "model.robots", "simulate": "simulate"}
+_ROOMS = {
+    "constraints": "algorithms.constraints",
+    "derive": "derive",
+    "linalg": "tracing.linalg",
+    "control": "control",
+    "robots": "model.robots",
+    "simulate": "simulate",
+}
 """Packages under shorter names."""
 
 _WORDS = {
@@ -90,6 +98,7 @@ __all__ = [
     "compile_scan",
     "config",
     "constraints",
+    "control",
     "custom",
     "derive",
     "eager",
@@ -100,6 +109,7 @@ __all__ = [
     "hessian_vector",
     "jacobian",
     "jvp",
+    "linalg",
     "load",
     "lookup",
     "loop",

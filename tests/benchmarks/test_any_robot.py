@@ -18,6 +18,8 @@ from ..cli.running import Done, widest
 from ..cli.running import run as run_command
 from ..model.mjcf_texts import GENERATED, JOINTS
 
+pytestmark = pytest.mark.filterwarnings("ignore::multibody.errors.RobotFileWarning")  # of a ball joint with a limit
+
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 QUICK = ("--budget", "0.001", "--batch", "8")
 

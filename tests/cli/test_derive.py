@@ -273,6 +273,7 @@ def test_numbers_of_a_file_can_be_read_and_names_are_given_once(tmp_path: Path) 
     assert len(set(defined)) == len(defined)
 
 
+@pytest.mark.filterwarnings("ignore::multibody.errors.RobotFileWarning")  # of moments that no body has
 def test_the_equations_of_a_file_are_exact_under_their_short_numbers(tmp_path: Path) -> None:
     path = tmp_path / "arm.urdf"
     path.write_text(ARM)

@@ -11,7 +11,7 @@ import pytest
 import multibody as mb
 from multibody.compiler import argument_rows_ir, native, program
 from multibody.compiler.passes import prepare
-from multibody.compiler.program import runs_of
+from multibody.compiler.slots import runs_of
 
 DTYPES = ("float64", "float32")
 COUNTS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 100, 1030)

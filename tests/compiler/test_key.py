@@ -125,8 +125,8 @@ def test_sources_that_stay_are_shared(library, tmp_path):
     (library / "cli" / "new.py").write_text("x = 1")
     assert result(begin()) == "[2.]"
     assert [e.stat().st_mtime_ns for e in (tmp_path / "kernels").iterdir()] == [written]
-    (library / "control").mkdir()
-    (library / "control" / "new.py").write_text("x = 1")
+    (library / "room").mkdir()
+    (library / "room" / "new.py").write_text("x = 1")
     assert result(begin()) == "[2.]"
     assert len(list((tmp_path / "kernels").iterdir())) == 2
 

@@ -6,7 +6,8 @@ import pytest
 import multibody as mb
 from multibody.compiler import native
 from multibody.compiler.passes import prepare
-from multibody.compiler.program import ZEROS, cut
+from multibody.compiler.program import cut
+from multibody.compiler.slots import ZEROS
 
 COUNTS = (0, 1, 3, 4, 5, 8, 9, 17, 4097)
 DTYPES = ("float64", "float32")

@@ -33,7 +33,7 @@ Q, V = np.array([0.3, -0.2]), np.array([1.0, 2.0])
         ("com", "robot.center_of_mass(q)"),
         ("nle", "robot.bias(q, v)"),
         ("dof", "robot.nv"),
-        ("ik", "inverse kinematics is to come"),
+        ("ik", "robot.inverse_kinematics"),
         ("createData", "a robot has no state"),
     ],
 )

@@ -3,6 +3,7 @@
 import itertools
 import warnings
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -134,6 +135,27 @@ def test_long_tables_are_looked_up_in_the_kernel(dtype):
     nearest = mb.compile(lambda x: mb.lookup(values, np.rint(100 * x)), (), dtype=dtype)
     places = np.clip(np.rint(np.float32(100) * x.astype(dtype)).astype(int), 0, 999)
     np.testing.assert_array_equal(nearest(x.astype(dtype)), values[places].astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("ufunc", "low", "high", "bound"),
+    [
+        (np.log2, 1e-9, 1e9, 4), (np.log10, 1e-9, 1e9, 4), (np.exp2, -900.0, 900.0, 2), (np.arctanh, -1.0, 1.0, 8),
+        (np.arcsinh, -1e9, 1e9, 8), (np.arccosh, 1.0, 1e9, 8),
+    ],
+)  # fmt: skip
+def test_composed_functions_are_accurate(ufunc, low, high, bound):
+    """In units in the last place of mpmath's values; small arguments and those near 1 too."""
+    name = {"arctanh": "atanh", "arcsinh": "asinh", "arccosh": "acosh"}.get(ufunc.__name__)
+    rng = np.random.default_rng(8)
+    scales = [rng.uniform(low, high, 150), rng.uniform(max(low, -2.0), min(high, 2.0), 150)]
+    scales += [np.exp2(-rng.uniform(2, 40, 150)), 1.0 + np.exp2(-rng.uniform(2, 40, 150))]
+    x = np.concatenate(scales)
+    x = x[(x > low) & (x < high)]
+    with mp.workdps(40):
+        by_base = {"log2": lambda v: mp.log(v, 2), "log10": mp.log10, "exp2": lambda v: mp.mpf(2) ** v}
+        exact = np.array([float((getattr(mp, name) if name else by_base[ufunc.__name__])(mp.mpf(v))) for v in x])
+    np.testing.assert_array_max_ulp(mb.compile(ufunc, ())(x), exact, bound)
 
 
 def test_slopes_of_look_ups():

@@ -196,7 +196,7 @@ def test_other_operations_fold_too():
     assert w("not", true) == false
     assert set(OPS) == {
         *NUMPY, "fma", "fms", "fnma", "select", "lookup", "and", "or", "not", "true", "false", "const", "input",
-        "carry", "row", "result", "kept", "count", "ruled",
+        "carry", "row", "result", "kept", "count", "ruled", "dense", "entry",
     }  # fmt: skip
 
 

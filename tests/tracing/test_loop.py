@@ -268,6 +268,17 @@ def test_wrong_bodies(body, carry, told):
     assert "test_loop.py" in str(error.value), "the user's line is named"
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [(lambda c: (c, c), "must return values nested as those it takes"), (lambda _: None, "and returns None")],
+)
+def test_wrong_bodies_of_plain_numpy_and_of_kernels_are_told_the_same(body, told):
+    with pytest.raises(mb.TraceError, match=told):
+        mb.loop(3, body, np.ones(3))
+    with pytest.raises(mb.TraceError, match=told):
+        mb.compile(lambda x: mb.loop(3, body, x), 3)
+
+
 def after(x, stash):
     return mb.loop(3, lambda y: stash(2 * y) or y + 1, x) + stash.kept
 

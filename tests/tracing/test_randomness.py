@@ -8,6 +8,7 @@ import pytest
 import multibody as mb
 
 GENERATOR = np.random.default_rng(1)
+OLD = np.random.RandomState(1)
 
 
 def helper(x):
@@ -25,6 +26,7 @@ DRAWS = {
     "random": lambda x: x * random.random(),
     "no seed": lambda x: x + np.random.default_rng().normal(size=3),
     "global": lambda x: x + GENERATOR.normal(),
+    "old": lambda x: x + OLD.randn(),
     "helper": lambda x: 2.0 * helper(x),
     "closure": from_an_enclosing_function(),
     "default": lambda x, rng=GENERATOR: x * rng.normal(),

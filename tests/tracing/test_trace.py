@@ -91,6 +91,7 @@ REFUSALS = {
     "number": (lambda x: x[0].__setitem__((), 1.0), r"traced number cannot be written into"),
     "place": (lambda x: x.copy().__setitem__(x[0], 1.0), r"a place to write must not depend"),
     "broadcast": (lambda x: np.broadcast_to(x, (2, 3)).__setitem__((0, 0), 1.0), r"np\.broadcast_to"),
+    "asarray written": (lambda x: np.asarray(x).__setitem__(0, 1.0), r"write np\.array\(x\) or x\.copy\(\)"),
     "objects inv": (lambda x: np.linalg.inv(np.array([[x[0], 0], [0, x[1]]])), r"make it with np\.stack"),
     "objects nan": (lambda x: np.isnan(np.array([x[0], x[1]])), r"make it with np\.stack"),
     "objects compared": (lambda x: np.array([x[0], x[1]]) > 0, r"write np\.where"),

@@ -127,3 +127,48 @@ def test_what_a_loop_carries_is_not_changed():
         mb.compile(lambda x: x[1:].__iadd__(1.0), 3)
     with pytest.raises(mb.TraceError, match="a mask of the shape of y and a number"):
         mb.compile(lambda x: x.copy().__setitem__(x > 0.5, x), 3)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda z: z.__setitem__(1, z[1] + 1.0),
+        lambda z: z[1:].__setitem__(0, 4.0),
+        lambda z: z.reshape(3, 1).__setitem__((0, 0), 4.0),
+        lambda z: np.transpose(z).__setitem__(0, 4.0),
+        lambda z: np.add(z, 1.0, out=z),
+    ],
+    ids=["element", "view", "reshaped", "transposed", "out"],
+)
+def test_the_body_of_a_loop_writes_into_no_array_from_outside(write):
+    def function(x):
+        z = np.zeros_like(x)
+
+        def body(c):
+            write(z)
+            return c + z
+
+        return mb.loop(3, body, x)
+
+    with pytest.raises(mb.TraceError, match="let the loop carry the array"):
+        mb.compile(function, 3)
+
+
+def test_the_body_of_a_loop_writes_into_its_own_arrays_and_into_copies_of_others():
+    def function(x):
+        z = np.zeros_like(x)
+
+        def body(c):
+            y, own, rows = z.copy(), np.zeros_like(x, shape=(2, 3)), z[[2, 1, 0]]
+            y[1] = c[0]
+            own[1:][0] = c
+            rows += mb.loop(2, lambda inner: inner + y, c)
+            return c + y + own[1] + rows
+
+        z[2] = x[0]
+        result = mb.loop(3, body, z).copy()
+        result[0] += 1.0
+        return result
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(mb.compile(function, 3)(x), function(x), rtol=1e-15)

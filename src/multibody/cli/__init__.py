@@ -15,6 +15,7 @@ from multibody.cli.demo import demo
 from multibody.cli.derive import derive
 from multibody.cli.evaluate import evaluate
 from multibody.cli.export import export
+from multibody.cli.ik import ik
 from multibody.cli.info import info
 from multibody.cli.simulate import simulate
 from multibody.errors import MultibodyError
@@ -22,6 +23,7 @@ from multibody.errors import MultibodyError
 app = typer.Typer(name="multibody", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
 app.command()(info)
 app.command("eval")(evaluate)
+app.command()(ik)
 app.command()(derive)
 app.command()(export)
 app.command()(simulate)

@@ -9,8 +9,9 @@ table of where the rows of its samples begin.
 from typing import NamedTuple
 
 from multibody.compiler import rows_ir
-from multibody.compiler.program import Program, Segment, runs_of
+from multibody.compiler.program import Program, Segment
 from multibody.compiler.shape import Shape
+from multibody.compiler.slots import runs_of
 
 WORD = 8
 """Bytes of an address."""

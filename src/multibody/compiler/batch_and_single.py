@@ -32,7 +32,9 @@ def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry_
     lanes = machine.lanes * (2 if dtype == np.float32 else 1)
     shape = choose_shape(program, lanes, dtype.name, fma=machine.fma, once=scan is None)
     first, *rest = llvm_ir.modules(program, shape, sizes, scan)
-    weight = sum(len(segment.nodes) for segment in program.segments) + len(program.outputs)
+    weight = sum(len(segment.nodes) + LEAST * (segment.dense is not None) for segment in program.segments) + len(
+        program.outputs
+    )
     if lanes == 1 or not LEAST <= weight <= MOST:
         return [f"{first}\n{_ALIAS}", *rest]
     alone = llvm_ir.modules(program, lone_shape(program, dtype.name, fma=machine.fma), sizes, scan, "one")

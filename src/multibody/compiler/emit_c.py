@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from multibody.compiler import emit_c_matrices
 from multibody.errors import InputError
+from multibody.tracing.dense_kinds import KINDS, operands
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers
 from multibody.tracing.ops import OPS
 from multibody.tracing.regions import AFTER, Table, stride
@@ -69,7 +71,8 @@ _WORDS = """auto break case char const continue default do double else enum exte
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
     bool catch class delete explicit export false friend mutable namespace new operator private protected public
     template this throw true try typename using virtual n i size_t NAN INFINITY main copysign copysignf"""
-RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split()}
+_MATRICES = {f"mb_{kind}" for kind in KINDS}
+RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split(), *_MATRICES}
 
 
 class CSource(NamedTuple):
@@ -137,11 +140,23 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
         used.add(names[i])
         return f"{names[i]}[{k}]"
 
+    kinds: list[str] = []
+
+    def dense(kind: str, sizes: tuple[int, ...], values: list[str]) -> list[str]:
+        kinds.append(kind)
+        arguments, result, results = f"t{next(temporaries)}", f"t{next(temporaries)}", KINDS[kind].results(*sizes)
+        lengths = [operand.rows * operand.columns for operand in operands(kind, sizes)]
+        matrices = [f"{arguments} + {sum(lengths[:k])}" for k in range(len(lengths))]
+        lines.add(f"const {real} {arguments}[] = {{{', '.join(values)}}};")
+        lines.add(f"{real} {result}[{results}];")
+        lines.add(f"mb_{kind}({', '.join([*map(str, sizes), *matrices, result])});")
+        return [f"{result}[{k}]" for k in range(results)]
+
     suffix = "" if real == "double" else "f"
     used = {name for name, size in zip(names[first_output:], sizes[first_output:], strict=True) if size}
     number = partial(_number, suffix)
     loops = _Loops(lines, real, number, names, used)
-    outputs = fold(trace, Target("C", _table(real), number, element, keep, loops.repeat, rows=True))
+    outputs = fold(trace, Target("C", _table(real), number, element, keep, loops.repeat, rows=True, dense=dense))
     for output, values in zip(names[first_output:], outputs, strict=True):
         for k, value in enumerate(values):
             lines.add(f"{output}[{k}] = {value};")
@@ -156,7 +171,8 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     sample, batch = f"void {name}({parameters})", f"void {name}_batch(size_t n, {parameters})"
     body = "".join(f"    {line}\n" for line in [*unused, *lines.texts])
     loop = f"    for (size_t i = 0; i < n; ++i)\n        {name}({rows});\n"
-    source = f"{comment}{_INCLUDES}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
+    matrices = emit_c_matrices.source(list(dict.fromkeys(kinds)), real)
+    source = f"{comment}{_INCLUDES}{matrices}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
     return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", sample=sample, batch=batch))
 
 
@@ -190,7 +206,7 @@ class _Loops:
             add(f"{self.real} loop_c{n}_{p} = {values[loop.initial[p]]};")
         if kept:
             add(f"{self.real} loop_y{n}[{loop.rounds * len(kept)}];")
-            if n in walk.shown and (loop.stop >= 0 or loop.ran >= 0):
+            if any((n, p) in walk.shown for p in kept) and (loop.stop >= 0 or loop.ran >= 0):
                 missing = self.number(math.nan if loop.stop >= 0 else 0.0)
                 size, k = loop.rounds * len(kept), f"loop_k{n}"
                 add(f"for (long {k} = 0; {k} < {size}; ++{k}) loop_y{n}[{k}] = {missing};")

@@ -1,11 +1,14 @@
 """A trace as readable Python: one NumPy function on arrays with any leading batch axes."""
 
+import inspect
 import keyword
 import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from multibody.tracing.dense_kinds import KINDS, operands
+from multibody.tracing.dense_values import VALUES
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers, uses
 from multibody.tracing.regions import AFTER, Table, stride
 from multibody.tracing.trace import Trace
@@ -98,7 +101,7 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     """
     function_name(name, set(keyword.kwlist))
     wanted = [*(spec.name for spec in trace.inputs), *(f"y{k}" for k in range(len(trace.outputs)))]
-    names = identifiers(wanted, {*keyword.kwlist, "np", "batch", name}, TEMPORARY)
+    names = identifiers(wanted, {*keyword.kwlist, *(f"_{kind}" for kind in KINDS), "np", "batch", name}, TEMPORARY)
     arguments, outputs = names[: len(trace.inputs)], names[len(trace.inputs) :]
     shapes = {argument: i.shape for argument, i in zip(arguments, trace.inputs, strict=True)}
     dtype = f"np.{trace.dtype}"
@@ -127,9 +130,26 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         temporaries += 1
         return Expression(f"t{temporaries - 1}", ATOM)
 
+    kinds: list[str] = []
+
+    def dense(kind: str, sizes: tuple[int, ...], values: list[Expression]) -> list[Expression]:
+        nonlocal temporaries
+        kinds.append(kind)
+        numbers, result = f"t{temporaries}", f"t{temporaries + 1}"
+        temporaries += 2
+        listed = ", ".join(value.text for value in values)
+        lines.append(f"{numbers} = np.stack(np.broadcast_arrays({listed}), axis=-1)")
+        first, matrices = 0, list[str]()
+        for rows, columns, *_ in operands(kind, sizes):
+            part = f"{numbers}[..., {first}:{first + rows * columns}]"
+            matrices.append(f"{part}.reshape(*{numbers}.shape[:-1], {rows}, {columns})")
+            first += rows * columns
+        lines.append(f"{result} = _{kind}({', '.join(matrices)}).reshape(*{numbers}.shape[:-1], -1)")
+        return [Expression(f"{result}[..., {k}]", ATOM) for k in range(KINDS[kind].results(*sizes))]
+
     loops = _Loops(lines, arguments, [spec.shape for spec in trace.inputs])
     table = {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}
-    elements = fold(trace, Target("NumPy", table, _number, element, keep, loops.repeat, rows=True))
+    elements = fold(trace, Target("NumPy", table, _number, element, keep, loops.repeat, rows=True, dense=dense))
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
         lines.append(f"{output} = np.zeros({f'(*batch{lengths})' if lengths else 'batch'}, dtype={dtype})")
@@ -138,7 +158,13 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
                 lines.append(f"{output}[{', '.join(['...', *_place(k, ids.shape)])}] = {value.text}")
     lines.append(f"return {', '.join(outputs)}")
     body = "".join(f"    {line}\n" for line in lines)
-    return f"import numpy as np\n\n\ndef {name}({', '.join(arguments)}):\n{body}"
+    functions = "".join(f"{_without_types(VALUES[kind])}\n\n" for kind in dict.fromkeys(kinds))
+    return f"import numpy as np\n\n\n{functions}def {name}({', '.join(arguments)}):\n{body}"
+
+
+def _without_types(function: Callable[..., object]) -> str:
+    """The source of a function of matrices, as one would write it in a script."""
+    return "_".join(inspect.getsource(function).partition("def ")[1:]).replace(": Matrix", "").replace(" -> Matrix", "")
 
 
 class _Lines(list[str]):
@@ -188,7 +214,7 @@ class _Loops:
         walk.run([k for k in walk.members(n) if k not in set(head)])
         for p in kept:
             text = values[loop.kept[p]].text
-            if loop.stop >= 0 and n in walk.shown:
+            if loop.stop >= 0 and (n, p) in walk.shown:
                 text = f"np.where(loop_d{n}, np.nan, {text})"
             add(f"loop_y{n}_{p}[loop_i{n}] = {text}")
         finals = [values[loop.final[p]].text for p in at]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from multibody.compiler.passes import prepare
 from multibody.tracing.graph import flops
+from multibody.tracing.regions import AFTER, INSIDE
 from multibody.tracing.trace import Trace
 
 DRAWN = 400
@@ -28,7 +29,7 @@ class GraphView:
             argument, element = graph.value[k]
             spec = self.trace.inputs[argument]
             return f"{spec.name}[{element}]" if spec.shape else spec.name
-        return f"{op}{list(graph.value[k])}" if op in ("carry", "result") else op
+        return f"{op}{list(graph.value[k])}" if op in (*INSIDE, *AFTER) else op
 
     def __str__(self) -> str:
         """One line a node: `%7 = mul %3 q[0]`."""

@@ -3,12 +3,14 @@
 A vector holds one value of `lanes` samples. The buffer has a row of slots, a vector each, for each vector of samples.
 """
 
-from multibody.compiler import argument_rows_ir, entry_ir, fetch_ir, rows_ir, vector_math
+from multibody.compiler import argument_rows_ir, dense_ir, entry_ir, fetch_ir, nest_ir, rows_ir, vector_math
 from multibody.compiler.program import SHORT, SMALL, Program, Segment
 from multibody.compiler.shape import Shape
 
 GROUP = 2000
 """Nodes and stores per module: what LLVM compiles in a fraction of a second, so that a signal is heard in between."""
+DENSE = 200
+"""Nodes that take as long to compile as the loops of an operation on matrices."""
 ALIGNED = "alignstack(64)"
 """The attribute of functions that keep vectors on the stack: LLVM would put them across the lines of the cache."""
 _MEMORY = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
@@ -44,6 +46,7 @@ def modules(
     if alone:  # one module, in which LLVM sees all calls
         code = [_segment(program, k, f"{name}.{k}", shape, fetch) for k in range(len(program.segments))]
         code += [_direct(program, shape, sizes_out)] if direct else []
+        code += [nest_ir.intrinsics(shape)] if any(segment.dense for segment in program.segments) else []
         return [
             "\n".join([library, _intrinsics(shape, library), rows, *code]).replace(
                 f"define void @{name}.", f"define internal void @{name}."
@@ -63,25 +66,29 @@ def modules(
         group.append(_segment(program, k, f"{name}.{k}", shape, fetch))
         weight += _weight(segment)
         if weight >= GROUP or k == len(program.segments) - 1:
-            texts.append("\n".join([math, _intrinsics(shape, ""), fetch_ir.INTRINSIC, *group]))
+            texts.append(
+                "\n".join([math, _intrinsics(shape, ""), fetch_ir.INTRINSIC, nest_ir.intrinsics(shape), *group])
+            )
             group, weight = [], 0
     return texts
 
 
 def _weight(segment: Segment) -> int:
-    return len(segment.nodes) + len(segment.stores)
+    return len(segment.nodes) + len(segment.stores) + (DENSE if segment.dense else 0)
 
 
 def _math_needed(program: Program) -> list[str]:
+    """The functions that segments call: a sine and a cosine of one angle are computed together within a segment."""
     graph = program.block.graph
-    sines = {graph.args[k][0] for k in program.block.order if graph.op[k] == "sin"}
     names = set()
-    for k in program.block.order:
-        op = graph.op[k]
-        if op == "cos" and graph.args[k][0] in sines:
-            names.add("sincos")
-        elif op in MATH:
-            names.add(op)
+    for segment in program.segments:
+        sines = {graph.args[k][0] for k in segment.nodes if graph.op[k] == "sin"}
+        for k in segment.nodes:
+            op = graph.op[k]
+            if op == "cos" and graph.args[k][0] in sines:
+                names.add("sincos")
+            elif op in MATH:
+                names.add(op)
     return sorted(names)
 
 
@@ -100,6 +107,8 @@ def _intrinsics(shape: Shape, declared: str) -> str:
 
 def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetch_ir.Plan) -> str:
     segment, lines = program.segments[number], fetch.lines[number]
+    if segment.dense:
+        return dense_ir.function(segment.dense, name, shape)
     emit = _Emitter(program, segment, shape, name)
     places: dict[int, list[int]] = {}
     for k, slot in segment.stores:
@@ -144,7 +153,7 @@ def _is_small(program: Program, sizes_out: list[int]) -> bool:
     """Whether moving rows weighs as much as the work, so that it pays to move them past the buffer."""
     runs = entry_ir.runs(program)
     short = max([run[3] for run in runs] + sizes_out, default=0) <= SHORT
-    return bool(runs and sizes_out) and short and program.steps == [0] and len(program.segments[0].nodes) <= SMALL
+    return bool(runs and sizes_out) and short and program.steps == [0] and program.segments[0].work <= SMALL
 
 
 def _direct(program: Program, shape: Shape, sizes_out: list[int]) -> str:

@@ -5,7 +5,7 @@ whether all samples of the tile are done, and by bringing the rows that it reads
 """
 
 from multibody.compiler import rows_ir
-from multibody.compiler.program import Program, Repeat, Step
+from multibody.compiler.program import SHORT, Program, Repeat, Step
 from multibody.compiler.shape import Shape
 from multibody.compiler.tables import Fill, Leave, Load, Move
 
@@ -53,7 +53,8 @@ def functions(program: Program, shape: Shape, *, stops: bool) -> str:
     """
     present = {type(step) for step in flat(program.steps)}
     texts = [_constants(number, row, shape) for number, row in enumerate(program.constants)]
-    texts += [_move(shape)] if Move in present else []
+    widths = {step.width for step in flat(program.steps) if isinstance(step, Move)}
+    texts += [_move(shape, width) for width in sorted({min(width, SHORT + 1) for width in widths})]
     texts += [_fill(shape)] if Fill in present else []
     texts += [_finished(shape)] if Leave in present or stops else []
     return "\n".join(texts)
@@ -142,7 +143,8 @@ class _Writer:
         if isinstance(step, Move):
             source = self.at_round(lines, step.source, step.source_step, here)
             target = self.at_round(lines, step.target, step.target_step, here)
-            return [*lines, f"  call void @move_slots(ptr {target}, ptr {source}, i64 %count, i64 {step.width})"]
+            call = f"  call void @{_mover(step.width)}(ptr {target}, ptr {source}, i64 %count, i64 {step.width})"
+            return [*lines, call]
         element = self.affine(lines, step.element, step.step, f"{here}.row")
         origin, stride, offsets = f"@constants{step.constant}", "0", "null"
         if step.argument >= 0:
@@ -219,15 +221,27 @@ def _elements(shape: Shape, lines: list[str]) -> list[str]:
     ]
 
 
-def _move(shape: Shape) -> str:
-    copy = [
-        "  %de = getelementptr i8, ptr %d, i64 %o",
-        "  %se = getelementptr i8, ptr %s, i64 %o",
-        f"  %x = load {shape.vector}, ptr %se, align {shape.bytes}",
-        f"  store {shape.vector} %x, ptr %de, align {shape.bytes}",
-    ]
-    head = "void @move_slots(ptr %to, ptr %from, i64 %count, i64 %length)"
-    return _over_vectors(head, shape, "to from", _elements(shape, copy), ["  ret void"])
+def _mover(width: int) -> str:
+    """The name of the function that copies so many slots."""
+    return f"move_slots{width}" if width <= SHORT else "move_slots"
+
+
+def _move(shape: Shape, width: int) -> str:
+    """A function that copies slots; for a short row one without a loop over its elements."""
+
+    def copy(at: str, tag: str) -> list[str]:
+        return [
+            f"  %de{tag} = getelementptr i8, ptr %d, i64 {at}",
+            f"  %se{tag} = getelementptr i8, ptr %s, i64 {at}",
+            f"  %x{tag} = load {shape.vector}, ptr %se{tag}, align {shape.bytes}",
+            f"  store {shape.vector} %x{tag}, ptr %de{tag}, align {shape.bytes}",
+        ]
+
+    head = f"void @{_mover(width)}(ptr %to, ptr %from, i64 %count, i64 %length)"
+    body = _elements(shape, copy("%o", ""))
+    if width <= SHORT:
+        body = [line for j in range(width) for line in copy(str(j * shape.bytes), str(j))] + ["  br label %after"]
+    return _over_vectors(head, shape, "to from", body, ["  ret void"])
 
 
 def _fill(shape: Shape) -> str:

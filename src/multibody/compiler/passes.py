@@ -4,9 +4,8 @@ import math
 from collections import Counter
 from typing import NamedTuple
 
-from multibody.tracing.clone import substitute
 from multibody.tracing.graph import Graph
-from multibody.tracing.regions import AFTER, INSIDE, body, kept_positions
+from multibody.tracing.regions import AFTER, INSIDE, kept_positions
 
 
 class Block(NamedTuple):
@@ -126,39 +125,23 @@ class _Loops:
 
 
 def hold_the_done(graph: Graph, shown: set[tuple[int, int]]) -> None:
-    """Let loops that stop carry, as their last value, whether a sample is done, and hold what is done by selections.
-
-    The question is asked at the end of a round of what follows, in one piece of code with the round. A sample that is
-    done in a loop around is done.
-    """
+    """Let loops that stop hold what is done by selections; a sample that is done in a loop around is done."""
     done: dict[int, int] = {-1: -1}  # the truth value of each loop, or -1 where samples do not stop
-    number = 0
-    while number < len(graph.loops):  # questions may have loops of their own, which are copied to the end
-        loop = graph.loops[number]
+    nan = graph.const(math.nan)
+    for number, loop in enumerate(graph.loops):
         around = done.get(loop.parent, -1) if loop is not None else -1
         done[number] = around
         if loop is not None and loop.stop >= 0:
-            leaf = graph.leaf("carry", number, len(loop.carried))
-            truth = done[number] = graph.apply("ne", leaf, graph.const(0.0))
-            final = tuple(graph.apply("select", truth, k, f) for k, f in zip(loop.carried, loop.final, strict=True))
-            outside = {k: k for k in body(graph, number, [loop.stop])[1]}
-            first, last = (
-                substitute(graph, [loop.stop], {**outside, **dict(zip(loop.carried, values, strict=True))}, parents)[0]
-                for values, parents in ((loop.initial, {number: loop.parent}), (final, {}))
-            )
-            first = first if around < 0 else graph.apply("or", first, around)
-            one, zero, nan = graph.const(1.0), graph.const(0.0), graph.const(math.nan)
-            kept = [
-                graph.apply("select", truth, nan, k) if (number, p) in shown else k for p, k in enumerate(loop.kept)
+            # nothing is simplified here: what loops list, such as rows, must stay live
+            stop = done[number] = loop.stop if around < 0 else graph._intern("or", (loop.stop, around))
+            final = [
+                f if f == k else graph._intern("select", (stop, k, f))
+                for k, f in zip(loop.carried, loop.final, strict=True)
             ]
-            graph.loops[number] = loop._replace(
-                initial=(*loop.initial, graph.apply("select", first, one, zero)),
-                carried=(*loop.carried, leaf),
-                final=(*final, graph.apply("select", graph.apply("or", truth, last), one, zero)),
-                stop=leaf,
-                kept=tuple(kept),
-            )
-        number += 1
+            kept = [
+                graph._intern("select", (stop, nan, k)) if (number, p) in shown else k for p, k in enumerate(loop.kept)
+            ]
+            graph.loops[number] = loop._replace(final=tuple(final), stop=stop, kept=tuple(kept))
 
 
 def pair_sines(graph: Graph, order: list[int]) -> list[int]:

@@ -8,17 +8,18 @@ none, for it reads them itself.
 """
 
 import math
-import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
+from multibody.compiler.dense_blocks import Dense, Matrices
 from multibody.compiler.passes import Block
+from multibody.compiler.slots import last_uses, runs_of, zeros_of
 from multibody.compiler.tables import Fill, Leave, Load, Move, Stretch, copies, stretches
+from multibody.tracing.dense_kinds import operations
 from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
-from multibody.tracing.regions import AFTER, Loop
+from multibody.tracing.regions import AFTER, Loop, asked
 
 SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
@@ -26,14 +27,12 @@ ONE_BLOCK = 4500
 """Up to so many nodes code is not cut at all."""
 SHORT = 16
 """Elements of an argument or a result up to which they lie side by side in the slots, and are moved without loops."""
-ZEROS = 8
-"""Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
-GAP = 3
-"""Elements of an argument that are loaded though unused, so that those around them are loaded together."""
 SMALL = 250
 """Nodes up to which a program of short rows is also compiled without a buffer in between."""
 MANY = 64
 """Elements of all arguments from which on segments read them from rows, and ask for those of the next tile."""
+BRIEF = 200
+"""Nodes of a loop's body that run once in vain sooner than that samples which are done be asked for apart."""
 LONG = 20_000_000
 """Additions' worth of work for one sample from which on its loops look whether they are asked to stop."""
 LEAVES = ("const", "true", "false")
@@ -49,6 +48,13 @@ class Segment(NamedTuple):
     """node -> (argument, element), of those that it reads from rows; no other segment uses them."""
     stores: list[tuple[int, int]]
     """(node, slot), of values for elsewhere; a slot that is read here is read before it is stored."""
+    dense: Dense | None = None
+    """An operation on matrices, instead of nodes."""
+
+    @property
+    def work(self) -> int:
+        """How many operations it does on each sample."""
+        return operations(self.dense.kind, self.dense.sizes).total() if self.dense else len(self.nodes)
 
 
 class Repeat(NamedTuple):
@@ -83,6 +89,8 @@ class Program(NamedTuple):
     slots: int
     constants: list[list[float]]
     """Rows of numbers that loops read, one for each round."""
+    stored: int
+    """How many of the slots hold what loops keep of all rounds."""
 
     @property
     def long(self) -> bool:
@@ -106,17 +114,6 @@ def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = No
     return _Cutter(block, sizes, feedback).program()
 
 
-def runs_of(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """(argument, first, last): elements, given in order, that lie side by side but for short gaps."""
-    runs: list[tuple[int, int, int]] = []
-    for argument, element in places:
-        if runs and argument == runs[-1][0] and element - runs[-1][2] <= GAP + 1:
-            runs[-1] = (argument, runs[-1][1], element)
-        else:
-            runs.append((argument, element, element))
-    return runs
-
-
 class _Cutter:
     def __init__(self, block: Block, sizes: Sequence[int], feedback: dict[int, int] | None) -> None:
         self.block = block
@@ -124,11 +121,11 @@ class _Cutter:
         self.graph: Graph = block.graph
         self.feedback = feedback or {}
         self.once = feedback is None
-        self.owner = self.graph.owners()
+        owner = self.graph.owners()
         self.members: dict[int, list[int]] = {}  # loop -> what is computed in its body, or with -1 outside of all
         self.results: dict[int, list[int]] = {}  # loop -> its results
         for k in block.order:
-            self.members.setdefault(self.owner[k], []).append(k)
+            self.members.setdefault(owner[k], []).append(k)
             if self.graph.op[k] in AFTER:
                 self.results.setdefault(self.graph.value[k][0], []).append(k)
         self.segments: list[Segment] = []
@@ -143,8 +140,10 @@ class _Cutter:
         self.within: list[int] = []  # the loop of each segment
         self.end: dict[int, int] = {}  # loop -> its last segment
         self.store: dict[int, int] = {}  # loop -> the first slot of what it keeps
+        self.stored = 0
         self.constants: list[list[float]] = []
         self.read: dict[int, list[Stretch]] = self.tables()  # loop -> the tables that it reads
+        self.matrices = Matrices(block)
 
     def fresh(self) -> int:
         self.slots += 1
@@ -155,6 +154,7 @@ class _Cutter:
         self.alone = self.used_in_one(steps)
         inputs = self.arguments()
         outputs = self.places()
+        self.matrices.settle(self.slot, self.home, self.stores, self.fresh)
         # results: into their slots where they are made, or after all loops when they come from elsewhere
         elsewhere: list[tuple[int, int]] = []
         wanted = [
@@ -166,16 +166,17 @@ class _Cutter:
             (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
             if k in self.home:
                 self.slot[k] = slot
-        if not steps or not isinstance(steps[-1], int) or len(elsewhere) > SEGMENT:
+        last = steps[-1] if steps else None
+        if not isinstance(last, int) or last in self.matrices.steps or len(elsewhere) > SEGMENT:
             steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
         else:
-            self.stores[steps[-1]] += elsewhere
+            self.stores[last] += elsewhere
         if self.feedback:
             following = [(self.block.outputs[position], self.slot[leaf]) for position, leaf in self.feedback.items()]
             steps.append(self.add([], following))
-        self.lifetimes()
+        self.last = last_uses(self.graph, self.pieces, self.stores, self.within, self.end)
         self.assign()
-        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants)
+        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants, self.stored)
 
     def tables(self) -> dict[int, list[Stretch]]:
         """What loops read in their rounds; elements of arguments that nothing else uses need no slots."""
@@ -208,7 +209,8 @@ class _Cutter:
         for number, piece in enumerate(self.pieces):
             for a in long.intersection(a for k in piece for a in graph.args[k]):
                 users.setdefault(a, set()).add(number)
-        return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs)
+        whole = {a for k in self.matrices.steps.values() for a in graph.args[k]}
+        return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs) - whole
 
     def arguments(self) -> list[tuple[int, int, int]]:
         """Slots for the elements of arguments that are used, as they lie in the argument but for long gaps."""
@@ -222,7 +224,7 @@ class _Cutter:
 
     def places(self) -> list[int]:
         """The slots of results; -1 where many zeros lie side by side."""
-        zeros, shared = self.zeros(), dict[int, int]()
+        zeros, shared = zeros_of(self.block, self.sizes) - self.feedback.keys(), dict[int, int]()
         slots: list[int] = []
         for size in self.sizes:
             for position in range(len(slots), len(slots) + size):
@@ -231,27 +233,13 @@ class _Cutter:
                     slots.append(-1)
                 elif size <= SHORT or position in self.feedback:
                     slots.append(self.fresh())
-                elif self.graph.op[k] == "kept":  # it stays where the loop has put it
+                elif self.graph.op[k] in ("kept", "entry"):  # it stays where it is
                     slots.append(self.slot[k])
                 else:
                     if k not in shared:
                         shared[k] = self.fresh()
                     slots.append(shared[k])
         return slots
-
-    def zeros(self) -> set[int]:
-        """The positions of results that are zero for all values, many side by side; -0.0 is another number."""
-        zero = self.graph.known.get(("const", (), struct.pack("d", 0.0)))
-        zeros: set[int] = set()
-        first = 0
-        for size in self.sizes:
-            here = range(first, first + size)
-            first += size
-            for is_zero, group in groupby(here, key=lambda k: self.block.outputs[k] == zero):
-                positions = set(group)
-                if is_zero and len(positions) >= ZEROS:
-                    zeros |= positions
-        return zeros - self.feedback.keys()
 
     def add(self, piece: list[int], stores: Iterable[tuple[int, int]] = (), loop: int = -1) -> int:
         number = len(self.pieces)
@@ -271,6 +259,10 @@ class _Cutter:
                 steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
                 pending = []
                 steps += self.repeat(graph.value[k][0])
+            elif graph.op[k] == "dense":
+                steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
+                pending = []
+                steps += self.dense(k, loop)
             elif OPS[graph.op[k]].arity:
                 pending.append(k)
         return steps + [self.add(piece, loop=loop) for piece in self.cut(pending)]
@@ -284,6 +276,7 @@ class _Cutter:
         width, first = len(loop.kept), self.slots
         self.store[number] = first
         self.slots += width * loop.rounds
+        self.stored += width * loop.rounds
         for k in self.results[number]:
             op, (_, *place) = graph.op[k], graph.value[k]
             if op != "count":
@@ -314,30 +307,57 @@ class _Cutter:
         return [start, *fill, repeat]
 
     def body(self, number: int, loop: Loop, loads: list[Step]) -> list[Step]:
-        """The steps of a round."""
+        """The steps of a round.
+
+        Whether samples are done is known from what the round begins with. Where the body is short it is asked in one
+        piece of code with the body, and the last round changes nothing; else before the body.
+        """
         members = self.members.get(number, [])
-        steps: list[Step] = []
-        if loop.stop >= 0:
-            steps.append(Leave(self.slot[loop.stop]))
+        early = loop.stop >= 0 and (len(members) > BRIEF or any(self.graph.op[k] in (*AFTER, "dense") for k in members))
+        head: list[Step] = []
+        if early:
+            first = asked(self.graph, number)
+            head = self.region(number, [k for k in members if k in first])
+            members = [k for k in members if k not in first]
+            answer = self.answer(loop)
+            head += [self.add([], answer, number)] if answer else []
+            head.append(Leave(self.slot[loop.stop]))
         places = [self.slot[k] for k in loop.carried]
         moves, stores = copies(loop, self.slot, self.store[number], self.fresh)
-        steps += [*loads, *moves[0]]
         begun = len(self.pieces)
         work = self.region(number, members)
-        renewed = list(zip(loop.final, places, strict=True))
-        late: list[tuple[int, int]] = []
+        late = self.answer(loop) if loop.stop >= 0 and not early else []
         for k, slot in stores:
             home = self.home.get(k, -1)
             (self.stores[home] if home >= begun and self.within[home] == number else late).append((k, slot))
-        if len(work) == 1 and isinstance(work[0], int):
+        renewed = list(zip(loop.final, places, strict=True))
+        if len(work) == 1 and isinstance(work[0], int) and work[0] not in self.matrices.steps:
             end = work[0]
             self.stores[end] += [*late, *renewed]
-            work += moves[1]
         else:
             end = self.add([], [*late, *renewed], number)
-            work += [end, *moves[1]]
+            work.append(end)
         self.end[number] = end
-        return [*steps, *work]
+        leave = [Leave(self.slot[loop.stop])] if loop.stop >= 0 and not early else []
+        return [*head, *loads, *moves[0], *work, *leave, *moves[1]]
+
+    def answer(self, loop: Loop) -> list[tuple[int, int]]:
+        """Give a slot to whether samples are done; what to store, if no segment has computed it."""
+        if loop.stop in self.slot:
+            return []
+        self.slot[loop.stop] = self.fresh()
+        if loop.stop not in self.home:
+            return [(loop.stop, self.slot[loop.stop])]
+        self.stores[self.home[loop.stop]].append((loop.stop, self.slot[loop.stop]))
+        return []
+
+    def dense(self, k: int, loop: int) -> list[Step]:
+        """An operation on matrices: the constants among its arguments get slots, then it runs."""
+        constants = self.matrices.begin(k, self.slot, self.fresh)
+        steps: list[Step] = [self.add([], [(a, self.slot[a]) for a in constants], loop)] if constants else []
+        number = self.add([k], loop=loop)
+        self.matrices.steps[number] = k
+        return [*steps, number]
 
     def cut(self, nodes: list[int]) -> Iterator[list[int]]:
         """Runs of the order; a sine is not torn from its cosine."""
@@ -351,28 +371,14 @@ class _Cutter:
             yield nodes[start:end]
             start = end
 
-    def lifetimes(self) -> None:
-        """The last segment that needs each value; what a loop reads from outside must outlive its last round."""
-        for number, piece in enumerate(self.pieces):
-            used = [a for k in piece for a in self.graph.args[k]] + [k for k, _ in self.stores[number]]
-            for a in used:
-                until, loop = number, self.within[number]
-                while loop >= 0 and not self.inside(self.owner[a], loop):
-                    until, loop = self.end[loop], self.graph._loop(loop).parent
-                self.last[a] = max(self.last.get(a, -1), until)
-
-    def inside(self, owner: int, loop: int) -> bool:
-        while owner >= 0:
-            if owner == loop:
-                return True
-            owner = self.graph._loop(owner).parent
-        return False
-
     def assign(self) -> None:
         graph = self.graph
         free: list[int] = []
         expiring: dict[int, list[int]] = {}
         for number, piece in enumerate(self.pieces):
+            if number in self.matrices.steps:
+                self.segments.append(Segment([], {}, {}, [], self.matrices.blocks[self.matrices.steps[number]]))
+                continue
             mine = set(piece)
             for k in piece:
                 if self.last.get(k, number) > number and k not in self.slot:

@@ -10,9 +10,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from multibody.compiler import fetch_ir
-from multibody.compiler.program import SHORT, ZEROS, Program
+from multibody.compiler.program import SHORT, Program
 from multibody.compiler.rows_ir import four_rows, one_row, row_names, straight_out
 from multibody.compiler.shape import Shape
+from multibody.compiler.slots import ZEROS
 
 AHEAD = 64
 """How many bytes before they are written to, lines are asked for."""

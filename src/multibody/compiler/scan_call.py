@@ -56,7 +56,7 @@ class Scan:
         """How often each operation occurs in a step."""
         self._work = work
         self._source = source
-        self._code = code
+        self.code = code
         self._native = scan_run.Runner(code, signature, range(plan.states, plan.states + plan.inputs), work)
 
     def __call__(
@@ -319,7 +319,7 @@ class Scan:
         return "\n".join(native.assembly(text) for text in texts_of(self.trace(), self.plan)[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        code = self._code.objects, self.ops, self._work
+        code = self.code.objects, self.ops, self._work
         return revive, (native.host(), Scan, self.name, self.signature, *code, self.plan)
 
     def __repr__(self) -> str:

@@ -16,6 +16,10 @@ REACH = 32 * 1024
 """Bytes of slots and rows of one vector up to which results can be fetched early and are still there when written."""
 ALONE = 200
 """Nodes from which on one vector has enough to do side by side."""
+MEMORY = 16 * 1024 * 1024
+"""Bytes of a buffer in which loops keep what they carry, unless one vector needs more."""
+STREAMS = 8
+"""Vectors of a tile whose loops keep what they carry: as many streams of numbers come and go at once."""
 HALF = 32
 """Bytes of a vector that is not halved."""
 
@@ -85,12 +89,15 @@ def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool, once: b
     nodes = sum(len(segment.nodes) for segment in program.segments)
     half = shape._replace(lanes=lanes // 2)
     straight = once and all(isinstance(step, int) for step in program.steps)
+    work = sum(segment.work for segment in program.segments)
     crowded = straight and shape.bytes > HALF and _near(program, shape) > NEAR
-    if crowded and nodes < 4 * len(program.outputs) and within_reach(program, half):
+    if crowded and work < 4 * len(program.outputs) and within_reach(program, half):
         shape = half
     if program.stops:
         return shape._replace(tile=2 if nodes < ALONE else 1)
     near = min(64, NEAR // _near(program, shape))
+    if program.stored:
+        near = min(near, STREAMS, MEMORY // shape.row)
     far = min(8, FAR // shape.row) if nodes > RESIDENT and len(program.segments) > 1 else 1
     return shape._replace(tile=max(1, near, far))
 
@@ -106,5 +113,5 @@ def within_reach(program: Program, shape: Shape) -> bool:
 
 
 def _near(program: Program, shape: Shape) -> int:
-    """Bytes of slots and rows of one vector."""
-    return shape.row + (len(program.inputs) + len(program.outputs)) * shape.bytes
+    """Bytes of slots and rows of one vector, without those slots that loops go over from end to end."""
+    return shape.row - program.stored * shape.bytes + (len(program.inputs) + len(program.outputs)) * shape.bytes

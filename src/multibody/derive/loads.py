@@ -32,7 +32,7 @@ class Spring(Load):
 
     stiffness: Any
     deflection: Any
-    """d(q, t): a length or an angle."""
+    """The length or angle d(q, t)."""
     rest: Any = 0
 
     def __post_init__(self) -> None:

@@ -61,8 +61,11 @@ class Pose(Value):
         position = floats(position, "position", 3)
         batch = batch_shape("Pose", (rotation.matrix, 2), (position, 1))
         # the matrix is copied, too: that of robot.pose(..., out=...) is the caller's to write
-        matrix = np.broadcast_to(own(rotation.matrix), (*batch, 3, 3))
-        position = np.broadcast_to(own(position), (*batch, 3))
+        matrix, position = own(rotation.matrix), own(position)
+        if batch:
+            matrix, position = np.broadcast_to(matrix, (*batch, 3, 3)), np.broadcast_to(position, (*batch, 3))
+        elif isinstance(position, np.ndarray):
+            position.flags.writeable = False
         for name, part in (("rotation", Rotation._trusted(matrix)), ("position", position)):
             object.__setattr__(self, name, part)
 

@@ -329,6 +329,8 @@ def _check_orthonormal(R: NDArray[Any], tolerance: float) -> None:
             worst = np.maximum(worst, np.abs(dot(columns[i], columns[j]) - (i == j)))
         return vector(worst, _determinant(R))
 
+    if R.ndim == 2 and _is_rotation(R.tolist(), tolerance):  # much quicker than arrays of a single number
+        return
     deviations = blockwise(deviation, (R, 2))
     worst, determinant = deviations[..., 0], deviations[..., 1]
     bad = ((worst > tolerance) | (determinant < 0)) & np.isfinite(R).all(axis=(-1, -2))  # NaN and Inf are data
@@ -338,6 +340,20 @@ def _check_orthonormal(R: NDArray[Any], tolerance: float) -> None:
             f"matrix{at(index)} is not a rotation: |R^T R - 1| reaches {worst[index]:.3g} (tolerance {tolerance:.0e}), "
             f"its determinant is {determinant[index]:.6g} (expected 1); project=True takes the nearest rotation"
         )
+
+
+def _is_rotation(R: list[list[float]], tolerance: float) -> bool:
+    """Whether a matrix is a rotation; the same numbers as for arrays."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    return (
+        abs(a * a + d * d + g * g - 1) <= tolerance
+        and abs(b * b + e * e + h * h - 1) <= tolerance
+        and abs(c * c + f * f + i * i - 1) <= tolerance
+        and abs(a * b + d * e + g * h) <= tolerance
+        and abs(a * c + d * f + g * i) <= tolerance
+        and abs(b * c + e * f + h * i) <= tolerance
+        and a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) >= 0
+    )
 
 
 def _determinant(R: NDArray[Any]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from multibody.robot.words import meant
 
 @dataclass(frozen=True)
 class Quantity:
-    """An algorithm: function(tree, *inputs, **options); a frame, where it has one, comes before the inputs.
+    """An algorithm, ``function(tree, *inputs, **options)``; a frame, where it has one, comes before the inputs.
 
     >>> from multibody.algorithms.energy import kinetic_energy
     >>> Quantity(kinetic_energy, {"q": "configuration", "v": "velocity"}).is_ours

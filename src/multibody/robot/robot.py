@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._rooms import door
 from multibody._signatures import readable_methods
 from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.algorithms import constrained_dynamics as dynamics
@@ -69,17 +70,18 @@ class Robot(metaclass=Answering):
     pickle by their models, and can be shared between threads.
 
     What many methods take:
-        frame: a name out of `robot.frames`.
-        wrenches: {frame: (..., 6)}, a force and a torque at the frame's origin, along the axes of the world, on the
-            robot; also as an `mb.Wrench`.
-        passive: True adds damping, dry friction and springs of the joints.
-        constraints: as `robot.constraints` makes them, or a list. Forces of constraints are on the robot:
-            M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
-        active: ones, and zeros for what does not hold now, (..., constraints) or (..., rows).
-        parameters: numbers to compute with instead of the model's, each with a batch of its own, as {"masses":
-            (..., bodies)} or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
-        out: arrays for the results.
-        threads: those over which a batch is split.
+
+    * frame: a name out of `robot.frames`.
+    * wrenches: {frame: (..., 6)}, a force and a torque at the frame's origin, along the axes of the world, on the
+      robot; also as an `mb.Wrench`.
+    * passive: True adds damping, dry friction and springs of the joints.
+    * constraints: as `robot.constraints` makes them, or a list. Forces of constraints are on the robot:
+      M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
+    * active: ones, and zeros for what does not hold now, (..., constraints) or (..., rows).
+    * parameters: numbers to compute with instead of the model's, each with a batch of its own, as {"masses":
+      (..., bodies)} or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
+    * out: arrays for the results.
+    * threads: those over which a batch is split.
 
     >>> import multibody as mb
     >>> robot = mb.load("planar-arm")
@@ -810,6 +812,38 @@ class Robot(metaclass=Answering):
         It counts singular values above tolerance times the largest; by default 1e-9, for float32 1e-5.  [RD §2.9.1]
         """
         return manipulability.rank_of(self.jacobian(frame, q), coordinates, tolerance)
+
+    def inverse_kinematics(
+        self,
+        frame: str | Sequence[str],
+        target: Pose | Sequence[Pose],
+        q0: ArrayLike | None = None,
+        *,
+        seed: int = 0,
+        threads: int | None = None,
+        **options: Any,
+    ) -> Any:
+        """The configurations in which a frame, or several, have wanted poses.  [RD §2.9.3]
+
+        Args:
+            frame: a name out of `robot.frames`, or a list of names.
+            target: a Pose W_H_frame of any batch shape (...); a list of them with a list of frames.
+            q0: (..., nq) the first guess; by default the middle of the limits.
+            seed: of the configurations that are tried when the first guess does not lead to the target.
+            threads: over which a batch is split.
+            **options: of the solver, `mb.control.InverseKinematics`, which is kept: tolerances, limits, axes, ...
+
+        Returns:
+            The `Answer` of the solver: q (..., nq), success (...), position_error, rotation_error, rounds, restarted.
+
+        >>> import multibody as mb
+        >>> robot = mb.load("panda")
+        >>> answer = robot.inverse_kinematics("tool", robot.pose("tool", robot.home()))
+        >>> bool(answer.success)
+        True
+        """
+        solver = door("inverse_kinematics").kept_solver(self, frame, options)
+        return solver(target, q0, seed=seed, threads=threads)
 
     # ---- dynamics ----------------------------------------------------------------------------------------------------
 

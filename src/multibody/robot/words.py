@@ -8,10 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Never
 
-TO_COME = (
-    "inverse kinematics is to come; until then, robot.jacobian(frame, q) and robot.integrate(q, dv) make its steps"
-)
-
 WORDS: dict[str, tuple[str, ...]] = {
     "robot.inverse_dynamics(q, v, a)": ("rnea", "RNEA", "id", "calc_inverse_dynamics", "rne"),
     "robot.forward_dynamics(q, v, tau)": ("aba", "ABA", "fd", "accel", "calc_forward_dynamics"),
@@ -30,6 +26,7 @@ WORDS: dict[str, tuple[str, ...]] = {
         "transform",
         "get_frame_pose",
     ),
+    "robot.inverse_kinematics(frame, target)": ("ik", "IK", "ikine", "solve_ik"),
     "robot.jacobian(frame, q)": (
         "J",
         "jac",
@@ -115,6 +112,5 @@ def meant(word: object) -> str | None:
 
 def _messages(owner: str) -> dict[str, str]:
     said = {word: f"it is {ours} here" for ours, words in WORDS.items() for word in words}
-    said |= dict.fromkeys(("ik", "inverse_kinematics", "ikine", "solve_ik"), TO_COME)
     said |= dict.fromkeys(("step", "simulate"), "simulation is to come; robot.forward_dynamics(q, v, tau) is its heart")
     return {word: f"{owner} has no {word!r}: {message}" for word, message in said.items()}

@@ -51,6 +51,8 @@ class Growth:
         self.graph, self.number, self.loop = graph, number, loop
         self.initial, self.carried, self.final = list(loop.initial), list(loop.carried), list(loop.final)
         self.rows, self.tables, self.kept = list(loop.rows), list(loop.tables), list(loop.kept)
+        places = (graph.value[k] for k, op in enumerate(graph.op) if op == "kept")
+        self.shown = {place[1] for place in places if place[0] == number}
 
     def carry(self, initial: int) -> int:
         """The position of a further carried value, which stays as it is until its final node is known."""
@@ -67,18 +69,20 @@ class Growth:
         self.tables.append(table)
         return leaf
 
-    def keep(self, node: int) -> int:
-        """The position at which a node is kept."""
-        if node not in self.kept:
-            self.kept.append(node)
-        return self.kept.index(node)
+    def keep(self, node: int, *, anew: bool = False) -> int:
+        """The position at which a node is kept for other loops to read.
 
-    def open(self) -> None:
-        """Let the graph know of what there is, so that nodes can be found while the body grows."""
-        self.close()
+        Positions that are used after the loop are others: they have NaN where a sample is done. `anew` asks for a
+        position of its own in any case.
+        """
+        for position, kept in enumerate(self.kept):
+            if kept == node and position not in self.shown and not anew:
+                return position
+        self.kept.append(node)
+        return len(self.kept) - 1
 
     def close(self) -> None:
-        """Put the loop into the graph."""
+        """Put the loop, as far as it is known, into the graph."""
         self.graph.loops[self.number] = self.loop._replace(
             initial=tuple(self.initial),
             carried=tuple(self.carried),

@@ -61,10 +61,8 @@ class _Substitution:
             replaced = tuple(new[a] for a in args)
             if replaced == args:
                 new[k] = k
-            elif op == "ruled":
-                new[k] = graph._intern(op, replaced, graph.value[k])
             else:
-                new[k] = graph.apply(op, *replaced)
+                new[k] = graph.again(k, replaced)
 
     def copied(self, number: int) -> int:
         """The number of the loop with replacements; its own where nothing is replaced."""

@@ -1,7 +1,8 @@
 """Ufuncs that are composed of others: rounding, signs, angles, logarithms of other bases, tests for NaN and infinity.
 
-They keep NumPy's values for NaN, infinities and zeros. Accuracy, in units in the last place: log2 and log10 4; arctanh,
-arcsinh and arccosh 8; exp2 that of the C library's pow; the others are exact or rounded once.
+They keep NumPy's values for NaN, infinities and zeros. Accuracy, in units in the last place: log2 and log10 4 (so
+that of a power of two may lie beside its whole number); arctanh, arcsinh and arccosh 8; exp2 that of the C library's
+pow; the others are exact or rounded once.
 """
 
 import math

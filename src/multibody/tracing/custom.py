@@ -5,6 +5,7 @@
 In a graph their results are nodes "ruled": the value, and the inputs through which changes reach it by the rule.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -139,6 +140,10 @@ def _arrays(graph: Graph, ids: Sequence[int], shapes: Sequence[tuple[int, ...]])
     return [TracedArray(graph, part.reshape(shape), graph.dtype) for part, shape in zip(parts, shapes, strict=True)]
 
 
+def _size(shapes: Sequence[tuple[int, ...]]) -> int:
+    return sum(math.prod(shape) for shape in shapes)
+
+
 def _columns(rows: Mapping[int, Row]) -> list[int]:
     return sorted({i for row in rows.values() for i in row})
 
@@ -162,17 +167,14 @@ class _Given(NamedTuple):
         """The changes of the results from those of the inputs."""
         changes = dict(enumerate(rows))
         if self.jvp is None:
-            return _transposed(graph, lambda w: self._pull(graph, inputs, w), changes, self._sizes(self.outputs))
+            return _transposed(graph, lambda w: self._pull(graph, inputs, w), changes, _size(self.outputs))
         return _by_columns(graph, lambda dx: self._push(graph, inputs, dx), changes, len(inputs))
 
     def pull(self, graph: Graph, inputs: list[int], rows: Mapping[int, Row]) -> list[Row]:
         """The weights of the inputs from those of the results."""
         if self.vjp is None:
-            return _transposed(graph, lambda dx: self._push(graph, inputs, dx), rows, [len(inputs)])
-        return _by_columns(graph, lambda w: self._pull(graph, inputs, w), rows, sum(self._sizes(self.outputs)))
-
-    def _sizes(self, shapes: list[tuple[int, ...]]) -> list[int]:
-        return [sum(int(np.prod(shape)) for shape in shapes)]
+            return _transposed(graph, lambda dx: self._push(graph, inputs, dx), rows, len(inputs))
+        return _by_columns(graph, lambda w: self._pull(graph, inputs, w), rows, _size(self.outputs))
 
     def _nested(self, graph: Graph, ids: Sequence[int]) -> list[Any]:
         rest = iter(_arrays(graph, ids, self.inputs))
@@ -250,10 +252,10 @@ def _by_columns(
 
 
 def _transposed(
-    graph: Graph, linear: Callable[[Sequence[int]], list[int]], rows: Mapping[int, Row], sizes: list[int]
+    graph: Graph, linear: Callable[[Sequence[int]], list[int]], rows: Mapping[int, Row], size: int
 ) -> list[Row]:
     """The transpose of a linear function, of every column of rows."""
-    leaves = input_nodes(graph, -(len(graph) + 1) << 16, (sizes[0],)).tolist()
+    leaves = input_nodes(graph, -(len(graph) + 1) << 16, (size,)).tolist()
     roots = linear(leaves)
     weighted = reverse(graph, roots, [dict(rows.get(j, {})) for j in range(len(roots))], leaves)
     zero = graph.const(0.0)  # a linear function has the same derivative everywhere

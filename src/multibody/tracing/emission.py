@@ -38,6 +38,8 @@ class Target(NamedTuple):
     """Runs or writes a loop, and gives values to its results; without it loops are written out."""
     rows: bool = False
     """Whether it reads rows of arguments and of constants in loops itself, so that their elements need no values."""
+    dense: Callable[[str, tuple[int, ...], list[Any]], Any] | None = None
+    """What the results of an operation on matrices become, in a sequence, from its kind, its sizes and arguments."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
@@ -57,8 +59,8 @@ class Walk:
         self.left = uses(trace)
         self.needed = set(self.order)
         self.kept = kept_positions(self.graph, self.order)
-        self.shown = {self.graph.value[k][0] for k in self.order if self.graph.op[k] == "kept"}
-        """Loops of which kept values are used after them."""
+        self.shown = {self.graph.value[k][:2] for k in self.order if self.graph.op[k] == "kept"}
+        """(loop, position) of kept values that are used after the loop, not by other loops alone."""
         self.levels = levels_of(self.graph, self.order)
         for loop in filter(None, self.graph.loops):  # what loops use is never let go
             self.left.update(dict.fromkeys(_used(loop), len(self.order)))
@@ -109,6 +111,14 @@ class Walk:
             elif op in AFTER and target.repeat:
                 if k not in values:
                     target.repeat(self, graph.value[k][0])
+            elif op == "dense":
+                if target.dense is None:
+                    what = f"the operation {graph.value[k][0]!r} on matrices"
+                    raise TraceError(f"{target.name} has no way to write {what}")
+                kind, sizes = graph.value[k]
+                values[k] = target.dense(kind, sizes, [values[a] for a in args])
+            elif op == "entry":
+                values[k] = target.keep(k, values[args[0]][graph.value[k]])
             elif op in target.table:
                 values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
             elif k not in values:  # else the round of a loop has given it one

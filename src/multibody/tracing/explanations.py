@@ -18,6 +18,8 @@ def explained(error: Exception) -> TraceError | None:
     text = str(error)
     if isinstance(error, IndexError) and text.startswith(_INDICES):
         return _at(error, f"{text}. If the index is traced, write multibody.lookup(table, index)")
+    if isinstance(error, ValueError) and text.endswith("destination is read-only"):
+        return _at(error, f"{text}. np.asarray of a traced array cannot be written into: write np.array(x) or x.copy()")
     plain = isinstance(error, AttributeError) and text.startswith(_NUMBERS)  # of which np.arctan2 asks for a method
     if plain or (isinstance(error, TypeError) and any(sign in text for sign in _OBJECTS)):
         return _at(

@@ -5,6 +5,7 @@ A loop carries the changes of what it carries, and is extended in place.
 
 from collections.abc import Sequence
 
+from multibody.tracing import dense_derivatives
 from multibody.tracing.changes import Growth, Row, accumulate, bits, places_of, stand_ins_of, without_zeros
 from multibody.tracing.clone import levels_of, substitute
 from multibody.tracing.graph import Graph
@@ -29,6 +30,7 @@ class _Forward:
         self.kept: dict[tuple[int, int], dict[int, int]] = {}  # (loop, position) -> positions of its changes
         self.masks = spread(graph, self.order, {k: bits(row) for k, row in seeds.items()}) if graph.loops else {}
         self.changes = dict(seeds)
+        self.dense: dict[int, list[Row]] = {}  # operation on matrices -> the changes of all its results
         self.seeds = seeds
         self.run(-1)
 
@@ -57,6 +59,10 @@ class _Forward:
                 number, position = graph.value[k]
                 rows = [changes.get(a, {}) for a in args[1:]]
                 row = self.settled(k, graph.rules[number].push(graph, list(args[1:]), rows)[position])
+            elif op == "dense":
+                self.dense[k] = dense_derivatives.push(graph, k, changes)
+            elif op == "entry":
+                row = self.dense[args[0]][graph.value[k]]
             else:
                 for a, partial in zip(args, PARTIALS[op], strict=True):
                     if partial and a in changes:
@@ -90,13 +96,13 @@ class _Forward:
         kept = {p: places_of(self.masks.get(loop.kept[p], 0)) for p in self.stored.get(number, ())}
         if not carried and not any(kept.values()):
             return
-        new.open()
+        new.close()
         self.run(number)
         for (p, i), q in carried.items():
             new.final[q] = changes.get(loop.final[p], {}).get(i, zero)
         for p, indices in kept.items():
             row = changes.get(loop.kept[p], {})
-            self.kept[number, p] = {i: new.keep(row[i]) for i in indices if i in row}
+            self.kept[number, p] = {i: new.keep(row[i], anew=True) for i in indices if i in row}
         new.close()
         for k in self.order:
             if graph.op[k] in AFTER and graph.value[k][0] == number:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.tracing import regions
+from multibody.tracing import dense_kinds, regions
 from multibody.tracing.ops import COMMUTATIVE, COSTS, FLOPS, OPS
 from multibody.tracing.regions import Loop
 
@@ -80,6 +80,19 @@ class Graph:
             args = args[::-1]
         return self._intern(op, args)
 
+    def dense(self, kind: str, sizes: tuple[int, ...], operands: tuple[int, ...]) -> int:
+        """The node of an operation on whole matrices, see `dense_kinds`; its results are its entries."""
+        return self._intern("dense", operands, (kind, sizes))
+
+    def entry(self, dense: int, position: int) -> int:
+        """A number that an operation on matrices gives."""
+        return self._intern("entry", (dense,), position)
+
+    def again(self, node: int, args: tuple[int, ...]) -> int:
+        """What a node does, done to other arguments."""
+        op = self.op[node]
+        return self._intern(op, args, self.value[node]) if op in ("dense", "entry", "ruled") else self.apply(op, *args)
+
     def number(self, node: int) -> float | None:
         """The number of a constant; None for other nodes."""
         return self.value[node] if self.op[node] == "const" else None
@@ -112,8 +125,12 @@ class Graph:
         return loop
 
     def count(self, nodes: list[int]) -> Counter[str]:
-        """How often each operation occurs."""
-        return Counter(self.op[k] for k in nodes if OPS[self.op[k]].arity)
+        """How often each operation occurs, within those on matrices too."""
+        counts = Counter(self.op[k] for k in nodes if OPS[self.op[k]].arity)
+        for k in nodes:
+            if self.op[k] == "dense":
+                counts.update(dense_kinds.operations(*self.value[k]))
+        return counts
 
     def work(self, nodes: list[int]) -> int:
         """How long the operations take together, in additions; what is in a loop runs in every round."""
@@ -121,7 +138,14 @@ class Graph:
         rounds = {-1: 1}
         for number, loop in enumerate(self.loops):
             rounds[number] = 0 if loop is None else loop.rounds * rounds[loop.parent]
-        return sum(COSTS.get(self.op[k], 1) * rounds[owners[k]] for k in nodes if OPS[self.op[k]].arity)
+        total = 0
+        for k in nodes:
+            if self.op[k] == "dense":
+                inside = dense_kinds.operations(*self.value[k])
+                total += sum(COSTS.get(op, 1) * n for op, n in inside.items()) * rounds[owners[k]]
+            elif OPS[self.op[k]].arity:
+                total += COSTS.get(self.op[k], 1) * rounds[owners[k]]
+        return total
 
 
 def flops(counts: Counter[str]) -> int:

@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
+from multibody.tracing.dense_kinds import operands
+from multibody.tracing.dense_values import VALUES
 from multibody.tracing.emission import Target, Walk, fold
 from multibody.tracing.layout import rebuild
 from multibody.tracing.regions import AFTER, Table
@@ -74,7 +76,12 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
         for array, (_, core) in zip(arrays, trace.inputs, strict=True)
     ]
     target = Target(
-        "the interpreter", TABLE, trace.dtype.type, lambda i, k: rows[i - trace.first][k], repeat=_Loops().repeat
+        "the interpreter",
+        TABLE,
+        trace.dtype.type,
+        lambda i, k: rows[i - trace.first][k],
+        repeat=_Loops().repeat,
+        dense=_on_matrices,
     )
     with np.errstate(all="ignore"):
         elements = fold(trace, target)
@@ -85,6 +92,18 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
             out[..., k] = value
         results.append(out.reshape(batch + ids.shape)[()])
     return rebuild(trace.layout, iter(results))
+
+
+def _on_matrices(kind: str, sizes: tuple[int, ...], values: list[Any]) -> NDArray[Any]:
+    """The results of an operation on matrices, first all of one entry, of numbers with any batch axes."""
+    arguments, first, matrices = np.stack(np.broadcast_arrays(*values), axis=-1), 0, []
+    for operand in operands(kind, sizes):
+        size = operand.rows * operand.columns
+        part = arguments[..., first : first + size]
+        matrices.append(part.reshape(*part.shape[:-1], operand.rows, operand.columns))
+        first += size
+    results = VALUES[kind](*matrices)
+    return np.moveaxis(results.reshape(*arguments.shape[:-1], -1), -1, 0)
 
 
 class _Loops:
@@ -123,8 +142,10 @@ class _Loops:
             if loop.stop >= 0:
                 following = [np.where(done, x, y) for x, y in zip(state, following, strict=True)]
             state = following
-            if number in walk.shown and loop.stop >= 0:
-                stored[k] = {p: np.where(done, walk.trace.dtype.type(np.nan), x) for p, x in stored[k].items()}
+            if loop.stop >= 0:
+                for p in kept:
+                    if (number, p) in walk.shown:
+                        stored[k][p] = np.where(done, walk.trace.dtype.type(np.nan), stored[k][p])
         for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == number):
             _, *place = graph.value[leaf]
             if graph.op[leaf] == "result":

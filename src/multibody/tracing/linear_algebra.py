@@ -1,20 +1,22 @@
-"""Small systems of equations on traced arrays, unrolled.
+"""Systems of equations on traced arrays: small ones unrolled, larger ones by operations on whole matrices (`dense`).
 
 A matrix whose entries across the diagonal are the same nodes is symmetric for all values: it is factored as L D L^T
-without pivots, which is right when it is definite. Any other is eliminated with partial pivoting, by selection.
+without pivots, which is right when it is definite. Any other is eliminated with partial pivoting, when it is small by
+selection.
 """
 
 from typing import Any
 
 import numpy as np
 
+from multibody.tracing import dense
 from multibody.tracing.traced import TracedArray, refuse
 
 Rows = list[list[Any]]
 
 
-def solve(A: TracedArray, b: TracedArray) -> TracedArray:
-    """x with A x = b; b is (n,) or (..., n, m), as NumPy has it."""
+def solve(A: TracedArray, b: TracedArray, *, pivots: bool = False) -> TracedArray:
+    """x with A x = b; b is (n,) or (..., n, m), as NumPy has it; with pivots for symmetric matrices too, if asked."""
     vector = b.ndim == 1
     right = b[:, None] if vector else b
     if A.ndim < 2 or A.shape[-1] != A.shape[-2] or right.shape[-2] != A.shape[-1]:
@@ -25,8 +27,13 @@ def solve(A: TracedArray, b: TracedArray) -> TracedArray:
     out = np.empty(right_ids.shape, dtype=np.int64)
     for index in np.ndindex(*batch):
         ids = left[index]
+        large = dense.solution(A.graph, ids, right_ids[index], pivots=pivots)
+        if large is not None:
+            out[index] = large
+            continue
         matrix, columns = _rows(A, ids), _rows(A, right_ids[index])
-        solution = (_by_ldlt(matrix, columns) if (ids == ids.T).all() else None) or _by_elimination(matrix, columns)
+        symmetric = not pivots and (ids == ids.T).all()
+        solution = (_by_ldlt(matrix, columns) if symmetric else None) or _by_elimination(matrix, columns)
         out[index] = [[int(x.ids) for x in row] for row in solution]
     return A._with(out[..., 0] if vector else out)
 
@@ -45,6 +52,10 @@ def cholesky(A: TracedArray) -> TracedArray:
         raise refuse(f"np.linalg.cholesky of shape {A.shape}: expected (..., n, n)")
     out = np.full(A.shape, A.graph.const(0.0))
     for index in np.ndindex(*A.shape[:-2]):
+        large = dense.cholesky(A.graph, A.ids[index])
+        if large is not None:
+            out[index] = large
+            continue
         a = _rows(A, A.ids[index])
         n = len(a)
         L: Rows = [[None] * n for _ in range(n)]
@@ -55,6 +66,20 @@ def cholesky(A: TracedArray) -> TracedArray:
             for i in range(j, n):
                 out[(*index, i, j)] = int(L[i][j].ids)
     return A._with(out)
+
+
+def solve_triangular(T: TracedArray, b: TracedArray, *, lower: bool) -> TracedArray:
+    """x with T x = b for a triangular T (n, n) and b (n, m); the other half of T is not read."""
+    large = dense.triangular_solution(T.graph, T.ids, b.ids, lower=lower)
+    if large is not None:
+        return T._with(large)
+    t, x = _rows(T, T.ids), _rows(b, b.ids)
+    n, done = len(t), list[int]()
+    for i in range(n) if lower else reversed(range(n)):
+        for c in range(b.shape[1]):
+            x[i][c] = _minus(x[i][c], [(t[i][k], x[k][c]) for k in done]) / t[i][i]
+        done.append(i)
+    return T._with([[int(entry.ids) for entry in row] for row in x])
 
 
 def _rows(like: TracedArray, ids: Any) -> Rows:

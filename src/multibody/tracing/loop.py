@@ -13,6 +13,8 @@ from multibody.tracing.regions import Loop, Table
 from multibody.tracing.trace import open_graph
 from multibody.tracing.traced import TracedArray, floats, is_mask, nodes, refuse
 
+NESTING = "loop: the body must return values nested as those it takes"
+
 
 def loop(
     count: int | None,
@@ -83,6 +85,8 @@ class _Work(NamedTuple):
     def round(self, carry: Any, rows: list[Any]) -> tuple[Any, Any]:
         """The carried values after a round, and its output or None."""
         result = self.body(carry, *(() if self.row_layout is None else (rebuild(self.row_layout, iter(rows)),)))
+        if result is None:
+            raise refuse("loop: the body must return the carried values, and returns None")
         if not self.outputs:
             return result, None
         if not isinstance(result, tuple) or len(result) != 2:
@@ -133,6 +137,8 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
                 following, y = work.round(carry, [array[k] for array in tables])
                 # a body that met something traced is recorded, from what was carried before this round
                 graph = None if open_graph() is None else _graph_of([following, y])
+                if graph is None and flatten(following, lambda _: None) != layout:
+                    raise refuse(NESTING)
         if graph is not None:
             if np.any(done):
                 raise refuse("loop: some samples of a batch are done before the loop meets traced values: trace it all")
@@ -225,7 +231,7 @@ def _record(
     finally:
         graph.opened.pop()
     if nesting != layout:
-        raise refuse("loop: the body must return values nested as those it takes")
+        raise refuse(NESTING)
     if any(mask and not is_mask(array) for mask, array in zip(masks, after, strict=True)):
         raise refuse("loop: a carried truth value becomes a number: carry a number from the start")
     final = [floats(graph, array) for array in after]

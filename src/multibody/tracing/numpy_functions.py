@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.tracing import compositions, linear_algebra, products, reductions, sorting, structure, tables
+from multibody.tracing import compositions, dense, linear_algebra, products, reductions, sorting, structure, tables
 from multibody.tracing.compositions import composed
 from multibody.tracing.graph import Graph
 from multibody.tracing.reductions import LOGICAL, reduction, running
@@ -58,7 +58,7 @@ def _xor(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
 
 
 def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
-    A, B = nodes(graph, a), nodes(graph, b)
+    A, B = floats(graph, a), floats(graph, b)
     if not A.ndim or not B.ndim:
         raise refuse("np.matmul needs arrays with at least one axis: write * for numbers")
     vector_a, vector_b = A.ndim == 1, B.ndim == 1
@@ -69,8 +69,11 @@ def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
     A, B = np.broadcast_to(A, batch + A.shape[-2:]), np.broadcast_to(B, batch + B.shape[-2:])
     out = np.empty((*batch, A.shape[-2], B.shape[-1]), dtype=np.int64)
     for index in np.ndindex(*batch):
-        rows, columns = A[index].tolist(), B[index].T.tolist()
-        out[index] = [[dot(graph, row, column) for column in columns] for row in rows]
+        whole = dense.product(graph, A[index], B[index])
+        if whole is None:
+            rows, columns = A[index].tolist(), B[index].T.tolist()
+            whole = [[dot(graph, row, column) for column in columns] for row in rows]
+        out[index] = whole
     out = out[..., 0, :] if vector_a else out
     return TracedArray(graph, out[..., 0] if vector_b else out, dtype)
 

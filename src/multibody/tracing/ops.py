@@ -89,6 +89,8 @@ OPS: dict[str, Op] = {
     "kept": Op(0, False, None),
     "count": Op(0, False, None),
     "ruled": Op(0, False, None),  # its first argument, with a derivative of its own
+    "dense": Op(0, False, None),  # on whole matrices; any number of arguments
+    "entry": Op(0, False, None),  # one of its results
     "true": Op(0, True, lambda: True),
     "false": Op(0, True, lambda: False),
     "neg": Op(1, False, operator.neg),

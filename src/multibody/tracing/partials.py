@@ -7,6 +7,7 @@ sqrt at 0. What a select does not choose contributes nothing, not even 0 · ∞:
 
 from collections.abc import Callable
 
+from multibody.tracing import dense_derivatives
 from multibody.tracing.graph import Graph
 
 Partial = Callable[[Graph, tuple[int, ...], int], int]
@@ -108,6 +109,10 @@ def flows(graph: Graph, node: int) -> tuple[int, ...]:
     op, args = graph.op[node], graph.args[node]
     if op in CHOICES:
         return args[-2:]
+    if op == "entry":
+        return args
+    if op == "dense":
+        return dense_derivatives.flows(graph, node)
     if op == "ruled":
         return args[1:]
     return tuple(a for a, partial in zip(args, PARTIALS.get(op, ()), strict=False) if partial)

@@ -27,9 +27,9 @@ class Draws:
         functions = list(_reached(function))
         self._named = any(_NAMES & _names(f.__code__) for f in functions if _is_users(f))
         known = sys.modules.get("numpy.random")  # which is not imported for this
-        self._shared = None if known is None else known.mtrand._rand._bit_generator
+        self._shared = None if known is None else known.get_bit_generator()
         kinds = () if known is None else (known.Generator, known.RandomState)
-        self._own = [x._bit_generator for f in functions for x in _held(f) if isinstance(x, kinds)]
+        self._own = [x for f in functions for x in _held(f) if isinstance(x, kinds)]
         self._before = self._states()
 
     def suspected(self) -> bool:
@@ -37,11 +37,16 @@ class Draws:
         return self._named or self._before != self._states()
 
     def _states(self) -> list[Any]:
-        states: list[Any] = [repr(generator.state) for generator in self._own]
+        states: list[Any] = [repr(_state(x)) for x in self._own]
         if self._shared is not None and type(self._shared).__name__ == "MT19937":
             # `state` would take as long as the trace of a small function
             states.append(ctypes.string_at(self._shared.ctypes.state_address, _TWISTER))
         return states
+
+
+def _state(generator: Any) -> Any:
+    old = isinstance(generator, sys.modules["numpy.random"].RandomState)
+    return generator.get_state(legacy=False) if old else generator.bit_generator.state
 
 
 def _reached(function: Any) -> Iterator[FunctionType]:

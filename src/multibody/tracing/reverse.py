@@ -8,6 +8,7 @@ outside.
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from multibody.tracing import dense_derivatives
 from multibody.tracing.changes import Growth, Row, accumulate, bits, places_of, stand_ins_of, without_zeros
 from multibody.tracing.checkpoints import is_long, nest
 from multibody.tracing.clone import levels_of, substitute
@@ -49,6 +50,7 @@ class _Reverse:
         self.rows: dict[
             tuple[int, int], list[tuple[int, int, int]]
         ] = {}  # kept values -> weights as (index, loop, position)
+        self.dense: dict[int, dict[int, Row]] = {}  # operation on matrices -> the weights of its results
         first: dict[Any, int] = {}  # loop, or rule with its inputs -> its first node
         for k in self.levels[-1]:
             if graph.op[k] in AFTER or graph.op[k] == "ruled":
@@ -80,6 +82,14 @@ class _Reverse:
             for side, condition in ((a, p), (b, graph.apply("not", p))):
                 if side in self.active:
                     self.add(side, {i: guard(graph, condition, t) for i, t in row.items()})
+            return
+        if op == "entry":
+            self.dense.setdefault(args[0], {})[graph.value[k]] = row
+            self.weights.setdefault(args[0], {})  # it is reached
+            return
+        if op == "dense":
+            for a, part in zip(args, dense_derivatives.pull(graph, k, self.dense.pop(k)), strict=True):
+                self.add(a, part)
             return
         for a, partial in zip(args, PARTIALS.get(op, ()), strict=False):
             if partial and a in self.active:
@@ -164,7 +174,7 @@ class _ReverseLoop:
         moved = [p for p in self.at if p in weights]
         tables = [j for j, k in enumerate(loop.rows) if k in sweep.active and k in sweep.needed]
         wrt = [values[loop.carried[p]] for p in moved] + [values[loop.rows[j]] for j in tables] + captured
-        back.open()
+        back.close()
         graph.loops[number] = graph._loop(number)._replace(rounds=-1)  # its values are leaves until it is complete
         rows = reverse(graph, anew, seeds, wrt, outside)
 

@@ -25,7 +25,6 @@ class _Spread:
         self.masks = dict(masks)
         self.fixed = frozenset(masks)
         self.levels = levels_of(graph, order, self.fixed)
-        self.kept: dict[tuple[int, int], int] = {}
         self.run(-1)
 
     def run(self, level: int) -> None:

@@ -22,8 +22,11 @@ def structural(function: Callable[..., Any]) -> Callable[..., Any]:
             return nodes(self.graph, x) if masks else floats(self.graph, x)
 
         result = function(convert(arrays), *rest, **kwargs)  # shapes and axes, in the rest, stay as they are
-        dtype = BOOL if masks else self.float_dtype
-        parts = [TracedArray(self.graph, np.asarray(part), dtype) for part in _listed(result)]
+        if isinstance(arrays, TracedArray):
+            parts = [arrays._with(part) for part in _listed(result)]  # views of it, for most functions
+        else:
+            dtype = BOOL if masks else self.float_dtype
+            parts = [TracedArray(self.graph, np.asarray(part), dtype) for part in _listed(result)]
         return parts if isinstance(result, list) else parts[0]
 
     return run

@@ -49,15 +49,17 @@ class TracedArray(ArrayMethods):
 
     Views share their nodes as NumPy's views share their numbers, so what is written into an array is seen through its
     views. Arguments, and what a loop carries, are read-only: writing would change the caller's array in plain NumPy,
-    and in a kernel could not.
+    and in a kernel could not. So are, in the body of a loop, arrays from outside: the body is recorded once, and what
+    it writes there would be the same in every round.
     """
 
-    __slots__ = ("dtype", "graph", "ids")
+    __slots__ = ("dtype", "graph", "home", "ids")
 
     def __init__(self, graph: Graph, ids: NDArray[Any], dtype: np.dtype[Any]) -> None:
         self.graph = graph
         self.ids = ids
         self.dtype = dtype
+        self.home = graph.opened[-1] if graph.opened else -1  # the loop in whose body the array was made
 
     # ---- what an array has -------------------------------------------------------------------------------------------
 
@@ -83,7 +85,10 @@ class TracedArray(ArrayMethods):
         return self._with(self.ids.T)
 
     def _with(self, ids: Any) -> "TracedArray":
-        return TracedArray(self.graph, np.asarray(ids), self.dtype)
+        array = TracedArray(self.graph, np.asarray(ids), self.dtype)
+        if array.home != self.home and np.may_share_memory(array.ids, self.ids):
+            array.home = self.home  # a view is where its numbers are
+        return array
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -118,6 +123,11 @@ class TracedArray(ArrayMethods):
             raise refuse(
                 "an argument of a traced function, what a loop carries, and what np.broadcast_to returns cannot be "
                 "changed: work on a copy, as in y = x.copy(), or write y = y + ... in place of y += ..."
+            )
+        if self.home != (self.graph.opened[-1] if self.graph.opened else -1):
+            raise refuse(
+                "the body of a loop is recorded once, and cannot write into an array from outside it: let the loop "
+                "carry the array, and write into a copy that the body returns"
             )
         self.ids[index] = (truths if self.dtype == BOOL else floats)(self.graph, value)
 

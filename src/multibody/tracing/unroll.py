@@ -1,10 +1,9 @@
 """Loops written out round by round, for what wants straight-line code."""
 
-from collections import defaultdict
-
 import numpy as np
 
 from multibody.errors import InputError
+from multibody.tracing.clone import levels_of
 from multibody.tracing.graph import Graph
 from multibody.tracing.regions import AFTER, Table
 from multibody.tracing.trace import Trace
@@ -21,39 +20,27 @@ def unrolled(trace: Trace) -> Trace:
     return trace._replace(outputs=outputs)
 
 
-def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list[int]:
-    """Nodes of the same graph that are equal to the roots and need no loop, or none of some.
-
-    Args:
-        graph: of the nodes, to which others are added.
-        roots: what is wanted.
-        only: the loops to write out; by default all.
-    """
-    order = graph.live(roots, rules="value" if only is None else "both")
+def unroll(graph: Graph, roots: list[int]) -> list[int]:
+    """Nodes of the same graph that are equal to the roots and need no loop."""
+    order = graph.live(roots)
     present = {graph.value[k][0] for k in order if graph.op[k] in AFTER}
-    if not present or (only is not None and not present & only):
+    if not present:
         return roots
-    if only is None and graph.work(order) > LONGEST:
+    if graph.work(order) > LONGEST:
         longest = max(graph._loop(n).rounds for n in present)
         raise InputError(
             f"a loop of {longest} rounds is too long to be written out: up to some {LONGEST} operations can be"
         )
-    owners = graph.owners()
-    levels: dict[int, list[int]] = defaultdict(list)
-    for k in order:  # a loop that is still being traced, or stays, is not written out: its values are leaves
-        owner = owners[k]
-        while owner >= 0 and not (owner in present and (only is None or owner in only)):
-            owner = graph._loop(owner).parent
-        levels[owner].append(k)
+    levels = levels_of(graph, order)
     new: dict[int, int] = {}
     results: dict[int, list[int]] = {}
     kept: dict[int, dict[int, list[int]]] = {}
 
     def run(level: int) -> None:
         finished: set[int] = set()
-        for k in levels[level]:
-            op, args = graph.op[k], graph.args[k] if only is not None else graph.operands(k)
-            if op in AFTER and (only is None or graph.value[k][0] in only):
+        for k in levels.get(level, ()):
+            op, args = graph.op[k], graph.operands(k)
+            if op in AFTER:
                 number, *place = graph.value[k]
                 if number not in finished:
                     finished.add(number)
@@ -67,12 +54,10 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
             elif not args:
                 new.setdefault(k, k)
             elif op == "ruled":
-                new[k] = (
-                    new[args[0]] if only is None else graph._intern(op, tuple(new[a] for a in args), graph.value[k])
-                )
+                new[k] = new[args[0]]
             else:
                 replaced = tuple(new[a] for a in args)
-                new[k] = k if replaced == args else graph.apply(op, *replaced)
+                new[k] = k if replaced == args else graph.again(k, replaced)
 
     def repeat(number: int) -> None:
         loop = graph._loop(number)
@@ -89,7 +74,9 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
             stop = new[loop.stop] if loop.stop >= 0 else graph.truth(False)
             following = {p: graph.apply("select", stop, state[p], new[loop.final[p]]) for p in at}
             rows = [new.get(n, nan) for n in loop.kept]
-            kept[number][k] = [graph.apply("select", stop, nan, n) for n in rows] if number in shown else rows
+            kept[number][k] = [
+                graph.apply("select", stop, nan, n) if (number, p) in shown else n for p, n in enumerate(rows)
+            ]
             state = following
         results[number] = [state.get(p, -1) for p in range(len(loop.carried))]
 
@@ -97,6 +84,6 @@ def unroll(graph: Graph, roots: list[int], only: set[int] | None = None) -> list
         return new[table.nodes[k]] if table.source is None else kept[table.source[0]][k][table.source[1]]
 
     needed = set(order)
-    shown = {graph.value[k][0] for k in order if graph.op[k] == "kept"}
+    shown = {graph.value[k][:2] for k in order if graph.op[k] == "kept"}
     run(-1)
     return [new[k] for k in roots]

@@ -1,0 +1,50 @@
+"""Control: priorities, tasks, inverse kinematics, trajectories."""
+
+from multibody.control import trajectories
+from multibody.control.analytic import analytic_solutions
+from multibody.control.inverse_kinematics import InverseKinematics
+from multibody.control.iteration import History, iterate
+from multibody.control.limits import JointLimits, Limit, VelocityLimits
+from multibody.control.priorities import hierarchical_least_squares, prioritised
+from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
+from multibody.control.tasks import (
+    AxisTask,
+    CenterOfMassTask,
+    GazeTask,
+    MomentumTask,
+    OrientationTask,
+    PoseTask,
+    PositionTask,
+    PostureTask,
+    RelativePoseTask,
+    Task,
+)
+from multibody.control.tracking import track_pose
+from multibody.control.velocity_control import VelocityControl
+
+__all__ = [
+    "AxisTask",
+    "CenterOfMassTask",
+    "GazeTask",
+    "History",
+    "InverseKinematics",
+    "JointLimits",
+    "Limit",
+    "MomentumTask",
+    "OrientationTask",
+    "PoseTask",
+    "PositionTask",
+    "PostureTask",
+    "RelativePoseTask",
+    "Task",
+    "VelocityControl",
+    "VelocityLimits",
+    "analytic_solutions",
+    "hierarchical_least_squares",
+    "iterate",
+    "null_space_projector",
+    "prioritised",
+    "pseudo_inverse",
+    "track_pose",
+    "trajectories",
+]

@@ -1,0 +1,201 @@
+"""Steps towards goals within limits, and the two iterations that are made of them.  [RD 2.207, 2.243-2.255]
+
+A step solves (J J^T + λ 1) y = e, d = J^T y. Joints that would leave their limits are put on them, their columns are
+left out, what they do is taken off e, and the rest solves once more: clipping alone would stop far from many goals.
+`descend` takes λ = 0.03 |e|² + 1e-8, which vanishes at the goal, and every step; `creep` lowers λ where a step is one
+downhill and raises it where not, for goals that are hard to reach or out of reach.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.control.inverse_kinematics.goals import Goal
+from multibody.geometry import Pose
+from multibody.geometry._arrays import dot, eye_like, matvec, transpose
+from multibody.model import configuration
+from multibody.model.joints import Kind
+from multibody.model.tree import Tree
+from multibody.tracing.loop import loop
+
+FAR, NEAR, CAREFUL = 0.03, 1e-8, 1e-4
+"""The damping of `descend`: FAR |e|² + NEAR, or + CAREFUL where a path is followed, so that it does not jump."""
+STRIDE = 0.01
+"""The damping of the step that others are compared with to tell a jump."""
+LOWER, RAISE, LEAST = 0.25, 6.0, 1e-12
+"""Factors of λ in `creep` after a step downhill and after another, and the least λ."""
+SETTLED = 1e-4
+"""A posture is met as well as it can be when a step towards it is shorter, in rad or m."""
+LONGEST = 60
+"""The largest number of rounds that a call can ask for."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be reached, and what may move."""
+
+    tree: Tree
+    goals: tuple[Goal, ...]
+    lower: NDArray[Any]
+    """(nq,)"""
+    upper: NDArray[Any]
+    moving: NDArray[Any]
+    """(nv,): ones, and zeros for velocities that stay zero."""
+    posture: bool = False
+
+    def errors(self, q: NDArray[Any], targets: Sequence[Pose]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(..., goals), twice: the lengths of the errors of position, in m, and of rotation, in rad."""
+        pairs = [goal.errors(self.tree, q, target) for goal, target in zip(self.goals, targets, strict=True)]
+        lengths = [np.stack([_length(part) for part in parts], axis=-1) for parts in zip(*pairs, strict=True)]
+        return lengths[0], lengths[1]
+
+    def rows(self, q: NDArray[Any], targets: Sequence[Pose]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(..., m) and (..., m, nv): the errors of all goals, and the Jacobian of what may move."""
+        parts = [goal.rows(self.tree, q, target) for goal, target in zip(self.goals, targets, strict=True)]
+        e, J = (np.concatenate(part, axis=axis) for part, axis in zip(zip(*parts, strict=True), (-1, -2), strict=True))
+        return e, J * self.moving
+
+    def ways(self, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(..., nv), twice: how far each velocity may go down and up; without end where q does not grow by v."""
+        low, high = [], []
+        for joint in sorted((j for j in self.tree.joints if j.mimic is None), key=lambda j: j.v.start):
+            grows = type(joint.kind).rate_matrix is Kind.rate_matrix
+            for k in range(joint.nv):
+                at = joint.q.start + k
+                low.append(self.lower[at] - q[..., at] if grows else -np.inf + 0 * q[..., 0])
+                high.append(self.upper[at] - q[..., at] if grows else np.inf + 0 * q[..., 0])
+        return np.stack(low, axis=-1), np.stack(high, axis=-1)
+
+    def moved(self, q: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+        """q after a step, within the limits to the last digit."""
+        q = configuration.integrate(self.tree, q, d)
+        columns = [q[..., k] for k in range(self.tree.nq)]
+        for k, (lower, upper) in enumerate(zip(self.lower, self.upper, strict=True)):
+            if np.isfinite(lower):
+                columns[k] = np.maximum(columns[k], lower)
+            if np.isfinite(upper):
+                columns[k] = np.minimum(columns[k], upper)
+        return np.stack(columns, axis=-1)
+
+
+def descend(
+    problem: Problem,
+    q: NDArray[Any],
+    targets: Sequence[Pose],
+    settings: NDArray[Any],
+    posture: NDArray[Any] | None = None,
+) -> tuple[NDArray[Any], ...]:
+    """Damped least squares until the goals are met, or for a number of rounds.
+
+    Args:
+        problem: what is to be reached.
+        q: (nq,) where to begin.
+        targets: a pose for each goal.
+        settings: (4,) the tolerances in m and rad, the largest number of rounds, the least damping.
+        posture: (nq,), a configuration to be near to as far as the goals allow.
+
+    Returns:
+        q, its errors of position and of rotation, and the rounds that were taken.
+    """
+    nearer = np.zeros(problem.tree.nv) if posture is None else posture
+
+    def towards(q: NDArray[Any]) -> NDArray[Any]:
+        return (configuration.difference(problem.tree, q, nearer) if posture is not None else nearer) * problem.moving
+
+    def advance(q: NDArray[Any]) -> NDArray[Any]:
+        e, J = problem.rows(q, targets)
+        rest = towards(q)
+        low, high = problem.ways(q)
+        damping = FAR * dot(e, e) + settings[..., 3]
+        if posture is None:
+            return step(J, e, low, high, damping)
+        rest = np.minimum(np.maximum(rest, low), high)
+        return rest + step(J, e - matvec(J, rest), low - rest, high - rest, damping)
+
+    def over(carry: Any) -> Any:
+        q, count, *last = carry
+        ended = met(problem, q, targets, settings) & (last[0] < SETTLED if last else True)
+        return ended | (count >= settings[..., 2])
+
+    def body(carry: Any) -> Any:
+        q, count, *last = carry
+        d = advance(q)
+        return (problem.moved(q, d), count + 1.0, *([_length(d)] if last else []))
+
+    start = (q, np.zeros_like(q[..., 0])) + (() if posture is None else (1.0 + np.zeros_like(q[..., 0]),))
+    q, count, *_ = loop(LONGEST, body, start, until=over)
+    return q, *problem.errors(q, targets), count
+
+
+def creep(
+    problem: Problem, q: NDArray[Any], targets: Sequence[Pose], settings: NDArray[Any]
+) -> tuple[NDArray[Any], ...]:
+    """Levenberg and Marquardt's iteration within limits: only steps downhill are taken; as `descend` otherwise."""
+
+    def cost(q: NDArray[Any]) -> NDArray[Any]:
+        positions, rotations = problem.errors(q, targets)
+        return dot(positions, positions) + dot(rotations, rotations)
+
+    def over(carry: Any) -> Any:
+        q, _, count = carry
+        return met(problem, q, targets, settings) | (count >= settings[..., 2])
+
+    def body(carry: Any) -> Any:
+        q, damping, count = carry
+        e, J = problem.rows(q, targets)
+        trial = problem.moved(q, step(J, e, *problem.ways(q), damping))
+        downhill = cost(trial) < cost(q)
+        damping = np.where(downhill, np.maximum(LOWER * damping, LEAST), RAISE * damping)
+        return np.where(downhill[..., None], trial, q), damping, count + 1.0
+
+    start = q, FAR * cost(q) + NEAR, np.zeros_like(q[..., 0])
+    q, _, count = loop(LONGEST, body, start, until=over)
+    return q, *problem.errors(q, targets), count
+
+
+def stride(problem: Problem, q: NDArray[Any], targets: Sequence[Pose]) -> NDArray[Any]:
+    """(..., 2): the norm of the damped pseudo-inverse's step towards the targets, and its largest number."""
+    e, J = problem.rows(q, targets)
+    d = damped(J, e, STRIDE + np.zeros_like(e[..., 0]))
+    return np.stack([_length(d), np.max(np.abs(d), axis=-1)], axis=-1)
+
+
+def met(problem: Problem, q: NDArray[Any], targets: Sequence[Pose], tolerances: NDArray[Any]) -> Any:
+    """(...): whether all goals are within their tolerances."""
+    positions, rotations = problem.errors(q, targets)
+    within = (positions <= tolerances[..., 0]) & (rotations <= tolerances[..., 1])
+    return np.all(within, axis=-1)
+
+
+def step(
+    J: NDArray[Any], e: NDArray[Any], low: NDArray[Any], high: NDArray[Any], damping: NDArray[Any]
+) -> NDArray[Any]:
+    """(..., nv): a step d with low <= d <= high, towards J d = e.
+
+    Args:
+        J: (..., m, nv).
+        e: (..., m), the errors.
+        low: (..., nv), the way to the lower limits, not positive.
+        high: (..., nv), the way to the upper ones, not negative.
+        damping: (...), λ.
+    """
+    d = damped(J, e, damping)
+    below, above = d < low, d > high
+    beyond = below | above
+    held = np.where(below, low, np.where(above, high, np.zeros_like(d)))
+    free = damped(J * np.where(beyond, 0.0, 1.0)[..., None, :], e - matvec(J, held), damping)
+    return np.minimum(np.maximum(np.where(beyond, held, free), low), high)
+
+
+def damped(J: NDArray[Any], e: NDArray[Any], damping: Any) -> NDArray[Any]:
+    """(..., nv): J^T (J J^T + λ 1)^-1 e, which is (J^T J + λ 1)^-1 J^T e.  [RD 2.207]"""
+    A = np.matmul(J, transpose(J)) + damping[..., None, None] * eye_like(e, e.shape[-1])
+    return matvec(transpose(J), np.linalg.solve(A, e[..., None])[..., 0])
+
+
+def _length(x: NDArray[Any]) -> NDArray[Any]:
+    """(...): the norm of (..., n), of n = 0 too."""
+    return np.sqrt(np.sum(x * x, axis=-1))

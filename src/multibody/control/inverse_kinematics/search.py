@@ -1,0 +1,175 @@
+"""The search for configurations: from a first guess, then from ever more seeds, for those targets that are left."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.control.inverse_kinematics import seeds
+from multibody.control.inverse_kinematics.descent import LONGEST
+
+Array = NDArray[Any]
+Run = Callable[..., tuple[Array, ...]]
+
+FIRST = 12
+"""Rounds from the first guess."""
+JUMP = 5.0
+"""A step that is so many times as long as that of the damped pseudo-inverse is a jump."""
+TRIES = ((1, 10), (2, 10), (4, 10), (8, 30), (16, 30), (32, 30), (64, 30), (128, 30))
+"""How many seeds are tried at once, and for how many rounds."""
+FEW = 8
+"""Up to so many targets take the tries of the nearest seeds together: their vectors would be half empty."""
+PATIENT, BEST = LONGEST, 8
+"""What is still left goes on downhill from its best configurations, for so many rounds."""
+
+
+class Attempts(NamedTuple):
+    """What a search calls; arrays of targets have the axis of the samples first."""
+
+    descend: Run
+    """(q, rounds, *targets, careful=False) -> q, errors of position (..., goals) and of rotation, rounds."""
+    creep: Run
+    """The same, downhill alone."""
+    stride: Callable[..., Array]
+    """(q, *targets) -> (..., 2), how far the damped pseudo-inverse steps, by two norms."""
+    nearest: Callable[..., Array]
+    """(q0, *targets) -> the numbers of the nearest seeds (..., NEAREST)."""
+    order: Callable[..., Array]
+    """(q0, *targets) -> the numbers of all seeds, nearest first."""
+    seeds: Array
+    """(COUNT, nq)."""
+    based: Callable[[Array, Array], Array]
+    """Seeds with the bases of first guesses."""
+    tolerances: tuple[float, float]
+    most: int
+    """How many seeds are tried at most."""
+
+
+class State(NamedTuple):
+    """The best configuration of each target so far; its arrays are the search's own, and written by it."""
+
+    q: Array
+    positions: Array
+    rotations: Array
+    rounds: Array
+    restarted: Array
+
+
+def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: bool) -> State:
+    """The answers for n targets.
+
+    Args:
+        attempts: what to call.
+        starts: (n, nq), the first guesses.
+        targets: arrays (n, ...).
+        near: whether the first guesses are meant: steps from them are careful, jumps are told, and among solutions that
+            one try finds, the nearest is taken, not the first.
+    """
+    q, positions, rotations, rounds = attempts.descend(starts, FIRST, *targets, careful=near)
+    state = State(q, positions, rotations, rounds, np.zeros(len(q), bool))
+    left = np.flatnonzero(~solved(attempts.tolerances, positions, rotations))
+    if near and len(left):  # once more, not careful
+        goals = [x[left] for x in targets]
+        ends = tuple(x[:, None] for x in attempts.descend(starts[left], FIRST, *goals))
+        left = left[~_keep(attempts, state, left, starts[left], ends, [1], near=near)]
+    if near:
+        way = np.abs(q - starts)
+        moved = np.stack([np.sqrt(np.square(way).sum(axis=-1)), way.max(axis=-1, initial=0.0)], axis=-1)
+        state.restarted[:] = (moved > JUMP * attempts.stride(starts, *targets)).any(axis=-1)
+    if len(left):
+        bad = np.isnan(cost(positions[left], rotations[left]))  # of targets that are no numbers
+        q[left[bad]] = starts[left[bad]]
+        rounds[left[bad]] = 0
+        _restart(attempts, state, left[~bad], starts, targets, near=near)
+    return state
+
+
+def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> None:
+    """Try seeds for the targets that are left, nearest first; the state is written where they lead somewhere better."""
+    done, ends = 0, None
+    for tries in _blocks(len(left), attempts.most):
+        if not len(left):
+            return
+        guesses, goals = starts[left], [x[left] for x in targets]
+        count = sum(n for n, _ in tries)
+        rank = attempts.nearest if done + count <= seeds.NEAREST else attempts.order
+        begin = attempts.based(attempts.seeds[rank(guesses, *goals)[:, done : done + count]], guesses[:, None])
+        ends = _from_each(attempts.descend, begin, tries[0][1], goals)
+        still = ~_keep(attempts, state, left, guesses, ends, [n for n, _ in tries], near=near)
+        left, ends, done = left[still], tuple(x[still] for x in ends), done + count
+    if len(left):
+        guesses, goals, begin = starts[left], [x[left] for x in targets], state.q[left][:, None]
+        if ends is not None:
+            best = np.argsort(cost(ends[1], ends[2]), axis=1, kind="stable")[:, :BEST]
+            begin = np.concatenate([begin, np.take_along_axis(ends[0], best[..., None], axis=1)], axis=1)
+        ends = _from_each(attempts.creep, begin, PATIENT, goals)
+        _keep(attempts, state, left, guesses, ends, [begin.shape[1]], near=near)
+
+
+def _blocks(count: int, most: int) -> list[list[tuple[int, int]]]:
+    """The tries, in the blocks that are computed at once, up to a number of seeds."""
+    tries = []
+    for n, rounds in TRIES:
+        if most > 0:
+            tries.append((min(n, most), rounds))
+        most -= n
+    together = 0
+    if count <= FEW:  # a block has one number of rounds, and no more seeds than the kernel ranks
+        while together < len(tries) and sum(n for n, _ in tries[: together + 1]) <= seeds.NEAREST:
+            together += 1
+    return ([tries[:together]] if together else []) + [[each] for each in tries[together:]]
+
+
+def _from_each(run: Run, begin: Array, rounds: int, targets: list[Array]) -> tuple[Array, ...]:
+    """Attempts from several configurations (k, s, nq) for each of k targets, with results (k, s, ...)."""
+    k, s, nq = begin.shape
+    ends = run(begin.reshape(k * s, nq), rounds, *(x.repeat(s, axis=0) for x in targets))
+    return tuple(x.reshape(k, s, *x.shape[1:]) for x in ends)
+
+
+def _keep(
+    attempts: Attempts,
+    state: State,
+    left: Array,
+    guesses: Array,
+    ends: tuple[Array, ...],
+    tries: list[int],
+    *,
+    near: bool,
+) -> Array:
+    """Take over what is better: a solution of the first try that has one, or else the least errors.
+
+    Returns:
+        (k,): whether there is a solution.
+    """
+    q, positions, rotations, rounds = ends
+    good = solved(attempts.tolerances, positions, rotations)
+    row, some, best = np.arange(len(left)), np.logical_or.reduce(good, axis=1), good.argmax(axis=1)
+    number = np.repeat(np.arange(len(tries)), tries)  # the try of each seed
+    if near:
+        far = np.square(q - guesses[:, None]).sum(axis=-1)
+        best = np.where(good & (number == number[best][:, None]), far, np.inf).argmin(axis=1)
+    if len(tries) > 1:
+        rounds = np.where((number <= number[best][:, None]) | ~some[:, None], rounds, 0.0)
+    state.rounds[left] += rounds.sum(axis=1)
+    better = some
+    if not some.all():
+        costs = cost(positions, rotations)
+        best = np.where(some, best, np.where(np.isnan(costs), np.inf, costs).argmin(axis=1))
+        better = some | (costs[row, best] < cost(state.positions[left], state.rotations[left]))
+    at, row, best = left[better], row[better], best[better]
+    for part, new in zip(state[:3], (q, positions, rotations), strict=True):
+        part[at] = new[row, best]
+    state.restarted[at] = True
+    return some
+
+
+def solved(tolerances: tuple[float, float], positions: Array, rotations: Array) -> Array:
+    """(...): whether all errors (..., goals) are within the tolerances."""
+    return np.logical_and.reduce((positions <= tolerances[0]) & (rotations <= tolerances[1]), axis=-1)
+
+
+def cost(positions: Array, rotations: Array) -> Array:
+    """(...): the sum of the squares of all errors (..., goals)."""
+    return (positions * positions + rotations * rotations).sum(axis=-1)

@@ -1,0 +1,334 @@
+"""InverseKinematics: configurations in which frames have wanted poses.  [RD §2.9.3, Alg. 1]"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.compiler.compile import compile as compile_kernel
+from multibody.compiler.kernel import Kernel
+from multibody.control.inverse_kinematics import descent, seeds
+from multibody.control.inverse_kinematics.answer import Answer
+from multibody.control.inverse_kinematics.goals import Goal, goal
+from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, search, solved
+from multibody.errors import InputError
+from multibody.geometry import Pose
+from multibody.geometry._arrays import choice, first, truth
+from multibody.model import configuration
+from multibody.model.digest import digest
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+
+CHUNK = 4096
+"""Targets that are searched together: a signal is heard in between, and memory does not grow with the batch."""
+TRUE: Any = np.True_
+FALSE: Any = np.False_
+
+
+@final
+class InverseKinematics:
+    """A solver for the configurations in which a frame, or several, have wanted poses.
+
+    Damped least squares from a first guess within the limits of the joints, then from the nearest of many
+    configurations, then with ever more of them. A target's answer depends on nothing but the target, its first guess
+    and the seed: not on the batch that it is in, nor on threads.
+
+    Args:
+        robot: fixed or floating.
+        frame: the name of a frame, or a list of names.
+        position_tolerance: in m.
+        rotation_tolerance: in rad.
+        limits: whether joints stay within their limits.
+        axes: what is wanted of the pose: "xyzrpy", all of it; letters of "xyz" for positions, "rpy" for the rotation,
+            and "x-axis", "y-axis" or "z-axis" for the direction of one axis of the frame alone, as in "xyz z-axis";
+            with a list of frames a text for all, or a list.
+        reference: a frame of the robot in which the targets are written; the world by default.
+        posture: (nq,), a configuration to be near to as far as the goals allow.
+        base: whether a floating base is "free" to move, or "fixed" where the first guess has it.
+        seeds: how many configurations are tried at most after the first guess; 255 by default.
+
+    >>> import multibody as mb
+    >>> robot = mb.load("panda")
+    >>> ik = InverseKinematics(robot, "tool")
+    >>> answer = ik(robot.pose("tool", robot.home()))
+    >>> bool(answer.success), answer.q.shape
+    (True, (7,))
+    """
+
+    __slots__ = (
+        "_first",
+        "_goals",
+        "_kernels",
+        "_listed",
+        "_middle",
+        "_most",
+        "_postures",
+        "_problem",
+        "_robot",
+        "_tables",
+        "_tolerances",
+    )
+
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str | Sequence[str],
+        *,
+        position_tolerance: float = 1e-4,
+        rotation_tolerance: float = 1e-3,
+        limits: bool = True,
+        axes: str | Sequence[str] = "xyzrpy",
+        reference: str | None = None,
+        posture: ArrayLike | None = None,
+        base: str = "free",
+        seeds: int | None = None,
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"InverseKinematics: expected a Robot, got {type(robot).__name__}")
+        tree = robot.tree
+        self._robot = robot
+        self._listed = not isinstance(frame, str)
+        self._goals = _goals(tree, frame, axes, reference)
+        self._tolerances = (
+            _positive(position_tolerance, "position_tolerance"),
+            _positive(rotation_tolerance, "rotation_tolerance"),
+        )
+        self._most = MOST if seeds is None else _whole(seeds, "seeds", 0)
+        self._postures = () if posture is None else (robot.check(posture, limits=False).astype(robot.dtype),)
+        moving = np.ones(tree.nv)
+        if choice(base, "base", ("free", "fixed")) == "fixed":
+            for joint in tree.bases:
+                moving[joint.v] = 0.0
+        none = np.full(tree.nq, np.inf)
+        lower, upper = (tree.lower, tree.upper) if truth(limits, "limits") else (-none, none)
+        lower, upper = -_within(-lower, robot.dtype), _within(upper, robot.dtype)
+        self._problem = descent.Problem(tree, self._goals, lower, upper, moving)
+        self._middle = _middle(tree, lower, upper).astype(robot.dtype)
+        self._first = self._settings(FIRST)
+        self._kernels: dict[str, Kernel] = {}
+        self._tables: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that it moves."""
+        return self._robot
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The names of the frames that have targets."""
+        return tuple(each.frame for each in self._goals)
+
+    def __call__(
+        self, target: Pose | Sequence[Pose], q0: ArrayLike | None = None, *, seed: int = 0, threads: int | None = None
+    ) -> Answer:
+        """Solve for one target, or for a batch of any shape.
+
+        Args:
+            target: a Pose in the world, or in the reference frame, with the batch shape (...); with a list of frames,
+                a list of them. A target with NaN fails alone.
+            q0: (..., nq) the first guess, clipped to the limits; by default the middle of the limits. The solution
+                nearest to it is preferred.
+            seed: of the configurations that are tried when the first guess does not lead to the goal.
+            threads: over which a batch is split.
+        """
+        if q0 is None and not self._listed and isinstance(target, Pose) and target.position.ndim == 1:
+            answer = self._at_once(target)
+            if answer is not None:
+                return answer
+        targets = self._targets(target)
+        guesses = self._middle if q0 is None else self._guesses(q0)
+        shapes = [pose.position.shape[:-1] for pose in targets] + [guesses.shape[:-1]]
+        try:
+            batch = np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise InputError(f"target, q0: the batch shapes {', '.join(map(str, shapes))} do not broadcast") from None
+        arrays = [
+            np.broadcast_to(array, batch + core).reshape(-1, *core).astype(self._robot.dtype, copy=False)
+            for pose in targets
+            for array, core in ((pose.rotation.matrix, (3, 3)), (pose.position, (3,)))
+        ]
+        starts = np.broadcast_to(guesses, (*batch, self._robot.nq)).reshape(-1, self._robot.nq)
+        attempts = self._attempts(seed, threads)
+        parts = [
+            search(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays], near=q0 is not None)
+            for at in range(0, max(len(starts), 1), CHUNK)
+        ]
+        state = parts[0] if len(parts) == 1 else State(*map(np.concatenate, zip(*parts, strict=True)))
+        return self._answer(state, batch)
+
+    def _at_once(self, target: Pose) -> Answer | None:
+        """The answer for one target when the first guess leads there; the arithmetic is that of a batch."""
+        q, positions, rotations, rounds = self.kernel("descend")(
+            self._middle, self._first, target.rotation.matrix, target.position, *self._postures
+        )
+        if positions[0] <= self._tolerances[0] and rotations[0] <= self._tolerances[1]:
+            return Answer(q, TRUE, positions[0], rotations[0], rounds, FALSE)
+        return None
+
+    def _answer(self, state: State, batch: tuple[int, ...]) -> Answer:
+        positions, rotations = state.positions, state.rotations
+        success = solved(self._tolerances, positions, rotations)
+        if not self._listed:
+            positions, rotations = positions[:, 0], rotations[:, 0]
+        parts = (state.q, success, positions, rotations, state.rounds, state.restarted)
+        return Answer(*(x.reshape(batch + x.shape[1:])[()] for x in parts))
+
+    # ---- checks ------------------------------------------------------------------------------------------------------
+
+    def _targets(self, target: Any) -> list[Pose]:
+        poses = list(target) if self._listed and isinstance(target, tuple | list) else [target]
+        if len(poses) != len(self._goals) or not all(isinstance(pose, Pose) for pose in poses):
+            expected = f"a list of {len(self._goals)} poses" if self._listed else "a Pose"
+            raise InputError(
+                f"target: expected {expected}, got {type(target).__name__}; "
+                "mb.Pose(rotation, position) or mb.Pose.from_matrix(H) makes one"
+            )
+        return poses
+
+    def _guesses(self, q0: ArrayLike) -> NDArray[Any]:
+        tree = self._robot.tree
+        guesses = configuration.coordinates(tree, q0, "q0")
+        bad = ~np.isfinite(guesses)
+        if bad.any():
+            k = first(bad)[-1]
+            raise InputError(f"q0: expected finite numbers, got {guesses[bad][0]} {configuration.coordinate(tree, k)}")
+        configuration.check_units(tree, guesses, "q0")
+        return np.clip(guesses, self._problem.lower, self._problem.upper).astype(self._robot.dtype, copy=False)
+
+    # ---- kernels -----------------------------------------------------------------------------------------------------
+
+    def _attempts(self, seed: int, threads: int | None) -> Attempts:
+        """What a search calls, with the seeds that the number draws."""
+        tree, problem = self._robot.tree, self._problem
+        if seed not in self._tables:
+            table = seeds.table(tree, problem.lower, problem.upper, _whole(seed, "seed", 0))
+            rows = seeds.features(self._goals, [each.pose(tree, table) for each in self._goals])
+            self._tables[seed] = np.ascontiguousarray(table, self._robot.dtype), rows
+        table, rows = self._tables[seed]
+        options = {} if threads is None else {"threads": threads}
+
+        def run(name: str) -> Any:
+            def call(q: Any, rounds: int, *targets: Any, careful: bool = False) -> Any:
+                settings = np.tile(self._settings(rounds, careful=careful), (len(q), 1))
+                postures = (np.tile(x, (len(q), 1)) for x in self._postures if name == "descend")
+                return self.kernel(name)(q, settings, *targets, *postures, **options)
+
+            return call
+
+        def stride(starts: Any, *targets: Any) -> Any:
+            return self.kernel("stride")(starts, *targets, **options)
+
+        def nearest(starts: Any, *targets: Any) -> Any:
+            shapes = [(self._robot.nq,), *[(3, 3), (3,)] * len(self._goals)]
+            kernel = self._kernel(
+                f"nearest of {seed}", lambda *arrays: seeds.nearest(rows, self._features(*arrays)), *shapes
+            )
+            return kernel(starts, *targets, **options).astype(np.intp)
+
+        def order(starts: Any, *targets: Any) -> Any:
+            return seeds.order(rows, self._features(starts, *targets), nearest(starts, *targets))
+
+        tolerances, most = self._tolerances, self._most
+        return Attempts(run("descend"), run("creep"), stride, nearest, order, table, self._based, tolerances, most)
+
+    def _settings(self, rounds: int, *, careful: bool = False) -> NDArray[Any]:
+        """(4,): the tolerances, the largest number of rounds, and the least damping."""
+        least = descent.CAREFUL if careful else descent.NEAR
+        return np.array([*self._tolerances, rounds, least], self._robot.dtype)
+
+    def _features(self, starts: NDArray[Any], *arrays: NDArray[Any]) -> NDArray[Any]:
+        """What tells how far seeds are from targets; seeds have their base at the origin."""
+        targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(len(self._goals))]
+        for base in self._robot.tree.bases[:1]:
+            B_H_W = base.pose(starts).inverse()
+            targets = [
+                pose if each.reference else B_H_W @ pose for each, pose in zip(self._goals, targets, strict=True)
+            ]
+        return seeds.features(self._goals, targets)
+
+    def _based(self, configurations: NDArray[Any], starts: NDArray[Any]) -> NDArray[Any]:
+        """New configurations with the bases of first guesses."""
+        for base in self._robot.tree.bases:
+            configurations[..., base.q] = starts[..., base.q]
+        return configurations
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel of "descend" or "creep", of q, settings (4,) and the targets, or of "stride"; see `descent`."""
+        if name in self._kernels:
+            return self._kernels[name]
+        run = {"descend": descent.descend, "creep": descent.creep, "stride": descent.stride}[name]
+        more, count = [] if name == "stride" else [(4,)], 2 * len(self._goals)
+
+        def solve(q: Any, *arrays: Any) -> Any:
+            settings, poses, rest = arrays[: len(more)], arrays[len(more) :][:count], arrays[len(more) + count :]
+            targets = [Pose._from_arrays(*poses[k : k + 2]) for k in range(0, count, 2)]
+            return run(self._problem, q, targets, *settings, *rest)
+
+        shapes = [(self._robot.nq,), *more, *[(3, 3), (3,)] * len(self._goals)]
+        shapes += [(self._robot.nq,) for _ in self._postures if name == "descend"]
+        return self._kernel(name, solve, *shapes)
+
+    def _kernel(self, name: str, function: Callable[..., Any], *shapes: Any) -> Kernel:
+        if name not in self._kernels:
+            problem, tree_digest = self._problem, self._robot.model.tree_digest
+            content = (name, self._goals, problem.lower, problem.upper, problem.moving, len(self._postures))
+            key = None if tree_digest is None else digest("inverse kinematics", tree_digest, *content)
+            names = [f"x{k}" for k in range(len(shapes))]
+            self._kernels[name] = compile_kernel(function, *shapes, names=names, dtype=self._robot.dtype, key=key)
+        return self._kernels[name]
+
+    def __repr__(self) -> str:
+        return f"<InverseKinematics of {self._robot.name!r}: {', '.join(map(repr, self.frames))}>"
+
+
+MOST = seeds.COUNT - 1
+
+
+def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, Any]) -> InverseKinematics:
+    """A solver that is made once for equal robots, frames and options."""
+    try:
+        return _kept(robot, frame if isinstance(frame, str) else tuple(frame), tuple(sorted(options.items())))
+    except TypeError:  # a posture that is an array, or what the solver refuses
+        return InverseKinematics(robot, frame, **options)
+
+
+@lru_cache(maxsize=64)
+def _kept(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> InverseKinematics:
+    return InverseKinematics(robot, frame, **dict(options))
+
+
+def _goals(tree: Tree, frame: Any, axes: Any, reference: Any) -> tuple[Goal, ...]:
+    frames = (frame,) if isinstance(frame, str) else tuple(frame) if isinstance(frame, tuple | list) else ()
+    if not frames:
+        raise InputError(f"frame: expected the name of a frame or a list of names, got {frame!r}")
+    words = (axes,) * len(frames) if isinstance(axes, str) else tuple(axes)
+    if len(words) != len(frames):
+        raise InputError(f"axes: expected a text, or one for each of {len(frames)} frames, got {axes!r}")
+    return tuple(goal(tree, name, word, reference) for name, word in zip(frames, words, strict=True))
+
+
+def _middle(tree: Tree, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
+    """(nq,): the middle of the limits; joints without them as in the neutral configuration, as far as they may."""
+    finite = np.isfinite(lower) & np.isfinite(upper)
+    middle = 0.5 * (np.where(finite, lower, 0.0) + np.where(finite, upper, 0.0))
+    return np.where(finite, middle, np.clip(configuration.neutral(tree), lower, upper))
+
+
+def _positive(value: Any, what: str) -> float:
+    if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+        raise InputError(f"{what}: expected a positive number, got {value!r}")
+    return float(value)
+
+
+def _whole(value: Any, what: str, least: int) -> int:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise InputError(f"{what}: expected a whole number from {least} on, got {value!r}")
+    return int(value)
+
+
+def _within(upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The largest numbers of a dtype that are not above limits."""
+    rounded = upper.astype(dtype)
+    return np.where(rounded > upper, np.nextafter(rounded, dtype.type(-np.inf)), rounded).astype(np.float64)

@@ -1,0 +1,161 @@
+"""Numerical inverse kinematics as the course has it: one step after the other, to be read and drawn.  [RD §2.9.3]
+
+`control.InverseKinematics` is what finds every target; this shows what a parameterisation of rotations does on the way,
+as the programs of the course do.  [RD §A.2]
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms import kinematics
+from multibody.algorithms.analytical_jacobian import analytical_jacobian, parameters
+from multibody.algorithms.jacobian import jacobian
+from multibody.control._checks import check_pose, check_robot
+from multibody.control.pseudo_inverse import damped_inverse, inverse, not_negative
+from multibody.control.tasks.pose import pose_error
+from multibody.errors import InputError, SingularityError
+from multibody.geometry import Pose, rates
+from multibody.geometry._arrays import choice, matvec, numbers, transpose
+from multibody.model import configuration
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+from multibody.robot.function import RobotFunction
+
+METHODS = ("newton", "damped", "transpose")
+SHORTEST = "rotation-vector"
+"""The rotation vector of R* R^T, with the geometric Jacobian: the shortest rotation.  [RD 2.248-2.255]"""
+DIFFERENCE = "rotation-vector-difference"
+ERRORS = (SHORTEST, DIFFERENCE, *(name for name in rates.ORIENTATIONS if name != SHORTEST))
+"""The shortest rotation, and differences χ* - χ of parameters, with analytical Jacobians.  [RD 2.242, Ex. 2.9.7]"""
+
+SINGULAR = 1e8
+"""Entries of a Jacobian that only a singularity of the parameters has."""
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Every configuration of an iteration, from the first on, and how far off it is."""
+
+    q: NDArray[Any]
+    """(k, ..., nq)."""
+    position_error: NDArray[Any]
+    """(k, ...): |p* - p|, in m."""
+    rotation_error: NDArray[Any]
+    """(k, ...): the angle of R* R^T, in rad."""
+
+    def __post_init__(self) -> None:
+        for array in (self.q, self.position_error, self.rotation_error):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+
+def iterate(
+    robot: Robot,
+    frame: str,
+    target: Pose,
+    q0: ArrayLike,
+    method: str = "newton",
+    error: str = SHORTEST,
+    step: float = 1.0,
+    iterations: int = 100,
+    *,
+    damping: float = 0.1,
+    tolerance: float | None = None,
+) -> History:
+    """Algorithm 1 of RD, q <- q + k J^+ Δχ, and its variants, with all that it went through.  [RD 2.242-2.255, Alg. 1]
+
+    Args:
+        robot: any.
+        frame: the frame that is to reach the target.
+        target: a pose, one or a batch.
+        q0: (..., nq), where it starts.
+        method: "newton" with the pseudo-inverse [RD 2.243]; "damped" with J^T (J J^T + λ² 1)^-1 [RD 2.208];
+            "transpose" with α J^T [RD 2.244].
+        error: what Δχ is after the position p* - p: "rotation-vector", the shortest rotation [RD 2.251, 2.255], or the
+            difference of parameters, not wrapped: "rotation-vector-difference", "quaternion", "angle-axis", "euler-zyx"
+            and all other sequences.
+        step: k, or α for "transpose".
+        iterations: how many steps at most.
+        damping: λ, for "damped".
+        tolerance: stop at |Δχ| of at most this, as Algorithm 1 does; by default all steps are made.
+
+    Returns:
+        The history, with one more entry than there were steps.
+
+    Raises:
+        InputError: when an argument does not fit, or the target is not finite.
+        SingularityError: when a step leads to a place where the rates of the parameters are not defined.
+
+    >>> import multibody as mb
+    >>> wrist = mb.load("zyx-wrist")
+    >>> target = wrist.pose("roll", [0.7, 1.5, -0.5])
+    >>> history = iterate(wrist, "roll", target, [-0.7, 0.0, 1.5], error="euler-zyx", step=0.5, iterations=2)
+    >>> history.q.round(6)
+    array([[-0.7  ,  0.   ,  1.5  ],
+           [ 0.   ,  0.75 ,  0.5  ],
+           [ 0.35 ,  1.125,  0.   ]])
+    """
+    check_robot(robot, frame)
+    check_pose(target, finite=True)
+    choice(method, "method", METHODS)
+    choice(error, "error", ERRORS)
+    if not isinstance(iterations, int | np.integer) or iterations < 0:
+        raise InputError(f"iterations: expected a number of steps, got {iterations!r}")
+    q = configuration.check(robot.tree, q0, limits=False)
+    k, lam = numbers(step, "step", q), not_negative(numbers(damping, "damping", q), "damping")
+    least = -1.0 if tolerance is None else float(not_negative(numbers(tolerance, "tolerance", q), "tolerance"))
+    advance = _step(robot, robot.dtype, frame, method, error)
+    entries: list[tuple[NDArray[Any], ...]] = []
+    for count in range(iterations + 1):
+        after, size, errors, largest = advance(q, target, k, lam)
+        q = np.broadcast_to(q, after.shape)
+        entries.append((q, errors[..., 0], errors[..., 1]))
+        busy = ~(size <= least)
+        if count == iterations or not busy.any():
+            break
+        if not (largest < SINGULAR).all():
+            raise SingularityError(
+                f"iterate: the rates of {error!r} are singular before step {count + 1}: start elsewhere, or take "
+                f"error={SHORTEST!r}"
+            )
+        q = np.where(busy[..., None], after, q)
+    return History(*(np.stack(parts) for parts in zip(*entries, strict=True)))
+
+
+@lru_cache(maxsize=64)
+def _step(robot: Robot, dtype: np.dtype[Any], frame: str, method: str, error: str) -> RobotFunction:
+    """The next q, |Δχ|, both errors of q and the largest entry of J, as a kernel.
+
+    The dtype is an argument since robots compare by their models.
+    """
+    del dtype
+    tree = robot.tree
+
+    def advance(q: NDArray[Any], target: Pose, k: NDArray[Any], damping: NDArray[Any]) -> tuple[Any, ...]:
+        J, delta = _linearised(tree, frame, error, q, target)
+        if method == "transpose":
+            back = transpose(J)
+        else:
+            back = inverse(J) if method == "newton" else damped_inverse(J, damping)
+        off = pose_error(target, kinematics.pose(tree, frame, q))
+        both = np.stack([np.sqrt(np.sum(part * part, axis=-1)) for part in (off[..., :3], off[..., 3:])], axis=-1)
+        after = configuration.integrate(tree, q, k[..., None] * matvec(back, delta))
+        return after, np.sqrt(np.sum(delta * delta, axis=-1)), both, np.max(np.abs(J), axis=(-1, -2))
+
+    inputs: dict[str, Any] = {"q": "configuration", "target": "pose", "step": "number", "damping": "number"}
+    return robot.function(advance, key=f"control.iterate {frame!r} {method} {error}", **inputs)
+
+
+def _linearised(tree: Tree, frame: str, error: str, q: NDArray[Any], target: Pose) -> tuple[NDArray[Any], NDArray[Any]]:
+    """J and Δχ: geometric for the shortest rotation [RD 2.251, 2.255], analytical for differences [RD 2.242]."""
+    if error == SHORTEST:
+        return jacobian(tree, frame, q, "mixed"), pose_error(target, kinematics.pose(tree, frame, q))
+    name = SHORTEST if error == DIFFERENCE else error
+    goal = np.concatenate([target.position, rates.parameters(name, target.rotation)], axis=-1)
+    return analytical_jacobian(tree, frame, q, name), goal - parameters(tree, frame, q, name)

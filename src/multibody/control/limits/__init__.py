@@ -1,0 +1,7 @@
+"""Limits: one small interface, a file for each."""
+
+from multibody.control.limits._limit import Limit
+from multibody.control.limits.joints import JointLimits
+from multibody.control.limits.velocities import VelocityLimits
+
+__all__ = ["JointLimits", "Limit", "VelocityLimits"]

@@ -1,0 +1,60 @@
+"""The velocities that joints can reach."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.control.limits._limit import Limit
+from multibody.errors import InputError
+from multibody.model.tree import Tree
+
+
+@dataclass(frozen=True)
+class BoxLimit(Limit):
+    """Bounds of the velocities themselves."""
+
+    name: str
+    count: int | None = None
+    """The number of rows; `on` sets it, since it depends on the robot."""
+    is_box = True
+
+    @property
+    def rows(self) -> int:
+        if self.count is None:
+            raise InputError(f"limit {self.name!r}: the number of rows depends on the robot: ask limit.on(robot.tree)")
+        return self.count
+
+    def on(self, tree: Tree) -> "BoxLimit":
+        return replace(self, count=tree.nv)._checked(tree)
+
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return np.broadcast_to(np.eye(tree.nv, dtype=q.dtype), (*q.shape[:-1], tree.nv, tree.nv))
+
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        del tree, q
+        return np.zeros_like(v)
+
+
+@dataclass(frozen=True)
+class VelocityLimits(BoxLimit):
+    """|v| of every joint within the limits of the robot, in rad/s or m/s.
+
+    >>> import multibody as mb
+    >>> robot = mb.load("panda")
+    >>> VelocityLimits().on(robot.tree).upper(robot.tree, robot.home(), None)
+    array([2.175, 2.175, 2.175, 2.175, 2.61 , 2.61 , 2.61 ])
+    """
+
+    name: str = "velocity limits"
+
+    def lower(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
+        return -self.upper(tree, q, dt)
+
+    def upper(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
+        del dt
+        return np.broadcast_to(tree.velocity_limits.astype(q.dtype), (*q.shape[:-1], tree.nv))
+
+    def bounded(self, tree: Tree) -> NDArray[Any]:
+        return np.isfinite(tree.velocity_limits)

@@ -1,0 +1,124 @@
+"""Least squares of any rank, by two orthogonal factorizations that compile as they are.
+
+A = L Q: the rows of Q are orthonormal and span those of A, the longest that is left first; where A has fewer
+independent rows than Q has rows, the last of these are zero. Then L = P R with orthonormal columns P and an upper
+triangular R, and
+
+    A^+ = Q^T R^-1 P^T,   N = 1 - Q^T Q.
+
+Nothing is squared, so that small singular values keep their digits. Every vector is made orthogonal to the others
+twice, which leaves rounding errors alone. Rows are chosen by selection, without a branch on values: a sample does not
+depend on the others of its batch.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry._arrays import dot, matvec, transpose
+from multibody.tracing.loop import loop
+
+RANK_WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+"""The share of the largest singular value of a matrix below which what the other rows leave of a row counts as zero.
+
+The Frobenius norm stands for that singular value: it is larger by the root of the rank at most. What is left of a row
+is larger, too, than the singular value that goes with it, by some such factor.
+"""
+UNROLLED = 8
+"""Factorizations of at most so many rounds are written out, which is faster; the others are loops of the kernel."""
+
+
+def row_space(A: NDArray[Any], above: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Q, (..., k, n) with k = min(m, n): orthonormal rows that span those of A, (..., m, n), beyond those of `above`.
+
+    Args:
+        A: its size decides what counts as zero, not the size of what `above` leaves of it.
+        above: (..., j, n), orthonormal rows, or zeros, that Q is orthogonal to.
+    """
+    W = A / scale(A)[..., None, None]
+    cut = RANK_WITHIN[np.dtype(W.dtype)] ** 2 * np.sum(W * W, axis=(-1, -2))
+    rounds = min(W.shape[-2:])
+    if above is not None:
+        W = W - np.matmul(np.matmul(W, transpose(above)), above)
+
+    def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+        W, Q = carry
+        q = _unit(*_longest(W), cut)
+        for taken in (Q,) if above is None else (above, Q):
+            q = q - matvec(transpose(taken), matvec(taken, q))
+        q = _unit(q, dot(q, q))
+        left = W - matvec(W, q)[..., :, None] * q[..., None, :]
+        return left, np.concatenate([Q[..., 1:, :], q[..., None, :]], axis=-2)
+
+    return _repeat(rounds, step, (W, np.zeros_like(W[..., :rounds, :])))[1]
+
+
+def left_inverse(L: NDArray[Any]) -> NDArray[Any]:
+    """L^+, (..., k, m), of an L, (..., m, k), with independent columns, but for columns of zeros."""
+    columns = L.shape[-1]
+    if not columns:
+        return transpose(L)
+    size = scale(L)[..., None, None]
+    L = L / size
+
+    def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+        rest, P = carry
+        p = rest[..., :, 0]
+        for _ in range(2):
+            p = p - matvec(P, matvec(transpose(P), p))
+        p = _unit(p, dot(p, p))
+        return np.roll(rest, -1, axis=-1), np.concatenate([P[..., :, 1:], p[..., :, None]], axis=-1)
+
+    P = _repeat(columns, step, (L, np.zeros_like(L)))[1]
+    P_T = transpose(P)
+    R = np.matmul(P_T, L)
+    x: list[Any] = [None] * columns
+    for i in reversed(range(columns)):
+        right = P_T[..., i, :]
+        for k in range(i + 1, columns):
+            right = right - R[..., i, k, None] * x[k]
+        x[i] = right * _reciprocal(R[..., i, i], R[..., i, i] != 0)[..., None]
+    return np.stack(x, axis=-2) / size
+
+
+def _repeat(rounds: int, step: Callable[[Any], Any], carry: Any) -> Any:
+    if rounds > UNROLLED:
+        return loop(rounds, step, carry)
+    for _ in range(rounds):
+        carry = step(carry)
+    return carry
+
+
+def scale(A: NDArray[Any]) -> NDArray[Any]:
+    """(...): the largest entry of a matrix, by which its squares neither under- nor overflow; 1 for zeros."""
+    entries = [np.abs(A[..., i, j]) for i in range(A.shape[-2]) for j in range(A.shape[-1])]
+    if not entries:
+        return np.ones(A.shape[:-2], A.dtype)
+    largest = reduce(np.maximum, entries)
+    return np.where(largest > 0, largest, np.ones_like(largest))
+
+
+def _longest(W: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The longest row, the first of equals, and the square of its length."""
+    row, squared = W[..., 0, :], dot(W[..., 0, :], W[..., 0, :])
+    for i in range(1, W.shape[-2]):
+        other = dot(W[..., i, :], W[..., i, :])
+        longer = other > squared
+        row, squared = np.where(longer[..., None], W[..., i, :], row), np.where(longer, other, squared)
+    return row, squared
+
+
+def _unit(x: NDArray[Any], squared: NDArray[Any], cut: Any = 0.0) -> NDArray[Any]:
+    """A vector of the length one, or zeros when the square of its length is not above the cut."""
+    some = squared > cut
+    inverse = _reciprocal(np.sqrt(np.where(some, squared, np.ones_like(squared))), some)
+    return x * inverse[..., None]
+
+
+def _reciprocal(x: NDArray[Any], some: NDArray[Any]) -> NDArray[Any]:
+    """1 / x where there is some, else 0."""
+    one = np.ones_like(x)
+    return np.where(some, one / np.where(some, x, one), np.zeros_like(x))

@@ -1,0 +1,25 @@
+"""Tasks: one small interface, a file for each."""
+
+from multibody.control.tasks._task import Task
+from multibody.control.tasks.axis import AxisTask
+from multibody.control.tasks.center_of_mass import CenterOfMassTask
+from multibody.control.tasks.gaze import GazeTask
+from multibody.control.tasks.momentum import MomentumTask
+from multibody.control.tasks.orientation import OrientationTask
+from multibody.control.tasks.pose import PoseTask
+from multibody.control.tasks.position import PositionTask
+from multibody.control.tasks.posture import PostureTask
+from multibody.control.tasks.relative_pose import RelativePoseTask
+
+__all__ = [
+    "AxisTask",
+    "CenterOfMassTask",
+    "GazeTask",
+    "MomentumTask",
+    "OrientationTask",
+    "PoseTask",
+    "PositionTask",
+    "PostureTask",
+    "RelativePoseTask",
+    "Task",
+]

@@ -1,0 +1,52 @@
+"""A frame at a pose."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import jacobian, kinematics
+from multibody.control.tasks._task import WORLD_AXES, Labelled, expected
+from multibody.geometry import Pose
+from multibody.model.tree import Tree
+
+
+@dataclass(frozen=True)
+class PoseTask(Labelled):
+    """A frame at a pose: six rows, along the world's axes, position first.  [RD 2.251, 2.256]
+
+    The target is an `mb.Pose`; the error is p* - p, and the rotation vector of R* R^T.
+
+    >>> import multibody as mb
+    >>> robot = mb.load("panda")
+    >>> q = robot.home()
+    >>> bool(abs(PoseTask("hand", "tool").error(robot.tree, q, robot.pose("tool", q))).max() < 1e-12)
+    True
+    """
+
+    name: str
+    frame: str
+    weight: float = 1.0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return WORLD_AXES
+
+    def target_kind(self, tree: Tree) -> str:
+        return "pose"
+
+    def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
+        return pose_error(expected(target, Pose, self), kinematics.pose(tree, self.frame, q))
+
+    def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        return jacobian.jacobian(tree, self.frame, q, "mixed")
+
+    def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        return kinematics.acceleration(tree, self.frame, q, v, np.zeros_like(v), "mixed")
+
+
+def pose_error(target: Pose, actual: Pose) -> NDArray[Any]:
+    """(..., 6): p* - p and log(R* R^T), along the axes of the frame that both poses are in.  [RD 2.251, 2.256]"""
+    turn = target.rotation.boxminus(actual.rotation)
+    return np.concatenate([np.broadcast_to(target.position - actual.position, turn.shape), turn], axis=-1)

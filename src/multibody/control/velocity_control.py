@@ -1,0 +1,326 @@
+"""VelocityControl: joint velocities that move tasks toward their targets, by priority and within limits."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms import rows
+from multibody.algorithms.constraints import Constraint
+from multibody.control.limited_priorities import Bounds, limited, unlimited
+from multibody.control.limits import Limit
+from multibody.control.priorities import Level
+from multibody.control.tasks import Task
+from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation
+from multibody.geometry._arrays import at, first, floats, is_traced
+from multibody.model.digest import digest, is_ours
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+from multibody.robot.function import RobotFunction
+from multibody.robot.inputs import Kind
+
+GAIN, VELOCITY = "_gain", "_velocity"
+RESERVED = ("q", "dt", "out", "threads")
+
+
+@final
+class VelocityControl:
+    """Joint velocities for tasks with strict priorities, within limits, on contacts.  [RD 2.213-2.220, 2.273-2.276]
+
+    Every task asks for J v = gain * error + velocity [RD 2.257-2.258]. Contacts come first: they do not move. Then come
+    the limits. Among the velocities that both allow, those for which the squared errors of the first level, each with
+    its task's weight, have the least sum [RD 2.215]; among these the second level's, and so on; of what is left, the v
+    of least norm. No level loses more than the levels and limits above it take. Limits that exclude each other, or that
+    the contacts exclude, are widened to a velocity that is near to them.
+
+    Args:
+        robot: fixed or floating.
+        levels: lists of tasks, the most important first.
+        limits: `VelocityLimits()`, `JointLimits()`, or one's own, in any order.
+        damping: in the units of J, zero for none. Near singularities, where a singular value of a level is less than
+            some `damping`, velocities stay small at the cost of its error; away from them nothing is damped [RD
+            2.207-2.208].
+        contacts: constraints, as `mb.constraints.PointContact`, that the motion leaves at rest.
+
+    Raises:
+        InputError: when there is no task, a level is empty, two tasks have one name, or what is named does not fit the
+            robot.
+
+    >>> import multibody as mb
+    >>> from multibody import control
+    >>> robot = mb.load("panda")
+    >>> motion = VelocityControl(
+    ...     robot,
+    ...     [[control.PoseTask("hand", "tool")], [control.PostureTask("rest")]],
+    ...     limits=(control.VelocityLimits(), control.JointLimits()),
+    ... )
+    >>> q = robot.home()
+    >>> ahead = robot.pose("tool", q).integrate([0.1, 0.0, 0.0, 0.0, 0.0, 0.0], 1.0, "mixed")
+    >>> v = motion(q, hand=ahead, rest=q, hand_gain=2.0, dt=0.01)
+    >>> (robot.jacobian("tool", q) @ v).round(6) + 0.0
+    array([0.2, 0. , 0. , 0. , 0. , 0. ])
+    """
+
+    __slots__ = (
+        "_contacts",
+        "_damping",
+        "_function",
+        "_known",
+        "_levels",
+        "_limits",
+        "_needs_dt",
+        "_optional",
+        "_required",
+        "_robot",
+        "_targets",
+        "_tasks",
+        "_unit_gains",
+    )
+
+    def __init__(
+        self,
+        robot: Robot,
+        levels: Iterable[Iterable[Task]],
+        limits: Iterable[Limit] = (),
+        damping: float = 0.0,
+        contacts: Iterable[Constraint] = (),
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"VelocityControl: expected a Robot, got {type(robot).__name__}")
+        self._robot = robot
+        self._levels = _checked_levels(robot.tree, levels)
+        self._tasks = {task.name: task for level in self._levels for task in level}
+        self._limits = _checked_limits(robot.tree, limits)
+        if not isinstance(damping, int | float) or not 0 <= damping < np.inf:
+            raise InputError(f"damping: expected a number that is not negative, got {damping!r}")
+        self._damping = float(damping)
+        self._contacts = _checked_contacts(robot, contacts)
+        self._known = frozenset(self.inputs) - {"dt"}
+        self._targets = tuple(name for name, task in self._tasks.items() if task.needs_target)
+        gained = [name for name, task in self._tasks.items() if not task.of_velocity]
+        self._unit_gains = {name + GAIN: np.ones((), robot.dtype) for name in gained}
+        self._needs_dt = ", ".join(limit.name for limit in self._limits if limit.needs_dt)
+        self._function = self._made()
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that it moves."""
+        return self._robot
+
+    @property
+    def levels(self) -> tuple[tuple[Task, ...], ...]:
+        """The tasks, the most important first."""
+        return self._levels
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits, those of velocities first."""
+        return self._limits
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of what a call takes beside q."""
+        own = [name + end for name, task in self._tasks.items() for end in ("", *_options(task))]
+        return (*own, "dt")
+
+    def __call__(
+        self, q: ArrayLike, *, dt: ArrayLike | None = None, out: Any = None, threads: int | None = None, **inputs: Any
+    ) -> NDArray[Any]:
+        """The velocities, (..., nv), at a configuration or a batch of any shape.
+
+        Args:
+            q: (..., nq).
+            dt: (...), in s, until the next call; limits such as `JointLimits` need it.
+            out: an array for the result.
+            threads: over which a batch is split.
+            **inputs: the targets, by the names of their tasks; `<task>_gain`, (...) in 1/s, 1 by default, and
+                `<task>_velocity`, (..., rows), at which the target moves, zero by default.
+
+        Raises:
+            InputError: when a target or dt is missing, an input belongs to no task, or a shape does not fit.
+        """
+        if not inputs.keys() <= self._known:
+            raise self._stranger(inputs)
+        values = {"q": q, **self._unit_gains, **inputs}
+        if dt is not None or self._needs_dt:
+            time = _time(dt, self._needs_dt)
+            if self._needs_dt:
+                values["dt"] = time
+        for name in self._targets:
+            if values.get(name) is None:
+                raise InputError(f"missing: the target of task {name!r}, as {name}=...")
+        present = tuple([name for name in self._optional if values.get(name) is not None])
+        arrays = self._arrays(values, present)
+        if arrays is None:
+            values = {name: self._unit_gains.get(name) if value is None else value for name, value in values.items()}
+            return self._function(out=out, threads=threads, **values)
+        kernel = self._function.kernel(*present)
+        # without keywords a call goes straight to the code
+        return kernel(*arrays) if out is None and threads is None else kernel(*arrays, out=out, threads=threads)
+
+    def _arrays(self, values: Mapping[str, Any], present: tuple[str, ...]) -> list[Any] | None:
+        """What the kernel takes, where all is arrays, numbers and values of geometry: a call costs microseconds."""
+        arrays: list[Any] = []
+        for name in (*self._required, *present):
+            value = values[name]
+            if isinstance(value, float | int):
+                arrays.append(np.array(value, self._robot.dtype))
+            elif isinstance(value, Pose | Rotation):
+                arrays += value._arrays()
+            else:
+                arrays.append(value)
+        # a pose in place of a vector makes one array too many, or one of another shape, which the kernel refuses
+        return arrays if all(type(array) is np.ndarray for array in arrays) else None
+
+    def _stranger(self, inputs: Mapping[str, Any]) -> InputError:
+        """Why an input is refused."""
+        name = next(name for name in inputs if name not in self._known)
+        task = self._tasks.get(name.removesuffix(GAIN))
+        if task is not None:
+            return InputError(f"{name}: the target of task {task.name!r} is one of velocities, which has no gain")
+        return InputError(f"no task has an input {name!r}; expected {', '.join(self.inputs)}")
+
+    def _made(self) -> RobotFunction:
+        tree = self._robot.tree
+        inputs: dict[str, Kind] = {"q": "configuration"}
+        optional: dict[str, Kind] = {}
+        for name, task in self._tasks.items():
+            (inputs if task.needs_target else optional)[name] = task.target_kind(tree)
+            if not task.of_velocity:
+                inputs[name + GAIN] = "number"
+            optional[name + VELOCITY] = task.rows
+        if self._needs_dt:
+            inputs["dt"] = "number"
+        self._required, self._optional = tuple(inputs), tuple(optional)
+
+        def motion(*values: Any, **extras: Any) -> Any:
+            return self._velocities({**dict(zip(inputs, values, strict=True)), **extras})
+
+        content = (self._levels, self._limits, self._contacts)
+        return RobotFunction(
+            self._robot.model, self._robot.dtype, motion, inputs, optional, _key(self._damping, *content)
+        )
+
+    def _velocities(self, values: Mapping[str, Any]) -> NDArray[Any]:
+        tree, q = self._robot.tree, values["q"]
+        levels = [self._level(level, values) for level in self._levels]
+        support = rows.jacobian(tree, self._contacts, q) if self._contacts else None
+        bounds = _bounds(tree, self._limits, q, values.get("dt"))
+        if bounds is None:
+            return unlimited(levels, support, self._damping)
+        return limited(levels, bounds, support, self._damping)
+
+    def _level(self, level: Sequence[Task], values: Mapping[str, Any]) -> Level:
+        """The rows of all tasks of a level, by the roots of their weights.  [RD 2.215]"""
+        parts = [self._rows(task, values) for task in level]
+        if len(parts) == 1:
+            return parts[0]
+        roots = [float(np.sqrt(task.weight)) for task in level]
+        return (
+            np.concatenate([root * J for root, (J, _) in zip(roots, parts, strict=True)], axis=-2),
+            np.concatenate([root * w for root, (_, w) in zip(roots, parts, strict=True)], axis=-1),
+        )
+
+    def _rows(self, task: Task, values: Mapping[str, Any]) -> Level:
+        """J and w = gain * error + velocity of a task.  [RD 2.257-2.258]"""
+        tree, q = self._robot.tree, values["q"]
+        target: Any = values.get(task.name)
+        J = task.jacobian_toward(tree, q, target)
+        w = target if task.of_velocity else values[task.name + GAIN][..., None] * task.error(tree, q, target)
+        velocity = values.get(task.name + VELOCITY)
+        return J, w if velocity is None else w + velocity
+
+    def __repr__(self) -> str:
+        levels = " > ".join(" + ".join(task.name for task in level) for level in self._levels)
+        return f"<VelocityControl of {self._robot.name!r}: {levels}>"
+
+
+def _key(*content: Any) -> str | None:
+    """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
+    try:
+        return digest("velocity control", *content) if is_ours(*content) else None
+    except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
+        return None
+
+
+def _options(task: Task) -> tuple[str, ...]:
+    """The ends of the names of a task's optional inputs."""
+    return (VELOCITY,) if task.of_velocity else (GAIN, VELOCITY)
+
+
+def _bounds(tree: Tree, limits: Sequence[Limit], q: NDArray[Any], dt: Any) -> Bounds | None:
+    """All limits: one box, in which the earlier limits win, then the other rows; None without any."""
+    boxes, others = [x for x in limits if x.is_box], [x for x in limits if not x.is_box]
+    low: list[Any] = [None] * tree.nv
+    high: list[Any] = [None] * tree.nv
+    for limit in boxes:
+        lower, upper = limit.lower(tree, q, dt), limit.upper(tree, q, dt)
+        for k in np.flatnonzero(limit.bounded(tree)):
+            ends = lower[..., k], upper[..., k]
+            if low[k] is not None:
+                ends = tuple(np.minimum(np.maximum(end, low[k]), high[k]) for end in ends)
+            low[k], high[k] = ends
+    box = tuple(k for k in range(tree.nv) if low[k] is not None)
+    C = [np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[list(box)], (*q.shape[:-1], len(box), tree.nv))] if box else []
+    lower = [np.stack([low[k] for k in box], axis=-1)] if box else []
+    upper = [np.stack([high[k] for k in box], axis=-1)] if box else []
+    for limit in others:
+        C.append(limit.jacobian(tree, q))
+        lower.append(limit.lower(tree, q, dt))
+        upper.append(limit.upper(tree, q, dt))
+    if not C:
+        return None
+    return Bounds(np.concatenate(C, axis=-2), np.concatenate(lower, axis=-1), np.concatenate(upper, axis=-1), box)
+
+
+def _checked_levels(tree: Tree, levels: Any) -> tuple[tuple[Task, ...], ...]:
+    lists = list(levels) if isinstance(levels, Iterable) else []
+    if not lists:
+        raise InputError(f"levels: expected lists of tasks, one at least, got {levels!r}")
+    checked: list[tuple[Task, ...]] = []
+    for k, level in enumerate(lists, start=1):
+        tasks = list(level) if isinstance(level, Iterable) else []
+        if not tasks or not all(isinstance(task, Task) for task in tasks):
+            raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
+        checked.append(tuple(task.on(tree) for task in tasks))
+    inputs: dict[str, str] = dict.fromkeys(RESERVED, "an input of its own")
+    for task in (task for level in checked for task in level):
+        for name in (task.name, *(task.name + end for end in (GAIN, VELOCITY))):
+            if name in inputs:
+                raise InputError(
+                    f"task {task.name!r}: expected another name: the input {name!r} is already {inputs[name]}"
+                )
+            inputs[name] = f"that of task {task.name!r}"
+    return tuple(checked)
+
+
+def _checked_limits(tree: Tree, limits: Any) -> tuple[Limit, ...]:
+    parts = list(limits) if isinstance(limits, Iterable) else [limits]
+    for part in parts:
+        if not isinstance(part, Limit):
+            raise InputError(f"limits: expected limits such as VelocityLimits(), got {part!r}")
+    # velocities are what actuators can do at all: ranges of joints give way to them
+    return tuple(sorted((part.on(tree) for part in parts), key=lambda limit: limit.needs_dt))
+
+
+def _checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
+    parts = list(contacts) if isinstance(contacts, Iterable) else [contacts]
+    for part in parts:
+        if not isinstance(part, Constraint):
+            raise InputError(f"contacts: expected constraints such as PointContact, got {part!r}")
+        part.check(robot.tree)
+    return tuple(parts)
+
+
+def _time(dt: Any, needed_by: str) -> Any:
+    if isinstance(dt, float) and dt > 0:
+        return dt
+    if dt is None:
+        raise InputError(f"missing: dt, in s, which the {needed_by} need")
+    x = floats(dt, "dt")
+    if not is_traced(x) and (x <= 0).any():
+        index = first(x <= 0)
+        raise InputError(f"dt{at(index)}: expected a positive time in s, got {x[index]}")
+    return x

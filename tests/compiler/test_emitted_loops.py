@@ -1,0 +1,62 @@
+"""Loops in emitted source: they stay loops in C and NumPy, and compute what the kernel computes."""
+
+import numpy as np
+import pytest
+
+import multibody as mb
+from multibody import InputError
+from multibody.compiler.emit_c import to_c
+from multibody.compiler.emit_numpy import to_numpy
+from multibody.compiler.emit_sympy import to_sympy
+from multibody.tracing.trace import trace
+
+from ..tracing import test_loop_derivatives, test_loops_that_stop
+from .cases import arrays
+from .test_emitters import build, call, needs_compiler
+
+FUNCTIONS = [
+    *(f for f in test_loops_that_stop.FUNCTIONS if f is not test_loops_that_stop.poses),
+    *map(mb.gradient, test_loop_derivatives.FUNCTIONS),
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_numpy_source(function):
+    traced = trace(function, [3], ["x"])
+    x = np.random.default_rng(0).uniform(0.1, 1.0, (7, 3))
+    scope = {}
+    exec(to_numpy(traced), scope)
+    for emitted, native in zip(arrays(scope["f"](x)), arrays(mb.compile(function, 3)(x)), strict=True):
+        np.testing.assert_allclose(emitted, native, rtol=1e-11, atol=1e-12)
+
+
+@needs_compiler
+def test_c_source(tmp_path):
+    x = np.random.default_rng(0).uniform(0.1, 1.0, (7, 3))
+    traces = [trace(function, [3], ["x"]) for function in FUNCTIONS]
+    library = build(tmp_path, "".join(to_c(traced, f"f{n}").source for n, traced in enumerate(traces)))
+    for n, (traced, function) in enumerate(zip(traces, FUNCTIONS, strict=True)):
+        computed = call(library, f"f{n}", traced, [x])
+        for emitted, native in zip(computed, arrays(mb.compile(function, 3)(x)), strict=True):
+            np.testing.assert_allclose(emitted, native, rtol=1e-11, atol=1e-12)
+
+
+def test_the_text_does_not_grow():
+    def text(rounds, emit):
+        return emit(trace(mb.gradient(lambda x: mb.loop(rounds, lambda y: np.sin(y) * x, x)), [()], ["x"]))
+
+    assert abs(len(text(5000, to_numpy)) - len(text(50, to_numpy))) < 20
+    assert abs(len(text(5000, to_c).source) - len(text(50, to_c).source)) < 40
+
+
+def test_names_of_arguments_that_loops_would_have():
+    traced = trace(lambda a, b: mb.loop(9, lambda y: a * y + b, 0.0), [(), ()], ["loop_c0_0", "loop_n0"])
+    scope = {}
+    exec(to_numpy(traced), scope)
+    np.testing.assert_allclose(scope["f"](0.5, 1.0), mb.loop(9, lambda y: 0.5 * y + 1.0, 0.0))
+
+
+def test_sympy_refuses_long_loops():
+    with pytest.raises(InputError, match="a loop of 500000 rounds is too long to be written out"):
+        to_sympy(trace(lambda x: mb.loop(500_000, lambda y: 0.5 * y + x, x), [()]))
+    assert str(to_sympy(trace(lambda x: mb.loop(2, lambda y: 0.5 * y + x, x), [()]))) == "1.75*x"

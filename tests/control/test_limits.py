@@ -1,0 +1,73 @@
+"""Limits: their bounds, and what is refused."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import multibody as mb
+from multibody import control
+
+
+def test_velocity_limits_are_those_of_the_joints():
+    robot = mb.load("panda")
+    limit = control.VelocityLimits().on(robot.tree)
+    q = robot.random(np.random.default_rng(0), (4, 3))
+    assert_array_equal(limit.upper(robot.tree, q, None), np.tile(robot.tree.velocity_limits, (4, 3, 1)))
+    assert_array_equal(limit.lower(robot.tree, q, None), -limit.upper(robot.tree, q, None))
+    assert_array_equal(limit.jacobian(robot.tree, q)[2, 1], np.eye(7))
+    assert_array_equal(limit.bias(robot.tree, q, np.ones(7)), 0)
+
+
+def test_joint_limits_end_at_the_ends_of_the_range():
+    dog = mb.load("quadruped")
+    limit, tree = control.JointLimits().on(dog.tree), dog.tree
+    q = dog.random(np.random.default_rng(0), (5,))
+    lower, upper = limit.lower(tree, q, 0.1), limit.upper(tree, q, 0.1)
+    assert_array_equal(limit.bounded(tree), np.arange(18) >= 6)
+    assert np.isinf(upper[:, :6]).all()
+    assert_array_equal(lower[:, :6], -np.inf)
+    v = np.where(np.arange(18) < 6, 0.0, np.where(np.isinf(upper), 0.0, upper))
+    assert_allclose(dog.integrate(q, 0.1 * v)[:, 7:], np.tile(tree.upper[7:], (5, 1)), atol=1e-12)
+    assert_allclose(lower[:, 6:], (tree.lower[7:] - q[:, 7:]) / 0.1, atol=1e-12)
+
+
+def test_rows_of_a_box_depend_on_the_robot():
+    with pytest.raises(mb.InputError, match="depends on the robot"):
+        _ = control.VelocityLimits().rows
+
+
+@dataclass(frozen=True)
+class Odd(control.Limit):
+    name: str
+    count: int
+    of_bounds: int
+    boxed: bool = False
+
+    @property
+    def is_box(self):
+        return self.boxed
+
+    @property
+    def rows(self):
+        return self.count
+
+    def jacobian(self, tree, q):
+        return np.ones((*q.shape[:-1], self.count, tree.nv))
+
+    def lower(self, tree, q, dt):
+        del tree, dt
+        return np.zeros((*q.shape[:-1], self.of_bounds))
+
+
+@pytest.mark.parametrize("limit", [Odd("odd", 2, 3), Odd("odd", 0, 0), Odd("odd", 2, 2, boxed=True)])
+def test_what_does_not_fit_is_refused(limit):
+    with pytest.raises(mb.InputError, match="limit 'odd'"):
+        limit.on(mb.load("panda").tree)
+
+
+def test_a_limit_of_velocities_has_no_bias():
+    tree = mb.load("panda").tree
+    with pytest.raises(mb.InputError, match="no bias"):
+        Odd("odd", 2, 2).on(tree).bias(tree, np.zeros(7), np.zeros(7))
