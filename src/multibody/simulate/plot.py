@@ -33,7 +33,7 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
         panels.append(("base", "position [m]", q[:, :3], ["x", "y", "z"]))
     joints = None if robot is None else [joint.name for joint in robot.joints if joint.q.start >= start]
     if q.shape[1] > start:
-        panels.append(("joints", "coordinates [rad, m]", q[:, start:], joints))
+        panels.append(("joints", "coordinates [rad, m]", q[:, start:], None))  # the names are beside their velocities
         panels.append(("joints", "velocities [rad/s, m/s]", v[:, first:], joints))
     if start:
         panels.append(("base", "velocity [m/s]", v[:, :3], ["x", "y", "z"]))
