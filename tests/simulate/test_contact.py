@@ -206,3 +206,48 @@ def test_contacts_of_shapes():
     robot, _ = ball(0.2)
     assert simulate.contacts_of(robot) == (simulate.SphereContact("ball", radius=0.2),)
     assert len(simulate.contacts_of(mb.load("quadruped"))) >= 4
+
+
+@pytest.mark.parametrize("e", [0.8, 0.3])
+def test_events_find_the_times_of_bounces(e):
+    """A ball that bounces: the time of bounce n is t1 (1 + 2 e + 2 e² + ...), and each is exact."""
+    robot, contacts = ball()
+    ground = simulate.Ground(friction=0.2, restitution=e)
+    simulator = simulate.Simulator(robot, dt=0.01, method="events", contacts=contacts, ground=ground)
+    run = simulator(at(robot, 1.1), seconds=1.5)
+    z, w = run.q[:, 2] - 0.1, run.v[:, 2]
+    up = np.sqrt(w * w + 2 * G * np.maximum(z, 0))  # the speed after the last bounce, and when that was
+    bounced, t1 = run.t - (up - w) / G, np.sqrt(2 / G)
+    for n in (1, 2):
+        time = t1 * (1 + 2 * sum(e**k for k in range(1, n)))
+        row = np.searchsorted(run.t, time + 0.6 * t1 * e**n)
+        assert abs(bounced[row] - time) < 1e-10
+    assert z.min() > -1e-9
+
+
+def test_events_end_in_rest_and_keep_the_weight():
+    """Infinitely many bounces end; impulses of impacts are in the mean forces: they and gravity make the momentum."""
+    robot, contacts = ball()
+    ground = simulate.Ground(restitution=0.5)
+    run = simulate.Simulator(robot, dt=0.01, method="events", contacts=contacts, ground=ground)(
+        at(robot, 0.4), seconds=2.0
+    )
+    assert np.abs(run.last[1]).max() < 1e-9
+    assert abs(run.last[0][2] - 0.1) < 1e-7
+    np.testing.assert_allclose(run.forces[-1, 0], [0, 0, G], atol=1e-6)
+    momentum = np.cumsum(0.01 * (run.forces[:, 0, 2] - G))
+    np.testing.assert_allclose(run.v[:, 2], momentum, atol=1e-6)
+
+
+def test_events_of_several_contacts():
+    """A box that lands on one edge, then on the other: less error than "contact" has at the same step."""
+    robot, contacts = box()
+    q, a = at(robot, 0.3), 0.2
+    q[3:7] = np.cos(a / 2), np.sin(a / 2), 0.0, 0.0
+    fine = simulate.Simulator(robot, dt=2e-5, contacts=contacts)(q, seconds=0.3, every=15_000)
+    errors = {}
+    for method in ("contact", "events"):
+        run = simulate.Simulator(robot, dt=0.005, method=method, contacts=contacts)(q, seconds=0.3)
+        assert (run.failed == -1).all()
+        errors[method] = np.linalg.norm(run.last[0][:3] - fine.last[0][:3])
+    assert errors["events"] < 0.5 * errors["contact"]

@@ -13,7 +13,7 @@ def slope(function, x, direction, small=1e-6):
     return (function(x + small * direction) - function(x - small * direction)) / (2 * small)
 
 
-@pytest.mark.parametrize("method", ["euler", "verlet", "rk4"])
+@pytest.mark.parametrize("method", ["euler", "verlet", "rk4", "variational"])
 def test_smooth_motion(method):
     robot = mb.load("double-pendulum")
     simulator = simulate.Simulator(robot, dt=0.01, method=method, controller=lambda t, q, v, u: u)

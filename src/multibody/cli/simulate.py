@@ -26,6 +26,9 @@ from multibody.errors import InputError
 from multibody.robot import Robot
 from multibody.simulate.rows import gaps
 
+MOST = 28
+"""Contacts of a robot that are taken."""
+
 
 def simulate(
     file: File,
@@ -87,7 +90,7 @@ def _simulator(
 ) -> room.Simulator:
     first = 7 if robot.tree.floating else 0
     controller = room.PD(*gains, target=q[first:]) if any(gains) else None
-    contacts = room.contacts_of(robot) if robot.tree.floating else ()  # what is bolted down swings freely
+    contacts = _nearest(robot, q, ground) if robot.tree.floating else ()  # what is bolted down swings freely
     return room.Simulator(
         robot,
         dt,
@@ -98,6 +101,17 @@ def _simulator(
         limits=True,
         effort=True,
     )
+
+
+def _nearest(robot: Robot, q: np.ndarray, ground: room.Ground) -> tuple[room.SphereContact, ...]:
+    """The contacts of the robot's shapes; of very many, since code grows with their square, those near the ground."""
+    contacts = room.contacts_of(robot)
+    if len(contacts) <= MOST:
+        return contacts
+    near = np.argsort(gaps(robot.tree, tuple((contact, ground) for contact in contacts), q))[:MOST]
+    told = f"note: {len(contacts)} points of the robot's shapes can touch: the {MOST} nearest to the ground at the start do"
+    terminal(stderr=True).print(told, style="yellow", soft_wrap=True)
+    return tuple(contacts[k] for k in sorted(near.tolist()))
 
 
 def _told(run: room.Run, simulator: room.Simulator) -> None:

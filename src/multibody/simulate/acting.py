@@ -38,7 +38,9 @@ class Acting:
 
     def asked(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> "Acting":
         """The same with the answer of a controller that is asked once a step, since it has a state or is held."""
-        if not isinstance(self.controller, Function) or not (self.controller.remembers or self.asks is not None):
+        if self.settled or not isinstance(self.controller, Function):
+            return self
+        if self.controller.remembers or self.asks is not None:
             return self
         tau, memory = self.controller(t, q, v, self.input, self.memory)
         if self.asks is not None:

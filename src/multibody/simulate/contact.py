@@ -29,6 +29,8 @@ from multibody.simulate.sweeps import System
 
 SLOW = 3.0
 """In g dt: approaches below it do not bounce."""
+OPEN = 1e6
+"""In m/s: what keeps a row that is open from having an impulse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +63,14 @@ def step(
     q: NDArray[Any],
     v: NDArray[Any],
     warm: Any,
-    bound: Any,
+    bound: Any = None,
+    opened: Any = None,
+    lifts: bool = True,
 ) -> Moved:
-    """One step; `warm` are the impulses of the last, `bound` that of the energy.
+    """One step; `warm` are the impulses of the last, `bound` that of the energy; None leaves energy alone.
+
+    `opened`, (pairs,), has the contacts that stay open whatever their gaps, where others are closed; `lifts` says
+    whether depths are taken away.
 
     `surface` has friction and restitution where they differ from sample to sample, each a number or None.
     """
@@ -87,7 +94,7 @@ def step(
         middle = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(v), ())) / 2
         v_after = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(middle), ()))
         mean, q_after = _mean(tau, slope, v_after - v), advance(tree, q_m, dt / 2 * v_after)
-        if not scene.exact:
+        if bound is not None and not scene.exact:
             v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
         return Moved(q_after, v_after, mean, acting, bound=bound)
     touching = touches(tree, scene.pairs, q_m)
@@ -102,17 +109,24 @@ def step(
     v_left = base_velocity.to_left(tree, q_m, v)
     before = np.matmul(R, v_left)
     free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)
-    system = _system(scene, surface, tree, dt, touching, q_m, W, before, free)
+    system = _system(scene, surface, tree, dt, touching, q_m, W, before, free, opened)
     solved = system.converged(warm) if scene.exact else system.solve(warm, scene.sweeps, scene.tolerance)
     change = base_velocity.from_left(tree, q_m, half.onward(y + np.matmul(half.Z, solved.P)))
     v_after = v + change
     q_after = advance(tree, q_m, dt / 2 * v_after)
-    q_after = lifted(tree, scene.pairs, scene.bounds, half, W, q_m, q_after, scene.depth)
-    on_robot = _forces(scene, touching, solved.P, dt)
+    on_robot = forces_of(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
-    if not scene.exact:
+    if bound is not None and not scene.exact:
         v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
+    if lifts:
+        q_after = lifted(tree, scene.pairs, scene.bounds, half, W, q_m, q_after, scene.depth)
     return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound)
+
+
+def slow_speed(tree: Tree, dt: float) -> Any:
+    """In m/s: the approach below which nothing bounces."""
+    g = tree.gravity
+    return SLOW * dt * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
 
 def _controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
@@ -175,10 +189,10 @@ def _system(
     W: NDArray[Any],
     before: NDArray[Any],
     free: NDArray[Any],
+    opened: Any,
 ) -> System:
     """The velocities that impulses have to correct: of contacts with the gap that may close in the second half step."""
-    g = tree.gravity
-    slow = SLOW * dt * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    slow = slow_speed(tree, dt)
     u, friction = [free[k] for k in range(free.shape[-1])], []
     for k, ((_, ground), touch) in enumerate(zip(scene.pairs, touching, strict=True)):
         mu, e = (None, None) if surface is None else surface
@@ -189,6 +203,8 @@ def _system(
         if not (isinstance(e, float) and e == 0.0):
             bounces = (ahead < 0.0) & (before[n] < -slow)
             ahead = np.where(bounces, free[n] + e * before[n], ahead)
+        if opened is not None:
+            ahead = np.where(opened[k], OPEN, free[n])
         u[n] = ahead
     bounds = scene.bounds
     at = q_m[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
@@ -198,7 +214,7 @@ def _system(
     return System(W, np.stack(u), free, friction, floor, ceiling, dry)
 
 
-def _forces(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: float) -> NDArray[Any]:
+def forces_of(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: float) -> NDArray[Any]:
     """(contacts, 3): on the robot, along the world's axes; those of all grounds at one contact add up."""
     grounds = len(scene.pairs) // scene.contacts if scene.contacts else 0
     forces: list[Any] = []

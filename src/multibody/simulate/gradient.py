@@ -61,6 +61,8 @@ class gradient:  # noqa: N801  called as a function, it is one
     ) -> None:
         if not isinstance(simulator, Simulator):
             raise InputError(f"gradient: expected a Simulator, got {type(simulator).__name__}")
+        if simulator.method == "events":
+            raise InputError('gradient: times of impacts have none here: expected another method, as "contact"')
         if not callable(cost) or not (running is None or callable(running)):
             raise InputError("gradient: expected cost(q, v), and running(t, q, v, tau) or None, as functions")
         self.simulator, self.running = simulator, running

@@ -22,7 +22,7 @@ from multibody.simulate.ground import Ground, grounds_of
 from multibody.simulate.memory import check_memory
 from multibody.simulate.rows import bounds_of
 from multibody.simulate.run import Run, about
-from multibody.simulate.stepping import METHODS, Stepping
+from multibody.simulate.stepping import METHODS, TOUCHING, Stepping
 
 PIECE = 0.25
 """In s: after about so much work a progress function hears, and an interrupt keeps what there is."""
@@ -63,13 +63,14 @@ class Simulator:
         Args:
             robot: the robot.
             dt: the time step in s.
-            method: "contact" (hard contact with friction), "euler" (semi-implicit), "verlet" (drift-kick-drift), "rk4"
-                (Munthe-Kaas), "variational" (discrete Euler-Lagrange).
-            contacts: where the robot touches, in "contact"; by default, with a ground, its collision shapes.
+            method: "contact" (hard contact with friction), "events" (the same with exact times of touch-down), "euler"
+                (semi-implicit), "verlet" (drift-kick-drift), "rk4" (Runge-Kutta on groups), "variational" (discrete
+                Euler-Lagrange).
+            contacts: where the robot touches, in "contact" and "events"; by default, with a ground, its collision shapes.
             ground: a `Ground` or several; by default, with contacts, the plane z = 0.
             controller: `PD`, or a function(t, q, v[, input[, state]]) -> tau, (nv,), in NumPy.
             passive: whether joints have their damping, dry friction and springs.
-            limits: whether joints stop at their limits, in "contact".
+            limits: whether joints stop at their limits, in "contact" and "events".
             effort: whether the controller's forces are clipped at the limits of the joints.
             control_every: the controller is asked every so many steps, its forces are held in between.
             outputs: functions(t, q, v, a, tau, forces), by name, whose arrays are recorded.
@@ -85,7 +86,7 @@ class Simulator:
         self.method = choice(method, "method", tuple(METHODS))
         self.dtype = robot.dtype if dtype is None else robot.astype(np.dtype(dtype).name).dtype
         check_masses(robot.model)
-        touching = method == "contact"
+        touching = method in TOUCHING
         grounds = grounds_of(ground)
         if contacts is None:
             contacts = robot_contacts.contacts_of(robot) if grounds and touching else ()
@@ -188,7 +189,7 @@ class Simulator:
             configuration.check_units(self.tree, q)
         v = np.zeros(self.tree.nv) if v is None else configuration.velocities(self.tree, v)
         now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0}
-        if self.method == "contact":
+        if self.method in TOUCHING:
             now["bound"] = np.inf
             if self._stepping.scene.rows:
                 now["impulses"] = np.zeros(self._stepping.scene.rows)
@@ -243,7 +244,7 @@ class Simulator:
     def _shapes(self) -> dict[str, Any]:
         """The state's shapes, without the batch."""
         shapes: dict[str, Any] = {"q": (self.tree.nq,), "v": (self.tree.nv,), "steps": (), "failed": ()}
-        if self.method == "contact":
+        if self.method in TOUCHING:
             shapes["bound"] = ()
             if self._stepping.scene.rows:
                 shapes["impulses"] = (self._stepping.scene.rows,)

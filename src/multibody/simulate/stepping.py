@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.model.tree import Tree
-from multibody.simulate import contact, euler, rk4, variational, verlet
+from multibody.simulate import contact, euler, events, rk4, variational, verlet
 from multibody.simulate.acting import Acting
 from multibody.simulate.arguments import tree_values
 from multibody.simulate.controllers import PD, Function
@@ -17,10 +17,13 @@ from multibody.simulate.controllers import PD, Function
 METHODS: dict[str, Callable[..., Any]] = {
     "contact": contact.step,
     "euler": euler.step,
+    "events": events.step,
     "rk4": rk4.step,
     "variational": variational.step,
     "verlet": verlet.step,
 }
+TOUCHING = ("contact", "events")
+"""The methods with contacts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +60,11 @@ class Stepping:
             None if self.control_every == 1 else k - self.control_every * np.floor(k / self.control_every) < 0.5,
         )
         t = k * self.dt
-        if self.method == "contact":
+        if self.method in TOUCHING:
             surface = (parameters.get("friction"), parameters.get("restitution"))
-            moved = contact.step(self.scene, surface, acting, self.dt, t, q, v, state.get("impulses"), state["bound"])
+            moved = METHODS[self.method](
+                self.scene, surface, acting, self.dt, t, q, v, state.get("impulses"), state["bound"]
+            )
         else:
             moved = METHODS[self.method](acting, self.dt, t, q, v)
         return self._after(state, moved, v), self._recorded(moved, t, v)

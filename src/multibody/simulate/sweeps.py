@@ -9,7 +9,7 @@ from multibody.simulate.impulses import TINY, contact_impulse
 from multibody.tracing.custom import fixed_point
 from multibody.tracing.loop import loop
 
-REGULAR = 1e-10
+REGULAR = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 """Of the trace of W: what is added to its blocks, so that directions in which nothing moves have an inverse."""
 
 
@@ -120,7 +120,7 @@ def _dot(a: NDArray[Any], b: NDArray[Any]) -> Any:
 def _inverse(W: NDArray[Any]) -> NDArray[Any]:
     """Of a symmetric block (3, 3)."""
     trace = W[0, 0] + W[1, 1] + W[2, 2]
-    a, b, c = (W[k, k] + REGULAR * trace for k in range(3))
+    a, b, c = (W[k, k] + REGULAR[W.dtype] * trace for k in range(3))
     d, e, f = W[0, 1], W[0, 2], W[1, 2]
     A, B, C = b * c - f * f, e * f - d * c, d * f - b * e
     scale = 1.0 / (a * A + d * B + e * C)
