@@ -109,7 +109,7 @@ def _nearest(robot: Robot, q: np.ndarray, ground: room.Ground) -> tuple[room.Sph
     if len(contacts) <= MOST:
         return contacts
     near = np.argsort(gaps(robot.tree, tuple((contact, ground) for contact in contacts), q))[:MOST]
-    told = f"note: {len(contacts)} points of the robot's shapes can touch: the {MOST} nearest to the ground at the start do"
+    told = f"note: of {len(contacts)} points of the robot's shapes, the {MOST} nearest to the ground can touch it"
     terminal(stderr=True).print(told, style="yellow", soft_wrap=True)
     return tuple(contacts[k] for k in sorted(near.tolist()))
 

@@ -66,7 +66,8 @@ class Simulator:
             method: "contact" (hard contact with friction), "events" (the same with exact times of touch-down), "euler"
                 (semi-implicit), "verlet" (drift-kick-drift), "rk4" (Runge-Kutta on groups), "variational" (discrete
                 Euler-Lagrange).
-            contacts: where the robot touches, in "contact" and "events"; by default, with a ground, its collision shapes.
+            contacts: where the robot touches, in "contact" and "events"; by default, with a ground, its collision
+                shapes.
             ground: a `Ground` or several; by default, with contacts, the plane z = 0.
             controller: `PD`, or a function(t, q, v[, input[, state]]) -> tau, (nv,), in NumPy.
             passive: whether joints have their damping, dry friction and springs.
