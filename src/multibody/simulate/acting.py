@@ -40,7 +40,7 @@ class Acting:
         """The same with the answer of a controller that is asked once a step, since it has a state or is held."""
         if self.settled or not isinstance(self.controller, Function):
             return self
-        if self.controller.remembers or self.asks is not None:
+        if not self.controller.remembers and self.asks is None:
             return self
         tau, memory = self.controller(t, q, v, self.input, self.memory)
         if self.asks is not None:
