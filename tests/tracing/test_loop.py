@@ -270,7 +270,7 @@ def test_wrong_bodies(body, carry, told):
 
 @pytest.mark.parametrize(
     ("body", "told"),
-    [(lambda c: (c, c), "must return values nested as those it takes"), (lambda c: None, "and returns None")],
+    [(lambda c: (c, c), "must return values nested as those it takes"), (lambda _: None, "and returns None")],
 )
 def test_wrong_bodies_of_plain_numpy_and_of_kernels_are_told_the_same(body, told):
     with pytest.raises(mb.TraceError, match=told):

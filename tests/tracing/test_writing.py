@@ -130,6 +130,28 @@ def test_what_a_loop_carries_is_not_changed():
 
 
 @pytest.mark.parametrize(
+    "function",
+    [lambda x: x.reshape(3, 2, order="F"), lambda x: x.ravel("F"), lambda x: x.flatten("F"), lambda x: x.T.ravel()],
+)
+def test_the_order_of_elements(function):
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(mb.compile(function, (2, 3))(x), function(x))
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (lambda x: x[0].item(), r"write x\[0\]"),
+        (lambda x: x.tolist(), r"list\(x\)"),
+        (lambda x: [2 * y for y in x.flat], r"write x.ravel\(\)"),
+    ],
+)
+def test_what_a_traced_array_lacks_is_told(function, told):
+    with pytest.raises(mb.TraceError, match=told):
+        mb.compile(function, 3)
+
+
+@pytest.mark.parametrize(
     "write",
     [
         lambda z: z.__setitem__(1, z[1] + 1.0),

@@ -137,7 +137,7 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
                 following, y = work.round(carry, [array[k] for array in tables])
                 # a body that met something traced is recorded, from what was carried before this round
                 graph = None if open_graph() is None else _graph_of([following, y])
-                if graph is None and flatten(following, lambda array: None) != layout:
+                if graph is None and flatten(following, [].append) != layout:
                     raise refuse(NESTING)
         if graph is not None:
             if np.any(done):

@@ -49,8 +49,8 @@ class TracedArray(ArrayMethods):
 
     Views share their nodes as NumPy's views share their numbers, so what is written into an array is seen through its
     views. Arguments, and what a loop carries, are read-only: writing would change the caller's array in plain NumPy,
-    and in a kernel could not. So are, in the body of a loop, arrays from outside: the body is recorded once, and what it
-    writes there would be the same in every round.
+    and in a kernel could not. So are, in the body of a loop, arrays from outside: the body is recorded once, and what
+    it writes there would be the same in every round.
     """
 
     __slots__ = ("dtype", "graph", "home", "ids")
@@ -136,14 +136,14 @@ class TracedArray(ArrayMethods):
 
     # ---- methods that forward to functions ---------------------------------------------------------------------------
 
-    def reshape(self, *shape: Any) -> "TracedArray":
-        return self._with(self.ids.reshape(*shape))
+    def reshape(self, *shape: Any, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.reshape(*shape, order=order))
 
-    def ravel(self) -> "TracedArray":
-        return self._with(self.ids.ravel())
+    def ravel(self, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.ravel(order))
 
-    def flatten(self) -> "TracedArray":
-        return self.ravel().copy()
+    def flatten(self, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.flatten(order))
 
     def transpose(self, *axes: Any) -> "TracedArray":
         return self._with(self.ids.transpose(*axes))
@@ -230,6 +230,16 @@ class TracedArray(ArrayMethods):
         )
 
     __int__ = __index__ = __complex__ = __float__  # type: ignore[assignment]
+
+    def item(self, *index: Any) -> Any:
+        del index
+        raise refuse("a traced array has no numbers yet, and no item() or tolist(): write x[0], list(x), or x itself")
+
+    tolist = item
+
+    @property
+    def flat(self) -> Any:
+        raise refuse("a traced array has no flat: write x.ravel()")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """An array of objects, each of which is a traced number: so np.array([[x, 0], [0, y]]) can be written."""
