@@ -176,6 +176,35 @@ def test_the_body_of_a_loop_writes_into_no_array_from_outside(write):
         mb.compile(function, 3)
 
 
+@pytest.mark.parametrize("rounds", [False, True])
+@pytest.mark.parametrize(
+    "make", [lambda x: np.array([x[0], x[1], x[2]]), lambda _: np.zeros(3)], ids=["traced", "plain"]
+)
+def test_nor_into_arrays_of_objects_or_plain_numbers(make, rounds):
+    def function(x):
+        z = make(x)
+
+        def body(c):
+            z[1] = z[1] * 2.0 + 1.0
+            return c + z
+
+        return mb.loop(3, body, x, rounds=rounds)
+
+    with pytest.raises(mb.TraceError, match="let the loop carry the array"):
+        mb.compile(function, 3)
+
+
+def test_the_body_of_a_loop_reads_plain_arrays_and_arrays_of_objects_from_outside():
+    table = np.array([1.0, np.nan, 3.0])
+
+    def function(x):
+        z = np.array([x[0], 2.0, x[2]])
+        return mb.loop(3, lambda c: c * table[0] + z * table[2], x)
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(mb.compile(function, 3)(x), function(x), rtol=1e-15)
+
+
 def test_the_body_of_a_loop_writes_into_its_own_arrays_and_into_copies_of_others():
     def function(x):
         z = np.zeros_like(x)

@@ -19,6 +19,10 @@ from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
 
 BOOL = np.dtype(bool)
+OUTSIDE = (
+    "the body of a loop is recorded once, and cannot write into an array from outside it: let the loop carry the "
+    "array, and write into a copy that the body returns"
+)
 _HERE = str(Path(__file__).parent)
 _NUMPY = str(Path(np.__file__).parent)
 
@@ -125,10 +129,7 @@ class TracedArray(ArrayMethods):
                 "changed: work on a copy, as in y = x.copy(), or write y = y + ... in place of y += ..."
             )
         if self.home != (self.graph.opened[-1] if self.graph.opened else -1):
-            raise refuse(
-                "the body of a loop is recorded once, and cannot write into an array from outside it: let the loop "
-                "carry the array, and write into a copy that the body returns"
-            )
+            raise refuse(OUTSIDE)
         self.ids[index] = (truths if self.dtype == BOOL else floats)(self.graph, value)
 
     def __repr__(self) -> str:
