@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from inspect import Parameter, signature
 from typing import Any, final
 
 import numpy as np
@@ -182,8 +183,8 @@ class InverseKinematics:
         if len(poses) != len(self._goals) or not all(isinstance(pose, Pose) for pose in poses):
             expected = f"a list of {len(self._goals)} poses" if self._listed else "a Pose"
             raise InputError(
-                f"target: expected {expected}, got {type(target).__name__}; "
-                "mb.Pose(rotation, position) or mb.Pose.from_matrix(H) makes one"
+                f"target: expected {expected}, got {type(target).__name__}; mb.Pose(rotation, position) or "
+                "mb.Pose.from_matrix(H) makes one, of a position alone mb.Pose(mb.Rotation.identity(), position)"
             )
         return poses
 
@@ -289,8 +290,14 @@ MOST = seeds.COUNT - 1
 def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, Any]) -> InverseKinematics:
     """A solver that is made once for equal robots, frames and options."""
     try:
-        return _kept(robot, frame if isinstance(frame, str) else tuple(frame), tuple(sorted(options.items())))
+        return _kept(robot, frame if isinstance(frame, str | Pose) else tuple(frame), tuple(sorted(options.items())))
     except TypeError:  # a posture that is an array, or what the solver refuses
+        parameters = signature(InverseKinematics).parameters.values()
+        names = [parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
+        for name in options:
+            if name not in names:
+                message = f"inverse_kinematics: no option is named {name!r}; there are {', '.join(names)}"
+                raise InputError(message) from None
         return InverseKinematics(robot, frame, **options)
 
 
@@ -301,6 +308,8 @@ def _kept(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, 
 
 def _goals(tree: Tree, frame: Any, axes: Any, reference: Any) -> tuple[Goal, ...]:
     frames = (frame,) if isinstance(frame, str) else tuple(frame) if isinstance(frame, tuple | list) else ()
+    if isinstance(frame, Pose):
+        raise InputError("frame: expected the name of a frame first, and the target second, got a Pose first")
     if not frames:
         raise InputError(f"frame: expected the name of a frame or a list of names, got {frame!r}")
     words = (axes,) * len(frames) if isinstance(axes, str) else tuple(axes)
