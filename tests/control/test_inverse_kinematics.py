@@ -349,6 +349,12 @@ BAD = {
     "reference": (lambda r: InverseKinematics(r, "tool", reference="hand7"), "hand7"),
     "reference on the same body": (lambda r: InverseKinematics(r, "tool", reference="tool"), "reference"),
     "target": (lambda r: InverseKinematics(r, "tool")(np.eye(4)), "target.*Pose"),
+    "position alone": (lambda r: InverseKinematics(r, "tool", axes="xyz")([0.4, 0.0, 0.4]), r"Rotation.identity\(\)"),
+    "swapped": (lambda r: r.inverse_kinematics(r.pose("tool", r.home()), "tool"), "frame first, and the target second"),
+    "option": (
+        lambda r: r.inverse_kinematics("tool", r.pose("tool", r.home()), max_iterations=9),
+        "'max_iterations'; there are position_tolerance, .*seeds",
+    ),
     "targets": (lambda r: InverseKinematics(r, ["tool", "link5"])(r.pose("tool", r.home())), "target.*2 poses"),
     "q0": (lambda r: InverseKinematics(r, "tool")(r.pose("tool", r.home()), q0=np.zeros(3)), "q0"),
     "NaN in q0": (lambda r: InverseKinematics(r, "tool")(r.pose("tool", r.home()), q0=np.full(7, np.nan)), "q0.*nan"),

@@ -35,6 +35,10 @@ Q, V = np.array([0.3, -0.2]), np.array([1.0, 2.0])
         ("dof", "robot.nv"),
         ("ik", "robot.inverse_kinematics"),
         ("createData", "a robot has no state"),
+        ("lower_limits", "robot.limits"),
+        ("energy", "robot.kinetic_energy(q, v) + robot.potential_energy(q)"),
+        ("gravity_compensation", "robot.gravity(q)"),
+        ("plot", "robot.poses(q)"),
     ],
 )
 def test_words_of_others_name_ours(word, ours):

@@ -130,6 +130,28 @@ def test_what_a_loop_carries_is_not_changed():
 
 
 @pytest.mark.parametrize(
+    "function",
+    [lambda x: x.reshape(3, 2, order="F"), lambda x: x.ravel("F"), lambda x: x.flatten("F"), lambda x: x.T.ravel()],
+)
+def test_the_order_of_elements(function):
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(mb.compile(function, (2, 3))(x), function(x))
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (lambda x: x[0].item(), r"write x\[0\]"),
+        (lambda x: x.tolist(), r"list\(x\)"),
+        (lambda x: [2 * y for y in x.flat], r"write x.ravel\(\)"),
+    ],
+)
+def test_what_a_traced_array_lacks_is_told(function, told):
+    with pytest.raises(mb.TraceError, match=told):
+        mb.compile(function, 3)
+
+
+@pytest.mark.parametrize(
     "write",
     [
         lambda z: z.__setitem__(1, z[1] + 1.0),
@@ -152,6 +174,35 @@ def test_the_body_of_a_loop_writes_into_no_array_from_outside(write):
 
     with pytest.raises(mb.TraceError, match="let the loop carry the array"):
         mb.compile(function, 3)
+
+
+@pytest.mark.parametrize("rounds", [False, True])
+@pytest.mark.parametrize(
+    "make", [lambda x: np.array([x[0], x[1], x[2]]), lambda _: np.zeros(3)], ids=["traced", "plain"]
+)
+def test_nor_into_arrays_of_objects_or_plain_numbers(make, rounds):
+    def function(x):
+        z = make(x)
+
+        def body(c):
+            z[1] = z[1] * 2.0 + 1.0
+            return c + z
+
+        return mb.loop(3, body, x, rounds=rounds)
+
+    with pytest.raises(mb.TraceError, match="let the loop carry the array"):
+        mb.compile(function, 3)
+
+
+def test_the_body_of_a_loop_reads_plain_arrays_and_arrays_of_objects_from_outside():
+    table = np.array([1.0, np.nan, 3.0])
+
+    def function(x):
+        z = np.array([x[0], 2.0, x[2]])
+        return mb.loop(3, lambda c: c * table[0] + z * table[2], x)
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(mb.compile(function, 3)(x), function(x), rtol=1e-15)
 
 
 def test_the_body_of_a_loop_writes_into_its_own_arrays_and_into_copies_of_others():

@@ -1,7 +1,7 @@
 """`multibody ik`: the joint values at which a frame has a wanted pose."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -21,10 +21,11 @@ from multibody.cli._options import (
 )
 from multibody.cli._progress import working
 from multibody.cli._tables import number, show, table, terminal, vector
-from multibody.control import InverseKinematics
-from multibody.control.inverse_kinematics import Answer
 from multibody.geometry import Pose, Rotation
 from multibody.robot import Robot
+
+if TYPE_CHECKING:
+    from multibody.control.inverse_kinematics import Answer
 
 
 def ik(
@@ -62,7 +63,7 @@ def ik(
     axes = ("" if xyz is None else "xyz") + ("" if rpy is None else "rpy")
     guess = None if q0 is None else configuration_of(robot, q0, np.random.default_rng(seed), degrees)
     with working("solving"):
-        answer = InverseKinematics(robot, frame, axes=axes, limits=limits)(target, guess, seed=seed)
+        answer = robot.inverse_kinematics(frame, target, guess, seed=seed, axes=axes, limits=limits)
     if as_json:
         print(json.dumps(_plain(robot, frame, answer), indent=1))
     else:
@@ -70,7 +71,7 @@ def ik(
     raise typer.Exit(0 if answer.success else 1)
 
 
-def _plain(robot: Robot, frame: str, answer: Answer) -> dict[str, object]:
+def _plain(robot: Robot, frame: str, answer: "Answer") -> dict[str, object]:
     return {
         "robot": robot.name,
         "frame": frame,
@@ -83,7 +84,7 @@ def _plain(robot: Robot, frame: str, answer: Answer) -> dict[str, object]:
     }
 
 
-def _show(robot: Robot, frame: str, answer: Answer) -> None:
+def _show(robot: Robot, frame: str, answer: "Answer") -> None:
     console, pose = terminal(), robot.pose(frame, answer.q)
     made = table("joint", "q", "lower", "upper", numbers=3)
     for joint in robot.joints:

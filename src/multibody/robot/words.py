@@ -13,7 +13,15 @@ WORDS: dict[str, tuple[str, ...]] = {
     "robot.forward_dynamics(q, v, tau)": ("aba", "ABA", "fd", "accel", "calc_forward_dynamics"),
     "robot.mass_matrix(q)": ("crba", "CRBA", "M", "inertia", "inertia_matrix", "massMatrix", "calc_mass_matrix"),
     "robot.bias(q, v)": ("nle", "h", "c", "nonLinearEffects", "nonlinear_effects", "bias_forces", "qfrc_bias"),
-    "robot.gravity(q)": ("g", "G", "gravload", "gravity_vector", "computeGeneralizedGravity", "gravity_torque"),
+    "robot.gravity(q)": (
+        "g",
+        "G",
+        "gravload",
+        "gravity_vector",
+        "computeGeneralizedGravity",
+        "gravity_torque",
+        "gravity_compensation",
+    ),
     "robot.coriolis(q, v)": ("C", "coriolis_matrix", "computeCoriolisMatrix"),
     "robot.pose(frame, q), robot.poses(q) for all frames": (
         "forward_kinematics",
@@ -60,11 +68,22 @@ WORDS: dict[str, tuple[str, ...]] = {
     ),
     "robot.bodies; robot.frames has the names of all links": ("links", "link_names", "nbodies", "num_bodies"),
     "robot.frames: a tuple of names": ("frame_names", "nframes", "getFrameId", "existFrame"),
-    "robot.joints: each has its limits": ("joint_limits", "lower_limits", "upper_limits", "qlim"),
+    "robot.limits, which has lower, upper, velocity and effort": (
+        "joint_limits",
+        "lower_limits",
+        "upper_limits",
+        "lower",
+        "upper",
+        "qlim",
+        "lowerPositionLimit",
+        "upperPositionLimit",
+    ),
     "robot.integrate(q, dv)": ("plus", "boxplus", "step_configuration"),
     "robot.difference(q0, q1)": ("minus", "boxminus"),
     "robot.kinetic_energy(q, v)": ("ke", "computeKineticEnergy"),
     "robot.potential_energy(q)": ("pe", "computePotentialEnergy"),
+    "robot.kinetic_energy(q, v) + robot.potential_energy(q)": ("energy", "total_energy", "mechanical_energy"),
+    "robot.tree, which tasks and algorithms take in place of the robot": ("frame", "outward", "inward", "support"),
     "mb.load(file)": ("load", "from_urdf", "buildModelFromUrdf"),
     "nothing: calls return their results, and a robot has no state": (
         "data",
@@ -113,4 +132,6 @@ def meant(word: object) -> str | None:
 def _messages(owner: str) -> dict[str, str]:
     said = {word: f"it is {ours} here" for ours, words in WORDS.items() for word in words}
     said |= dict.fromkeys(("step", "simulate"), "simulation is to come; robot.forward_dynamics(q, v, tau) is its heart")
+    drawing = "there is no viewer yet; print(robot) shows its tree, robot.poses(q) has points to draw"
+    said |= dict.fromkeys(("plot", "show", "draw", "display", "view", "visualize", "render"), drawing)
     return {word: f"{owner} has no {word!r}: {message}" for word, message in said.items()}

@@ -10,8 +10,9 @@ from multibody.errors import InputError
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten, rebuild
 from multibody.tracing.regions import Loop, Table
+from multibody.tracing.side_effects import Arrays
 from multibody.tracing.trace import open_graph
-from multibody.tracing.traced import TracedArray, floats, is_mask, nodes, refuse
+from multibody.tracing.traced import OUTSIDE, TracedArray, floats, is_mask, nodes, refuse
 
 NESTING = "loop: the body must return values nested as those it takes"
 
@@ -95,11 +96,12 @@ class _Work(NamedTuple):
 
     def counted(self) -> "_Work":
         """The same, with the number of rounds behind the carried values."""
+        inner, outputs = self.body, self.outputs
 
         def body(carry: Any, *x: Any) -> Any:
-            if not self.outputs:
-                return self.body(carry[0], *x), carry[1] + 1.0
-            after, y = self.body(carry[0], *x)
+            if not outputs:
+                return inner(carry[0], *x), carry[1] + 1.0
+            after, y = inner(carry[0], *x)
             return (after, carry[1] + 1.0), y
 
         until = self.until
@@ -137,7 +139,7 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
                 following, y = work.round(carry, [array[k] for array in tables])
                 # a body that met something traced is recorded, from what was carried before this round
                 graph = None if open_graph() is None else _graph_of([following, y])
-                if graph is None and flatten(following, lambda _: None) != layout:
+                if graph is None and flatten(following, [].append) != layout:
                     raise refuse(NESTING)
         if graph is not None:
             if np.any(done):
@@ -221,6 +223,7 @@ def _record(
     after: list[Any] = []
     kept: list[Any] = []
     stop, output_layout = -1, None
+    outside = Arrays(work.body)
     try:
         if work.until is not None:
             stop = _stop(graph, work.until(rebuild(layout, iter(carried))))
@@ -230,6 +233,8 @@ def _record(
             output_layout = flatten(y, kept.append)
     finally:
         graph.opened.pop()
+    if outside.changed():
+        raise refuse(OUTSIDE)
     if nesting != layout:
         raise refuse(NESTING)
     if any(mask and not is_mask(array) for mask, array in zip(masks, after, strict=True)):

@@ -24,12 +24,12 @@ class Draws:
     """The states of generators before a function is traced."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        functions = list(_reached(function))
+        functions = list(reached(function))
         self._named = any(_NAMES & _names(f.__code__) for f in functions if _is_users(f))
         known = sys.modules.get("numpy.random")  # which is not imported for this
         self._shared = None if known is None else known.get_bit_generator()
         kinds = () if known is None else (known.Generator, known.RandomState)
-        self._own = [x for f in functions for x in _held(f) if isinstance(x, kinds)]
+        self._own = [x for f in functions for x in held_by(f) if isinstance(x, kinds)]
         self._before = self._states()
 
     def suspected(self) -> bool:
@@ -49,7 +49,7 @@ def _state(generator: Any) -> Any:
     return generator.get_state(legacy=False) if old else generator.bit_generator.state
 
 
-def _reached(function: Any) -> Iterator[FunctionType]:
+def reached(function: Any) -> Iterator[FunctionType]:
     """The function, those that it is made of, and those that it has by name."""
     seen: set[int] = set()
     waiting = [function]
@@ -64,10 +64,10 @@ def _reached(function: Any) -> Iterator[FunctionType]:
             waiting.append(f.__func__)
         elif isinstance(f, FunctionType):
             yield f
-            waiting += _held(f)
+            waiting += held_by(f)
 
 
-def _held(function: FunctionType) -> list[Any]:
+def held_by(function: FunctionType) -> list[Any]:
     """What a function has by name."""
     held = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]  # but unbound names
     held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]

@@ -19,6 +19,10 @@ from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
 
 BOOL = np.dtype(bool)
+OUTSIDE = (
+    "the body of a loop is recorded once, and cannot write into an array from outside it: let the loop carry the "
+    "array, and write into a copy that the body returns"
+)
 _HERE = str(Path(__file__).parent)
 _NUMPY = str(Path(np.__file__).parent)
 
@@ -125,10 +129,7 @@ class TracedArray(ArrayMethods):
                 "changed: work on a copy, as in y = x.copy(), or write y = y + ... in place of y += ..."
             )
         if self.home != (self.graph.opened[-1] if self.graph.opened else -1):
-            raise refuse(
-                "the body of a loop is recorded once, and cannot write into an array from outside it: let the loop "
-                "carry the array, and write into a copy that the body returns"
-            )
+            raise refuse(OUTSIDE)
         self.ids[index] = (truths if self.dtype == BOOL else floats)(self.graph, value)
 
     def __repr__(self) -> str:
@@ -136,14 +137,14 @@ class TracedArray(ArrayMethods):
 
     # ---- methods that forward to functions ---------------------------------------------------------------------------
 
-    def reshape(self, *shape: Any) -> "TracedArray":
-        return self._with(self.ids.reshape(*shape))
+    def reshape(self, *shape: Any, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.reshape(*shape, order=order))
 
-    def ravel(self) -> "TracedArray":
-        return self._with(self.ids.ravel())
+    def ravel(self, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.ravel(order))
 
-    def flatten(self) -> "TracedArray":
-        return self.ravel().copy()
+    def flatten(self, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.flatten(order))
 
     def transpose(self, *axes: Any) -> "TracedArray":
         return self._with(self.ids.transpose(*axes))
@@ -230,6 +231,16 @@ class TracedArray(ArrayMethods):
         )
 
     __int__ = __index__ = __complex__ = __float__  # type: ignore[assignment]
+
+    def item(self, *index: Any) -> Any:
+        del index
+        raise refuse("a traced array has no numbers yet, and no item() or tolist(): write x[0], list(x), or x itself")
+
+    tolist = item
+
+    @property
+    def flat(self) -> Any:
+        raise refuse("a traced array has no flat: write x.ravel()")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """An array of objects, each of which is a traced number: so np.array([[x, 0], [0, y]]) can be written."""

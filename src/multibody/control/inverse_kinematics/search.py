@@ -1,6 +1,7 @@
 """The search for configurations: from a first guess, then from ever more seeds, for those targets that are left."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ TRIES = ((1, 10), (2, 10), (4, 10), (8, 30), (16, 30), (32, 30), (64, 30), (128,
 """How many seeds are tried at once, and for how many rounds."""
 FEW = 8
 """Up to so many targets take the tries of the nearest seeds together: their vectors would be half empty."""
-PATIENT, BEST = LONGEST, 8
+PATIENT, BEST = LONGEST, 24
 """What is still left goes on downhill from its best configurations, for so many rounds."""
 
 
@@ -77,18 +78,25 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
         way = np.abs(q - starts)
         moved = np.stack([np.sqrt(np.square(way).sum(axis=-1)), way.max(axis=-1, initial=0.0)], axis=-1)
         state.restarted[:] = (moved > JUMP * attempts.stride(starts, *targets)).any(axis=-1)
+    return go_on(attempts, state, left, starts, targets, near=near)
+
+
+def go_on(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> State:
+    """The answers, after first attempts that left some targets, by their numbers."""
+    bad = np.isnan(cost(state.positions[left], state.rotations[left]))  # of targets that are no numbers
+    if np.logical_or.reduce(bad):
+        state.q[left[bad]] = starts[left[bad]]
+        state.rounds[left[bad]] = 0
+        left = left[~bad]
     if len(left):
-        bad = np.isnan(cost(positions[left], rotations[left]))  # of targets that are no numbers
-        q[left[bad]] = starts[left[bad]]
-        rounds[left[bad]] = 0
-        _restart(attempts, state, left[~bad], starts, targets, near=near)
+        _restart(attempts, state, left, starts, targets, near=near)
     return state
 
 
 def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> None:
     """Try seeds for the targets that are left, nearest first; the state is written where they lead somewhere better."""
     done, ends = 0, None
-    for tries in _blocks(len(left), attempts.most):
+    for tries in _blocks(len(left) <= FEW, attempts.most):
         if not len(left):
             return
         guesses, goals = starts[left], [x[left] for x in targets]
@@ -107,7 +115,8 @@ def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targe
         _keep(attempts, state, left, guesses, ends, [begin.shape[1]], near=near)
 
 
-def _blocks(count: int, most: int) -> list[list[tuple[int, int]]]:
+@lru_cache(maxsize=64)
+def _blocks(few: bool, most: int) -> list[list[tuple[int, int]]]:
     """The tries, in the blocks that are computed at once, up to a number of seeds."""
     tries = []
     for n, rounds in TRIES:
@@ -115,7 +124,7 @@ def _blocks(count: int, most: int) -> list[list[tuple[int, int]]]:
             tries.append((min(n, most), rounds))
         most -= n
     together = 0
-    if count <= FEW:  # a block has one number of rounds, and no more seeds than the kernel ranks
+    if few:  # a block has one number of rounds, and no more seeds than the kernel ranks
         while together < len(tries) and sum(n for n, _ in tries[: together + 1]) <= seeds.NEAREST:
             together += 1
     return ([tries[:together]] if together else []) + [[each] for each in tries[together:]]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from inspect import Parameter, signature
 from typing import Any, final
 
 import numpy as np
@@ -12,7 +13,7 @@ from multibody.compiler.kernel import Kernel
 from multibody.control.inverse_kinematics import descent, seeds
 from multibody.control.inverse_kinematics.answer import Answer
 from multibody.control.inverse_kinematics.goals import Goal, goal
-from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, search, solved
+from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, go_on, search, solved
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import choice, first, truth
@@ -134,9 +135,7 @@ class InverseKinematics:
             threads: over which a batch is split.
         """
         if q0 is None and not self._listed and isinstance(target, Pose) and target.position.ndim == 1:
-            answer = self._at_once(target)
-            if answer is not None:
-                return answer
+            return self._one(target, seed, threads)
         targets = self._targets(target)
         guesses = self._middle if q0 is None else self._guesses(q0)
         shapes = [pose.position.shape[:-1] for pose in targets] + [guesses.shape[:-1]]
@@ -158,14 +157,17 @@ class InverseKinematics:
         state = parts[0] if len(parts) == 1 else State(*map(np.concatenate, zip(*parts, strict=True)))
         return self._answer(state, batch)
 
-    def _at_once(self, target: Pose) -> Answer | None:
-        """The answer for one target when the first guess leads there; the arithmetic is that of a batch."""
-        q, positions, rotations, rounds = self.kernel("descend")(
-            self._middle, self._first, target.rotation.matrix, target.position, *self._postures
-        )
+    def _one(self, target: Pose, seed: int, threads: int | None) -> Answer:
+        """The answer for one target without a first guess: the arithmetic is that of a batch, with less around it."""
+        R, p = target.rotation.matrix, target.position
+        q, positions, rotations, rounds = self.kernel("descend")(self._middle, self._first, R, p, *self._postures)
         if positions[0] <= self._tolerances[0] and rotations[0] <= self._tolerances[1]:
             return Answer(q, TRUE, positions[0], rotations[0], rounds, FALSE)
-        return None
+        dtype = self._robot.dtype
+        state = State(q[None], positions[None], rotations[None], np.array([rounds]), np.zeros(1, bool))
+        targets = [x[None].astype(dtype, copy=False) for x in (R, p)]
+        attempts = self._attempts(seed, threads)
+        return self._answer(go_on(attempts, state, np.zeros(1, np.intp), self._middle[None], targets, near=False), ())
 
     def _answer(self, state: State, batch: tuple[int, ...]) -> Answer:
         positions, rotations = state.positions, state.rotations
@@ -182,8 +184,8 @@ class InverseKinematics:
         if len(poses) != len(self._goals) or not all(isinstance(pose, Pose) for pose in poses):
             expected = f"a list of {len(self._goals)} poses" if self._listed else "a Pose"
             raise InputError(
-                f"target: expected {expected}, got {type(target).__name__}; "
-                "mb.Pose(rotation, position) or mb.Pose.from_matrix(H) makes one"
+                f"target: expected {expected}, got {type(target).__name__}; mb.Pose(rotation, position) or "
+                "mb.Pose.from_matrix(H) makes one, of a position alone mb.Pose(mb.Rotation.identity(), position)"
             )
         return poses
 
@@ -211,8 +213,8 @@ class InverseKinematics:
 
         def run(name: str) -> Any:
             def call(q: Any, rounds: int, *targets: Any, careful: bool = False) -> Any:
-                settings = np.tile(self._settings(rounds, careful=careful), (len(q), 1))
-                postures = (np.tile(x, (len(q), 1)) for x in self._postures if name == "descend")
+                settings = _repeated(self._settings(rounds, careful=careful), len(q))
+                postures = (_repeated(x, len(q)) for x in self._postures if name == "descend")
                 return self.kernel(name)(q, settings, *targets, *postures, **options)
 
             return call
@@ -289,8 +291,14 @@ MOST = seeds.COUNT - 1
 def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, Any]) -> InverseKinematics:
     """A solver that is made once for equal robots, frames and options."""
     try:
-        return _kept(robot, frame if isinstance(frame, str) else tuple(frame), tuple(sorted(options.items())))
+        return _kept(robot, frame if isinstance(frame, str | Pose) else tuple(frame), tuple(sorted(options.items())))
     except TypeError:  # a posture that is an array, or what the solver refuses
+        parameters = signature(InverseKinematics).parameters.values()
+        names = [parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
+        for name in options:
+            if name not in names:
+                message = f"inverse_kinematics: no option is named {name!r}; there are {', '.join(names)}"
+                raise InputError(message) from None
         return InverseKinematics(robot, frame, **options)
 
 
@@ -301,6 +309,8 @@ def _kept(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, 
 
 def _goals(tree: Tree, frame: Any, axes: Any, reference: Any) -> tuple[Goal, ...]:
     frames = (frame,) if isinstance(frame, str) else tuple(frame) if isinstance(frame, tuple | list) else ()
+    if isinstance(frame, Pose):
+        raise InputError("frame: expected the name of a frame first, and the target second, got a Pose first")
     if not frames:
         raise InputError(f"frame: expected the name of a frame or a list of names, got {frame!r}")
     words = (axes,) * len(frames) if isinstance(axes, str) else tuple(axes)
@@ -314,6 +324,13 @@ def _middle(tree: Tree, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any
     finite = np.isfinite(lower) & np.isfinite(upper)
     middle = 0.5 * (np.where(finite, lower, 0.0) + np.where(finite, upper, 0.0))
     return np.where(finite, middle, np.clip(configuration.neutral(tree), lower, upper))
+
+
+def _repeated(x: NDArray[Any], count: int) -> NDArray[Any]:
+    """(count, n): as many copies of (n,)."""
+    rows = np.empty((count, len(x)), x.dtype)
+    rows[:] = x
+    return rows
 
 
 def _positive(value: Any, what: str) -> float:
