@@ -38,31 +38,16 @@ def swing(velocity):
     return mb.Robot(builder.model(floating=True, velocity=velocity))
 
 
-def hinge(passive=None, limits=None):
+def hinge():
     """A bar of 1 kg and 1 m that hangs on a wall."""
     builder = mb.Builder("hinge").body("wall").body("bar", shape=Box((0.1, 0.1, 1.0)), pose=[0, 0, -0.5], mass=1.0)
-    builder.joint(
-        "hinge",
-        Revolute("y"),
-        parent="wall",
-        child="bar",
-        passive=Passive() if passive is None else passive,
-        limits=Limits() if limits is None else limits,
-    )
-    return mb.Robot(builder.model())
+    return mb.Robot(builder.joint("hinge", Revolute("y"), parent="wall", child="bar").model())
 
 
-def slider(passive=None, limits=None):
+def slider(passive=Passive(), limits=Limits()):  # noqa: B008
     """A mass of 2 kg on a horizontal rail."""
     builder = mb.Builder("slider").body("rail").body("cart", shape=Box((0.1, 0.1, 0.1)), mass=2.0)
-    builder.joint(
-        "rail",
-        Prismatic("x"),
-        parent="rail",
-        child="cart",
-        passive=Passive() if passive is None else passive,
-        limits=Limits() if limits is None else limits,
-    )
+    builder.joint("rail", Prismatic("x"), parent="rail", child="cart", passive=passive, limits=limits)
     return mb.Robot(builder.model())
 
 

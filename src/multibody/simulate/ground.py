@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from multibody.algorithms.soft_contact import number
 from multibody.errors import InputError
@@ -83,11 +83,3 @@ def grounds_of(ground: Any) -> tuple[Ground, ...]:
     if not isinstance(several, list | tuple) or not all(isinstance(each, Ground) for each in several):
         raise InputError(f"ground: expected a simulate.Ground or a list of them, got {ground!r}")
     return tuple(several)
-
-
-def friction_of(x: ArrayLike) -> NDArray[Any]:
-    """Coefficients of friction that differ from sample to sample: finite, and not negative."""
-    friction = floats(x, "parameters, friction")
-    if not (friction >= 0).all() or not np.isfinite(friction).all():
-        raise InputError("parameters, friction: expected finite numbers >= 0, got others among them")
-    return friction
