@@ -13,7 +13,7 @@ from multibody.compiler.kernel import Kernel
 from multibody.control.inverse_kinematics import descent, seeds
 from multibody.control.inverse_kinematics.answer import Answer
 from multibody.control.inverse_kinematics.goals import Goal, goal
-from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, go_on, search, solved
+from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, from_nearest, go_on, search, solved
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import choice, first, truth
@@ -163,11 +163,13 @@ class InverseKinematics:
         q, positions, rotations, rounds = self.kernel("descend")(self._middle, self._first, R, p, *self._postures)
         if positions[0] <= self._tolerances[0] and rotations[0] <= self._tolerances[1]:
             return Answer(q, TRUE, positions[0], rotations[0], rounds, FALSE)
-        dtype = self._robot.dtype
+        targets = [x[None].astype(self._robot.dtype, copy=False) for x in (R, p)]
+        attempts, start = self._attempts(seed, threads), self._middle[None]
+        end = from_nearest(attempts, start, targets)
+        if end is not None:
+            return Answer(end.q, TRUE, end.positions[0], end.rotations[0], rounds + end.rounds, TRUE)
         state = State(q[None], positions[None], rotations[None], np.array([rounds]), np.zeros(1, bool))
-        targets = [x[None].astype(dtype, copy=False) for x in (R, p)]
-        attempts = self._attempts(seed, threads)
-        return self._answer(go_on(attempts, state, np.zeros(1, np.intp), self._middle[None], targets, near=False), ())
+        return self._answer(go_on(attempts, state, np.zeros(1, np.intp), start, targets, near=False), ())
 
     def _answer(self, state: State, batch: tuple[int, ...]) -> Answer:
         positions, rotations = state.positions, state.rotations
