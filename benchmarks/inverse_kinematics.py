@@ -2,8 +2,8 @@
 
 30,000 random poses of Panda within 1e-4 m, 1e-3 rad and joint limits, and 10,000 of each of ten other arms and legs
 with five to nine joints, half of them with every joint within 1 % of a limit. Beside them, in the same run, from the
-same first guess: Pinocchio's CLIK with 20 restarts in a Python loop, and, where they are installed, robotics-toolbox's
-LM and TRAC-IK, both C++. Exit status 1 when a claim does not hold.
+same first guess: Pinocchio's CLIK with 20 restarts in a Python loop and, where it is installed, robotics-toolbox's LM
+in C++. Exit status 1 when a claim does not hold.
 """
 
 import sys
@@ -123,7 +123,7 @@ def beside_peers(robot: mb.Robot, frame: str, solver: InverseKinematics, target:
     median, late = alone(solver, singles)
     print(f"  alone: {median:.1f} us median, {late:.0f} us at the 95th percentile (meant: 20 and 150; a batch: 6)")
     best, best_late = np.inf, np.inf
-    for name, solve in peers(robot, frame, robot_data() / ARMS["panda"][0], "panda_link0").items():
+    for name, solve in peers(robot, frame, robot_data() / ARMS["panda"][0]).items():
         share = np.mean([solve(each) for each in singles[:60]])
         times = alone(solve, singles[:60])
         print(f"  {name}: {100 * share:.1f} %, {times[0]:.0f} us median, {times[1]:.0f} us at the 95th percentile")

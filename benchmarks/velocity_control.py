@@ -1,9 +1,9 @@
 """Claim: joint velocities of two levels within limits in microseconds: python benchmarks/velocity_control.py [--quick]
 
 Panda, the pose of its hand before a posture, velocity and joint limits, as a function from q and targets to v. Beside
-it in the same run, one sample at a time: Pinocchio's kinematics with DAQP for each of the two levels, from Python; mink
-and Pink are named where they are not installed. Half of the samples ask for so much that limits hold. Exit status 1
-when a claim does not hold.
+it in the same run, one sample at a time: Pinocchio's kinematics with DAQP for each of the two levels, from Python, and,
+where it is installed, Pink with DAQP, whose two tasks have weights instead of priorities. Half of the samples ask for
+so much that limits hold. Exit status 1 when a claim does not hold.
 """
 
 import sys
@@ -44,13 +44,18 @@ def least(function: Callable[[], object], repeats: int) -> float:
     return min(times)
 
 
+def reduced() -> pin.Model:
+    """Pinocchio's arm, with the fingers held."""
+    model = pin.buildModelFromUrdf(str(robot_data() / URDF))
+    locked = [joint for joint, name in enumerate(model.names) if joint and not name.startswith(OWN)]
+    return pin.buildReducedModel(model, locked, pin.neutral(model))
+
+
 def by_programs(robot: mb.Robot) -> Callable[[np.ndarray, mb.Pose, float], np.ndarray]:
     """Pinocchio and DAQP, a program a level: the hand within limits, then the posture with what the hand does held."""
     import daqp
 
-    model = pin.buildModelFromUrdf(str(robot_data() / URDF))
-    locked = [joint for joint, name in enumerate(model.names) if joint and not name.startswith(OWN)]
-    model = pin.buildReducedModel(model, locked, pin.neutral(model))
+    model = reduced()
     data, frame, layout = model.createData(), model.getFrameId(FRAME), PinocchioLayout(robot.model, model)
     lower, upper, top = robot.tree.lower, robot.tree.upper, robot.tree.velocity_limits
     box, senses = np.eye(7), (np.zeros(7, np.int32), np.where(np.arange(13) < 6, 5, 0).astype(np.int32))
@@ -65,6 +70,26 @@ def by_programs(robot: mb.Robot) -> Callable[[np.ndarray, mb.Pose, float], np.nd
         held = J @ v
         rows = np.ascontiguousarray(np.vstack([J, box]))
         return daqp.solve(box, q - READY, rows, np.r_[held, high], np.r_[held, low], senses[1])[0]
+
+    return solve
+
+
+def by_pink(robot: mb.Robot) -> Callable[[np.ndarray, mb.Pose, float], np.ndarray]:
+    """Pink: one program with weights, and its configuration and velocity limits."""
+    import pink
+    from pink.tasks import FrameTask, PostureTask
+
+    model = reduced()
+    layout, data = PinocchioLayout(robot.model, model), model.createData()
+    configuration = pink.Configuration(model, data, layout.q_to(READY))
+    hand, rest = FrameTask(FRAME, position_cost=1.0, orientation_cost=1.0), PostureTask(cost=1e-3)
+    rest.set_target(layout.q_to(READY))
+
+    def solve(q: np.ndarray, target: mb.Pose, gain: float) -> np.ndarray:
+        configuration.update(layout.q_to(q))
+        hand.gain = min(1.0, gain * DT)
+        hand.set_target(pin.SE3(np.array(target.rotation.matrix), np.array(target.position)))
+        return pink.solve_ik(configuration, [hand, rest], DT, solver="daqp")
 
     return solve
 
@@ -101,9 +126,14 @@ def main(quick: bool) -> int:
     claim("residual of the hand beyond that of Pinocchio and DAQP", max(ahead), 1e-5)
     claim("time in a batch, as a share of theirs", batch / theirs, BATCH_WITHIN)
     claim("time alone, as a share of theirs", alone / theirs, ALONE_WITHIN)
-    for module in ("mink", "pink"):
-        if find_spec(module) is None:
-            print(f"  {module} is not installed: no figure beside it")
+    if find_spec("pink") is None:
+        print("  Pink is not installed: no figure beside it")
+    else:
+        pink = by_pink(robot)
+        theirs = least(lambda: [pink(x, target, k) for x, k in singles], repeats) / 64
+        print(f"  Pink and DAQP {theirs * 1e6:.0f} us")
+        claim("time in a batch, as a share of Pink's", batch / theirs, 1 / 20)
+        claim("time alone, as a share of Pink's", alone / theirs, 1 / 8)
     return bool(failed)
 
 

@@ -17,13 +17,11 @@ POSITION, ROTATION = 1e-4, 1e-3
 Solve = Callable[[mb.Pose], bool]
 
 
-def peers(robot: mb.Robot, frame: str, file: Path, base: str) -> dict[str, Solve]:
+def peers(robot: mb.Robot, frame: str, file: Path) -> dict[str, Solve]:
     """Those that are installed, by name."""
     made: dict[str, Solve] = {"Pinocchio's CLIK": clik(robot, frame, file)}
     if find_spec("roboticstoolbox"):
         made["robotics-toolbox"] = robotics_toolbox(robot, frame)
-    if find_spec("trac_ik"):
-        made["TRAC-IK"] = trac_ik(robot, frame, file, base)
     return made
 
 
@@ -69,20 +67,5 @@ def robotics_toolbox(robot: mb.Robot, frame: str) -> Solve:
 
     def solve(target: mb.Pose) -> bool:
         return bool(chain.ik_LM(target.matrix, q0=middle, tol=within).success)
-
-    return solve
-
-
-def trac_ik(robot: mb.Robot, frame: str, file: Path, base: str) -> Solve:
-    """TRAC-IK in C++, with the 5 ms that it has by default."""
-    from trac_ik import TracIK
-
-    solver = TracIK(base, frame, str(file), epsilon=POSITION / 2)
-    middle = 0.5 * (robot.tree.lower + robot.tree.upper)
-
-    def solve(target: mb.Pose) -> bool:
-        return (
-            solver.ik(np.array(target.position), np.array(target.rotation.matrix), seed_jnt_values=middle) is not None
-        )
 
     return solve

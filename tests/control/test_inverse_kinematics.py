@@ -165,6 +165,23 @@ def test_seeds_cap_the_search(panda):
     assert none.rounds.max() < all_of_them.rounds.max()
 
 
+def test_branches_of_closed_forms_as_seeds(panda):
+    """The branch nearest to the first guess is a solution: nothing is left to iterate."""
+    robot = mb.load("puma-560")
+    q = robot.random(np.random.default_rng(0), (5,))
+    target = robot.pose("tool", q)
+    answer = InverseKinematics(robot, "tool", seeds="analytic")(target, q0=q + 0.01)
+    np.testing.assert_allclose(answer.q, q, atol=1e-6)
+    assert answer.success.all()
+    assert (answer.rounds == 0).all()
+    far = mb.Pose(target.rotation, target.position + 5.0)
+    assert not InverseKinematics(robot, "tool", seeds="analytic")(far).success.any()
+    with pytest.raises(mb.InputError, match="analytic"):
+        InverseKinematics(robot, "tool", axes="xyz", seeds="analytic")
+    with pytest.raises(mb.InputError, match="wrist"):
+        InverseKinematics(panda, "tool", seeds="analytic")(panda.pose("tool", panda.home()))
+
+
 def test_equal_seeds_give_equal_answers(panda, solver):
     target = panda.pose("tool", near_the_limits(panda, np.random.default_rng(1), 50))
     np.testing.assert_array_equal(solver(target, seed=3).q, InverseKinematics(panda, "tool")(target, seed=3).q)

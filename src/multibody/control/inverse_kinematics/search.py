@@ -93,10 +93,39 @@ def go_on(attempts: Attempts, state: State, left: Array, starts: Array, targets:
     return state
 
 
+def from_nearest(attempts: Attempts, start: Array, targets: list[Array]) -> State | None:
+    """The answer for one target that the tries of the nearest seeds lead to, as in `go_on` with less around it.
+
+    Args:
+        attempts: what to call.
+        start: (1, nq), the first guess.
+        targets: arrays (1, ...).
+
+    Returns:
+        Arrays without the axis of samples; None when no such try has a solution.
+    """
+    blocks = _blocks(few=True, most=attempts.most)
+    if not blocks or len(blocks[0]) < 2:
+        return None
+    tries = [n for n, _ in blocks[0]]
+    count = sum(tries)
+    begin = attempts.based(attempts.seeds[attempts.nearest(start, *targets)[0, :count]], start)
+    q, positions, rotations, rounds = attempts.descend(begin, blocks[0][0][1], *(x.repeat(count, 0) for x in targets))
+    good = solved(attempts.tolerances, positions, rotations).tolist()
+    if True not in good:
+        return None
+    best, end = good.index(True), 0
+    for n in tries:
+        end += n
+        if best < end:
+            break
+    return State(q[best].copy(), positions[best], rotations[best], rounds[:end].sum(), np.array(True))
+
+
 def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> None:
     """Try seeds for the targets that are left, nearest first; the state is written where they lead somewhere better."""
     done, ends = 0, None
-    for tries in _blocks(len(left) <= FEW, attempts.most):
+    for tries in _blocks(few=len(left) <= FEW, most=attempts.most):
         if not len(left):
             return
         guesses, goals = starts[left], [x[left] for x in targets]
@@ -116,7 +145,7 @@ def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targe
 
 
 @lru_cache(maxsize=64)
-def _blocks(few: bool, most: int) -> list[list[tuple[int, int]]]:
+def _blocks(*, few: bool, most: int) -> list[list[tuple[int, int]]]:
     """The tries, in the blocks that are computed at once, up to a number of seeds."""
     tries = []
     for n, rounds in TRIES:

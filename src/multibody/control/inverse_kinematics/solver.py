@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
+from multibody.control.analytic import analytic_solutions
 from multibody.control.inverse_kinematics import descent, seeds
 from multibody.control.inverse_kinematics.answer import Answer
 from multibody.control.inverse_kinematics.goals import Goal, goal
-from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, go_on, search, solved
+from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, from_nearest, go_on, search, solved
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import choice, first, truth
@@ -48,7 +49,8 @@ class InverseKinematics:
         reference: a frame of the robot in which the targets are written; the world by default.
         posture: (nq,), a configuration to be near to as far as the goals allow.
         base: whether a floating base is "free" to move, or "fixed" where the first guess has it.
-        seeds: how many configurations are tried at most after the first guess; 255 by default.
+        seeds: how many configurations are tried at most after the first guess; 255 by default. "analytic" begins from
+            the nearest branch of `analytic_solutions`, which takes milliseconds a target, for arms that have them.
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")
@@ -59,6 +61,7 @@ class InverseKinematics:
     """
 
     __slots__ = (
+        "_closed",
         "_first",
         "_goals",
         "_kernels",
@@ -84,7 +87,7 @@ class InverseKinematics:
         reference: str | None = None,
         posture: ArrayLike | None = None,
         base: str = "free",
-        seeds: int | None = None,
+        seeds: int | str | None = None,
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"InverseKinematics: expected a Robot, got {type(robot).__name__}")
@@ -96,7 +99,10 @@ class InverseKinematics:
             _positive(position_tolerance, "position_tolerance"),
             _positive(rotation_tolerance, "rotation_tolerance"),
         )
-        self._most = MOST if seeds is None else _whole(seeds, "seeds", 0)
+        self._closed = seeds == "analytic"
+        if self._closed and self._goals != (Goal(self._goals[0].frame),):
+            raise InputError("seeds: expected 'analytic' with one frame and all axes of its pose in the world alone")
+        self._most = MOST if seeds is None or self._closed else _whole(seeds, "seeds", 0)
         self._postures = () if posture is None else (robot.check(posture, limits=False).astype(robot.dtype),)
         moving = np.ones(tree.nv)
         if choice(base, "base", ("free", "fixed")) == "fixed":
@@ -134,7 +140,8 @@ class InverseKinematics:
             seed: of the configurations that are tried when the first guess does not lead to the goal.
             threads: over which a batch is split.
         """
-        if q0 is None and not self._listed and isinstance(target, Pose) and target.position.ndim == 1:
+        single = isinstance(target, Pose) and target.position.ndim == 1
+        if q0 is None and single and not self._listed and not self._closed:
             return self._one(target, seed, threads)
         targets = self._targets(target)
         guesses = self._middle if q0 is None else self._guesses(q0)
@@ -149,6 +156,8 @@ class InverseKinematics:
             for array, core in ((pose.rotation.matrix, (3, 3)), (pose.position, (3,)))
         ]
         starts = np.broadcast_to(guesses, (*batch, self._robot.nq)).reshape(-1, self._robot.nq)
+        if self._closed:
+            starts = self._branches(starts, *arrays)
         attempts = self._attempts(seed, threads)
         parts = [
             search(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays], near=q0 is not None)
@@ -163,11 +172,24 @@ class InverseKinematics:
         q, positions, rotations, rounds = self.kernel("descend")(self._middle, self._first, R, p, *self._postures)
         if positions[0] <= self._tolerances[0] and rotations[0] <= self._tolerances[1]:
             return Answer(q, TRUE, positions[0], rotations[0], rounds, FALSE)
-        dtype = self._robot.dtype
+        targets = [x[None].astype(self._robot.dtype, copy=False) for x in (R, p)]
+        attempts, start = self._attempts(seed, threads), self._middle[None]
+        end = from_nearest(attempts, start, targets)
+        if end is not None:
+            return Answer(end.q, TRUE, end.positions[0], end.rotations[0], rounds + end.rounds, TRUE)
         state = State(q[None], positions[None], rotations[None], np.array([rounds]), np.zeros(1, bool))
-        targets = [x[None].astype(dtype, copy=False) for x in (R, p)]
-        attempts = self._attempts(seed, threads)
-        return self._answer(go_on(attempts, state, np.zeros(1, np.intp), self._middle[None], targets, near=False), ())
+        return self._answer(go_on(attempts, state, np.zeros(1, np.intp), start, targets, near=False), ())
+
+    def _branches(self, starts: NDArray[Any], R: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
+        """(n, nq): for each target the branch nearest to its first guess, or that guess where there is none."""
+        nearest = starts.copy()
+        limits = bool(np.isfinite(self._problem.lower).any())
+        for k in np.flatnonzero(np.isfinite(p).all(axis=-1) & np.isfinite(R).all(axis=(-1, -2))):
+            target = Pose._from_arrays(R[k].astype(np.float64), p[k].astype(np.float64))
+            branches = analytic_solutions(self._robot, self.frames[0], target, limits=limits)
+            if len(branches):
+                nearest[k] = branches[np.square(branches - starts[k]).sum(axis=-1).argmin()]
+        return np.clip(nearest, self._problem.lower, self._problem.upper).astype(self._robot.dtype, copy=False)
 
     def _answer(self, state: State, batch: tuple[int, ...]) -> Answer:
         positions, rotations = state.positions, state.rotations
