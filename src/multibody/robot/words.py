@@ -131,7 +131,7 @@ def meant(word: object) -> str | None:
 
 def _messages(owner: str) -> dict[str, str]:
     said = {word: f"it is {ours} here" for ours, words in WORDS.items() for word in words}
-    said |= dict.fromkeys(("step", "simulate"), "simulation is to come; robot.forward_dynamics(q, v, tau) is its heart")
+    said |= dict.fromkeys(("step", "simulate"), "mb.simulate.Simulator(robot, dt=0.002)(q, v, seconds=1.0) does that")
     drawing = "there is no viewer yet; print(robot) shows its tree, robot.poses(q) has points to draw"
     said |= dict.fromkeys(("plot", "show", "draw", "display", "view", "visualize", "render"), drawing)
     return {word: f"{owner} has no {word!r}: {message}" for word, message in said.items()}
