@@ -20,7 +20,7 @@ SAMPLE = {
     "test_results.py": "",
     "test_scan.py": "pickle or eager",
     "test_quaternion_arguments.py": "",
-    "test_dense.py": "numpy_alone or pivots or loops",
+    "test_dense.py": "pivots",
 }
 """Tests of every kind of code: all operations, segments, rows in and out, scans, the door."""
 

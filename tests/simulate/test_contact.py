@@ -239,6 +239,7 @@ def test_events_end_in_rest_and_keep_the_weight():
     np.testing.assert_allclose(run.v[:, 2], momentum, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_events_of_several_contacts():
     """A box that lands on one edge, then on the other: less error than "contact" has at the same step."""
     robot, contacts = box()
