@@ -71,6 +71,7 @@ def loop(
         carry = (carry, np.float64(0.0))
     after, ys = _run(int(count), work, carry, tables)
     after, *taken = after if rounds else (after,)
+    after = np.float64(after) if isinstance(after, float) else after
     result = (after, *((ys,) if outputs else ()), *taken)
     return result if len(result) > 1 else after
 
@@ -147,7 +148,6 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
             after, rest = _record(graph, count - k, work, layout, arrays, [array[k:] for array in tables])
             return after, _stacked([*ys, *_split(rest, count - k)], count) if work.outputs else None
         carry = _keep(done, carry, following)
-        ys.append(_keep(done, np.nan, y) if work.outputs else None)
     carry = np.float64(carry) if isinstance(carry, float) else carry
     return carry, _stacked(ys, count) if work.outputs else None
 
