@@ -148,7 +148,7 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
             after, rest = _record(graph, count - k, work, layout, arrays, [array[k:] for array in tables])
             return after, _stacked([*ys, *_split(rest, count - k)], count) if work.outputs else None
         carry = _keep(done, carry, following)
-    carry = np.float64(carry) if isinstance(carry, float) else carry
+        ys.append(_keep(done, np.nan, y) if work.outputs else None)
     return carry, _stacked(ys, count) if work.outputs else None
 
 
