@@ -1,4 +1,7 @@
-"""Soft contact with a plane: a spring and a damper, and friction that is smooth, without branches.  [RD §3.7.1]"""
+"""Soft contact with a plane: a spring and a damper, and friction that is smooth, without branches.  [RD §3.7.1]
+
+Friction that holds needs a state, the anchor of [RD 3.58]: `simulate.Simulator(method="soft")` has it.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

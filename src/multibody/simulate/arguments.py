@@ -12,7 +12,13 @@ from multibody.geometry._arrays import floats
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import PD
 
-OWN = ("friction", "restitution", "kp", "kd", "mass", "joint_friction")
+SURFACE = {
+    "contact": ("friction", "restitution"),
+    "events": ("friction", "restitution"),
+    "soft": ("friction", "ground_stiffness", "ground_damping"),
+}
+"""Parameters of the ground, by the methods that have one."""
+OWN = ("friction", "restitution", "ground_stiffness", "ground_damping", "kp", "kd", "mass", "joint_friction")
 """Parameters besides those of `Tree.with_values`."""
 
 
@@ -38,7 +44,7 @@ class Arguments(NamedTuple):
 
 
 def arguments_of(
-    tree: Tree, steps: int, inputs: Any, wrenches: Any, parameters: Any, controller: Any, has_contacts: bool
+    tree: Tree, steps: int, inputs: Any, wrenches: Any, parameters: Any, controller: Any, surface: tuple[str, ...]
 ) -> Arguments:
     """Checked, and with the names that the step knows them by."""
     moving: dict[str, NDArray[Any]] = {}
@@ -71,18 +77,18 @@ def arguments_of(
     if isinstance(controller, PD) and isinstance(inputs, Mapping):
         raise InputError("inputs: expected the targets of PD as one array, got a dict")
     if parameters is not None:
-        checked = _parameters(tree, parameters, controller, has_contacts)
+        checked = _parameters(tree, parameters, controller, surface)
         return Arguments(moving, still | checked[0], cores | checked[1])
     return Arguments(moving, still, cores)
 
 
 def _parameters(
-    tree: Tree, parameters: Any, controller: Any, has_contacts: bool
+    tree: Tree, parameters: Any, controller: Any, surface: tuple[str, ...]
 ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[int, ...]]]:
     """The arrays and their shapes without the batch."""
     if not isinstance(parameters, Mapping):
         raise InputError(f"parameters: expected {{name: array}}, got {type(parameters).__name__}")
-    known = _known(tree, controller, has_contacts)
+    known = _known(tree, controller, surface)
     arrays = {}
     for name, x in parameters.items():
         if name not in known:
@@ -93,6 +99,8 @@ def _parameters(
             raise InputError(f"parameters, {name}: expected shape ({expected}), got {array.shape}")
         if name in (*OWN, "masses") and not (array >= 0).all():
             raise InputError(f"parameters, {name}: expected numbers that are not negative, got others among them")
+        if name == "ground_stiffness" and not (array > 0).all():
+            raise InputError("parameters, ground_stiffness: expected positive numbers, got others among them")
         if name == "restitution" and not (array <= 1).all():
             raise InputError("parameters, restitution: expected numbers from 0 to 1, got others among them")
         arrays[f"parameter:{name}"] = array
@@ -101,9 +109,9 @@ def _parameters(
     return arrays, {f"parameter:{name}": known[name] for name in parameters}
 
 
-def _known(tree: Tree, controller: Any, has_contacts: bool) -> dict[str, tuple[int, ...]]:
+def _known(tree: Tree, controller: Any, surface: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     """The names of parameters and their shapes without the batch."""
-    known: dict[str, tuple[int, ...]] = dict.fromkeys(("friction", "restitution") if has_contacts else (), ())
+    known: dict[str, tuple[int, ...]] = dict.fromkeys(surface, ())
     if isinstance(controller, PD):
         known |= {"kp": controller.kp.shape, "kd": controller.kd.shape}
     shapes = dict(tree.parameter_shapes)

@@ -5,8 +5,9 @@ M (v⁺ - v) = dt (τ - h) + J^T P; half a step with v⁺. Impulses obey Signori
 taken away in positions alone.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,21 @@ class Scene:
         return 3 * len(self.pairs) + len(self.bounds.velocities)
 
 
+class Yielding(NamedTuple):
+    """Contacts that give way: u + (W + diag(more)) P, not u + W P, obeys Signorini's condition and Coulomb's law."""
+
+    u: NDArray[Any]
+    """(3 pairs,)."""
+    more: NDArray[Any]
+    """(3 pairs,): in 1/kg."""
+    friction: list[Any]
+    """μ of each pair."""
+
+
+Law = Callable[[NDArray[Any], NDArray[Any]], Yielding]
+"""Of W and of the velocities without impulses."""
+
+
 def step(
     scene: Scene,
     surface: tuple[Any, Any] | None,
@@ -66,11 +82,12 @@ def step(
     bound: Any = None,
     opened: Any = None,
     lifts: bool = True,
+    law: Law | None = None,
 ) -> Moved:
     """One step; `warm` are the impulses of the last, `bound` that of the energy; None leaves energy alone.
 
     `opened`, (pairs,), has the contacts that stay open whatever their gaps, where others are closed; `lifts` says
-    whether depths are taken away.
+    whether depths are taken away; `law` is that of contacts which give way, in place of Signorini's.
 
     `surface` has friction and restitution where they differ from sample to sample, each a number or None.
     """
@@ -109,7 +126,10 @@ def step(
     v_left = base_velocity.to_left(tree, q_m, v)
     before = np.matmul(R, v_left)
     free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)
-    system = _system(scene, surface, tree, dt, touching, q_m, W, before, free, opened)
+    if law is None:
+        system = _system(scene, surface, tree, dt, touching, q_m, W, before, free, opened)
+    else:
+        system = _yielding(scene, tree, dt, q_m, W, free, law(W, free))
     solved = system.converged(warm) if scene.exact else system.solve(warm, scene.sweeps, scene.tolerance)
     change = base_velocity.from_left(tree, q_m, half.onward(y + np.matmul(half.Z, solved.P)))
     v_after = v + change
@@ -117,10 +137,17 @@ def step(
     on_robot = forces_of(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
     if bound is not None and not scene.exact:
-        v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
-    if lifts:
-        q_after = lifted(tree, scene.pairs, scene.bounds, half, W, q_m, q_after, scene.depth)
-    return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound)
+        work = _work(acting, dt, mean, q_m, v, v_after)
+        if law is not None:  # springs give back what they took
+            n = 3 * len(scene.pairs)
+            work = work + np.sum((solved.P * (before + np.matmul(W, solved.P) / 2 + (free - before) / 2))[:n])
+        v_after, bound = balanced(tree, q_after, v_after, bound, work)
+    rigid = scene.pairs if law is None else ()
+    if lifts and (rigid or scene.bounds.velocities):
+        first = 3 * (len(scene.pairs) - len(rigid))
+        q_after = lifted(tree, rigid, scene.bounds, half, first, W, q_m, q_after, scene.depth)
+    left = None if law is None else system.u + np.matmul(system.W, solved.P)
+    return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left)
 
 
 def slow_speed(tree: Tree, dt: float) -> Any:
@@ -206,12 +233,26 @@ def _system(
         if opened is not None:
             ahead = np.where(opened[k], OPEN, free[n])
         u[n] = ahead
+    return System(W, np.stack(u), free, friction, *_stops(scene, tree, dt, q_m))
+
+
+def _stops(scene: Scene, tree: Tree, dt: float, q_m: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The least and the largest velocities of joints with bounds, and the largest impulses of their dry friction."""
     bounds = scene.bounds
     at = q_m[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
     floor = -2.0 / dt * np.maximum(at - bounds.lower, 0.0)
     ceiling = 2.0 / dt * np.maximum(bounds.upper - at, 0.0)
-    dry = dt * tree.friction[..., list(bounds.velocities)]
-    return System(W, np.stack(u), free, friction, floor, ceiling, dry)
+    return floor, ceiling, dt * tree.friction[..., list(bounds.velocities)]
+
+
+def _yielding(
+    scene: Scene, tree: Tree, dt: float, q_m: NDArray[Any], W: NDArray[Any], free: NDArray[Any], contacts: Yielding
+) -> System:
+    """The system of contacts that give way, and of joints that do not."""
+    n, rows = contacts.u.shape[-1], W.shape[-1]
+    u = np.concatenate([contacts.u, free[n:]])
+    more = np.concatenate([contacts.more, np.zeros(rows - n)])
+    return System(W + np.eye(rows) * more, u, u, contacts.friction, *_stops(scene, tree, dt, q_m))
 
 
 def forces_of(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: float) -> NDArray[Any]:

@@ -22,6 +22,7 @@ def lifted(
     pairs: tuple[Pair, ...],
     bounds: Bounds,
     half: HalfSolved,
+    first: int,
     W: NDArray[Any],
     q_m: NDArray[Any],
     q: NDArray[Any],
@@ -34,13 +35,14 @@ def lifted(
         pairs: contacts and grounds.
         bounds: joints with limits.
         half: the rows of contacts and joints at q_m, half solved.
+        first: the row at which those of pairs and bounds begin.
         W: the product of these rows with M^-1 and themselves.
         q_m: where the rows are taken.
         q: (nq,), what is corrected.
         depth: in m.
     """
     count, extra = len(pairs), len(bounds.velocities)
-    normals = [3 * k + 2 for k in range(count)] + [3 * count + j for j in range(extra)]
+    normals = [first + 3 * k + 2 for k in range(count)] + [first + 3 * count + j for j in range(extra)]
     Wn = W[normals][:, normals]
     Zn = half.Z[:, normals]
 

@@ -20,7 +20,7 @@ from multibody.simulate.arguments import Arguments, arguments_of
 from multibody.simulate.simulator import Simulator
 from multibody.tracing import differentiate
 
-DIFFERENTIATED = ("q", "v", "memory", "held")
+DIFFERENTIATED = ("q", "v", "memory", "held", "anchors", "slips")
 """What of a state is differentiated; counts, bounds and first guesses are not."""
 
 
@@ -98,8 +98,7 @@ class gradient:  # noqa: N801  called as a function, it is one
         """
         simulator = self.simulator
         steps = self._steps(inputs, seconds)
-        touches = bool(simulator._stepping.scene.pairs)
-        given = arguments_of(simulator.tree, steps, inputs, None, parameters, simulator.controller, touches)
+        given = arguments_of(simulator.tree, steps, inputs, None, parameters, simulator.controller, simulator.surface)
         forward, backward = self._pair(given)
         start = simulator.start(q, v)
         rest = [part for part in (given.moving, given.still) if part]
@@ -108,7 +107,7 @@ class gradient:  # noqa: N801  called as a function, it is one
         axis = np.ndim(value)
         if self.running is not None:
             value = value + stored.pop("running").sum(axis=axis)
-        adjoint = {name: np.zeros_like(last[name]) for name in self._names if name in ("memory", "held")}
+        adjoint = {name: np.zeros_like(last[name]) for name in self._names if name not in ("q", "v")}
         adjoint = {"q": weights[0], "v": weights[1], **adjoint}
         totals = {name: np.zeros((*np.shape(value), *given.cores[name])) for name in given.still}
         back = {name: np.flip(x, axis) for name, x in stored.items()}

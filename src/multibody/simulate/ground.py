@@ -19,7 +19,7 @@ class Ground:
     """All points x with normal · x ≤ offset, or all below a height.
 
     >>> Ground(friction=0.5, normal=(0, 0, 2), offset=1.0)
-    Ground(friction=0.5, restitution=0.0, normal=(0.0, 0.0, 1.0), offset=0.5, height=None)
+    Ground(friction=0.5, restitution=0.0, normal=(0.0, 0.0, 1.0), offset=0.5, height=None, stiffness=None, damping=None)
     """
 
     friction: float = 0.8
@@ -32,6 +32,10 @@ class Ground:
     """In m."""
     height: Callable[[Any, Any], Any] | None = None
     """z = height(x, y) of the surface in m, in NumPy, in place of normal and offset."""
+    stiffness: float | None = None
+    """In N/m, of a contact in "soft", into the ground and along it; by default 2e4.  [RD 3.58]"""
+    damping: float | None = None
+    """In N s/m, of a contact in "soft"; by default 200."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "friction", number(self.friction, "ground, friction"))
@@ -50,9 +54,12 @@ class Ground:
         object.__setattr__(self, "offset", float(offset) / length)
         if self.height is not None and not callable(self.height):
             raise InputError(f"ground, height: expected a function of x and y, got {self.height!r}")
+        for name, positive in (("stiffness", True), ("damping", False)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, number(getattr(self, name), f"ground, {name}", positive=positive))
 
     def surface(self, point: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The distance of a point (3,) from the surface, and the normal (3,) there.
+        """The distance of points (..., 3) from the surface, and the normals (..., 3) there.
 
         That of a height z = f(x, y) is to the tangent plane below the point: (z - f)/√(1 + |∇f|²).
         """
@@ -61,7 +68,7 @@ class Ground:
             return dot(np.broadcast_to(n, point.shape), point) - self.offset, n
         height = self.height
         x, y = point[..., 0], point[..., 1]
-        slope = gradient(lambda place: height(place[0], place[1]))(vector(x, y))
+        slope = gradient(lambda place: np.sum(height(place[..., 0], place[..., 1])))(vector(x, y))
         n = unit(vector(-slope[..., 0], -slope[..., 1], 1.0))
         return n[..., 2] * (point[..., 2] - height(x, y)), n
 

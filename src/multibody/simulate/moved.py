@@ -26,3 +26,9 @@ class Moved(NamedTuple):
     """How many sweeps it took."""
     bound: Any = 0.0
     """In J: that of the energy, in "contact"."""
+    left: Any = None
+    """(rows,): in m/s, the velocities that impulses leave to contacts that give way."""
+    anchors: Any = None
+    """(pairs, 3): where the springs of soft contacts end."""
+    slips: Any = None
+    """(pairs, 3): in m/s, how fast these are dragged along."""

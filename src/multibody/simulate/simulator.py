@@ -15,7 +15,8 @@ from multibody.model import configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 from multibody.simulate import contacts as robot_contacts
-from multibody.simulate.arguments import Arguments, arguments_of, tree_values
+from multibody.simulate import soft
+from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, tree_values
 from multibody.simulate.contact import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.ground import Ground, grounds_of
@@ -63,15 +64,15 @@ class Simulator:
         Args:
             robot: the robot.
             dt: the time step in s.
-            method: "contact" (hard contact with friction), "events" (the same with exact times of touch-down), "euler"
-                (semi-implicit), "verlet" (drift-kick-drift), "rk4" (Runge-Kutta on groups), "variational" (discrete
-                Euler-Lagrange).
-            contacts: where the robot touches, in "contact" and "events"; by default, with a ground, its collision
-                shapes.
+            method: "contact" (hard contact with friction), "events" (the same with exact times of touch-down), "soft"
+                (contact with springs and dampers), "euler" (semi-implicit), "verlet" (drift-kick-drift), "rk4"
+                (Runge-Kutta on groups), "variational" (discrete Euler-Lagrange).
+            contacts: where the robot touches, in "contact", "events" and "soft"; by default, with a ground, its
+                collision shapes.
             ground: a `Ground` or several; by default, with contacts, the plane z = 0.
             controller: `PD`, or a function(t, q, v[, input[, state]]) -> tau, (nv,), in NumPy.
             passive: whether joints have their damping, dry friction and springs.
-            limits: whether joints stop at their limits, in "contact" and "events".
+            limits: whether joints stop at their limits, in "contact" and "soft".
             effort: whether the controller's forces are clipped at the limits of the joints.
             control_every: the controller is asked every so many steps, its forces are held in between.
             outputs: functions(t, q, v, a, tau, forces), by name, whose arrays are recorded.
@@ -97,6 +98,7 @@ class Simulator:
             raise InputError(
                 f'method {method!r} has no contacts, ground and limits: expected method="contact" for them'
             )
+        _check_grounds(grounds, method)
         self.passive, self.limits, self.effort = (
             truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
         )
@@ -158,8 +160,9 @@ class Simulator:
                 a dict of these.
             wrenches: pushes, {frame: (..., steps or 1, 6)}, a force and a torque at the frame's origin, along the axes
                 of the world.
-            parameters: by name and per sample: friction and restitution of the ground, kp and kd of PD, mass (of all
-                bodies together), joint_friction, and what `Tree.with_values` takes.
+            parameters: by name and per sample: friction and restitution of the ground, in "soft" ground_stiffness and
+                ground_damping, kp and kd of PD, mass (of all bodies together), joint_friction, and what
+                `Tree.with_values` takes.
             state: the controller's first state, in place of the simulator's.
             threads: over which a batch is split.
             progress: called with the share of the steps that is done.
@@ -167,8 +170,7 @@ class Simulator:
         """
         every = _positive(every, "every")
         steps = self._steps(seconds)
-        touches = bool(self._stepping.scene.pairs)
-        given = arguments_of(self.tree, steps, inputs, wrenches, parameters, self.controller, touches)
+        given = arguments_of(self.tree, steps, inputs, wrenches, parameters, self.controller, self.surface)
         self._check_input(given)
         start = self._going_on(q, v, state) if isinstance(q, Run) else self.start(q, v, state)
         batch = np.broadcast_shapes(*_batches(start, self._shapes()), *given.batches())
@@ -194,6 +196,9 @@ class Simulator:
             now["bound"] = np.inf
             if self._stepping.scene.rows:
                 now["impulses"] = np.zeros(self._stepping.scene.rows)
+            if self.method == "soft" and self._stepping.scene.pairs:
+                now["anchors"] = soft.first_anchors(self.tree, self._stepping.scene.pairs, q)
+                now["slips"] = np.zeros((len(self._stepping.scene.pairs), 3))
         if self.memory is not None:
             now["memory"] = self.memory if state is None else state
         elif state is not None:
@@ -218,6 +223,11 @@ class Simulator:
             values["input"] = inputs
         values |= {f"parameter:{name}": x for name, x in (parameters or {}).items()}
         return self._stepping(state, values)
+
+    @property
+    def surface(self) -> tuple[str, ...]:
+        """The names of the ground's parameters, where the robot can touch it."""
+        return SURFACE[self.method] if self._stepping.scene.pairs else ()
 
     # ---- inside ------------------------------------------------------------------------------------------------------
 
@@ -249,6 +259,8 @@ class Simulator:
             shapes["bound"] = ()
             if self._stepping.scene.rows:
                 shapes["impulses"] = (self._stepping.scene.rows,)
+            if self.method == "soft" and self._stepping.scene.pairs:
+                shapes["anchors"] = shapes["slips"] = (len(self._stepping.scene.pairs), 3)
         if self.memory is not None:
             shapes["memory"] = _shapes_of(self.memory)
         if self.control_every > 1:
@@ -312,6 +324,17 @@ class Simulator:
         parts += [f"{len(self.contacts)} contacts"] if self.contacts else []
         parts += [name for name in ("passive", "limits", "effort") if getattr(self, name)]
         return f"<Simulator {', '.join(parts)}>"
+
+
+def _check_grounds(grounds: tuple[Ground, ...], method: str) -> None:
+    """Refuse numbers of grounds that a method would ignore."""
+    for each in grounds:
+        if method == "soft" and each.restitution:
+            raise InputError(
+                'ground, restitution: expected 0 in method "soft", where damping tells how high it bounces'
+            )
+        if method != "soft" and (each.stiffness is not None or each.damping is not None):
+            raise InputError(f'ground, stiffness and damping: expected none in method {method!r}, which is not "soft"')
 
 
 def _step_size(x: Any, name: str = "dt", unit: str = "s") -> float:

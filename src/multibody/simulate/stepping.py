@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.model.tree import Tree
-from multibody.simulate import contact, euler, events, rk4, variational, verlet
+from multibody.simulate import contact, euler, events, rk4, soft, variational, verlet
 from multibody.simulate.acting import Acting
 from multibody.simulate.arguments import tree_values
 from multibody.simulate.controllers import PD, Function
@@ -19,10 +19,11 @@ METHODS: dict[str, Callable[..., Any]] = {
     "euler": euler.step,
     "events": events.step,
     "rk4": rk4.step,
+    "soft": soft.step,
     "variational": variational.step,
     "verlet": verlet.step,
 }
-TOUCHING = ("contact", "events")
+TOUCHING = ("contact", "events", "soft")
 """The methods with contacts."""
 
 
@@ -61,10 +62,13 @@ class Stepping:
         )
         t = k * self.dt
         if self.method in TOUCHING:
-            surface = (parameters.get("friction"), parameters.get("restitution"))
-            moved = METHODS[self.method](
-                self.scene, surface, acting, self.dt, t, q, v, state.get("impulses"), state["bound"]
-            )
+            surface: Any = (parameters.get("friction"), parameters.get("restitution"))
+            rest = [state.get("impulses"), state["bound"]]
+            if self.method == "soft":
+                stiffness, damping = parameters.get("ground_stiffness"), parameters.get("ground_damping")
+                surface = soft.Surface(surface[0], stiffness, damping)
+                rest += [state.get("anchors"), state.get("slips")]
+            moved = METHODS[self.method](self.scene, surface, acting, self.dt, t, q, v, *rest)
         else:
             moved = METHODS[self.method](acting, self.dt, t, q, v)
         return self._after(state, moved, v), self._recorded(moved, t, v)
@@ -90,6 +94,8 @@ class Stepping:
             "failed": np.where((state["failed"] < 0.0) & broken, count, state["failed"]),
             "bound": moved.bound,
             "impulses": moved.impulses,
+            "anchors": moved.anchors,
+            "slips": moved.slips,
             "memory": moved.acting.memory,
             "held": None if moved.acting.held is None else np.broadcast_to(moved.acting.held, v.shape),
         }
@@ -98,7 +104,7 @@ class Stepping:
     def _recorded(self, moved: Any, t: Any, v: NDArray[Any]) -> dict[str, Any]:
         forces = np.zeros((0, 3)) if moved.forces is None else moved.forces
         record = {"q": moved.q, "v": moved.v, "tau": np.broadcast_to(moved.tau, v.shape), "forces": forces}
-        if self.method == "contact" and self.scene.rows:
+        if self.method in ("contact", "soft") and self.scene.rows:
             record |= {"residual": moved.residual, "sweeps": moved.sweeps}
         a = (moved.v - v) / self.dt
         for name, function in self.outputs.items():
