@@ -262,6 +262,8 @@ def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
     sample = array[(0,) * (array.ndim - core)] if 0 not in array.shape[: array.ndim - core] else np.empty(tail)
     if not (sample.flags.c_contiguous and array.flags.aligned):
         array = np.require(array, requirements=("C", "A"))
+    if not batch:
+        return Argument(array, 0, None)
     rows = np.broadcast_to(array, batch + tail)
     lengths = [(n, s) for n, s in zip(batch, rows.strides, strict=False) if n != 1]
     for (_, outer), (n, inner) in pairwise(lengths):

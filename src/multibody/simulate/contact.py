@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.factorization import HalfSolved
 from multibody.algorithms.forward_dynamics import factors
+from multibody.algorithms.least_norm import gram
 from multibody.algorithms.rnea import rnea
 from multibody.geometry._arrays import is_zero
 from multibody.model import base_velocity
@@ -27,6 +28,7 @@ from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
 from multibody.simulate.rows import Bounds, Pair, Touch, touches
 from multibody.simulate.sweeps import System
+from multibody.tracing.loop import loop
 
 SLOW = 3.0
 """In g dt: approaches below it do not bounce."""
@@ -118,11 +120,14 @@ def step(
     R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
     half = HalfSolved(M, R, ())
     # Coriolis forces are those in the middle of the jump where nothing touches; after an impact none can be foretold
-    flies = np.where(np.sum(np.abs(warm)) == 0.0, 0.5, 0.0)
-    jump = base_velocity.from_left(tree, q_m, half.onward(half.halfway(push(v))))
-    y = half.halfway(push(v + flies * jump))
+    touched = np.sum(np.abs(warm)) != 0.0
+
+    def in_the_middle(y: NDArray[Any]) -> NDArray[Any]:
+        return half.halfway(push(v + base_velocity.from_left(tree, q_m, half.onward(y)) / 2))
+
+    y = loop(1, in_the_middle, half.halfway(push(v)), until=lambda _: touched)
     scaled = half.Z * half.D_inv[:, None]
-    W = np.matmul(np.swapaxes(half.Z, -1, -2), scaled)
+    W = gram(half.Z, half.D_inv)
     v_left = base_velocity.to_left(tree, q_m, v)
     before = np.matmul(R, v_left)
     free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)

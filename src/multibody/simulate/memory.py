@@ -6,12 +6,15 @@ import os
 from multibody.compiler.scan_call import Scan
 from multibody.errors import InputError
 
+SMALL = 2**26
+"""Bytes that any machine has, so that nobody needs to ask."""
+
 
 def check_memory(scan: Scan, batch: tuple[int, ...], rows: int, itemsize: int) -> None:
     """Refuse a run whose outputs do not fit, with a word on how to keep less."""
     numbers = sum(math.prod(shape) for shape in scan.outputs[scan.plan.states :])
     needed = math.prod(batch) * rows * numbers * itemsize
-    free = available()
+    free = available() if needed > SMALL else None
     if free is not None and needed > free:
         raise InputError(
             f"the run keeps {rows} rows of {math.prod(batch)} samples, {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB "

@@ -18,6 +18,8 @@ PATIENCE = 40
 PART = 0.5
 MOST = 300
 """Sweeps to a fixed point, for derivatives."""
+AGREED = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-4}
+"""Of 1 + |P|: by how much impulses that are at it may still change, all at once."""
 
 
 class Solved(NamedTuple):
@@ -61,13 +63,17 @@ class System(NamedTuple):
         return Solved(self._dissipating(P, u), residual, count)
 
     def converged(self, warm: NDArray[Any]) -> Solved:
-        """The fixed point of the sweeps, whose derivative is that of the impulses that agree, not of the sweeps."""
+        """The fixed point of the sweeps, whose derivative is that of the impulses that agree, not of the sweeps.
+
+        Where impulses agree, all blocks at once change as little as one after the other: their derivative is shorter.
+        """
         inverses = self._inverses()
 
-        def sweep(P: NDArray[Any]) -> NDArray[Any]:
-            return self._sweep(inverses, P, self.u + np.matmul(self.W, P), 1.0)[0]
+        def sweep(P: NDArray[Any], exact: bool = False) -> NDArray[Any]:
+            return self._sweep(inverses, P, self.u + np.matmul(self.W, P), 1.0, exact)[0]
 
         P, rounds = fixed_point(sweep, warm, count=MOST, rounds=True)
+        P = fixed_point(lambda P: sweep(P, exact=True), P, count=1, tolerance=AGREED[self.W.dtype])
         return Solved(P, 0.0, rounds)
 
     def _inverses(self) -> list[NDArray[Any]]:
@@ -75,24 +81,27 @@ class System(NamedTuple):
         return [_inverse(self.W[k : k + 3, k : k + 3]) for k in blocks]
 
     def _sweep(
-        self, inverses: list[NDArray[Any]], P: NDArray[Any], u: NDArray[Any], part: Any
+        self, inverses: list[NDArray[Any]], P: NDArray[Any], u: NDArray[Any], part: Any, exact: bool = False
     ) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
-        """Impulses and velocities after all blocks in turn, and by how much each changed a velocity."""
+        """Impulses and velocities after all blocks in turn, and by how much each changed a velocity.
+
+        `exact` ones change all blocks at once, and have derivatives.
+        """
         contacts = len(self.friction)
         changes: list[Any] = []
         for k in range(contacts):
             at = slice(3 * k, 3 * k + 3)
             own = self.W[at, at]
-            new = contact_impulse(own, inverses[k], u[at] - np.matmul(own, P[at]), self.friction[k])
+            new = contact_impulse(own, inverses[k], u[at] - np.matmul(own, P[at]), self.friction[k], exact)
             change = part * (new - P[at])
-            u = u + np.matmul(self.W[:, at], change)
+            u = u if exact else u + np.matmul(self.W[:, at], change)
             P = np.concatenate([P[: at.start], P[at] + change, P[at.stop :]])
             changes += [np.abs(change[i]) * own[2, 2] for i in range(3)]
         for j in range(self.W.shape[-1] - 3 * contacts):
             i = 3 * contacts + j
             new = self._joint(j, self.W[i, i], u[i] - self.W[i, i] * P[i])
             change = new - P[i]
-            u = u + self.W[:, i] * change
+            u = u if exact else u + self.W[:, i] * change
             P = np.concatenate([P[:i], np.reshape(new, (1,)), P[i + 1 :]])
             changes.append(np.abs(change) * self.W[i, i])
         return P, u, changes
