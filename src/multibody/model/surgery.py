@@ -27,7 +27,7 @@ from multibody.model.rebuilding import with_parameters
 from multibody.model.scaling import scale
 from multibody.model.tree import unknown
 
-__all__ = ["attach", "change", "lock", "payload", "remove", "rename", "scale", "with_parameters"]
+__all__ = ["attach", "beside", "change", "lock", "payload", "remove", "rename", "scale", "with_parameters"]
 
 Names = Mapping[str, str]
 FIELDS = ("gravity", "velocity", "home", "actuators")
@@ -70,8 +70,7 @@ def attach(
         other_frame = None if other_frame is None else prefix + other_frame
     base_H_frame = _base_frame(other, other_frame)
     link_H_base = link_H_frame @ as_pose(pose) @ base_H_frame.inverse()
-    children = {joint.child for joint in other.description}
-    joints = [_attachment(frame, link, each.name, link_H_base) for each in other.links if each.name not in children]
+    joints = [_attachment(frame, link, name, link_H_base) for name in _roots(other)]
     for joint in other.description:
         if joint.parent is not None:
             joints.append(joint)
@@ -79,6 +78,34 @@ def attach(
             joints.append(_attachment(frame, link, joint.child, link_H_base @ joint.placement))
         else:
             joints.append(replace(joint, parent=link, placement=link_H_base @ joint.placement))
+    return _joined(model, other, joints, notes)
+
+
+def beside(model: Model, other: Model, *, prefix: str = "") -> Model:
+    """The robot and another one, each on its own base in one world, as a leg and the ball that it kicks.
+
+    Args:
+        model: the robot; its name, gravity and way to write velocities stay, and its coordinates come first.
+        other: what is beside it. A floating base of it stays, and its root stays fixed to the world where it is.
+        prefix: is put before the names of the other's links, joints, frames and actuators.
+    """
+    expect_model(other)
+    if prefix:
+        other = _prefixed(other, prefix)
+    world = next(iter(_roots(model)), None)  # a root that is fixed is the world
+    fixed = [_attachment("world", world, name, Pose.identity()) for name in _roots(other)]
+    own = [replace(joint, parent=world) if joint.parent is None else joint for joint in other.description]
+    return _joined(model, other, fixed + own, list(other.diagnostics))
+
+
+def _roots(model: Model) -> list[str]:
+    """The link that no joint carries, if there is one."""
+    children = {joint.child for joint in model.description}
+    return [link.name for link in model.links if link.name not in children]
+
+
+def _joined(model: Model, other: Model, joints: list[Joint], notes: list[Diagnostic]) -> Model:
+    """Both robots as one, with joints in place of the other's."""
     stated = model.actuators is not None or other.actuators is not None
     _refuse_clashes("link or frame", model.frames, other.frames, other)
     _refuse_clashes("joint", [j.name for j in model.description], [j.name for j in joints], other)
@@ -253,9 +280,7 @@ def _on_link(model: Model, frame: str) -> tuple[str, Pose]:
 def _base_frame(other: Model, name: str | None) -> Pose:
     """base_H_frame of a frame that is fixed to the base of a robot without a floating base."""
     if name is None:
-        children = {joint.child for joint in other.description}
-        roots = [link.name for link in other.links if link.name not in children]
-        roots = roots or [joint.child for joint in other.description if joint.parent is None]
+        roots = _roots(other) or [joint.child for joint in other.description if joint.parent is None]
         index, pose = other.tree.frame(roots[0])
         return pose if index == 0 else Pose.identity()
     index, pose = other.tree.frame(name)
@@ -267,7 +292,7 @@ def _base_frame(other: Model, name: str | None) -> Pose:
     return pose
 
 
-def _attachment(frame: str, link: str, child: str, pose: Pose) -> Joint:
+def _attachment(frame: str, link: str | None, child: str, pose: Pose) -> Joint:
     return Joint(f"{frame}_to_{child}", Fixed(), link, child, pose)
 
 
@@ -287,7 +312,7 @@ def _refuse_clashes(what: str, ours: Any, theirs: Any, other: Model) -> None:
     both = sorted(set(ours) & set(theirs))
     if both:
         raise InputError(
-            f"attach {other.name}: both robots have a {what} named {', '.join(map(repr, both[:5]))}"
+            f"{other.name}: both robots have a {what} named {', '.join(map(repr, both[:5]))}"
             f"{', ...' if len(both) > 5 else ''}; give a prefix, such as prefix={other.name + '_'!r}"
         )
 

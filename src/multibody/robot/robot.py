@@ -1412,6 +1412,19 @@ class Robot(metaclass=Answering):
         joined = surgery.attach(self.model, other.model, frame=frame, other_frame=other_frame, pose=pose, prefix=prefix)
         return self._with(joined)
 
+    def beside(self, other: Robot, *, prefix: str = "") -> Robot:
+        """With another robot beside it in one world, such as a ball; a floating base of it stays.
+
+        >>> import multibody as mb
+        >>> ball = mb.Builder("ball").body("ball", shape=mb.model.shapes.Sphere(0.1), mass=0.4).model(floating=True)
+        >>> both = mb.load("planar-arm").beside(mb.Robot(ball))
+        >>> both.nq, both.frames[-2:]
+        (10, ('ball', 'tool'))
+        """
+        if not isinstance(other, Robot):
+            raise InputError(f"beside: expected a Robot, got {type(other).__name__}")
+        return self._with(surgery.beside(self.model, other.model, prefix=prefix))
+
     def payload(self, frame: str, inertia: SpatialInertia | float, pose: Pose | ArrayLike | None = None) -> Robot:
         """With a load at a frame.
 

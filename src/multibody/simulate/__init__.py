@@ -4,7 +4,7 @@ from multibody import simulate
 run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, seconds=1.0)
 """
 
-from multibody.simulate.contacts import SphereContact, contacts_of
+from multibody.simulate.contacts import SphereContact, SpherePair, contacts_of
 from multibody.simulate.controllers import PD
 from multibody.simulate.gradient import Gradients, gradient
 from multibody.simulate.ground import Ground
@@ -12,4 +12,15 @@ from multibody.simulate.run import Run
 from multibody.simulate.saving import load
 from multibody.simulate.simulator import Simulator
 
-__all__ = ["PD", "Gradients", "Ground", "Run", "Simulator", "SphereContact", "contacts_of", "gradient", "load"]
+__all__ = [
+    "PD",
+    "Gradients",
+    "Ground",
+    "Run",
+    "Simulator",
+    "SphereContact",
+    "SpherePair",
+    "contacts_of",
+    "gradient",
+    "load",
+]

@@ -22,11 +22,12 @@ from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.acting import Acting
 from multibody.simulate.balance import balanced
+from multibody.simulate.contacts import SpherePair
 from multibody.simulate.controllers import PD
 from multibody.simulate.depth import lifted
 from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
-from multibody.simulate.rows import Bounds, Pair, Touch, touches
+from multibody.simulate.rows import Bounds, Pair, Touch, laws, touches
 from multibody.simulate.sweeps import System
 from multibody.tracing.loop import loop
 
@@ -41,6 +42,7 @@ class Scene:
     """What a robot can touch, and how exactly impulses are found."""
 
     pairs: tuple[Pair, ...]
+    """Of contacts and grounds, contact by contact, then of spheres."""
     contacts: int
     bounds: Bounds
     sweeps: int
@@ -50,6 +52,11 @@ class Scene:
     """In m: what is not lifted out of the ground."""
     exact: bool = False
     """Whether impulses are the fixed point of the sweeps, with its derivative, and energy is not balanced."""
+
+    @property
+    def spheres(self) -> int:
+        """How many pairs of spheres there are."""
+        return sum(isinstance(pair, SpherePair) for pair in self.pairs)
 
     @property
     def rows(self) -> int:
@@ -134,7 +141,7 @@ def step(
     if law is None:
         system = _system(scene, surface, tree, dt, touching, q_m, W, before, free, opened)
     else:
-        system = _yielding(scene, tree, dt, q_m, W, free, law(W, free))
+        system = _yielding(scene, tree, dt, q_m, W, before, free, law(W, free))
     solved = system.converged(warm) if scene.exact else system.solve(warm, scene.sweeps, scene.tolerance)
     change = base_velocity.from_left(tree, q_m, half.onward(y + np.matmul(half.Z, solved.P)))
     v_after = v + change
@@ -226,45 +233,73 @@ def _system(
     """The velocities that impulses have to correct: of contacts with the gap that may close in the second half step."""
     slow = slow_speed(tree, dt)
     u, friction = [free[k] for k in range(free.shape[-1])], []
-    for k, ((_, ground), touch) in enumerate(zip(scene.pairs, touching, strict=True)):
-        mu, e = (None, None) if surface is None else surface
-        friction.append(ground.friction if mu is None else mu)
+    for k, ((mu, e), touch) in enumerate(zip(laws(scene.pairs, surface), touching, strict=True)):
+        friction.append(mu)
         n = 3 * k + 2
         ahead = free[n] + 2.0 / dt * np.maximum(touch.gap, 0.0)
-        e = ground.restitution if e is None else e
         if not (isinstance(e, float) and e == 0.0):
             bounces = (ahead < 0.0) & (before[n] < -slow)
             ahead = np.where(bounces, free[n] + e * before[n], ahead)
         if opened is not None:
             ahead = np.where(opened[k], OPEN, free[n])
         u[n] = ahead
-    return System(W, np.stack(u), free, friction, *_stops(scene, tree, dt, q_m))
+    return System(W, np.stack(u), free, friction, *_stops(scene, tree, dt, q_m, before, free))
 
 
-def _stops(scene: Scene, tree: Tree, dt: float, q_m: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _stops(
+    scene: Scene, tree: Tree, dt: float, q_m: NDArray[Any], before: NDArray[Any], free: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The least and the largest velocities of joints with bounds, and the largest impulses of their dry friction."""
     bounds = scene.bounds
     at = q_m[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
     floor = -2.0 / dt * np.maximum(at - bounds.lower, 0.0)
     ceiling = 2.0 / dt * np.maximum(bounds.upper - at, 0.0)
+    if bounds.restitution:
+        first = 3 * len(scene.pairs)
+        floor, ceiling = _rebounds(bounds.restitution, before[first:], free[first:], floor, ceiling)
     return floor, ceiling, dt * tree.friction[..., list(bounds.velocities)]
 
 
 def _yielding(
-    scene: Scene, tree: Tree, dt: float, q_m: NDArray[Any], W: NDArray[Any], free: NDArray[Any], contacts: Yielding
+    scene: Scene,
+    tree: Tree,
+    dt: float,
+    q_m: NDArray[Any],
+    W: NDArray[Any],
+    before: NDArray[Any],
+    free: NDArray[Any],
+    contacts: Yielding,
 ) -> System:
     """The system of contacts that give way, and of joints that do not."""
     n, rows = contacts.u.shape[-1], W.shape[-1]
     u = np.concatenate([contacts.u, free[n:]])
     more = np.concatenate([contacts.more, np.zeros(rows - n)])
-    return System(W + np.eye(rows) * more, u, u, contacts.friction, *_stops(scene, tree, dt, q_m))
+    return System(W + np.eye(rows) * more, u, u, contacts.friction, *_stops(scene, tree, dt, q_m, before, free))
 
 
-def forces_of(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: float) -> NDArray[Any]:
-    """(contacts, 3): on the robot, along the world's axes; those of all grounds at one contact add up."""
-    grounds = len(scene.pairs) // scene.contacts if scene.contacts else 0
+def _rebounds(
+    e: float, before: NDArray[Any], free: NDArray[Any], floor: NDArray[Any], ceiling: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The least and largest velocities of joints, those that bounce at a stop among them.
+
+    As 3 g dt for contacts: an approach that is slower than three times what forces change in a step does not bounce.
+    """
+    fast = np.abs(before) > SLOW * np.abs(free - before)
+    back = -e * before
+    return np.where(fast & (free < floor), back, floor), np.where(fast & (free > ceiling), back, ceiling)
+
+
+def forces_of(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: Any) -> NDArray[Any]:
+    """(contacts + pairs of spheres, 3), along the world's axes: on the contacts, and on the first of each pair.
+
+    Those of all grounds at one contact add up.
+    """
+    own = [np.matmul(P[3 * i : 3 * i + 3], touch.axes) for i, touch in enumerate(touching)]
+    grounded = len(own) - scene.spheres
+    grounds = grounded // scene.contacts if scene.contacts else 0
     forces: list[Any] = []
     for k in range(scene.contacts):
-        parts = [np.matmul(P[3 * i : 3 * i + 3], touching[i].axes) for i in range(k * grounds, (k + 1) * grounds)]
+        parts = own[k * grounds : (k + 1) * grounds]
         forces.append(sum(parts[1:], start=parts[0]) / dt)
+    forces += [force / dt for force in own[grounded:]]
     return np.stack(forces) if forces else np.zeros((0, 3))

@@ -1,4 +1,4 @@
-"""Where a robot touches the ground: spheres and points on its links, of its collision shapes too."""
+"""Where a robot touches: spheres and points on its links, of its collision shapes too, and spheres on spheres."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -36,6 +36,29 @@ class SphereContact:
         if point.shape != (3,) or not np.isfinite(point).all():
             raise InputError(f"contact at {self.frame!r}, point: expected three finite numbers, got {self.point!r}")
         object.__setattr__(self, "point", tuple(point.tolist()))
+
+
+@dataclass(frozen=True)
+class SpherePair:
+    """Two spheres that touch each other, such as a foot and a ball, or two feet.
+
+    >>> SpherePair(SphereContact("foot-lf", radius=0.02), SphereContact("ball", radius=0.1), friction=0.5).restitution
+    0.0
+    """
+
+    first: SphereContact
+    second: SphereContact
+    friction: float = 0.8
+    """Coulomb's μ: the cone is circular."""
+    restitution: float = 0.0
+    """From 0, plastic, to 1, elastic; Newton's, of the velocities along the line of the centres."""
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            if not isinstance(getattr(self, name), SphereContact):
+                raise InputError(f"pair, {name}: expected a simulate.SphereContact, got {getattr(self, name)!r}")
+        object.__setattr__(self, "friction", number(self.friction, "pair, friction"))
+        object.__setattr__(self, "restitution", share(self.restitution, "pair, restitution"))
 
 
 def contacts_of(robot: Robot) -> tuple[SphereContact, ...]:
@@ -76,3 +99,25 @@ def checked(contacts: Any, tree: Tree) -> tuple[SphereContact, ...]:
     for contact in contacts:
         tree.frame(contact.frame)
     return tuple(contacts)
+
+
+def checked_pairs(pairs: Any, tree: Tree) -> tuple[SpherePair, ...]:
+    """Pairs of spheres on two bodies that the robot has."""
+    if not isinstance(pairs, list | tuple) or not all(isinstance(each, SpherePair) for each in pairs):
+        raise InputError(f"pairs: expected a list of simulate.SpherePair, got {pairs!r}")
+    for pair in pairs:
+        first, second = (tree.frame(contact.frame)[0] for contact in (pair.first, pair.second))
+        if first == second:
+            names = f"{pair.first.frame!r} and {pair.second.frame!r}"
+            raise InputError(f"pairs: expected spheres on two bodies, got {names}, which are on one")
+        if pair.first.radius + pair.second.radius == 0:
+            raise InputError(f"pairs: expected a radius of {pair.first.frame!r} or {pair.second.frame!r}, got points")
+    return tuple(pairs)
+
+
+def share(x: Any, what: str) -> float:
+    """A number from 0 to 1."""
+    value = number(x, what)
+    if value > 1:
+        raise InputError(f"{what}: expected a number from 0 to 1, got {value!r}")
+    return value

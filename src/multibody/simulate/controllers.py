@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
+from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
 ARGUMENTS = ("t", "q", "v", "input", "state")
@@ -18,7 +19,7 @@ ARGUMENTS = ("t", "q", "v", "input", "state")
 
 @dataclass(frozen=True, eq=False)
 class PD:
-    """Springs and dampers that pull the joints behind a floating base: τ = kp (target - q) - kd v.
+    """Springs and dampers that pull all joints but floating bases: τ = kp (target - q) - kd v.
 
     The targets are the `inputs` of a run, or those given here, or the robot's home. In "contact" the forces are the
     mean over the step, by the trapezoidal rule, so that stiff gains need no short steps.
@@ -28,11 +29,11 @@ class PD:
     """
 
     kp: Any
-    """In N m/rad or N/m: a number, or one for each velocity behind the base."""
+    """In N m/rad or N/m: a number, or one for each velocity of these joints."""
     kd: Any
     """In N m s/rad or N s/m."""
     target: Any = None
-    """The coordinates of the joints behind the base, where a run has no inputs."""
+    """The coordinates of these joints, where a run has no inputs."""
 
     def __post_init__(self) -> None:
         for name in ("kp", "kd"):
@@ -43,33 +44,31 @@ class PD:
 
     def check(self, tree: Tree) -> None:
         """Refuse gains of another number than the joints'."""
-        n = tree.nv - behind(tree)[1]
+        n = len(behind(tree)[1])
         for name in ("kp", "kd"):
             if getattr(self, name).shape not in ((), (n,)):
                 shape = getattr(self, name).shape
                 raise InputError(f"PD, {name}: expected a number or {n}, one for each velocity, got shape {shape}")
 
     def goal(self, tree: Tree, home: ArrayLike) -> NDArray[Any]:
-        """The targets without inputs, (nq behind the base,)."""
-        start = behind(tree)[0]
-        target = floats(np.asarray(home)[start:] if self.target is None else self.target, "PD, target")
-        if target.shape != (tree.nq - start,):
-            raise InputError(f"PD, target: expected {tree.nq - start} coordinates of joints, got shape {target.shape}")
+        """The targets without inputs, one for each coordinate of these joints."""
+        at = behind(tree)[0]
+        target = floats(np.asarray(home)[at] if self.target is None else self.target, "PD, target")
+        if target.shape != (len(at),):
+            raise InputError(f"PD, target: expected {len(at)} coordinates of joints, got shape {target.shape}")
         return target
 
     def pull(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], target: Any, gains: Any) -> NDArray[Any]:
-        """(nv,): kp (target - q) - kd v, nothing on the base."""
+        """(nv,): kp (target - q) - kd v, nothing on bases."""
         kp, kd = gains
-        start, first = behind(tree)
-        parts = []
-        for joint in configuration.own_joints(tree):
-            if joint.q.start < start:
-                continue
-            own, goal = q[..., joint.q], target[..., joint.q.start - start : joint.q.stop - start]
+        parts, start = [], 0
+        for joint in _driven(tree):
+            own, goal = q[..., joint.q], target[..., start : start + joint.nq]
             # a hinge that turns without end is pulled to the target's own turn
             parts.append(goal - own if joint.nq == 1 else joint.kind.difference(own, goal))
+            start += joint.nq
         error = np.concatenate(parts, axis=-1) if parts else np.zeros((0,))
-        return np.concatenate([np.zeros_like(v[..., :first]), kp * error - kd * v[..., first:]], axis=-1)
+        return _spread(tree, kp * error - kd * v[..., behind(tree)[1]])
 
     def slope(self, tree: Tree, dt: float, gains: Any) -> NDArray[Any]:
         """(nv,): by how much the mean force falls with the change of velocity: kd/2 + kp dt/4.
@@ -77,9 +76,8 @@ class PD:
         The mean configuration over a step is q_m + dt/4 (v⁺ - v), the mean velocity v + (v⁺ - v)/2.
         """
         kp, kd = gains
-        first = behind(tree)[1]
         slope = kd / 2 + kp * (dt / 4)
-        return np.concatenate([np.zeros(first), np.broadcast_to(slope, (tree.nv - first,))], axis=-1)
+        return _spread(tree, np.broadcast_to(slope, (len(behind(tree)[1]),)))
 
 
 class Function:
@@ -110,9 +108,22 @@ class Function:
         return result, memory
 
 
-def behind(tree: Tree) -> tuple[int, int]:
-    """Where the coordinates and velocities of the joints behind a floating base begin."""
-    return (7, 6) if tree.floating else (0, 0)
+def behind(tree: Tree) -> tuple[list[int], list[int]]:
+    """The places of the coordinates and velocities of all joints but floating bases."""
+    joints = _driven(tree)
+    coordinates = [k for joint in joints for k in range(joint.q.start, joint.q.stop)]
+    return coordinates, [k for joint in joints for k in range(joint.v.start, joint.v.stop)]
+
+
+def _driven(tree: Tree) -> list[Joint]:
+    """The joints with coordinates of their own but for floating bases."""
+    return [joint for joint in configuration.own_joints(tree) if not tree.is_base(joint)]
+
+
+def _spread(tree: Tree, x: NDArray[Any]) -> NDArray[Any]:
+    """(nv,): numbers of the joints, with zeros for floating bases."""
+    place = {k: i for i, k in enumerate(behind(tree)[1])}
+    return np.stack([x[..., place[k]] if k in place else np.zeros(()) for k in range(tree.nv)], axis=-1)
 
 
 def _arguments(function: Any) -> int:

@@ -17,7 +17,7 @@ from multibody.model.tree import Tree
 from multibody.simulate import contact
 from multibody.simulate.acting import Acting
 from multibody.simulate.moved import Moved
-from multibody.simulate.rows import gaps, touches
+from multibody.simulate.rows import gaps, laws, touches
 from multibody.simulate.sweeps import System
 from multibody.tracing.loop import loop
 
@@ -93,7 +93,7 @@ def step(
         impulse = impulse + length * moved.forces + push
         return moved.q, moved.v + jump, left - length, impulse, tau + length * moved.tau, moved.impulses
 
-    start = (q, v, dt + 0.0 * v[0], np.zeros((scene.contacts, 3)) + 0.0 * v[0], 0.0 * v, warm)
+    start = (q, v, dt + 0.0 * v[0], np.zeros((scene.contacts + scene.spheres, 3)) + 0.0 * v[0], 0.0 * v, warm)
     q, v, left, impulse, tau, P = loop(MOST, piece, start, until=lambda c: c[2] <= TINY * dt)
     rest = contact.step(scene, surface, acting, np.maximum(left, TINY * dt), t + (dt - left), q, v, P)
     done = left <= TINY * dt
@@ -117,19 +117,18 @@ def _impact(
     slow: Any,
     hits: Any,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The jump of v, (nv,), and the impulses on the robot, (contacts, 3), where there is an impact.  [RD 3.70]"""
+    """The jump of v, (nv,), and the impulses, as `contact.forces_of`, where there is an impact.  [RD 3.70]"""
     touching = touches(tree, scene.pairs, q)
     extra = np.eye(tree.nv)[list(scene.bounds.velocities)]
     half = HalfSolved(factors(tree, q), np.concatenate([touch.R for touch in touching] + [extra]), ())
     R = np.concatenate([touch.R for touch in touching] + [extra])
     before = np.matmul(R, base_velocity.to_left(tree, q, v))
     W = np.matmul(np.swapaxes(half.Z, -1, -2), half.Z * half.D_inv[:, None])
-    mu, e = (None, None) if surface is None else surface
     u, friction = [before[k] for k in range(before.shape[-1])], []
-    for k, ((_, ground), touch) in enumerate(zip(scene.pairs, touching, strict=True)):
-        friction.append(ground.friction if mu is None else mu)
+    for k, ((mu, e), touch) in enumerate(zip(laws(scene.pairs, surface), touching, strict=True)):
+        friction.append(mu)
         n = 3 * k + 2
-        bounce = np.where(before[n] < -slow, ground.restitution if e is None else e, 0.0) * before[n]
+        bounce = np.where(before[n] < -slow, e, 0.0) * before[n]
         u[n] = np.where(hits & (touch.gap <= CLOSED), before[n] + bounce, contact.OPEN)
     free = np.full(len(scene.bounds.velocities), np.inf)
     system = System(W, np.stack(u), before, friction, -free, free, np.zeros(len(free)))

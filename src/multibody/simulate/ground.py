@@ -11,6 +11,7 @@ from multibody.algorithms.soft_contact import number
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot, floats, unit, vector
 from multibody.geometry.operators import cross3
+from multibody.simulate.contacts import share
 from multibody.tracing.differentiate import gradient
 
 
@@ -39,10 +40,7 @@ class Ground:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "friction", number(self.friction, "ground, friction"))
-        restitution = number(self.restitution, "ground, restitution")
-        if restitution > 1:
-            raise InputError(f"ground, restitution: expected a number from 0 to 1, got {restitution!r}")
-        object.__setattr__(self, "restitution", restitution)
+        object.__setattr__(self, "restitution", share(self.restitution, "ground, restitution"))
         normal = floats(self.normal, "ground, normal", 3)
         length = float(np.linalg.norm(normal)) if normal.shape == (3,) else 0.0
         if not (0 < length < np.inf):

@@ -19,7 +19,7 @@ class Moved(NamedTuple):
     impulses: Any = None
     """(rows,): those of the contacts, then those of the joints' rows, in N s or N m s."""
     forces: Any = None
-    """(contacts, 3): on the robot, along the world's axes, their mean over the step."""
+    """(contacts + pairs of spheres, 3): on the robot, along the world's axes, their mean over the step."""
     residual: Any = 0.0
     """In m/s: by how much the last sweep changed velocities of contacts."""
     sweeps: Any = 0.0

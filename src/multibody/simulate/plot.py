@@ -26,17 +26,18 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
     if len(index) != len(batch) or not all(-n <= k < n for k, n in zip(index, batch, strict=True)):
         raise InputError(f"plot: sample: expected an index into the batch {batch}, got {sample!r}")
     robot = run.robot
-    start, first = (0, 0) if robot is None else behind(robot.tree)
+    at, first = (slice(None), slice(None)) if robot is None else behind(robot.tree)
     q, v, forces = run.q[index], run.v[index], run.forces[index]
     panels: list[Any] = []
-    if start:
-        panels.append(("base", "position [m]", q[:, :3], ["x", "y", "z"]))
-    joints = None if robot is None else [joint.name for joint in robot.joints if joint.q.start >= start]
-    if q.shape[1] > start:
-        panels.append(("joints", "coordinates [rad, m]", q[:, start:], None))  # the names are beside their velocities
-        panels.append(("joints", "velocities [rad/s, m/s]", v[:, first:], joints))
-    if start:
-        panels.append(("base", "velocity [m/s]", v[:, :3], ["x", "y", "z"]))
+    bases = [] if robot is None else list(robot.tree.bases)
+    for base in bases:
+        panels.append((_named(base, bases), "position [m]", q[:, base.q][:, :3], ["x", "y", "z"]))
+    joints = None if robot is None else [joint.name for joint in robot.joints if not robot.tree.is_base(joint)]
+    if q[:, at].shape[1]:
+        panels.append(("joints", "coordinates [rad, m]", q[:, at], None))  # the names are beside their velocities
+        panels.append(("joints", "velocities [rad/s, m/s]", v[:, first], joints))
+    for base in bases:
+        panels.append((_named(base, bases), "velocity [m/s]", v[:, base.v][:, :3], ["x", "y", "z"]))
     if forces.shape[1]:
         strength = np.linalg.norm(forces, axis=-1)
         panels.append(("contacts", "|force| [N]", strength, run.about.get("contacts")))
@@ -58,6 +59,10 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
     if place is not None:
         figure.savefig(place, dpi=110)
     return figure
+
+
+def _named(base: Any, bases: list[Any]) -> str:
+    return "base" if len(bases) == 1 else base.child
 
 
 def _title(run: Run, index: tuple[int, ...]) -> str:

@@ -14,7 +14,7 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
 
-ROWS = ("q", "v", "tau", "forces", "residual", "sweeps")
+ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces")
 """What is recorded besides the outputs of the user."""
 
 
@@ -36,6 +36,8 @@ class Run:
     """(..., rows): in m/s, by how much the last sweep over the contacts changed velocities; None without contacts."""
     sweeps: NDArray[Any] | None
     """(..., rows): how many sweeps the step took."""
+    pair_forces: NDArray[Any] | None
+    """(..., rows, pairs, 3): on the first of two spheres, opposite on the second; None without pairs of spheres."""
     outputs: Mapping[str, NDArray[Any]]
     """What the functions in `outputs=` gave, by name."""
     state: Mapping[str, Any]

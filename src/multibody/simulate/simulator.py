@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from multibody.compiler.scan import compile_scan
 from multibody.compiler.scan_call import Scan
@@ -23,6 +23,7 @@ from multibody.simulate.ground import Ground, grounds_of
 from multibody.simulate.memory import check_memory
 from multibody.simulate.rows import bounds_of
 from multibody.simulate.run import Run, about
+from multibody.simulate.states import batches_of, shapes_of
 from multibody.simulate.stepping import METHODS, TOUCHING, Stepping
 
 PIECE = 0.25
@@ -49,8 +50,10 @@ class Simulator:
         ground: Ground | list[Ground] | tuple[Ground, ...] | None = None,
         controller: PD | Callable[..., Any] | None = None,
         *,
+        pairs: list[robot_contacts.SpherePair] | tuple[robot_contacts.SpherePair, ...] = (),
         passive: bool = False,
         limits: bool = False,
+        limit_restitution: float = 0.0,
         effort: bool = False,
         control_every: int = 1,
         outputs: Mapping[str, Callable[..., Any]] | None = None,
@@ -71,8 +74,10 @@ class Simulator:
                 collision shapes.
             ground: a `Ground` or several; by default, with contacts, the plane z = 0.
             controller: `PD`, or a function(t, q, v[, input[, state]]) -> tau, (nv,), in NumPy.
+            pairs: spheres of the robot, or of bodies attached beside it, that touch each other.
             passive: whether joints have their damping, dry friction and springs.
             limits: whether joints stop at their limits, in "contact" and "soft".
+            limit_restitution: of joints at their limits, from 0, plastic, to 1, elastic.
             effort: whether the controller's forces are clipped at the limits of the joints.
             control_every: the controller is asked every so many steps, its forces are held in between.
             outputs: functions(t, q, v, a, tau, forces), by name, whose arrays are recorded.
@@ -94,11 +99,14 @@ class Simulator:
             contacts = robot_contacts.contacts_of(robot) if grounds and touching else ()
         self.contacts = robot_contacts.checked(contacts, self.tree)
         self.grounds: tuple[Ground, ...] = (grounds or (Ground(),)) if self.contacts else ()
-        if not touching and (self.contacts or grounds or truth(limits, "limits")):
+        self.pairs = robot_contacts.checked_pairs(pairs, self.tree)
+        if not touching and (self.contacts or self.pairs or grounds or truth(limits, "limits")):
             raise InputError(
-                f'method {method!r} has no contacts, ground and limits: expected method="contact" for them'
+                f'method {method!r} has no contacts, pairs, ground and limits: expected method="contact" for them'
             )
         _check_grounds(grounds, method)
+        if self.pairs and method == "soft":
+            raise InputError('pairs: expected method="contact" or "events": soft contact is with the ground alone')
         self.passive, self.limits, self.effort = (
             truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
         )
@@ -112,10 +120,20 @@ class Simulator:
             raise InputError("control_every: expected a controller that is a function: PD acts within every step")
         self.memory = _memory(self.controller, state)
         single = self.dtype == np.float32
-        bounds = bounds_of(self.tree, self.limits, self.passive and touching)
-        pairs = tuple((contact, each) for contact in self.contacts for each in self.grounds)
+        bounce = robot_contacts.share(limit_restitution, "limit_restitution")
+        if bounce and not self.limits:
+            raise InputError("limit_restitution: expected limits=True with it")
+        bounds = bounds_of(self.tree, self.limits, self.passive and touching, bounce)
+        grounded = tuple((contact, each) for contact in self.contacts for each in self.grounds)
         small = (1e-5 if single else 1e-8) if tolerance is None else _step_size(tolerance, "tolerance", "m/s")
-        scene = Scene(pairs, len(self.contacts), bounds, _positive(sweeps, "sweeps"), small, 1e-6 if single else 1e-8)
+        scene = Scene(
+            grounded + self.pairs,
+            len(self.contacts),
+            bounds,
+            _positive(sweeps, "sweeps"),
+            small,
+            1e-6 if single else 1e-8,
+        )
         limit = self.tree.effort_limits if self.effort else None
         goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
         self._stepping = Stepping(
@@ -173,7 +191,7 @@ class Simulator:
         given = arguments_of(self.tree, steps, inputs, wrenches, parameters, self.controller, self.surface)
         self._check_input(given)
         start = self._going_on(q, v, state) if isinstance(q, Run) else self.start(q, v, state)
-        batch = np.broadcast_shapes(*_batches(start, self._shapes()), *given.batches())
+        batch = np.broadcast_shapes(*batches_of(start, self._shapes()), *given.batches())
         scan = self._scan(given)
         check_memory(scan, batch, steps // every, self.dtype.itemsize)
         first = np.max(start["steps"]) if np.size(start["steps"]) else 0.0
@@ -227,7 +245,7 @@ class Simulator:
     @property
     def surface(self) -> tuple[str, ...]:
         """The names of the ground's parameters, where the robot can touch it."""
-        return SURFACE[self.method] if self._stepping.scene.pairs else ()
+        return SURFACE[self.method] if self.contacts else ()
 
     # ---- inside ------------------------------------------------------------------------------------------------------
 
@@ -262,7 +280,7 @@ class Simulator:
             if self.method == "soft" and self._stepping.scene.pairs:
                 shapes["anchors"] = shapes["slips"] = (len(self._stepping.scene.pairs), 3)
         if self.memory is not None:
-            shapes["memory"] = _shapes_of(self.memory)
+            shapes["memory"] = shapes_of(self.memory)
         if self.control_every > 1:
             shapes["held"] = (self.tree.nv,)
         return shapes
@@ -322,6 +340,7 @@ class Simulator:
     def __repr__(self) -> str:
         parts = [self.robot.name, f"dt={self.dt:g}", f"method={self.method!r}"]
         parts += [f"{len(self.contacts)} contacts"] if self.contacts else []
+        parts += [f"{len(self.pairs)} pairs"] if self.pairs else []
         parts += [name for name in ("passive", "limits", "effort") if getattr(self, name)]
         return f"<Simulator {', '.join(parts)}>"
 
@@ -364,22 +383,3 @@ def _memory(controller: Any, state: Any) -> Any:
     if remembers:
         raise InputError("state: expected the first state of the controller, function(t, q, v, input, state)")
     raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")
-
-
-def _shapes_of(value: Any) -> Any:
-    """The shapes of nested arrays."""
-    if isinstance(value, Mapping):
-        return {name: _shapes_of(part) for name, part in value.items()}
-    if isinstance(value, tuple | list) and not all(isinstance(part, int | float) for part in value):
-        return [_shapes_of(part) for part in value]
-    return np.shape(value)
-
-
-def _batches(state: Any, shapes: Any) -> list[tuple[int, ...]]:
-    """The leading shapes of all arrays of a state."""
-    if isinstance(shapes, Mapping):
-        return [batch for name in shapes for batch in _batches(state[name], shapes[name])]
-    if isinstance(shapes, list):
-        return [batch for part, shape in zip(state, shapes, strict=True) for batch in _batches(part, shape)]
-    array: NDArray[Any] = np.asarray(state)
-    return [array.shape[: array.ndim - len(shapes)]]

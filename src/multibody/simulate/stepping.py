@@ -102,10 +102,13 @@ class Stepping:
         return {name: after[name] for name in state}
 
     def _recorded(self, moved: Any, t: Any, v: NDArray[Any]) -> dict[str, Any]:
-        forces = np.zeros((0, 3)) if moved.forces is None else moved.forces
+        touched = np.zeros((0, 3)) if moved.forces is None else moved.forces
+        forces, between = touched[: self.scene.contacts], touched[self.scene.contacts :]
         record = {"q": moved.q, "v": moved.v, "tau": np.broadcast_to(moved.tau, v.shape), "forces": forces}
         if self.method in ("contact", "soft") and self.scene.rows:
             record |= {"residual": moved.residual, "sweeps": moved.sweeps}
+        if self.scene.spheres:
+            record["pair_forces"] = between
         a = (moved.v - v) / self.dt
         for name, function in self.outputs.items():
             result = function(t + self.dt, moved.q, moved.v, a, moved.tau, forces)
