@@ -116,14 +116,10 @@ def test_the_gradient_goes_through_what_is_written():
     np.testing.assert_allclose(mb.gradient(lambda x: np.sum(assembled(x) ** 2))([1.0, 2.0, 3.0]), [2.0, 4.0, 12.0])
 
 
-def test_what_a_loop_carries_is_not_changed():
-    def body(c):
-        c[0] = 1.0
-        return c
-
-    with pytest.raises(mb.TraceError, match=r"what a loop carries.*test_writing"):
-        mb.compile(lambda x: mb.loop(3, body, x * 2.0), 2)
-    with pytest.raises(mb.TraceError, match="work on a copy"):  # a view of an argument
+def test_arguments_are_not_changed():
+    with pytest.raises(
+        mb.TraceError, match=r"an argument of a traced function.*work on a copy.*test_writing"
+    ):  # a view
         mb.compile(lambda x: x[1:].__iadd__(1.0), 3)
     with pytest.raises(mb.TraceError, match="a mask of the shape of y and a number"):
         mb.compile(lambda x: x.copy().__setitem__(x > 0.5, x), 3)
@@ -172,7 +168,7 @@ def test_the_body_of_a_loop_writes_into_no_array_from_outside(write):
 
         return mb.loop(3, body, x)
 
-    with pytest.raises(mb.TraceError, match="let the loop carry the array"):
+    with pytest.raises(mb.TraceError, match="let the loop carry what changes"):
         mb.compile(function, 3)
 
 
@@ -190,7 +186,7 @@ def test_nor_into_arrays_of_objects_or_plain_numbers(make, rounds):
 
         return mb.loop(3, body, x, rounds=rounds)
 
-    with pytest.raises(mb.TraceError, match="let the loop carry the array"):
+    with pytest.raises(mb.TraceError, match="let the loop carry what changes"):
         mb.compile(function, 3)
 
 

@@ -21,6 +21,7 @@ from multibody.compiler.scan_layout import layout_of, shapes_of
 from multibody.compiler.scan_plan import Plan, texts_of
 from multibody.errors import InputError
 from multibody.tracing.layout import Layout, flatten, rebuild
+from multibody.tracing.side_effects import Outside
 from multibody.tracing.trace import Input, Trace, float_kind, trace
 
 
@@ -69,7 +70,9 @@ def compile_scan(
     name = getattr(step, "__name__", "scan")
 
     def record() -> Trace:
+        outside = Outside(step, until)
         traced = trace(flat, shapes, names, kind)
+        outside.check(f"the step {name}")
         for spec, ids in zip(traced.inputs[:states], traced.outputs, strict=False):
             if ids.shape != spec.shape:
                 raise InputError(f"a step must keep the shape of the state: {spec.shape} became {ids.shape}")

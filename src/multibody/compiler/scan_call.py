@@ -104,7 +104,7 @@ class Scan:
         for layout, value in zip(self.plan.rest_layouts, args, strict=True):
             values += parts_of(layout, value, self.name)
         if any(isinstance(value, TracedArray) for value in values):
-            return self._within(state, args, values, steps, every, out)
+            return self._within(state, values, steps, every, out)
         arrays = self._checked([*values[: self._own], *[0.0] * self.plan.stops, *values[self._own :]])
         steps = self._count(arrays, steps)
         arrays = [self._in_time(i, array, steps) for i, array in enumerate(arrays)]
@@ -247,9 +247,7 @@ class Scan:
             for final, part in zip(finals, sample, strict=False):
                 final[index] = part
 
-    def _within(
-        self, state: Any, args: tuple[Any, ...], values: list[Any], steps: int | None, every: int | None, out: Any
-    ) -> tuple[Any, Any]:
+    def _within(self, state: Any, values: list[Any], steps: int | None, every: int | None, out: Any) -> tuple[Any, Any]:
         """In a function that is traced, a scan is a loop over its step."""
         if self._source is None:
             raise InputError(
@@ -266,13 +264,13 @@ class Scan:
                     f"{self.name}: {name}: expected one sample in a traced function, got {np.shape(value)}"
                 )
         count = self._count(padded, steps)
-        split = len(args) - self._parameters
         xs = [self._in_time(i, x, count) for i, x in enumerate(padded) if self._moves(i)]
 
+        still = padded[plan.states + plan.inputs :]
+
         def body(carry: Any, row: Any) -> Any:
-            rest = iter(row)
-            inputs = [rebuild(layout, rest) for layout in plan.rest_layouts[:split]]
-            following, output = source.step(carry, *inputs, *args[split:])
+            rest = iter([*row, *still])
+            following, output = source.step(carry, *(rebuild(layout, rest) for layout in plan.rest_layouts))
             return following, () if output is None else output
 
         last, kept = loop(count, body, state, source.until, xs if xs else np.zeros((count, 0)), outputs=True)

@@ -10,9 +10,9 @@ from multibody.errors import InputError
 from multibody.tracing.graph import Graph
 from multibody.tracing.layout import Layout, flatten, rebuild
 from multibody.tracing.regions import Loop, Table
-from multibody.tracing.side_effects import Arrays
+from multibody.tracing.side_effects import Outside
 from multibody.tracing.trace import open_graph
-from multibody.tracing.traced import OUTSIDE, TracedArray, floats, is_mask, nodes, refuse
+from multibody.tracing.traced import TracedArray, floats, is_mask, nodes, refuse
 
 NESTING = "loop: the body must return values nested as those it takes"
 
@@ -35,7 +35,8 @@ def loop(
 
     Args:
         count: how many rounds at most, known when the function is traced; None for as many as xs has rows.
-        body: takes and returns the carried values; their shapes stay.
+        body: takes and returns the carried values; their shapes stay. What it is handed is its own, and may be written
+            into; anything else is not.
         carry: an array, or tuples, lists and dicts of arrays.
         until: of the carried values, the truth value that a sample is done, asked before every round. A sample that is
             done keeps its values. Of a batch in plain NumPy, an array of the batch's shape.
@@ -128,16 +129,17 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
         following = y = None
         if graph is None:
             if work.until is not None:
-                asked = work.until(carry)
+                asked = work.until(_own(layout, arrays))
                 graph = _graph_of(asked)
                 if graph is None:
                     done = done | _truth(asked)
                     if np.all(done):
                         if work.outputs and not ys:  # the shapes of what all samples have NaN for
-                            ys.append(_keep(done, np.nan, work.round(carry, [array[k] for array in tables])[1]))
+                            _, y = work.round(_own(layout, arrays), [_copy(array[k]) for array in tables])
+                            ys.append(_keep(done, np.nan, y))
                         break
             if graph is None:
-                following, y = work.round(carry, [array[k] for array in tables])
+                following, y = work.round(_own(layout, arrays), [_copy(array[k]) for array in tables])
                 # a body that met something traced is recorded, from what was carried before this round
                 graph = None if open_graph() is None else _graph_of([following, y])
                 if graph is None and flatten(following, [].append) != layout:
@@ -150,6 +152,15 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
         carry = _keep(done, carry, following)
         ys.append(_keep(done, np.nan, y) if work.outputs else None)
     return carry, _stacked(ys, count) if work.outputs else None
+
+
+def _own(layout: Layout, arrays: list[Any]) -> Any:
+    """What is carried, for a function that may write into it: neither the caller's arrays nor outputs change."""
+    return rebuild(layout, map(_copy, arrays))
+
+
+def _copy(x: Any) -> Any:
+    return x.copy() if isinstance(x, np.ndarray | TracedArray) else x
 
 
 def _truth(asked: Any) -> Any:
@@ -215,26 +226,25 @@ def _record(
     columns = [floats(graph, array) for array in tables]
     number = len(graph.loops)
     parent = graph.opened[-1] if graph.opened else -1
+    graph.opened.append(number)
     leaves, carried = _leaves(graph, "carry", number, [ids.shape for ids in initial], masks)
     row_leaves, rows = _leaves(graph, "row", number, [ids.shape[1:] for ids in columns], [is_mask(x) for x in tables])
     # a parent link must exist while the body is traced, for loops within it
     graph.loops.append(Loop(-1, (), leaves, (), parent))
-    graph.opened.append(number)
     after: list[Any] = []
     kept: list[Any] = []
     stop, output_layout = -1, None
-    outside = Arrays(work.body)
+    outside = Outside(work.body, work.until)
     try:
         if work.until is not None:
-            stop = _stop(graph, work.until(rebuild(layout, iter(carried))))
-        following, y = work.round(rebuild(layout, iter(carried)), rows)
+            stop = _stop(graph, work.until(_own(layout, carried)))
+        following, y = work.round(_own(layout, carried), rows)
         nesting = flatten(following, after.append)
         if work.outputs:
             output_layout = flatten(y, kept.append)
     finally:
         graph.opened.pop()
-    if outside.changed():
-        raise refuse(OUTSIDE)
+    outside.check("the body of a loop", refuse)
     if nesting != layout:
         raise refuse(NESTING)
     if any(mask and not is_mask(array) for mask, array in zip(masks, after, strict=True)):
@@ -292,7 +302,6 @@ def _leaves(
     for shape, mask in zip(shapes, masks, strict=True):
         new = [graph.leaf(op, number, len(nodes) + k) for k in range(int(np.prod(shape)))]
         array = TracedArray(graph, np.array(new, dtype=np.int64).reshape(shape), graph.dtype)
-        array.ids.flags.writeable = False  # in plain NumPy a write would change what the caller carries
         arrays.append(array != 0.0 if mask else array)
         nodes += new
     return tuple(nodes), arrays

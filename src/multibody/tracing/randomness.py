@@ -1,35 +1,36 @@
 """Whether a function draws random numbers while it is traced: these would be frozen into its kernel.
 
-A function is suspected when its code, or that of a function that it has by name (from its module, from an enclosing
-function, as a default), speaks of `random` or makes a generator; when a generator that it has by name was used; and
-when the global generator of np.random was. A suspicion is no proof: another thread may have drawn, a seed may make the
-numbers the same each time, what is drawn may not be used. So the function is then traced a second time, and the graphs
-are compared. Code of other packages is not read: a generator that only they know stays unseen.
+A function is suspected when its code, or that of a function that it has from outside, speaks of `random` or makes a
+generator; when a generator that it has from outside was used; and when the global generator of np.random was. A
+suspicion is no proof: another thread may have drawn, a seed may make the numbers the same each time, what is drawn may
+not be used. So the function is then traced a second time, and the graphs are compared. Code of other packages is not
+read: a generator that only they know stays unseen.
 """
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
-from types import CellType, CodeType, FunctionType, MethodType
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
+
+from multibody.tracing.surroundings import is_users, names_in, surroundings
 
 _NAMES = {"random", "randn", "default_rng", "RandomState", "SystemRandom", "urandom", "uuid4"}
 _TWISTER = 625 * 4
 """Bytes of the state of the Mersenne twister: 624 words and a position."""
-_LIBRARIES = ("multibody", "numpy", "scipy")
 
 
 class Draws:
     """The states of generators before a function is traced."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        functions = list(reached(function))
-        self._named = any(_NAMES & _names(f.__code__) for f in functions if _is_users(f))
+        things = list(surroundings(function))
+        functions = [thing.value for thing in things if isinstance(thing.value, FunctionType) and is_users(thing.value)]
+        self._named = any(_NAMES & names_in(f.__code__) for f in functions)
         known = sys.modules.get("numpy.random")  # which is not imported for this
         self._shared = None if known is None else known.get_bit_generator()
         kinds = () if known is None else (known.Generator, known.RandomState)
-        self._own = [x for f in functions for x in held_by(f) if isinstance(x, kinds)]
+        self._own = [thing.value for thing in things if isinstance(thing.value, kinds)]
         self._before = self._states()
 
     def suspected(self) -> bool:
@@ -47,41 +48,3 @@ class Draws:
 def _state(generator: Any) -> Any:
     old = isinstance(generator, sys.modules["numpy.random"].RandomState)
     return generator.get_state(legacy=False) if old else generator.bit_generator.state
-
-
-def reached(function: Any) -> Iterator[FunctionType]:
-    """The function, those that it is made of, and those that it has by name."""
-    seen: set[int] = set()
-    waiting = [function]
-    while waiting:
-        f = waiting.pop()
-        if id(f) in seen:
-            continue
-        seen.add(id(f))
-        if isinstance(f, partial):
-            waiting += [f.func, *f.args, *f.keywords.values()]
-        elif isinstance(f, MethodType):
-            waiting.append(f.__func__)
-        elif isinstance(f, FunctionType):
-            yield f
-            waiting += held_by(f)
-
-
-def held_by(function: FunctionType) -> list[Any]:
-    """What a function has by name."""
-    held = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]  # but unbound names
-    held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    if _is_users(function):
-        names = _names(function.__code__) & function.__globals__.keys()
-        held += [function.__globals__[name] for name in sorted(names)]
-    return held
-
-
-def _is_users(function: FunctionType) -> bool:
-    return function.__module__ is None or function.__module__.partition(".")[0] not in _LIBRARIES
-
-
-def _names(code: CodeType) -> set[str]:
-    """The names that a code, and the codes within it, ask for."""
-    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
-    return {*code.co_names}.union(*inner)

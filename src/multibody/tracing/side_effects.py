@@ -1,33 +1,67 @@
-"""Whether a function that is recorded once for many rounds writes into arrays that it has by name.
+"""Whether a function that is recorded once for many rounds changes anything that is not its own.
 
-Traced arrays know it themselves; plain ones, and those of objects that `np.array` makes of traced values, are compared
-with what they were. Lists and counters of Python are not looked at.
+What it has from outside is compared before and after it has run; traced arrays know by themselves who writes into them.
 """
 
+import itertools
+import operator
+import zlib
 from collections.abc import Callable
-from typing import Any
+from types import FunctionType, GeneratorType
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.tracing.randomness import held_by, reached
-
-_LARGEST = 100_000
-"""Elements of the largest array that is copied."""
+from multibody.tracing.surroundings import PLAIN, Part, Thing, is_iterator, parts_of, surroundings
+from multibody.tracing.traced import ADVICE, TraceError
 
 
-class Arrays:
-    """The plain arrays that a function has by name, as they are before it runs."""
+class _State(NamedTuple):
+    """What a thing is at a time."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        held = [x for f in reached(function) for x in held_by(f) if isinstance(x, np.ndarray)]
-        self._before = [(x, x.copy()) for x in held if x.flags.writeable and x.size <= _LARGEST]
-
-    def changed(self) -> bool:
-        """Whether one of them has other elements now."""
-        return any(not _same(now, before) for now, before in self._before)
+    content: Any
+    """Numbers of an array, what is left of an iterator."""
+    parts: list[Part]
 
 
-def _same(now: np.ndarray[Any, Any], before: np.ndarray[Any, Any]) -> bool:
-    if now.dtype == object:  # traced values have no truth value: whether they are the same objects
-        return all(a is b for a, b in zip(now.ravel().tolist(), before.ravel().tolist(), strict=True))
-    return now.tobytes() == before.tobytes()
+class Outside:
+    """What functions have from outside, as it is before they run."""
+
+    def __init__(self, *functions: Callable[..., Any] | None) -> None:
+        things = surroundings(*(f for f in functions if f is not None))
+        self._before = [(thing, _state(thing.value)) for thing in things if thing.users]
+
+    def check(self, what: str, error: Callable[[str], TraceError] = TraceError) -> None:
+        """Refuse changes since then."""
+        for thing, before in self._before:
+            name = _change(thing, before)
+            if name is not None:
+                raise error(f"{what} is recorded once, and changes {name}, which is from outside it: {ADVICE}")
+
+
+def _state(x: Any) -> _State:
+    content: Any = None
+    if isinstance(x, np.ndarray) and x.dtype != object:
+        content = (x.shape, x.dtype, zlib.crc32(x.tobytes()))
+    elif isinstance(x, itertools.count):
+        content = repr(x)
+    elif is_iterator(x):
+        content = operator.length_hint(x)
+    elif isinstance(x, GeneratorType):
+        content = None if x.gi_frame is None else x.gi_frame.f_lasti
+    return _State(content, parts_of(x))
+
+
+def _change(thing: Thing, before: _State) -> str | None:
+    """The name of what has changed in a thing."""
+    now = _state(thing.value)
+    if now.content != before.content or len(now.parts) != len(before.parts):
+        return thing.name
+    for (name, value), (_, old) in zip(now.parts, before.parts, strict=True):
+        if not _same(value, old):
+            return name if isinstance(thing.value, FunctionType) else thing.name + name
+    return None
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and isinstance(a, PLAIN) and repr(a) == repr(b))

@@ -19,10 +19,8 @@ from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
 
 BOOL = np.dtype(bool)
-OUTSIDE = (
-    "the body of a loop is recorded once, and cannot write into an array from outside it: let the loop carry the "
-    "array, and write into a copy that the body returns"
-)
+ADVICE = "let the loop carry what changes from round to round, and return it; or work on a copy that is made within"
+"""What to do instead of changing something from outside, in a function that is recorded once for many rounds."""
 _HERE = str(Path(__file__).parent)
 _NUMPY = str(Path(np.__file__).parent)
 
@@ -52,9 +50,9 @@ class TracedArray(ArrayMethods):
     """An array of nodes of one graph.
 
     Views share their nodes as NumPy's views share their numbers, so what is written into an array is seen through its
-    views. Arguments, and what a loop carries, are read-only: writing would change the caller's array in plain NumPy,
-    and in a kernel could not. So are, in the body of a loop, arrays from outside: the body is recorded once, and what
-    it writes there would be the same in every round.
+    views. Arguments are read-only: writing would change the caller's array in plain NumPy, and in a kernel could not.
+    So are, in the body of a loop, arrays from outside: the body is recorded once, and what it writes there would be the
+    same in every round. What a loop hands to its body is the body's own.
     """
 
     __slots__ = ("dtype", "graph", "home", "ids")
@@ -125,11 +123,11 @@ class TracedArray(ArrayMethods):
     def _write(self, index: Any, value: Any) -> None:
         if not self.ids.flags.writeable:
             raise refuse(
-                "an argument of a traced function, what a loop carries, and what np.broadcast_to returns cannot be "
-                "changed: work on a copy, as in y = x.copy(), or write y = y + ... in place of y += ..."
+                "an argument of a traced function, and what np.broadcast_to returns, cannot be changed: work on a "
+                "copy, as in y = x.copy(), or write y = y + ... in place of y += ..."
             )
         if self.home != (self.graph.opened[-1] if self.graph.opened else -1):
-            raise refuse(OUTSIDE)
+            raise refuse(f"the body of a loop is recorded once, and writes into an array from outside it: {ADVICE}")
         self.ids[index] = (truths if self.dtype == BOOL else floats)(self.graph, value)
 
     def __repr__(self) -> str:
