@@ -91,7 +91,7 @@ def test_always_ends(n, m):
 
 def test_kernel_is_the_source(kernel):
     problem = programs(np.random.default_rng(1), 7, 7, 40)
-    x, z, rounds, residual = kernel(*problem)
+    x, z, rounds, residual, _ = kernel(*problem)
     eager = interior_point.solve(*problem)
     assert_allclose(x, eager.x, atol=1e-7)
     assert_allclose(z, eager.multipliers, atol=1e-6)
@@ -171,4 +171,4 @@ def test_a_box_folds_to_a_diagonal():
         kernel = compile_kernel(solve, (6, 6), (6,), (6,), (6,), names=("H", "g", "lower", "upper"))
         return sum(kernel.ops.values())
 
-    assert operations(np.eye(6)) < 0.75 * operations(np.random.default_rng(0).uniform(1, 2, (6, 6)))
+    assert operations(np.eye(6)) < 0.8 * operations(np.random.default_rng(0).uniform(1, 2, (6, 6)))

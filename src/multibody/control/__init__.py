@@ -2,11 +2,14 @@
 
 from multibody.control import trajectories
 from multibody.control.analytic import analytic_solutions
+from multibody.control.hierarchy import Level, hierarchical_qp
 from multibody.control.inverse_kinematics import InverseKinematics
 from multibody.control.iteration import History, iterate
 from multibody.control.limits import JointLimits, Limit, VelocityLimits
 from multibody.control.priorities import hierarchical_least_squares, prioritised
+from multibody.control.program_phases import Status
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
+from multibody.control.quadratic_program import Multipliers, QPAnswer, Residuals, qp
 from multibody.control.tasks import (
     AxisTask,
     CenterOfMassTask,
@@ -29,22 +32,29 @@ __all__ = [
     "History",
     "InverseKinematics",
     "JointLimits",
+    "Level",
     "Limit",
     "MomentumTask",
+    "Multipliers",
     "OrientationTask",
     "PoseTask",
     "PositionTask",
     "PostureTask",
+    "QPAnswer",
     "RelativePoseTask",
+    "Residuals",
+    "Status",
     "Task",
     "VelocityControl",
     "VelocityLimits",
     "analytic_solutions",
     "hierarchical_least_squares",
+    "hierarchical_qp",
     "iterate",
     "null_space_projector",
     "prioritised",
     "pseudo_inverse",
+    "qp",
     "track_pose",
     "trajectories",
 ]

@@ -1,7 +1,7 @@
 """Functions of arrays alone, without a robot: compiled for each shape, and traced as they are."""
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Hashable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,31 @@ from multibody.geometry._arrays import batch_shape, is_traced
 Function = Callable[..., Any]
 
 
-def evaluated(function: Function, arrays: Mapping[str, tuple[NDArray[Any], int]]) -> Any:
+def evaluated(function: Function, arrays: Mapping[str, tuple[NDArray[Any], int]], structure: Hashable = None) -> Any:
     """function(*arrays), each with its number of core axes, by a kernel that a process makes once for their shapes.
 
     A sample's result is the same, to the last bit, alone and in every batch. Traced arrays become a part of what is
-    traced. The function is one of a module of this library: its name stands for it.
+    traced. The function is one of a module of this library: its name stands for it, and the structure that is its
+    first argument, if there is one.
     """
     batch = batch_shape(", ".join(arrays), *arrays.values())
     if any(is_traced(array) for array, _ in arrays.values()):
-        return function(*(np.broadcast_to(x, batch + x.shape[x.ndim - core :]) for x, core in arrays.values()))
+        call = function if structure is None else partial(function, structure)
+        return call(*(np.broadcast_to(x, batch + x.shape[x.ndim - core :]) for x, core in arrays.values()))
     dtype = np.result_type(*(x.dtype for x, _ in arrays.values()))
     shapes = tuple(x.shape[x.ndim - core :] for x, core in arrays.values())
-    return _kernel(function, tuple(arrays), shapes, dtype)(*(x for x, _ in arrays.values()))
+    return _kernel(function, structure, tuple(arrays), shapes, dtype)(*(x for x, _ in arrays.values()))
 
 
 @cache
 def _kernel(
-    function: Function, names: tuple[str, ...], shapes: tuple[tuple[int, ...], ...], dtype: np.dtype[Any]
+    function: Function,
+    structure: Hashable,
+    names: tuple[str, ...],
+    shapes: tuple[tuple[int, ...], ...],
+    dtype: np.dtype[Any],
 ) -> Kernel:
-    key = f"{function.__module__}.{function.__qualname__}"
-    return compile_kernel(function, *shapes, names=names, dtype=dtype, key=key, batched=True)
+    key, call = f"{function.__module__}.{function.__qualname__}", function
+    if structure is not None:
+        key, call = f"{key} {structure}", partial(function, structure)
+    return compile_kernel(call, *shapes, names=names, dtype=dtype, key=key, batched=True)

@@ -1,16 +1,20 @@
 """An interior-point method for small convex quadratic programs, a sample a lane.  [Mehrotra 1992]
 
-    minimise x^T H x / 2 + g^T x   subject to   lower <= C x <= upper
+    minimise x^T H x / 2 + g^T x + v^T D^-1 v / 2   subject to   lower <= C x - v <= upper
 
-Every bound has a slack s > 0 and a multiplier z > 0. A round factors H + C^T W C once, W = z / s of both sides of a
-row, and solves with it twice: for the step towards s z = 0, and for its correction, which aims at s z = σ μ and takes
-off the products of the first step's changes. The correction is added whole as long as the step can go as far as with a
-share of it; else that share is, since whole corrections can turn in circles [Colombo and Gondzio 2008]. Steps have one
-length, since H couples what is primal with what is dual.
+D are the compliances of the rows: where one is zero, as all are unless told, a row is hard, and its v is zero. Every
+bound has a slack s > 0 and a multiplier z > 0; a row whose bounds are equal has no slack and a multiplier of any sign.
+
+A round factors H + C^T W C once, W = z / s of both sides of a row, and solves with it twice: for the step towards
+s z = 0, and for its correction, which aims at s z = σ μ and takes off the products of the first step's changes. The
+correction is added whole as long as the step can go as far as with a share of it; else that share is, since whole
+corrections can turn in circles [Colombo and Gondzio 2008]. Steps have one length, since H couples what is primal with
+what is dual.
 
 The Newton equations have a little on both diagonals, as the proximal method of multipliers has it: W stays so small
-that H is not lost beside it, and directions that nothing decides stay where they are. The residuals are those of the
-program itself, so that the solution is not moved by it.
+that H is not lost beside it, rows may depend on each other, and directions that nothing decides stay where they are.
+The residuals are those of the program itself, so that the solution is not moved by it. Rows are divided by their
+lengths and the objective by its size, so that units make no difference.
 """
 
 from typing import Any, NamedTuple
@@ -23,16 +27,19 @@ from multibody.geometry._arrays import matvec, transpose
 from multibody.tracing.loop import loop
 
 Array = NDArray[Any]
-Carry = tuple[Array, Array, Array]
+Iterate = tuple[Array, Array, Array]
+"""What a round improves: x, the slacks s of all sides, and their multipliers z."""
 ROUNDS = 50
-"""At most; some 6 to 10 are taken."""
+"""At most; some 6 to 12 are taken."""
 WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 2e-5}
 """When to stop: residuals, relative to the sizes of what they are made of."""
 MEAN = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 """When to stop: the mean of s z, likewise; where s and z of a row both vanish, each is off by the root of it."""
-PROXIMAL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
-"""What is on the diagonals: beside H as a share of its largest entry; beside 1 / W so that C^T W C is no larger than H
-by more than the inverse of it."""
+LITTLE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+"""What is beside H in the Newton equations, whose largest entry is at most 1."""
+YIELD = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-4}
+"""What is beside 1 / W, for rows of the length 1: W is at most the inverse, and rounding errors of it are less than
+what is beside H."""
 SHORT = 0.995
 """The share of the way to the nearest bound that a step takes."""
 BETTER = 1.01
@@ -41,8 +48,16 @@ AIM = 0.1
 """The least s z that is aimed at, as a share of what is small enough: smaller slacks would only lose digits."""
 APART = 0.01
 """The least slack and multiplier at the start, relative to the sizes of the bounds and of g."""
+FLAT = 1e-3
+"""The least size of a gradient, as a share of what H makes of an x of 1."""
+TINY_ROW = 1e-8
+"""The share of the longest row up to which rows are rounding errors of zeros."""
 NONE = 1e20
 """A bound that is larger is no bound."""
+LOST = 1e6
+"""How many times the sizes of gradient and bounds multipliers and x are when there is hardly a solution."""
+PRESSED = 1e3
+"""How many times its slack a multiplier is that is certainly not zero."""
 
 
 class Solution(NamedTuple):
@@ -56,9 +71,23 @@ class Solution(NamedTuple):
     """(...)"""
     residual: Array
     """(...): the largest of the residuals that tell when to stop."""
+    pressed: Any
+    """(..., m), truth values: rows whose multipliers are certainly not zero, and all with equal bounds."""
 
 
-def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = None) -> Solution:
+def solve(
+    H: Array,
+    g: Array,
+    C: Array,
+    lower: Array,
+    upper: Array,
+    skip: Any = None,
+    *,
+    equalities: int = 0,
+    compliance: Array | None = None,
+    lengths: Array | None = None,
+    give_up: Any = None,
+) -> Solution:
     """The x that solves the program; where no x is within the bounds, a compromise, with a large residual.
 
     Args:
@@ -68,64 +97,158 @@ def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = 
         lower: (..., m), -inf where there is no bound.
         upper: (..., m).
         skip: (...), truth values: samples whose solution is not wanted, which take no rounds.
+        equalities: how many rows, the first ones, are C x = upper whatever `lower` says, and cost half of others.
+        compliance: (..., m), by how much a row is beyond its bound for a unit of its multiplier.
+        lengths: (..., m), by what rows are divided; their own lengths, unless told.
+        give_up: (...), truth values: samples that stop as soon as x or multipliers are so large that there is hardly a
+            solution.
     """
-    dtype = np.dtype(g.dtype)
-    within, rows, Ct = WITHIN[dtype], C.shape[-2], transpose(C)
-    bounds = np.concatenate([-lower, upper], axis=-1)
-    there = np.where(np.abs(bounds) < NONE, np.ones_like(bounds), np.zeros_like(bounds))
-    bounds = np.where(there > 0, bounds, np.zeros_like(bounds))
-    count = np.maximum(np.sum(there, axis=-1), 1.0)
-    size_g, size_b = 1.0 + np.max(np.abs(g), axis=-1), 1.0 + np.max(np.abs(bounds), axis=-1)
-    largest = np.max(np.stack([H[..., k, k] for k in range(H.shape[-1])], axis=-1), axis=-1)
-    little = PROXIMAL[dtype] * np.where(largest > 0, largest, np.ones_like(largest))
-    steepest = np.max(np.max(np.abs(C), axis=-1), axis=-1)
-    soft = (PROXIMAL[dtype] ** 2 * steepest * steepest / little)[..., None]
+    steepness, lengths = _steepness(H, g), _lengths(C, lower, upper) if lengths is None else lengths
+    if compliance is not None:
+        compliance = compliance * steepness[..., None] / (lengths * lengths)
+    program = _program(
+        H / steepness[..., None, None],
+        g / steepness[..., None],
+        C / lengths[..., None],
+        lower / lengths,
+        upper / lengths,
+        equalities,
+        compliance,
+    )
+    within = WITHIN[np.dtype(g.dtype)]
 
-    def sides(x: Array) -> Array:
-        """(..., 2 m): what the bounds are for, -C x and C x."""
-        y = matvec(C, x)
-        return np.concatenate([-y, y], axis=-1)
-
-    def pull(z: Array) -> Array:
-        """(..., n): its transpose."""
-        return matvec(Ct, z[..., rows:] - z[..., :rows])
-
-    def residuals(carry: Carry) -> tuple[Array, Array, Array]:
-        """Of the gradient, of the slacks, and the mean of s z."""
-        x, s, z = carry
-        return matvec(H, x) + g + pull(z), (bounds - sides(x) - s) * there, np.sum(s * z, axis=-1) / count
-
-    def worst(carry: Carry) -> Array:
-        dual, primal, mean = residuals(carry)
-        gradient = np.maximum(np.max(np.abs(dual), axis=-1), mean * (within / MEAN[dtype])) / size_g
-        return np.maximum(gradient, np.max(np.abs(primal), axis=-1) / size_b)
-
-    def stop(carry: Carry) -> Any:
-        done = ~(worst(carry) > within)  # NaN is done
+    def stop(at: Iterate) -> Any:
+        done = ~(program.residual(at) > within)  # NaN is done
+        if give_up is not None:
+            done = done | (give_up & program.is_lost(at))
         return done if skip is None else done | skip
 
-    def body(carry: Carry) -> Carry:
-        x, s, z = carry
-        dual, primal, mean = residuals(carry)
-        per_s, per_z, relaxed = 1.0 / s, 1.0 / (z + (1.0 - there)), 1.0 / (s + soft * z)
-        w = z * relaxed
-        A = _normal_matrix(H, C, w[..., :rows] + w[..., rows:], little)
+    end, rounds = loop(ROUNDS, program.improved, program.start(), until=stop, rounds=True)
+    multipliers = program.merged(end[2]) * (steepness[..., None] / lengths)
+    return Solution(end[0], multipliers, rounds, program.residual(end), program.pressed(end))
 
-        def direction(right: Array, primal: Array | float, change: Array) -> tuple[Array, Array, Array]:
+
+class _Program(NamedTuple):
+    """A program in units of its own: an objective of the size 1, and rows of the length 1.
+
+    Sides are the lower ones of all rows but the equalities, -C x <= -lower, then the upper ones of all.
+    """
+
+    H: Array
+    g: Array
+    C: Array
+    equalities: int
+    bounds: Array
+    """(..., sides), zero where there is none."""
+    there: Array
+    """(..., sides), 1 for those with a bound and 0 for others."""
+    tied: Array
+    """(..., sides), 1 for the upper sides of rows with equal bounds, whose lower sides have none."""
+    slack: Array
+    """(..., sides), 1 for sides that have a slack: those with a bound that are not tied."""
+    compliance: Array | None
+    """(..., sides)"""
+    least: Array
+    """(...): the least size of a gradient."""
+
+    def sides(self, y: Array) -> Array:
+        """(..., sides): what the bounds are for, of y = C x."""
+        return np.concatenate([-y[..., self.equalities :], y], axis=-1)
+
+    def merged(self, z: Array, sign: int = -1) -> Array:
+        """(..., m): upper sides less lower ones, or their sum."""
+        first, two = self.C.shape[-2] - self.equalities, self.C.shape[-2]
+        return np.concatenate([z[..., first:two], z[..., two:] + sign * z[..., :first]], axis=-1)
+
+    def pull(self, z: Array) -> Array:
+        """(..., n): what multipliers of all sides add to the gradient."""
+        return matvec(transpose(self.C), self.merged(z))
+
+    def residuals(self, at: Iterate) -> tuple[Array, Array, Array, Array]:
+        """Of the gradient and of the bounds, the mean of s z, and the size of what the gradient is made of."""
+        x, s, z = at
+        Hx, gap = matvec(self.H, x), self.bounds - self.sides(matvec(self.C, x)) - s
+        size = np.maximum(np.max(np.maximum(np.abs(Hx), np.abs(self.g)), axis=-1), self.least)
+        if self.compliance is not None:
+            gap = gap + self.compliance * z
+            force = np.where(self.compliance > 0, np.abs(z), np.zeros_like(z))
+            size = np.maximum(size, np.max(force, axis=-1))
+        mean = np.sum(s * z, axis=-1) / np.maximum(np.sum(self.slack, axis=-1), 1.0)
+        return Hx + self.g + self.pull(z), gap * self.there, mean, size
+
+    def residual(self, at: Iterate) -> Array:
+        """(...): the largest, relative to sizes; where a slack is large, rounding errors are."""
+        dtype, (x, s, _) = np.dtype(self.g.dtype), at
+        gradient, gap, mean, size = self.residuals(at)
+        over = np.max(np.abs(gap) - WITHIN[dtype] * s, axis=-1) / np.maximum(1.0, np.max(np.abs(x), axis=-1))
+        dual = np.maximum(np.max(np.abs(gradient), axis=-1), mean * (WITHIN[dtype] / MEAN[dtype]))
+        return np.maximum(dual / size, over)
+
+    def is_lost(self, at: Iterate) -> Any:
+        """(...), truth values: whether multipliers or x grow beyond all measure."""
+        x, _, z = at
+        size_g = np.maximum(1.0, np.max(np.abs(matvec(self.H, x)), axis=-1))
+        size_b = 1.0 + np.max(np.abs(self.bounds), axis=-1)
+        return (np.max(np.abs(z), axis=-1) > LOST * size_g) | (np.max(np.abs(x), axis=-1) > LOST * size_b)
+
+    def pressed(self, at: Iterate) -> Any:
+        """(..., m), truth values."""
+        _, s, z = at
+        strictly = np.where(z > PRESSED * s, self.slack, self.tied)
+        return self.merged(strictly, 1) > 0
+
+    def normal_matrix(self, w: Array) -> Array:
+        """H + C^T diag(w) C and a little on the diagonal, built so that the compiler knows it to be symmetric."""
+        weighted = transpose(self.C) * self.merged(w, 1)[..., None, :]
+        A = mirrored(self.H + np.matmul(weighted, self.C))
+        return A + LITTLE[np.dtype(self.g.dtype)] * np.eye(self.H.shape[-1], dtype=self.H.dtype)
+
+    def start(self) -> Iterate:
+        """Mehrotra's: the least of the program with slacks in the objective, then all s and z moved to be positive."""
+        size_b = 1.0 + np.max(np.abs(self.bounds), axis=-1)
+        size_g = np.maximum(np.max(np.abs(self.g), axis=-1), self.least)
+        right = self.pull(self.bounds * self.there) - self.g
+        x = np.linalg.solve(self.normal_matrix(self.there), right[..., None])[..., 0]
+        s = (self.bounds - self.sides(matvec(self.C, x))) * self.slack
+        low, high = np.min(s, axis=-1), np.max(s, axis=-1)
+        s, z = s - np.minimum(1.5 * low, 0.0)[..., None], np.maximum(1.5 * high, 0.0)[..., None] - s
+        s, z = s * self.slack, z * self.slack
+        product = np.sum(s * z, axis=-1) / 2
+        tiny = np.finfo(np.dtype(self.g.dtype)).tiny
+        more_s = np.maximum(product / np.maximum(np.sum(z, axis=-1), tiny), APART * size_b)
+        more_z = np.maximum(product / np.maximum(np.sum(s, axis=-1), tiny), APART * size_g)
+        s = np.where(self.slack > 0, s + more_s[..., None], 1.0 - self.tied)
+        return x, s, self.slack * (z + more_z[..., None])
+
+    def improved(self, at: Iterate) -> Iterate:
+        """What follows after a round."""
+        x, s, z = at
+        dtype = np.dtype(self.g.dtype)
+        gradient, gap, mean, size = self.residuals(at)
+        give = YIELD[dtype] if self.compliance is None else YIELD[dtype] + self.compliance
+        one = np.ones_like(z)
+        per_s, per_z = 1.0 / (s + self.tied), self.slack / np.where(self.slack > 0, z, one)
+        force = np.where(self.tied > 0, one, z)
+        relaxed = 1.0 / (s + give * force)
+        w = force * relaxed * self.there
+        A = self.normal_matrix(w)
+
+        def direction(right: Array, gap: Array | float, change: Array) -> Iterate:
             """The changes of x, s and z for which s z changes by as much, to first order."""
             dx = np.linalg.solve(A, right[..., None])[..., 0]
-            way = (primal - sides(dx)) * there
+            way = gap - self.sides(matvec(self.C, dx))
             dz = change * relaxed - w * way
-            return dx, way + soft * dz, dz
+            return dx, (way + give * dz) * self.slack, dz
 
-        dx, ds, dz = direction(pull(relaxed * z * (s + primal)) - dual, primal, -s * z)
+        dx, ds, dz = direction(self.pull(relaxed * s * z + w * gap) - gradient, gap, -s * z)
         by_s, by_z = ds * per_s, dz * per_z  # relative to what is there
         far = _reach(by_s, by_z)
-        ahead = np.sum((s + far[..., None] * ds) * (z + far[..., None] * dz), axis=-1) / count
-        share = ahead / np.maximum(mean, np.finfo(dtype).tiny)
-        target = np.maximum(share * share * share * mean, AIM * MEAN[dtype] * size_g)
-        change = (target[..., None] - ds * dz) * there
-        dx_2, ds_2, dz_2 = direction(-pull(change * relaxed), 0.0, change)
+        left = np.sum((s + far[..., None] * ds) * (z + far[..., None] * dz) * self.slack, axis=-1)
+        left = left / np.maximum(np.sum(self.slack, axis=-1), 1.0)
+        share = left / np.maximum(mean, np.finfo(dtype).tiny)
+        aim = np.maximum(share * share * left, AIM * MEAN[dtype] * size)
+        change = (aim[..., None] - ds * dz) * self.slack
+        dx_2, ds_2, dz_2 = direction(-self.pull(change * relaxed), 0.0, change)
         by_s_2, by_z_2 = ds_2 * per_s, dz_2 * per_z
         length = _reach(by_s + by_s_2, by_z + by_z_2)
         part = np.ones_like(length)
@@ -137,45 +260,46 @@ def solve(H: Array, g: Array, C: Array, lower: Array, upper: Array, skip: Any = 
         b = a * part[..., None]
         return x + a * dx + b * dx_2, s + a * ds + b * ds_2, z + a * dz + b * dz_2
 
-    start = _start(H, g, C, bounds, there, size_g, size_b, little, sides, pull)
-    after, rounds = loop(ROUNDS, body, start, until=stop, rounds=True)
-    x, _, z = after
-    return Solution(x, z[..., rows:] - z[..., :rows], rounds, worst(after))
+
+def _program(
+    H: Array, g: Array, C: Array, lower: Array, upper: Array, equalities: int, compliance: Array | None
+) -> _Program:
+    """The program with its sides."""
+    first = lower[..., equalities:]
+    bounds = np.concatenate([-first, upper], axis=-1)
+    zeros, ones = np.zeros_like(upper), np.ones_like(upper)
+    equal = np.where(first == upper[..., equalities:], ones[..., equalities:], zeros[..., equalities:])
+    tied = np.concatenate([zeros[..., equalities:], ones[..., :equalities], equal], axis=-1)
+    there = np.where(np.abs(bounds) >= NONE, np.zeros_like(bounds), np.ones_like(bounds))  # NaN is there
+    lower_there, upper_there = there[..., : first.shape[-1]], there[..., first.shape[-1] :]
+    there = np.concatenate([lower_there * (1.0 - equal), upper_there], axis=-1)
+    bounds = np.where(there > 0, bounds, np.zeros_like(bounds))
+    if compliance is not None:
+        compliance = np.concatenate([compliance[..., equalities:], compliance], axis=-1)
+    largest = np.max(_diagonal(H), axis=-1)
+    least = FLAT * np.where(largest > 0, largest, np.ones_like(largest))
+    return _Program(H, g, C, equalities, bounds, there, tied, there * (1.0 - tied), compliance, least)
 
 
-def _start(
-    H: Array,
-    g: Array,
-    C: Array,
-    bounds: Array,
-    there: Array,
-    size_g: Array,
-    size_b: Array,
-    little: Array,
-    sides: Any,
-    pull: Any,
-) -> Carry:
-    """Mehrotra's: the least of the program with slacks in the objective, then all s and z moved to be positive."""
-    rows = C.shape[-2]
-    A = _normal_matrix(H, C, there[..., :rows] + there[..., rows:], little)
-    x = np.linalg.solve(A, (pull(bounds) - g)[..., None])[..., 0]
-    s = (bounds - sides(x)) * there
-    low, high = np.min(s, axis=-1), np.max(s, axis=-1)
-    s, z = s - np.minimum(1.5 * low, 0.0)[..., None], np.maximum(1.5 * high, 0.0)[..., None] - s
-    s, z = s * there, z * there
-    product = np.sum(s * z, axis=-1) / 2
-    tiny = np.finfo(np.dtype(g.dtype)).tiny
-    more_s = np.maximum(product / np.maximum(np.sum(z, axis=-1), tiny), APART * size_b)
-    more_z = np.maximum(product / np.maximum(np.sum(s, axis=-1), tiny), APART * size_g)
-    return x, np.where(there > 0, s + more_s[..., None], 1.0), there * (z + more_z[..., None])
+def _diagonal(H: Array) -> Array:
+    return np.stack([H[..., k, k] for k in range(H.shape[-1])], axis=-1)
+
+
+def _steepness(H: Array, g: Array) -> Array:
+    """(...): the size of an objective, 1 for zero."""
+    size = np.max(np.maximum(np.abs(g), np.abs(_diagonal(H))), axis=-1)
+    return np.where(size > 0, size, np.ones_like(size))
+
+
+def _lengths(C: Array, lower: Array, upper: Array) -> Array:
+    """(..., m): those of the rows, and the sizes of their bounds for rows that are next to nothing."""
+    lengths = np.sqrt(np.sum(C * C, axis=-1))
+    low, high = (np.where(np.abs(side) < NONE, np.abs(side), np.zeros_like(side)) for side in (lower, upper))
+    size = np.maximum(low, high)
+    size = np.where(size > 0, size, np.ones_like(size))
+    return np.where(lengths > TINY_ROW * np.max(lengths, axis=-1, keepdims=True), lengths, size)
 
 
 def _reach(by_s: Array, by_z: Array) -> Array:
     """The longest step, at most 1, after which no slack and no multiplier is negative."""
     return 1.0 / np.maximum(1.0, np.max(np.maximum(-by_s, -by_z), axis=-1))
-
-
-def _normal_matrix(H: Array, C: Array, w: Array, little: Array) -> Array:
-    """H + C^T diag(w) C and a little on the diagonal, built so that the compiler knows it to be symmetric."""
-    A = mirrored(H + np.matmul(transpose(C) * w[..., None, :], C))
-    return A + little[..., None, None] * np.eye(H.shape[-1], dtype=H.dtype)

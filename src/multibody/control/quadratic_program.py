@@ -1,0 +1,195 @@
+"""Quadratic programs, one and batches.  [RD §3.10.1, §3.10.3]"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.control._arrays import evaluated
+from multibody.control.program_phases import Program, Rows, Status, solved
+from multibody.errors import InputError
+from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced
+
+Array = NDArray[Any]
+SYMMETRIC_WITHIN = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+"""The share of the largest entry of H by which entries across its diagonal may differ."""
+VIOLATED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
+"""What a row must be violated by to be named, beside an x of 1."""
+
+
+class Multipliers(NamedTuple):
+    """With H x + g + A^T equality + C^T inequality = 0."""
+
+    equality: Array
+    """(..., k)"""
+    inequality: Array
+    """(..., m): positive at upper bounds, negative at lower ones."""
+
+
+class Residuals(NamedTuple):
+    """How far an answer is from the conditions of optimality, and from each row."""
+
+    stationarity: Array
+    """(...): the largest entry of H x + g + A^T y + C^T z, relative to 1, g and H x."""
+    feasibility: Array
+    """(...): the largest violation of a row, relative to 1 and x."""
+    complementarity: Array
+    """(...): the largest product of a multiplier and the distance to its bound, relative to 1, g and H x."""
+    equality: Array
+    """(..., k): A x - b."""
+    inequality: Array
+    """(..., m): what C x is beyond its bounds, positive above the upper ones."""
+
+
+class QPAnswer(NamedTuple):
+    """What `qp` returns."""
+
+    x: Array
+    """(..., n)"""
+    multipliers: Multipliers
+    residuals: Residuals
+    status: Any
+    """A `Status`, or an array of their numbers for a batch."""
+
+    @property
+    def violated(self) -> list[Any]:
+        """The names of the rows that x does not meet, such as "A[0]" and "C[2]"; for a batch, a list a sample."""
+        x = self.x.reshape(-1, self.x.shape[-1])
+        limits = VIOLATED[x.dtype] * np.maximum(1.0, np.abs(x).max(axis=-1, initial=0.0))
+        names: list[list[str]] = [[] for _ in x]
+        for name, rows in (("A", self.residuals.equality), ("C", self.residuals.inequality)):
+            for k, row in np.argwhere(np.abs(rows.reshape(len(x), -1)) > limits[:, None]):
+                names[k].append(f"{name}[{row}]")
+        for axis in reversed(self.x.shape[1:-1]):
+            names = [names[k : k + axis] for k in range(0, len(names), axis)]  # type: ignore[misc]
+        return names if self.x.ndim > 1 else names[0]
+
+
+def qp(
+    H: ArrayLike,
+    g: ArrayLike,
+    A: ArrayLike | None = None,
+    b: ArrayLike | None = None,
+    C: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+) -> QPAnswer:
+    """The x for which x^T H x / 2 + g^T x is least, with A x = b and lower <= C x <= upper.
+
+    By an interior-point method in a kernel that a process makes once for the shapes: a sample has the same bits alone
+    and in every batch, and stops when it is solved. Traced arrays become a part of what is traced.
+
+    There is always an answer. Where rows contradict each other it is that of least violation, by the sum of squares of
+    A x - b and of what C x is beyond its bounds; of all such x, the best. `violated` of the answer names these rows;
+    their multipliers, with which the rest is optimal, have any sign. Where the objective falls for ever, x only meets
+    the rows.
+
+    Args:
+        H: (..., n, n), symmetric and positive semi-definite, of any rank.
+        g: (..., n).
+        A: (..., k, n), of any rank, or None.
+        b: (..., k).
+        C: (..., m, n), or None.
+        lower: (..., m), -inf where there is no bound, or None for none at all.
+        upper: (..., m), likewise.
+
+    Raises:
+        InputError: when shapes do not fit, H is not symmetric, or a lower bound is above its upper one; within a traced
+            function, where values are not known, such bounds are INFEASIBLE.
+
+    >>> answer = qp([[2.0, 0.0], [0.0, 2.0]], [-2.0, -5.0], C=[[1.0, 2.0]], upper=[3.0])
+    >>> answer.x.round(9), answer.multipliers.inequality.round(9), answer.status.name
+    (array([0.2, 1.4]), array([1.1]), 'SOLVED')
+    """
+    program = checked(H, g, A, b, C, lower, upper)
+    arrays: dict[str, tuple[Array, int]] = {"H": (program.H, 2), "g": (program.g, 1)}
+    rows = program.rows
+    equations, bounded = rows.b.shape[-1], rows.upper.shape[-1]
+    if equations:  # a kernel has no arguments without entries
+        arrays |= {"A": (rows.A, 2), "b": (rows.b, 1)}
+    if bounded:
+        arrays |= {"C": (rows.C, 2), "lower": (rows.lower, 1), "upper": (rows.upper, 1)}
+    x, conditions, status, *told = evaluated(_outcome, arrays, (equations, bounded))
+    multipliers, slacks = told or [np.zeros((*x.shape[:-1], 0), x.dtype)] * 2
+    return answer(x, multipliers, slacks, conditions, status, equations)
+
+
+def answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int) -> QPAnswer:
+    """An answer, of what kernels return: rows of A, then those of C."""
+    if not is_traced(status):
+        status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
+    told = Residuals(*(conditions[..., k] for k in range(3)), slacks[..., :equations], slacks[..., equations:])
+    return QPAnswer(x, Multipliers(multipliers[..., :equations], multipliers[..., equations:]), told, status)
+
+
+def _outcome(numbers: tuple[int, int], H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
+    """x, the residuals of the conditions, the status, and where there are rows, multipliers and slacks."""
+    rows = rows_of(numbers, arrays, g)
+    outcome = solved(Program(H, g, rows))
+    told = outcome.x, outcome.residuals, outcome.status
+    return (*told, outcome.multipliers, rows.slacks(outcome.x)) if sum(numbers) else told
+
+
+def rows_of(numbers: tuple[int, int], arrays: Sequence[Array], like: Array) -> Rows:
+    """Rows of so many equations and inequalities, of arrays without those that have no entries."""
+    nothing = np.zeros((*like.shape[:-1], 0, like.shape[-1]), like.dtype), np.zeros((*like.shape[:-1], 0), like.dtype)
+    equations, rest = (arrays[:2], arrays[2:]) if numbers[0] else (nothing, arrays)
+    return Rows(*equations, *(rest if numbers[1] else (*nothing, nothing[1])))
+
+
+# ---- checks ----------------------------------------------------------------------------------------------------------
+
+
+def checked(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any) -> Program:
+    """A program of arrays that fit, with rows of their own batch shapes; an InputError otherwise."""
+    g = floats(g, "g")
+    if not g.ndim or not g.shape[-1]:
+        raise InputError(f"g: expected (..., n) with n > 0, got shape {g.shape}")
+    n = g.shape[-1]
+    H = floats(H, "H", n, n)
+    if not is_traced(H):
+        size = np.abs(H).max(axis=(-1, -2), initial=0.0)
+        bad = np.abs(H - np.swapaxes(H, -1, -2)).max(axis=(-1, -2)) > SYMMETRIC_WITHIN[H.dtype] * size
+        if bad.any():
+            raise InputError(f"H{at(first(bad))}: expected a symmetric matrix, got one that is not")
+    A, b = equations(A, b, n, g.dtype)
+    return Program(H, g, Rows(A, b, *inequalities(C, lower, upper, n, g.dtype)))
+
+
+def equations(A: Any, b: Any, n: int, dtype: Any, where: str = "") -> tuple[Array, Array]:
+    """A, (..., k, n), and b, (..., k), that fit; none for None."""
+    if A is None:
+        if b is not None and np.shape(b)[-1:] != (0,):
+            raise InputError(f"b{where}: expected None, as A{where} is, got shape {np.shape(b)}")
+        return np.zeros((0, n), dtype), np.zeros(0, dtype)
+    A = floats(A, f"A{where}")
+    if A.ndim < 2 or A.shape[-1] != n:
+        raise InputError(f"A{where}: expected (..., k, {n}), got shape {A.shape}")
+    if b is None:
+        raise InputError(f"b{where}: expected (..., {A.shape[-2]}), as A{where} has so many rows, got None")
+    return A, floats(b, f"b{where}", A.shape[-2])
+
+
+def inequalities(C: Any, lower: Any, upper: Any, n: int, dtype: Any, where: str = "") -> tuple[Array, Array, Array]:
+    """C, (..., m, n), lower and upper, (..., m), that fit; none for None."""
+    if C is None:
+        for side, name in ((lower, "lower"), (upper, "upper")):
+            if side is not None and np.shape(side)[-1:] != (0,):
+                raise InputError(f"{name}{where}: expected None, as C is, got shape {np.shape(side)}")
+        return np.zeros((0, n), dtype), np.zeros(0, dtype), np.zeros(0, dtype)
+    C = floats(C, f"C{where}")
+    if C.ndim < 2 or C.shape[-1] != n:
+        raise InputError(f"C{where}: expected (..., m, {n}), got shape {C.shape}")
+    infinite = np.full(C.shape[-2], np.inf, C.dtype)
+    lower = -infinite if lower is None else floats(lower, f"lower{where}", C.shape[-2])
+    upper = infinite if upper is None else floats(upper, f"upper{where}", C.shape[-2])
+    batch_shape(f"lower, upper{where}", (lower, 1), (upper, 1))
+    if not is_traced(lower) and not is_traced(upper) and (lower > upper).any():
+        *sample, row = first(lower > upper)
+        low, high = (np.broadcast_to(side, np.broadcast(lower, upper).shape)[*sample, row] for side in (lower, upper))
+        raise InputError(
+            f"lower{where}{at(tuple(sample))}: expected no bound above its upper one, got lower[{row}] = {low} and "
+            f"upper[{row}] = {high}"
+        )
+    return C, lower, upper
