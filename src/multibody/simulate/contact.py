@@ -148,16 +148,16 @@ def step(
     q_after = advance(tree, q_m, dt / 2 * v_after)
     on_robot = forces_of(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
+    rigid = scene.pairs if law is None else ()
+    if lifts and (rigid or scene.bounds.velocities):
+        first = 3 * (len(scene.pairs) - len(rigid))
+        q_after = lifted(tree, rigid, scene.bounds, half, first, W, q_m, q_after, scene.depth)
     if bound is not None and not scene.exact:
         work = _work(acting, dt, mean, q_m, v, v_after)
         if law is not None:  # springs give back what they took
             n = 3 * len(scene.pairs)
             work = work + np.sum((solved.P * (before + np.matmul(W, solved.P) / 2 + (free - before) / 2))[:n])
         v_after, bound = balanced(tree, q_after, v_after, bound, work)
-    rigid = scene.pairs if law is None else ()
-    if lifts and (rigid or scene.bounds.velocities):
-        first = 3 * (len(scene.pairs) - len(rigid))
-        q_after = lifted(tree, rigid, scene.bounds, half, first, W, q_m, q_after, scene.depth)
     left = None if law is None else system.u + np.matmul(system.W, solved.P)
     return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left)
 
