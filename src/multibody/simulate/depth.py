@@ -15,7 +15,7 @@ from multibody.tracing.loop import loop
 PASSES = 3
 """After each the true gaps are looked at again: one leaves millimetres at steps of 10 ms."""
 SHORTER = 0.25
-"""What the next pass goes of its way after one that did not help: a leg that is almost straight turns far for little."""
+"""Of its way, what the next pass goes after one that did not help: legs that are straight turn far for little."""
 SWEEPS = 10
 
 
