@@ -1,0 +1,111 @@
+"""What of a robot is to be seen: the surfaces of its links, and what stands for those that are missing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multibody.errors import InputError
+from multibody.model.link import Geometry
+from multibody.model.shapes import Mesh, Plane
+from multibody.robot import Robot
+from multibody.view import meshes
+from multibody.view.surfaces import Color, Surface, joined, rod, surface_of
+
+PLAIN: Color = (0.72, 0.74, 0.78, 1.0)
+"""Of what has no colour of its own."""
+STICK: Color = (0.25, 0.45, 0.75, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The surfaces of a robot's links."""
+
+    links: dict[str, tuple[Surface, ...]]
+    """By the name of the link, in its frame; links without any are left out."""
+    notes: tuple[str, ...]
+    """What could not be drawn as the file has it, and what is drawn in its place."""
+
+
+def parts_of(robot: Robot, collisions: bool = False) -> Parts:
+    """The visual shapes of a robot, or its collision shapes.
+
+    A mesh that is missing or cannot be read gives way to the link's collision shapes, and these to lines from joint to
+    joint; a robot without any shapes is lines alone.
+    """
+    model = robot.model
+    links: dict[str, tuple[Surface, ...]] = {}
+    notes: list[str] = []
+    bare: list[str] = []
+    for link in model.links:
+        first, second = (link.collisions, link.visuals) if collisions else (link.visuals, link.collisions)
+        surfaces = _surfaces(first, link.name, notes)
+        if first and not surfaces:
+            surfaces = _surfaces(second, link.name, [])
+            if not surfaces and any(isinstance(geometry.shape, Mesh) for geometry in first):
+                bare.append(link.name)
+        if surfaces:
+            links[link.name] = tuple(_by_color(surfaces))
+    if bare or not links:
+        names = bare if links else [link.name for link in model.links]
+        notes.append(f"lines from joint to joint stand for {_listed(names)}" if links else "no shapes: lines are drawn")
+        for link, surface in _sticks(robot, set(names)):
+            links[link] = (*links.get(link, ()), surface)
+    return Parts(links, tuple(dict.fromkeys(notes)))
+
+
+def _surfaces(geometries: tuple[Geometry, ...], link: str, notes: list[str]) -> list[Surface]:
+    surfaces: list[Surface] = []
+    for geometry in geometries:
+        color = geometry.color
+        if (color is not None and color[3] == 0.0) or isinstance(geometry.shape, Plane):
+            continue
+        solid = surface_of(geometry.shape, color or PLAIN)
+        if solid is not None:
+            surfaces.append(solid.at(geometry.pose))
+        elif isinstance(geometry.shape, Mesh):
+            surfaces += [each.at(geometry.pose) for each in _mesh(geometry.shape, color, link, notes)]
+    return surfaces
+
+
+def _mesh(mesh: Mesh, color: Color | None, link: str, notes: list[str]) -> list[Surface]:
+    if mesh.path is None:
+        notes.append(f"link {link!r}: the mesh {mesh.uri!r} was not found")
+        return []
+    try:
+        return meshes.read(mesh.path, mesh.scale, color, PLAIN)
+    except InputError as error:
+        notes.append(f"link {link!r}: {error}")
+        return []
+
+
+def _by_color(surfaces: list[Surface]) -> list[Surface]:
+    colors = dict.fromkeys(surface.color for surface in surfaces)
+    return [joined([each for each in surfaces if each.color == color]) for color in colors]
+
+
+def _sticks(robot: Robot, among: set[str]) -> list[tuple[str, Surface]]:
+    """Lines on links: from the link's origin to the joints on it, or to its frames at the end of a chain."""
+    model = robot.model
+    ends: dict[str, list[Any]] = {}
+    for joint in model.all_joints:
+        if joint.parent in among:
+            ends.setdefault(joint.parent, []).append(joint.placement.position)
+    for frame in model.extra_frames:
+        if frame.link in among and frame.link not in ends:
+            ends[frame.link] = [frame.pose.position]
+    radius = 0.012 * _size(robot)
+    for name in among - set(ends):
+        ends[name] = [np.zeros(3)]
+    return [(link, rod(np.zeros(3), np.asarray(end, float), radius, STICK)) for link, all_ in ends.items() for end in all_]
+
+
+def _size(robot: Robot) -> float:
+    """In m: about how large the robot is."""
+    positions = np.array([pose.position for pose in robot.poses(robot.neutral()).values()])
+    return max(float(np.linalg.norm(positions.max(axis=0) - positions.min(axis=0))), 0.1)
+
+
+def _listed(names: list[str], most: int = 5) -> str:
+    more = f" and {len(names) - most} more links" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

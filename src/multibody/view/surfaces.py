@@ -1,0 +1,143 @@
+"""Triangles of shapes, for pictures and the viewer."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry import Pose
+from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
+
+Color = tuple[float, float, float, float]
+SIDES = 32
+"""Of what is round."""
+
+
+class Surface(NamedTuple):
+    """Triangles of one colour."""
+
+    vertices: NDArray[Any]
+    """(v, 3), in m."""
+    faces: NDArray[Any]
+    """(f, 3): indices of vertices, counter-clockwise from outside."""
+    normals: NDArray[Any]
+    """(v, 3): unit vectors, outward."""
+    color: Color
+
+    def at(self, pose: Pose) -> "Surface":
+        """The same surface, moved."""
+        R = np.asarray(pose.rotation.matrix, float)
+        return self._replace(vertices=self.vertices @ R.T + pose.position, normals=self.normals @ R.T)
+
+    def painted(self, color: Color) -> "Surface":
+        """The same surface in another colour."""
+        return self._replace(color=color)
+
+
+def surface_of(shape: Shape, color: Color) -> Surface | None:
+    """The surface of a solid, about the origin of its frame; None of meshes and planes, which have no solid form."""
+    if isinstance(shape, Box):
+        return _faceted(_CORNERS * np.array(shape.size), _SQUARES, color)
+    if isinstance(shape, Sphere):
+        return _globe(np.full(3, shape.radius), 0.0, color)
+    if isinstance(shape, Ellipsoid):
+        return _globe(np.array(shape.radii), 0.0, color)
+    if isinstance(shape, Capsule):
+        return _globe(np.full(3, shape.radius), shape.length, color)
+    if isinstance(shape, Cylinder):
+        return _cylinder(shape.radius, shape.length, color)
+    return None
+
+
+def rod(start: NDArray[Any], end: NDArray[Any], radius: float, color: Color) -> Surface:
+    """A capsule from one point to another."""
+    way = np.asarray(end, float) - start
+    length = float(np.linalg.norm(way))
+    z = way / length if length > 0 else np.array([0.0, 0.0, 1.0])
+    aside = np.eye(3)[np.argmin(np.abs(z))]
+    x = np.cross(aside, z) / np.linalg.norm(np.cross(aside, z))
+    R = np.stack([x, np.cross(z, x), z], axis=1)
+    capsule = _globe(np.full(3, radius), length, color)
+    middle = (np.asarray(start, float) + end) / 2
+    return capsule._replace(vertices=capsule.vertices @ R.T + middle, normals=capsule.normals @ R.T)
+
+
+def smooth(vertices: NDArray[Any], faces: NDArray[Any], color: Color, crease: float = 35.0) -> Surface:
+    """A surface of triangles as a file has them: shaded smoothly, but for edges sharper than `crease`, in degrees."""
+    corners = vertices[faces]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(cross, axis=-1)
+    keep = area > 0
+    corners, cross, area = corners[keep], cross[keep], area[keep]
+    flat = cross / area[:, None]
+    _, where = np.unique(corners.reshape(-1, 3).round(7), axis=0, return_inverse=True)
+    total = np.zeros((where.max(initial=-1) + 1, 3))
+    np.add.at(total, where, np.repeat(cross, 3, axis=0))
+    size = np.linalg.norm(total, axis=-1, keepdims=True)
+    mean = (total / np.maximum(size, 1e-300))[where].reshape(-1, 3, 3)
+    alike = np.sum(mean * flat[:, None], axis=-1, keepdims=True) > np.cos(np.radians(crease))
+    normals = np.where(alike, mean, flat[:, None])
+    n = 3 * len(corners)
+    return Surface(corners.reshape(-1, 3), np.arange(n).reshape(-1, 3), normals.reshape(-1, 3), color)
+
+
+_CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+_SQUARES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+
+
+def _faceted(corners: NDArray[Any], squares: NDArray[Any], color: Color) -> Surface:
+    """Squares with corners of their own."""
+    vertices = corners[squares]
+    normals = np.cross(vertices[:, 1] - vertices[:, 0], vertices[:, 2] - vertices[:, 0])
+    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+    first = 4 * np.arange(len(squares))[:, None]
+    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
+    return Surface(vertices.reshape(-1, 3), faces, np.repeat(normals, 4, axis=0), color)
+
+
+def _globe(radii: NDArray[Any], length: float, color: Color) -> Surface:
+    """An ellipsoid along z, its halves apart by a length."""
+    rings = SIDES // 2
+    angle = np.linspace(0, np.pi / 2, rings // 2 + 1)
+    polar = np.concatenate([angle, np.pi / 2 + angle])  # the equator twice, one for each half
+    lift = np.concatenate([np.full(len(angle), length / 2), np.full(len(angle), -length / 2)])
+    around = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
+    unit = np.stack(
+        [
+            np.outer(np.sin(polar), np.cos(around)),
+            np.outer(np.sin(polar), np.sin(around)),
+            np.outer(np.cos(polar), np.ones(SIDES)),
+        ],
+        axis=-1,
+    )
+    normals = unit / radii
+    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+    vertices = unit * radii + np.stack([0 * lift, 0 * lift, lift], axis=-1)[:, None]
+    return Surface(vertices.reshape(-1, 3), _bands(len(polar)), normals.reshape(-1, 3), color)
+
+
+def _cylinder(radius: float, length: float, color: Color) -> Surface:
+    around = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
+    circle = np.stack([np.cos(around), np.sin(around), 0 * around], axis=-1)
+    top = radius * circle + [0, 0, length / 2]
+    side = Surface(np.concatenate([top, top - [0, 0, length]]), _bands(2), np.concatenate([circle, circle]), color)
+    fan = np.stack([np.zeros(SIDES - 2, int), np.arange(1, SIDES - 1), np.arange(2, SIDES)], axis=-1)
+    up = np.tile([0.0, 0.0, 1.0], (SIDES, 1))
+    caps = [Surface(top, fan, up, color), Surface(top - [0, 0, length], fan[:, ::-1], -up, color)]
+    return joined([side, *caps])
+
+
+def _bands(rings: int) -> NDArray[Any]:
+    """The triangles between rings of `SIDES` vertices, from the top down."""
+    k, j = np.meshgrid(np.arange(rings - 1), np.arange(SIDES), indexing="ij")
+    right = (j + 1) % SIDES
+    a, b, c, d = k * SIDES + j, k * SIDES + right, (k + 1) * SIDES + j, (k + 1) * SIDES + right
+    return np.concatenate([np.stack([a, c, d], -1).reshape(-1, 3), np.stack([a, d, b], -1).reshape(-1, 3)])
+
+
+def joined(surfaces: list[Surface]) -> Surface:
+    """Surfaces of one colour as one."""
+    first = np.cumsum([0, *(len(each.vertices) for each in surfaces)])
+    faces = [each.faces + start for each, start in zip(surfaces, first[:-1], strict=True)]
+    vertices, normals = (np.concatenate([each[k] for each in surfaces]) for k in (0, 2))
+    return Surface(vertices, np.concatenate(faces), normals, surfaces[0].color)
