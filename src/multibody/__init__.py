@@ -11,7 +11,7 @@ from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFi
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
-    from multibody import control, derive, simulate
+    from multibody import control, derive, simulate, view
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
@@ -59,6 +59,7 @@ _ROOMS = {
     "control": "control",
     "robots": "model.robots",
     "simulate": "simulate",
+    "view": "view",
 }
 """Packages under shorter names."""
 
@@ -115,6 +116,7 @@ __all__ = [
     "loop",
     "robots",
     "simulate",
+    "view",
     "vjp",
 ]
 

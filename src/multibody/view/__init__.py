@@ -1,9 +1,10 @@
-"""Pictures of robots, and a viewer in the browser.
+"""Robots in the browser, and pictures of them without one.
 
-from multibody import view
-view.picture(robot, q, "robot.png")
+viewer = mb.view.show(robot)  # sliders in the browser
+mb.view.picture(robot, q, "robot.png")
 """
 
 from multibody.view.picture import picture
+from multibody.view.viewer import Viewer, show
 
-__all__ = ["picture"]
+__all__ = ["Viewer", "picture", "show"]

@@ -1,5 +1,6 @@
 """Triangles of mesh files, with their colours: STL and OBJ by trimesh, Collada by pycollada."""
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,9 @@ def read(path: Path, scale: tuple[float, float, float], color: Color | None, oth
         raise InputError(f"the mesh {path.name!r}: expected one of {', '.join(TYPES)}, got {kind!r}")
     reader = _collada if kind == "dae" else _others
     try:
-        parts = [part for part in reader(path) if len(part[1])]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what libraries tell each other about their ages
+            parts = [part for part in reader(path) if len(part[1])]
     except ImportError as error:
         raise missing_package("meshes need trimesh and pycollada", "view", str(error.name)) from None
     except Exception as error:  # readers of foreign files fail in their own ways

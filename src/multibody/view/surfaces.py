@@ -29,6 +29,12 @@ class Surface(NamedTuple):
         R = np.asarray(pose.rotation.matrix, float)
         return self._replace(vertices=self.vertices @ R.T + pose.position, normals=self.normals @ R.T)
 
+    def indexed(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Vertices and faces in which triangles share what has one place and one normal, as browsers shade them."""
+        both = np.concatenate([self.vertices.round(6), self.normals.round(3)], axis=1)
+        _, first, where = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        return self.vertices[first], where.reshape(-1)[self.faces]
+
     def painted(self, color: Color) -> "Surface":
         """The same surface in another colour."""
         return self._replace(color=color)

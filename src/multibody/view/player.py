@@ -1,0 +1,83 @@
+"""Playing a run in a viewer: a time bar, speed, loop, and plots that follow."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FRAME = 1 / 60
+"""In s: the time from one picture to the next."""
+
+
+class Player:
+    """Shows the rows of a run at their times, on a thread of its own, until it is closed."""
+
+    def __init__(self, server: Any, t: NDArray[Any], show: Callable[[int], None], speed: float) -> None:
+        self.t = np.asarray(t, float)
+        self._show, self._rate = show, 1.0
+        self._lock = threading.RLock()
+        self._closed = threading.Event()
+        self._at, self._shown, self.playing = float(self.t[0]), -1, True
+        self._folder = server.gui.add_folder("run")
+        with self._folder:
+            self._button = server.gui.add_button("pause")
+            step = max(float(self.t[-1] - self.t[0]) / 1000, 1e-6)
+            last = max(float(self.t[-1]), float(self.t[0]) + step)
+            self._bar = server.gui.add_slider("time [s]", float(self.t[0]), last, step, float(self.t[0]))
+            self._speed = server.gui.add_slider("speed", 0.05, 4.0, 0.05, float(np.clip(speed, 0.05, 4.0)))
+            self._loop = server.gui.add_checkbox("again", True)
+        self._moving_bar = False
+        self._button.on_click(lambda _: self.pause(self.playing))
+        self._bar.on_update(self._scrubbed)
+        self._thread = threading.Thread(target=self._run, name="multibody player", daemon=True)
+        self._thread.start()
+
+    def pause(self, stop: bool = True) -> None:
+        """Stop at this moment, or go on."""
+        with self._lock:
+            if not stop and self._at >= self.t[-1]:
+                self._at = float(self.t[0])
+            self.playing = not stop
+            self._button.label = "play" if stop else "pause"
+
+    def seek(self, seconds: float) -> None:
+        """Show the row nearest to a time."""
+        with self._lock:
+            self._at = float(np.clip(seconds, self.t[0], self.t[-1]))
+            self._refresh()
+
+    def close(self) -> None:
+        """Stop for good, and leave the panel."""
+        self._closed.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=2.0)
+        self._folder.remove()
+
+    def _scrubbed(self, event: Any) -> None:
+        if event.client is not None:  # a person, not this thread
+            self.pause()
+            self.seek(float(self._bar.value))
+
+    def _run(self) -> None:
+        before = time.perf_counter()
+        while not self._closed.wait(FRAME):
+            now = time.perf_counter()
+            with self._lock:
+                if self.playing:
+                    self._at += (now - before) * float(self._speed.value)
+                    if self._at > self.t[-1]:
+                        self._at = float(self.t[0]) if self._loop.value else float(self.t[-1])
+                        if not self._loop.value:
+                            self.pause()
+                    self._refresh()
+                    self._bar.value = self._at
+            before = now
+
+    def _refresh(self) -> None:
+        row = int(np.clip(np.searchsorted(self.t, self._at), 0, len(self.t) - 1))
+        if row != self._shown:
+            self._shown = row
+            self._show(row)

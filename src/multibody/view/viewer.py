@@ -1,0 +1,318 @@
+"""The viewer: robots in the browser, served by viser on the loopback."""
+
+import webbrowser
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody._saving import check_place
+from multibody.control import InverseKinematics
+from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation
+from multibody.model import configuration
+from multibody.robot import Robot
+from multibody.simulate import Run
+from multibody.view import recording
+from multibody.view.camera import Camera
+from multibody.view.marks import CenterOfMassMark, ContactMarks, FrameMark, InertiaMarks, TraceMark
+from multibody.view.player import Player
+from multibody.view.puppet import Puppet
+from multibody.view.serving import serve, stop
+from multibody.view.sliders import Sliders
+
+PAGE_RATE = 30.0
+"""In 1/s: the pictures of a saved page."""
+
+
+def show(
+    robot: Robot,
+    q: ArrayLike | None = None,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    hosts: Sequence[str] = (),
+    open_browser: bool | None = None,
+) -> "Viewer":
+    """A robot in the browser, with sliders for its joints; it returns at once and serves until the process ends.
+
+    Args:
+        robot: what is shown.
+        q: (nq,), or several, (..., nq), of which all but the last are ghosts; by default the robot's home.
+        host: the address that it listens on; others than the loopback let the network in.
+        port: where it listens; by default the first that is free from 8080 on.
+        hosts: names, beyond localhost, under which browsers may ask for it.
+        open_browser: whether a browser is opened; by default where there is a screen.
+
+    >>> import multibody as mb
+    >>> viewer = show(mb.load("panda"), open_browser=False)
+    >>> viewer.url.startswith("http://127.0.0.1:")
+    True
+    >>> viewer.close()
+    """
+    return Viewer(robot, q, host, port, hosts, open_browser)
+
+
+@final
+class Viewer:
+    """Robots in the browser; see `show`."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        q: ArrayLike | None = None,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        hosts: Sequence[str] = (),
+        open_browser: bool | None = None,
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"show: expected a Robot, got {type(robot).__name__}")
+        if isinstance(hosts, str) or not all(isinstance(name, str) for name in hosts):
+            raise InputError(f"hosts: expected a list of names, got {hosts!r}")
+        start = robot.home() if q is None else configuration.coordinates(robot.tree, q)
+        self._server = serve(host, port, tuple(hosts))
+        self._host = host
+        self._puppets: dict[str, Puppet] = {}
+        self._marks: list[Any] = []
+        self._contacts: ContactMarks | None = None
+        self._player: Player | None = None
+        self._run: tuple[Run, NDArray[Any]] | None = None
+        try:
+            self._main = self._put(robot, start, robot.name)
+            self._size = self._extent()
+            self._furnish()
+            self._sliders = Sliders(self._server, robot, self._last(self._main), robot.name, self.update)
+        except BaseException:
+            stop(self._server)
+            raise
+        if open_browser or (open_browser is None and recording.has_screen()):
+            webbrowser.open(self.url)
+
+    # ---- what is shown -----------------------------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return f"http://{self._host}:{self.port}"
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self._server.get_port()
+
+    @property
+    def robot(self) -> Robot:
+        """The first robot."""
+        return self._main.robot
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be drawn as the robot's file has it, and what stands for it."""
+        return tuple(note for puppet in self._puppets.values() for note in puppet.parts.notes)
+
+    def update(self, q: ArrayLike, name: str | None = None) -> None:
+        """Move a robot.
+
+        Args:
+            q: (nq,), or several, (..., nq): the last is solid, the others are ghosts.
+            name: which robot; by default the first.
+        """
+        puppet = self._main if name is None else self._puppet(name)
+        puppet.move(q)
+        if puppet is self._main:
+            state = self._last(puppet)
+            for mark in self._marks:
+                mark.follow(state)
+
+    def add(self, robot: Robot, q: ArrayLike | None = None, name: str | None = None) -> None:
+        """Another robot beside the first; `update(q, name)` moves it."""
+        name = robot.name if name is None else name
+        if name in self._puppets:
+            raise InputError(f"name: a robot called {name!r} is there already: expected another name")
+        self._put(robot, robot.home() if q is None else configuration.coordinates(robot.tree, q), name)
+
+    def frames(self, *names: str) -> None:
+        """Draw the axes of frames of the first robot, x red, y green, z blue, with their names."""
+        for frame in names:
+            self._mark(FrameMark(self._server, self.robot, frame, self._main.name, 0.12 * self._size))
+
+    def center_of_mass(self) -> None:
+        """Draw the centre of mass, and the point below it on the ground."""
+        self._mark(CenterOfMassMark(self._server, self.robot, self._main.name, 0.02 * self._size))
+
+    def inertias(self) -> None:
+        """Draw, for each body, the ellipsoid of uniform density with its mass and moments of inertia."""
+        self._mark(InertiaMarks(self._server, self.robot, self._main.name))
+
+    def contacts(self, contacts: Sequence[Any], forces: ArrayLike | None = None) -> None:
+        """Draw points of contact and the forces there; a run that is played brings its own forces.
+
+        Args:
+            contacts: of a simulator (`SphereContact`), or constraints with a frame and a point.
+            forces: (contacts, 3) on the robot, in N, along the world's axes.
+        """
+        points = [(contact.frame, np.asarray(contact.point, float)) for contact in contacts]
+        mark = ContactMarks(self._server, self.robot, points, self._main.name, 0.5 * self._size)
+        mark.push(None if forces is None else np.asarray(forces, float).reshape(len(points), 3))
+        self._mark(mark)
+        self._contacts = mark
+
+    def trace(self, frame: str) -> None:
+        """Draw the way that a frame's origin goes from now on."""
+        self._mark(TraceMark(self._server, self.robot, frame, self._main.name, 0.006 * self._size))
+
+    def target(self, frame: str) -> None:
+        """A gizmo to drag, which inverse kinematics follows with a frame of the first robot."""
+        robot, solver = self.robot, InverseKinematics(self.robot, frame)
+        pose = robot.pose(frame, self._last(self._main))
+        gizmo = self._server.scene.add_transform_controls(
+            f"/target/{frame}", scale=0.2 * self._size, wxyz=pose.rotation.quaternion, position=pose.position
+        )
+
+        def dragged(_: Any) -> None:
+            target = Pose(Rotation.from_quaternion(np.array(gizmo.wxyz, float)), np.array(gizmo.position, float))
+            q = solver(target, q0=self._last(self._main)).q
+            self.update(q)
+            self._sliders.show(q)
+
+        gizmo.on_update(dragged)
+
+    # ---- runs --------------------------------------------------------------------------------------------------------
+
+    def play(self, run: Run, speed: float = 1.0, sample: int | tuple[int, ...] | None = None) -> None:
+        """Play a run of the first robot, with a time bar.
+
+        Args:
+            run: what a simulator returned.
+            speed: 1 for real time.
+            sample: which of a batch; by default the first, with the others as ghosts where they are no more than 100.
+        """
+        if not isinstance(run, Run) or run.q.shape[-1] != self.robot.nq or not len(run.t):
+            raise InputError(f"play: expected a run of {self.robot.name} with at least one row, got {run!r}")
+        self.stop()
+        states = self._states(run, sample)
+        self._run = (run, states)
+        forces = np.asarray(run.forces[self._index(run.q.shape[:-2], sample)], float)
+
+        def present(row: int) -> None:
+            if self._contacts is not None and self._contacts.count == forces.shape[1]:
+                self._contacts.push(forces[row])
+            self.update(states[:, row])
+
+        self._player = Player(self._server, run.t, present, speed)
+
+    def pause(self) -> None:
+        """Stop the run at this moment."""
+        if self._player is not None:
+            self._player.pause()
+
+    def seek(self, seconds: float) -> None:
+        """Show the run at a time."""
+        if self._player is None:
+            raise InputError("seek: no run is being played: expected play(run) before")
+        self._player.seek(seconds)
+
+    def stop(self) -> None:
+        """End playing."""
+        if self._player is not None:
+            self._player.close()
+            self._player = None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save one page that shows the scene, and plays the run, without a server."""
+        place = check_place(path, "path")
+        playing = self._player is not None and self._player.playing
+        self.pause()
+        serializer = self._server.get_scene_serializer()
+        if self._run is not None:
+            run, states = self._run
+            for row in recording.rows_at(run.t, PAGE_RATE):
+                self.update(states[:, row])
+                serializer.insert_sleep(1 / PAGE_RATE)
+        place.write_text(serializer.as_html(), encoding="utf-8")
+        if playing and self._player is not None:
+            self._player.pause(False)
+
+    def record(self, path: str | PathLike[str], size: tuple[int, int] = (640, 480), rate: float = 25.0) -> None:
+        """Save the run as a moving picture, .gif or, where ffmpeg is at hand, .mp4; without a browser."""
+        if self._run is None:
+            raise InputError("record: no run: expected play(run) before")
+        run, states = self._run
+        recording.record(self.robot, run.t, states[-1], check_place(path, "path"), size, rate)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self.stop()
+        stop(self._server)
+
+    def __enter__(self) -> "Viewer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Viewer of {', '.join(self._puppets)} at {self.url}>"
+
+    # ---- inside ------------------------------------------------------------------------------------------------------
+
+    def _put(self, robot: Robot, q: Any, name: str) -> Puppet:
+        self._puppets[name] = Puppet(self._server, robot, np.asarray(q, float), name)
+        return self._puppets[name]
+
+    def _puppet(self, name: str) -> Puppet:
+        if name not in self._puppets:
+            raise InputError(f"name: expected one of {', '.join(map(repr, self._puppets))}, got {name!r}")
+        return self._puppets[name]
+
+    @staticmethod
+    def _last(puppet: Puppet) -> NDArray[Any]:
+        return puppet.q.reshape(-1, puppet.robot.nq)[-1]
+
+    def _mark(self, mark: Any) -> None:
+        mark.follow(self._last(self._main))
+        self._marks.append(mark)
+
+    def _extent(self) -> float:
+        points = self._points()
+        return max(float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))), 0.05)
+
+    def _points(self) -> NDArray[Any]:
+        q = self._last(self._main)
+        poses = self.robot.poses(q)
+        parts = self._main.parts.links.items()
+        return np.concatenate([surface.at(poses[link]).vertices for link, all_ in parts for surface in all_])
+
+    def _furnish(self) -> None:
+        """The ground, the light and the first camera."""
+        points, server = self._points(), self._server
+        height = min(0.0, float(points[:, 2].min()))
+        cell = float(10 ** np.round(np.log10(self._size / 4)))
+        server.scene.add_grid(
+            "/ground", infinite_grid=True, cell_size=cell, section_size=10 * cell, fade_distance=20 * self._size,
+            position=(0.0, 0.0, height), plane_opacity=0.0,
+        )  # fmt: skip
+        server.scene.configure_default_lights(cast_shadow=True)
+        camera = Camera.around(points, "three-quarter", (800, 600))
+        server.initial_camera.position = tuple(camera.position.tolist())
+        server.initial_camera.look_at = tuple(((points.min(axis=0) + points.max(axis=0)) / 2).tolist())
+        server.initial_camera.up = (0.0, 0.0, 1.0)
+
+    def _states(self, run: Run, sample: Any) -> NDArray[Any]:
+        """(n, rows, nq): the ghosts, then the sample."""
+        batch = run.q.shape[:-2]
+        index = self._index(batch, sample)
+        own = np.asarray(run.q[index], float)[None]
+        if sample is not None or not batch or np.prod(batch) > 100:
+            return own
+        others = np.asarray(run.q, float).reshape(-1, *run.q.shape[-2:])[1:]
+        return np.concatenate([others, own])
+
+    @staticmethod
+    def _index(batch: tuple[int, ...], sample: Any) -> tuple[int, ...]:
+        index = (0,) * len(batch) if sample is None else tuple(np.atleast_1d(sample).tolist())
+        if len(index) != len(batch) or not all(-n <= k < n for k, n in zip(index, batch, strict=True)):
+            raise InputError(f"sample: expected an index into the batch {batch}, got {sample!r}")
+        return index
