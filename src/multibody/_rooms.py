@@ -3,7 +3,10 @@
 from importlib import import_module
 from typing import Any
 
-_DOORS = {"inverse_kinematics": "multibody.control.inverse_kinematics.solver"}
+_DOORS = {
+    "inverse_kinematics": "multibody.control.inverse_kinematics.solver",
+    "view": "multibody.view.viewer",
+}
 
 
 def door(name: str) -> Any:

@@ -73,7 +73,9 @@ def test_scales_mirror_and_robots_colours_win(tmp_path):
     assert surfaces[0].color == red
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.stl", b"solid"), ("a.obj", b"nothing"), ("a.dae", b"<x/>"), ("a.fbx", b"")])
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.stl", b"solid"), ("a.obj", b"nothing"), ("a.dae", b"<x/>"), ("a.fbx", b"")]
+)
 def test_files_that_are_no_meshes_are_told(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)

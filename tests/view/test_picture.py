@@ -54,7 +54,8 @@ def test_a_missing_body_is_noticed(name):
 def test_frames_and_masses_are_drawn_where_they_are():
     robot = mb.load("panda")
     q = robot.home()
-    bare, marked = (pixels(picture(robot, q, size=SIZE, **more)) for more in ({}, {"frames": ["tool"], "center_of_mass": True}))
+    marks = {"frames": ["tool"], "center_of_mass": True}
+    bare, marked = (pixels(picture(robot, q, size=SIZE, **more)) for more in ({}, marks))
     changed = np.argwhere(np.abs(bare - marked).max(axis=-1) > 24)
     parts = placed(parts_of(robot), robot.poses(q[None]), 1)
     camera = Camera.around(np.concatenate([surface.vertices for surface in parts]), "three-quarter", SIZE)
@@ -75,7 +76,8 @@ def test_several_in_one_picture_and_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        ({"q": [0.0, 1.0]}, "q"), ({"q": [np.nan, 0.0, 0.0]}, "q"), ({"size": (10, 10)}, "size"), ({"size": 800}, "size"),
+        ({"q": [0.0, 1.0]}, "q"), ({"q": [np.nan, 0.0, 0.0]}, "q"),
+        ({"size": (10, 10)}, "size"), ({"size": 800}, "size"),
         ({"frames": ["hand"]}, "hand"), ({"frames": "tool"}, "frames"), ({"view": "inside"}, "view"),
         ({"ground": "low"}, "ground"), ({"path": "no/such/folder.png"}, "path"),
     ],

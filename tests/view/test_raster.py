@@ -78,8 +78,8 @@ def test_up_is_up():
 def test_a_box_hides_what_is_behind_it_and_throws_a_shadow():
     red, blue = (1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
     near, far = surface_of(Box([0.2, 1, 1]), red), surface_of(Box([0.2, 0.5, 0.5]), blue)
-    near = near._replace(vertices=near.vertices + [1.0, 0.0, 0.6])
-    far = far._replace(vertices=far.vertices + [-1.0, 0.0, 0.6])
+    near = near._replace(vertices=near.vertices + np.array([1.0, 0.0, 0.6]))
+    far = far._replace(vertices=far.vertices + np.array([-1.0, 0.0, 0.6]))
     camera = Camera.around(near.vertices, "front", (80, 60))
     image = render([far, near], camera, floor=None)
     assert ((image[..., 0] > 2 * image[..., 2]).mean()) > 0.3

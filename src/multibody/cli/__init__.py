@@ -18,6 +18,7 @@ from multibody.cli.export import export
 from multibody.cli.ik import ik
 from multibody.cli.info import info
 from multibody.cli.simulate import simulate
+from multibody.cli.view import view
 from multibody.errors import MultibodyError
 
 app = typer.Typer(name="multibody", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
@@ -27,6 +28,7 @@ app.command()(ik)
 app.command()(derive)
 app.command()(export)
 app.command()(simulate)
+app.command()(view)
 app.command()(bench)
 app.command()(demo)
 

@@ -21,6 +21,7 @@ from multibody.cli._options import (
 )
 from multibody.cli._progress import working
 from multibody.cli._tables import number, show, table, terminal, vector
+from multibody.cli._viewing import keep_open
 from multibody.geometry import Pose, Rotation
 from multibody.robot import Robot
 
@@ -50,6 +51,9 @@ def ik(
     trust_paths: TrustPaths = False,
     seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all digits.")] = False,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show the answer in the browser, with a target to drag.")
+    ] = False,
 ) -> None:
     """Find joint values at which a frame has a position, a rotation, or both.
 
@@ -68,6 +72,12 @@ def ik(
         print(json.dumps(_plain(robot, frame, answer), indent=1))
     else:
         _show(robot, frame, answer)
+    if view:
+        from multibody.view import show as show_robot
+
+        viewer = show_robot(robot, answer.q)
+        viewer.target(frame)
+        keep_open(viewer)
     raise typer.Exit(0 if answer.success else 1)
 
 

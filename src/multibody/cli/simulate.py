@@ -22,6 +22,7 @@ from multibody.cli._options import (
 )
 from multibody.cli._progress import progress
 from multibody.cli._tables import number, show, table, terminal
+from multibody.cli._viewing import keep_open
 from multibody.errors import InputError
 from multibody.robot import Robot
 from multibody.simulate.rows import gaps
@@ -43,6 +44,7 @@ def simulate(
     restitution: Annotated[float, typer.Option(min=0.0, max=1.0, help="The ground's restitution.")] = 0.0,
     save: Annotated[Path | None, typer.Option(help="Where to save the run, .npz.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Where to save a picture of it, .png, .svg or .pdf.")] = None,
+    view: Annotated[bool, typer.Option("--view", help="Play the run in the browser.")] = False,
     floating: Floating = False,
     mimic: MimicOption = Mimic.coupled,
     roots: Roots = None,
@@ -83,6 +85,10 @@ def simulate(
         typer.echo(f"Saved {plot}.")
     if run.failures:
         raise InputError(run.failures[0])
+    if view:
+        viewer = run.view()
+        viewer.contacts(simulator.contacts)
+        keep_open(viewer)
 
 
 def _simulator(

@@ -59,7 +59,11 @@ class InertiaMarks:
             axes = axes * np.sign(np.linalg.det(axes))
             squares = np.maximum(moments.sum() / 2 - moments, 1e-12) * 5 / inertia.mass
             node = server.scene.add_icosphere(
-                f"/{name}-inertias/{body.name}", 1.0, (255, 127, 14), opacity=0.45, scale=tuple(np.sqrt(squares).tolist())
+                f"/{name}-inertias/{body.name}",
+                1.0,
+                (255, 127, 14),
+                opacity=0.45,
+                scale=tuple(np.sqrt(squares).tolist()),
             )
             self.nodes.append(node)
             self._places.append((body.name, np.asarray(inertia.com, float), axes))
@@ -75,7 +79,9 @@ class InertiaMarks:
 class ContactMarks:
     """Points of contact, and arrows for the forces on the robot."""
 
-    def __init__(self, server: Any, robot: Robot, points: list[tuple[str, NDArray[Any]]], name: str, scale: float) -> None:
+    def __init__(
+        self, server: Any, robot: Robot, points: list[tuple[str, NDArray[Any]]], name: str, scale: float
+    ) -> None:
         self._server, self._robot, self._points, self._name, self._scale = server, robot, points, name, scale
         self._balls = [
             server.scene.add_icosphere(f"/{name}-contacts/{k}", 0.04 * scale, (44, 160, 44)) for k in range(len(points))

@@ -97,7 +97,9 @@ def _sticks(robot: Robot, among: set[str]) -> list[tuple[str, Surface]]:
     radius = 0.012 * _size(robot)
     for name in among - set(ends):
         ends[name] = [np.zeros(3)]
-    return [(link, rod(np.zeros(3), np.asarray(end, float), radius, STICK)) for link, all_ in ends.items() for end in all_]
+    return [
+        (link, rod(np.zeros(3), np.asarray(end, float), radius, STICK)) for link, all_ in ends.items() for end in all_
+    ]
 
 
 def _size(robot: Robot) -> float:

@@ -131,7 +131,10 @@ def _draw_frame(axes: Any, camera: Camera, pose: Pose, k: int, length: float, na
     ends = camera.project(origin + length * R.T)
     for end, color in zip(ends, AXES, strict=True):
         axes.annotate(
-            "", end[:2], start[:2], arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
+            "",
+            end[:2],
+            start[:2],
+            arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
         )
     axes.annotate(
         name, start[:2], (6, -6), textcoords="offset points", fontsize=9, va="top",

@@ -1,7 +1,7 @@
 """A small renderer: triangles with hidden parts hidden, light and shadow, in NumPy alone.
 
-Triangles become rows of pixels, many at once; of those at one pixel the nearest stays. Colours are computed once for each
-pixel, at the end.
+Triangles become rows of pixels, many at once; of those at one pixel the nearest stays. Colours are computed once for
+each pixel, at the end.
 """
 
 from typing import Any, NamedTuple
@@ -58,7 +58,9 @@ def render(surfaces: list[Surface], camera: Camera, floor: float | None, samples
     normal = normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-12)
     toward = large.position - point
     toward = toward / np.linalg.norm(toward, axis=-1, keepdims=True)
-    normal = np.where(np.sum(normal * toward, axis=-1, keepdims=True) < 0, -normal, normal)  # open meshes have two sides
+    normal = np.where(
+        np.sum(normal * toward, axis=-1, keepdims=True) < 0, -normal, normal
+    )  # open meshes have two sides
     image[hit] = _lit(colors[which], normal, toward, light, sun.lit(point + 1e-3 * sun.scale * normal, shade))
     h, w = camera.size[1], camera.size[0]
     return np.clip(image.reshape(h, samples, w, samples, 3).mean(axis=(1, 3)), 0.0, 1.0)
@@ -176,7 +178,7 @@ def _floor_image(camera: Camera, floor: float | None, sun: Orthographic, shade: 
     near = (fade > 0) & (far > 0)
     below, point, fade = below[near], point[near], fade[near, None]
     odd = (np.floor(point[:, 0] / sun.tile) + np.floor(point[:, 1] / sun.tile)).astype(int) & 1
-    sunny = sun.lit(point + [0, 0, 1e-3 * sun.scale], shade)
+    sunny = sun.lit(point + np.array([0, 0, 1e-3 * sun.scale]), shade)
     color = FLOOR[odd] * (0.62 + 0.38 * sunny)[:, None]
     image.reshape(-1, 3)[below] = BACKGROUND + fade * (color - BACKGROUND)
     return image

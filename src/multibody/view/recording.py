@@ -45,6 +45,11 @@ def has_screen() -> bool:
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def is_remote() -> bool:
+    """Whether the browser of a notebook is, as far as one can tell, on another machine than this process."""
+    return "google.colab" in sys.modules or any(name in os.environ for name in ("JUPYTERHUB_USER", "SSH_CONNECTION"))
+
+
 def _frames(robot: Robot, q: NDArray[Any], size: tuple[int, int]) -> Iterator[NDArray[Any]]:
     """Pictures, (h, w, 3) as bytes, from one camera that has all of the motion in view."""
     parts = parts_of(robot)

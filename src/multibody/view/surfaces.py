@@ -97,7 +97,7 @@ def _faceted(corners: NDArray[Any], squares: NDArray[Any], color: Color) -> Surf
     normals = np.cross(vertices[:, 1] - vertices[:, 0], vertices[:, 2] - vertices[:, 0])
     normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
     first = 4 * np.arange(len(squares))[:, None]
-    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
+    faces = np.concatenate([first + np.array(half) for half in ((0, 1, 2), (0, 2, 3))])
     return Surface(vertices.reshape(-1, 3), faces, np.repeat(normals, 4, axis=0), color)
 
 

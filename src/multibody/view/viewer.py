@@ -1,5 +1,6 @@
 """The viewer: robots in the browser, served by viser on the loopback."""
 
+import html
 import webbrowser
 from collections.abc import Sequence
 from os import PathLike
@@ -52,6 +53,15 @@ def show(
     >>> viewer.close()
     """
     return Viewer(robot, q, host, port, hosts, open_browser)
+
+
+def play(run: Run, **options: Any) -> "Viewer":
+    """A viewer that plays a run of one robot; options are those of `show`."""
+    if run.robot is None:
+        raise InputError("view: the run does not know its robot: simulate.load(path, robot)")
+    viewer = show(run.robot, **options)
+    viewer.play(run)
+    return viewer
 
 
 @final
@@ -165,7 +175,8 @@ class Viewer:
 
     def target(self, frame: str) -> None:
         """A gizmo to drag, which inverse kinematics follows with a frame of the first robot."""
-        robot, solver = self.robot, InverseKinematics(self.robot, frame)
+        robot = self.robot
+        solver = InverseKinematics(robot, frame, base="fixed" if robot.tree.floating else "free")
         pose = robot.pose(frame, self._last(self._main))
         gizmo = self._server.scene.add_transform_controls(
             f"/target/{frame}", scale=0.2 * self._size, wxyz=pose.rotation.quaternion, position=pose.position
@@ -222,18 +233,7 @@ class Viewer:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save one page that shows the scene, and plays the run, without a server."""
-        place = check_place(path, "path")
-        playing = self._player is not None and self._player.playing
-        self.pause()
-        serializer = self._server.get_scene_serializer()
-        if self._run is not None:
-            run, states = self._run
-            for row in recording.rows_at(run.t, PAGE_RATE):
-                self.update(states[:, row])
-                serializer.insert_sleep(1 / PAGE_RATE)
-        place.write_text(serializer.as_html(), encoding="utf-8")
-        if playing and self._player is not None:
-            self._player.pause(False)
+        check_place(path, "path").write_text(self._page(), encoding="utf-8")
 
     def record(self, path: str | PathLike[str], size: tuple[int, int] = (640, 480), rate: float = 25.0) -> None:
         """Save the run as a moving picture, .gif or, where ffmpeg is at hand, .mp4; without a browser."""
@@ -247,6 +247,13 @@ class Viewer:
         self.stop()
         stop(self._server)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the page, or, where its browser is on another machine, the scene as it is now."""
+        frame = "width:100%;height:480px;border:none"
+        if not recording.is_remote():
+            return f'<iframe src="{self.url}" style="{frame}"></iframe>'
+        return f'<iframe srcdoc="{html.escape(self._page())}" style="{frame}"></iframe>'
+
     def __enter__(self) -> "Viewer":
         return self
 
@@ -257,6 +264,20 @@ class Viewer:
         return f"<Viewer of {', '.join(self._puppets)} at {self.url}>"
 
     # ---- inside ------------------------------------------------------------------------------------------------------
+
+    def _page(self) -> str:
+        playing = self._player is not None and self._player.playing
+        self.pause()
+        serializer = self._server.get_scene_serializer()
+        if self._run is not None:
+            run, states = self._run
+            for row in recording.rows_at(run.t, PAGE_RATE):
+                self.update(states[:, row])
+                serializer.insert_sleep(1 / PAGE_RATE)
+        page = serializer.as_html()
+        if playing and self._player is not None:
+            self._player.pause(False)
+        return page
 
     def _put(self, robot: Robot, q: Any, name: str) -> Puppet:
         self._puppets[name] = Puppet(self._server, robot, np.asarray(q, float), name)
