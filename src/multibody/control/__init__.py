@@ -2,10 +2,21 @@
 
 from multibody.control import trajectories
 from multibody.control.analytic import analytic_solutions
+from multibody.control.floating_base import floating_inverse_dynamics
 from multibody.control.hierarchy import Level, hierarchical_qp
 from multibody.control.inverse_kinematics import InverseKinematics
 from multibody.control.iteration import History, iterate
+from multibody.control.joint_space import (
+    friction_compensation,
+    gains,
+    gravity_compensation,
+    inverse_dynamics_control,
+    joint_impedance,
+)
 from multibody.control.limits import JointLimits, Limit, VelocityLimits
+from multibody.control.multi_task import multi_task_control
+from multibody.control.operational_space import OperationalSpace
+from multibody.control.pid import PID
 from multibody.control.priorities import hierarchical_least_squares, prioritised
 from multibody.control.program_phases import Status
 from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
@@ -24,8 +35,10 @@ from multibody.control.tasks import (
 )
 from multibody.control.tracking import track_pose
 from multibody.control.velocity_control import VelocityControl
+from multibody.control.virtual_model import VirtualModel
 
 __all__ = [
+    "PID",
     "AxisTask",
     "CenterOfMassTask",
     "GazeTask",
@@ -36,6 +49,7 @@ __all__ = [
     "Limit",
     "MomentumTask",
     "Multipliers",
+    "OperationalSpace",
     "OrientationTask",
     "PoseTask",
     "PositionTask",
@@ -47,10 +61,18 @@ __all__ = [
     "Task",
     "VelocityControl",
     "VelocityLimits",
+    "VirtualModel",
     "analytic_solutions",
+    "floating_inverse_dynamics",
+    "friction_compensation",
+    "gains",
+    "gravity_compensation",
     "hierarchical_least_squares",
     "hierarchical_qp",
+    "inverse_dynamics_control",
     "iterate",
+    "joint_impedance",
+    "multi_task_control",
     "null_space_projector",
     "prioritised",
     "pseudo_inverse",

@@ -1,20 +1,22 @@
 """Checks of what functions of control share: a robot, one of its frames, a target."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from multibody.algorithms.constraints import Constraint
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import at, first
+from multibody.geometry._arrays import at, first, is_traced
+from multibody.model.digest import digest, is_ours
 from multibody.robot import Robot
 
 
 def check_robot(robot: Any, frame: str) -> None:
     """Refuse what is no robot, or a frame that it does not have."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot: expected a Robot, got {type(robot).__name__}")
-    robot.tree.frame(frame)
+    expect_robot(robot).tree.frame(frame)
 
 
 def check_pose(target: Any, *, finite: bool = False) -> Pose:
@@ -26,3 +28,38 @@ def check_pose(target: Any, *, finite: bool = False) -> Pose:
         if bad.any():
             raise InputError(f"target{at(first(bad))}: expected a pose of finite numbers, got one that is not")
     return target
+
+
+def expect_robot(robot: Any) -> Robot:
+    """The robot, if it is one."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot: expected a Robot, got {type(robot).__name__}")
+    return robot
+
+
+def check_positive(x: NDArray[Any], what: str, unit: str) -> NDArray[Any]:
+    """x, unless a concrete number of it is not positive and finite."""
+    if not is_traced(x):
+        bad = ~((x > 0) & (x < np.inf))
+        if bad.any():
+            index = first(bad)
+            raise InputError(f"{what}{at(index)}: expected a positive number, {unit}, got {x[index]}")
+    return x
+
+
+def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
+    """Constraints that fit the robot."""
+    parts = list(contacts) if isinstance(contacts, Iterable) else [contacts]
+    for part in parts:
+        if not isinstance(part, Constraint):
+            raise InputError(f"contacts: expected constraints such as PointContact, got {part!r}")
+        part.check(robot.tree)
+    return tuple(parts)
+
+
+def content_key(*content: Any) -> str | None:
+    """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
+    try:
+        return digest(*content) if is_ours(*content) else None
+    except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
+        return None

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
+from multibody.control._checks import checked_contacts, content_key
 from multibody.control.limited_priorities import Bounds, limited, unlimited
 from multibody.control.limits import Limit
 from multibody.control.priorities import Level
@@ -15,7 +16,6 @@ from multibody.control.tasks import Task
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import at, first, floats, is_traced
-from multibody.model.digest import digest, is_ours
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
@@ -96,7 +96,7 @@ class VelocityControl:
         if not isinstance(damping, int | float) or not 0 <= damping < np.inf:
             raise InputError(f"damping: expected a number that is not negative, got {damping!r}")
         self._damping = float(damping)
-        self._contacts = _checked_contacts(robot, contacts)
+        self._contacts = checked_contacts(robot, contacts)
         self._known = frozenset(self.inputs) - {"dt"}
         self._targets = tuple(name for name, task in self._tasks.items() if task.needs_target)
         gained = [name for name, task in self._tasks.items() if not task.of_velocity]
@@ -200,7 +200,12 @@ class VelocityControl:
 
         content = (self._levels, self._limits, self._contacts)
         return RobotFunction(
-            self._robot.model, self._robot.dtype, motion, inputs, optional, _key(self._damping, *content)
+            self._robot.model,
+            self._robot.dtype,
+            motion,
+            inputs,
+            optional,
+            content_key("velocity control", self._damping, *content),
         )
 
     def _velocities(self, values: Mapping[str, Any]) -> NDArray[Any]:
@@ -235,14 +240,6 @@ class VelocityControl:
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self._levels)
         return f"<VelocityControl of {self._robot.name!r}: {levels}>"
-
-
-def _key(*content: Any) -> str | None:
-    """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
-    try:
-        return digest("velocity control", *content) if is_ours(*content) else None
-    except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
-        return None
 
 
 def _options(task: Task) -> tuple[str, ...]:
@@ -303,15 +300,6 @@ def _checked_limits(tree: Tree, limits: Any) -> tuple[Limit, ...]:
             raise InputError(f"limits: expected limits such as VelocityLimits(), got {part!r}")
     # velocities are what actuators can do at all: ranges of joints give way to them
     return tuple(sorted((part.on(tree) for part in parts), key=lambda limit: limit.needs_dt))
-
-
-def _checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
-    parts = list(contacts) if isinstance(contacts, Iterable) else [contacts]
-    for part in parts:
-        if not isinstance(part, Constraint):
-            raise InputError(f"contacts: expected constraints such as PointContact, got {part!r}")
-        part.check(robot.tree)
-    return tuple(parts)
 
 
 def _time(dt: Any, needed_by: str) -> Any:

@@ -61,14 +61,7 @@ class PD:
     def pull(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], target: Any, gains: Any) -> NDArray[Any]:
         """(nv,): kp (target - q) - kd v, nothing on bases."""
         kp, kd = gains
-        parts, start = [], 0
-        for joint in _driven(tree):
-            own, goal = q[..., joint.q], target[..., start : start + joint.nq]
-            # a hinge that turns without end is pulled to the target's own turn
-            parts.append(goal - own if joint.nq == 1 else joint.kind.difference(own, goal))
-            start += joint.nq
-        error = np.concatenate(parts, axis=-1) if parts else np.zeros((0,))
-        return _spread(tree, kp * error - kd * v[..., behind(tree)[1]])
+        return spread(tree, kp * joint_error(tree, q, target) - kd * v[..., behind(tree)[1]])
 
     def slope(self, tree: Tree, dt: float, gains: Any) -> NDArray[Any]:
         """(nv,): by how much the mean force falls with the change of velocity: kd/2 + kp dt/4.
@@ -77,7 +70,7 @@ class PD:
         """
         kp, kd = gains
         slope = kd / 2 + kp * (dt / 4)
-        return _spread(tree, np.broadcast_to(slope, (len(behind(tree)[1]),)))
+        return spread(tree, np.broadcast_to(slope, (len(behind(tree)[1]),)))
 
 
 class Function:
@@ -115,15 +108,33 @@ def behind(tree: Tree) -> tuple[list[int], list[int]]:
     return coordinates, [k for joint in joints for k in range(joint.v.start, joint.v.stop)]
 
 
+def of_bases(tree: Tree) -> list[int]:
+    """The places of the velocities of floating bases."""
+    return [k for base in tree.bases for k in range(base.v.start, base.v.stop)]
+
+
 def _driven(tree: Tree) -> list[Joint]:
     """The joints with coordinates of their own but for floating bases."""
     return [joint for joint in configuration.own_joints(tree) if not tree.is_base(joint)]
 
 
-def _spread(tree: Tree, x: NDArray[Any]) -> NDArray[Any]:
-    """(nv,): numbers of the joints, with zeros for floating bases."""
-    place = {k: i for i, k in enumerate(behind(tree)[1])}
-    return np.stack([x[..., place[k]] if k in place else np.zeros(()) for k in range(tree.nv)], axis=-1)
+def spread(tree: Tree, x: NDArray[Any]) -> NDArray[Any]:
+    """(..., nv): numbers of the joints, with zeros for floating bases."""
+    if not tree.bases:
+        return x
+    place, none = {k: i for i, k in enumerate(behind(tree)[1])}, np.zeros(x.shape[:-1], x.dtype)
+    return np.stack([x[..., place[k]] if k in place else none for k in range(tree.nv)], axis=-1)
+
+
+def joint_error(tree: Tree, q: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+    """The way of all joints but floating bases from q, (..., nq), to coordinates of these joints: one a velocity."""
+    parts, start = [], 0
+    for joint in _driven(tree):
+        own, goal = q[..., joint.q], target[..., start : start + joint.nq]
+        # a hinge that turns without end is pulled to the target's own turn
+        parts.append(goal - own if joint.nq == 1 else joint.kind.difference(own, goal))
+        start += joint.nq
+    return np.concatenate(parts, axis=-1) if parts else np.zeros((0,))
 
 
 def _arguments(function: Any) -> int:

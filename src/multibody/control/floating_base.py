@@ -1,0 +1,134 @@
+"""Torques for an acceleration of a robot that stands on contacts.  [RD §3.10]
+
+Motors at the joints behind the base, the rows of S, and the forces f of contacts make the motion together:
+
+    S^T τ + J^T f = M a + h,   or   N_c^T S^T τ = N_c^T (M a + h) without f.  [RD 3.65]
+
+The rows of the base have no τ: J_b^T f = (M a + h)_b says which f are possible, and the rows of the joints what τ goes
+with each. In general there are many: they differ by internal forces, which load the contacts against each other and
+move nothing. Neither M nor its inverse is needed for them.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms import rnea, rows
+from multibody.algorithms.constraints import Constraint
+from multibody.control._checks import checked_contacts, content_key, expect_robot
+from multibody.control.limited_priorities import Bounds, limited
+from multibody.control.priorities import lexicographic
+from multibody.errors import InputError
+from multibody.geometry._arrays import matvec, transpose, truth
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+from multibody.robot.function import RobotFunction
+from multibody.robot.inputs import Kind
+from multibody.simulate.controllers import behind, of_bases, spread
+
+Array = NDArray[Any]
+
+
+def floating_inverse_dynamics(
+    robot: Robot,
+    contacts: Iterable[Constraint],
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    *,
+    tau0: ArrayLike | None = None,
+    forces: ArrayLike | None = None,
+    limits: bool = False,
+    active: ArrayLike | None = None,
+    out: Any = None,
+    threads: int | None = None,
+) -> Array:
+    """τ = (N_c^T S^T)^+ N_c^T (M a + h) + N τ0, (..., nv), zero on the base.  [RD 3.100-3.101]
+
+    Without τ0 it is the τ of least norm that makes the robot accelerate so; with it, the nearest to τ0. Where contacts
+    do not allow a, the equations of motion are met in the sense of least squares: the force and moment that the base
+    lacks are of least norm, along the axes of the robot's velocities.
+
+    Args:
+        robot: floating, or fixed with contacts as well.
+        contacts: constraints, as `mb.constraints.PointContact`, that hold.
+        q: (..., nq).
+        v: (..., nv).
+        a: v', (..., nv).
+        tau0: (..., nv), torques that are wanted as far as they leave the motion alone; the base's do not count.
+        forces: (..., rows) on the robot, in the order of the contacts: what of them is internal is added to the forces
+            that go with τ.
+        limits: whether torques stay within those of the model, if need be at the cost of the acceleration.
+        active: (..., contacts) of ones, and zeros for contacts that do not hold now.
+        out: an array for the result.
+        threads: over which a batch is split.
+
+    Raises:
+        InputError: when there is no contact, or an argument does not fit.
+
+    >>> import multibody as mb
+    >>> dog = mb.load("quadruped")
+    >>> feet = [mb.constraints.PointContact(f, f) for f in dog.frames if f.startswith("foot")]
+    >>> tau = floating_inverse_dynamics(dog, feet, dog.home(), np.zeros(18), np.zeros(18))
+    >>> bool(np.abs(dog.constrained_dynamics(feet, dog.home(), np.zeros(18), tau).acceleration).max() < 1e-9)
+    True
+    """
+    parts = checked_contacts(expect_robot(robot), contacts)
+    if not parts:
+        raise InputError("floating_inverse_dynamics: expected contacts, one at least, got none")
+    function = _function(robot, robot.dtype, parts, truth(limits, "limits"))
+    return function(q, v, a, tau0=tau0, forces=forces, active=active, out=out, threads=threads)
+
+
+def distributed(
+    tree: Tree,
+    contacts: Sequence[Constraint],
+    q: Array,
+    y: Array,
+    tau0: Array | None = None,
+    forces: Array | None = None,
+    active: Array | None = None,
+    *,
+    limits: bool = False,
+) -> Array:
+    """The τ, (..., nv), with S^T τ + J^T f = y for some f, nearest to τ0 or of least norm.  [RD 3.100-3.101]
+
+    y, (..., nv), are the generalized forces that motors and contacts make together.
+    """
+    joints, bases = behind(tree)[1], of_bases(tree)
+    J_T = transpose(held(tree, contacts, q, active))
+    y_joints, pull = y[..., joints], J_T[..., joints, :]
+    wished = y_joints if tau0 is None else y_joints - tau0[..., joints]
+    if forces is not None:
+        wished = wished + matvec(pull, forces)
+    levels = [(J_T[..., bases, :], y[..., bases])] if bases else []
+    levels.append((pull, wished))
+    if not limits:
+        return spread(tree, y_joints - matvec(pull, lexicographic(levels)[0]))
+    largest = np.broadcast_to(tree.effort_limits[joints], y_joints.shape)
+    f = limited(levels, Bounds(pull, y_joints - largest, y_joints + largest, ()))
+    return spread(tree, np.minimum(np.maximum(y_joints - matvec(pull, f), -largest), largest))
+
+
+def held(tree: Tree, contacts: Sequence[Constraint], q: Array, active: Array | None = None) -> Array:
+    """J, (..., rows, nv), of contacts, zero at those that do not hold."""
+    J = rows.jacobian(tree, contacts, q)
+    return J if active is None else J * rows.mask(contacts, active)[..., :, None]
+
+
+@lru_cache(maxsize=64)
+def _function(robot: Robot, dtype: np.dtype[Any], contacts: tuple[Constraint, ...], limits: bool) -> RobotFunction:
+    """The law as a kernel; the dtype is here since robots compare by their models."""
+    del dtype
+    tree = robot.tree
+
+    def torques(q: Array, v: Array, a: Array, **wishes: Any) -> Array:
+        return distributed(tree, contacts, q, rnea.rnea(tree, q, v, a), limits=limits, **wishes)
+
+    inputs: dict[str, Kind] = {"q": "configuration", "v": "velocity", "a": "acceleration"}
+    optional: dict[str, Kind] = {"tau0": "force", "forces": rows.count(contacts), "active": len(contacts)}
+    key = content_key("control.floating_inverse_dynamics", limits, contacts)
+    return RobotFunction(robot.model, robot.dtype, torques, inputs, optional, key)

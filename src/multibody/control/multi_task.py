@@ -1,0 +1,121 @@
+"""Inverse dynamics for several tasks, of equal rank or by strict priority.  [RD §3.9.1]"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms import rnea, rows
+from multibody.algorithms.constraints import Constraint
+from multibody.control._checks import checked_contacts, content_key, expect_robot
+from multibody.control.floating_base import distributed
+from multibody.control.priorities import lexicographic
+from multibody.control.tasks import Task
+from multibody.errors import InputError
+from multibody.geometry._arrays import floats
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+from multibody.robot.function import RobotFunction
+from multibody.robot.inputs import Kind
+
+Array = NDArray[Any]
+Tasks = tuple[tuple[Task, ...], ...]
+
+
+def multi_task_control(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    levels: Iterable[Iterable[tuple[Task, ArrayLike]]],
+    *,
+    contacts: Iterable[Constraint] = (),
+    out: Any = None,
+    threads: int | None = None,
+) -> Array:
+    """τ = M v' + b + g, (..., nv), for the v' that gives tasks their accelerations, list by list.  [RD 3.82-3.83]
+
+    Tasks of one list share what cannot be met, in least squares by their weights [RD 3.82]; no list gives way to those
+    after it [RD 3.83]. Of all such v', that of least norm is taken: end with a `PostureTask` that damps what is left.
+    Limits are not known here: `WholeBody` has them.
+
+    Args:
+        robot: with a fixed base; or floating, on contacts.
+        q: (..., nq).
+        v: (..., nv).
+        levels: lists of pairs, the most important first: a task, and the w'*, (..., rows), that it is to have: its own,
+            or by gains kp * task.error(tree, q, target) - kd * J v.
+        contacts: constraints that hold, before all tasks; of the torques that then do the same, those of least norm are
+            taken [RD 3.100].
+        out: an array for the result.
+        threads: over which a batch is split.
+
+    Raises:
+        InputError: when a list is empty, a floating base has no contacts, or a shape does not fit.
+
+    >>> import multibody as mb
+    >>> from multibody import control
+    >>> arm = mb.load("planar-arm")
+    >>> q, v = np.array([0.4, 0.5, 0.6]), np.zeros(3)
+    >>> hand, rest = control.PositionTask("hand", "tool", axes="xz"), control.PostureTask("rest")
+    >>> tau = multi_task_control(arm, q, v, [[(hand, [1.0, 0.0])], [(rest, [0.0, 0.0, 0.0])]])
+    >>> arm.acceleration("tool", q, v, arm.forward_dynamics(q, v, tau))[:3].round(9) + 0.0
+    array([1., 0., 0.])
+    """
+    held = checked_contacts(expect_robot(robot), contacts)
+    if robot.tree.bases and not held:
+        raise InputError("contacts: expected at least one, on which the floating base stands, got none")
+    tasks, wishes = _sorted(robot.tree, levels)
+    return _function(robot, robot.dtype, tasks, held)(q, v, *wishes, out=out, threads=threads)
+
+
+def accelerations(
+    tree: Tree, levels: Sequence[Sequence[tuple[Task, Array]]], contacts: Sequence[Constraint], q: Array, v: Array
+) -> Array:
+    """v', (..., nv), level by level.  [RD 3.81-3.83]"""
+    stacked = []
+    if contacts:
+        stacked.append((rows.jacobian(tree, contacts, q), -rows.bias(tree, contacts, q, v)))
+    for level in levels:
+        roots = [float(np.sqrt(task.weight)) for task, _ in level]
+        J = [root * task.jacobian(tree, q) for root, (task, _) in zip(roots, level, strict=True)]
+        w = [root * (wanted - task.bias(tree, q, v)) for root, (task, wanted) in zip(roots, level, strict=True)]
+        stacked.append((np.concatenate(J, axis=-2), np.concatenate(w, axis=-1)))
+    return lexicographic(stacked)[0]
+
+
+def _sorted(tree: Tree, levels: Any) -> tuple[Tasks, list[Array]]:
+    """The tasks of each list, on the robot, and what they are to have, one after the other."""
+    lists = list(levels) if isinstance(levels, Iterable) else []
+    tasks: list[tuple[Task, ...]] = []
+    wishes: list[Array] = []
+    for k, level in enumerate(lists, start=1):
+        pairs = list(level) if isinstance(level, Iterable) else []
+        if not pairs or not all(isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], Task) for x in pairs):
+            raise InputError(f"level {k}: expected a list of pairs (task, acceleration), one at least, got {level!r}")
+        tasks.append(tuple(task.on(tree) for task, _ in pairs))
+        own = zip(tasks[-1], pairs, strict=True)
+        wishes += [floats(wanted, f"the acceleration of task {task.name!r}", task.rows) for task, (_, wanted) in own]
+    if not tasks:
+        raise InputError(f"levels: expected lists of pairs (task, acceleration), one at least, got {levels!r}")
+    return tuple(tasks), wishes
+
+
+@lru_cache(maxsize=64)
+def _function(robot: Robot, dtype: np.dtype[Any], tasks: Tasks, contacts: tuple[Constraint, ...]) -> RobotFunction:
+    """The law as a kernel; the dtype is here since robots compare by their models."""
+    del dtype
+    tree = robot.tree
+    inputs: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
+    inputs |= {f"level {k}, {n}": task.rows for k, level in enumerate(tasks, 1) for n, task in enumerate(level, 1)}
+
+    def torques(q: Array, v: Array, *wishes: Array) -> Array:
+        own = iter(wishes)
+        y = rnea.rnea(
+            tree, q, v, accelerations(tree, [[(x, next(own)) for x in level] for level in tasks], contacts, q, v)
+        )
+        return distributed(tree, contacts, q, y) if contacts else y
+
+    key = content_key("control.multi_task_control", tasks, contacts)
+    return RobotFunction(robot.model, robot.dtype, torques, inputs, {}, key)

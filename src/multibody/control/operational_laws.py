@@ -1,0 +1,165 @@
+"""The laws of operational space, as functions of a tree: torques that move a frame, and push with it.
+
+[RD §3.9, §3.9.3, §3.9.4]
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import coriolis, jacobian, kinematics
+from multibody.algorithms.change_of_velocity import with_base
+from multibody.algorithms.constraints import Constraint
+from multibody.control.floating_base import distributed
+from multibody.control.iteration import DIFFERENCE, SHORTEST
+from multibody.control.task_dynamics import TaskDynamics
+from multibody.control.tasks.pose import pose_error
+from multibody.geometry import Pose, Rotation, rates
+from multibody.geometry._arrays import eye_like, matvec, transpose
+from multibody.model import base_velocity
+from multibody.model.tree import Tree
+from multibody.simulate.controllers import behind, spread
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What `OperationalSpace` computes, for one frame; `OperationalSpace` says what the fields and arguments are."""
+
+    frame: str
+    chosen: slice
+    contacts: tuple[Constraint, ...]
+    compensation: str
+    error: str
+    heaviest: float
+
+    @property
+    def count(self) -> int:
+        """m, the number of rows."""
+        return self.chosen.stop - self.chosen.start
+
+    def task(self, tree: Tree, q: Array) -> TaskDynamics:
+        """The dynamics of the frame; the base has its velocity in "left" there."""
+        return TaskDynamics(with_base(tree, "left"), self.frame, self.chosen, q, self.heaviest, self.contacts)
+
+    def torques(self, tree: Tree, q: Array, v: Array, **wishes: Any) -> Array:
+        """τ for a motion and a wrench.  [RD 3.90-3.99]"""
+        task, v = self.task(tree, q), base_velocity.to_left(tree, q, v)
+        axes, motion, wrench = wishes.get("axes"), wishes.get("motion"), wishes.get("wrench")
+        wanted = self._wanted(task, v, wishes)
+        if motion is not None:
+            wanted = along(axes, motion, wanted)
+        push = None if wrench is None else along(axes, 1.0 - motion, wrench)
+        load = coriolis.bias(task.tree, q, v)
+        return self._made(task, wanted - task.drift(v), push, load, wishes.get("tau0"))
+
+    def impedance(
+        self, tree: Tree, q: Array, v: Array, pose: Pose, stiffness: Array, damping: Array, **wishes: Any
+    ) -> Array:
+        """τ of a spring and a damper at the frame, with an inertia that is wanted or its own."""
+        task, v = self.task(tree, q), base_velocity.to_left(tree, q, v)
+        off = pose_error(pose, kinematics.pose(task.tree, self.frame, q))[..., self.chosen]
+        force = spring(stiffness, off) + matvec(damping, self._slower(task, v, wishes.get("twist")))
+        inertia, external, tau0 = wishes.get("inertia"), wishes.get("external"), wishes.get("tau0")
+        if inertia is None:
+            return self._made(task, None, force, coriolis.gravity(task.tree, q), tau0)
+        push = None
+        if external is not None:
+            force, push = force + external, -external
+        wanted = np.linalg.solve(inertia, force[..., None])[..., 0] - task.drift(v)
+        if "acceleration" in wishes:
+            wanted = wanted + wishes["acceleration"]
+        return self._made(task, wanted, push, coriolis.bias(task.tree, q, v), tau0)
+
+    def inertia(self, tree: Tree, q: Array) -> Array:
+        """Λ.  [RD 3.87]"""
+        return self.task(tree, q).inertia
+
+    def bias(self, tree: Tree, q: Array, v: Array) -> Array:
+        """μ.  [RD 3.88]"""
+        task, v = self.task(tree, q), base_velocity.to_left(tree, q, v)
+        b = coriolis.bias(task.tree, q, v) - coriolis.gravity(task.tree, q)
+        return matvec(task.inertia, task.felt(b) - task.drift(v))
+
+    def gravity(self, tree: Tree, q: Array) -> Array:
+        """p.  [RD 3.89]"""
+        task = self.task(tree, q)
+        return matvec(task.inertia, task.felt(coriolis.gravity(task.tree, q)))
+
+    def inverse(self, tree: Tree, q: Array) -> Array:
+        """J̄, for the velocities of the tree."""
+        J_bar = self.task(tree, q).inverse()
+        columns = [base_velocity.from_left(tree, q, J_bar[..., :, k]) for k in range(self.count)]
+        return np.stack(columns, axis=-1)
+
+    def null_space_projector(self, tree: Tree, q: Array) -> Array:
+        """1 - J^T J̄^T."""
+        J = jacobian.jacobian(tree, self.frame, q, "mixed")[..., self.chosen, :]
+        return eye_like(J, J.shape[-1]) - transpose(np.matmul(self.inverse(tree, q), J))
+
+    def _wanted(self, task: TaskDynamics, v: Array, wishes: Mapping[str, Any]) -> Array:
+        """w'* + kp Δ + kd (w* - w), (..., m).  [RD 3.91]"""
+        wanted, axes = wishes.get("acceleration", np.zeros_like(task.J[..., 0])), wishes.get("axes")
+        if "kp" in wishes:
+            wanted = wanted + along(axes, wishes["kp"], self._missing(task, wishes["pose"]))
+        if "kd" in wishes:
+            wanted = wanted + along(axes, wishes["kd"], self._slower(task, v, wishes.get("twist")))
+        return wanted
+
+    def _missing(self, task: TaskDynamics, pose: Pose) -> Array:
+        """Δ, (..., m), along the world's axes.  [RD 3.91-3.92]"""
+        actual = kinematics.pose(task.tree, self.frame, task.q)
+        if self.error == SHORTEST:
+            return pose_error(pose, actual)[..., self.chosen]
+        name = SHORTEST if self.error == DIFFERENCE else self.error
+        chi = rates.parameters(name, actual.rotation)
+        turn = matvec(rates.angular(name, chi), rates.parameters(name, pose.rotation) - chi)
+        return np.concatenate([pose.position - actual.position, turn], axis=-1)[..., self.chosen]
+
+    def _slower(self, task: TaskDynamics, v: Array, twist: Any) -> Array:
+        """w* - w, (..., m)."""
+        w = kinematics.velocity(task.tree, self.frame, task.q, v, "mixed")[..., self.chosen]
+        return -w if twist is None else twist - w
+
+    def _made(self, task: TaskDynamics, wanted: Any, push: Any, load: Array, tau0: Any) -> Array:
+        """J^T (Λ wanted + push) + load + N^T τ0, or torques of least norm that do the same on contacts.  [RD 3.96]"""
+        forces = [] if push is None else [push]
+        felt = [] if wanted is None else [wanted]
+        y = load
+        if self.compensation == "task":  # [RD 3.90, 3.97]
+            felt, y = [*felt, task.felt(load)], np.zeros_like(load)
+        if tau0 is not None:
+            own = spread(task.tree, tau0[..., behind(task.tree)[1]])
+            felt, y = [*felt, -task.felt(own)], y + own
+        if felt:
+            forces.append(matvec(task.inertia, sum(felt[1:], start=felt[0])))
+        for force in forces:
+            y = y + matvec(transpose(task.J), force)
+        return distributed(task.tree, self.contacts, task.q, y) if self.contacts else y
+
+
+def along(axes: Rotation | None, gains: Array, x: Array) -> Array:
+    """C diag(gains) C^T x, (..., m), for each three of x: factors along axes, C = world_R_task.  [RD 3.98-3.99]"""
+    if axes is None:
+        return gains * x
+    C = axes.matrix
+    parts = [slice(k, k + 3) for k in range(0, x.shape[-1], 3)]
+    turned = [matvec(C, gains[..., part] * matvec(transpose(C), x[..., part])) for part in parts]
+    return np.concatenate(turned, axis=-1)
+
+
+def spring(stiffness: Array, off: Array) -> Array:
+    """(..., m): the pull of a spring with the energy Δ^T K Δ / 2; the last three of six are a rotation vector.
+
+    As the frame turns, R* R^T = exp(φ) turns back from the right: φ' = -E^-T ω with the E of rotation vectors, so that
+    the moment is E^-1 times the gradient by φ. For the same stiffness about all axes both are equal.
+    """
+    gradient = matvec(stiffness, off)
+    if off.shape[-1] == 3:
+        return gradient
+    E_inverse = rates.angular_inverse("rotation-vector", off[..., 3:])
+    return np.concatenate([gradient[..., :3], matvec(E_inverse, gradient[..., 3:])], axis=-1)

@@ -1,0 +1,114 @@
+"""PID control of every joint by itself, as industry has it, with an integral that does not wind up.  [RD §3.8]"""
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.control._checks import check_positive, expect_robot
+from multibody.control.joint_space import joint_gains
+from multibody.errors import InputError
+from multibody.geometry._arrays import at, first, floats, is_traced
+from multibody.robot import Robot
+from multibody.simulate.controllers import behind, joint_error, spread
+
+Array = NDArray[Any]
+
+
+@final
+class PID:
+    """A controller with memory for `simulate`: τ = kp e + ki ∫ e dt - kd v at the joints behind the base.
+
+    It knows no model: the integral learns the load, so that the error vanishes where that of a PD stays [RD 3.74].
+    Torques are clipped at their limits. While a joint's torque is at a limit, its integral changes only to bring it
+    back: it does not wind up (conditional integration).
+
+        simulator = simulate.Simulator(robot, dt=0.002, controller=pid, state=pid.state)
+        run = simulator(q, seconds=1.0, inputs=target)
+
+    Args:
+        robot: fixed or floating; τ is zero on a floating base.
+        kp: in N m/rad or N/m, not negative: a number, or one for each velocity behind the base.
+        ki: in N m/(rad s), likewise.
+        kd: in N m s/rad, likewise.
+        dt: in s, the time between two calls.
+        effort: the largest torques, in N m or N, a number or one for each velocity; by default those of the model.
+
+    Raises:
+        InputError: when an argument does not fit.
+
+    >>> import multibody as mb
+    >>> pid = PID(mb.load("double-pendulum"), kp=50.0, ki=100.0, kd=5.0, dt=0.01)
+    >>> tau, state = pid(0.0, np.zeros(2), np.zeros(2), np.array([0.1, 0.0]), pid.state)
+    >>> tau, state
+    (array([5.1, 0. ]), array([0.001, 0. ]))
+    """
+
+    __slots__ = ("_dt", "_effort", "_gains", "_home", "_robot")
+
+    def __init__(
+        self,
+        robot: Robot,
+        kp: ArrayLike,
+        ki: ArrayLike,
+        kd: ArrayLike,
+        dt: float,
+        *,
+        effort: ArrayLike | None = None,
+    ) -> None:
+        self._robot = expect_robot(robot)
+        coordinates, joints = behind(robot.tree)
+        n = len(joints)
+        self._gains = tuple(joint_gains(x, name, n, robot.dtype) for name, x in (("kp", kp), ("ki", ki), ("kd", kd)))
+        if any(gain.ndim > 1 for gain in self._gains):
+            raise InputError(f"kp, ki, kd: expected numbers, or {n} each, one for each velocity")
+        self._dt = float(check_positive(floats(dt, "dt"), "dt", "a time in s"))
+        limit = robot.tree.effort_limits[joints] if effort is None else floats(effort, "effort")
+        if limit.shape not in ((), (n,)) or (limit <= 0).any():
+            raise InputError(f"effort: expected positive torques, a number or {n} of them, got {effort!r}")
+        self._effort = np.broadcast_to(limit, (n,)).astype(robot.dtype)
+        self._home = robot.home()[coordinates]
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self._robot
+
+    @property
+    def state(self) -> Array:
+        """(n,): the state in which it starts, integrals of zero."""
+        return np.zeros_like(self._effort)
+
+    def __call__(self, t: Any, q: Any, v: Any, target: Any, state: Any) -> tuple[Any, Any]:
+        """τ, (nv,), and the integrals of the errors after this step, (n,), in rad s or m s.
+
+        Args:
+            t: the time, which does not matter.
+            q: (nq,).
+            v: (nv,).
+            target: (nq behind the base,), the targets of the joints; None is the robot's home.
+            state: (n,), the integrals so far.
+        """
+        del t
+        tree = self._robot.tree
+        kp, ki, kd = self._gains
+        coordinates, joints = behind(tree)
+        goal = self._home if target is None else _targets(target, len(coordinates))
+        error = joint_error(tree, q, goal)
+        base = kp * error - kd * v[..., joints]
+        ahead = state + self._dt * error
+        wished = base + ki * ahead
+        winding = (np.abs(wished) > self._effort) & (wished * error > 0)
+        integral = np.where(winding, state, ahead)
+        tau = np.minimum(np.maximum(base + ki * integral, -self._effort), self._effort)
+        return spread(tree, tau), integral
+
+    def __repr__(self) -> str:
+        return f"<PID of {self._robot.name!r}, every {self._dt:g} s>"
+
+
+def _targets(x: Any, n: int) -> Array:
+    target = floats(x, "target", n)
+    if not is_traced(target) and not np.isfinite(target).all():
+        raise InputError(f"target{at(first(~np.isfinite(target)))}: expected finite targets of joints")
+    return target

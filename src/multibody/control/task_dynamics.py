@@ -1,0 +1,99 @@
+"""The dynamics of a robot as one of its frames feels them.  [RD §3.9.2]
+
+With M = L^T D L and Y = D^-1/2 L^-T J^T, J M^-1 J^T = Y^T Y. Contacts, with rows J_c and Y_c, take away what they hold:
+P = 1 - Q^T Q, for orthonormal rows Q that span the columns of Y_c, and then Y^T P Y is the inverse of the inertia.
+Bases have velocities in "left", where M has the zeros of the tree.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import jacobian, kinematics, rows
+from multibody.algorithms._parts import mirrored, own_batch
+from multibody.algorithms.constraints import Constraint
+from multibody.algorithms.factorization import HalfSolved
+from multibody.algorithms.forward_dynamics import factors
+from multibody.algorithms.least_norm import gram
+from multibody.control.orthogonal import left_inverse, row_space
+from multibody.geometry._arrays import eye_like, matvec, transpose
+from multibody.model.tree import Tree
+
+Array = NDArray[Any]
+ROUNDING = 64
+"""How many rounding errors of the trace of J M^-1 J^T its eigenvalues are at least lifted by, where they vanish."""
+FLOOR = 1e-3
+"""What the eigenvalues are lifted by to ask for the heaviest direction, as a share of what they are damped by."""
+
+
+class TaskDynamics:
+    """Λ, and what forces and accelerations of the robot are at a frame.  [RD 3.86-3.89]
+
+    Args:
+        tree: with its base in "left".
+        frame: one of its frames.
+        chosen: which of the six mixed rows of the frame.
+        q: (..., nq).
+        heaviest: in kg or kg m²: no direction is felt heavier than by some such inertia.
+        contacts: that hold.
+    """
+
+    def __init__(
+        self, tree: Tree, frame: str, chosen: slice, q: Array, heaviest: float, contacts: Sequence[Constraint] = ()
+    ) -> None:
+        self.tree, self.frame, self.chosen, self.q = tree, frame, chosen, q
+        self.contacts = contacts
+        self.J = jacobian.jacobian(tree, frame, q, "mixed")[..., chosen, :]
+        self.half = HalfSolved(factors(tree, q), self.J, own_batch(q))
+        self.Y = np.sqrt(self.half.D_inv)[..., :, None] * self.half.Z
+        self.free = self.Y  # P Y
+        if contacts:
+            J_c = rows.jacobian(tree, contacts, q)
+            self.Y_c = np.stack([self._whitened(J_c[..., k, :]) for k in range(J_c.shape[-2])], axis=-1)
+            self.Q = row_space(transpose(self.Y_c))
+            self.free = self.Y - np.matmul(transpose(self.Q), np.matmul(self.Q, self.Y))
+        self.inertia = damped_inverse(gram(self.free), heaviest)
+        """Λ, (..., m, m)."""
+
+    def felt(self, force: Array) -> Array:
+        """J M^-1 τ, (..., m): the acceleration of the frame by generalized forces (..., nv)."""
+        return matvec(transpose(self.free), self._whitened(force))
+
+    def drift(self, v: Array) -> Array:
+        """(..., m): the acceleration of the frame without any force, J' v; contacts that hold add to it."""
+        rest = kinematics.acceleration(self.tree, self.frame, self.q, v, np.zeros_like(v), "mixed")[..., self.chosen]
+        if not self.contacts:
+            return rest
+        bias = rows.bias(self.tree, self.contacts, self.q, v)
+        Y_c_Q = np.matmul(transpose(self.Y_c), transpose(self.Q))
+        return rest - matvec(transpose(self.Y), matvec(transpose(self.Q), matvec(left_inverse(Y_c_Q), bias)))
+
+    def inverse(self) -> Array:
+        """J̄ = M^-1 J^T Λ, (..., nv, m): the inverse of J that moves the least mass."""
+        spread = self.free / np.sqrt(self.half.D_inv)[..., :, None]
+        columns = [self.half.onward(spread[..., :, k]) for k in range(spread.shape[-1])]
+        return np.matmul(np.stack(columns, axis=-1), self.inertia)
+
+    def _whitened(self, force: Array) -> Array:
+        """D^-1/2 L^-T τ, (..., nv)."""
+        return np.sqrt(self.half.D_inv) * self.half.halfway(force)
+
+
+def damped_inverse(A: Array, heaviest: float) -> Array:
+    """(A + λ² 1)^-1, (..., m, m), of a symmetric A that is not negative, with λ = 0 away from singularities.
+
+    λ² = d - s, no less than zero, with d = 1 / heaviest and s = 1 / trace(A^-1), which is at most the smallest
+    eigenvalue of A and at least that by their number: nothing is damped where the trace is less than `heaviest`, and
+    where A is singular, λ² = d. It is `limited_priorities.damped_step` for a matrix A = J J^T.  [RD 2.207-2.208]
+    """
+    one = eye_like(A, A.shape[-1])
+    least = np.maximum(1.0 / heaviest, ROUNDING * np.finfo(A.dtype).eps * _trace(A))
+    lifted = mirrored(A + (FLOOR * least)[..., None, None] * one)
+    missing = np.maximum(least - 1.0 / _trace(np.linalg.inv(lifted)), 0.0)
+    return mirrored(np.linalg.inv(mirrored(A + missing[..., None, None] * one)))
+
+
+def _trace(A: Array) -> Array:
+    return sum(A[..., k, k] for k in range(1, A.shape[-1])) + A[..., 0, 0]

@@ -1,0 +1,164 @@
+"""Virtual model control: torques that act as if wrenches did, while contacts carry the robot.  [RD §3.11]"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms import coriolis, rows
+from multibody.algorithms.constraints import Constraint
+from multibody.algorithms.friction import FrictionCone
+from multibody.algorithms.jacobian import jacobian
+from multibody.control._checks import checked_contacts, content_key, expect_robot
+from multibody.control.floating_base import held
+from multibody.control.limited_priorities import Bounds, limited
+from multibody.control.priorities import Level, lexicographic
+from multibody.errors import InputError
+from multibody.geometry._arrays import floats, matvec, transpose
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+from multibody.robot.function import RobotFunction
+from multibody.robot.inputs import WRENCH, Kind
+from multibody.simulate.controllers import behind, of_bases, spread
+
+Array = NDArray[Any]
+
+
+@final
+class VirtualModel:
+    """Torques with which a robot at rest behaves as if wrenches pulled at its frames, gravity taken off.
+
+    Virtual work must vanish for every motion of the base and the joints. The rows of the base tell which contact forces
+    balance gravity and the wrenches [RD 3.117-3.118]: those of least norm are taken [RD 3.120]. The rows of the joints
+    tell the torques [RD 3.119, 3.121]:
+
+        S^T τ + J_c^T f = g + J_v^T F.
+
+    f is on the robot: RD's F_c has the opposite sign. Inertia and velocity do not count: it is for slow motion.
+
+    Args:
+        robot: floating, on contacts; or fixed, with or without them.
+        contacts: constraints, as `mb.constraints.PointContact`, that carry it.
+        friction: μ, or a `multibody.algorithms.friction.FrictionCone` with a normal of its own, at every point of the
+            contacts: forces stay within a pyramid inside that cone. Where none of these balance the wrenches, what the
+            base lacks is of least norm. None has no such limits.
+        minimum: with friction, the least normal force at every point, in N.
+        sides: of the pyramid.
+
+    Raises:
+        InputError: when a floating robot has no contacts, or an argument does not fit.
+
+    >>> import multibody as mb
+    >>> dog = mb.load("quadruped")
+    >>> model = VirtualModel(dog, [mb.constraints.PointContact(f, f) for f in dog.frames if f.startswith("foot")])
+    >>> tau, f = model(dog.home(), wrenches={"trunk": [0.0, 0.0, 30.0, 0.0, 0.0, 0.0]})
+    >>> round(float(f[2::3].sum() - 9.81 * dog.mass), 9)  # the ground pushes with weight and wrench
+    30.0
+    """
+
+    __slots__ = ("_contacts", "_cone", "_function", "_minimum", "_robot")
+
+    def __init__(
+        self,
+        robot: Robot,
+        contacts: Iterable[Constraint],
+        friction: float | FrictionCone | None = None,
+        minimum: float = 0.0,
+        sides: int = 8,
+    ) -> None:
+        self._robot = expect_robot(robot)
+        self._contacts = checked_contacts(robot, contacts)
+        if robot.tree.bases and not self._contacts:
+            raise InputError("contacts: expected at least one, on which the floating base stands, got none")
+        self._cone = self._pyramids(friction, sides)
+        if not isinstance(minimum, int | float) or not 0 <= minimum < np.inf or (minimum and self._cone is None):
+            raise InputError(f"minimum: expected a force that is not negative, with friction=..., got {minimum!r}")
+        self._minimum = float(minimum)
+        frames: dict[str, Kind] = {WRENCH + frame: "wrench" for frame in robot.frames}
+        optional = {**frames, "active": len(self._contacts)} if self._contacts else frames
+        pyramid = None if self._cone is None else self._cone.tolist()
+        key = content_key("control.VirtualModel", self._contacts, pyramid, self._minimum)
+        self._function = RobotFunction(robot.model, robot.dtype, self._balanced, {"q": "configuration"}, optional, key)
+
+    @property
+    def robot(self) -> Robot:
+        """The robot."""
+        return self._robot
+
+    @property
+    def contacts(self) -> tuple[Constraint, ...]:
+        """What carries it."""
+        return self._contacts
+
+    def __call__(
+        self,
+        q: ArrayLike,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        *,
+        active: ArrayLike | None = None,
+        out: Any = None,
+        threads: int | None = None,
+    ) -> tuple[Array, Array]:
+        """τ, (..., nv), zero on the base, and f, (..., rows), on the robot, in the order of the contacts.
+
+        Args:
+            q: (..., nq).
+            wrenches: {frame: (..., 6)}, the net effect that is wanted on the robot: force and moment at the frame's
+                origin, along the world's axes.
+            active: (..., contacts) of ones, and zeros for contacts that carry nothing now.
+            out: arrays for the results.
+            threads: over which a batch is split.
+        """
+        if wrenches is not None and not isinstance(wrenches, Mapping):
+            raise InputError(f"wrenches: expected {{frame: (..., 6)}}, got {type(wrenches).__name__}")
+        values: dict[str, Any] = {}
+        for frame, wrench in (wrenches or {}).items():
+            self._robot.tree.frame(frame)
+            values[WRENCH + frame] = floats(wrench, f"the wrench at {frame!r}", 6)
+        if active is not None:
+            values["active"] = active
+        return self._function(q, out=out, threads=threads, **values)
+
+    def _pyramids(self, friction: float | FrictionCone | None, sides: int) -> Array | None:
+        """A, (m, rows), with A f ≥ 0 within the cones, the normals last."""
+        if friction is None:
+            return None
+        if not all(contact.rows % 3 == 0 and _is_of_points(contact) for contact in self._contacts):
+            raise InputError("friction: expected contacts of points alone, such as PointContact and SurfaceContact")
+        one = (friction if isinstance(friction, FrictionCone) else FrictionCone(friction)).pyramid(sides)
+        points = np.eye(rows.count(self._contacts) // 3)
+        return np.concatenate([np.kron(points, one[:-1]), np.kron(points, one[-1:])])
+
+    def _balanced(self, q: Array, active: Array | None = None, **wrenches: Array) -> tuple[Array, Array]:
+        tree: Tree = self._robot.tree
+        bases, y = of_bases(tree), coriolis.gravity(tree, q)
+        for name, wrench in wrenches.items():
+            y = y + matvec(transpose(jacobian(tree, name.removeprefix(WRENCH), q, "mixed")), wrench)
+        if not self._contacts:
+            return y, np.zeros_like(y[..., :0])
+        J_T = transpose(held(tree, self._contacts, q, active))
+        f = self._least((J_T[..., bases, :], y[..., bases]), active) if bases else np.zeros_like(J_T[..., 0, :])
+        return spread(tree, (y - matvec(J_T, f))[..., behind(tree)[1]]), f
+
+    def _least(self, balance: Level, active: Array | None) -> Array:
+        """The forces of least norm that balance the base; those within the cones, where there are some.  [RD 3.120]"""
+        if self._cone is None:
+            return lexicographic([balance])[0]
+        batch, dtype, count = balance[1].shape[:-1], balance[1].dtype, self._cone.shape[1] // 3
+        push = np.full((*batch, count), self._minimum, dtype)
+        if active is not None:
+            push = push * rows.mask(self._contacts, active)[..., ::3]
+        lower = np.concatenate([np.zeros((*batch, len(self._cone) - count), dtype), push], axis=-1)
+        cone = np.broadcast_to(self._cone.astype(dtype), (*batch, *self._cone.shape))
+        return limited([balance], Bounds(cone, lower, np.full((*batch, len(self._cone)), np.inf, dtype), ()))
+
+    def __repr__(self) -> str:
+        carried = ", ".join(contact.name for contact in self._contacts) or "nothing"
+        cones = "" if self._cone is None else ", within friction cones"
+        return f"<VirtualModel of {self._robot.name!r} on {carried}{cones}>"
+
+
+def _is_of_points(contact: Constraint) -> bool:
+    grip = contact.grip()
+    return grip is not None and not grip.turning
