@@ -28,23 +28,26 @@ def is_traced(x: object) -> bool:
 
 def floats(x: ArrayLike, what: str, *core: int) -> NDArray[Any]:
     """X as a float array whose last axes have the lengths `core`; an InputError that names `what` otherwise."""
-    expected = f"an array of real floats of shape (..., {', '.join(map(str, core))})" if core else "real floats"
     if is_traced(x):
         array: Any = x
     else:
         try:
             array = np.asarray(x)
         except ValueError as error:
-            raise InputError(f"{what}: expected {expected}, got a ragged sequence ({error})") from None
+            raise InputError(f"{what}: expected {_expected(core)}, got a ragged sequence ({error})") from None
         if array.dtype.kind in "iub":
             array = array.astype(np.float64)
         if array.dtype == object and any(map(is_traced, array.flat)):  # np.array([x, 0, 0]) of traced numbers
             array = np.stack(array.ravel().tolist()).reshape(array.shape)
         elif array.dtype not in FLOATS:
-            raise InputError(f"{what}: expected {expected} (float64 or float32), got dtype {array.dtype}")
+            raise InputError(f"{what}: expected {_expected(core)} (float64 or float32), got dtype {array.dtype}")
     if core and array.shape[-len(core) :] != core:
-        raise InputError(f"{what}: expected {expected}, got shape {array.shape}")
+        raise InputError(f"{what}: expected {_expected(core)}, got shape {array.shape}")
     return array
+
+
+def _expected(core: tuple[int, ...]) -> str:
+    return f"an array of real floats of shape (..., {', '.join(map(str, core))})" if core else "real floats"
 
 
 def numbers(x: ArrayLike, what: str, like: NDArray[Any]) -> NDArray[Any]:
@@ -63,9 +66,14 @@ def batch_shape(what: str, *parts: tuple[NDArray[Any], int]) -> tuple[int, ...]:
     """The common batch shape of (array, number of core axes) pairs; an InputError when they do not broadcast."""
     shapes = [array.shape[: array.ndim - core] for array, core in parts]
     try:
-        return np.broadcast_shapes(*shapes)
+        return common_shape(shapes)
     except ValueError:
         raise InputError(f"{what}: batch shapes {', '.join(map(str, shapes))} do not broadcast") from None
+
+
+def common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape to which all shapes broadcast, found at once where they are equal; a ValueError where there is none."""
+    return shapes[0] if len(set(shapes)) == 1 else np.broadcast_shapes(*shapes)
 
 
 def truth(value: Any, what: str) -> bool:
@@ -120,9 +128,10 @@ def matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
 
 def _assemble(entries: Sequence[Any], core: tuple[int, ...]) -> NDArray[Any]:
     arrays = [entry for entry in entries if type(entry) not in (int, float)]  # a NumPy number has a precision
-    batch = np.broadcast_shapes(*(array.shape for array in arrays))
-    if any(is_traced(array) for array in arrays):
-        return np.stack([np.broadcast_to(entry, batch) for entry in entries], axis=-1).reshape(batch + core)
+    batch = common_shape([array.shape for array in arrays])
+    if any(map(is_traced, arrays)):
+        whole = [entry if np.shape(entry) == batch else np.broadcast_to(entry, batch) for entry in entries]
+        return np.stack(whole, axis=-1).reshape(batch + core)
     out = np.empty((*batch, len(entries)), dtype=np.result_type(*arrays) if arrays else np.float64)
     for position, entry in enumerate(entries):
         out[..., position] = entry

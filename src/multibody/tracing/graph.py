@@ -17,6 +17,8 @@ from multibody.tracing.ops import COMMUTATIVE, COSTS, FLOPS, OPS
 from multibody.tracing.regions import Loop
 
 FLOAT64 = np.dtype(np.float64)
+_CONSTANT = frozenset(("const", "true", "false"))
+_bits = struct.Struct("d").pack
 
 
 class Graph:
@@ -45,7 +47,7 @@ class Graph:
 
     def const(self, number: float) -> int:
         """A number; -0.0 is another one than 0.0."""
-        return self._intern("const", (), struct.pack("d", number), float(number))
+        return self._intern("const", (), _bits(number), float(number))
 
     def truth(self, value: bool) -> int:
         """A constant truth value."""
@@ -67,10 +69,14 @@ class Graph:
     def apply(self, op: str, *args: int) -> int:
         """The node of an operation, after all simplifications."""
         ops = self.op
-        evaluate = OPS[op].evaluate
-        if evaluate and all(ops[a] in ("const", "true", "false") for a in args):
-            result = evaluate(*(self.value[a] if ops[a] == "const" else ops[a] == "true" for a in args))
-            return self.truth(result) if OPS[op].boolean else self.const(result)
+        for a in args:
+            if ops[a] not in _CONSTANT:
+                break
+        else:
+            evaluate = OPS[op].evaluate
+            if evaluate:
+                result = evaluate(*[self.value[a] if ops[a] == "const" else ops[a] == "true" for a in args])
+                return self.truth(result) if OPS[op].boolean else self.const(result)
         rule = _RULES.get(op)
         if rule:
             simpler = rule(self, *args)

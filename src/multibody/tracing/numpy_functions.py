@@ -22,11 +22,15 @@ def elementwise(op: str, *, swap: bool = False, boolean: bool = False) -> Callab
 
     def run(graph: Graph, dtype: Dtype, *inputs: Any) -> TracedArray:
         convert = truths if op in LOGICAL else floats
-        arrays = np.broadcast_arrays(*(convert(graph, x) for x in inputs))
-        columns = [array.ravel().tolist() for array in arrays]
+        arrays = [convert(graph, x) for x in inputs]
+        shape = arrays[0].shape
+        if any(array.shape != shape for array in arrays):
+            arrays = np.broadcast_arrays(*arrays)
+            shape = arrays[0].shape
+        columns = [array.ravel().tolist() for array in (arrays[::-1] if swap else arrays)]
         apply = graph.apply
-        ids = [apply(op, *group) for group in zip(*(columns[::-1] if swap else columns), strict=True)]
-        return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(arrays[0].shape), BOOL if boolean else dtype)
+        ids = [apply(op, *group) for group in zip(*columns, strict=True)]
+        return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(shape), BOOL if boolean else dtype)
 
     return run
 

@@ -1,10 +1,11 @@
 """Products of traced vectors and matrices: outer, cross, Kronecker, einsum, trace, determinant."""
 
+import math
 from functools import reduce as fold
-from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multibody.tracing.reductions import reduce
 from multibody.tracing.traced import TracedArray, floats, nodes, refuse
@@ -128,20 +129,25 @@ def einsum(self: TracedArray, subscripts: Any, *operands: Any, **_: Any) -> Trac
                 raise refuse(f"np.einsum {subscripts!r}: the lengths {sizes[letter]} and {size} of {letter!r} differ")
     if not sizes.keys() >= set(output) or any(letter[0] == "." and letter not in output for letter in sizes):
         raise refuse(f"np.einsum {subscripts!r}: the output must have letters of the arrays, and their ellipsis")
-    summed = [letter for letter in sizes if letter not in output]
-    out = np.empty([sizes[letter] for letter in output], dtype=np.int64)
-    for index in np.ndindex(*out.shape):
-        at = dict(zip(output, index, strict=True))
+    letters = [*output, *(letter for letter in sizes if letter not in output)]
+    shape, apply = [sizes[letter] for letter in output], graph.apply
+    terms = math.prod(sizes[letter] for letter in letters[len(output) :])
+    columns = [_along(letters, sizes, *pair).reshape(-1, terms).tolist() for pair in zip(names, arrays, strict=True)]
+    out = []
+    for rows in zip(*columns, strict=True):
         total = graph.const(0.0)
-        for inner in product(*(range(sizes[letter]) for letter in summed)):
-            at.update(zip(summed, inner, strict=True))
-            picks = (
-                int(array[tuple(at[s] if n > 1 else 0 for s, n in zip(letters, array.shape, strict=True))])
-                for letters, array in zip(names, arrays, strict=True)
-            )
-            total = graph.apply("add", total, fold(lambda a, b: graph.apply("mul", a, b), picks))
-        out[index] = total
-    return self._with(out)
+        for factors in zip(*rows, strict=True):
+            total = apply("add", total, fold(lambda a, b: apply("mul", a, b), factors))
+        out.append(total)
+    return self._with(np.array(out, dtype=np.int64).reshape(shape))
+
+
+def _along(letters: list[str], sizes: dict[str, int], own: list[str], array: NDArray[Any]) -> NDArray[Any]:
+    """An array with axes for all letters: those that it has are taken as often as they occur, others are repeated."""
+    grids = np.ogrid[tuple(slice(sizes[letter]) for letter in letters)]
+    axes = dict(zip(letters, grids, strict=True))
+    picks = tuple(axes[letter] if n > 1 else 0 for letter, n in zip(own, array.shape, strict=True))
+    return np.broadcast_to(array[picks], [sizes[letter] for letter in letters])
 
 
 def _subscripts(text: str, ndims: list[int]) -> tuple[list[list[str]], list[str]]:

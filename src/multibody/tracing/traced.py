@@ -7,7 +7,9 @@ What cannot be recorded raises a TraceError that names the user's line and says 
 import inspect
 import traceback
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from multibody.tracing.graph import Graph
 from multibody.tracing.ops import OPS
 
 BOOL = np.dtype(bool)
+_PLAIN = frozenset((int, slice, type(...), type(None)))
+"""Parts of an index that are never traced."""
 ADVICE = "let the loop carry what changes from round to round, and return it; or work on a copy that is made within"
 """What to do instead of changing something from outside, in a function that is recorded once for many rounds."""
 _HERE = str(Path(__file__).parent)
@@ -167,15 +171,13 @@ class TracedArray(ArrayMethods):
     # ---- dispatch ----------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from multibody.tracing import numpy_functions as table  # which knows this class
-        from multibody.tracing import reductions
-
+        table = _functions()
         out = kwargs.pop("out", None)
         if out is not None:
             return self._store(getattr(ufunc, method)(*inputs, **kwargs), out[0])
         inputs = tuple(lifted(self.graph, x) for x in inputs)
         if method == "reduce" and ufunc in table.REDUCTIONS and kwargs.keys() <= {"axis", "keepdims"}:
-            return reductions.reduce(table.REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **kwargs})
+            return table.reductions.reduce(table.REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **kwargs})
         handler = table.UFUNCS.get(ufunc) if method == "__call__" else None
         if handler is None or kwargs:
             options = f" with {', '.join(kwargs)}" if kwargs else ""
@@ -200,10 +202,9 @@ class TracedArray(ArrayMethods):
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         del types
-        from multibody.tracing import numpy_functions as table
-
-        name = f"{function.__module__.replace('numpy', 'np')}.{function.__name__}"
+        table = _functions()
         handler = table.FUNCTIONS.get(function)
+        name = f"{function.__module__.replace('numpy', 'np')}.{function.__name__}"
         if handler is None:
             raise refuse(f"{name} cannot be traced; traceable are {', '.join(table.NAMES)}")
         try:
@@ -258,10 +259,20 @@ class TracedArray(ArrayMethods):
         return array
 
 
+@cache
+def _functions() -> ModuleType:
+    """The tables of functions, which know this class."""
+    from multibody.tracing import numpy_functions
+
+    return numpy_functions
+
+
 def _depends(index: Any) -> bool:
     """Whether an index has traced parts."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(gathered(part), TracedArray) for part in parts)
+    for part in index if isinstance(index, tuple) else (index,):
+        if type(part) not in _PLAIN and isinstance(gathered(part), TracedArray):
+            return True
+    return False
 
 
 def gathered(x: Any) -> Any:
@@ -322,7 +333,7 @@ def is_mask(x: Any) -> bool:
 def floats(graph: Graph, x: Any) -> NDArray[Any]:
     """The nodes of x, with 1.0 and 0.0 in place of truth values, as NumPy has it in arithmetic."""
     ids = nodes(graph, x)
-    if not is_mask(x):
+    if type(x) is float or not is_mask(x):
         return ids
     one, zero = graph.const(1.0), graph.const(0.0)
     return _map(lambda p: graph.apply("select", p, one, zero), ids)
