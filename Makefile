@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 TEST_WORKERS ?= auto
+# Each worker has a part of the files, whose fixtures and kernels are made once; who is done first helps the other.
+PYTEST = $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist=worksteal
 
 .PHONY: demo test test-all check lint bench docs clean
 
@@ -12,13 +14,13 @@ demo: $(VENV)/.ready
 	$(BIN)/multibody demo
 
 test: $(VENV)/.ready-test
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: $(VENV)/.ready-test
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --hypothesis-profile=all
+	$(PYTEST) --hypothesis-profile=all
 
 check: lint
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) -m "not slow"
+	$(PYTEST) -m "not slow"
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

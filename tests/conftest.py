@@ -1,14 +1,18 @@
-"""What all tests share: the profiles of hypothesis, and one thread for linear algebra.
+"""What all tests share: the profiles of hypothesis, one thread for linear algebra, and kernels of this run alone.
 
 "multibody" is the profile that runs; it draws the same examples every time. "all", of `make test-all`, draws twice as
 many, and `pytest --hypothesis-profile=thorough` many new ones.
 """
 
 import os
+from tempfile import TemporaryDirectory
 
 # Before NumPy is loaded. Our matrices are small: threads do not help, and workers that share the cores wait for them.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Other processes that tests start import the library as its users do: from byte code that the first one leaves.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -22,3 +26,11 @@ settings.register_profile(
 settings.register_profile("all", settings.get_profile("multibody"), max_examples=25)
 settings.register_profile("thorough", settings.get_profile("multibody"), max_examples=1000, derandomize=False)
 settings.load_profile("multibody")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep kernels in an empty directory that all workers share: never in the user's cache."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        kernels = TemporaryDirectory(prefix="multibody-tests-", ignore_cleanup_errors=True)
+        config.add_cleanup(kernels.cleanup)
+        os.environ["MULTIBODY_CACHE_DIR"] = kernels.name

@@ -1,16 +1,9 @@
-"""Kernels of tests are kept in a directory of their own, never in the user's cache."""
+"""What tests of the cache share: an empty one."""
 
 import pytest
 
 from multibody.compiler import cache, sharing
 from multibody.compiler.config import config
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _cache_of_tests(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
-        yield
 
 
 class Forgetful(dict):

@@ -3,8 +3,6 @@
 Three small robots by default; all files of example-robot-data as slow tests, every second one with a base that floats.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -21,14 +19,6 @@ SAMPLE = (
 )
 COUNT = 5
 """Of samples: a whole vector of 4 and one more."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """So many kernels do not belong in the user's cache."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
-        yield
 
 
 def floats(path: str) -> bool:
