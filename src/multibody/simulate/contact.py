@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms.constraints import ConstraintSet
 from multibody.algorithms.factorization import HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
@@ -25,6 +26,7 @@ from multibody.simulate.balance import balanced
 from multibody.simulate.contacts import SpherePair
 from multibody.simulate.controllers import PD
 from multibody.simulate.depth import lifted
+from multibody.simulate.held import GIVES, TIGHT, Held, closed
 from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
 from multibody.simulate.rows import Bounds, Pair, Touch, laws, touches
@@ -50,8 +52,14 @@ class Scene:
     """In m/s."""
     depth: float
     """In m: what is not lifted out of the ground."""
+    constraints: ConstraintSet | None = None
     exact: bool = False
     """Whether impulses are the fixed point of the sweeps, with its derivative, and energy is not balanced."""
+
+    @property
+    def open(self) -> float:
+        """In m or rad: what is left of the errors of constraints; less than nothing is to be, for derivatives."""
+        return -1.0 if self.exact else TIGHT * self.depth
 
     @property
     def spheres(self) -> int:
@@ -101,7 +109,9 @@ def step(
     `surface` has friction and restitution where they differ from sample to sample, each a number or None.
     """
     tree = acting.tree
-    q_m = advance(tree, q, dt / 2 * v)
+    q_m = middle = advance(tree, q, dt / 2 * v)
+    if scene.constraints is not None:  # their rows are those of a configuration that they allow
+        q_m = closed(tree, scene.constraints, middle, scene.open)
     acting = acting.asked(t + dt / 2, q_m, v)
     tau, slope = _controlled(acting, dt, t + dt / 2, q_m, v)
     forces = tau
@@ -116,25 +126,46 @@ def step(
         h = rnea(tree, q_m, v_h, np.zeros_like(v), acting.wrenches)
         return base_velocity.force_to_left(tree, q_m, dt * (forces - h))
 
+    held = None if scene.constraints is None else Held(tree, scene.constraints, M, q_m, v, dt)
     if not scene.rows:
-        middle = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(v), ())) / 2
-        v_after = v + base_velocity.from_left(tree, q_m, M.solve_vector(push(middle), ()))
-        mean, q_after = _mean(tau, slope, v_after - v), advance(tree, q_m, dt / 2 * v_after)
+
+        def change_of(v_h: NDArray[Any]) -> tuple[NDArray[Any], Any]:
+            """The change of velocity, and the impulses of constraints."""
+            if held is None:
+                return base_velocity.from_left(tree, q_m, M.solve_vector(push(v_h), ())), None
+            y = held.half.halfway(push(v_h))
+            after = held.push(y, v_h)
+            return base_velocity.from_left(tree, q_m, held.half.onward(after)), held.impulses(y, after)
+
+        change, impulses = change_of(v + change_of(v)[0] / 2)
+        v_after = v + change
+        mean, q_after = _mean(tau, slope, change), advance(tree, middle, dt / 2 * v_after)
+        if held is not None:
+            q_after, impulses = held.closing.closed(q_after, scene.open), impulses / dt
         if bound is not None and not scene.exact:
             v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
-        return Moved(q_after, v_after, mean, acting, bound=bound)
+        return Moved(q_after, v_after, mean, acting, bound=bound, constraint_forces=impulses)
     touching = touches(tree, scene.pairs, q_m)
     R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
     half = HalfSolved(M, R, ())
     # Coriolis forces are those in the middle of the jump where nothing touches; after an impact none can be foretold
     touched = np.sum(np.abs(warm)) != 0.0
 
-    def in_the_middle(y: NDArray[Any]) -> NDArray[Any]:
-        return half.halfway(push(v + base_velocity.from_left(tree, q_m, half.onward(y)) / 2))
+    def pushed(v_h: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """Half solved, without and, where there are some, with the impulses of constraints."""
+        y = half.halfway(push(v_h))
+        return (y,) if held is None else (y, held.push(y, v_h))
 
-    y = loop(1, in_the_middle, half.halfway(push(v)), until=lambda _: touched)
+    def in_the_middle(ys: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+        return pushed(v + base_velocity.from_left(tree, q_m, half.onward(ys[-1])) / 2)
+
+    ys = loop(1, in_the_middle, pushed(v), until=lambda _: touched)
+    y = ys[-1]
     scaled = half.Z * half.D_inv[:, None]
-    W = gram(half.Z, half.D_inv)
+    Z = half.Z if held is None else held.remaining(half.Z)
+    W = gram(Z, half.D_inv)
+    if held is not None:
+        W = W + np.eye(scene.rows) * (GIVES[W.dtype] * np.sum(half.Z * scaled, axis=0))
     v_left = base_velocity.to_left(tree, q_m, v)
     before = np.matmul(R, v_left)
     free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)
@@ -143,15 +174,20 @@ def step(
     else:
         system = _yielding(scene, tree, dt, q_m, W, before, free, law(W, free))
     solved = system.converged(warm) if scene.exact else system.solve(warm, scene.sweeps, scene.tolerance)
-    change = base_velocity.from_left(tree, q_m, half.onward(y + np.matmul(half.Z, solved.P)))
+    y_after = y + np.matmul(Z, solved.P)
+    change = base_velocity.from_left(tree, q_m, half.onward(y_after))
     v_after = v + change
-    q_after = advance(tree, q_m, dt / 2 * v_after)
+    q_after = advance(tree, middle, dt / 2 * v_after)
     on_robot = forces_of(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
     rigid = scene.pairs if law is None else ()
     if lifts and (rigid or scene.bounds.velocities):
         first = 3 * (len(scene.pairs) - len(rigid))
-        q_after = lifted(tree, rigid, scene.bounds, half, first, W, q_m, q_after, scene.depth)
+        q_after = lifted(
+            tree, rigid, scene.bounds, half, Z[:, first:], W[first:, first:], q_m, q_after, scene.depth, held
+        )
+    elif lifts and held is not None:
+        q_after = held.closing.closed(q_after, scene.open)
     if bound is not None and not scene.exact:
         work = _work(acting, dt, mean, q_m, v, v_after)
         if law is not None:  # springs give back what they took
@@ -159,7 +195,10 @@ def step(
             work = work + np.sum((solved.P * (before + np.matmul(W, solved.P) / 2 + (free - before) / 2))[:n])
         v_after, bound = balanced(tree, q_after, v_after, bound, work)
     left = None if law is None else system.u + np.matmul(system.W, solved.P)
-    return Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left)
+    moved = Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left)
+    if held is None:
+        return moved
+    return moved._replace(constraint_forces=held.impulses(ys[0] + np.matmul(half.Z, solved.P), y_after) / dt)
 
 
 def slow_speed(tree: Tree, dt: float) -> Any:

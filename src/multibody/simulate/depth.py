@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from multibody.algorithms.factorization import HalfSolved
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
+from multibody.simulate.held import PASSES as CLOSING
+from multibody.simulate.held import TIGHT, Held
 from multibody.simulate.motion import advance
 from multibody.simulate.rows import Bounds, Pair, gaps
 from multibody.tracing.loop import loop
@@ -24,11 +26,12 @@ def lifted(
     pairs: tuple[Pair, ...],
     bounds: Bounds,
     half: HalfSolved,
-    first: int,
+    Z: NDArray[Any],
     W: NDArray[Any],
     q_m: NDArray[Any],
     q: NDArray[Any],
     depth: float,
+    held: Held | None,
 ) -> NDArray[Any]:
     """q with no contact deeper than `depth` and no joint past its limits: by the least way, in the metric of M.
 
@@ -36,17 +39,18 @@ def lifted(
         tree: the robot.
         pairs: contacts and grounds.
         bounds: joints with limits.
-        half: the rows of contacts and joints at q_m, half solved.
-        first: the row at which those of pairs and bounds begin.
+        half: of M at q_m.
+        Z: the rows of these pairs and bounds at q_m, half solved, as constraints leave them.
         W: the product of these rows with M^-1 and themselves.
         q_m: where the rows are taken.
         q: (nq,), what is corrected.
         depth: in m.
+        held: constraints, which have the last word.
     """
     count, extra = len(pairs), len(bounds.velocities)
-    normals = [first + 3 * k + 2 for k in range(count)] + [first + 3 * count + j for j in range(extra)]
+    normals = [3 * k + 2 for k in range(count)] + [3 * count + j for j in range(extra)]
     Wn = W[normals][:, normals]
-    Zn = half.Z[:, normals]
+    Zn = Z[:, normals]
 
     def past(q: NDArray[Any]) -> tuple[Any, Any, Any]:
         """How far each row must move at least, at most, and the largest violation."""
@@ -60,7 +64,7 @@ def lifted(
             least.append(bounds.lower[j] - q[k])
             most.append(bounds.upper[j] - q[k])
         worst = np.max(np.stack([np.maximum(a, -b) for a, b in zip(least, most, strict=True)]))
-        return least, most, worst
+        return least, most, worst if held is None else np.maximum(worst, held.closing.error(q) / TIGHT)
 
     def lift(carry: Any) -> Any:
         q, worst, part = carry
@@ -79,10 +83,13 @@ def lifted(
         x, _ = loop(SWEEPS, sweep, (zero, zero))
         way = base_velocity.from_left(tree, q_m, half.onward(np.matmul(Zn, x)))
         there = advance(tree, q, part * way)
+        if held is not None:
+            there = held.closing.nearer(there)
         after = past(there)[2]
         helps = after < worst
         return np.where(helps, there, q), np.where(helps, after, worst), np.where(helps, 1.0, SHORTER * part)
 
     worst = past(q)[2]
-    q, _, _ = loop(PASSES, lift, (q, worst, 1.0 + 0.0 * worst), until=lambda carry: carry[1] <= depth)
+    passes = PASSES if held is None else CLOSING
+    q, _, _ = loop(passes, lift, (q, worst, 1.0 + 0.0 * worst), until=lambda carry: carry[1] <= depth)
     return q

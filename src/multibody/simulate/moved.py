@@ -32,3 +32,5 @@ class Moved(NamedTuple):
     """(pairs, 3): where the springs of soft contacts end."""
     slips: Any = None
     """(pairs, 3): in m/s, how fast these are dragged along."""
+    constraint_forces: Any = None
+    """(rows of constraints,): on the robot, their mean over the step."""

@@ -15,7 +15,7 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
 
-ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces")
+ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces")
 """What is recorded besides the outputs of the user."""
 
 
@@ -39,6 +39,9 @@ class Run:
     """(..., rows): how many sweeps the step took."""
     pair_forces: NDArray[Any] | None
     """(..., rows, pairs, 3): on the first of two spheres, opposite on the second; None without pairs of spheres."""
+    constraint_forces: NDArray[Any] | None
+    """(..., rows, rows of constraints): along what each row of J measures, as in `constrained_dynamics`; the smallest
+    where rows are redundant; None without constraints."""
     outputs: Mapping[str, NDArray[Any]]
     """What the functions in `outputs=` gave, by name."""
     state: Mapping[str, Any]
@@ -196,5 +199,6 @@ def about(simulator: Any) -> dict[str, Any]:
         "method": simulator.method,
         "dt": simulator.dt,
         "contacts": [contact.frame for contact in simulator.contacts],
+        "constraints": [] if simulator.constraints is None else list(simulator.constraints.row_names),
         "version": import_module("multibody").__version__,
     }

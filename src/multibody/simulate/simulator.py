@@ -1,12 +1,14 @@
 """`Simulator`: a robot, a method, what it touches and what drives it, compiled into one kernel over time."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from multibody.algorithms.constrained_dynamics import projected_configuration
+from multibody.algorithms.constraints import Constraint
 from multibody.compiler.scan import compile_scan
 from multibody.compiler.scan_call import Scan
 from multibody.errors import InputError
@@ -20,10 +22,11 @@ from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, tree_
 from multibody.simulate.contact import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.ground import Ground, grounds_of
+from multibody.simulate.held import check_closed
 from multibody.simulate.memory import check_memory
 from multibody.simulate.rows import bounds_of
 from multibody.simulate.run import Run, about
-from multibody.simulate.states import batches_of, shapes_of
+from multibody.simulate.states import batches_of, first_memory, shapes_of
 from multibody.simulate.stepping import METHODS, TOUCHING, Stepping
 
 PIECE = 0.25
@@ -51,6 +54,7 @@ class Simulator:
         controller: PD | Callable[..., Any] | None = None,
         *,
         pairs: list[robot_contacts.SpherePair] | tuple[robot_contacts.SpherePair, ...] = (),
+        constraints: Iterable[Constraint] = (),
         passive: bool = False,
         limits: bool = False,
         limit_restitution: float = 0.0,
@@ -75,6 +79,8 @@ class Simulator:
             ground: a `Ground` or several; by default, with contacts, the plane z = 0.
             controller: `PD`, or a function(t, q, v[, input[, state]]) -> tau, (nv,), in NumPy.
             pairs: spheres of the robot, or of bodies attached beside it, that touch each other.
+            constraints: of `mb.constraints`, such as loop closures, that hold in "contact" and "soft"; a velocity that
+                they forbid is lost in the first step.
             passive: whether joints have their damping, dry friction and springs.
             limits: whether joints stop at their limits, in "contact" and "soft".
             limit_restitution: of joints at their limits, from 0, plastic, to 1, elastic.
@@ -105,6 +111,9 @@ class Simulator:
                 f'method {method!r} has no contacts, pairs, ground and limits: expected method="contact" for them'
             )
         _check_grounds(grounds, method)
+        self.constraints = robot.constraints(several) if (several := tuple(constraints)) else None
+        if self.constraints is not None and method not in ("contact", "soft"):
+            raise InputError(f'constraints: method {method!r} has none, expected method="contact" or "soft"')
         if self.pairs and method == "soft":
             raise InputError('pairs: expected method="contact" or "events": soft contact is with the ground alone')
         self.passive, self.limits, self.effort = (
@@ -118,7 +127,7 @@ class Simulator:
         self.control_every = _positive(control_every, "control_every")
         if self.control_every > 1 and not isinstance(self.controller, Function):
             raise InputError("control_every: expected a controller that is a function: PD acts within every step")
-        self.memory = _memory(self.controller, state)
+        self.memory = first_memory(self.controller, state)
         single = self.dtype == np.float32
         bounce = robot_contacts.share(limit_restitution, "limit_restitution")
         if bounce and not self.limits:
@@ -133,6 +142,7 @@ class Simulator:
             _positive(sweeps, "sweeps"),
             small,
             1e-6 if single else 1e-8,
+            self.constraints,
         )
         limit = self.tree.effort_limits if self.effort else None
         goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
@@ -208,6 +218,8 @@ class Simulator:
         q = configuration.coordinates(self.tree, q)
         if not is_traced(q):
             configuration.check_units(self.tree, q)
+            if self.constraints is not None:
+                check_closed(self.constraints, q)
         v = np.zeros(self.tree.nv) if v is None else configuration.velocities(self.tree, v)
         now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0}
         if self.method in TOUCHING:
@@ -224,6 +236,11 @@ class Simulator:
         if self.control_every > 1:
             now["held"] = np.zeros(self.tree.nv)
         return now
+
+    def closed(self, q: ArrayLike) -> NDArray[Any]:
+        """The nearest configurations, (..., nq), that constraints allow."""
+        q = configuration.coordinates(self.tree, q)
+        return q if self.constraints is None else projected_configuration(self.tree, self.constraints, q)
 
     def step(
         self, state: dict[str, Any], inputs: Any = None, parameters: Mapping[str, Any] | None = None
@@ -341,6 +358,7 @@ class Simulator:
         parts = [self.robot.name, f"dt={self.dt:g}", f"method={self.method!r}"]
         parts += [f"{len(self.contacts)} contacts"] if self.contacts else []
         parts += [f"{len(self.pairs)} pairs"] if self.pairs else []
+        parts += [f"{len(self.constraints)} constraints"] if self.constraints else []
         parts += [name for name in ("passive", "limits", "effort") if getattr(self, name)]
         return f"<Simulator {', '.join(parts)}>"
 
@@ -374,12 +392,3 @@ def _functions(outputs: Any) -> dict[str, Callable[..., Any]]:
     if not isinstance(outputs, Mapping) or not all(map(callable, outputs.values())):
         raise InputError("outputs: expected {name: function(t, q, v, a, tau, forces)}, got something else")
     return dict(outputs)
-
-
-def _memory(controller: Any, state: Any) -> Any:
-    remembers = isinstance(controller, Function) and controller.remembers
-    if remembers == (state is not None):
-        return state
-    if remembers:
-        raise InputError("state: expected the first state of the controller, function(t, q, v, input, state)")
-    raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")

@@ -109,6 +109,8 @@ class Stepping:
             record |= {"residual": moved.residual, "sweeps": moved.sweeps}
         if self.scene.spheres:
             record["pair_forces"] = between
+        if self.scene.constraints is not None:
+            record["constraint_forces"] = moved.constraint_forces
         a = (moved.v - v) / self.dt
         for name, function in self.outputs.items():
             result = function(t + self.dt, moved.q, moved.v, a, moved.tau, forces)
