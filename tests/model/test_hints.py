@@ -63,7 +63,7 @@ MESH = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
         ("nothing.stl", None, "was not found"),
         ("empty.stl", b"", "is no STL file"),
         ("lies.stl", b"\1" * 200, "says that it has"),
-        ("../outside.stl", None, "is refused"),
+        ("../../outside.stl", None, "is refused"),
         ("/etc/hostname", None, "is refused"),
     ],
 )

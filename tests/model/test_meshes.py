@@ -40,6 +40,7 @@ def finder(package: Path, *roots: Path, trust: bool = False) -> Meshes:
         ("a.stl", "arm/urdf/a.stl"),
         ("./a.stl", "arm/urdf/a.stl"),
         ("file://a.stl", "arm/urdf/a.stl"),
+        ("../meshes/a.stl", "arm/meshes/a.stl"),
         ("package://arm/meshes/a.stl", "arm/meshes/a.stl"),
         ("package:///arm/meshes/a.stl", "arm/meshes/a.stl"),
         ("package://arm/urdf/../meshes/a.stl", "arm/meshes/a.stl"),
@@ -59,31 +60,48 @@ def test_missing(package: Path, uri: str) -> None:
 
 
 ESCAPES = (
-    "../meshes/a.stl",
+    "../../other/meshes/a.stl",
     "../../../secret.stl",
     "../../../nothing.stl",
     "package://arm/../../secret.stl",
-    "package://../secret.stl",
+    "package://../../../secret.stl",
     "model://other/../../secret.stl",
     "file://../../../secret.stl",
     "file:///{root}/secret.stl",
     "file:///{root}/%73ecret.stl",
     "{root}/secret.stl",
     r"..\..\..\secret.stl",
-    "link.stl",
-    "package://arm/meshes/away/secret.stl",
 )
 
 
 @pytest.mark.parametrize("uri", ESCAPES)
 def test_an_escape_is_refused_unless_paths_are_trusted(package: Path, uri: str) -> None:
-    (package / "arm/urdf/link.stl").symlink_to(package.parent / "secret.stl")
-    (package / "arm/meshes/away").symlink_to(package.parent)
     uri = uri.format(root=package.parent)
     with pytest.raises(InputError, match=r"is refused: .* roots=\[...\], or pass trust_paths=True"):
         finder(package).find(uri)
     path = finder(package, trust=True).find(uri)
-    assert path is None if "nothing" in uri or "package://.." in uri else path is not None
+    assert path is None if "nothing" in uri else path is not None
+
+
+def test_links_are_followed(package: Path) -> None:
+    (package / "arm/urdf/link.stl").symlink_to(package.parent / "secret.stl")
+    (package / "arm/meshes/away").symlink_to(package.parent)
+    assert finder(package).find("link.stl") == package / "arm/urdf/link.stl"
+    away = finder(package).find("package://arm/meshes/away/secret.stl")
+    assert away == package / "arm/meshes/away/secret.stl"
+
+
+def test_the_package_of_the_robot_file_is_the_nearest(package: Path) -> None:
+    (package / "package.xml").write_text("<package/>")
+    assert finder(package).find("../../other/meshes/a.stl") == package / "other/meshes/a.stl"
+    (package / "arm/package.xml").write_text("<package/>")
+    with pytest.raises(InputError, match="is refused"):
+        finder(package).find("../../other/meshes/a.stl")
+
+
+def test_the_disk_is_no_package() -> None:
+    with pytest.raises(InputError, match="is refused"):
+        Meshes(Path("/tmp"), (), trust_paths=False).find("../etc/hostname")
 
 
 def test_a_text_without_a_file_has_no_directory(package: Path) -> None:
@@ -155,7 +173,9 @@ def test_a_robot_with_meshes(package: Path) -> None:
     assert not load(path).diagnostics
 
 
-@pytest.mark.parametrize(("uri", "message"), [("../meshes/a.stl", "is refused"), ("lie.stl", "says that it has 3")])
+@pytest.mark.parametrize(
+    ("uri", "message"), [("../../other/meshes/a.stl", "is refused"), ("lie.stl", "says that it has 3")]
+)
 def test_a_robot_with_a_bad_mesh(package: Path, uri: str, message: str) -> None:
     (package / "arm/urdf/lie.stl").write_bytes(stl(3, 1))
     path = package / "arm/urdf/arm.urdf"

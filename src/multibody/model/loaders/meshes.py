@@ -16,9 +16,10 @@ class Meshes:
     `package://name/rest` and `model://name/rest` are looked for in the stated roots (a root is the package, or holds
     it), then in the directories above the robot file: one of that name, or one that holds such a package (known by its
     package.xml or model.config), then in those of the environment variables ROS_PACKAGE_PATH and AMENT_PREFIX_PATH.
-    Relative paths are looked for in the directory of the robot file, then in the roots. A file is refused when, with
-    symbolic links followed, it lies neither in the package or directory where it was looked for nor in a stated root;
-    `trust_paths` takes it all the same.
+    Relative paths are looked for in the directory of the robot file, then in the roots. A file may lie in the package
+    where it was looked for, in that of the robot file (the nearest directory above it with a package.xml or
+    model.config, else the one above the file's own, so that "../meshes" works), or in a stated root; symbolic links
+    there are followed, since ROS workspaces install by links. Other places are refused; `trust_paths` takes them.
     """
 
     def __init__(self, directory: Path | None, roots: Sequence[str | os.PathLike[str]], *, trust_paths: bool) -> None:
@@ -27,7 +28,7 @@ class Meshes:
         self._trust = trust_paths
         self._paths: dict[str, Path | None] = {}
         self._packages: dict[str, list[str]] = {}
-        self._real: dict[str, str] = {}
+        self._home = None if self._directory is None else _home(self._directory)
 
     def find(self, uri: str) -> Path | None:
         """The file of a URI, or None when there is none.
@@ -49,13 +50,11 @@ class Meshes:
         refused = not bases and (os.path.isabs(rest) or _climbs(rest))
         for base in bases:
             path = os.path.normpath(os.path.join(base, rest))
-            if self._trust or _inside(path, [base, *self._roots]):
-                if not os.path.isfile(path):
-                    continue
-                tops = [self._realpath(top) for top in (base, *self._roots)]
-                if self._trust or _inside(self._realpath(path), tops):
-                    return path
-            refused = True
+            tops = [base, *self._roots, *([self._home] if self._home is not None and base == self._directory else [])]
+            if not self._trust and not _inside(path, tops):
+                refused = True
+            elif os.path.isfile(path):
+                return path
         if refused and not self._trust:
             raise InputError(
                 f"{uri!r} is refused: it leads out of the directories that this robot may use; state the directory "
@@ -103,14 +102,6 @@ class Meshes:
             if os.path.isdir(place):
                 yield place
 
-    def _realpath(self, path: str) -> str:
-        """The path with links followed, in two steps: most files of a robot share a directory."""
-        directory, name = os.path.split(path)
-        if directory not in self._real:
-            self._real[directory] = os.path.realpath(directory)
-        real = os.path.join(self._real[directory], name)
-        return os.path.realpath(real) if os.path.islink(real) else real
-
 
 def check_stl(path: str | os.PathLike[str]) -> None:
     """Raise an InputError when the triangles that a binary STL file says it has do not fit its size."""
@@ -143,6 +134,17 @@ def _inside(path: str, tops: Sequence[str]) -> bool:
 
 def _is_package(path: str) -> bool:
     return any(os.path.isfile(os.path.join(path, marker)) for marker in ("package.xml", "model.config"))
+
+
+def _home(directory: str) -> str:
+    """The package of a robot file: never all of the disk."""
+    at = directory
+    while os.path.dirname(at) != at:
+        if _is_package(at):
+            return at
+        at = os.path.dirname(at)
+    above = os.path.dirname(directory)
+    return directory if os.path.dirname(above) == above else above
 
 
 def _directory(root: str | os.PathLike[str]) -> str:
