@@ -1,10 +1,27 @@
-"""Robots in the browser, and pictures of them without one.
+"""Robots in the browser, and pictures without one: of robots, and of derived systems as textbooks draw them.
 
 viewer = mb.view.show(robot)  # sliders in the browser
 mb.view.picture(robot, q, "robot.png")
+mb.view.draw(system, "system.svg")
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from multibody.view.picture import picture
 from multibody.view.viewer import Viewer, show
 
-__all__ = ["Viewer", "picture", "show"]
+if TYPE_CHECKING:
+    from multibody.view.animation import animate
+    from multibody.view.drawing import draw
+
+_LATER = {"animate": "animation", "draw": "drawing"}
+"""They need SymPy, the others do not."""
+
+__all__ = ["Viewer", "animate", "draw", "picture", "show"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"multibody.view.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'multibody.view' has no attribute {name!r}")
