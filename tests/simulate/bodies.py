@@ -51,6 +51,14 @@ def slider(passive=Passive(), limits=Limits()):  # noqa: B008
     return mb.Robot(builder.model())
 
 
+def puck():
+    """A mass of 1 kg that moves in x and z and does not turn, with a point that touches."""
+    builder = mb.Builder("puck").body("world").body("rail").body("puck", shape=Box((0.1, 0.1, 0.1)), mass=1.0)
+    builder.joint("x", Prismatic("x"), parent="world", child="rail")
+    builder.joint("z", Prismatic("z"), parent="rail", child="puck")
+    return mb.Robot(builder.model()), [simulate.SphereContact("puck")]
+
+
 def at(robot, height):
     q = robot.neutral().copy()
     q[2] = height

@@ -7,20 +7,10 @@ from scipy.optimize import brentq
 
 import multibody as mb
 from multibody import simulate
-from multibody.model.joints import Prismatic
-from multibody.model.shapes import Box
 
-from .bodies import G, at, ball, box
+from .bodies import G, at, ball, box, puck
 
 K, D, MU = 2000.0, 10.0, 0.5
-
-
-def puck():
-    """A mass of 1 kg that moves in x and z and does not turn, with a point that touches."""
-    builder = mb.Builder("puck").body("world").body("rail").body("puck", shape=Box((0.1, 0.1, 0.1)), mass=1.0)
-    builder.joint("x", Prismatic("x"), parent="world", child="rail")
-    builder.joint("z", Prismatic("z"), parent="rail", child="puck")
-    return mb.Robot(builder.model()), [simulate.SphereContact("puck")]
 
 
 def pucks(dt, **options):

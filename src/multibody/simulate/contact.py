@@ -83,6 +83,19 @@ class Yielding(NamedTuple):
     """μ of each pair."""
 
 
+class Known(NamedTuple):
+    """What is known of the contacts in a step, whatever their gaps."""
+
+    opened: Any
+    """(pairs,): those that stay open; others are closed."""
+    slow: Any
+    """In m/s: the approach below which nothing bounces."""
+    dt: float
+    """In s: the whole step, of which this is a piece."""
+    closed: float
+    """In m or rad: how near to its limit a joint is at it."""
+
+
 Law = Callable[[NDArray[Any], NDArray[Any]], Yielding]
 """Of W and of the velocities without impulses."""
 
@@ -97,15 +110,12 @@ def step(
     v: NDArray[Any],
     warm: Any,
     bound: Any = None,
-    opened: Any = None,
-    lifts: bool = True,
+    known: Known | None = None,
     law: Law | None = None,
 ) -> Moved:
     """One step; `warm` are the impulses of the last, `bound` that of the energy; None leaves energy alone.
 
-    `opened`, (pairs,), has the contacts that stay open whatever their gaps, where others are closed; `lifts` says
-    whether depths are taken away; `law` is that of contacts which give way, in place of Signorini's.
-
+    `known` says which contacts are open; `law` is that of contacts which give way, in place of Signorini's.
     `surface` has friction and restitution where they differ from sample to sample, each a number or None.
     """
     tree = acting.tree
@@ -170,7 +180,7 @@ def step(
     before = np.matmul(R, v_left)
     free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)
     if law is None:
-        system = _system(scene, surface, tree, dt, touching, q_m, W, before, free, opened)
+        system = _system(scene, surface, tree, dt, touching, q_m, W, before, free, known)
     else:
         system = _yielding(scene, tree, dt, q_m, W, before, free, law(W, free))
     solved = system.converged(warm) if scene.exact else system.solve(warm, scene.sweeps, scene.tolerance)
@@ -180,13 +190,13 @@ def step(
     q_after = advance(tree, middle, dt / 2 * v_after)
     on_robot = forces_of(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
-    rigid = scene.pairs if law is None else ()
-    if lifts and (rigid or scene.bounds.velocities):
+    rigid, sunk = scene.pairs if law is None else (), q_after
+    if rigid or scene.bounds.velocities:
         first = 3 * (len(scene.pairs) - len(rigid))
         q_after = lifted(
             tree, rigid, scene.bounds, half, Z[:, first:], W[first:, first:], q_m, q_after, scene.depth, held
         )
-    elif lifts and held is not None:
+    elif held is not None:
         q_after = held.closing.closed(q_after, scene.open)
     if bound is not None and not scene.exact:
         work = _work(acting, dt, mean, q_m, v, v_after)
@@ -194,8 +204,8 @@ def step(
             n = 3 * len(scene.pairs)
             work = work + np.sum((solved.P * (before + np.matmul(W, solved.P) / 2 + (free - before) / 2))[:n])
         v_after, bound = balanced(tree, q_after, v_after, bound, work)
-    left = None if law is None else system.u + np.matmul(system.W, solved.P)
-    moved = Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left)
+    left = system.u + np.matmul(system.W, solved.P)
+    moved = Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left, sunk)
     if held is None:
         return moved
     return moved._replace(constraint_forces=held.impulses(ys[0] + np.matmul(half.Z, solved.P), y_after) / dt)
@@ -267,32 +277,37 @@ def _system(
     W: NDArray[Any],
     before: NDArray[Any],
     free: NDArray[Any],
-    opened: Any,
+    known: Known | None,
 ) -> System:
     """The velocities that impulses have to correct: of contacts with the gap that may close in the second half step."""
-    slow = slow_speed(tree, dt)
+    slow = slow_speed(tree, dt) if known is None else known.slow
     u, friction = [free[k] for k in range(free.shape[-1])], []
     for k, ((mu, e), touch) in enumerate(zip(laws(scene.pairs, surface), touching, strict=True)):
         friction.append(mu)
         n = 3 * k + 2
-        ahead = free[n] + 2.0 / dt * np.maximum(touch.gap, 0.0)
+        ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(touch.gap, 0.0)
         if not (isinstance(e, float) and e == 0.0):
             bounces = (ahead < 0.0) & (before[n] < -slow)
             ahead = np.where(bounces, free[n] + e * before[n], ahead)
-        if opened is not None:
-            ahead = np.where(opened[k], OPEN, free[n])
-        u[n] = ahead
-    return System(W, np.stack(u), free, friction, *_stops(scene, tree, dt, q_m, before, free))
+        u[n] = ahead if known is None else np.where(known.opened[k], OPEN, ahead)
+    closed = 0.0 if known is None else known.closed
+    return System(W, np.stack(u), free, friction, *_stops(scene, tree, dt, q_m, before, free, closed))
 
 
 def _stops(
-    scene: Scene, tree: Tree, dt: float, q_m: NDArray[Any], before: NDArray[Any], free: NDArray[Any]
+    scene: Scene,
+    tree: Tree,
+    dt: float,
+    q_m: NDArray[Any],
+    before: NDArray[Any],
+    free: NDArray[Any],
+    closed: float = 0.0,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The least and the largest velocities of joints with bounds, and the largest impulses of their dry friction."""
     bounds = scene.bounds
     at = q_m[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
-    floor = -2.0 / dt * np.maximum(at - bounds.lower, 0.0)
-    ceiling = 2.0 / dt * np.maximum(bounds.upper - at, 0.0)
+    floor = -2.0 / dt * np.maximum(at - bounds.lower - closed, 0.0)
+    ceiling = 2.0 / dt * np.maximum(bounds.upper - at - closed, 0.0)
     if bounds.restitution:
         first = 3 * len(scene.pairs)
         floor, ceiling = _rebounds(bounds.restitution, before[first:], free[first:], floor, ceiling)

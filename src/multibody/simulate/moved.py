@@ -27,10 +27,16 @@ class Moved(NamedTuple):
     bound: Any = 0.0
     """In J: that of the energy, in "contact"."""
     left: Any = None
-    """(rows,): in m/s, the velocities that impulses leave to contacts that give way."""
+    """(rows,): in m/s, the velocities that impulses leave to contacts."""
+    sunk: Any = None
+    """(nq,): q before depths were taken away."""
     anchors: Any = None
     """(pairs, 3): where the springs of soft contacts end."""
     slips: Any = None
     """(pairs, 3): in m/s, how fast these are dragged along."""
     constraint_forces: Any = None
     """(rows of constraints,): on the robot, their mean over the step."""
+    down: Any = None
+    """(pairs,): in s, the times of the last touch-downs in "events"; -inf for none."""
+    up: Any = None
+    """(pairs,): those of the last lift-offs."""

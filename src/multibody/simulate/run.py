@@ -15,7 +15,7 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
 
-ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces")
+ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces", "touchdown", "liftoff")
 """What is recorded besides the outputs of the user."""
 
 
@@ -42,6 +42,10 @@ class Run:
     constraint_forces: NDArray[Any] | None
     """(..., rows, rows of constraints): along what each row of J measures, as in `constrained_dynamics`; the smallest
     where rows are redundant; None without constraints."""
+    touchdown: NDArray[Any] | None
+    """(..., rows, contacts): in s, in "events", the last touch-down so far; NaN for none."""
+    liftoff: NDArray[Any] | None
+    """(..., rows, contacts): the last lift-off; a contact is closed while its touch-down is later."""
     outputs: Mapping[str, NDArray[Any]]
     """What the functions in `outputs=` gave, by name."""
     state: Mapping[str, Any]

@@ -82,7 +82,7 @@ class Simulator:
             constraints: of `mb.constraints`, such as loop closures, that hold in "contact" and "soft"; a velocity that
                 they forbid is lost in the first step.
             passive: whether joints have their damping, dry friction and springs.
-            limits: whether joints stop at their limits, in "contact" and "soft".
+            limits: whether joints stop at their limits, in "contact", "events" and "soft".
             limit_restitution: of joints at their limits, from 0, plastic, to 1, elastic.
             effort: whether the controller's forces are clipped at the limits of the joints.
             control_every: the controller is asked every so many steps, its forces are held in between.
@@ -229,6 +229,8 @@ class Simulator:
             if self.method == "soft" and self._stepping.scene.pairs:
                 now["anchors"] = soft.first_anchors(self.tree, self._stepping.scene.pairs, q)
                 now["slips"] = np.zeros((len(self._stepping.scene.pairs), 3))
+            if self.method == "events" and self._stepping.scene.pairs:
+                now["down"] = now["up"] = np.full(len(self._stepping.scene.pairs), -np.inf)
         if self.memory is not None:
             now["memory"] = self.memory if state is None else state
         elif state is not None:
@@ -296,6 +298,8 @@ class Simulator:
                 shapes["impulses"] = (self._stepping.scene.rows,)
             if self.method == "soft" and self._stepping.scene.pairs:
                 shapes["anchors"] = shapes["slips"] = (len(self._stepping.scene.pairs), 3)
+            if self.method == "events" and self._stepping.scene.pairs:
+                shapes["down"] = shapes["up"] = (len(self._stepping.scene.pairs),)
         if self.memory is not None:
             shapes["memory"] = shapes_of(self.memory)
         if self.control_every > 1:

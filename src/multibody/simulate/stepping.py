@@ -68,6 +68,8 @@ class Stepping:
                 stiffness, damping = parameters.get("ground_stiffness"), parameters.get("ground_damping")
                 surface = soft.Surface(surface[0], stiffness, damping)
                 rest += [state.get("anchors"), state.get("slips")]
+            if self.method == "events":
+                rest += [state.get("down"), state.get("up")]
             moved = METHODS[self.method](self.scene, surface, acting, self.dt, t, q, v, *rest)
         else:
             moved = METHODS[self.method](acting, self.dt, t, q, v)
@@ -96,6 +98,8 @@ class Stepping:
             "impulses": moved.impulses,
             "anchors": moved.anchors,
             "slips": moved.slips,
+            "down": moved.down,
+            "up": moved.up,
             "memory": moved.acting.memory,
             "held": None if moved.acting.held is None else np.broadcast_to(moved.acting.held, v.shape),
         }
@@ -107,6 +111,8 @@ class Stepping:
         record = {"q": moved.q, "v": moved.v, "tau": np.broadcast_to(moved.tau, v.shape), "forces": forces}
         if self.method in ("contact", "soft") and self.scene.rows:
             record |= {"residual": moved.residual, "sweeps": moved.sweeps}
+        if self.method == "events" and self.scene.contacts:
+            record |= {"touchdown": self._times(moved.down), "liftoff": self._times(moved.up)}
         if self.scene.spheres:
             record["pair_forces"] = between
         if self.scene.constraints is not None:
@@ -118,6 +124,12 @@ class Stepping:
                 raise InputError(f"outputs, {name}: expected a function that returns one array")
             record[f"output:{name}"] = result
         return record
+
+    def _times(self, times: NDArray[Any]) -> NDArray[Any]:
+        """(contacts,): the last of those of all grounds at a contact; NaN for never."""
+        grounded = times[: len(self.scene.pairs) - self.scene.spheres]
+        last = np.max(np.reshape(grounded, (self.scene.contacts, -1)), axis=-1)
+        return np.where(last < 0.0, np.nan, last)
 
 
 def _named(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
