@@ -9,16 +9,12 @@ import pytest
 import multibody as mb
 from multibody.compiler import emit_c
 from multibody.compiler.config import config
+from multibody.tracing import linalg
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.trace import trace
 from multibody.tracing.traced import TraceError
 
 from .test_emitters import build, call, needs_compiler
-
-
-def symmetric(A):
-    """A symmetric matrix, for all values, from the lower half of A."""
-    return np.where(np.tri(A.shape[-1], dtype=bool), A, np.swapaxes(A, -1, -2))
 
 
 def column(b):
@@ -63,11 +59,11 @@ CASES = {
         lambda A, w: A.swapaxes(1, 2) @ (column(w) * A),
     ),
     "symmetric-solve": Case(
-        lambda A, b: np.linalg.solve(symmetric(A), b), [(30, 30), (30,)], ["ldlt", "ldlt_solve"],
+        lambda A, b: linalg.solve(A, b, definite=True), [(30, 30), (30,)], ["ldlt", "ldlt_solve"],
         lambda A, b: np.linalg.solve(A, column(b))[..., 0], definite,
     ),
     "symmetric-solve-columns": Case(
-        lambda A, B: np.linalg.solve(symmetric(A), B), [(13, 13), (13, 13)], ["ldlt", "ldlt_solve"],
+        lambda A, B: linalg.solve(A, B, definite=True), [(13, 13), (13, 13)], ["ldlt", "ldlt_solve"],
         np.linalg.solve, definite,
     ),
     "solve": Case(
@@ -77,7 +73,8 @@ CASES = {
     "inverse": Case(np.linalg.inv, [(15, 15)], ["lu", "lu_solve"]),
     "cholesky": Case(np.linalg.cholesky, [(19, 19)], ["cholesky"], None, definite),
     "normal-equations": Case(
-        lambda A, b: np.linalg.solve(A.T @ A + np.eye(18), b), [(23, 18), (18,)], ["gram", "ldlt", "ldlt_solve"],
+        lambda A, b: linalg.solve(A.T @ A + np.eye(18), b, definite=True), [(23, 18), (18,)],
+        ["gram", "ldlt", "ldlt_solve"],
         lambda A, b: np.linalg.solve(A.swapaxes(1, 2) @ A + np.eye(18), column(b))[..., 0],
     ),
 }  # fmt: skip
@@ -243,7 +240,7 @@ def test_rounds_of_an_interior_point():
         def body(carry):
             x, d = carry
             H = (A.T * d) @ A + np.eye(14)
-            p, q = np.linalg.solve(H, b), np.linalg.solve(H, x)
+            p, q = linalg.solve(H, b, definite=True), linalg.solve(H, x, definite=True)
             return p + 0.5 * q, 1.0 / (1.0 + (A @ x) ** 2)
 
         return mb.loop(5, body, (b, np.ones(30)))

@@ -40,6 +40,13 @@ def test_help_is_complete_and_fits(name):
         assert riddle not in text
 
 
+@pytest.mark.parametrize("name", [name for name in dir(mb) if not name.startswith("_")])
+def test_no_public_name_shows_the_unions_of_numpy(name):
+    text = text_of(getattr(mb, name))
+    for riddle in ("_SupportsArray", "_NestedSequence", "numpy._typing"):
+        assert riddle not in text
+
+
 @pytest.mark.parametrize("name", REPRESENTED)
 def test_representations_say_what_others_call_them(name):
     text = text_of(getattr(mb.Robot, name))

@@ -15,6 +15,7 @@ from multibody.geometry._arrays import matrix, matvec, transpose
 from multibody.geometry.operators import hat3
 from multibody.model.subspace import Subspace
 from multibody.model.tree import Tree
+from multibody.tracing import linalg
 
 
 class Articulated(NamedTuple):
@@ -129,7 +130,7 @@ class _Articulation:
 
     def _solve(self, x: NDArray[Any]) -> NDArray[Any]:
         """D^-1 x."""
-        return x * (1 / self.D) if x.shape[-2] == 1 else np.linalg.solve(self.D, x)
+        return x * (1 / self.D) if x.shape[-2] == 1 else linalg.solve(self.D, x, definite=True)
 
     def inertia(self, M: Articulated) -> Articulated:
         """M - U D^-1 U^T: along the axes of the joint nothing is left, exactly."""

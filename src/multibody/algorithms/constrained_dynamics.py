@@ -36,6 +36,7 @@ from multibody.geometry._arrays import (
 )
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree, expect_tree
+from multibody.tracing import linalg
 
 Constraints = Iterable[Constraint]
 METHODS = ("least-norm", "exact")
@@ -365,4 +366,4 @@ def _half_solved(M: NDArray[Any], J: NDArray[Any]) -> HalfSolved:
 
 
 def _solve(M: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    return np.linalg.solve(M, x[..., None])[..., 0]
+    return linalg.solve(M, x[..., None], definite=True)[..., 0]

@@ -29,6 +29,7 @@ from multibody.algorithms.rows import mask as mask_of
 from multibody.geometry._arrays import eye_like, floats, matvec, transpose
 from multibody.model import configuration
 from multibody.model.tree import Tree
+from multibody.tracing import linalg
 from multibody.tracing.differentiate import jacobian
 
 
@@ -113,7 +114,8 @@ def constrained_dynamics_derivatives(
     unmet = [np.matmul(R_M_inv, X) for X in rest]
     unmet[0], unmet[1] = unmet[0] + reduced(np.matmul(rows_by_q, F)), unmet[1] + reduced(rows_by_v)
     if exact:
-        A_inv = np.linalg.inv(A + (1 - whole)[..., :, None] * eye_like(A, A.shape[-1]))
+        ones = eye_like(A, A.shape[-1])
+        A_inv = linalg.solve(A + (1 - whole)[..., :, None] * ones, ones, definite=True)
         idle = 0.0
     else:  # A^+ changes also by what it leaves out: forces without effect, and rows that cannot be met
         A_inv = least_norm.pseudo_inverse(half.Z, half.D_inv)

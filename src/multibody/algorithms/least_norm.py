@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms._parts import mirrored
 from multibody.geometry._arrays import eye_like, matrix, transpose
+from multibody.tracing import linalg
 
 PIVOT_WITHIN = 1e-9
 """The share of its own entry on the diagonal of A below which a pivot counts as zero.
@@ -68,7 +69,7 @@ def solution(Y: NDArray[Any], b: NDArray[Any], weights: Weights = None) -> NDArr
     N, N_T_N = _idle(W, dropped)
 
     def felt(x: NDArray[Any]) -> NDArray[Any]:
-        return x - np.matmul(N, np.linalg.solve(N_T_N, np.matmul(transpose(N), x)))
+        return x - np.matmul(N, linalg.solve(N_T_N, np.matmul(transpose(N), x), definite=True))
 
     def solve(b: NDArray[Any]) -> NDArray[Any]:
         return felt(np.matmul(transpose(W), inverse[..., :, None] * np.matmul(W, felt(b))))
@@ -82,7 +83,7 @@ def pseudo_inverse(Y: NDArray[Any], weights: Weights = None) -> NDArray[Any]:
     W, inverse, dropped = _factors(Y, weights)
     N, N_T_N = _idle(W, dropped)
     G = mirrored(np.matmul(transpose(W), inverse[..., :, None] * W))
-    felt = eye_like(W, W.shape[-1]) - mirrored(np.matmul(N, np.linalg.solve(N_T_N, transpose(N))))
+    felt = eye_like(W, W.shape[-1]) - mirrored(np.matmul(N, linalg.solve(N_T_N, transpose(N), definite=True)))
     return mirrored(np.matmul(felt, np.matmul(G, felt)))
 
 

@@ -4,6 +4,8 @@ What rollouts, integrators and closed loops stand on: per-step inputs are read a
 often as asked for, and nothing returns to Python between the steps. Within a traced function a scan is a loop.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from multibody._signatures import readable
 from multibody.compiler import sharing
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Signature
@@ -25,6 +28,7 @@ from multibody.tracing.side_effects import Outside
 from multibody.tracing.trace import Input, Trace, float_kind, trace
 
 
+@readable
 def compile_scan(
     step: Step,
     state: Any,

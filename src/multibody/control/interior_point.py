@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms._parts import mirrored
 from multibody.geometry._arrays import matvec, transpose
+from multibody.tracing import linalg
 from multibody.tracing.loop import loop
 
 Array = NDArray[Any]
@@ -208,7 +209,7 @@ class _Program(NamedTuple):
         size_b = 1.0 + np.max(np.abs(self.bounds), axis=-1)
         size_g = np.maximum(np.max(np.abs(self.g), axis=-1), self.least)
         right = self.pull(self.bounds * self.there) - self.g
-        x = np.linalg.solve(self.normal_matrix(self.there), right[..., None])[..., 0]
+        x = linalg.solve(self.normal_matrix(self.there), right[..., None], definite=True)[..., 0]
         s = (self.bounds - self.sides(matvec(self.C, x))) * self.slack
         low, high = np.min(s, axis=-1), np.max(s, axis=-1)
         s, z = s - np.minimum(1.5 * low, 0.0)[..., None], np.maximum(1.5 * high, 0.0)[..., None] - s
@@ -235,7 +236,7 @@ class _Program(NamedTuple):
 
         def direction(right: Array, gap: Array | float, change: Array) -> Iterate:
             """The changes of x, s and z for which s z changes by as much, to first order."""
-            dx = np.linalg.solve(A, right[..., None])[..., 0]
+            dx = linalg.solve(A, right[..., None], definite=True)[..., 0]
             way = gap - self.sides(matvec(self.C, dx))
             dz = change * relaxed - w * way
             return dx, (way + give * dz) * self.slack, dz

@@ -14,6 +14,7 @@ from multibody.derive.algebra.arithmetic import evaluate
 from multibody.derive.symbols import TIME
 from multibody.errors import InputError
 from multibody.geometry._arrays import matrix, vector
+from multibody.tracing import linalg
 from multibody.tracing.trace import trace
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _expressions(equations: "Equations", quantity: str) -> list[tuple[Any, int]]
 def _solved(M: Any, force: Any, *constraints: Any) -> Any:
     """v' and -λ: M v' = force + J^T λ with J v' + drift = 0, as one symmetric system.  [RD 3.37, 3.72]"""
     if not constraints:
-        return np.linalg.solve(M, force[..., None])[..., 0]
+        return linalg.solve(M, force[..., None], definite=True)[..., 0]
     J, drift = constraints
     J_T = np.swapaxes(J, -1, -2)
     above = np.concatenate([M, J_T], axis=-1)

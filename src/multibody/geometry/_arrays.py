@@ -200,7 +200,10 @@ def is_zero(x: NDArray[Any]) -> bool:
 def damped_inverse(E: NDArray[Any], squared: Any) -> NDArray[Any]:
     """E^T (E E^T + δ² 1)^-1, (..., 3, 3), which exists everywhere; δ² a number or (..., 1, 1)."""
     E_T = transpose(E)
-    return np.matmul(E_T, np.linalg.inv(np.matmul(E, E_T) + squared * eye_like(E, 3)))
+    A = np.matmul(E, E_T) + squared * eye_like(E, 3)  # symmetric: its rows are its columns
+    x, y, z = A[..., 0, :], A[..., 1, :], A[..., 2, :]
+    adjugate = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
+    return np.matmul(E_T, adjugate / dot(x, np.cross(y, z))[..., None, None])
 
 
 def block_matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:

@@ -6,6 +6,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from multibody._signatures import readable
 from multibody.errors import InputError, MultibodyError
 
 P = ParamSpec("P")
@@ -53,17 +54,20 @@ def public(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def public_methods(cls: type[T]) -> type[T]:
-    """The class, with its public methods and operators made `public`, but for those it lists in `_plain`."""
+    """The class, with its public methods and operators made `public`, but for those it lists in `_plain`.
+
+    Their signatures are shown as they are written.
+    """
     for name, member in list(vars(cls).items()):
         if (name.startswith("_") and name not in _SPECIAL) or name in vars(cls).get("_plain", ()):
             continue
         wrapped: Any = None
         if isinstance(member, classmethod):
-            wrapped = classmethod(public(member.__func__))
+            wrapped = classmethod(readable(public(member.__func__)))
         elif isinstance(member, property) and member.fget:
             wrapped = property(public(member.fget), doc=member.__doc__)
         elif callable(member) and not isinstance(member, type):
-            wrapped = public(member)
+            wrapped = readable(public(member))
         if wrapped is not None:
             setattr(cls, name, wrapped)
     return cls

@@ -1,5 +1,7 @@
 """What twists and wrenches share: two 3-vectors, linear part first, that add and scale."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The base of all values: frozen, with slots, batched; equal and hashable by their numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -87,7 +89,7 @@ class Value:
         return self._map(form)
 
     @classmethod
-    def stack(cls, values: "Iterable[Self]") -> Self:
+    def stack(cls, values: Iterable[Self]) -> Self:
         """Values of one batch shape along a new first batch axis."""
         try:
             values = list(values)

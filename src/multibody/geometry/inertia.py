@@ -1,5 +1,7 @@
 """The inertia of a rigid body as a value, and the equations of motion of one body."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np
@@ -118,14 +120,14 @@ class SpatialInertia(Value):
         offset = m * hat3(self.com)
         return block_matrix([[m * eye_like(self.com, 3), -offset], [offset, self.about_origin]])
 
-    def transformed(self, A_H_B: Pose) -> "SpatialInertia":
+    def transformed(self, A_H_B: Pose) -> SpatialInertia:
         """The same body in frame A.  [MDN 68-69; RD §3.3.1; QT 21]"""
         R = need(A_H_B, Pose).rotation.matrix
         inertia = np.matmul(np.matmul(R, self.inertia), transpose(R))
         com = A_H_B @ self.com
         return SpatialInertia._trusted(np.broadcast_to(self.mass, com.shape[:-1]), com, inertia)
 
-    def __rmatmul__(self, other: object) -> "SpatialInertia":
+    def __rmatmul__(self, other: object) -> SpatialInertia:
         """A_H_B @ inertia: the same body in frame A."""
         if isinstance(other, Pose):
             return self.transformed(other)
@@ -137,7 +139,7 @@ class SpatialInertia(Value):
             raise InputError(f"SpatialInertia @: expected a Twist, got {type(other).__name__}")
         return Wrench.from_vector(self.momentum(other.vector))
 
-    def __add__(self, other: "SpatialInertia") -> "SpatialInertia":
+    def __add__(self, other: SpatialInertia) -> SpatialInertia:
         """Both bodies, fixed to one another, as one."""
         if not isinstance(other, SpatialInertia):
             return NotImplemented

@@ -1,5 +1,7 @@
 """Poses as values: A_H_B is the rotation and the position of frame B in frame A."""
 
+from __future__ import annotations
+
 from typing import Any, Self, overload
 
 import numpy as np
@@ -30,7 +32,7 @@ class SupportsPull(Value):
 
     __slots__ = ()
 
-    def _pulled_by(self, A_H_B: "Pose") -> Self:
+    def _pulled_by(self, A_H_B: Pose) -> Self:
         raise NotImplementedError
 
 
@@ -145,7 +147,7 @@ class Pose(Value):
     # ---- the group ---------------------------------------------------------------------------------------------------
 
     @overload
-    def __matmul__(self, other: "Pose") -> "Pose": ...
+    def __matmul__(self, other: Pose) -> Pose: ...
     @overload
     def __matmul__(self, other: ArrayLike) -> NDArray[Any]: ...
     def __matmul__(self, other: Any) -> Any:
@@ -158,7 +160,7 @@ class Pose(Value):
         p = floats(other, "Pose @ points", 3)
         return self.rotation @ p + self.position
 
-    def inverse(self) -> "Pose":
+    def inverse(self) -> Pose:
         """B_H_A.  [RD 2.111; Kindr §Pose]"""
         B_R_A = self.rotation.inverse()
         return Pose._trusted(B_R_A, -(B_R_A @ self.position))
@@ -182,15 +184,15 @@ class Pose(Value):
         rho = matvec(so3.left_jacobian_inverse(phi), self.position)
         return np.concatenate([rho, np.broadcast_to(phi, rho.shape)], axis=-1)
 
-    def boxplus(self, twist: ArrayLike) -> "Pose":
+    def boxplus(self, twist: ArrayLike) -> Pose:
         """exp(twist) @ self: the twist, (..., 6), is written in frame A, as in `Rotation.boxplus`."""
         return Pose.exp(twist) @ self
 
-    def boxminus(self, other: "Pose") -> NDArray[Any]:
+    def boxminus(self, other: Pose) -> NDArray[Any]:
         """log(self @ other^-1), (..., 6): `other.boxplus(self.boxminus(other))` is self."""
         return (self @ need(other, Pose).inverse()).log()
 
-    def interpolate(self, other: "Pose", t: ArrayLike, method: str = "screw") -> "Pose":
+    def interpolate(self, other: Pose, t: ArrayLike, method: str = "screw") -> Pose:
         """Self at t = 0, other at t = 1.
 
         Args:
@@ -206,7 +208,7 @@ class Pose(Value):
         position = self.position + (other.position - self.position) * t[..., None]
         return Pose._trusted(self.rotation.interpolate(other.rotation, t), position)
 
-    def integrate(self, twist: ArrayLike, dt: ArrayLike, representation: str = "left") -> "Pose":
+    def integrate(self, twist: ArrayLike, dt: ArrayLike, representation: str = "left") -> Pose:
         """The pose after a time dt at a constant twist.  [MDN 21, 26, 35-36]
 
         Args:

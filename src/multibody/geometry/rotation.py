@@ -1,5 +1,7 @@
 """Rotations as values: A_R_B maps the coordinates of a vector in frame B to those in frame A."""
 
+from __future__ import annotations
+
 from typing import Any, Self, overload
 
 import numpy as np
@@ -234,7 +236,7 @@ class Rotation(Value):
     # ---- the group ---------------------------------------------------------------------------------------------------
 
     @overload
-    def __matmul__(self, other: "Rotation") -> "Rotation": ...
+    def __matmul__(self, other: Rotation) -> Rotation: ...
     @overload
     def __matmul__(self, other: ArrayLike) -> NDArray[Any]: ...
     def __matmul__(self, other: Any) -> Any:
@@ -248,24 +250,24 @@ class Rotation(Value):
         batch_shape("Rotation @ vectors", (self.matrix, 2), (r, 1))
         return matvec(self.matrix, r)
 
-    def inverse(self) -> "Rotation":
+    def inverse(self) -> Rotation:
         """B_R_A, the transpose.  [RD 2.23; Kindr item 4]"""
         return Rotation._trusted(transpose(self.matrix))
 
-    def boxplus(self, v: ArrayLike) -> "Rotation":
+    def boxplus(self, v: ArrayLike) -> Rotation:
         """exp(v) ⊗ Φ: v, (..., 3), is a rotation vector in frame A.  [Kindr item 8]"""
         return Rotation.exp(v) @ self
 
-    def boxminus(self, other: "Rotation") -> NDArray[Any]:
+    def boxminus(self, other: Rotation) -> NDArray[Any]:
         """log(Φ ⊗ other^-1), (..., 3) in frame A: `other.boxplus(self.boxminus(other))` is self.  [Kindr item 9]"""
         return (self @ need(other, Rotation).inverse()).log()
 
-    def interpolate(self, other: "Rotation", t: ArrayLike) -> "Rotation":
+    def interpolate(self, other: Rotation, t: ArrayLike) -> Rotation:
         """Spherical linear interpolation: self at t = 0, other at t = 1, t of any batch shape.  [Kindr item 12]"""
         way = need(other, Rotation).boxminus(self)
         return self.boxplus(way * numbers(t, "t", way)[..., None])
 
-    def integrate(self, omega: ArrayLike, dt: ArrayLike, frame: str = "A") -> "Rotation":
+    def integrate(self, omega: ArrayLike, dt: ArrayLike, frame: str = "A") -> Rotation:
         """A_R_B after a time dt at a constant angular velocity.  [Kindr item 10; RD 2.70, 2.72, §2.5]
 
         Args:
@@ -277,14 +279,14 @@ class Rotation(Value):
         phi = omega * numbers(dt, "dt", omega)[..., None]
         return self.boxplus(phi) if choice(frame, "frame", ("A", "B")) == "A" else self @ Rotation.exp(phi)
 
-    def angular_velocity(self, next: "Rotation", dt: ArrayLike, frame: str = "A") -> NDArray[Any]:  # noqa: A002
+    def angular_velocity(self, next: Rotation, dt: ArrayLike, frame: str = "A") -> NDArray[Any]:  # noqa: A002
         """The constant angular velocity (..., 3) that leads to the next rotation in a time dt.  [Kindr item 11]"""
         choice(frame, "frame", ("A", "B"))
         need(next, Rotation)
         turn = next.boxminus(self) if frame == "A" else (self.inverse() @ next).log()
         return turn / numbers(dt, "dt", turn)[..., None]
 
-    def angle_to(self, other: "Rotation") -> NDArray[Any]:
+    def angle_to(self, other: Rotation) -> NDArray[Any]:
         """(...): the angle in [0, π] of the rotation from self to other.
 
         >>> Rotation.elementary("z", 1.0).angle_to(Rotation.elementary("z", 3.0)).round(12)
@@ -292,7 +294,7 @@ class Rotation(Value):
         """
         return (self.inverse() @ need(other, Rotation)).angle_axis[0]
 
-    def mean(self, axis: int = 0, weights: ArrayLike | None = None) -> "Rotation":
+    def mean(self, axis: int = 0, weights: ArrayLike | None = None) -> Rotation:
         """The rotation with the least (weighted) sum of squared chordal distances to those along a batch axis.
 
         Args:

@@ -1,5 +1,7 @@
 """Twists as values: a linear and an angular velocity in one frame."""
 
+from __future__ import annotations
+
 from typing import Any, Self, overload
 
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +44,7 @@ class Twist(SpatialVector):
         return ad(self.vector)
 
     @overload
-    def cross(self, other: "Twist") -> "Twist": ...
+    def cross(self, other: Twist) -> Twist: ...
     @overload
     def cross(self, other: Wrench) -> Wrench: ...
     def cross(self, other: Any) -> Any:

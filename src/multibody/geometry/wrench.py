@@ -1,5 +1,7 @@
 """Wrenches as values: a force and a torque in one frame, dual to twists."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray

@@ -1,11 +1,14 @@
 """Robots made by hand: links, joints, frames and loads, added by name."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from multibody._signatures import readable_methods
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
 from multibody.geometry._arrays import floats
@@ -47,6 +50,7 @@ def _hint(shape: tuple[int, ...]) -> str:
     return f"; {hints[shape]}" if shape in hints else ""
 
 
+@readable_methods
 class Builder:
     """Collects the parts of a robot. Every method returns the builder, `model` makes the frozen model.
 

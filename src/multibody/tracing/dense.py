@@ -99,12 +99,12 @@ def is_large(graph: Graph, A: Ids) -> bool:
     return bool(share >= SPARSE or n**3 / 3 > MOST)
 
 
-def solution(graph: Graph, A: Ids, b: Ids, *, pivots: bool = False) -> Ids | None:
-    """x of A x = b, for b (n, m), where it pays: by L D L^T where A is symmetric for all values, else with pivots."""
+def solution(graph: Graph, A: Ids, b: Ids, *, definite: bool) -> Ids | None:
+    """x of A x = b, for b (n, m), where it pays: with pivots, or by L D L^T from the lower half of a definite A."""
     if not is_large(graph, A):
         return None
     n, m = b.shape
-    if not pivots and (A == A.T).all() and graph.number(int(A[0, 0])) != 0:
+    if definite:
         return ldlt_solution(graph, node(graph, "ldlt", (n,), A), b)
     factors = node(graph, "lu", (n,), A)
     return node(graph, "lu_solve", (n, m), factors[: n * n], factors[n * n :], b).reshape(n, m)

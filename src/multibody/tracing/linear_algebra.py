@@ -1,8 +1,7 @@
 """Systems of equations on traced arrays: small ones unrolled, larger ones by operations on whole matrices (`dense`).
 
-A matrix whose entries across the diagonal are the same nodes is symmetric for all values: it is factored as L D L^T
-without pivots, which is right when it is definite. Any other is eliminated with partial pivoting, when it is small by
-selection.
+A matrix is eliminated with partial pivoting, when it is small by selection; one that is said to be definite is factored
+as L D L^T without pivots, from its lower half.
 """
 
 from typing import Any
@@ -15,8 +14,8 @@ from multibody.tracing.traced import TracedArray, refuse
 Rows = list[list[Any]]
 
 
-def solve(A: TracedArray, b: TracedArray, *, pivots: bool = False) -> TracedArray:
-    """x with A x = b; b is (n,) or (..., n, m), as NumPy has it; with pivots for symmetric matrices too, if asked."""
+def solve(A: TracedArray, b: TracedArray, *, definite: bool = False) -> TracedArray:
+    """x with A x = b; b is (n,) or (..., n, m), as NumPy has it; without pivots where A is said to be definite."""
     vector = b.ndim == 1
     right = b[:, None] if vector else b
     if A.ndim < 2 or A.shape[-1] != A.shape[-2] or right.shape[-2] != A.shape[-1]:
@@ -27,13 +26,12 @@ def solve(A: TracedArray, b: TracedArray, *, pivots: bool = False) -> TracedArra
     out = np.empty(right_ids.shape, dtype=np.int64)
     for index in np.ndindex(*batch):
         ids = left[index]
-        large = dense.solution(A.graph, ids, right_ids[index], pivots=pivots)
+        large = dense.solution(A.graph, ids, right_ids[index], definite=definite)
         if large is not None:
             out[index] = large
             continue
         matrix, columns = _rows(A, ids), _rows(A, right_ids[index])
-        symmetric = not pivots and (ids == ids.T).all()
-        solution = (_by_ldlt(matrix, columns) if symmetric else None) or _by_elimination(matrix, columns)
+        solution = (_by_ldlt if definite else _by_elimination)(matrix, columns)
         out[index] = [[int(x.ids) for x in row] for row in solution]
     return A._with(out[..., 0] if vector else out)
 
@@ -92,16 +90,19 @@ def _minus(x: TracedArray, products: list[tuple[TracedArray, TracedArray]]) -> T
     return x
 
 
-def _by_ldlt(a: Rows, b: Rows) -> Rows | None:
-    """L D L^T x = b, with 1 / D multiplied rather than D divided; None when a pivot is zero for all values."""
+def _is_zero(x: TracedArray) -> bool:
+    """Whether a number is zero for all values."""
+    return x.graph.number(int(x.ids)) == 0
+
+
+def _by_ldlt(a: Rows, b: Rows) -> Rows:
+    """L D L^T x = b, with 1 / D multiplied rather than D divided; the lower half of a is read."""
     n = len(a)
     L: Rows = [[None] * n for _ in range(n)]
     scaled: Rows = [[None] * n for _ in range(n)]  # L D
     reciprocal: list[TracedArray] = []
     for j in range(n):
         pivot = _minus(a[j][j], [(scaled[j][k], L[j][k]) for k in range(j)])
-        if pivot.graph.number(int(pivot.ids)) == 0:
-            return None
         reciprocal.append(1.0 / pivot)
         for i in range(j + 1, n):
             scaled[i][j] = _minus(a[i][j], [(scaled[i][k], L[j][k]) for k in range(j)])
@@ -116,11 +117,19 @@ def _by_ldlt(a: Rows, b: Rows) -> Rows | None:
 
 
 def _by_elimination(a: Rows, b: Rows) -> Rows:
-    """Gauss with partial pivoting: every row below that has a larger head is swapped up, by selection."""
+    """Gauss with partial pivoting: every row below that has a larger head is swapped up, by selection.
+
+    Heads that are zero for all values need no selection, and no elimination.
+    """
     n = len(a)
     rows = [list(left) + list(right) for left, right in zip(a, b, strict=True)]
     for j in range(n):
         for i in range(j + 1, n):
+            if _is_zero(rows[i][j]):
+                continue
+            if _is_zero(rows[j][j]):
+                rows[j], rows[i] = rows[i], rows[j]
+                continue
             larger = np.abs(rows[i][j]) > np.abs(rows[j][j])
             rows[j], rows[i] = (
                 [np.where(larger, low, high) for low, high in zip(rows[i], rows[j], strict=True)],
@@ -128,6 +137,8 @@ def _by_elimination(a: Rows, b: Rows) -> Rows:
             )
         head = 1.0 / rows[j][j]
         for i in range(j + 1, n):
+            if _is_zero(rows[i][j]):
+                continue
             factor = rows[i][j] * head
             rows[i] = [x if k <= j else x - factor * y for k, (x, y) in enumerate(zip(rows[i], rows[j], strict=True))]
     x: Rows = [[None] * len(b[0]) for _ in range(n)]

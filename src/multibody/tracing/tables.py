@@ -1,11 +1,14 @@
 """Look-ups: rows of a table at indices that are data, places in sorted tables, interpolation between rows."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._signatures import readable
 from multibody.errors import InputError
 from multibody.tracing.graph import Graph
 from multibody.tracing.traced import TracedArray, floats, lifted, refuse
@@ -14,6 +17,7 @@ FEW = 16
 """Entries up to which comparing with all of them is quicker than halving."""
 
 
+@readable
 def lookup(table: ArrayLike, index: Any) -> Any:
     """Rows of a table at indices that are data: `table[index]` where the index may be traced.
 

@@ -19,6 +19,7 @@ from multibody.geometry._arrays import dot, eye_like, matvec, transpose
 from multibody.model import configuration
 from multibody.model.joints import Kind
 from multibody.model.tree import Tree
+from multibody.tracing import linalg
 from multibody.tracing.loop import loop
 
 FAR, NEAR, CAREFUL = 0.03, 1e-8, 1e-4
@@ -193,7 +194,7 @@ def step(
 def damped(J: NDArray[Any], e: NDArray[Any], damping: Any) -> NDArray[Any]:
     """(..., nv): J^T (J J^T + λ 1)^-1 e, which is (J^T J + λ 1)^-1 J^T e.  [RD 2.207]"""
     A = np.matmul(J, transpose(J)) + damping[..., None, None] * eye_like(e, e.shape[-1])
-    return matvec(transpose(J), np.linalg.solve(A, e[..., None])[..., 0])
+    return matvec(transpose(J), linalg.solve(A, e[..., None], definite=True)[..., 0])
 
 
 def _length(x: NDArray[Any]) -> NDArray[Any]:
