@@ -21,6 +21,7 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.simulate.controllers import behind, joint_error, of_bases, spread
+from multibody.tracing import linalg
 
 Array = NDArray[Any]
 WIDTH = 0.01
@@ -223,7 +224,7 @@ def _computed_torque(tree: Tree, q: Array, v: Array, target_acceleration: Any = 
     if not bases:
         return tau
     M = crba.crba(tree, q)[..., bases]  # a base without force: M_bb a_b = -τ_b
-    a_base = np.linalg.solve(M[..., bases, :], -tau[..., bases, None])
+    a_base = linalg.solve(M[..., bases, :], -tau[..., bases, None], definite=True)
     return spread(tree, tau[..., joints] + np.matmul(M[..., joints, :], a_base)[..., 0])
 
 

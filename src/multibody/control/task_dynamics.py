@@ -20,6 +20,7 @@ from multibody.algorithms.least_norm import gram
 from multibody.control.orthogonal import left_inverse, row_space
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model.tree import Tree
+from multibody.tracing import linalg
 
 Array = NDArray[Any]
 ROUNDING = 64
@@ -91,8 +92,8 @@ def damped_inverse(A: Array, heaviest: float) -> Array:
     one = eye_like(A, A.shape[-1])
     least = np.maximum(1.0 / heaviest, ROUNDING * np.finfo(A.dtype).eps * _trace(A))
     lifted = mirrored(A + (FLOOR * least)[..., None, None] * one)
-    missing = np.maximum(least - 1.0 / _trace(np.linalg.inv(lifted)), 0.0)
-    return mirrored(np.linalg.inv(mirrored(A + missing[..., None, None] * one)))
+    missing = np.maximum(least - 1.0 / _trace(linalg.solve(lifted, one, definite=True)), 0.0)
+    return mirrored(linalg.solve(A + missing[..., None, None] * one, one, definite=True))
 
 
 def _trace(A: Array) -> Array:

@@ -22,6 +22,7 @@ from multibody.geometry._arrays import at, diagonal, eye_like, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.simulate.motion import advance
+from multibody.tracing import linalg
 from multibody.tracing.loop import loop
 
 GIVES = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-5}
@@ -130,7 +131,7 @@ def _whitening(A: NDArray[Any], constraints: Sequence[Constraint]) -> NDArray[An
         little += [GIVES[A.dtype] * mean + TINY] * constraint.rows
         start += constraint.rows
     C = np.linalg.cholesky(A + diagonal(np.stack(little)))
-    return transpose(np.linalg.solve(C, eye_like(A, start)))
+    return transpose(linalg.solve_triangular(C, eye_like(A, start)))
 
 
 def _length(x: NDArray[Any]) -> Any:
