@@ -110,6 +110,16 @@ def test_work_is_shared():
     assert together.total() < 0.9 * sum(ops.total() for ops in apart)
 
 
+def test_inputs_of_any_name(robot, state):
+    q, v, _, _ = state
+    tip, x, point = robot.frames[-1], np.linspace(0.0, 1.0, robot.nv), np.array([0.1, 0.2, 0.3])
+    result = robot.evaluate(q, v, ["mass_matrix_product", ("point_velocity", tip)], point=point, x=x)
+    near(result["mass_matrix_product"], robot.mass_matrix_product(q, x), 1e-12)
+    near(result["point_velocity", tip], robot.point_velocity(tip, q, v, point), 1e-12)
+    with pytest.raises(InputError, match="no quantity asks for 'pont'; they take q, v, a, tau"):
+        robot.evaluate(q, v, ["mass_matrix"], pont=point)
+
+
 def test_errors(robot, state):
     q, v, _, _ = state
     cases = [

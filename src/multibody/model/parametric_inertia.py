@@ -17,6 +17,8 @@ INERTIAL = 10
 class ParametricInertia:
     """The inertia of a body, (..., 10) numbers in which dynamics is linear, with what algorithms ask for.
 
+    Dividing by masses costs operations, so these are not a `SpatialInertia`: its `from_parameters` makes one of them.
+
     >>> import numpy as np
     >>> ball = ParametricInertia(np.array([2.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1]))
     >>> np.diag(ball.matrix)

@@ -1598,11 +1598,10 @@ class Robot(metaclass=Answering):
         v: ArrayLike | None,
         what: Sequence[str | tuple[Any, ...]],
         *,
-        a: ArrayLike | None = None,
-        tau: ArrayLike | None = None,
         wrenches: Wrenches | None = None,
         out: Any = None,
         threads: int | None = None,
+        **inputs: ArrayLike | None,
     ) -> dict[Any, Any]:
         """Several quantities together: what they share is computed once.
 
@@ -1611,12 +1610,11 @@ class Robot(metaclass=Answering):
             v: (..., nv); None when nothing asks for it.
             what: names such as "mass_matrix", or tuples of a name, a frame and options: ("jacobian", "hand"),
                 ("velocity", "hand", {"representation": "left"}), ("constrained_dynamics", feet) for a ConstraintSet.
-            a: (..., nv), for what asks for it.
-            tau: (..., nv), for what asks for it.
             wrenches: {frame: (..., 6)}, external ones, for everything that takes them.
             out: a tuple of arrays, one for each of the results; for a result that is several, such as a pose, a tuple
                 of arrays in its place.
             threads: over which a batch is split.
+            **inputs: what else quantities ask for, by the names of their inputs: a and tau (..., nv), point (..., 3).
 
         Returns:
             The results, by the items of `what`, in their order.
@@ -1632,7 +1630,9 @@ class Robot(metaclass=Answering):
             raise InputError(f"evaluate: expected a list of quantities, got {what!r}")
         items = [item if isinstance(item, tuple) else (item,) for item in what]
         names = [_item_name(item) for item in what]
-        values = {name: value for name, value in (("q", q), ("v", v), ("a", a), ("tau", tau)) if value is not None}
+        values = {
+            name: value for name, value in {"q": q, "v": v, **dict(sorted(inputs.items()))}.items() if value is not None
+        }
         frames, forces = wrench_arrays(wrenches)
         values |= dict(zip(map(wrench_name, frames), forces, strict=True))
         key = (tuple(names), tuple(values))
@@ -1807,10 +1807,17 @@ class Robot(metaclass=Answering):
         evaluations = tuple(self._evaluation(item, wrenches) for item in items)
         if wrenches and not any(each.wrenches for each in evaluations):
             raise InputError("evaluate: expected a quantity that takes external wrenches, got none")
+        kinds: dict[str, Any] = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "force"}
         for each in evaluations:
             missing = [name for name in each.inputs if name not in inputs]
             if missing:
                 raise InputError(f"evaluate: {each.name!r} needs {', '.join(missing)}, which is not given")
+            for name, kind in each.inputs.items():
+                if kinds.setdefault(name, kind) != kind:
+                    raise InputError(f"evaluate: {name!r} means different things to these quantities: ask one by one")
+        unknown = [name for name in inputs if name not in kinds]
+        if unknown:
+            raise InputError(f"evaluate: no quantity asks for {unknown[0]!r}; they take {', '.join(kinds)}")
         return Request(evaluations, inputs, single=False)
 
     def _evaluation(self, item: tuple[Any, ...], wrenches: tuple[str, ...]) -> Evaluation:
