@@ -1,10 +1,12 @@
 """What all tests share: the profiles of hypothesis, one thread for linear algebra, and kernels of this run alone.
 
-"multibody" is the profile that runs; it draws the same examples every time. "all", of `make test-all`, draws twice as
-many, and `pytest --hypothesis-profile=thorough` many new ones.
+"multibody" is the profile that runs; it draws the same examples every time. "all", of `make test-all`, draws three
+times as many, and `pytest --hypothesis-profile=thorough` many new ones.
 """
 
+import gc
 import os
+import signal
 from tempfile import TemporaryDirectory
 
 # Before NumPy is loaded. Our matrices are small: threads do not help, and workers that share the cores wait for them.
@@ -17,7 +19,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "multibody",
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     derandomize=True,
     database=None,
@@ -29,8 +31,14 @@ settings.load_profile("multibody")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep kernels in an empty directory that all workers share: never in the user's cache."""
+    """Keep kernels in an empty directory that all workers share, never in the user's cache, and hear interrupts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a run in the background would ignore
     if "PYTEST_XDIST_WORKER" not in os.environ:
         kernels = TemporaryDirectory(prefix="multibody-tests-", ignore_cleanup_errors=True)
         config.add_cleanup(kernels.cleanup)
         os.environ["MULTIBODY_CACHE_DIR"] = kernels.name
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the tests themselves, which live to the end."""
+    gc.freeze()

@@ -281,7 +281,10 @@ def test_force_basis():
         )
 
 
-@pytest.mark.parametrize("constraints", [REGULAR, REDUNDANT], ids=["regular", "redundant"])
+@pytest.mark.parametrize(
+    "constraints",
+    [pytest.param(REGULAR, marks=pytest.mark.slow, id="regular"), pytest.param(REDUNDANT, id="redundant")],
+)
 def test_redundant_rows_compile(constraints):
     """The same source finds the rank in a kernel."""
     q, v, tau = consistent(constraints)

@@ -139,7 +139,7 @@ def test_the_smallest_forces_are_those_of_all_rows(name, masked):
     assert off(found.force, f)[regular].max() < 1e-8
 
 
-@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("masked", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_two_soles_in_single_precision(masked):
     """18 rows of rank 12 whose ranks were misjudged in a third of the states, when pivots were squares.
 

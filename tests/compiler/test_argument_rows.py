@@ -174,7 +174,7 @@ def test_scans_and_loops_keep_their_slots():
     assert "@point_rows" not in kernel.ir
 
 
-@pytest.mark.parametrize("size", [1, 20])
+@pytest.mark.parametrize("size", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_many_arguments_need_no_large_stack(size):
     """The table of rows lies where the slots do, on the heap when it is large."""
 

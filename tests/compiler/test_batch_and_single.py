@@ -169,6 +169,7 @@ def test_lines_of_results_are_asked_for_once_each():
     assert not any(fetch_ir.plan(program, Shape(1, "float64", program.slots, 1, True), sizes).lines)
 
 
+@pytest.mark.slow
 def test_results_that_would_not_stay_near_are_asked_for_as_they_are_written():
     kernel = mb.compile(lambda x: np.outer(np.sin(x), np.cos(x)) * np.exp(x), 80)
     program, sizes = program_of(kernel)

@@ -24,12 +24,19 @@ SAMPLE = {
 }
 """Tests of every kind of code: all operations, segments, rows in and out, scans, the door."""
 
+
+def where_it_is(level):
+    return [] if level in native.levels() else [pytest.mark.skip(reason="not on this machine")]
+
+
+def where_it_is_another(level):
+    """By default not where all other tests have the same vectors and operations."""
+    same = native.LEVELS[level][1:] == (native.host().lanes, native.host().fma)
+    return [*where_it_is(level), *([pytest.mark.slow] if same else [])]
+
+
 every_level = pytest.mark.parametrize(
-    "level",
-    [
-        pytest.param(level, marks=[] if level in native.levels() else pytest.mark.skip(reason="not on this machine"))
-        for level in native.LEVELS
-    ],
+    "level", [pytest.param(level, marks=where_it_is(level)) for level in native.LEVELS]
 )
 
 
@@ -40,7 +47,7 @@ def process(level, *arguments):
     )  # fmt: skip
 
 
-@every_level
+@pytest.mark.parametrize("level", [pytest.param(level, marks=where_it_is_another(level)) for level in native.LEVELS])
 def test_a_sample_of_the_suite(level):
     names = " or ".join(f"({file} and ({words}))" if words else file for file, words in SAMPLE.items())
     files = [str(HERE / file) for file in SAMPLE]

@@ -278,16 +278,27 @@ def test_sympy_of_one_operation(op):
     near(lambdified(single(op), [x])[0], evaluate(single(op), x), 1e-14)
 
 
-@pytest.mark.parametrize("name", SUITE)
-def test_sympy_of_functions(name):
+LARGE = ("chain", "rotation", "elimination", "matrix")
+"""Functions with choices that depend on choices, or with many sums: they are written in steps."""
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        *((name, True) for name in SUITE),
+        *(
+            pytest.param(name, False, marks=pytest.mark.slow if name == "tensor" else ())
+            for name in SUITE
+            if name not in LARGE
+        ),
+    ],
+)
+def test_sympy_of_functions(name, steps):
     case = SUITE[name]
-    traced = trace(case.function, case.shapes)
     inputs = case.draw(3)
     expected = arrays(case.function(*inputs))
-    large = name in ("chain", "rotation", "elimination", "matrix")  # choices that depend on choices, or many sums
-    for steps in (True,) if large else (True, False):
-        for one, other in zip(lambdified(traced, inputs, steps), expected, strict=True):
-            near(one, np.broadcast_to(other, one.shape), 1e-13)
+    for one, other in zip(lambdified(trace(case.function, case.shapes), inputs, steps), expected, strict=True):
+        near(one, np.broadcast_to(other, one.shape), 1e-13)
 
 
 def test_sympy_gives_expressions_in_the_nesting_of_the_function():

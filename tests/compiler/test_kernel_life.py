@@ -74,8 +74,8 @@ def test_references_of_several_results():
 
 def test_memory_does_not_grow():
     resource = pytest.importorskip("resource")
-    small, large = mb.compile(lambda x: 2 * x, 3), mb.compile(lambda x: 2 * x, 10_000)
-    x, X = np.ones(3), np.ones(10_000)
+    small, large = mb.compile(lambda x: 2 * x, 3), mb.compile(lambda x: 2 * x, 4000)
+    x, X = np.ones(3), np.ones(4000)
     ways = calls(small, x, np.ones((9, 3)))
 
     def run(count):
@@ -87,7 +87,7 @@ def test_memory_does_not_grow():
     run(100)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     run(400)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4000  # kB; one leaked result a round is 32 MB
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4000  # kB; one leaked result a round is 13 MB
 
 
 def test_kernels_are_collected():
@@ -299,7 +299,10 @@ def large(count, width=40):
     return function
 
 
-@pytest.mark.parametrize(("count", "dtype"), [(150, np.float64), (900, np.float64), (700, np.float32)])
+@pytest.mark.parametrize(
+    ("count", "dtype"),
+    [(150, np.float64), pytest.param(900, np.float64, marks=pytest.mark.slow), (700, np.float32)],
+)
 def test_values_cross_segments(count, dtype):
     function = large(count)
     kernel = mb.compile(function, 5, dtype=dtype)
@@ -321,7 +324,7 @@ def test_values_cross_segments(count, dtype):
     assert all(a.tobytes() == b[order].tobytes() for a, b in zip(kernel(x[order], threads=2), found, strict=True))
 
 
-@pytest.mark.parametrize("shift", range(4))
+@pytest.mark.parametrize("shift", [0, 1, *(pytest.param(shift, marks=pytest.mark.slow) for shift in (2, 3))])
 def test_sines_meet_their_cosines_at_every_cut(shift):
     def function(x):
         angles = [x[0] + k for k in range(shift)] + [x[k % 3] * (1 + 0.01 * k) for k in range(800)]

@@ -33,6 +33,8 @@ def pages() -> dict[str, str]:
 
 
 PAGES = pages()
+LONG = {"docs/contacts-as-algebra.md", "docs/priorities.md", "docs/derivations/branching-hinges.md"}
+"""Pages whose kernels, or derivations, take long to make."""
 
 
 def run_page(name: str, text: str) -> str:
@@ -53,7 +55,7 @@ def run_page(name: str, text: str) -> str:
     return "".join(report)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in PAGES])
 def test_examples_of_the_page_run(name):
     report = run_page(name, PAGES[name])
     assert not report, report

@@ -76,7 +76,9 @@ def test_contact_inertia_of_redundant_rows():
     assert robot.impact(held, q, v).energy_loss == pytest.approx(slip @ inertia @ slip / 2, rel=1e-8)
 
 
-@pytest.mark.parametrize("machine", ["four-bar", "a sole", pytest.param("two feet", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "machine", ["four-bar", *(pytest.param(machine, marks=pytest.mark.slow) for machine in ("a sole", "two feet"))]
+)
 def test_single_precision(machine):
     robot, held, *_ = case(machine)
     single, rng = robot.astype("float32"), np.random.default_rng(5)

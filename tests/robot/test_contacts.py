@@ -51,6 +51,12 @@ def case(request):
     return robot, robot.constraints(constraints), robot.random(rng, (COUNT,)), v, tau
 
 
+mostly_fixed = pytest.mark.parametrize(
+    "case", ["fixed", pytest.param("floating", marks=pytest.mark.slow)], indirect=True
+)
+"""Large kernels, of which by default the machine without a base is the sample."""
+
+
 def same(found, expected, within=1e-9):
     for one, two in zip(found, expected, strict=True):
         near(one, two, within)
@@ -68,6 +74,7 @@ def test_every_method_is_the_algorithm(case):
     near(np.einsum("krn,kn->kr", J, found), np.zeros(J.shape[:-1]), 1e-9)
 
 
+@mostly_fixed
 def test_derivatives(case):
     """The recursion, and automatic differentiation of the whole solution, which the rows' rank does not disturb."""
     robot, held, q, v, tau = case
@@ -84,6 +91,7 @@ def test_derivatives(case):
         same(found, plain, 1e-6)
 
 
+@mostly_fixed
 def test_optional_inputs(case):
     """Wrenches, masks by constraint or by row, and gains: each as in the algorithm, sample by sample."""
     robot, held, q, v, tau = case
@@ -264,7 +272,10 @@ def test_support(case):
         identical(np.delete(found, 1, axis=0), np.delete(batch, 1, axis=0))
 
 
-def test_support_that_holds_the_task():
+@pytest.mark.parametrize(
+    ("dtype", "within"), [("float64", 1e-9), pytest.param("float32", 2e-3, marks=pytest.mark.slow)]
+)
+def test_support_that_holds_the_task(dtype, within):
     """What no allowed motion moves gives no velocity, in single precision too; the rest of the task is met."""
     robot, constraints = MACHINES["floating"]
     held = robot.constraints(constraints[:1])
@@ -272,11 +283,11 @@ def test_support_that_holds_the_task():
     still = robot.jacobian("foot-lf", q)[..., :3, :]
     task, wanted = np.concatenate([still, robot.com_jacobian(q)], axis=-2), np.array([0.0, 0.0, 0.0, 0.1, 0.0, 0.0])
     expected = support(robot, held, q, task, wanted)
-    for one, within in ((robot, 1e-9), (robot.astype("float32"), 2e-3)):
-        assert np.abs(one.support_consistent_velocity(held, q, still, [1.0, 2.0, 3.0])).max() < within
-        found = one.support_consistent_velocity(held, q, task, wanted)
-        assert found.dtype == one.dtype
-        near(found, expected, within * np.abs(expected).max())
+    one = robot.astype(dtype)
+    assert np.abs(one.support_consistent_velocity(held, q, still, [1.0, 2.0, 3.0])).max() < within
+    found = one.support_consistent_velocity(held, q, task, wanted)
+    assert found.dtype == dtype
+    near(found, expected, within * np.abs(expected).max())
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------

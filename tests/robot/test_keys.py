@@ -260,7 +260,7 @@ def test_what_is_no_quantity_is_refused(quantity, words):
     assert "test_refused" not in TABLE
 
 
-ROBOTS = 24
+ROBOTS = 12
 MANY = 300
 
 
@@ -281,7 +281,7 @@ def test_many_more_robots_in_one_cache(tmp_path):
 @pytest.mark.slow
 def test_many_robots_under_verification(tmp_path):
     for gear in ("1", "2"):
-        many(tmp_path, ROBOTS, gear, MULTIBODY_CACHE="verify")
+        many(tmp_path, 2 * ROBOTS, gear, MULTIBODY_CACHE="verify")
 
 
 def many(place: Path, robots: int, gear: str, **environment: str) -> tuple[int, int]:

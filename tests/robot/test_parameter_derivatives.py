@@ -63,7 +63,7 @@ def test_of_torques(given):
     compare(machine("fixed"), "inverse_dynamics", given)
 
 
-@pytest.mark.parametrize("given", ["placements", "gravity"])
+@pytest.mark.parametrize("given", ["gravity", pytest.param("placements", marks=pytest.mark.slow)])
 def test_of_torques_on_a_floating_base(given):
     compare(machine("floating"), "inverse_dynamics", given)
 
@@ -101,14 +101,15 @@ def test_by_inertias_they_are_the_regressor():
     near(by_inertias.reshape(4, 7, 70), robot.regressor(q, v, a), 1e-11)
 
 
-def test_by_several_at_once_in_batches_and_eager():
-    robot = machine("floating")
+@pytest.mark.parametrize("name", ["fixed", pytest.param("floating", marks=pytest.mark.slow)])
+def test_by_several_at_once_in_batches_and_eager(name):
+    robot = machine(name)
     args, names = states(robot, "inverse_dynamics", 3), ("frame_placements", "inertias", "gravity", "placements")
-    values = [OWN[name](robot) for name in names]
+    values = [OWN[given](robot) for given in names]
     found = robot.derivatives("inverse_dynamics", *args, *values, parameters=names)
     assert len(found) == 7
-    for name, one in zip(names, found[3:], strict=True):
-        alone = robot.derivatives("inverse_dynamics", *(x[1] for x in args), OWN[name](robot), parameters=name)
+    for given, one in zip(names, found[3:], strict=True):
+        alone = robot.derivatives("inverse_dynamics", *(x[1] for x in args), OWN[given](robot), parameters=given)
         near(one[1], alone[-1], 1e-10)
     with mb.eager():
         plain = mb.Robot(robot.model).derivatives("inverse_dynamics", *args, *values, parameters=names)
