@@ -13,7 +13,7 @@ from multibody.control.joint_space import (
     inverse_dynamics_control,
     joint_impedance,
 )
-from multibody.control.limits import JointLimits, Limit, VelocityLimits
+from multibody.control.limits import FrictionCones, JointLimits, Limit, TorqueLimits, VelocityLimits
 from multibody.control.multi_task import multi_task_control
 from multibody.control.operational_space import OperationalSpace
 from multibody.control.pid import PID
@@ -24,6 +24,7 @@ from multibody.control.quadratic_program import Multipliers, QPAnswer, Residuals
 from multibody.control.tasks import (
     AxisTask,
     CenterOfMassTask,
+    ForceTask,
     GazeTask,
     MomentumTask,
     OrientationTask,
@@ -32,15 +33,19 @@ from multibody.control.tasks import (
     PostureTask,
     RelativePoseTask,
     Task,
+    TorqueTask,
 )
 from multibody.control.tracking import track_pose
 from multibody.control.velocity_control import VelocityControl
 from multibody.control.virtual_model import VirtualModel
+from multibody.control.whole_body import WholeBody
 
 __all__ = [
     "PID",
     "AxisTask",
     "CenterOfMassTask",
+    "ForceTask",
+    "FrictionCones",
     "GazeTask",
     "History",
     "InverseKinematics",
@@ -59,9 +64,12 @@ __all__ = [
     "Residuals",
     "Status",
     "Task",
+    "TorqueLimits",
+    "TorqueTask",
     "VelocityControl",
     "VelocityLimits",
     "VirtualModel",
+    "WholeBody",
     "analytic_solutions",
     "floating_inverse_dynamics",
     "friction_compensation",

@@ -31,16 +31,26 @@ UNROLLED = 8
 """Factorizations of at most so many rounds are written out, which is faster; the others are loops of the kernel."""
 
 
-def row_space(A: NDArray[Any], above: NDArray[Any] | None = None) -> NDArray[Any]:
+def row_space(
+    A: NDArray[Any],
+    above: NDArray[Any] | None = None,
+    *,
+    rank: int | None = None,
+    part_of: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """Q, (..., k, n) with k = min(m, n): orthonormal rows that span those of A, (..., m, n), beyond those of `above`.
 
     Args:
         A: its size decides what counts as zero, not the size of what `above` leaves of it.
         above: (..., j, n), orthonormal rows, or zeros, that Q is orthogonal to.
+        rank: k where it is known to be less; the longest rows are taken.
+        part_of: (..., m, j), the matrix whose size decides in place of that of A.
     """
-    W = A / scale(A)[..., None, None]
-    cut = RANK_WITHIN[np.dtype(W.dtype)] ** 2 * np.sum(W * W, axis=(-1, -2))
-    rounds = min(W.shape[-2:])
+    whole = A if part_of is None else part_of
+    size = scale(whole)[..., None, None]
+    W, whole = A / size, whole / size
+    cut = RANK_WITHIN[np.dtype(W.dtype)] ** 2 * np.sum(whole * whole, axis=(-1, -2))
+    rounds = min(W.shape[-2:]) if rank is None else rank
     if above is not None:
         W = W - np.matmul(np.matmul(W, transpose(above)), above)
 

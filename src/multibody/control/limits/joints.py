@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control.limits.velocities import BoxLimit
+from multibody.errors import InputError
 from multibody.model.joints import Kind
 from multibody.model.tree import Tree
 
@@ -27,7 +28,13 @@ class JointLimits(BoxLimit):
     """
 
     name: str = "joint limits"
+    deceleration: float = 10.0
+    """In rad/s² or m/s²: with what joints can brake; `WholeBody` keeps to velocities from which they can still stop."""
     needs_dt = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.deceleration, int | float) or not 0 < self.deceleration < np.inf:
+            raise InputError(f"{self.name}: expected a positive deceleration, got {self.deceleration!r}")
 
     def lower(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
         return _rates(tree, tree.lower, q, dt)
@@ -36,11 +43,11 @@ class JointLimits(BoxLimit):
         return _rates(tree, tree.upper, q, dt)
 
     def bounded(self, tree: Tree) -> NDArray[Any]:
-        ends = [None if k is None else (tree.lower[k], tree.upper[k]) for k in _coordinates(tree)]
+        ends = [None if k is None else (tree.lower[k], tree.upper[k]) for k in coordinates(tree)]
         return np.array([end is not None and bool(np.isfinite(end).any()) for end in ends])
 
 
-def _coordinates(tree: Tree) -> list[int | None]:
+def coordinates(tree: Tree) -> list[int | None]:
     """For every velocity the coordinate that it is the rate of, None where there is none."""
     places: list[int | None] = [None] * tree.nv
     for joint in tree.joints:
@@ -53,6 +60,6 @@ def _coordinates(tree: Tree) -> list[int | None]:
 def _rates(tree: Tree, ends: NDArray[Any], q: NDArray[Any], dt: Any) -> NDArray[Any]:
     """(..., nv): the velocities that take joints to their ends in the time dt; infinite where there is no end."""
     none = np.full(q.shape[:-1], np.inf if ends is tree.upper else -np.inf, q.dtype)
-    places = _coordinates(tree)
+    places = coordinates(tree)
     rates = [none if k is None or np.isinf(ends[k]) else (ends[k] - q[..., k]) / dt for k in places]
     return np.stack(rates, axis=-1)

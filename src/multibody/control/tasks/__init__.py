@@ -4,6 +4,7 @@ from multibody.control.tasks._task import Task
 from multibody.control.tasks.axis import AxisTask
 from multibody.control.tasks.center_of_mass import CenterOfMassTask
 from multibody.control.tasks.gaze import GazeTask
+from multibody.control.tasks.loads import ForceTask, LoadTask, TorqueTask
 from multibody.control.tasks.momentum import MomentumTask
 from multibody.control.tasks.orientation import OrientationTask
 from multibody.control.tasks.pose import PoseTask
@@ -14,7 +15,9 @@ from multibody.control.tasks.relative_pose import RelativePoseTask
 __all__ = [
     "AxisTask",
     "CenterOfMassTask",
+    "ForceTask",
     "GazeTask",
+    "LoadTask",
     "MomentumTask",
     "OrientationTask",
     "PoseTask",
@@ -22,4 +25,5 @@ __all__ = [
     "PostureTask",
     "RelativePoseTask",
     "Task",
+    "TorqueTask",
 ]

@@ -90,7 +90,7 @@ class Task(Rows):
     def _checked(self, tree: Tree) -> Self:
         if not isinstance(self.weight, int | float) or not 0 < self.weight < np.inf:
             raise InputError(f"task {self.name!r}: expected a positive weight, got {self.weight!r}")
-        shape = self.jacobian_toward(tree, configuration.neutral(tree), self._example_target(tree)).shape
+        shape = self.jacobian_toward(tree, configuration.neutral(tree), self.example_target(tree)).shape
         if self.rows < 1 or shape != (self.rows, tree.nv):
             raise InputError(
                 f"task {self.name!r}: expected at least one row, and a Jacobian ({self.rows}, {tree.nv}), got one of "
@@ -98,7 +98,7 @@ class Task(Rows):
             )
         return self
 
-    def _example_target(self, tree: Tree) -> Any:
+    def example_target(self, tree: Tree) -> Any:
         """A target of the right kind, to try the task on."""
         kind = self.target_kind(tree)
         if kind == "configuration":

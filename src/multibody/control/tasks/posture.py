@@ -48,23 +48,23 @@ class PostureTask(Task):
         return self.count
 
     def on(self, tree: Tree) -> "PostureTask":
-        return replace(self, count=len(self._places(tree)))._checked(tree)
+        return replace(self, count=len(self.places(tree)))._checked(tree)
 
     def target_kind(self, tree: Tree) -> str:
         return "configuration"
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
         goal = configuration.coordinates(tree, target, f"the target of task {self.name!r}")
-        return configuration.difference(tree, q, goal)[..., self._places(tree)]
+        return configuration.difference(tree, q, goal)[..., self.places(tree)]
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        rows = np.eye(tree.nv, dtype=q.dtype)[self._places(tree)]
+        rows = np.eye(tree.nv, dtype=q.dtype)[self.places(tree)]
         return np.broadcast_to(rows, (*q.shape[:-1], *rows.shape))
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return np.zeros_like(v[..., self._places(tree)])
+        return np.zeros_like(v[..., self.places(tree)])
 
-    def _places(self, tree: Tree) -> list[int]:
+    def places(self, tree: Tree) -> list[int]:
         """Where the velocities of the joints are in v, in the order of their names."""
         own = {joint.name: joint for joint in tree.joints if joint.mimic is None}
         if self.joints is None:

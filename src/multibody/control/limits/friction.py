@@ -1,0 +1,87 @@
+"""Contacts that push and do not slip: friction cones, as pyramids within them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.geometry._arrays import dot, floats, unit
+from multibody.geometry.operators import cross3
+
+UP = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class FrictionCones:
+    """Forces of points that only push, and within the cone of friction: for `WholeBody`.
+
+    The cone |f_t| <= mu f_n is a pyramid within it, whose edges are on the cone: none of its forces slips. Four faces
+    are across x and y of the contact: x is the world's, made to lie in the plane, where the normal is not near to it.
+
+    >>> FrictionCones(0.6).faces(np.array([0.0, 0.0, 1.0])).round(3) + 0.0
+    array([[ 1.   ,  0.   , -0.424],
+           [ 0.   ,  1.   , -0.424],
+           [-1.   ,  0.   , -0.424],
+           [ 0.   , -1.   , -0.424]])
+    """
+
+    friction: float
+    """The coefficient, mu."""
+    minimum: float = 0.0
+    """The least normal force of a point in contact, in N."""
+    sides: int | None = None
+    """The number of faces, from 3 on; 4 by default."""
+    normal: Any = UP
+    """Out of the ground, in the world: one for all contacts, or a dict by the names of contacts; others have z."""
+    name: str = "friction cones"
+
+    def __post_init__(self) -> None:
+        _check_number(self.friction, "friction", self.friction == 0)
+        _check_number(self.minimum, "minimum", False)
+        if self.sides is not None and (not isinstance(self.sides, int) or self.sides < 3):
+            raise InputError(f"{self.name}: expected at least 3 sides, got {self.sides!r}")
+        if isinstance(self.normal, Mapping):
+            normals = tuple((str(contact), _normal(n)) for contact, n in self.normal.items())
+        else:
+            normals = _normal(self.normal)
+        object.__setattr__(self, "normal", normals)
+
+    def normal_of(self, contact: str) -> NDArray[Any]:
+        """(3,): the normal at a contact, by its name."""
+        if isinstance(self.normal[0], float):
+            return np.array(self.normal)
+        return np.array(dict(self.normal).get(contact, UP))
+
+    def faces(self, normal: NDArray[Any]) -> NDArray[Any]:
+        """(..., sides, 3): the rows R of R f <= 0, for a unit normal (..., 3)."""
+        first, second = tangents(normal)
+        count = 4 if self.sides is None else self.sides
+        steep = self.friction * np.cos(np.pi / count)
+        angles = 2 * np.pi * np.arange(count) / count
+        around = zip(np.cos(angles).round(15), np.sin(angles).round(15), strict=True)
+        return np.stack([c * first + s * second - steep * normal for c, s in around], axis=-2)
+
+
+def tangents(normal: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two unit vectors across a unit normal and each other; x and y of the world for z."""
+    x, y = np.eye(3, dtype=normal.dtype)[:2]
+    along = np.where((np.abs(normal[..., 0]) < 0.9)[..., None], x, y)
+    first = unit(along - dot(along, normal)[..., None] * normal)
+    return first, cross3(normal, first)
+
+
+def _check_number(x: Any, what: str, zero: bool) -> None:
+    if isinstance(x, bool) or not isinstance(x, int | float) or not 0 <= x < np.inf or zero:
+        least = "positive" if what == "friction" else "that is not negative"
+        raise InputError(f"friction cones: expected a number {least} for {what}, got {x!r}")
+
+
+def _normal(x: Any) -> tuple[float, ...]:
+    n = floats(x, "friction cones, normal", 3)
+    length = np.linalg.norm(n)
+    if n.shape != (3,) or not 0 < length < np.inf:
+        raise InputError(f"friction cones: expected three finite numbers as a normal, not all zero, got {x!r}")
+    return tuple((n / length).tolist())

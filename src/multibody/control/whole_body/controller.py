@@ -1,0 +1,316 @@
+"""WholeBody: torques for tasks with strict priorities, on contacts and within limits.  [RD 3.109-3.115]"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms import rows as constraint_rows
+from multibody.algorithms.constraints import Constraint
+from multibody.control.limits import FrictionCones, Limit, TorqueLimits
+from multibody.control.tasks import LoadTask, Task
+from multibody.control.whole_body.hierarchy import Size
+from multibody.control.whole_body.problem import Answer, AnyTask, Problem
+from multibody.control.whole_body.report import Report
+from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
+from multibody.errors import InputError
+from multibody.geometry import Pose, Rotation
+from multibody.model import configuration
+from multibody.model.digest import digest, is_ours
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+from multibody.robot.function import RobotFunction
+from multibody.robot.inputs import Kind
+
+RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads")
+
+
+class Command(NamedTuple):
+    """What a whole-body controller wants of a robot."""
+
+    tau: NDArray[Any]
+    """(..., nv): generalized forces of the actuators, zero on a floating base."""
+    a: NDArray[Any]
+    """(..., nv): the acceleration that follows."""
+    f: NDArray[Any]
+    """(..., rows): forces of the contacts on the robot, in their order, along the world's axes."""
+    report: Report
+    """What could not be met."""
+
+
+@final
+class WholeBody:
+    """Torques for tasks with strict priorities, on contacts and within limits.  [RD 3.102-3.115]
+
+    The unknowns are accelerations, contact forces and torques [RD 3.109]. What is asked of them yields from the last:
+
+    1. the equations of motion always hold [RD 3.110];
+    2. points push within their friction cones, which hold always, as do
+    3. the limits of torques: no force and no torque keeps to nothing else;
+    4. contacts stand still, J a + J' v = 0, those that are active;
+    5. velocities and joints keep to their limits, and joints can still brake before the ends of their range;
+    6. the levels of tasks, the most important first: J a + J' v = w' [RD 3.111], forces [RD 3.112], torques [RD 3.113];
+       tasks of one level by their weights;
+    7. what no level decides has the least |tau|, and where contacts repeat each other, as corners of a sole, of these
+       the least |f|.
+
+    Each is met as well as what is above it allows: in least squares, without weights between them. There is always an
+    answer; `report.violated` names all tasks, contacts and limits that it misses.
+
+    Args:
+        robot: fixed or floating.
+        contacts: constraints with different names: `mb.constraints.PointContact` for a foot, `SurfaceContact` for the
+            corners of a sole; others, as `FrameContact`, hold in both directions. A floating robot has one at least.
+        levels: lists of tasks, the most important first.
+        limits: `TorqueLimits()`, `FrictionCones(0.6)`, `VelocityLimits()`, `JointLimits()`, or one's own `Limit`;
+            without cones, points pull, too.
+        eliminate: whether forces are eliminated, which takes fewer operations and needs contacts that do not repeat
+            each other; by default wherever that is so.
+
+    Raises:
+        InputError: when there is no task, a level is empty, two parts have one name, or what is named does not fit the
+            robot.
+
+    >>> import multibody as mb
+    >>> from multibody import control
+    >>> robot = mb.load("quadruped")
+    >>> feet = [mb.constraints.PointContact(name, name) for name in robot.frames if name.startswith("foot")]
+    >>> standing = WholeBody(
+    ...     robot,
+    ...     feet,
+    ...     [[control.CenterOfMassTask("com"), control.OrientationTask("trunk", "trunk")]],
+    ...     limits=(control.TorqueLimits(), control.FrictionCones(0.6)),
+    ... )
+    >>> q = robot.home()
+    >>> tau, a, f, report = standing(q, np.zeros(18), com_acceleration=np.zeros(3), trunk_acceleration=np.zeros(3))
+    >>> bool(abs(f[2::3].sum() - robot.tree.mass * 9.81) < 1e-6), report
+    (True, <Report: all is met>)
+    >>> standing(q, np.zeros(18), com_acceleration=[9.0, 0, 0], trunk_acceleration=np.zeros(3)).report.violated
+    ['com', 'trunk']
+    """
+
+    __slots__ = ("_function", "_known", "_optional", "_problem", "_robot", "_sizes", "_tasks")
+
+    def __init__(
+        self,
+        robot: Robot,
+        contacts: Iterable[Constraint],
+        levels: Iterable[Iterable[AnyTask]],
+        limits: Iterable[Any] = (),
+        eliminate: bool | None = None,
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"WholeBody: expected a Robot, got {type(robot).__name__}")
+        self._robot = robot
+        held = _checked_contacts(robot, contacts)
+        checked = _checked_levels(robot.tree, held, levels)
+        self._tasks = {task.name: task for level in checked for task in level}
+        self._problem = _problem(robot.tree, held, checked, limits, eliminate)
+        self._sizes = self._problem.sizes
+        if len(self._sizes) < len(self._tasks) + len(held) + len(self._problem.limits):
+            twice = [part.name for part in (*held, *self._problem.limits) if part.name in self._tasks]
+            raise InputError(
+                f"WholeBody: expected different names of tasks, contacts and limits, got {twice[0]!r} twice"
+            )
+        self._function = self._made()
+        self._known = frozenset(self._optional)
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that it moves."""
+        return self._robot
+
+    @property
+    def contacts(self) -> tuple[Constraint, ...]:
+        """The contacts, in the order of their forces."""
+        return self._problem.contacts
+
+    @property
+    def levels(self) -> tuple[tuple[AnyTask, ...], ...]:
+        """The tasks, the most important first."""
+        return self._problem.levels
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of what a call takes beside q and v."""
+        return self._optional
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None, **inputs: Any) -> Command:
+        """Torques, acceleration, forces and a report at a state, or a batch of any shape; also within a trace.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv).
+            threads: over which a batch is split.
+            **inputs: for each task of motion `<task>_acceleration`, (..., rows), or its target by its name with
+                `<task>_kp`, 100 1/s² by default, `<task>_kd`, critical by default, and `<task>_velocity`; or both, whose
+                sum counts. For a task of forces its target by its name. `active`, (..., contacts), ones and zeros:
+                contacts that hold. `normals`, (..., contacts, 3), of the ground at the contacts. `dt`, in s, until the
+                next call, for limits of velocities and joints.
+
+        Raises:
+            InputError: when an input is missing or belongs to nothing, or a shape does not fit.
+        """
+        given = {name: value for name, value in inputs.items() if value is not None}
+        if not given.keys() <= self._known:
+            raise self._stranger(given)
+        self._check_complete(given)
+        present = tuple([name for name in self._optional if name in given])
+        arrays = self._arrays(q, v, given, present)
+        if arrays is None:
+            answer = self._function(q, v, threads=threads, **{name: given[name] for name in present})
+        else:
+            kernel = self._function.kernel(*present)
+            answer = kernel(*arrays) if threads is None else kernel(*arrays, threads=threads)
+        return Command(answer[0], answer[1], answer[2], Report(self._sizes, answer[3], answer[4]))
+
+    def kernel(self, *inputs: str) -> Any:
+        """The native kernel for some of the inputs; it returns tau, a, f, slacks and what is missed."""
+        return self._function.kernel(*inputs)
+
+    def _arrays(self, q: Any, v: Any, given: Mapping[str, Any], present: tuple[str, ...]) -> list[Any] | None:
+        """What the kernel takes, where all is arrays, numbers and values of geometry: a call costs microseconds."""
+        arrays: list[Any] = [q, v]
+        for name in present:
+            value = given[name]
+            if isinstance(value, float | int):
+                arrays.append(np.array(value, self._robot.dtype))
+            elif isinstance(value, Pose | Rotation):
+                arrays += value._arrays()
+            else:
+                arrays.append(value)
+        return arrays if all(type(array) is np.ndarray for array in arrays) else None
+
+    def _check_complete(self, given: Mapping[str, Any]) -> None:
+        for name, task in self._tasks.items():
+            if not task.needs_target or name in given:
+                continue
+            if isinstance(task, LoadTask):
+                raise InputError(f"missing: the force of task {name!r}, as {name}=...")
+            if name + ACCELERATION not in given:
+                raise InputError(f"missing: the target of task {name!r}, as {name}=..., or {name + ACCELERATION}=...")
+        if self._problem.limits and "dt" not in given:
+            raise InputError(f"missing: dt, in s, which the {self._problem.limits[0].name} need")
+
+    def _stranger(self, given: Mapping[str, Any]) -> InputError:
+        """Why an input is refused."""
+        name = next(name for name in given if name not in self._known)
+        for end in (STIFFNESS, DAMPING, VELOCITY):
+            task = self._tasks.get(name.removesuffix(end))
+            if name.endswith(end) and isinstance(task, Task) and task.of_velocity:
+                return InputError(f"{name}: the target of task {task.name!r} is a rate, which has no gains")
+        return InputError(f"no task has an input {name!r}; expected {', '.join(self.inputs)}")
+
+    def _made(self) -> RobotFunction:
+        tree, problem = self._robot.tree, self._problem
+        optional: dict[str, Kind] = {}
+        for name, task in self._tasks.items():
+            if isinstance(task, LoadTask):
+                optional[name] = task.rows
+                continue
+            optional[name] = task.target_kind(tree)
+            optional[name + ACCELERATION] = task.rows
+            if not task.of_velocity:
+                optional |= {name + STIFFNESS: "number", name + DAMPING: "number", name + VELOCITY: task.rows}
+        if problem.contacts:
+            optional |= {"active": len(problem.contacts), "normals": (len(problem.contacts), 3)}
+        optional["dt"] = "number"
+        self._optional = tuple(optional)
+        plans: dict[bool, list[Size]] = {}
+
+        def whole_body(q: Any, v: Any, **extras: Any) -> Answer:
+            masked = "active" in extras
+            if masked not in plans:
+                plans[masked] = problem.plan(masked)
+            return problem.solution({"q": q, "v": v, **extras}, plans[masked])
+
+        kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
+        content = (problem.contacts, problem.levels, problem.torques, problem.cones, problem.limits, problem.eliminate)
+        return RobotFunction(self._robot.model, self._robot.dtype, whole_body, kinds, optional, _key(*content))
+
+    def __repr__(self) -> str:
+        levels = " > ".join(" + ".join(task.name for task in level) for level in self.levels)
+        return f"<WholeBody of {self._robot.name!r} on {len(self.contacts)} contacts: {levels}>"
+
+
+def _key(*content: Any) -> str | None:
+    """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
+    try:
+        return digest("whole body", *content) if is_ours(*content) else None
+    except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
+        return None
+
+
+def _checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
+    parts = tuple(contacts) if isinstance(contacts, Iterable) else ()
+    if not parts:
+        if robot.tree.floating or not isinstance(contacts, Iterable):
+            raise InputError(f"contacts: expected at least one for a robot on a floating base, got {contacts!r}")
+        return ()
+    return robot.constraints(parts).constraints
+
+
+def _checked_levels(tree: Tree, contacts: tuple[Constraint, ...], levels: Any) -> tuple[tuple[AnyTask, ...], ...]:
+    lists = list(levels) if isinstance(levels, Iterable) else []
+    if not lists:
+        raise InputError(f"levels: expected lists of tasks, one at least, got {levels!r}")
+    checked: list[tuple[AnyTask, ...]] = []
+    for k, level in enumerate(lists, start=1):
+        tasks = list(level) if isinstance(level, Iterable) else []
+        if not tasks or not all(isinstance(task, Task | LoadTask) for task in tasks):
+            raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
+        checked.append(
+            tuple(task.on(tree, contacts) if isinstance(task, LoadTask) else task.on(tree) for task in tasks)
+        )
+    inputs: dict[str, str] = dict.fromkeys(RESERVED, "an input of its own")
+    for task in (task for level in checked for task in level):
+        for end in ("", ACCELERATION, STIFFNESS, DAMPING, VELOCITY):
+            if task.name + end in inputs:
+                taken = inputs[task.name + end]
+                raise InputError(f"task {task.name!r}: expected another name: the input {task.name + end!r} is {taken}")
+            inputs[task.name + end] = f"that of task {task.name!r}"
+    return tuple(checked)
+
+
+def _problem(
+    tree: Tree,
+    contacts: tuple[Constraint, ...],
+    levels: tuple[tuple[AnyTask, ...], ...],
+    limits: Any,
+    eliminate: bool | None,
+) -> Problem:
+    parts = list(limits) if isinstance(limits, Iterable) else [limits]
+    for part in parts:
+        if not isinstance(part, Limit | TorqueLimits | FrictionCones):
+            raise InputError(f"limits: expected limits such as TorqueLimits(), got {part!r}")
+    torques, cones = _one(parts, TorqueLimits), _one(parts, FrictionCones)
+    motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
+    if len({limit.name for limit in motions}) < len(motions):
+        raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
+    independent = bool(contacts) and _independent(tree, contacts)
+    if eliminate and contacts and not independent:
+        raise InputError("eliminate: expected contacts that do not repeat each other, as the corners of a sole do")
+    return Problem(
+        tree,
+        contacts,
+        levels,
+        torques,
+        cones,
+        motions,
+        independent if eliminate is None else bool(eliminate and contacts),
+    )
+
+
+def _one(parts: list[Any], kind: type) -> Any:
+    found = [part for part in parts if isinstance(part, kind)]
+    if len(found) > 1:
+        raise InputError(f"limits: expected one {kind.__name__} at most, got {len(found)}")
+    return found[0] if found else None
+
+
+def _independent(tree: Tree, contacts: tuple[Constraint, ...]) -> bool:
+    """Whether no row of the contacts is a sum of others, in general position."""
+    q = configuration.random(tree, np.random.default_rng(0))
+    J = constraint_rows.jacobian(tree, contacts, q)
+    return int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, float(np.linalg.norm(J, 2))))) == J.shape[0]

@@ -1,0 +1,170 @@
+"""Levels within bounds, one after the other, each in a basis of what the levels before leave.  [RD 3.103-3.108]
+
+x = x_0 + Z u: the columns of Z are orthonormal and span the directions that no level so far feels. Where the u of least
+norm that meets a level is within the bounds, it is taken; else a quadratic program decides. The sizes of the bases are
+those of a robot in general position, known when a kernel is made (`plan`): at a singularity, a direction that a level
+loses stays with it, and is not given to the levels after it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.control.orthogonal import left_inverse, row_space, scale
+from multibody.control.whole_body.program import Sides, minimiser
+from multibody.geometry._arrays import eye_like, matvec, transpose
+
+Array = NDArray[Any]
+WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+"""By how much a row may be past its bound, as a share of its value, or of 1."""
+
+
+class Bounds(NamedTuple):
+    """C x <= upper, and the first rows >= lower."""
+
+    C: Array
+    """(..., m, n)"""
+    lower: Array
+    """(..., k), k <= m"""
+    upper: Array
+    """(..., m)"""
+
+    def scaled(self) -> "Bounds":
+        """The same, with rows of the length 1."""
+        length = np.sqrt(np.sum(self.C * self.C, axis=-1))
+        per = 1.0 / np.where(length > 0, length, np.ones_like(length))
+        return Bounds(self.C * per[..., None], self.lower * per[..., : self.lower.shape[-1]], self.upper * per)
+
+    def around(self, x: Array) -> Sides:
+        """The bounds of C (x' - x), none of which x itself is beyond."""
+        y = matvec(self.C, x)
+        return Sides(
+            np.minimum(self.lower - y[..., : self.lower.shape[-1]], np.zeros_like(self.lower)),
+            np.maximum(self.upper - y, np.zeros_like(self.upper)),
+        )
+
+    def hold(self, x: Array) -> Any:
+        """(...), truth values: whether x is within, but for rounding."""
+        y = matvec(self.C, x)
+        past = np.maximum(y - self.upper, np.zeros_like(y))
+        k = self.lower.shape[-1]
+        past = np.concatenate([np.maximum(past[..., :k], self.lower - y[..., :k]), past[..., k:]], axis=-1)
+        return np.max(past - WITHIN[np.dtype(x.dtype)] * np.maximum(1.0, np.abs(y)), axis=-1) <= 0
+
+    def moved(self, x: Array) -> "Bounds":
+        """The bounds, moved to x where it is past them."""
+        y = matvec(self.C, x)
+        return Bounds(self.C, np.minimum(self.lower, y[..., : self.lower.shape[-1]]), np.maximum(self.upper, y))
+
+    def under(self, others: "Bounds") -> "Bounds":
+        """Others, all of whose rows have two sides, and these."""
+        return Bounds(
+            np.concatenate([others.C, self.C], axis=-2),
+            np.concatenate([others.lower, self.lower], axis=-1),
+            np.concatenate([others.upper, self.upper], axis=-1),
+        )
+
+
+class Size(NamedTuple):
+    """What a level takes and leaves, of a robot in general position."""
+
+    rank: int
+    """The largest number of directions that it decides."""
+    left: int
+    """The largest number of directions that are left after it."""
+
+
+class Point(NamedTuple):
+    """Where the levels so far have led, and the directions in which the next may go."""
+
+    x: Array
+    """(..., n)"""
+    Z: Array
+    """(..., n, k): orthonormal columns, or zeros."""
+
+    @staticmethod
+    def free(x: Array) -> "Point":
+        """A point from which all directions are open."""
+        n = x.shape[-1]
+        return Point(x, np.broadcast_to(np.eye(n, dtype=x.dtype), (*x.shape, n)))
+
+
+def level(A: Array, b: Array, point: Point, bounds: Bounds, size: Size) -> Point:
+    """The x within bounds at which |A x - b| is least, and what is left."""
+    x, Z = point
+    if not size.rank:
+        return point
+    per = 1.0 / scale(A)
+    A, missing = A * per[..., None, None], (b - matvec(A, x)) * per[..., None]
+    B = np.matmul(A, Z)
+    Q = row_space(B, rank=size.rank, part_of=A)
+    u = matvec(transpose(Q), matvec(left_inverse(np.matmul(B, transpose(Q))), missing))
+    free = x + matvec(Z, u)
+    left = np.matmul(Z, _complement(Q, size.left))
+    if not bounds.upper.shape[-1]:
+        return Point(free, left)
+    met = bounds.hold(free)
+    return Point(np.where(met[..., None], free, _best(B, missing, point, bounds, met)), left)
+
+
+def closest(A: Array, b: Array, point: Point, bounds: Bounds, skip: Any) -> Array:
+    """The x within bounds at which |A x - b| is least, where it is not skipped."""
+    per = 1.0 / scale(A)
+    A, missing = A * per[..., None, None], (b - matvec(A, point.x)) * per[..., None]
+    return _best(np.matmul(A, point.Z), missing, point, bounds, skip)
+
+
+def least(point: Point, bounds: Bounds) -> Array:
+    """The x of least norm within bounds."""
+    x, Z = point
+    if not Z.shape[-1]:
+        return x
+    g = matvec(transpose(Z), x)
+    free = x - matvec(Z, g)
+    if not bounds.upper.shape[-1]:
+        return free
+    met = bounds.hold(free)
+    H = np.broadcast_to(np.eye(Z.shape[-1], dtype=x.dtype), (*g.shape, Z.shape[-1]))
+    u, _ = minimiser(H, g, np.matmul(bounds.C, Z), bounds.around(x), met)
+    return np.where(met[..., None], free, x + matvec(Z, u))
+
+
+def nearest(limits: Bounds, point: Point, bounds: Bounds) -> Point:
+    """The x within bounds that is beyond limits, whose rows have two sides, by the least squares.
+
+    Slacks w of the limits are unknowns beside u: L (x + Z u) + w is within them, and |w| is least.
+    """
+    x, Z = point
+    met = limits.hold(x)
+    k, m = Z.shape[-1], limits.C.shape[-2]
+    G = _block(
+        [
+            [np.matmul(limits.C, Z), np.broadcast_to(np.eye(m, dtype=x.dtype), (*x.shape[:-1], m, m))],
+            [np.matmul(bounds.C, Z), np.zeros((*bounds.C.shape[:-1], m), x.dtype)],
+        ]
+    )
+    H = np.broadcast_to(np.diag([0.0] * k + [1.0] * m).astype(x.dtype), (*x.shape[:-1], k + m, k + m))
+    y, own = matvec(limits.C, x), bounds.around(x)
+    sides = Sides(
+        np.concatenate([limits.lower - y, own.lower], axis=-1), np.concatenate([limits.upper - y, own.upper], axis=-1)
+    )
+    u, _ = minimiser(H, np.zeros_like(G[..., 0, :]), G, sides, met)
+    return Point(np.where(met[..., None], x, x + matvec(Z, u[..., :k])), Z)
+
+
+def _block(lines: list[list[Array]]) -> Array:
+    return np.concatenate([np.concatenate(line, axis=-1) for line in lines], axis=-2)
+
+
+def _best(B: Array, missing: Array, point: Point, bounds: Bounds, skip: Any) -> Array:
+    H, g = np.matmul(transpose(B), B), -matvec(transpose(B), missing)
+    u, _ = minimiser(H, g, np.matmul(bounds.C, point.Z), bounds.around(point.x), skip)
+    return point.x + matvec(point.Z, u)
+
+
+def _complement(Q: Array, left: int) -> Array:
+    """(..., k, left): orthonormal columns, or zeros, that the orthonormal rows of Q, (..., r, k), do not feel."""
+    k = Q.shape[-1]
+    N = eye_like(Q, k) - np.matmul(transpose(Q), Q)
+    return transpose(row_space(N, rank=left)) if left else N[..., :0]

@@ -1,0 +1,269 @@
+"""The problem of the whole body: what is asked, in which order it yields, and its solution.  [RD 3.109-3.115]"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import rows as constraint_rows
+from multibody.algorithms.constraints import Constraint
+from multibody.control.limits import FrictionCones, Limit, TorqueLimits
+from multibody.control.tasks import LoadTask, Task
+from multibody.control.whole_body import hierarchy, rows
+from multibody.control.whole_body.hierarchy import Bounds, Point, Size
+from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques
+from multibody.control.whole_body.rows import Range, Wanted
+from multibody.geometry._arrays import eye_like, matvec, transpose
+from multibody.model import base_velocity, configuration
+from multibody.model.tree import Tree
+
+Array = NDArray[Any]
+AnyTask = Task | LoadTask
+RANK_WITHIN = 1e-9
+"""Of the largest singular value of a level's rows: below this, what is left of them is zero in general position."""
+MISSED = 1e-6
+"""What counts as missed, as a share of a row's scale."""
+SAMPLES = 4
+"""At how many random states ranks are counted; one would do, but for bad luck."""
+
+
+class Answer(NamedTuple):
+    """What a kernel returns."""
+
+    tau: Array
+    """(..., nv), zero on a floating base."""
+    a: Array
+    """(..., nv)"""
+    f: Array
+    """(..., rows), on the robot."""
+    slacks: Array
+    """(..., all rows of the report)"""
+    missed: Array
+    """(..., names of the report): ones and zeros."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Tasks at levels, on contacts, within limits: frozen, and known before any state is."""
+
+    tree: Tree
+    contacts: tuple[Constraint, ...]
+    levels: tuple[tuple[AnyTask, ...], ...]
+    torques: TorqueLimits | None
+    cones: FrictionCones | None
+    limits: tuple[Limit, ...]
+    """Of velocities and joints."""
+    eliminate: bool
+    """Whether contacts are independent of each other, so that torques alone are unknowns."""
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many rows each name of the report has."""
+        named = [*(task for level in self.levels for task in level), *self.contacts]
+        counts = {part.name: part.rows for part in named}
+        return counts | {limit.name: self._count(limit) for limit in self.limits}
+
+    def _count(self, limit: Limit) -> int:
+        return int(limit.bounded(self.tree).sum()) if limit.is_box else limit.rows
+
+    # ---- the solution ------------------------------------------------------------------------------------------------
+
+    def solution(self, values: Mapping[str, Any], sizes: Sequence[Size]) -> Answer:
+        """Torques, acceleration, forces and what is missed, from q, v and the inputs by name."""
+        q, mask = values["q"], self._mask(values)
+        moving = motion(self.tree, self.contacts, q, values["v"], mask)
+        cones = self._cones(values, mask)
+        unknowns, point, bounds, left = self._standing(moving, cones, values, mask, list(sizes))
+        ranges = {limit.name: rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits}
+        if ranges:
+            merged = self._merged(ranges, unknowns)
+            point = hierarchy.nearest(merged, point, bounds)
+            bounds = bounds.under(merged.moved(point.x))
+        asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
+        for level, parts, size in zip(self.levels, asked, left, strict=False):
+            point = hierarchy.level(*_stacked(level, parts), point, bounds, size)
+        x = self._least(point, bounds, moving, left[len(self.levels) :])
+        return self._answer(x, unknowns, moving, asked, ranges, q, mask)
+
+    def _mask(self, values: Mapping[str, Any]) -> Any:
+        active = values.get("active")
+        return None if active is None else constraint_rows.mask(self.contacts, active)
+
+    def _cones(self, values: Mapping[str, Any], mask: Any) -> Affine:
+        if self.cones is None:
+            count = sum(contact.rows for contact in self.contacts)
+            return Affine(np.zeros((0, count)), np.zeros(0))
+        return rows.cones_of(self.cones, self.contacts, values.get("normals"), mask)
+
+    def _bounds(self, unknowns: Unknowns, cones: Affine) -> Bounds:
+        count = unknowns.tau.matrix.shape[-2]
+        free = np.full(self.tree.nv, np.inf) if self.torques is None else self.torques.upper(self.tree)
+        return rows.bounds_of(unknowns, free[self.tree.nv - count :], cones)
+
+    def _standing(
+        self, moving: Motion, cones: Affine, values: Mapping[str, Any], mask: Any, sizes: list[Size]
+    ) -> tuple[Unknowns, Point, Bounds, list[Size]]:
+        """The unknowns, a point within the bounds at which contacts stand still as far as they can, and the bounds."""
+        everything, n = of_all(moving), moving.torques
+        if not self.contacts:
+            return (
+                everything,
+                Point.free(np.zeros_like(moving.a.matrix[..., 0, :])),
+                self._bounds(everything, cones),
+                sizes,
+            )
+        center = rows.central_forces(self.cones, self.contacts, self.tree, values.get("normals"), mask)
+        K, k = moving.still
+        rest = np.zeros_like(K[..., 0, :n])
+        start = Point.free(np.concatenate([rest, center + np.zeros_like(K[..., 0, n:])], axis=-1))
+        if not self.eliminate:
+            bounds = self._bounds(everything, cones)
+            return everything, hierarchy.level(K, -k, start, bounds, sizes[0]), bounds, sizes[1:]
+        unknowns = of_torques(moving, mask)
+        F, f = unknowns.f
+        idle = 1e-9 if mask is None else 1e-9 + (1.0 - mask)[..., None, :]
+        tau = matvec(transpose(F), _solved(F, idle, center - f))
+        bounds = self._bounds(unknowns, cones)
+        if not bounds.upper.shape[-1]:
+            return unknowns, Point.free(tau), bounds, sizes
+        ok = bounds.hold(tau)
+        z = hierarchy.closest(K, -k, start, self._bounds(everything, cones), ok)
+        tau = np.where(ok[..., None], tau, z[..., :n])
+        f = np.where(ok[..., None], f, z[..., n:] - matvec(F, z[..., :n]))
+        unknowns = around(moving, Affine(F, f))
+        return unknowns, Point.free(tau), self._bounds(unknowns, cones), sizes
+
+    def _merged(self, ranges: Mapping[str, Range], unknowns: Unknowns) -> Bounds:
+        """All limits of accelerations; those of the same joint are one row, in which the narrower side counts."""
+        box: dict[int, tuple[Any, Any]] = {}
+        C, lower, upper = [], [], []
+        for limit in self.limits:
+            J, low, high = ranges[limit.name]
+            if not limit.is_box:
+                C.append(J), lower.append(low), upper.append(high)
+                continue
+            for row, k in enumerate(np.flatnonzero(limit.bounded(self.tree)).tolist()):
+                ends = low[..., row], high[..., row]
+                if k in box:
+                    top = np.minimum(box[k][1], ends[1])
+                    ends = np.minimum(np.maximum(box[k][0], ends[0]), top), top
+                box[k] = ends
+        if box:
+            own = np.eye(self.tree.nv)[list(box)]
+            C.append(np.broadcast_to(own, (*unknowns.a.offset.shape[:-1], *own.shape)))
+            for side, ends in ((lower, 0), (upper, 1)):
+                side.append(np.stack([pair[ends] for pair in box.values()], axis=-1))
+        a = unknowns.a.through(np.concatenate(C, axis=-2))
+        low, high = np.concatenate(lower, axis=-1) - a.offset, np.concatenate(upper, axis=-1) - a.offset
+        return Bounds(a.matrix, low, high).scaled()
+
+    def _least(self, point: Point, bounds: Bounds, moving: Motion, left: Sequence[Size]) -> Array:
+        """What no level decides: |tau| is least, and where forces are unknowns, too, then |f|.  [RD 3.113]"""
+        if self.eliminate or not self.contacts:
+            return hierarchy.least(point, bounds)
+        n = moving.torques
+        one = np.broadcast_to(np.eye(point.x.shape[-1], dtype=point.x.dtype), (*point.x.shape, point.x.shape[-1]))
+        point = hierarchy.level(one[..., :n, :], np.zeros_like(point.x[..., :n]), point, bounds, left[0])
+        return hierarchy.least(point, bounds)
+
+    def _answer(
+        self,
+        x: Array,
+        unknowns: Unknowns,
+        moving: Motion,
+        asked: Sequence[Sequence[Wanted]],
+        ranges: Mapping[str, Range],
+        q: Array,
+        mask: Any,
+    ) -> Answer:
+        tau, a, f = unknowns.tau.at(x), unknowns.a.at(x), unknowns.f.at(x)
+        f = f if mask is None else f * mask
+        slacks = [matvec(part.A, x) - part.b for level in asked for part in level]
+        scales = [part.scale for level in asked for part in level]
+        if self.contacts:
+            still = moving.still.at(np.concatenate([tau, f], axis=-1))
+            places = constraint_rows.slices(self.contacts).values()
+            slacks += [still[..., place] for place in places]
+            scales += [np.ones_like(still[..., place]) for place in places]
+        for J, lower, upper in ranges.values():
+            y = matvec(J, a)
+            slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
+            scales.append(1.0 + np.minimum(np.abs(lower), np.abs(upper)))
+        missed = [np.max(np.abs(slack) / scale, axis=-1) for slack, scale in zip(slacks, scales, strict=True)]
+        flags = np.stack([np.where(miss <= MISSED, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
+        tau = np.concatenate([np.zeros((*tau.shape[:-1], moving.unactuated), tau.dtype), tau], axis=-1)
+        a = base_velocity.acceleration_from_left(self.tree, q, moving.v, a)
+        return Answer(tau, a, f, np.concatenate(slacks, axis=-1), flags)
+
+    # ---- what is known before ----------------------------------------------------------------------------------------
+
+    def plan(self, masked: bool) -> list[Size]:
+        """What every level takes and leaves in general position: whatever contacts are active, if there is a mask."""
+        rng = np.random.default_rng(0)
+        patterns = _patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))
+        active = np.repeat(patterns, SAMPLES, axis=0)
+        q = np.stack([configuration.random(self.tree, rng) for _ in active])
+        v = rng.standard_normal((len(active), self.tree.nv))
+        mask = constraint_rows.mask(self.contacts, active) if masked and self.contacts else None
+        moving = motion(self.tree, self.contacts, q, v, mask)
+        unknowns = of_torques(moving, mask) if self.eliminate else of_all(moving)
+        matrices = [] if self.eliminate or not self.contacts else [moving.still.matrix]
+        values = {"q": q, "v": v} | self._examples(len(active))
+        for level in self.levels:
+            parts = [rows.wanted(task, moving, unknowns, q, values) for task in level]
+            matrices.append(_stacked(level, parts)[0])
+        if self.contacts and not self.eliminate:
+            matrices.append(unknowns.tau.matrix)
+        return _sizes(matrices)
+
+    def _examples(self, count: int) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for task in (task for level in self.levels for task in level):
+            if isinstance(task, Task):
+                values[task.name] = task.example_target(self.tree)
+                values[task.name + rows.ACCELERATION] = np.zeros((count, task.rows))
+        return values
+
+
+def _stacked(level: Sequence[AnyTask], parts: Sequence[Wanted]) -> tuple[Array, Array]:
+    """The rows of all tasks of a level, by the roots of their weights.  [RD 2.215]"""
+    roots = [float(np.sqrt(task.weight)) for task in level]
+    if len(parts) == 1:
+        return parts[0].A, parts[0].b
+    return (
+        np.concatenate([root * part.A for root, part in zip(roots, parts, strict=True)], axis=-2),
+        np.concatenate([root * part.b for root, part in zip(roots, parts, strict=True)], axis=-1),
+    )
+
+
+def _solved(F: Array, idle: Any, right: Array) -> Array:
+    """(F F^T + a little)^-1 right: near enough for a start, also where F is singular or rows of it are zero."""
+    S = np.matmul(F, transpose(F))
+    return np.linalg.solve(S + idle * eye_like(S, S.shape[-1]), right[..., None])[..., 0]
+
+
+def _patterns(contacts: int, rng: np.random.Generator) -> Array:
+    """Which contacts can be active: all ways for a few of them, else some."""
+    if contacts <= 5:
+        return np.array(list(product([0.0, 1.0], repeat=contacts)))
+    some = rng.integers(0, 2, (30, contacts)).astype(float)
+    return np.concatenate([np.zeros((1, contacts)), np.ones((1, contacts)), some])
+
+
+def _sizes(matrices: Sequence[Array]) -> list[Size]:
+    """Of each matrix, (samples, m, n), the largest rank in what those before leave, and the most that is left after."""
+    sizes: list[Size] = []
+    bases = [np.eye(matrices[0].shape[-1])] * len(matrices[0]) if matrices else []
+    for A in matrices:
+        ranks, after = [], []
+        for own, Z in zip(A, bases, strict=True):
+            _, s, V_T = np.linalg.svd(own @ Z)
+            rank = int((s > RANK_WITHIN * max(np.linalg.norm(own, 2), 1e-300)).sum())
+            ranks.append(rank)
+            after.append(Z @ V_T[rank:].T)
+        bases = after
+        sizes.append(Size(max(ranks), max(Z.shape[1] for Z in bases)))
+    return sizes

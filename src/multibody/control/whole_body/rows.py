@@ -1,0 +1,165 @@
+"""What contacts, limits and tasks ask of torques, forces and accelerations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms.constraints import Constraint, PointContact, RollingContact, SurfaceContact
+from multibody.control.limits import FrictionCones, JointLimits, Limit, VelocityLimits
+from multibody.control.limits.joints import coordinates
+from multibody.control.tasks import LoadTask, Task
+from multibody.control.whole_body.hierarchy import Bounds
+from multibody.control.whole_body.motion import Affine, Motion, Unknowns
+from multibody.geometry._arrays import matvec, unit, vector
+from multibody.model.tree import Tree
+
+Array = NDArray[Any]
+ACCELERATION, VELOCITY, STIFFNESS, DAMPING = "_acceleration", "_velocity", "_kp", "_kd"
+STIFF = 100.0
+"""The kp of a task that has a target and states none, in 1/s²: a frequency of 10 rad/s."""
+
+
+class Wanted(NamedTuple):
+    """The rows of a task: A x = b, each with the size beside which it is judged."""
+
+    A: Array
+    b: Array
+    scale: Array
+
+
+class Range(NamedTuple):
+    """Rows of the acceleration that are to stay between bounds."""
+
+    J: Array
+    """(..., m, nv)"""
+    lower: Array
+    """(..., m)"""
+    upper: Array
+
+
+def points_of(contact: Constraint) -> int:
+    """How many points of a contact only push, three rows each; others, as welds, hold in both directions."""
+    return contact.rows // 3 if isinstance(contact, PointContact | SurfaceContact | RollingContact) else 0
+
+
+def cones_of(cones: FrictionCones, contacts: Sequence[Constraint], normals: Any, mask: Any) -> Affine:
+    """R f - upper, (..., m), of R f <= upper: the faces of all cones, and least normal forces."""
+    total, start = sum(contact.rows for contact in contacts), 0
+    lines: list[Any] = []
+    upper: list[Any] = []
+    for k, contact in enumerate(contacts):
+        n = cones.normal_of(contact.name) if normals is None else unit(normals[..., k, :])
+        R = np.concatenate([cones.faces(n), -n[..., None, :]], axis=-2)
+        for place in range(start, start + 3 * points_of(contact), 3):
+            before = np.zeros((*R.shape[:-1], place), R.dtype)
+            after = np.zeros((*R.shape[:-1], total - place - 3), R.dtype)
+            lines.append(np.concatenate([before, R, after], axis=-1))
+            least = cones.minimum if mask is None else cones.minimum * mask[..., place]
+            upper += [0.0] * (R.shape[-2] - 1) + [-least]
+        start += contact.rows
+    if not lines:
+        return Affine(np.zeros((0, total)), np.zeros(0))
+    return Affine(np.concatenate(lines, axis=-2), -vector(*upper))
+
+
+def central_forces(
+    cones: FrictionCones | None, contacts: Sequence[Constraint], tree: Tree, normals: Any, mask: Any
+) -> Any:
+    """(..., rows): the weight, shared by the points in contact, along their normals."""
+    parts: list[Any] = []
+    count: Any = 0.0
+    for k, contact in enumerate(contacts):
+        fixed = (0.0, 0.0, 1.0) if cones is None else cones.normal_of(contact.name)
+        n = np.array(fixed) if normals is None else unit(normals[..., k, :])
+        points = points_of(contact)
+        parts += [n[..., j] for _ in range(points) for j in range(3)] + [0.0] * (contact.rows - 3 * points)
+        first = sum(other.rows for other in contacts[:k])
+        count = count + points * (1.0 if mask is None else mask[..., first])
+    share = tree.mass * float(np.linalg.norm(tree.gravity)) / np.maximum(count, 1.0)
+    forces = vector(*parts)
+    return forces * (share if mask is None else share[..., None] * mask)
+
+
+def bounds_of(unknowns: Unknowns, torques: Array, cones: Affine) -> Bounds:
+    """Torques within their limits, (n,), infinite where there is none, and forces within their cones."""
+    limited = np.flatnonzero(np.isfinite(torques)).tolist()
+    tau, f = unknowns.tau, cones.through_of(unknowns.f)
+    C, offset = tau.matrix[..., limited, :], tau.offset[..., limited]
+    upper = np.concatenate([torques[limited] - offset, -f.offset], axis=-1)
+    return Bounds(np.concatenate([C, f.matrix], axis=-2), -torques[limited] - offset, upper).scaled()
+
+
+def wanted(task: Task | LoadTask, motion: Motion, unknowns: Unknowns, q: Array, values: Mapping[str, Any]) -> Wanted:
+    """What a task asks of the unknowns.  [RD 3.111-3.113]"""
+    if isinstance(task, LoadTask):
+        return _load(task, motion, unknowns, values)
+    tree, target = motion.tree, values.get(task.name)
+    J = task.jacobian_toward(tree, q, target)
+    a = acceleration(task, motion, J, q, values)
+    rows = unknowns.a.through(J)
+    drift = task.bias_toward(tree, q, motion.v, target)
+    return Wanted(rows.matrix, a - drift - rows.offset, 1.0 + np.abs(a))
+
+
+def acceleration(task: Task, motion: Motion, J: Array, q: Array, values: Mapping[str, Any]) -> Array:
+    """w' = acceleration + kp error + kd (velocity - J v), (..., rows); of a momentum, its rate."""
+    forward, target = values.get(task.name + ACCELERATION), values.get(task.name)
+    if task.of_velocity:
+        return target if forward is None else forward
+    if target is None and task.needs_target:
+        return forward
+    kp = values.get(task.name + STIFFNESS, np.full(q.shape[:-1], STIFF))
+    kd = values.get(task.name + DAMPING, 2.0 * np.sqrt(kp))
+    rate = -matvec(J, motion.v)
+    if values.get(task.name + VELOCITY) is not None:
+        rate = rate + values[task.name + VELOCITY]
+    back = kp[..., None] * task.error(motion.tree, q, target) + kd[..., None] * rate
+    return back if forward is None else back + forward
+
+
+def _load(task: LoadTask, motion: Motion, unknowns: Unknowns, values: Mapping[str, Any]) -> Wanted:
+    nv = motion.tree.nv
+    both = [(unknowns.tau, k - motion.unactuated) if k < nv else (unknowns.f, k - nv) for k in task.places or ()]
+    A = np.stack([part.matrix[..., k, :] for part, k in both], axis=-2)
+    offset = np.stack([part.offset[..., k] for part, k in both], axis=-1)
+    target = values.get(task.name)
+    target = np.zeros_like(offset) if target is None else target
+    return Wanted(A, target - offset, 1.0 + np.abs(target))
+
+
+def range_of(limit: Limit, motion: Motion, q: Array, dt: Array) -> Range:
+    """What a limit of velocities or joints says of accelerations that are held for the time dt.
+
+    Velocities keep to their limits at its end. Joints keep to velocities from which they can still stop before the end
+    of their range with the deceleration that `JointLimits` states: v'^2 / (2 d) + v' dt / 2 <= upper - q - v dt / 2,
+    where v' = v + a dt. One that is past the end comes back with the velocity from which it would stop there.
+    """
+    tree, v = motion.tree, motion.v
+    if isinstance(limit, VelocityLimits | JointLimits):
+        kept = [int(k) for k in np.flatnonzero(limit.bounded(tree))]
+        J, now = np.eye(tree.nv, dtype=q.dtype)[kept], v[..., kept]
+    else:
+        J = limit.jacobian(tree, q)
+        now = matvec(J, v)
+    if isinstance(limit, JointLimits):
+        places = [k for k in (coordinates(tree)[k] for k in kept) if k is not None]
+        x, half = q[..., places] + 0.5 * dt[..., None] * now, 0.5 * dt[..., None]
+        upper = _brake(tree.upper[places] - x, limit.deceleration, half)
+        lower = -_brake(x - tree.lower[places], limit.deceleration, half)
+    elif isinstance(limit, VelocityLimits):
+        upper = tree.velocity_limits[kept] + np.zeros_like(now)
+        lower = -upper
+    else:
+        lower, upper = limit.lower(tree, q, dt), limit.upper(tree, q, dt)
+    lower, upper = (lower - now) / dt[..., None], (upper - now) / dt[..., None]
+    return Range(np.broadcast_to(J, (*now.shape, tree.nv)), np.minimum(lower, upper), upper)
+
+
+def _brake(room: Array, deceleration: float, half: Array) -> Array:
+    """The velocity from which the room is just enough to stop; its opposite where the room is negative."""
+    slow = half * deceleration
+    finite = np.where(np.abs(room) < 1e9, room, np.full_like(room, 1e9))
+    speed = np.sqrt(slow * slow + 2.0 * deceleration * np.abs(finite)) - slow
+    return np.where(finite < 0, -speed, speed)
