@@ -122,6 +122,11 @@ class WholeBody:
         return self._robot
 
     @property
+    def problem(self) -> Problem:
+        """What it solves, as NumPy: for reading and debugging."""
+        return self._problem
+
+    @property
     def contacts(self) -> tuple[Constraint, ...]:
         """The contacts, in the order of their forces."""
         return self._problem.contacts
@@ -144,10 +149,10 @@ class WholeBody:
             v: (..., nv).
             threads: over which a batch is split.
             **inputs: for each task of motion `<task>_acceleration`, (..., rows), or its target by its name with
-                `<task>_kp`, 100 1/s² by default, `<task>_kd`, critical by default, and `<task>_velocity`; or both, whose
-                sum counts. For a task of forces its target by its name. `active`, (..., contacts), ones and zeros:
-                contacts that hold. `normals`, (..., contacts, 3), of the ground at the contacts. `dt`, in s, until the
-                next call, for limits of velocities and joints.
+                `<task>_kp`, 100 1/s² by default, `<task>_kd`, critical by default, and `<task>_velocity`; or the sum of
+                both. For a task of forces its target by its name. `active`, (..., contacts), ones and zeros: contacts
+                that hold. `normals`, (..., contacts, 3), of the ground at the contacts. `dt`, in s, until the next
+                call, for limits of velocities and joints.
 
         Raises:
             InputError: when an input is missing or belongs to nothing, or a shape does not fit.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from multibody.control.orthogonal import left_inverse, row_space, scale
 from multibody.control.whole_body.program import Sides, minimiser
-from multibody.geometry._arrays import eye_like, matvec, transpose
+from multibody.geometry._arrays import matvec, transpose
 
 Array = NDArray[Any]
 WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
@@ -101,7 +101,7 @@ def level(A: Array, b: Array, point: Point, bounds: Bounds, size: Size) -> Point
     Q = row_space(B, rank=size.rank, part_of=A)
     u = matvec(transpose(Q), matvec(left_inverse(np.matmul(B, transpose(Q))), missing))
     free = x + matvec(Z, u)
-    left = np.matmul(Z, _complement(Q, size.left))
+    left = np.matmul(Z, _complement(Z, Q, size.left))
     if not bounds.upper.shape[-1]:
         return Point(free, left)
     met = bounds.hold(free)
@@ -163,8 +163,10 @@ def _best(B: Array, missing: Array, point: Point, bounds: Bounds, skip: Any) -> 
     return point.x + matvec(point.Z, u)
 
 
-def _complement(Q: Array, left: int) -> Array:
-    """(..., k, left): orthonormal columns, or zeros, that the orthonormal rows of Q, (..., r, k), do not feel."""
+def _complement(Z: Array, Q: Array, left: int) -> Array:
+    """(..., k, left): orthonormal columns, or zeros, of directions of Z that rows of Q, (..., r, k), do not feel."""
     k = Q.shape[-1]
-    N = eye_like(Q, k) - np.matmul(transpose(Q), Q)
-    return transpose(row_space(N, rank=left)) if left else N[..., :0]
+    there = np.sum(Z * Z, axis=-2)  # ones, and zeros for directions that are none
+    one = np.broadcast_to(np.eye(k, dtype=Q.dtype), (*Q.shape[:-2], k, k))
+    N = there[..., None] * one - np.matmul(transpose(Q), Q)
+    return transpose(row_space(N, rank=left, part_of=one)) if left else N[..., :0]

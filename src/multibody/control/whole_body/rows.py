@@ -158,8 +158,10 @@ def range_of(limit: Limit, motion: Motion, q: Array, dt: Array) -> Range:
 
 
 def _brake(room: Array, deceleration: float, half: Array) -> Array:
-    """The velocity from which the room is just enough to stop; its opposite where the room is negative."""
-    slow = half * deceleration
-    finite = np.where(np.abs(room) < 1e9, room, np.full_like(room, 1e9))
-    speed = np.sqrt(slow * slow + 2.0 * deceleration * np.abs(finite)) - slow
-    return np.where(finite < 0, -speed, speed)
+    """The velocity from which the room is just enough to stop; where it is negative, one that comes back by as much.
+
+    `half` is half of the time of a step.
+    """
+    slow, far = half * deceleration, np.minimum(np.abs(room), 1e9)
+    speed = np.sqrt(slow * slow + 2.0 * deceleration * far) - slow
+    return np.where(room < 0, -np.maximum(speed, np.minimum(far / half, 2.0 * slow)), speed)
