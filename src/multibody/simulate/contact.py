@@ -23,6 +23,7 @@ from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.acting import Acting
 from multibody.simulate.balance import balanced
+from multibody.simulate.bounces import is_plastic, lateness, rebounds
 from multibody.simulate.contacts import SpherePair
 from multibody.simulate.controllers import PD
 from multibody.simulate.depth import lifted
@@ -187,7 +188,12 @@ def step(
     y_after = y + np.matmul(Z, solved.P)
     change = base_velocity.from_left(tree, q_m, half.onward(y_after))
     v_after = v + change
-    q_after = advance(tree, middle, dt / 2 * v_after)
+    way = dt / 2 * v_after
+    restitutions = [e for _, e in laws(scene.pairs, surface)]
+    if law is None and known is None and not all(map(is_plastic, restitutions)):
+        times = lateness(dt, slow_speed(tree, dt), touching, before, free, restitutions)
+        way = way - base_velocity.from_left(tree, q_m, half.onward(np.matmul(Z, times * solved.P)))
+    q_after = advance(tree, middle, way)
     on_robot = forces_of(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
     rigid, sunk = scene.pairs if law is None else (), q_after
@@ -286,9 +292,11 @@ def _system(
         friction.append(mu)
         n = 3 * k + 2
         ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(touch.gap, 0.0)
-        if not (isinstance(e, float) and e == 0.0):
-            bounces = (ahead < 0.0) & (before[n] < -slow)
-            ahead = np.where(bounces, free[n] + e * before[n], ahead)
+        if known is not None and not is_plastic(e):
+            ahead = np.where((ahead < 0.0) & (before[n] < -slow), free[n] + e * before[n], ahead)
+        elif not is_plastic(e):
+            hits, rebound = rebounds(dt, slow, touch.gap, before[n], free[n], e)
+            ahead = np.where(hits, free[n] - rebound, ahead)
         u[n] = ahead if known is None else np.where(known.opened[k], OPEN, ahead)
     closed = 0.0 if known is None else known.closed
     return System(W, np.stack(u), free, friction, *_stops(scene, tree, dt, q_m, before, free, closed))

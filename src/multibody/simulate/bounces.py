@@ -1,0 +1,51 @@
+"""Bounces at their own times within a step, by Newton's law of impact.
+
+Contacts are looked at in the middle of a step. One that closes some time before or after it has its impulse then: forces
+act on the velocity before and after, and the configuration feels the impulse for the rest of the step. A ball keeps its
+energy in this way, and its path is no other when an impact moves from one step to the next.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.simulate.rows import Touch
+
+
+def is_plastic(e: Any) -> bool:
+    """Whether nothing ever bounces with this restitution."""
+    return isinstance(e, float) and e == 0.0
+
+
+def rebounds(dt: float, slow: Any, gap: Any, before: Any, free: Any, e: Any) -> tuple[Any, Any]:
+    """Whether a contact bounces in this step, and the velocity along its normal at the end, in m/s.
+
+    Args:
+        dt: the step in s.
+        slow: approaches below it, in m/s, do not bounce.
+        gap: in the middle of the step, in m.
+        before: the velocity at the start of the step, in m/s.
+        free: that at the end without an impulse.
+        e: the restitution.
+    """
+    hits, late = _impact(dt, slow, gap, before, free)
+    smooth = free - before
+    return hits, np.maximum((0.5 - late / dt) * smooth - e * (before + (0.5 + late / dt) * smooth), 0.0)
+
+
+def lateness(
+    dt: float, slow: Any, touching: list[Touch], before: NDArray[Any], free: NDArray[Any], restitutions: list[Any]
+) -> NDArray[Any]:
+    """(rows,): how long after the middle of the step the contacts that bounce close, in s; 0 for all other rows."""
+    times: list[Any] = []
+    for k, (touch, e) in enumerate(zip(touching, restitutions, strict=True)):
+        hits, late = _impact(dt, slow, touch.gap, before[3 * k + 2], free[3 * k + 2])
+        times += 3 * [0.0 if is_plastic(e) else np.where(hits, late, 0.0)]
+    return np.stack(times + [0.0] * (before.shape[-1] - len(times)))
+
+
+def _impact(dt: float, slow: Any, gap: Any, before: Any, free: Any) -> tuple[Any, Any]:
+    """Whether a contact bounces in this step, and how long after the middle of it, in s, not beyond its ends."""
+    hits = (free + 2.0 / dt * np.maximum(gap, 0.0) < 0.0) & (before < -slow)
+    return hits, np.clip(gap / np.maximum(-before, slow), -dt / 2, dt / 2)
