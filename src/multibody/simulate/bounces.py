@@ -1,8 +1,8 @@
 """Bounces at their own times within a step, by Newton's law of impact.
 
-Contacts are looked at in the middle of a step. One that closes some time before or after it has its impulse then: forces
-act on the velocity before and after, and the configuration feels the impulse for the rest of the step. A ball keeps its
-energy in this way, and its path is no other when an impact moves from one step to the next.
+Contacts are looked at in the middle of a step. One that closes some time before or after it has its impulse then:
+forces act on the velocity before and after, and the configuration feels the impulse for the rest of the step. A ball
+keeps its energy in this way, and its path is no other when an impact moves from one step to the next.
 """
 
 from typing import Any
