@@ -7,8 +7,14 @@ import numpy as np
 
 from multibody.cli._throw import Flight
 from multibody.robot import Robot
+from multibody.view.camera import Camera
+from multibody.view.parts import parts_of
+from multibody.view.picture import placed
+from multibody.view.raster import render
 
 SNAPSHOTS = 6
+SIZE = (1100, 560)
+"""Of the flight, in pixels."""
 LEGEND: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 1.2, "columnspacing": 1.0}
 
 
@@ -32,23 +38,16 @@ def draw(robot: Robot, flight: Flight, speeds: dict[str, dict[str, float]], path
 
 
 def _air(axes: Any, robot: Robot, flight: Flight) -> None:
-    """The robot from its right, as sticks from joint to joint, and the path of its centre of mass."""
+    """The robot on its way, the first pictures paler, and the path of its centre of mass."""
     chosen = np.linspace(0, len(flight.time) - 1, SNAPSHOTS).round().astype(int)
-    poses = robot.poses(flight.q[chosen])
-    sticks = [(robot.bodies[p - 1].name, body.name) for _, p, body in robot.model.tree.outward() if p]
-    sticks += [(frame.link, frame.name) for frame in robot.model.extra_frames]
-    for start, end in sticks:
-        line = np.stack([poses[start].position, poses[end].position], axis=1)[..., [0, 2]]
-        color = "tab:orange" if "left" in end else "tab:blue" if "right" in end else "0.2"
-        for k, ((x0, z0), (x1, z1)) in enumerate(line):
-            alpha = 0.35 + 0.65 * k / (SNAPSHOTS - 1)
-            axes.plot([x0, x1], [z0, z1], color=color, lw=2.5, alpha=alpha, solid_capstyle="round")
-    head = poses["vertex"].position[:, [0, 2]]
-    axes.scatter(*head.T, s=60, color="0.2", zorder=3)
-    com = robot.center_of_mass(flight.q)
-    axes.plot(com[:, 0], com[:, 2], "--", color="tab:red", lw=1, label="centre of mass")
-    axes.set(title=f"{robot.name}, thrown and let go", xlabel="x [m]", ylabel="z [m]", aspect="equal")
-    axes.legend(loc="lower center", **LEGEND)
+    surfaces = placed(parts_of(robot), robot.poses(flight.q[chosen]), SNAPSHOTS)
+    camera = Camera.around(np.concatenate([surface.vertices for surface in surfaces]), "side", SIZE)
+    axes.imshow(render(surfaces, camera, 0.0), extent=(0, SIZE[0], SIZE[1], 0))
+    com = camera.project(robot.center_of_mass(flight.q))
+    axes.plot(com[:, 0], com[:, 1], "--", color="tab:red", lw=1.2, label="centre of mass")
+    axes.set(title=f"{robot.name}, thrown and let go", xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    axes.legend(loc="upper right", **LEGEND)
 
 
 def _energy(axes: Any, flight: Flight) -> None:

@@ -49,6 +49,7 @@ def demo(
     show(console, _speed_table(speeds), caption=f"batches of {BATCH}, arrays reused")
     draw(humanoid, flight, {SPEEDS[name]: row for name, row in speeds.items()}, picture)
     console.print(f"Saved {picture}.", markup=False)
+    console.print("In the browser, with a slider for each joint: .venv/bin/multibody view quadruped", markup=False)
     if wrong:
         raise typer.Exit(1)
 
