@@ -7,10 +7,6 @@ import numpy as np
 
 from multibody.cli._throw import Flight
 from multibody.robot import Robot
-from multibody.view.camera import Camera
-from multibody.view.parts import parts_of
-from multibody.view.picture import placed
-from multibody.view.raster import render
 
 SNAPSHOTS = 6
 SIZE = (1100, 560)
@@ -39,6 +35,11 @@ def draw(robot: Robot, flight: Flight, speeds: dict[str, dict[str, float]], path
 
 def _air(axes: Any, robot: Robot, flight: Flight) -> None:
     """The robot on its way, the first pictures paler, and the path of its centre of mass."""
+    from multibody.view.camera import Camera
+    from multibody.view.parts import parts_of
+    from multibody.view.picture import placed
+    from multibody.view.raster import render
+
     chosen = np.linspace(0, len(flight.time) - 1, SNAPSHOTS).round().astype(int)
     surfaces = placed(parts_of(robot), robot.poses(flight.q[chosen]), SNAPSHOTS)
     camera = Camera.around(np.concatenate([surface.vertices for surface in surfaces]), "side", SIZE)
