@@ -45,7 +45,7 @@ class Acting:
         tau, memory = self.controller(t, q, v, self.input, self.memory)
         if self.asks is not None:
             tau = np.where(self.asks, tau, self.held)
-            memory = _select(self.asks, memory, self.memory)
+            memory = None if memory is None else _select(self.asks, memory, self.memory)
         return replace(self, held=tau, memory=memory, settled=True)
 
     def control(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 """What a run is given besides the start: inputs, pushes and parameters, as arrays that change in time or stay."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,3 +128,11 @@ def tree_values(tree: Tree, parameters: Mapping[str, Any]) -> dict[str, Any]:
         masses = np.array([body.inertia.mass for body in tree.bodies])
         values["masses"] = parameters["mass"][..., None] * (masses / masses.sum())
     return values
+
+
+def functions_of(outputs: Any) -> dict[str, Callable[..., Any]]:
+    """The functions whose arrays are recorded, by name."""
+    outputs = {} if outputs is None else outputs
+    if not isinstance(outputs, Mapping) or not all(map(callable, outputs.values())):
+        raise InputError("outputs: expected {name: function(t, q, v, a, tau, forces)}, got something else")
+    return dict(outputs)

@@ -17,18 +17,21 @@ SLACK = 5e-3
 TINY = 1e-30
 
 
-def balanced(tree: Tree, q: NDArray[Any], v: NDArray[Any], bound: Any, work: Any) -> tuple[NDArray[Any], Any]:
+def balanced(
+    tree: Tree, q: NDArray[Any], v: NDArray[Any], bound: NDArray[Any], work: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """The velocity v, or less of it, and the bound of the energy after the next step without its work.
 
     Args:
         tree: the robot.
         q: (nq,), after the step.
         v: (nv,), after the step.
-        bound: in J, that of the energy before the step; infinite at the start of a run.
+        bound: (2,), that of the energy before the step, in J, infinite at the start of a run; and what was taken
+            away so far, in J.
         work: in J, of controllers, pushes and springs in the step; that of contacts and friction is never positive.
     """
     T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
-    room = bound + work - V
+    room = bound[0] + work - V
     part = np.where(room < T, np.sqrt(np.clip(room, 0.0, T) / np.maximum(T, TINY)), 1.0)
-    T = np.minimum(T, np.maximum(room, 0.0))
-    return part * v, np.minimum(room + V, T + V + SLACK * T)
+    left = np.minimum(T, np.maximum(room, 0.0))
+    return part * v, np.stack([np.minimum(room + V, left + V + SLACK * left), bound[1] + (T - left)])

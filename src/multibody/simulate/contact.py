@@ -243,14 +243,19 @@ def _implicit(acting: Acting, dt: float, slope: Any) -> NDArray[Any] | None:
     if not acting.passive:
         return added
     tree = acting.tree
+    damping = 0.0 if is_zero(tree.damping) else tree.damping
+    own = dt * damping + dt * dt / 4 * spring_stiffness(tree)
+    return own if added is None else added + own
+
+
+def spring_stiffness(tree: Tree) -> NDArray[Any]:
+    """(nv,): of the springs of joints, in N m/rad or N/m."""
     stiff = np.zeros(tree.nv)
     for joint in tree.joints:
         ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
         if not tree.is_base(joint):
             stiff[joint.v] += ratio**2 * joint.passive.stiffness
-    damping = 0.0 if is_zero(tree.damping) else tree.damping
-    own = dt * damping + dt * dt / 4 * stiff
-    return own if added is None else added + own
+    return stiff
 
 
 def _mean(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:

@@ -88,3 +88,14 @@ def grounds_of(ground: Any) -> tuple[Ground, ...]:
     if not isinstance(several, list | tuple) or not all(isinstance(each, Ground) for each in several):
         raise InputError(f"ground: expected a simulate.Ground or a list of them, got {ground!r}")
     return tuple(several)
+
+
+def check_grounds(grounds: tuple[Ground, ...], method: str) -> None:
+    """Refuse numbers of grounds that a method would ignore."""
+    for each in grounds:
+        if method == "soft" and each.restitution:
+            raise InputError(
+                'ground, restitution: expected 0 in method "soft", where damping tells how high it bounces'
+            )
+        if method != "soft" and (each.stiffness is not None or each.damping is not None):
+            raise InputError(f'ground, stiffness and damping: expected none in method {method!r}, which is not "soft"')

@@ -24,8 +24,8 @@ class Moved(NamedTuple):
     """In m/s: by how much the last sweep changed velocities of contacts."""
     sweeps: Any = 0.0
     """How many sweeps it took."""
-    bound: Any = 0.0
-    """In J: that of the energy, in "contact"."""
+    bound: Any = None
+    """(2,): that of the energy, in "contact" and "soft", and what it took away; see `balance`."""
     left: Any = None
     """(rows,): in m/s, the velocities that impulses leave to contacts."""
     sunk: Any = None

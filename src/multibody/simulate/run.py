@@ -14,6 +14,7 @@ from multibody._rooms import door
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
+from multibody.simulate.faults import WORDS
 
 ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces", "touchdown", "liftoff")
 """What is recorded besides the outputs of the user."""
@@ -85,13 +86,8 @@ class Run:
         """A sentence for each sample that diverged: which, when, and what to look at."""
         sentences = []
         for index in np.argwhere(self.failed >= 0).tolist():
-            step = int(self.failed[tuple(index)])
+            step, why = int(self.failed[tuple(index)]), WORDS[int(np.asarray(self.state["fault"])[tuple(index)])]
             which = f"sample {', '.join(map(str, index))}" if index else "the run"
-            why = (
-                "the start, inputs or parameters are not finite"
-                if step == 1
-                else ("the motion diverged: a shorter dt, or gains and forces that fit the inertia, may help")
-            )
             sentences.append(f"{which}: not finite from step {step} (t = {step * self.about['dt']:g} s) on; {why}")
         return sentences
 

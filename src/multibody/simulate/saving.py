@@ -13,7 +13,7 @@ from multibody.robot import Robot
 from multibody.simulate.run import ROWS, Run
 from multibody.tracing.layout import flatten, rebuild
 
-FORMAT = 1
+FORMAT = 2
 """Of the files; one with another number is refused."""
 
 

@@ -18,10 +18,11 @@ from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 from multibody.simulate import contacts as robot_contacts
 from multibody.simulate import soft
-from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, tree_values
+from multibody.simulate.advice import after, before
+from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.contact import Scene
 from multibody.simulate.controllers import PD, Function
-from multibody.simulate.ground import Ground, grounds_of
+from multibody.simulate.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.held import check_closed
 from multibody.simulate.memory import check_memory
 from multibody.simulate.rows import bounds_of
@@ -110,7 +111,7 @@ class Simulator:
             raise InputError(
                 f'method {method!r} has no contacts, pairs, ground and limits: expected method="contact" for them'
             )
-        _check_grounds(grounds, method)
+        check_grounds(grounds, method)
         self.constraints = robot.constraints(several) if (several := tuple(constraints)) else None
         if self.constraints is not None and method not in ("contact", "soft"):
             raise InputError(f'constraints: method {method!r} has none, expected method="contact" or "soft"')
@@ -156,7 +157,7 @@ class Simulator:
             self.passive,
             limit,
             self.control_every,
-            _functions(outputs),
+            functions_of(outputs),
         )
         self._scans: dict[Any, Scan] = {}
 
@@ -221,9 +222,9 @@ class Simulator:
             if self.constraints is not None:
                 check_closed(self.constraints, q)
         v = np.zeros(self.tree.nv) if v is None else configuration.velocities(self.tree, v)
-        now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0}
+        now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0, "fault": 0.0}
         if self.method in TOUCHING:
-            now["bound"] = np.inf
+            now["bound"] = np.array([np.inf, 0.0])
             if self._stepping.scene.rows:
                 now["impulses"] = np.zeros(self._stepping.scene.rows)
             if self.method == "soft" and self._stepping.scene.pairs:
@@ -261,6 +262,23 @@ class Simulator:
         values |= {f"parameter:{name}": x for name, x in (parameters or {}).items()}
         return self._stepping(state, values)
 
+    def advice(self, run: Run | None = None, *, q: ArrayLike | None = None, inputs: Any = None) -> tuple[str, ...]:
+        """Sentences on steps that are too long for what acts, and on what went wrong in a run; none where all is well.
+
+        Args:
+            run: of this simulator.
+            q: (nq,), where rates are looked at; by default the robot's home.
+            inputs: one of the controller's, where it takes them.
+
+        >>> import multibody as mb
+        >>> stiff = Simulator(mb.load("double-pendulum"), dt=0.01, method="euler", controller=lambda t, q, v: -1e3 * v)
+        >>> stiff.advice()[0].split(":")[0]
+        'the controller is explicit and decays at 1.11e+04/s, which times 0.01 s is 1.1e+02'
+        """
+        at = configuration.coordinates(self.tree, self.robot.home() if q is None else q)
+        told = before(self._stepping, at, inputs, self.memory)
+        return (*told, *(() if run is None else after(self._stepping, run)))
+
     @property
     def surface(self) -> tuple[str, ...]:
         """The names of the ground's parameters, where the robot can touch it."""
@@ -291,9 +309,9 @@ class Simulator:
 
     def _shapes(self) -> dict[str, Any]:
         """The state's shapes, without the batch."""
-        shapes: dict[str, Any] = {"q": (self.tree.nq,), "v": (self.tree.nv,), "steps": (), "failed": ()}
+        shapes: dict[str, Any] = {"q": (self.tree.nq,), "v": (self.tree.nv,), "steps": (), "failed": (), "fault": ()}
         if self.method in TOUCHING:
-            shapes["bound"] = ()
+            shapes["bound"] = (2,)
             if self._stepping.scene.rows:
                 shapes["impulses"] = (self._stepping.scene.rows,)
             if self.method == "soft" and self._stepping.scene.pairs:
@@ -367,17 +385,6 @@ class Simulator:
         return f"<Simulator {', '.join(parts)}>"
 
 
-def _check_grounds(grounds: tuple[Ground, ...], method: str) -> None:
-    """Refuse numbers of grounds that a method would ignore."""
-    for each in grounds:
-        if method == "soft" and each.restitution:
-            raise InputError(
-                'ground, restitution: expected 0 in method "soft", where damping tells how high it bounces'
-            )
-        if method != "soft" and (each.stiffness is not None or each.damping is not None):
-            raise InputError(f'ground, stiffness and damping: expected none in method {method!r}, which is not "soft"')
-
-
 def _step_size(x: Any, name: str = "dt", unit: str = "s") -> float:
     value = floats(x, name)
     if value.shape or not (0 < value < np.inf):
@@ -389,10 +396,3 @@ def _positive(x: Any, name: str) -> int:
     if not isinstance(x, int | np.integer) or isinstance(x, bool) or x < 1:
         raise InputError(f"{name}: expected a positive integer, got {x!r}")
     return int(x)
-
-
-def _functions(outputs: Any) -> dict[str, Callable[..., Any]]:
-    outputs = {} if outputs is None else outputs
-    if not isinstance(outputs, Mapping) or not all(map(callable, outputs.values())):
-        raise InputError("outputs: expected {name: function(t, q, v, a, tau, forces)}, got something else")
-    return dict(outputs)

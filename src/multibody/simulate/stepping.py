@@ -13,6 +13,7 @@ from multibody.simulate import contact, euler, events, rk4, soft, variational, v
 from multibody.simulate.acting import Acting
 from multibody.simulate.arguments import tree_values
 from multibody.simulate.controllers import PD, Function
+from multibody.simulate.faults import fault
 
 METHODS: dict[str, Callable[..., Any]] = {
     "contact": contact.step,
@@ -73,7 +74,7 @@ class Stepping:
             moved = METHODS[self.method](self.scene, surface, acting, self.dt, t, q, v, *rest)
         else:
             moved = METHODS[self.method](acting, self.dt, t, q, v)
-        return self._after(state, moved, v), self._recorded(moved, t, v)
+        return self._after(state, moved, q, v), self._recorded(moved, t, v)
 
     def _input(self, values: Mapping[str, Any]) -> Any:
         if "input" in values:
@@ -86,14 +87,15 @@ class Stepping:
             return None
         return parameters.get("kp", self.controller.kp), parameters.get("kd", self.controller.kd)
 
-    def _after(self, state: dict[str, Any], moved: Any, v: NDArray[Any]) -> dict[str, Any]:
-        broken = ~np.isfinite(np.sum(moved.q) + np.sum(moved.v))
+    def _after(self, state: dict[str, Any], moved: Any, q: NDArray[Any], v: NDArray[Any]) -> dict[str, Any]:
+        breaks = (state["failed"] < 0.0) & ~np.isfinite(np.sum(moved.q) + np.sum(moved.v))
         count = state["steps"] + 1.0
         after = {
             "q": moved.q,
             "v": moved.v,
             "steps": count,
-            "failed": np.where((state["failed"] < 0.0) & broken, count, state["failed"]),
+            "failed": np.where(breaks, count, state["failed"]),
+            "fault": np.where(breaks, fault(moved.acting, q, v, moved.tau), state["fault"]),
             "bound": moved.bound,
             "impulses": moved.impulses,
             "anchors": moved.anchors,

@@ -1,0 +1,105 @@
+"""Advice and faults: what is unstable is told, with numbers; what is well is not."""
+
+import numpy as np
+import pytest
+
+import multibody as mb
+from multibody import simulate
+from multibody.model.joint import Passive
+
+from .bodies import at, ball, box, puck, slider
+
+
+def damper(gain):
+    return lambda t, q, v: -gain * v
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"method": "euler", "controller": simulate.PD(0.0, 500.0)}, "PD is explicit"),
+        ({"method": "rk4", "controller": simulate.PD(3e5, 0.0)}, "swings"),
+        ({"method": "contact", "controller": damper(500.0)}, "controller is explicit"),
+        ({"method": "verlet", "controller": damper(60.0), "control_every": 10}, "held over 10 steps"),
+    ],
+)
+def test_unstable_controllers_are_told(options, word):
+    """2 kg at 10 ms: each grows without bound, and each says so before it runs."""
+    simulator = simulate.Simulator(slider(), dt=0.01, **options)
+    assert word in simulator.advice()[0]
+    run = simulator([0.01], [1.0], seconds=10.0)
+    assert not np.abs(run.last[1]).max() < 1e3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "euler", "controller": simulate.PD(100.0, 20.0)},
+        {"method": "contact", "controller": simulate.PD(1e6, 1e4)},
+        {"method": "contact", "controller": damper(100.0)},
+        {"method": "verlet", "controller": damper(5.0), "control_every": 10},
+        {"method": "rk4", "controller": lambda t, q, v, u: -u * v},
+        {"method": "verlet"},
+    ],
+)
+def test_good_ones_are_silent(options):
+    simulator = simulate.Simulator(slider(), dt=0.01, **options)
+    assert simulator.advice() == ()
+    inputs = [3.0] if options["method"] == "rk4" else None
+    run = simulator([0.01], [1.0], seconds=1.0, inputs=inputs)
+    assert np.abs(run.v).max() < 10.0
+    assert simulator.advice(run, inputs=inputs) == ()
+
+
+def test_inputs_may_be_gains():
+    simulator = simulate.Simulator(slider(), dt=0.01, method="rk4", controller=lambda t, q, v, u: -u * v)
+    assert "decays at 400/s" in simulator.advice(inputs=np.array([800.0]))[0]
+
+
+def test_stiff_joints_in_explicit_methods():
+    robot = slider(Passive(damping=1000.0, stiffness=10.0))
+    assert "damping of joints" in simulate.Simulator(robot, dt=0.01, method="verlet", passive=True).advice()[0]
+    assert simulate.Simulator(robot, dt=0.01, passive=True).advice() == ()
+    assert simulate.Simulator(robot, dt=0.0005, method="verlet", passive=True).advice() == ()
+
+
+def test_stiff_ground_and_deep_contacts():
+    robot, contacts = ball()
+    stiff = simulate.Ground(stiffness=1e7, damping=0.0)
+    assert "softer ground" in simulate.Simulator(robot, 0.005, "soft", contacts, stiff).advice()[0]
+    robot, contacts = puck()
+    soft = simulate.Simulator(robot, 0.005, "soft", contacts, simulate.Ground(stiffness=50.0, damping=10.0))
+    assert soft.advice() == ()
+    assert "mm deep" in soft.advice(soft([0.0, 0.0], seconds=1.0))[0]
+
+
+def test_impulses_that_do_not_agree():
+    robot, contacts = box()
+    q, v = at(robot, 0.1), np.array([0.5, 0.3, -1.0, 0.3, 0.2, 1.0])
+    few = simulate.Simulator(robot, dt=0.005, contacts=contacts, sweeps=1)
+    assert any("did not agree" in told for told in few.advice(few(q, v, seconds=0.1)))
+    many = simulate.Simulator(robot, dt=0.005, contacts=contacts)
+    assert many.advice(many(q, v, seconds=0.1)) == ()
+
+
+def test_energy_that_was_taken_away():
+    simulator = simulate.Simulator(mb.load("double-pendulum"), dt=0.01)
+    whirl = simulator([0.3, 0.2], [150.0, -400.0], seconds=1.0)
+    assert any("taken away" in told for told in simulator.advice(whirl))
+    assert simulator.advice(simulator([0.3, 0.2], [1.0, -1.0], seconds=1.0)) == ()
+
+
+def test_faults_say_what_went_first():
+    euler = simulate.Simulator(slider(), dt=0.01, method="euler", controller=damper(1e6))
+    assert "diverged" in euler([0.0], [1.0], seconds=2.0).failures[0]
+    assert "the start is not finite" in euler([0.0], [np.nan], seconds=0.1).failures[0]
+    root = simulate.Simulator(slider(), dt=0.01, controller=lambda t, q, v: np.sqrt(0.05 - t) + 0.0 * v)
+    run = root([0.0], seconds=0.2)
+    assert run.failed == 6
+    assert "controller returned" in run.failures[0]
+    push = np.zeros((20, 6))
+    push[7] = np.nan
+    pushed = simulate.Simulator(slider(), dt=0.01)([0.0], seconds=0.2, wrenches={"cart": push})
+    assert pushed.failed == 8
+    assert "pushes" in pushed.failures[0]
+    assert "NOT FINITE from t = 0.08 s" in pushed.plot().get_suptitle()
