@@ -3,7 +3,8 @@
 import functools
 import itertools
 import logging
-from collections import deque
+import sys
+from collections import UserList, deque
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ COUNT = 0
 SEEN: list = []
 MODULE = ModuleType("somewhere")
 MODULE.total = np.zeros(2)
+sys.modules["somewhere"] = MODULE
 
 
 class Counter:
@@ -195,6 +197,13 @@ def appending_by_name(_):
     return body
 
 
+def to_a_module_of_its_own(c):
+    import somewhere  # type: ignore[import-not-found]
+
+    somewhere.total[1] += 1.0
+    return c + somewhere.total
+
+
 def popping(_):
     queue = deque([1.0, 2.0, 3.0])
     return lambda c: c * queue.popleft()
@@ -254,6 +263,9 @@ WAYS = {
     "global number": lambda _: to_global_number,
     "helper": lambda _: by_a_helper,
     "module": lambda _: to_a_module,
+    "module of its own": lambda _: to_a_module_of_its_own,
+    "bytes": lambda _: lambda c, b=bytearray(3): (b.__setitem__(0, b[0] + 1), c * b[0])[1],  # noqa: B008
+    "user list": lambda _: lambda c, many=UserList([1.0]): (many.append(1.0), c * len(many))[1],
     "method": lambda _: Counter().add,
     "array of a method": lambda _: Counter().add_to_array,
     "depth of a method": lambda _: Counter().add_deep,

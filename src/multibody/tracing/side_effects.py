@@ -6,6 +6,7 @@ What it has from outside is compared before and after it has run; traced arrays 
 import itertools
 import operator
 import zlib
+from array import array
 from collections.abc import Callable
 from types import FunctionType, GeneratorType
 from typing import Any, NamedTuple
@@ -42,7 +43,10 @@ class Outside:
 def _state(x: Any) -> _State:
     content: Any = None
     if isinstance(x, np.ndarray) and x.dtype != object:
-        content = (x.shape, x.dtype, zlib.crc32(x.tobytes()))
+        whole = x.flags.c_contiguous and x.dtype.kind in "biufc"  # read where it lies, which may be long
+        content = (x.shape, x.dtype, zlib.crc32(x if whole else x.tobytes()))
+    elif isinstance(x, bytearray | array):
+        content = bytes(x)
     elif isinstance(x, itertools.count):
         content = repr(x)
     elif is_iterator(x):

@@ -20,7 +20,6 @@ from types import (
     MemberDescriptorType,
     MethodType,
     ModuleType,
-    SimpleNamespace,
 )
 from typing import Any, NamedTuple
 
@@ -32,6 +31,8 @@ _SERIES = (list, tuple, set, frozenset, deque)
 _BOUND = (MethodType, BuiltinMethodType, partial, property, staticmethod, classmethod)
 """What holds functions and their objects."""
 _LIBRARIES = {"multibody", "numpy", "scipy"} | sys.stdlib_module_names
+_CONTAINERS = ("collections", "queue", "types")
+"""Modules of Python whose objects hold what users put into them."""
 _CLOSED = ("multibody.geometry.", "multibody.model.", "multibody.compiler.", "multibody.tracing.")
 """Rooms whose objects hold no function of users that a trace would run."""
 
@@ -93,7 +94,7 @@ def _is_object(x: Any) -> bool:
     """Whether something has attributes that are looked at."""
     module = type(x).__module__
     opened = module.startswith("multibody.") and not module.startswith(_CLOSED)
-    return opened or module.partition(".")[0] not in _LIBRARIES or isinstance(x, SimpleNamespace)
+    return opened or module in _CONTAINERS or module.partition(".")[0] not in _LIBRARIES
 
 
 def is_iterator(x: Any) -> bool:
@@ -105,7 +106,7 @@ def is_iterator(x: Any) -> bool:
 def is_users(x: Any) -> bool:
     """Whether a function, a class or an object comes from outside of the libraries."""
     module = x.__module__ if isinstance(x, FunctionType | type) else type(x).__module__
-    return isinstance(x, SimpleNamespace) or module is None or module.partition(".")[0] not in _LIBRARIES
+    return module is None or module in _CONTAINERS or module.partition(".")[0] not in _LIBRARIES
 
 
 def _attributes(x: Any) -> list[Part]:
@@ -141,7 +142,11 @@ def _held_by(function: FunctionType) -> list[Part]:
     cells = zip(code.co_freevars, function.__closure__ or (), strict=False)
     held = [(name, cell.cell_contents) for name, cell in cells if cell != CellType()]  # but unbound names
     held += [("", value) for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())]
-    return [*held, *_named(names_in(code), function.__globals__)] if is_users(function) else held
+    if not is_users(function):
+        return held
+    names = names_in(code)
+    imported = {name: sys.modules[name] for name in names & sys.modules.keys()}  # maybe in the function itself
+    return [*held, *_named(names, imported | function.__globals__)]
 
 
 def _named(names: set[str], scope: dict[str, Any]) -> list[Part]:
