@@ -315,6 +315,21 @@ def test_what_is_changed_is_named():
         mb.compile_scan(step, 2)
 
 
+def test_controllers_of_a_simulation_have_no_memory_of_their_own():
+    class Integral:
+        def __init__(self):
+            self.sum = np.zeros(2)
+
+        def __call__(self, t, q, v):  # noqa: ARG002
+            self.sum = self.sum + q
+            return -self.sum
+
+    robot = mb.load("double-pendulum")
+    simulator = mb.simulate.Simulator(robot, method="euler", controller=Integral())
+    with pytest.raises(mb.TraceError, match=r"changes Integral\.sum, which is from outside"):
+        simulator(robot.neutral(), np.zeros(2), seconds=0.01)
+
+
 @pytest.mark.parametrize(
     "function",
     [

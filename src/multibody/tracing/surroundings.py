@@ -55,11 +55,14 @@ def surroundings(*functions: Any) -> Iterator[Thing]:
     seen: dict[int, bool] = {}
     waiting = [Thing(getattr(f, "__name__", ""), f, users=True) for f in functions]
     while waiting:
-        name, value, users = waiting.pop()
+        name, value, inside = waiting.pop()
+        users = inside
         if isinstance(value, type) or _is_object(value):
             users = is_users(value)
         elif isinstance(value, FunctionType):
             users = users or is_users(value)
+        if users and not inside:  # where a library keeps it is no name for a user
+            name = getattr(value, "__name__", type(value).__name__)
         if id(value) in seen and seen[id(value)] >= users:
             continue
         seen[id(value)] = users
