@@ -180,7 +180,7 @@ def friction_compensation(
     >>> bool(np.allclose(friction_compensation(arm, np.ones(6)), -arm.passive(arm.home(), np.ones(6)), rtol=1e-4))
     True
     """
-    function = _law(expect_robot(robot), robot.dtype, "friction_compensation")
+    function, _ = _law(expect_robot(robot), robot.dtype, "friction_compensation")
     v = floats(v, "v")
     return function(v, check_positive(numbers(width, "width", v), "width", "in rad/s or m/s"), out=out, threads=threads)
 
@@ -253,15 +253,17 @@ def _evaluated(
         raise InputError("kp: expected a target, which it pulls to, as target=...")
     if values["target_velocity"] is not None and values["kd"] is None:
         raise InputError("target_velocity: expected kd=..., without which it has no effect")
-    n = len(behind(expect_robot(robot).tree)[1])
+    law, n = _law(expect_robot(robot), robot.dtype, name)
     for gain in ("kp", "kd"):
         if values[gain] is not None:
             values[gain] = joint_gains(values[gain], gain, n, robot.dtype)
-    return _law(robot, robot.dtype, name)(q, v, out=out, threads=threads, **values)
+    return law(q, v, out=out, threads=threads, **values)
 
 
 def joint_gains(x: Any, what: str, n: int, dtype: np.dtype[Any]) -> Array:
     """A number, or one for each of n velocities, as (..., n)."""
+    if isinstance(x, int | float) and x >= 0:
+        return np.full(n, x, dtype)
     gain = not_negative(numbers(x, what, np.empty((), dtype)), what)
     if gain.ndim and gain.shape[-1] != n:
         raise InputError(f"{what}: expected a number, or (..., {n}), one for each velocity, got shape {gain.shape}")
@@ -269,8 +271,8 @@ def joint_gains(x: Any, what: str, n: int, dtype: np.dtype[Any]) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _law(robot: Robot, dtype: np.dtype[Any], name: str) -> RobotFunction:
-    """A law as a kernel; the dtype is here since robots compare by their models."""
+def _law(robot: Robot, dtype: np.dtype[Any], name: str) -> tuple[RobotFunction, int]:
+    """A law as a kernel, and on how many velocities it acts; the dtype is here since robots compare by their models."""
     del dtype
     tree, law = robot.tree, LAWS[name]
     n = len(behind(tree)[1])
@@ -284,4 +286,4 @@ def _law(robot: Robot, dtype: np.dtype[Any], name: str) -> RobotFunction:
     def torques(*values: Any, **extras: Any) -> Array:
         return law(tree, *values, **extras)
 
-    return RobotFunction(robot.model, robot.dtype, torques, inputs, optional, f"control.{name}")
+    return RobotFunction(robot.model, robot.dtype, torques, inputs, optional, f"control.{name}"), n

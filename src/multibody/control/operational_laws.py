@@ -49,11 +49,11 @@ class Laws:
     def torques(self, tree: Tree, q: Array, v: Array, **wishes: Any) -> Array:
         """τ for a motion and a wrench.  [RD 3.90-3.99]"""
         task, v = self.task(tree, q), base_velocity.to_left(tree, q, v)
-        axes, motion, wrench = wishes.get("axes"), wishes.get("motion"), wishes.get("wrench")
-        wanted = self._wanted(task, v, wishes)
-        if motion is not None:
-            wanted = along(axes, motion, wanted)
-        push = None if wrench is None else along(axes, 1.0 - motion, wrench)
+        axes, wanted, push = wishes.get("axes"), self._wanted(task, v, wishes), None
+        if "motion" in wishes:
+            wanted = along(axes, wishes["motion"], wanted)
+        if "wrench" in wishes:
+            push = along(axes, 1.0 - wishes["motion"], wishes["wrench"])
         load = coriolis.bias(task.tree, q, v)
         return self._made(task, wanted - task.drift(v), push, load, wishes.get("tau0"))
 
