@@ -9,11 +9,14 @@ from multibody import control, simulate
 from multibody.control.operational_laws import Laws, along, spring
 from multibody.control.tracking import ROWS
 
+from ..plain import Plain
+
 ARM = mb.load("panda")
 SPACE = control.OperationalSpace(ARM, "tool")
 TREE = ARM.tree
 PLAIN = Laws("tool", ROWS["pose"], (), "joint", "rotation-vector", 1e9)
 PLANAR = mb.load("planar-arm")
+PANDA = Plain(ARM)
 
 
 def states(n, seed=0):
@@ -25,7 +28,7 @@ def test_dynamically_consistent():
     """J J̄ = 1, N^T N^T = N^T, J M^-1 N^T = 0, J̄^T M J̄ = Λ; F = J̄^T τ undoes τ = J^T F. [RD 3.85-3.87]"""
     rng, q, _ = states(1)
     q = q[0]
-    J, M = ARM.jacobian("tool", q), ARM.mass_matrix(q)
+    J, M = PANDA.jacobian("tool", q), PANDA.mass_matrix(q)
     inertia, inverse, N_T = (f(TREE, q) for f in (PLAIN.inertia, PLAIN.inverse, PLAIN.null_space_projector))
     assert_allclose(J @ inverse, np.eye(6), atol=1e-10)
     assert_allclose(N_T @ N_T, N_T, atol=1e-10)
@@ -39,8 +42,8 @@ def test_end_effector_dynamics():
     """Λ w' + μ + p = F for τ = J^T F, and 3.90 with them. [RD 3.86-3.90]"""
     rng, q, v = states(1, 1)
     q, v, F = q[0], v[0], 10 * rng.standard_normal(6)
-    J = ARM.jacobian("tool", q)
-    w_dot = ARM.acceleration("tool", q, v, ARM.forward_dynamics(q, v, J.T @ F))
+    J = PANDA.jacobian("tool", q)
+    w_dot = PANDA.acceleration("tool", q, v, PANDA.forward_dynamics(q, v, J.T @ F))
     inertia, mu, p = PLAIN.inertia(TREE, q), PLAIN.bias(TREE, q, v), PLAIN.gravity(TREE, q)
     assert_allclose(inertia @ w_dot + mu + p, F, atol=1e-9)
     task = Laws("tool", ROWS["pose"], (), "task", "rotation-vector", 1e9)
@@ -61,30 +64,30 @@ def test_gains_are_along_the_axes_and_rows_can_be_chosen():
     rng, q, v = states(1, 3)
     q, v = q[0], v[0]
     axes, kp = mb.Rotation.random(rng), np.arange(1.0, 7.0)
-    target = ARM.pose("tool", ARM.home())
+    target = PANDA.pose("tool", PANDA.home())
     off = control.PoseTask("hand", "tool").error(TREE, q, target)
     C = np.kron(np.eye(2), axes.matrix)
-    wanted = C @ np.diag(kp) @ C.T @ off - 3 * ARM.velocity("tool", q, v)
+    wanted = C @ np.diag(kp) @ C.T @ off - 3 * PANDA.velocity("tool", q, v)
     tau = PLAIN.torques(TREE, q, v, pose=target, kp=kp, kd=np.full(6, 3.0), axes=axes)
     assert_allclose(tau, PLAIN.torques(TREE, q, v, acceleration=wanted), atol=1e-10)
     for name, part in (("position", slice(0, 3)), ("rotation", slice(3, 6))):
         laws = Laws("tool", ROWS[name], (), "joint", "rotation-vector", 1e9)
         tau = laws.torques(TREE, q, v, pose=target, kp=kp[part])
-        moved = ARM.acceleration("tool", q, v, ARM.forward_dynamics(q, v, tau))[part]
+        moved = PANDA.acceleration("tool", q, v, PANDA.forward_dynamics(q, v, tau))[part]
         assert_allclose(moved, kp[part] * off[part], atol=1e-8)
 
 
 @pytest.mark.parametrize("error", ["euler-zyx", "euler-xyz", "quaternion", "rotation-vector-difference", "angle-axis"])
 def test_difference_of_parameters_approximates_small_rotations(error):
     """E_R (χ* - χ) is the rotation vector but for squares of it. [RD 3.92, §2.9.3]"""
-    q = ARM.home() + np.linspace(-0.3, 0.4, 7)
-    actual = ARM.pose("tool", q)
+    q = PANDA.home() + np.linspace(-0.3, 0.4, 7)
+    actual = PANDA.pose("tool", q)
     approximate = Laws("tool", ROWS["pose"], (), "joint", error, 1e9)
     one, still, worst = np.ones(6), np.zeros(7), []
     for size in (1e-2, 1e-3):
         target = actual.integrate([0.1, 0.0, 0.2, size, -size, 2 * size], 1.0, "mixed")
         tau = [laws.torques(TREE, q, still, pose=target, kp=one) for laws in (PLAIN, approximate)]
-        a = [ARM.acceleration("tool", q, still, ARM.forward_dynamics(q, still, x)) for x in tau]
+        a = [PANDA.acceleration("tool", q, still, PANDA.forward_dynamics(q, still, x)) for x in tau]
         assert_allclose(a[0][3:], [size, -size, 2 * size], atol=1e-9)
         assert_allclose(a[1][:3], a[0][:3], atol=1e-9)
         worst.append(np.abs(a[1] - a[0]).max())
@@ -141,10 +144,10 @@ def test_impedance_with_an_inertia():
     q, v = q[0], v[0]
     I, D, K = np.diag([4.0, 5.0, 6.0, 0.3, 0.2, 0.1]), 30 * np.eye(6), np.diag([300.0, 200.0, 100.0, 20, 20, 20])
     twist, acceleration, F = rng.standard_normal((3, 6))
-    target = ARM.pose("tool", ARM.home())
+    target = PANDA.pose("tool", PANDA.home())
     tau = PLAIN.impedance(TREE, q, v, target, K, D, twist=twist, acceleration=acceleration, inertia=I, external=10 * F)
-    a = ARM.forward_dynamics(q, v, tau, wrenches={"tool": 10 * F})
-    w, w_dot = ARM.velocity("tool", q, v), ARM.acceleration("tool", q, v, a)
+    a = PANDA.forward_dynamics(q, v, tau, wrenches={"tool": 10 * F})
+    w, w_dot = PANDA.velocity("tool", q, v), PANDA.acceleration("tool", q, v, a)
     F_K = spring(K, control.PoseTask("hand", "tool").error(TREE, q, target))
     assert_allclose(I @ (w_dot - acceleration) + D @ (w - twist) - F_K, 10 * F, atol=1e-7)
 
@@ -211,6 +214,7 @@ def test_float32():
     assert_allclose(tau[:5], SPACE(q, 0 * v, acceleration=np.ones(6)), atol=2e-2)
 
 
+@pytest.mark.slow
 def test_a_wall_is_pushed_and_wiped():
     """Force along the normal of a wall, motion in it, in simulation with contact: the mean force is the one asked for.
 

@@ -13,8 +13,10 @@ from multibody.control.tracking import ROWS
 from multibody.geometry import rates
 from multibody.geometry.operators import hat3
 
-PANDA = mb.load("panda")
-PUMA = mb.load("puma-560")
+from ..plain import Plain
+
+PANDA = Plain(mb.load("panda"))
+PUMA = Plain(mb.load("puma-560"))
 
 
 def laws(compensation="joint"):
@@ -122,7 +124,7 @@ def test_multi_task_decomposition():
 
 def test_virtual_displacement_of_a_point():
     """δr_p = δr_b + δφ × r_bp + J_bp δq: the columns of the Jacobian of a floating robot. [RD 3.116]"""
-    dog = mb.load("quadruped", velocity="mixed")
+    dog = Plain(mb.load("quadruped", velocity="mixed"))
     q = dog.home()
     J = dog.jacobian("foot-lf", q, "mixed")[:3]
     r = dog.pose("foot-lf", q).position - dog.pose("trunk", q).position
