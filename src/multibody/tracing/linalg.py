@@ -30,7 +30,7 @@ class Rows(NamedTuple):
 
 
 def solve(A: Array, b: Array, *, definite: bool = False) -> Array:
-    """x of A x = b, as `np.linalg.solve` has it, with less than half of the operations where A is known to be definite.
+    """x of A x = b, as `np.linalg.solve` has it, with half of the operations or fewer where A is known to be definite.
 
     Args:
         A: (..., n, n).

@@ -44,7 +44,7 @@ def _state(x: Any) -> _State:
     content: Any = None
     if isinstance(x, np.ndarray) and x.dtype != object:
         whole = x.flags.c_contiguous and x.dtype.kind in "biufc"  # read where it lies, which may be long
-        content = (x.shape, x.dtype, zlib.crc32(x if whole else x.tobytes()))
+        content = (x.shape, x.dtype, zlib.crc32(x.data if whole else x.tobytes()))
     elif isinstance(x, bytearray | array):
         content = bytes(x)
     elif isinstance(x, itertools.count):
