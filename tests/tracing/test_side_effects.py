@@ -4,8 +4,9 @@ import functools
 import itertools
 import logging
 import sys
+import weakref
 from collections import UserList, deque
-from types import ModuleType, SimpleNamespace
+from types import MappingProxyType, ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -51,6 +52,9 @@ class Counter:
     def __call__(self, c):
         self.n += 1
         return c * self.n
+
+
+KEPT = Counter()
 
 
 class Slots:
@@ -265,6 +269,9 @@ WAYS = {
     "module": lambda _: to_a_module,
     "module of its own": lambda _: to_a_module_of_its_own,
     "bytes": lambda _: lambda c, b=bytearray(3): (b.__setitem__(0, b[0] + 1), c * b[0])[1],  # noqa: B008
+    "view of bytes": lambda _: lambda c, b=memoryview(bytearray(3)): (b.__setitem__(0, b[0] + 1), c * b[0])[1],  # noqa: B008
+    "proxy": lambda _: lambda c, m=MappingProxyType({"a": np.zeros(2)}): c + np.add(m["a"], 1.0, out=m["a"]),  # noqa: B008
+    "weak reference": lambda _: lambda c, r=weakref.ref(KEPT): r().add(c),  # noqa: B008
     "user list": lambda _: lambda c, many=UserList([1.0]): (many.append(1.0), c * len(many))[1],
     "method": lambda _: Counter().add,
     "array of a method": lambda _: Counter().add_to_array,

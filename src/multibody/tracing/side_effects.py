@@ -45,7 +45,7 @@ def _state(x: Any) -> _State:
     if isinstance(x, np.ndarray) and x.dtype != object:
         whole = x.flags.c_contiguous and x.dtype.kind in "biufc"  # read where it lies, which may be long
         content = (x.shape, x.dtype, zlib.crc32(x.data if whole else x.tobytes()))
-    elif isinstance(x, bytearray | array):
+    elif isinstance(x, bytearray | memoryview | array):
         content = bytes(x)
     elif isinstance(x, itertools.count):
         content = repr(x)

@@ -17,11 +17,13 @@ from types import (
     CodeType,
     FunctionType,
     GeneratorType,
+    MappingProxyType,
     MemberDescriptorType,
     MethodType,
     ModuleType,
 )
 from typing import Any, NamedTuple
+from weakref import ReferenceType
 
 import numpy as np
 
@@ -82,12 +84,14 @@ def parts_of(x: Any) -> list[Part]:
     if isinstance(x, type):
         return _of_class(x) if is_users(x) else []
     parts: list[Part] = []
-    if isinstance(x, dict):
+    if isinstance(x, dict | MappingProxyType):
         parts += [("[...]", part) for pair in x.items() for part in pair]
     elif isinstance(x, _SERIES):
         parts += [("[...]", part) for part in x]
     elif isinstance(x, np.ndarray) and x.dtype == object:
         parts += [("[...]", part) for part in x.ravel().tolist()]
+    elif isinstance(x, ReferenceType):
+        parts.append(("()", x()))
     elif isinstance(x, GeneratorType) and x.gi_frame is not None:
         parts += [("", part) for part in x.gi_frame.f_locals.values()]
     return [*parts, *_attributes(x)] if _is_object(x) else parts
