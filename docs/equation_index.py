@@ -127,6 +127,8 @@ def _row_problem(row: list[str]) -> str | None:
 
 def find_tags(source: str, path: str) -> list[Tag]:
     """The tags in the docstrings and comments of Python source, well formed or not."""
+    if not TAG.search(source):
+        return []
     tree = ast.parse(source, filename=path)
     tags = []
     for first_line, text in _prose(source, tree):

@@ -58,8 +58,8 @@ def check(constraints, q, v, tau, wrenches=None, within=1e-6, **options):
     ("constraints", "options"),
     [
         (STANDING, {"baumgarte": (100.0, 20.0), "wrenches": {FEET[1]: np.arange(6.0), "trunk": -np.arange(6.0)}}),
-        (STANDING, {"active": [0, 1]}),
-        (REDUNDANT, {}),
+        pytest.param(STANDING, {"active": [0, 1]}, marks=pytest.mark.slow),
+        pytest.param(REDUNDANT, {}, marks=pytest.mark.slow),
         (REDUNDANT, {"active": [1, 0], "baumgarte": (10.0, 2.0)}),
     ],
     ids=["more", "one foot", "redundant", "sole"],

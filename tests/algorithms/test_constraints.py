@@ -27,6 +27,8 @@ from multibody.model.builder import Builder
 from multibody.model.joints import Revolute
 from multibody.model.shapes import Cylinder, Sphere
 
+from ..sampling import sampled
+
 QUADRUPED = mb.load("quadruped").model
 FEET = ("foot-lf", "foot-rf", "foot-lh", "foot-rh")
 CORNERS = ((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.1, 0.1, 0.0))
@@ -91,7 +93,7 @@ EACH = (
 
 
 @pytest.mark.parametrize("constraint", EACH, ids=lambda c: c.name)
-@pytest.mark.parametrize("velocity", ["kindr", "left", "mixed", "right"])
+@pytest.mark.parametrize("velocity", sampled(["kindr", "left", "mixed", "right"], 2))
 def test_rows_against_finite_differences(constraint, velocity):
     """[RD 2.269-2.270, 3.59-3.61]; nonholonomic rows have no position [RD 3.35-3.37]."""
     model = QUADRUPED.with_(velocity=velocity)

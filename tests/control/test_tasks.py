@@ -47,7 +47,12 @@ ROBOTS = {"dog": (DOG, cases("foot-lf", "foot-rh")), "arm": (ARM, cases("tool", 
 
 
 @pytest.mark.parametrize(
-    ("robot", "representation"), [("arm", "mixed"), *(("dog", representation) for representation in REPRESENTATIONS)]
+    ("robot", "representation"),
+    [
+        ("arm", "mixed"),
+        ("dog", REPRESENTATIONS[0]),
+        *(pytest.param("dog", representation, marks=pytest.mark.slow) for representation in REPRESENTATIONS[1:]),
+    ],
 )
 @pytest.mark.parametrize("name", ROBOTS["dog"][1])
 def test_against_finite_differences(robot, name, representation):

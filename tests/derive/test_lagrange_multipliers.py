@@ -103,6 +103,7 @@ def test_agrees_with_the_projected_equations(make):
     assert agreement.symbolic
 
 
+@pytest.mark.slow
 def test_quaternion_through_the_constraint_of_unit_length():
     """Four rates, inertia in three directions, one multiplier: the accelerations of three angular velocities."""
     w_x, w_y, _ = derive.symbols("w_x w_y w_z")

@@ -37,6 +37,8 @@ from multibody.model.joints import (
     Universal,
 )
 
+from ..sampling import sampled
+
 CURVED = {
     "SO(3)": groups.SO3(),
     "SE(2)": groups.SE2(),
@@ -102,7 +104,7 @@ def against_the_robot(robot, system, dynamics):
         same(numeric(dynamics.b + dynamics.g, values)[:, 0], robot.bias(q, v))
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n == "floating" else ()) for n in TREES])
 def test_trees_of_joints(name):
     """[From 57, 105; MDN 83, §9]: block-diagonal S; against RNEA and CRBA, and Boltzmann–Hamel symbol by symbol."""
     robot = two_bodies(*TREES[name])
@@ -115,7 +117,7 @@ def test_trees_of_joints(name):
     same(numeric(dynamics.b, values), numeric(hamel.b, values))
 
 
-@pytest.mark.parametrize("velocity", ["kindr", "left", "mixed", "right"])
+@pytest.mark.parametrize("velocity", sampled(["kindr", "left", "mixed", "right"], 4))
 def test_every_way_to_write_the_velocity_of_a_base(velocity):
     """[MDN §9; From 57]: SE(3) or R³ × SO(3), along the axes of the body or, with the opposite sign, of the world."""
     robot = mb.load("free-body-se3")

@@ -382,6 +382,7 @@ def test_quasi_velocities_of_a_system_that_moves_with_time():
         assert derive.equations(system, method).equal(expected, symbolic=False)
 
 
+@pytest.mark.slow
 def test_a_quaternion_with_angular_velocities_along_axes_that_turn():
     """More coordinates than velocities, rates in time, and a pivot that is driven."""
     pendulum = derive.systems.system("spherical-pendulum")

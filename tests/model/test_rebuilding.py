@@ -12,6 +12,7 @@ from multibody.robot.request import Evaluation
 from ..laws.tools import near
 from ..oracles.robot_data import urdf
 from ..robot.robots import parts
+from ..sampling import sampled
 from .mjcf_texts import JOINTS
 from .trees import random_model
 
@@ -104,7 +105,7 @@ def test_other_numbers_come_back(name):
 
 
 @pytest.mark.parametrize("name", [*FILES, "mjcf", "tree"])
-@pytest.mark.parametrize("quantity", ["inverse_dynamics", "pose", "mass_matrix"])
+@pytest.mark.parametrize("quantity", sampled(["inverse_dynamics", "pose", "mass_matrix"]))
 def test_samples_are_the_rebuilt_robots(name, quantity):
     """The source of the kernel, on the numbers of each sample, and that of the robot rebuilt with them."""
     robot, rng = robot_of(name), np.random.default_rng(3)

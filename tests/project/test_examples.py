@@ -9,7 +9,13 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9]*.py"))
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
+LONG = {"10_drop_a_robot"}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(path, marks=pytest.mark.slow if path.stem in LONG else (), id=path.stem) for path in EXAMPLES],
+)
 def test_the_example_runs(script: Path, tmp_path: Path) -> None:
     run = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, cwd=tmp_path)
     assert run.returncode == 0, run.stderr

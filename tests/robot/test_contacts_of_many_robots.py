@@ -12,6 +12,7 @@ from multibody.algorithms.crba import crba
 from multibody.geometry import Rotation, log_cholesky
 
 from ..laws.tools import mul, near
+from ..sampling import sampled
 from .test_contacts import MACHINES
 from .test_frame_placements import with_frames
 from .test_parameters import rebuilt
@@ -84,7 +85,7 @@ def test_each_sample_is_the_robot_rebuilt(name, given):
         )
 
 
-@pytest.mark.parametrize("given", KINDS)
+@pytest.mark.parametrize("given", sampled(KINDS, 2))
 def test_the_numbers_matter(given):
     """Of each kind: without them the accelerations are others."""
     robot, constraints = MACHINES["floating"]

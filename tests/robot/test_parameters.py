@@ -13,6 +13,7 @@ from multibody.robot.request import Evaluation, parameter_names
 
 from ..laws.tools import near
 from ..model.trees import random_model
+from ..sampling import sampled
 from .robots import inputs_of, parts
 
 BOTH = ("inertias", "placements")
@@ -88,7 +89,7 @@ def compare(name: str, quantity: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("quantity", SHORT)
+@pytest.mark.parametrize("quantity", sampled(SHORT, 2))
 def test_many_robots_are_each_of_them_rebuilt(name, quantity):
     compare(name, quantity, COUNT if quantity == "inverse_dynamics" else 20)
 
@@ -100,13 +101,13 @@ def test_every_quantity_of_many_robots(name, quantity):
     compare(name, quantity, COUNT)
 
 
-@pytest.mark.parametrize("quantity", OTHERS)
+@pytest.mark.parametrize("quantity", sampled(OTHERS, 2))
 def test_every_quantity_of_a_few_robots(quantity):
     compare("mimic", quantity, 4)
 
 
 @pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("quantity", SHORT)
+@pytest.mark.parametrize("quantity", sampled(SHORT, 2))
 def test_link_lengths_are_placements_that_keep_their_rotations(name, quantity):
     """Each sample is the robot rebuilt with its positions and with its own rotations."""
     robot = machine(name)

@@ -7,6 +7,8 @@ import multibody as mb
 from multibody.tracing import dense, linalg
 from multibody.tracing.trace import trace
 
+from ..sampling import sampled
+
 N = 14
 WEIGHTS = np.arange(N * N).reshape(N, N) / (N * N)
 
@@ -93,7 +95,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", sampled(FUNCTIONS))
 def test_derivatives_beside_finite_differences(name):
     function = FUNCTIONS[name]
     rng = np.random.default_rng(7)
