@@ -70,6 +70,7 @@ def test_legs(constraints, options):
     near(ours.acceleration_by_tau, ours.acceleration_by_tau.T, 1e-9)  # N_c M^-1
 
 
+@pytest.mark.slow
 def test_rows_that_cannot_all_be_met():
     """Redundant rows at a velocity that they forbid: the forces are those of least squares, and so are derivatives."""
     q, tau = consistent(REDUNDANT)[::2]

@@ -44,6 +44,7 @@ def test_hessian_is_the_derivative_of_the_jacobian(s):
 
 
 @law()
+@pytest.mark.slow
 def test_jacobian_dot_from_the_hessian(s):
     """[Kindr 17]"""
     for name in REPRESENTATIONS:

@@ -119,7 +119,7 @@ def test_derivatives_that_are_not_those_of_the_forces_are_left_out() -> None:
     assert "Pinocchio: Its derivatives are left out: with a universal joint" in words(done.out)
 
 
-@pytest.mark.parametrize("text", [JOINTS, GENERATED], ids=["joints", "generated"])
+@pytest.mark.parametrize("text", [pytest.param(JOINTS, marks=pytest.mark.slow), GENERATED], ids=["joints", "generated"])
 def test_mujoco_has_several_joints_on_a_body(text: str) -> None:
     """Our loader takes such bodies apart, and leaves links without mass between the joints."""
     robot = mb.load(text)

@@ -70,6 +70,7 @@ def test_a_linear_model_at_a_place(swing: str) -> None:
     assert "-12.98" in everywhere  # 18.39375 / 1.41625
 
 
+@pytest.mark.slow
 def test_no_number_of_a_linear_model_is_too_long_to_read() -> None:
     done = run("derive", "planar-arm", "--symbols", "masses", "--show", "linear", "--at", "q_1=pi")
     assert done.code == 0, done.err
@@ -258,6 +259,7 @@ ARM = """<robot name="arm">
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 
+@pytest.mark.slow
 def test_numbers_of_a_file_can_be_read_and_names_are_given_once(tmp_path: Path) -> None:
     path = tmp_path / "arm.urdf"
     path.write_text(ARM)

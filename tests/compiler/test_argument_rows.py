@@ -13,6 +13,8 @@ from multibody.compiler import argument_rows_ir, native, program
 from multibody.compiler.passes import prepare
 from multibody.compiler.slots import runs_of
 
+from ..sampling import sampled
+
 DTYPES = ("float64", "float32")
 COUNTS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 100, 1030)
 WIDTHS = (1, 2, 4, 8, 16)
@@ -76,7 +78,7 @@ def test_only_elements_of_one_segment_are_read_from_rows(monkeypatch):
     assert not rows_read(none)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", sampled(DTYPES, 2))
 @pytest.mark.parametrize("segment", [None, 150])
 def test_bits_are_those_of_slots(monkeypatch, dtype, segment):
     kernel, cut = made(monkeypatch, dtype, segment=segment)
@@ -91,7 +93,7 @@ def test_bits_are_those_of_slots(monkeypatch, dtype, segment):
             assert bits(kernel(x[-1], y[-1])) == bits(part[-1] for part in plain(x, y))
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", sampled(WIDTHS, 2))
 def test_vectors_of_every_width(monkeypatch, width):
     expected, _ = made(monkeypatch)
     host = native.host()

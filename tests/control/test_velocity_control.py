@@ -232,7 +232,7 @@ def biped():
     return mb.Robot(b.model(floating=True))
 
 
-@pytest.mark.parametrize("limits", [(), LIMITS])
+@pytest.mark.parametrize("limits", [(), pytest.param(LIMITS, marks=pytest.mark.slow)])
 def test_contacts_come_before_all(biped, limits):
     feet = [mb.constraints.PointContact(f, f) for f in ("left-foot", "right-foot")]
     com, turn = control.CenterOfMassTask("com"), control.OrientationTask("turn", "trunk")

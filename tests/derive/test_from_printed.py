@@ -101,6 +101,7 @@ def test_eulers_equations_for_any_inertia():
     same(dynamics.b, -(M * w_).cross(w_))
 
 
+@pytest.mark.slow
 def test_kirchhoffs_equations_for_any_inertia():
     """[From 7-11, 73-76]: in the momenta ∂K/∂v and ∂K/∂w of any 6 × 6 inertia, added mass too."""
     M = symmetric(6)

@@ -107,6 +107,7 @@ def test_rotations_are_orthonormal_to_the_last_digit(angle):
     assert np.abs(numeric(rotation, {}) - R).max() < 1e-15
 
 
+@pytest.mark.slow
 def test_the_panda_has_the_numbers_of_its_data_sheet():
     system = derive.from_robot(mb.load("panda"))
     q_1, q_2 = system.q[:2]

@@ -435,10 +435,11 @@ def crane(kind, slides):
         (Revolute("z"), "lagrange"),
         (Revolute("z"), "newton-euler"),
         (Revolute("z"), "lie-groups"),
-        (Spherical(), "newton-euler"),
         (Spherical(), "projected-newton-euler"),
-        (Spherical(), "boltzmann-hamel"),
-        (Spherical(), "lie-groups"),
+        *(
+            pytest.param(Spherical(), method, marks=pytest.mark.slow)
+            for method in ("newton-euler", "boltzmann-hamel", "lie-groups")
+        ),
     ],
 )
 def test_a_trolley_that_is_driven(kind, method):

@@ -145,7 +145,10 @@ def close(found: np.ndarray, expected: np.ndarray, within: float = 1e-9) -> None
     np.testing.assert_allclose(found, expected, rtol=0, atol=within * np.abs(expected).max(initial=1.0))
 
 
-@pytest.mark.parametrize(("mechanism", "closure"), CASES)
+@pytest.mark.parametrize(
+    ("mechanism", "closure"),
+    [pytest.param(*case, marks=pytest.mark.slow if k % 2 else ()) for k, case in enumerate(CASES)],
+)
 def test_rows_of_mujoco(mechanism: str, closure: str) -> None:
     """The same rows, and, where MuJoCo writes them otherwise, the same velocities that are allowed."""
     one = loop(mechanism, closure)

@@ -173,6 +173,7 @@ def check(p: Peer) -> None:
         check_derivatives(p)
 
 
+@pytest.mark.slow
 def test_kernels_agree() -> None:
     check(peer(PENDULUM, True, "kindr", compiled=True))
 

@@ -33,7 +33,12 @@ def pages() -> dict[str, str]:
 
 
 PAGES = pages()
-LONG = {"docs/contacts-as-algebra.md", "docs/priorities.md", "docs/derivations/branching-hinges.md"}
+LONG = {
+    "docs/a-million-robots.md",
+    "docs/contacts-as-algebra.md",
+    "docs/derivations/branching-hinges.md",
+    "docs/priorities.md",
+}
 """Pages whose kernels, or derivations, take long to make."""
 
 

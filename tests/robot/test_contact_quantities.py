@@ -50,7 +50,8 @@ def test_derivatives_by_finite_differences(name, machine):
             near(np.moveaxis(by[1], -1, 0), expected, 1e-6 * max(1.0, np.abs(expected).max()))
 
 
-@pytest.mark.parametrize("machine", ["a sole", pytest.param("two feet", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", ["a sole", "two feet"])
 def test_support_consistent_motion_is_constrained_least_squares(machine):
     """The least |J_t v - w| of all v with J_c v = 0, for a task that cannot be met, by the KKT conditions."""
     robot, held, q, *_ = case(machine)

@@ -112,6 +112,7 @@ def test_optional_inputs(case):
     same(robot.impact(held, q, v, 0.5), dynamics.impact(held.tree, held, q, v, 0.5), 1e-7)
 
 
+@mostly_fixed
 def test_passive_forces(case):
     robot, held, q, v, tau = case
     damped = robot.change(passive={robot.joints[-1].name: Passive(damping=2.0)})
@@ -150,6 +151,7 @@ def test_lists_and_sets_share_code(case):
     assert ConstraintSet(robot.model, held.constraints[:1]).digest != held.digest or len(held.constraints) == 1
 
 
+@mostly_fixed
 def test_kernels_and_evaluate(case):
     robot, held, q, v, _ = case
     kernel = robot.kernel("constrained_dynamics", constraints=held, optional=("active",), method="exact")
@@ -245,6 +247,7 @@ def support(robot, held, q, task, wanted):
     return (N @ np.linalg.pinv(task @ N, rcond=1e-9) @ wanted[..., None])[..., 0]
 
 
+@mostly_fixed
 def test_support(case):
     """One kernel: single, in batches, over threads, into an array, eager, within a kernel; NaN stays where it is."""
     robot, held, q, *_ = case

@@ -75,7 +75,7 @@ def results(robot: mb.Robot, q, v, a, **options):
 ALONE = [pytest.param((each,), marks=pytest.mark.slow) for each in NAMES]
 
 
-@pytest.mark.parametrize("name", ["fixed", "mimic", "floating"])
+@pytest.mark.parametrize("name", ["fixed", "mimic", pytest.param("floating", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("varied", [*ALONE, NAMES])
 def test_every_sample_is_the_robot_built_with_its_numbers(name, varied):
     robot = machine(name)

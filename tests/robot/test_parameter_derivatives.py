@@ -82,13 +82,13 @@ def test_of_torques_with_a_wrench_at_a_frame():
 
 
 @pytest.mark.parametrize("given", ["placements", "positions", "frame_placements"])
-@pytest.mark.parametrize("quantity", ["pose", "jacobian"])
+@pytest.mark.parametrize("quantity", [pytest.param("pose", marks=pytest.mark.slow), "jacobian"])
 def test_of_a_frame(given, quantity):
     robot = machine("fixed")
     compare(robot, quantity, given, frame=robot.frames[-1])
 
 
-@pytest.mark.parametrize("given", ["inertias", "placements"])
+@pytest.mark.parametrize("given", ["inertias", pytest.param("placements", marks=pytest.mark.slow)])
 def test_of_accelerations(given):
     compare(machine("fixed"), "forward_dynamics", given)
 

@@ -14,6 +14,7 @@ from ..algorithms.covering import chain
 from ..algorithms.states import along_each, by_each
 from ..laws.tools import near
 from ..plain import Plain
+from ..sampling import sampled
 from .robots import robot_of
 
 RECURSIONS = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
@@ -47,7 +48,7 @@ def test_the_robot_has_both_kinds_of_quaternions():
 
 
 @pytest.mark.parametrize("velocity", BASES)
-@pytest.mark.parametrize("name", RECURSIONS)
+@pytest.mark.parametrize("name", sampled(RECURSIONS, 2))
 def test_against_finite_differences(name, velocity):
     robot = robot_on(velocity)
     args = state(robot)

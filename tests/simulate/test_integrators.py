@@ -8,6 +8,7 @@ import pytest
 import multibody as mb
 from multibody import simulate
 
+from ..sampling import sampled
 from .bodies import G, swing, top
 
 ORDERS = [("euler", 1), ("verlet", 2), ("rk4", 4), ("variational", 2)]
@@ -35,7 +36,7 @@ def test_order_on_rotations(method, order):
     assert np.log2(errors[0] / errors[1]) > order - 0.2
 
 
-@pytest.mark.parametrize("velocity", ["kindr", "left", "right", "mixed"])
+@pytest.mark.parametrize("velocity", sampled(["kindr", "left", "right", "mixed"], 2))
 @pytest.mark.parametrize("method", ["verlet", "rk4"])
 def test_representations_of_the_base_agree(velocity, method):
     """The same motion, however the base's velocity is written."""
@@ -64,7 +65,7 @@ def test_variational_keeps_the_angular_momentum():
     assert abs(E[-100:].mean() / E[:100].mean() - 1) < 1e-6
 
 
-@pytest.mark.parametrize("method", ["euler", "verlet", "rk4", "variational"])
+@pytest.mark.parametrize("method", sampled(["euler", "verlet", "variational", "rk4"], 2))
 def test_free_fall_and_units(method):
     """A body that turns about a principal axis falls along a parabola, and its quaternion stays a unit."""
     robot = mb.load("quadruped")

@@ -32,7 +32,7 @@ def test_least_norm_and_pseudo_inverse(m, n, r):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("m", "n", "r"), [(4, 6, 3), (20, 25, 13)])
+@pytest.mark.parametrize(("m", "n", "r"), [(4, 6, 3), pytest.param(20, 25, 13, marks=pytest.mark.slow)])
 def test_orthonormal_rows(m, n, r, dtype):
     """Each lane has dependent rows of its own; projectors keep the rows, and are symmetric to rounding."""
     rng = np.random.default_rng(r)

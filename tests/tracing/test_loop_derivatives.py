@@ -10,6 +10,7 @@ from multibody.tracing.regions import AFTER
 from multibody.tracing.trace import trace
 
 from ..laws.tools import difference, near
+from ..sampling import sampled
 
 
 def simple(x):
@@ -90,7 +91,7 @@ def central(function, x=X):
 
 
 @pytest.mark.parametrize("tape", [2**20, 30], ids=["stored", "checkpoints"])
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", sampled(FUNCTIONS), ids=lambda f: f.__name__)
 def test_both_modes_and_second_order(function, tape, monkeypatch):
     monkeypatch.setattr(limits, "tape", tape)
     expected = central(function)
