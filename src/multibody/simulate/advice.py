@@ -134,7 +134,7 @@ def _soft(stepping: Stepping, q: NDArray[Any]) -> list[str]:
 
 def _taken(stepping: Stepping, run: Run) -> list[str]:
     """A sentence where the balance of energy had much to do."""
-    taken = float(np.nanmax(np.asarray(run.state["bound"])[..., 1], initial=0.0)) if "bound" in run.state else 0.0
+    taken = float(np.nanmax(run.taken, initial=0.0))
     q, v = _states(run)
     if not taken or not len(q):
         return []

@@ -25,7 +25,7 @@ class Moved(NamedTuple):
     sweeps: Any = 0.0
     """How many sweeps it took."""
     bound: Any = None
-    """(2,): that of the energy, in "contact" and "soft", and what it took away; see `balance`."""
+    """(3,) in J: that of the energy, and what `balance` keeps with it."""
     left: Any = None
     """(rows,): in m/s, the velocities that impulses leave to contacts."""
     sunk: Any = None

@@ -82,6 +82,15 @@ class Run:
         return np.asarray(self.state["failed"]).astype(int)
 
     @property
+    def taken(self) -> NDArray[Any]:
+        """(...): in J, the energy that steps had gained without work and that was taken away; see `balance`.
+
+        Zero in ordinary motion: more than a share of a percent of the energy says that dt is too long for the motion.
+        """
+        bound = self.state.get("bound")
+        return np.zeros(self.q.shape[:-2]) if bound is None else np.asarray(bound)[..., 2]
+
+    @property
     def failures(self) -> list[str]:
         """A sentence for each sample that diverged: which, when, and what to look at."""
         sentences = []

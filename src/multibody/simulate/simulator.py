@@ -20,6 +20,7 @@ from multibody.simulate import contacts as robot_contacts
 from multibody.simulate import soft
 from multibody.simulate.advice import after, before
 from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, functions_of, tree_values
+from multibody.simulate.balance import START
 from multibody.simulate.contact import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.ground import Ground, check_grounds, grounds_of
@@ -224,7 +225,7 @@ class Simulator:
         v = np.zeros(self.tree.nv) if v is None else configuration.velocities(self.tree, v)
         now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0, "fault": 0.0}
         if self.method in TOUCHING:
-            now["bound"] = np.array([np.inf, 0.0])
+            now["bound"] = np.array(START)
             if self._stepping.scene.rows:
                 now["impulses"] = np.zeros(self._stepping.scene.rows)
             if self.method == "soft" and self._stepping.scene.pairs:
@@ -311,7 +312,7 @@ class Simulator:
         """The state's shapes, without the batch."""
         shapes: dict[str, Any] = {"q": (self.tree.nq,), "v": (self.tree.nv,), "steps": (), "failed": (), "fault": ()}
         if self.method in TOUCHING:
-            shapes["bound"] = (2,)
+            shapes["bound"] = (len(START),)
             if self._stepping.scene.rows:
                 shapes["impulses"] = (self._stepping.scene.rows,)
             if self.method == "soft" and self._stepping.scene.pairs:
