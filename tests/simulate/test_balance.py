@@ -5,6 +5,7 @@ import pytest
 
 import multibody as mb
 from multibody import simulate
+from multibody.model.joint import Passive
 
 from .bodies import hinge, slider, swing
 
@@ -40,3 +41,18 @@ def test_a_light_link_that_whirls_is_bounded():
     assert E.max() < 1.01 * E[0]
     assert run.taken > 0.01 * E[0]
     assert simulate.Simulator(mb.load("double-pendulum"), method="rk4")([1.0, 0.5], seconds=0.01).taken == 0
+
+
+@pytest.mark.parametrize(("stiffness", "damping"), [(1e4, 0.0), (1e6, 0.0), (1e6, 100.0)])
+def test_stiff_springs_keep_their_energy(stiffness, damping):
+    """At up to 7 rad a step, of the spring alone: the trapezoidal rule keeps its energy, damping takes some."""
+    robot = slider(Passive(stiffness=stiffness, damping=damping))
+    run = simulate.Simulator(robot, dt=0.01, passive=True)([0.1], [0.5], seconds=2.0)
+    H = stiffness * run.q[:, 0] ** 2 / 2 + run.robot.kinetic_energy(run.q, run.v)
+    H0 = stiffness * 0.01 / 2 + 0.25
+    assert run.taken == 0
+    if damping:
+        assert H.max() < H0
+        assert H[-1] < 0.01 * H0
+    else:
+        np.testing.assert_allclose(H, H0, rtol=1e-9)

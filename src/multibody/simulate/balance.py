@@ -36,7 +36,8 @@ def balanced(
         v: (nv,), after the step.
         bound: (3,) in J: the least energy so far, with the work since then, the largest kinetic energy so far, and what
             was taken.
-        work: in J, of controllers, pushes and springs in the step; that of contacts and friction is never positive.
+        work: in J, of controllers, pushes, springs and dampers in the step; that of contacts and dry friction is never
+            positive.
     """
     T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
     least = bound[0] + work + SHARE * np.abs(work)

@@ -242,10 +242,13 @@ def _implicit(acting: Acting, dt: float, slope: Any) -> NDArray[Any] | None:
     added = None if slope is None else dt * slope
     if not acting.passive:
         return added
-    tree = acting.tree
-    damping = 0.0 if is_zero(tree.damping) else tree.damping
-    own = dt * damping + dt * dt / 4 * spring_stiffness(tree)
+    own = dt * _passive_slope(acting.tree, dt)
     return own if added is None else added + own
+
+
+def _passive_slope(tree: Tree, dt: float) -> NDArray[Any]:
+    """(nv,): by how much the forces of springs and dampers, over a step, fall with the change of velocity."""
+    return (0.0 if is_zero(tree.damping) else tree.damping) + dt / 4 * spring_stiffness(tree)
 
 
 def spring_stiffness(tree: Tree) -> NDArray[Any]:
@@ -263,11 +266,11 @@ def _mean(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
 
 
 def _work(acting: Acting, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
-    """In J: of the controller, pushes and springs in a step."""
+    """In J: of the controller, pushes, springs and dampers in a step."""
     tree = acting.tree
     if acting.passive:
-        springs = tree.with_values(friction=np.zeros(tree.nv), damping=np.zeros(tree.nv))
-        mean = mean + passive(springs, q, v)
+        smooth = tree.with_values(friction=np.zeros(tree.nv))
+        mean = mean + passive(smooth, q, v) - _passive_slope(tree, dt) * (after - v)
     if acting.wrenches:
         still = np.zeros_like(v)
         mean = mean - rnea(tree, q, still, still, acting.wrenches, gravity=False)
