@@ -154,7 +154,9 @@ def step(
         if held is not None:
             q_after, impulses = held.closing.closed(q_after, scene.open), impulses / dt
         if bound is not None and not scene.exact:
-            v_after, bound = balanced(tree, q_after, v_after, bound, _work(acting, dt, mean, q_m, v, v_after))
+            v_after, bound = balanced(
+                tree, dt, q_after, v_after, change, bound, _work(acting, dt, mean, q_m, v, v_after)
+            )
         return Moved(q_after, v_after, mean, acting, bound=bound, constraint_forces=impulses)
     touching = touches(tree, scene.pairs, q_m)
     R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
@@ -209,7 +211,7 @@ def step(
         if law is not None:  # springs give back what they took
             n = 3 * len(scene.pairs)
             work = work + np.sum((solved.P * (before + np.matmul(W, solved.P) / 2 + (free - before) / 2))[:n])
-        v_after, bound = balanced(tree, q_after, v_after, bound, work)
+        v_after, bound = balanced(tree, dt, q_after, v_after, change, bound, work)
     left = system.u + np.matmul(system.W, solved.P)
     moved = Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left, sunk)
     if held is None:
