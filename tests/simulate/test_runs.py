@@ -209,14 +209,15 @@ def test_memory_is_counted_before(falling, states, monkeypatch):
     falling(*states, seconds=1.0, every=200)
 
 
-def test_interrupt_keeps_what_was_computed():
+@pytest.mark.parametrize("threads", [None, 2])
+def test_interrupt_keeps_what_was_computed(threads):
     robot = mb.load("double-pendulum")
     simulator = simulate.Simulator(robot, dt=0.001, method="rk4")
     simulator([0.1, 0.2], seconds=0.001)
     timer = threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT))
     begun = time.perf_counter()
     timer.start()
-    run = simulator(np.zeros((64, 2)), seconds=10_000.0, every=1000, partial=True)
+    run = simulator(np.zeros((64, 2)), seconds=10_000.0, every=1000, partial=True, threads=threads)
     assert time.perf_counter() - begun < 5.0
     assert 0 < len(run.t) < 10_000
     timer.join()

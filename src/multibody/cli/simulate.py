@@ -67,16 +67,19 @@ def simulate(
         start[2] += drop - float(gaps(robot.tree, pairs, start).min())
     every = max(1, round(seconds / dt / 2000))
     with progress() as bar:
-        task = bar.add_task("simulating", total=1.0)
+        task = bar.add_task("compiling", total=1.0)
         run = simulator(
             start,
             speed,
             seconds=seconds,
             every=every,
-            progress=lambda share: bar.update(task, completed=share),
+            progress=lambda share: bar.update(task, completed=share, description="simulating"),
             partial=True,
         )
     _told(run, simulator)
+    for sentence in simulator.advice(run):
+        if sentence not in run.failures:
+            terminal(stderr=True).print(f"note: {sentence}", style="yellow", soft_wrap=True, markup=False)
     if save is not None:
         run.save(save)
         typer.echo(f"Saved {save}.")

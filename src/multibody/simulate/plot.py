@@ -12,6 +12,8 @@ from multibody.simulate.run import Run
 
 FEW = 12
 """Lines from which a panel has no legend."""
+COLORS = 10
+"""Lines after which their colours come again, then dashed."""
 
 
 def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ...] | None) -> Any:
@@ -51,6 +53,8 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
         names = names or []
         labelled = len(names) == lines.shape[1] and len(names) <= FEW
         axes.plot(run.t, lines, label=names if labelled else None, linewidth=1.2)
+        for line in axes.lines[COLORS:]:
+            line.set_linestyle("--")
         axes.set(title=title, xlabel="time [s]", ylabel=unit)
         axes.grid(alpha=0.3)
         if labelled and len(names) > 1:
