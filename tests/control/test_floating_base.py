@@ -46,6 +46,20 @@ def test_least_squares_whatever_the_contacts(standing, count):
         assert np.abs(free @ tau[k][6:]).max(initial=0.0) < 1e-8  # no freedom makes it smaller
 
 
+def test_straight_legs_and_single_precision(standing):
+    """Where legs are stretched they hold the weight without torque; in float32 the torques are those of doubles."""
+    q, _, _, y, _ = standing
+    straight = np.concatenate([DOG.home()[:7], np.zeros(12)])
+    for off in (0.0, 1e-12, 1e-9, 1e-6):
+        near = straight + off * np.sin(np.arange(19.0)) * (np.arange(19) > 6)
+        load = DOG.gravity(near)
+        tau = distributed(TREE, FEET, near, load)
+        assert np.abs(missing(rows.jacobian(TREE, FEET, near), load, tau)).max() < 1e-9
+        assert np.abs(tau).max() < 10 * off + 1e-9
+    single = distributed(DOG.astype("float32").tree, FEET, q.astype(np.float32), y.astype(np.float32))
+    assert_allclose(single, distributed(TREE, FEET, q, y), atol=1e-3)
+
+
 def test_wishes_are_met_where_the_motion_does_not_mind(standing):
     """N τ0 moves nothing, and applied twice it is there once; internal forces come out whole. [RD 3.101]"""
     q, _, _, y, J = standing
