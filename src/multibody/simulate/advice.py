@@ -12,7 +12,7 @@ from multibody.algorithms.energy import kinetic_energy
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
 from multibody.simulate.contact import spring_stiffness
-from multibody.simulate.controllers import PD, Function, spread
+from multibody.simulate.controllers import PD, Function, behind, spread
 from multibody.simulate.rows import gaps, touches
 from multibody.simulate.run import Run
 from multibody.simulate.soft import Surface
@@ -40,13 +40,13 @@ def before(stepping: Stepping, q: NDArray[Any], inputs: Any, memory: Any) -> lis
     M = crba(tree, q)
     told = []
     if isinstance(stepping.controller, PD) and method not in TOUCHING:
-        gains = [
-            np.diag(spread(tree, np.broadcast_to(k, (len(stepping.goal),))))
+        count = len(behind(tree)[1])
+        K, D = (
+            np.diag(spread(tree, np.broadcast_to(k, (count,))))
             for k in (stepping.controller.kp, stepping.controller.kd)
-        ]
-        told += _explicit(
-            M, *gains, dt, f"PD is explicit in method {method!r}", 'or method="contact", which has it implicit'
         )
+        words = f"PD is explicit in method {method!r}"
+        told += _explicit(M, K, D, dt, words, 'or method="contact", which has it implicit')
     if isinstance(stepping.controller, Function) and (stepping.controller.count == 3 or inputs is not None):
         every = stepping.control_every
         held = f", held over {every} steps," if every > 1 else ""
@@ -119,7 +119,7 @@ def _soft(stepping: Stepping, q: NDArray[Any]) -> list[str]:
     scene, dt = stepping.scene, stepping.dt
     M = crba(replace(stepping.tree, velocity="left"), q)
     frequency = 0.0
-    for (_, ground), touch in zip(scene.pairs, touches(stepping.tree, scene.pairs, q), strict=True):
+    for (_, ground), touch in zip(scene.grounded, touches(stepping.tree, scene.grounded, q), strict=True):
         n = touch.R[2]
         _, k, _ = Surface().of(ground)
         frequency = max(frequency, float(np.sqrt(k * (n @ np.linalg.solve(M, n)))))
@@ -158,11 +158,10 @@ def _states(run: Run) -> tuple[NDArray[Any], NDArray[Any]]:
 def _depth(stepping: Stepping, run: Run) -> list[str]:
     """A sentence where contacts are deep in the ground."""
     method, scene = stepping.method, stepping.scene
-    grounded = scene.pairs[: len(scene.pairs) - scene.spheres]
     q, _ = _states(run)
-    if not grounded or not len(q):
+    if not scene.grounded or not len(q):
         return []
-    depth = -float(np.min(gaps(stepping.tree, grounded, q)))
+    depth = -float(np.min(gaps(stepping.tree, scene.grounded, q)))
     if depth <= DEEP[method]:
         return []
     told = "a shorter dt" if method != "soft" else "a stiffer ground"

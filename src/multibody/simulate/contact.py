@@ -30,7 +30,7 @@ from multibody.simulate.depth import lifted
 from multibody.simulate.held import GIVES, TIGHT, Held, closed
 from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
-from multibody.simulate.rows import Bounds, Pair, Touch, laws, touches
+from multibody.simulate.rows import Bounds, Grounded, Pair, Touch, laws, touches
 from multibody.simulate.sweeps import System
 from multibody.tracing.loop import loop
 
@@ -61,6 +61,11 @@ class Scene:
     def open(self) -> float:
         """In m or rad: what is left of the errors of constraints; less than nothing is to be, for derivatives."""
         return -1.0 if self.exact else TIGHT * self.depth
+
+    @property
+    def grounded(self) -> tuple[Grounded, ...]:
+        """The pairs of contacts and grounds."""
+        return tuple(pair for pair in self.pairs if not isinstance(pair, SpherePair))
 
     @property
     def spheres(self) -> int:
@@ -105,7 +110,7 @@ def step(
     scene: Scene,
     surface: tuple[Any, Any] | None,
     acting: Acting,
-    dt: float,
+    dt: Any,
     t: Any,
     q: NDArray[Any],
     v: NDArray[Any],

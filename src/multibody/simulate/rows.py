@@ -14,7 +14,8 @@ from multibody.model.tree import Tree
 from multibody.simulate.contacts import SphereContact, SpherePair
 from multibody.simulate.ground import Ground
 
-Pair = tuple[SphereContact, Ground] | SpherePair
+Grounded = tuple[SphereContact, Ground]
+Pair = Grounded | SpherePair
 """What can touch: a contact and a ground, or two spheres."""
 TINY = 1e-24
 """In m²: of the distance of two centres, below which its direction is that of z."""
@@ -42,10 +43,10 @@ def gaps(tree: Tree, pairs: tuple[Pair, ...], q: NDArray[Any]) -> NDArray[Any]:
     distances = []
     for pair in pairs:
         if isinstance(pair, SpherePair):
-            length, _ = _apart(_center(tree, pair.first, q) - _center(tree, pair.second, q))
+            length, _ = _apart(center(tree, pair.first, q) - center(tree, pair.second, q))
             distances.append(length - pair.first.radius - pair.second.radius)
         else:
-            distance, _ = pair[1].surface(_center(tree, pair[0], q))
+            distance, _ = pair[1].surface(center(tree, pair[0], q))
             distances.append(distance - pair[0].radius)
     return np.stack(distances)
 
@@ -83,7 +84,8 @@ def _of_spheres(tree: Tree, pair: SpherePair, q: NDArray[Any]) -> Touch:
     return Touch(np.matmul(axes, moves_first(below) - moves_second(-above)), axes, gap)
 
 
-def _center(tree: Tree, contact: SphereContact, q: NDArray[Any]) -> NDArray[Any]:
+def center(tree: Tree, contact: SphereContact, q: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3): where the middle of a contact is, in the world."""
     pose = kinematics.pose(tree, contact.frame, q)
     return pose.position + pose.rotation @ np.array(contact.point)
 

@@ -229,7 +229,7 @@ class Simulator:
             if self._stepping.scene.rows:
                 now["impulses"] = np.zeros(self._stepping.scene.rows)
             if self.method == "soft" and self._stepping.scene.pairs:
-                now["anchors"] = soft.first_anchors(self.tree, self._stepping.scene.pairs, q)
+                now["anchors"] = soft.first_anchors(self.tree, self._stepping.scene.grounded, q)
                 now["slips"] = np.zeros((len(self._stepping.scene.pairs), 3))
             if self.method == "events" and self._stepping.scene.pairs:
                 now["down"] = now["up"] = np.full(len(self._stepping.scene.pairs), -np.inf)

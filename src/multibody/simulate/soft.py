@@ -24,7 +24,7 @@ from multibody.simulate.contacts import SphereContact
 from multibody.simulate.ground import Ground
 from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
-from multibody.simulate.rows import Pair, Touch, touches
+from multibody.simulate.rows import Grounded, Touch, center, touches
 
 TINY = 1e-12
 """In m: the least way over which a share of it is told."""
@@ -61,13 +61,13 @@ class Spring(NamedTuple):
     """(3,): r_c0, in the world, as it is without rolling."""
 
 
-def first_anchors(tree: Tree, pairs: tuple[Pair, ...], q: NDArray[Any]) -> NDArray[Any]:
+def first_anchors(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) -> NDArray[Any]:
     """(..., pairs, 3): the points of the surfaces that are nearest to the contacts."""
     anchors = []
     for sphere, ground in pairs:
-        center = _center(tree, sphere, q)
-        distance, n = ground.surface(center)
-        anchors.append(center - distance[..., None] * n)
+        middle = center(tree, sphere, q)
+        distance, n = ground.surface(middle)
+        anchors.append(middle - distance[..., None] * n)
     return np.stack(anchors, axis=-2)
 
 
@@ -85,15 +85,15 @@ def step(
     slips: Any,
 ) -> Moved:
     """One step; `anchors` and `slips`, (pairs, 3), are where the springs end and how fast they were dragged along."""
-    if not scene.pairs:
+    if not scene.grounded:
         return contact.step(scene, None, acting, dt, t, q, v, warm, bound)
     tree = acting.tree
     q_m = advance(tree, q, dt / 2 * v)
-    springs = _springs(tree, scene.pairs, dt, q_m, v, anchors, slips)
+    springs = _springs(tree, scene.grounded, dt, q_m, v, anchors, slips)
 
     def law(W: NDArray[Any], free: NDArray[Any]) -> contact.Yielding:
         u, yielding, friction = [], [], []
-        for k, ((_, ground), spring) in enumerate(zip(scene.pairs, springs, strict=True)):
+        for k, ((_, ground), spring) in enumerate(zip(scene.grounded, springs, strict=True)):
             mu, stiffness, damping = surface.of(ground)
             at = range(3 * k, 3 * k + 3)
             response = np.stack([W[i, i] for i in at])
@@ -104,12 +104,12 @@ def step(
         return contact.Yielding(np.concatenate(u), np.concatenate(yielding), friction)
 
     moved = contact.step(scene, None, acting, dt, t, q, v, warm, bound, law=law)
-    frictions = [surface.of(ground)[0] for _, ground in scene.pairs]
+    frictions = [surface.of(ground)[0] for _, ground in scene.grounded]
     slips = _slips(springs, frictions, moved.impulses, moved.left)
     mean = (v + moved.v) / 2
     rolled = [
         _rolling(tree, sphere, spring.touch.axes[2], q_m, mean)
-        for spring, (sphere, _) in zip(springs, scene.pairs, strict=True)
+        for spring, (sphere, _) in zip(springs, scene.grounded, strict=True)
     ]
     anchors = np.stack([spring.anchor for spring in springs]) + dt * np.stack(rolled) + dt / 2 * slips
     return moved._replace(anchors=anchors, slips=slips)
@@ -117,7 +117,7 @@ def step(
 
 def _springs(
     tree: Tree,
-    pairs: tuple[Pair, ...],
+    pairs: tuple[Grounded, ...],
     dt: float,
     q_m: NDArray[Any],
     v: NDArray[Any],
@@ -132,7 +132,7 @@ def _springs(
         velocity = np.matmul(touch.R, v_left)
         half = dt / 2 * velocity[2]
         opens, share = touch.gap - half > 0.0, _share(touch.gap - half, touch.gap + half)
-        place = _center(tree, sphere, q_m) - sphere.radius * n
+        place = center(tree, sphere, q_m) - sphere.radius * n
         rolled = dt / 2 * _rolling(tree, sphere, n, q_m, v)
         # what comes down in this step has its anchor where it does
         fresh = (share - 0.5) * dt * velocity[:2]
@@ -179,11 +179,6 @@ def _slips(springs: list[Spring], frictions: list[Any], P: NDArray[Any], left: N
         inside = dot(P[n - 2 : n], P[n - 2 : n]) < ((1.0 - ON_CONE) * mu * P[n]) ** 2
         slips.append(np.matmul(np.where(inside, 0.0, left[n - 2 : n]), spring.touch.axes[:2]))
     return np.stack(slips)
-
-
-def _center(tree: Tree, sphere: SphereContact, q: NDArray[Any]) -> NDArray[Any]:
-    pose = kinematics.pose(tree, sphere.frame, q)
-    return pose.position + pose.rotation @ np.array(sphere.point)
 
 
 def _rolling(tree: Tree, sphere: SphereContact, n: NDArray[Any], q: NDArray[Any], v: NDArray[Any]) -> Any:
