@@ -32,7 +32,7 @@ def everything(x, A):
         np.where(inside, a, -b), np.minimum(a, b), np.maximum(c, d), np.sign(d), a / (b * b + 0.3), np.sqrt(a * a + 1),
         a * b + c, a * b - c, c - a * b, -a, np.clip(a, -0.5, 0.5), np.abs(d), a**5, a**-3, 1.0 * inside,
         np.floor(3 * a), np.rint(3 * b), a % 0.3, np.fmod(a, b), np.expm1(a), np.log1p(np.abs(b)), np.sinh(c),
-        np.cosh(d),
+        np.cosh(d), a * d - b,
     ]  # fmt: skip
     return np.stack(numbers), np.linalg.solve(S, x[:3]), np.linalg.solve(A, x[1:]), np.linalg.inv(S), b
 
