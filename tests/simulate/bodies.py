@@ -59,6 +59,18 @@ def puck():
     return mb.Robot(builder.model()), [simulate.SphereContact("puck")]
 
 
+def leg(length=0.25):
+    """A trunk of 5 kg on a vertical rail with a thigh and a shank, its foot, and where it stands."""
+    builder = mb.Builder("leg").body("rail").body("trunk", shape=Box((0.2, 0.1, 0.1)), mass=5.0)
+    for link in ("thigh", "shank"):
+        builder.body(link, shape=Box((0.03, 0.03, length)), pose=[0.0, 0.0, -length / 2], mass=0.4)
+    builder.joint("lift", Prismatic("z"), parent="rail", child="trunk")
+    builder.joint("hip", Revolute("y"), parent="trunk", child="thigh")
+    builder.joint("knee", Revolute("y"), parent="thigh", child="shank", placement=[0.0, 0.0, -length])
+    stand = np.array([0.02 + 2 * length * np.cos(0.6), 0.6, -1.2])
+    return mb.Robot(builder.model()), [simulate.SphereContact("shank", 0.02, (0.0, 0.0, -length))], stand
+
+
 def at(robot, height):
     q = robot.neutral().copy()
     q[2] = height

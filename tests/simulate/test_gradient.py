@@ -6,7 +6,7 @@ import pytest
 import multibody as mb
 from multibody import simulate
 
-from .bodies import at, ball, slider
+from .bodies import at, ball, leg, slider
 
 
 def slope(function, x, direction, small=1e-6):
@@ -59,6 +59,46 @@ def test_through_a_landing_with_slip_and_parameters():
     run = simulator(q, v, seconds=0.6, inputs=u, parameters=parameters)
     end, speed = run.last
     assert abs(g.value - (end[0] + 0.5 * end[2] + 0.1 * speed[4] + end[4] ** 2)) < 1e-8
+
+
+def test_landing_of_a_leg_by_masses_friction_and_gains():
+    """A leg falls on its foot, which slips: by masses, the gains of the joints, friction, the start and the targets."""
+    robot, contacts, stand = leg()
+    controller = simulate.PD([0.0, 60.0, 60.0], [0.0, 2.0, 2.0])
+    ground = simulate.Ground(friction=0.15)
+    simulator = simulate.Simulator(robot, dt=0.005, contacts=contacts, ground=ground, controller=controller)
+    slopes = simulate.gradient(
+        simulator,
+        lambda q, v: (q[0] - 0.4) ** 2 + 0.1 * q[1] * q[2] + 0.05 * v[1],
+        running=lambda t, q, v, tau: 1e-4 * np.sum(tau * tau),
+    )
+    masses = np.array([body.inertia.mass for body in robot.tree.bodies])
+    given = {
+        "q": stand + np.array([0.1, 0.05, -0.1]),
+        "v": np.array([0.0, 0.1, -0.2]),
+        "inputs": stand,
+        "parameters": {
+            "masses": masses,
+            "kp": np.array([0.0, 60.0, 55.0]),
+            "kd": np.array([0.0, 2.0, 1.5]),
+            "friction": 0.15,
+        },
+        "seconds": 0.5,
+    }
+    g = slopes(**given)
+    rng = np.random.default_rng(3)
+    for name, answer in (("q", g.q), ("v", g.v), ("inputs", g.inputs)):
+        d = rng.standard_normal(3)
+        difference = slope(lambda x, name=name: slopes(**{**given, name: x}).value, given[name], d)
+        assert abs(answer @ d - difference) < 1e-5 * np.linalg.norm(answer), name
+    for name, answer in g.parameters.items():
+        x = np.asarray(given["parameters"][name], float)
+        d = np.abs(rng.standard_normal(x.shape)) * (x > 0)
+
+        def value(y, name=name):
+            return slopes(**{**given, "parameters": {**given["parameters"], name: y}}).value
+
+        assert abs(np.sum(answer * d) - slope(value, x, d)) < 1e-5 * np.linalg.norm(answer), name
 
 
 def test_batches_and_constant_gains():

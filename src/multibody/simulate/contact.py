@@ -36,6 +36,8 @@ from multibody.tracing.loop import loop
 
 SLOW = 3.0
 """In g dt: approaches below it do not bounce."""
+LIFT = 1e-3
+"""In m: by how much a robot is lifted out of the ground, whatever its energy."""
 OPEN = 1e6
 """In m/s: what keeps a row that is open from having an impulse."""
 
@@ -203,19 +205,21 @@ def step(
     q_after = advance(tree, middle, way)
     on_robot = forces_of(scene, touching, solved.P, dt)
     mean = _mean(tau, slope, change)
-    rigid, sunk = scene.pairs if law is None else (), q_after
-    if rigid or scene.bounds.velocities:
-        first = 3 * (len(scene.pairs) - len(rigid))
-        q_after = lifted(
-            tree, rigid, scene.bounds, half, Z[:, first:], W[first:, first:], q_m, q_after, scene.depth, held
-        )
-    elif held is not None:
-        q_after = held.closing.closed(q_after, scene.open)
+    rigid, sunk, work, room = scene.pairs if law is None else (), q_after, 0.0, None
     if bound is not None and not scene.exact:
         work = _work(acting, dt, mean, q_m, v, v_after)
         if law is not None:  # springs give back what they took
             n = 3 * len(scene.pairs)
             work = work + np.sum((solved.P * (before + np.matmul(W, solved.P) / 2 + (free - before) / 2))[:n])
+        room = bound[0] + work + LIFT * tree.mass * _gravity(tree)
+    if rigid or scene.bounds.velocities:
+        first = 3 * (len(scene.pairs) - len(rigid))
+        q_after = lifted(
+            tree, rigid, scene.bounds, half, Z[:, first:], W[first:, first:], q_m, q_after, scene.depth, held, room
+        )
+    elif held is not None:
+        q_after = held.closing.closed(q_after, scene.open)
+    if room is not None:
         v_after, bound = balanced(tree, dt, q_after, v_after, change, bound, work)
     left = system.u + np.matmul(system.W, solved.P)
     moved = Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left, sunk)
@@ -226,8 +230,13 @@ def step(
 
 def slow_speed(tree: Tree, dt: float) -> Any:
     """In m/s: the approach below which nothing bounces."""
+    return SLOW * dt * _gravity(tree)
+
+
+def _gravity(tree: Tree) -> Any:
+    """In m/s²: its size."""
     g = tree.gravity
-    return SLOW * dt * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    return np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
 
 def _controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms.energy import potential_energy
 from multibody.algorithms.factorization import HalfSolved
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
@@ -32,6 +33,7 @@ def lifted(
     q: NDArray[Any],
     depth: float,
     held: Held | None,
+    energy: Any = None,
 ) -> NDArray[Any]:
     """q with no contact deeper than `depth` and no joint past its limits: by the least way, in the metric of M.
 
@@ -46,6 +48,7 @@ def lifted(
         q: (nq,), what is corrected.
         depth: in m.
         held: constraints, which have the last word.
+        energy: in J: lifts to a larger potential energy go but a part of their way; None for no bound.
     """
     count, extra = len(pairs), len(bounds.velocities)
     normals = [3 * k + 2 for k in range(count)] + [3 * count + j for j in range(extra)]
@@ -87,6 +90,8 @@ def lifted(
             there = held.closing.nearer(there)
         after = past(there)[2]
         helps = after < worst
+        if energy is not None:
+            helps = helps & (potential_energy(tree, there) <= energy)
         return np.where(helps, there, q), np.where(helps, after, worst), np.where(helps, 1.0, SHORTER * part)
 
     worst = past(q)[2]
