@@ -25,6 +25,8 @@ SEGMENT = 2000
 """Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
 ONE_BLOCK = 4500
 """Up to so many nodes code is not cut at all."""
+REPEATED_FROM, REPEATED = 4000, 1000
+"""From how many nodes on bodies of loops that stop are cut, and the nodes of their segments."""
 SHORT = 16
 """Elements of an argument or a result up to which they lie side by side in the slots, and are moved without loops."""
 SMALL = 250
@@ -256,16 +258,16 @@ class _Cutter:
         pending: list[int] = []
         for k in nodes:
             if graph.op[k] in AFTER and graph.value[k][0] not in self.end:
-                steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
+                steps += [self.add(piece, loop=loop) for piece in self.cut(pending, loop)]
                 pending = []
                 steps += self.repeat(graph.value[k][0])
             elif graph.op[k] == "dense":
-                steps += [self.add(piece, loop=loop) for piece in self.cut(pending)]
+                steps += [self.add(piece, loop=loop) for piece in self.cut(pending, loop)]
                 pending = []
                 steps += self.dense(k, loop)
             elif OPS[graph.op[k]].arity:
                 pending.append(k)
-        return steps + [self.add(piece, loop=loop) for piece in self.cut(pending)]
+        return steps + [self.add(piece, loop=loop) for piece in self.cut(pending, loop)]
 
     def repeat(self, number: int) -> list[Step]:
         """A loop: carried values get their first numbers, then the body runs, which ends by renewing them."""
@@ -359,10 +361,12 @@ class _Cutter:
         self.matrices.steps[number] = k
         return [*steps, number]
 
-    def cut(self, nodes: list[int]) -> Iterator[list[int]]:
-        """Runs of the order; a sine is not torn from its cosine."""
+    def cut(self, nodes: list[int], loop: int) -> Iterator[list[int]]:
+        """Runs of the order, of a loop's body or of the whole (-1); a sine is not torn from its cosine."""
         graph = self.graph
         length = len(nodes) if len(nodes) <= ONE_BLOCK else SEGMENT
+        if loop >= 0 and graph.loops[loop].stop >= 0 and len(nodes) > REPEATED_FROM:
+            length = REPEATED
         start = 0
         while start < len(nodes):
             end = min(start + length, len(nodes))

@@ -7,9 +7,9 @@ bound has a slack s > 0 and a multiplier z > 0; a row whose bounds are equal has
 
 A round factors H + C^T W C once, W = z / s of both sides of a row, and solves with it twice: for the step towards
 s z = 0, and for its correction, which aims at s z = σ μ and takes off the products of the first step's changes. The
-correction is added whole as long as the step can go as far as with a share of it; else that share is, since whole
-corrections can turn in circles [Colombo and Gondzio 2008]. Steps have one length, since H couples what is primal with
-what is dual.
+correction is added whole as long as the step can go as far as with a share of it, which is the length of the first
+step; else that share is, since whole corrections can turn in circles [Colombo and Gondzio 2008]. Steps have one length,
+since H couples what is primal with what is dual.
 
 The Newton equations have a little on both diagonals, as the proximal method of multipliers has it: W stays so small
 that H is not lost beside it, rows may depend on each other, and directions that nothing decides stay where they are.
@@ -17,13 +17,14 @@ The residuals are those of the program itself, so that the solution is not moved
 lengths and the objective by its size, so that units make no difference.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms._parts import mirrored
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import is_traced, matvec, transpose
 from multibody.tracing import linalg
 from multibody.tracing.loop import loop
 
@@ -163,34 +164,39 @@ class _Program(NamedTuple):
 
     def pull(self, z: Array) -> Array:
         """(..., n): what multipliers of all sides add to the gradient."""
-        return matvec(transpose(self.C), self.merged(z))
+        forces = self.merged(z)
+        return sum(
+            (forces[..., k, None] * self.C[..., k, :] for k in range(1, forces.shape[-1])),
+            start=forces[..., 0, None] * self.C[..., 0, :],
+        )
+
+    def mean(self, products: Array) -> Array:
+        """(...): of products over all sides that have a slack."""
+        return np.sum(products, axis=-1) / np.maximum(np.sum(self.slack, axis=-1), 1.0)
 
     def residuals(self, at: Iterate) -> tuple[Array, Array, Array, Array]:
         """Of the gradient and of the bounds, the mean of s z, and the size of what the gradient is made of."""
         x, s, z = at
         Hx, gap = matvec(self.H, x), self.bounds - self.sides(matvec(self.C, x)) - s
-        size = np.maximum(np.max(np.maximum(np.abs(Hx), np.abs(self.g)), axis=-1), self.least)
+        size = np.maximum(_largest(np.abs(np.concatenate([Hx, self.g], axis=-1))), self.least)
         if self.compliance is not None:
-            gap = gap + self.compliance * z
-            force = np.where(self.compliance > 0, np.abs(z), np.zeros_like(z))
-            size = np.maximum(size, np.max(force, axis=-1))
-        mean = np.sum(s * z, axis=-1) / np.maximum(np.sum(self.slack, axis=-1), 1.0)
-        return Hx + self.g + self.pull(z), gap * self.there, mean, size
+            beyond = self.compliance * z
+            gap, size = gap + beyond, np.maximum(size, np.sqrt(np.sum(beyond * z, axis=-1)))
+        return Hx + self.g + self.pull(z), gap * self.there, self.mean(s * z), size
 
     def residual(self, at: Iterate) -> Array:
         """(...): the largest, relative to sizes; where a slack is large, rounding errors are."""
         dtype, (x, s, _) = np.dtype(self.g.dtype), at
         gradient, gap, mean, size = self.residuals(at)
-        over = np.max(np.abs(gap) - WITHIN[dtype] * s, axis=-1) / np.maximum(1.0, np.max(np.abs(x), axis=-1))
-        dual = np.maximum(np.max(np.abs(gradient), axis=-1), mean * (WITHIN[dtype] / MEAN[dtype]))
-        return np.maximum(dual / size, over)
+        over = _largest(np.abs(gap) - WITHIN[dtype] * s) / np.maximum(1.0, _largest(np.abs(x)))
+        dual = np.maximum(_largest(np.abs(gradient)), mean * (WITHIN[dtype] / MEAN[dtype]))
+        return np.maximum(dual / size, over)  # NaN is in the mean in any case
 
     def is_lost(self, at: Iterate) -> Any:
         """(...), truth values: whether multipliers or x grow beyond all measure."""
         x, _, z = at
-        size_g = np.maximum(1.0, np.max(np.abs(matvec(self.H, x)), axis=-1))
-        size_b = 1.0 + np.max(np.abs(self.bounds), axis=-1)
-        return (np.max(np.abs(z), axis=-1) > LOST * size_g) | (np.max(np.abs(x), axis=-1) > LOST * size_b)
+        size_g, size_b = 1.0 + _largest(np.abs(matvec(self.H, x))), 1.0 + np.max(np.abs(self.bounds), axis=-1)
+        return (np.sum(z * z, axis=-1) > (LOST * size_g) ** 2) | (np.sum(x * x, axis=-1) > (LOST * size_b) ** 2)
 
     def pressed(self, at: Iterate) -> Any:
         """(..., m), truth values."""
@@ -227,38 +233,64 @@ class _Program(NamedTuple):
         dtype = np.dtype(self.g.dtype)
         gradient, gap, mean, size = self.residuals(at)
         give = YIELD[dtype] if self.compliance is None else YIELD[dtype] + self.compliance
-        one = np.ones_like(z)
-        per_s, per_z = 1.0 / (s + self.tied), self.slack / np.where(self.slack > 0, z, one)
-        force = np.where(self.tied > 0, one, z)
-        relaxed = 1.0 / (s + give * force)
-        w = force * relaxed * self.there
+        give = np.broadcast_to(give, z.shape)
+
+        def weights(s: Array, z: Array, gap: Array, slack: Array, tied: Array, give: Array) -> tuple[Array, ...]:
+            """1 / (s + give z), its product with z, that with s and the gap; 1 / s and 1 / z, by one division."""
+            some, one = slack > 0, np.ones_like(z)
+            force = np.where(some, z, tied)
+            low, high, both = np.where(some, s, one), np.where(some, z, one), s + give * force
+            reciprocal = 1.0 / (low * high * both)
+            relaxed = reciprocal * (low * high)
+            w = force * relaxed
+            share = reciprocal * both * slack
+            return relaxed, w, w * (s + gap), share * high, share * low
+
+        relaxed, w, push, per_s, per_z = _by_side(weights, s, z, gap, self.slack, self.tied, give)
         A = self.normal_matrix(w)
 
-        def direction(right: Array, gap: Array | float, change: Array) -> Iterate:
-            """The changes of x, s and z for which s z changes by as much, to first order."""
-            dx = linalg.solve(A, right[..., None], definite=True)[..., 0]
-            way = gap - self.sides(matvec(self.C, dx))
+        def changes(
+            way: Array, change: Array, relaxed: Array, w: Array, give: Array, slack: Array
+        ) -> tuple[Array, Array]:
+            """Of s and z, for which s z changes by as much, to first order."""
             dz = change * relaxed - w * way
-            return dx, (way + give * dz) * self.slack, dz
+            return (way + give * dz) * slack, dz
 
-        dx, ds, dz = direction(self.pull(relaxed * s * z + w * gap) - gradient, gap, -s * z)
-        by_s, by_z = ds * per_s, dz * per_z  # relative to what is there
-        far = _reach(by_s, by_z)
-        left = np.sum((s + far[..., None] * ds) * (z + far[..., None] * dz) * self.slack, axis=-1)
-        left = left / np.maximum(np.sum(self.slack, axis=-1), 1.0)
+        def first(s: Array, z: Array, way: Array, per_s: Array, per_z: Array, *rest: Array) -> tuple[Array, ...]:
+            ds, dz = changes(way, -s * z, *rest)
+            return ds, dz, ds * dz, _larger(-ds * per_s, -dz * per_z)
+
+        dx = linalg.solve(A, (self.pull(push) - gradient)[..., None], definite=True)[..., 0]
+        way = gap - self.sides(matvec(self.C, dx))
+        rest = relaxed, w, give, self.slack
+        ds, dz, crossed, ratio = _by_side(first, s, z, way, per_s, per_z, *rest)
+        far = _reach(ratio)
+        left = (1.0 - far) * mean + far * far * self.mean(crossed)
         share = left / np.maximum(mean, np.finfo(dtype).tiny)
-        aim = np.maximum(share * share * left, AIM * MEAN[dtype] * size)
-        change = (aim[..., None] - ds * dz) * self.slack
-        dx_2, ds_2, dz_2 = direction(-self.pull(change * relaxed), 0.0, change)
-        by_s_2, by_z_2 = ds_2 * per_s, dz_2 * per_z
-        length = _reach(by_s + by_s_2, by_z + by_z_2)
-        part = np.ones_like(length)
-        for smaller in (far, far * far, 0.1 * part):
-            other = _reach(by_s + smaller[..., None] * by_s_2, by_z + smaller[..., None] * by_z_2)
-            longer = other > BETTER * length
-            length, part = np.where(longer, other, length), np.where(longer, smaller, part)
-        a = (SHORT * length)[..., None]
-        b = a * part[..., None]
+        aim = np.maximum(share * share * left, AIM * MEAN[dtype] * size)[..., None]
+
+        def turn(crossed: Array, relaxed: Array, slack: Array) -> tuple[Array, Array]:
+            change = (aim - crossed) * slack
+            return change, change * relaxed
+
+        change, push = _by_side(turn, crossed, relaxed, self.slack)
+        dx_2 = linalg.solve(A, -self.pull(push)[..., None], definite=True)[..., 0]
+        way = -self.sides(matvec(self.C, dx_2))
+
+        def second(
+            way: Array, change: Array, ds: Array, dz: Array, per_s: Array, per_z: Array, *rest: Array
+        ) -> tuple[Array, ...]:
+            ds_2, dz_2 = changes(way, change, *rest)
+            by_s, by_z, by_s_2, by_z_2 = ds * per_s, dz * per_z, ds_2 * per_s, dz_2 * per_z
+            part = far[..., None]
+            shared = _larger(-by_s - part * by_s_2, -by_z - part * by_z_2)
+            return ds_2, dz_2, _larger(-by_s - by_s_2, -by_z - by_z_2), shared
+
+        ds_2, dz_2, *ratios = _by_side(second, way, change, ds, dz, per_s, per_z, *rest)
+        whole, shared = (_reach(ratio) for ratio in ratios)
+        longer = shared > BETTER * whole
+        a = (SHORT * np.where(longer, shared, whole))[..., None]
+        b = a * np.where(longer, far, np.ones_like(far))[..., None]
         return x + a * dx + b * dx_2, s + a * ds + b * ds_2, z + a * dz + b * dz_2
 
 
@@ -301,6 +333,28 @@ def _lengths(C: Array, lower: Array, upper: Array) -> Array:
     return np.where(lengths > TINY_ROW * np.max(lengths, axis=-1, keepdims=True), lengths, size)
 
 
-def _reach(by_s: Array, by_z: Array) -> Array:
-    """The longest step, at most 1, after which no slack and no multiplier is negative."""
-    return 1.0 / np.maximum(1.0, np.max(np.maximum(-by_s, -by_z), axis=-1))
+def _largest(values: Array) -> Array:
+    """(...): over the last axis, two by two."""
+    parts = [values[..., k] for k in range(values.shape[-1])]
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [_larger(a, b) for a, b in pairs] + (parts[-1:] if len(parts) % 2 else [])
+    return parts[0]
+
+
+def _larger(a: Array, b: Array) -> Array:
+    """The larger of two: one instruction, as NaN need not win."""
+    return np.where(a > b, a, b)
+
+
+def _reach(ratios: Array) -> Array:
+    """The longest step, at most 1, after which no slack and no multiplier is negative; ratios are those of its end."""
+    return 1.0 / np.maximum(1.0, _largest(ratios))
+
+
+def _by_side(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Array, ...]:
+    """function(*arrays), of arrays (..., sides); in a kernel side after side, so that few numbers are stored."""
+    if not any(is_traced(array) for array in arrays):
+        return function(*arrays)
+    parts = [function(*(array[..., k : k + 1] for array in arrays)) for k in range(arrays[0].shape[-1])]
+    return tuple(np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))

@@ -132,7 +132,8 @@ def einsum(self: TracedArray, subscripts: Any, *operands: Any, **_: Any) -> Trac
     letters = [*output, *(letter for letter in sizes if letter not in output)]
     shape, apply = [sizes[letter] for letter in output], graph.apply
     terms = math.prod(sizes[letter] for letter in letters[len(output) :])
-    columns = [_along(letters, sizes, *pair).reshape(-1, terms).tolist() for pair in zip(names, arrays, strict=True)]
+    flat = math.prod(shape), terms
+    columns = [_along(letters, sizes, *pair).reshape(flat).tolist() for pair in zip(names, arrays, strict=True)]
     out = []
     for rows in zip(*columns, strict=True):
         total = graph.const(0.0)
@@ -146,7 +147,7 @@ def _along(letters: list[str], sizes: dict[str, int], own: list[str], array: NDA
     """An array with axes for all letters: those that it has are taken as often as they occur, others are repeated."""
     grids = np.ogrid[tuple(slice(sizes[letter]) for letter in letters)]
     axes = dict(zip(letters, grids, strict=True))
-    picks = tuple(axes[letter] if n > 1 else 0 for letter, n in zip(own, array.shape, strict=True))
+    picks = tuple(0 if n == 1 else axes[letter] for letter, n in zip(own, array.shape, strict=True))
     return np.broadcast_to(array[picks], [sizes[letter] for letter in letters])
 
 
