@@ -1,5 +1,7 @@
 """Quadratic programs: conditions of optimality, DAQP and PIQP beside them, always an answer, one as in a batch."""
 
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -161,6 +163,48 @@ def test_a_program_is_a_part_of_what_is_traced():
     assert_allclose(x[0], [0.4, 1.3], atol=1e-9)
     assert_array_equal(status, [Status.SOLVED, Status.INFEASIBLE])
     assert_allclose(C @ x[1], -1, atol=1e-7)
+
+
+def test_daqp_answers_one_program():
+    """Within 1e-8 of the kernel's, with and without a start, and nothing is remembered."""
+    problem = programs(np.random.default_rng(4), 5, 2, 8, 20)
+    ours, before = control.qp(*problem), None
+    for k, program in enumerate(zip(*problem, strict=True)):
+        answer = control.qp(*program, solver="daqp", start=before)
+        assert answer.status is Status.SOLVED
+        y, z = answer.multipliers
+        assert_allclose(conditions(program, answer.x, y, z), 0, atol=1e-8)
+        assert_allclose(answer.x, ours.x[k], atol=1e-7)
+        before = answer
+    again = control.qp(*program, solver="daqp")
+    assert_array_equal(control.qp(*program, solver="daqp").x, again.x)
+    assert_array_equal(control.qp(*program, solver="daqp", start=answer).multipliers.inequality != 0, z != 0)
+
+
+def test_what_daqp_cannot_solve_is_answered_all_the_same(small):
+    batch, answer = small
+    for name in ("rows that contradict each other", "a linear program", "a valley that falls for ever"):
+        k = list(CASES).index(name)
+        alone = control.qp(*(part[k] for part in batch), solver="daqp")
+        assert alone.status is CASES[name][1]
+        assert_allclose(alone.x, answer.x[k], atol=1e-7)
+
+
+def test_daqp_has_its_limits(monkeypatch):
+    one = np.eye(2), np.ones(2)
+    with pytest.raises(mb.InputError, match="takes one program, got a batch"):
+        control.qp(np.stack([np.eye(2)] * 3), np.ones(2), solver="daqp")
+    with pytest.raises(mb.InputError, match="cannot be a part of a kernel"):
+        mb.compile(lambda g: control.qp(np.eye(2), g, solver="daqp").x, 2)
+    with pytest.raises(mb.InputError, match="solver: expected one of"):
+        control.qp(*one, solver="osqp")
+    with pytest.raises(mb.InputError, match="start: expected None unless"):
+        control.qp(*one, start=control.qp(*one))
+    with pytest.raises(mb.InputError, match="start: expected an answer of qp"):
+        control.qp(*one, solver="daqp", start=np.zeros(2))
+    monkeypatch.setitem(sys.modules, "daqp", None)
+    with pytest.raises(mb.InputError, match=r"multibody\[control\]"):
+        control.qp(*one, solver="daqp")
 
 
 I, O = np.eye(3), np.zeros(3)

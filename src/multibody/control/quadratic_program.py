@@ -6,14 +6,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody.control import active_set
 from multibody.control._arrays import evaluated
-from multibody.control.program_phases import Program, Rows, Status, solved
+from multibody.control.program_phases import Program, Rows, Status, residuals, solved
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced
+from multibody.geometry._arrays import at, batch_shape, choice, first, floats, is_traced
 
 Array = NDArray[Any]
 SYMMETRIC_WITHIN = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """The share of the largest entry of H by which entries across its diagonal may differ."""
+JUDGED_WITHIN = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+"""Residuals of the conditions of optimality up to which DAQP's answer is one."""
+INTERIOR_POINT, DAQP = "interior-point", "daqp"
 VIOLATED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """What a row must be violated by to be named, beside an x of 1."""
 
@@ -74,6 +78,9 @@ def qp(
     C: ArrayLike | None = None,
     lower: ArrayLike | None = None,
     upper: ArrayLike | None = None,
+    *,
+    solver: str = INTERIOR_POINT,
+    start: QPAnswer | None = None,
 ) -> QPAnswer:
     """The x for which x^T H x / 2 + g^T x is least, with A x = b and lower <= C x <= upper.
 
@@ -93,24 +100,29 @@ def qp(
         C: (..., m, n), or None.
         lower: (..., m), -inf where there is no bound, or None for none at all.
         upper: (..., m), likewise.
+        solver: "interior-point", or "daqp" for one program of an H that is definite, outside of kernels: DAQP is then
+            asked first (it comes with the extra [control]). Its answer is taken where `residuals` are at most 1e-8;
+            else that of the interior-point method is. Nothing is remembered between calls.
+        start: for DAQP, the answer to a similar program: rows that are active there are tried first.
 
     Raises:
         InputError: when shapes do not fit, H is not symmetric, or a lower bound is above its upper one; within a traced
-            function, where values are not known, such bounds are INFEASIBLE.
+            function, where values are not known, such bounds are INFEASIBLE. When DAQP is asked for within a traced
+            function, for a batch, or is not installed.
 
     >>> answer = qp([[2.0, 0.0], [0.0, 2.0]], [-2.0, -5.0], C=[[1.0, 2.0]], upper=[3.0])
     >>> answer.x.round(9), answer.multipliers.inequality.round(9), answer.status.name
     (array([0.2, 1.4]), array([1.1]), 'SOLVED')
     """
     program = checked(H, g, A, b, C, lower, upper)
-    arrays: dict[str, tuple[Array, int]] = {"H": (program.H, 2), "g": (program.g, 1)}
-    rows = program.rows
-    equations, bounded = rows.b.shape[-1], rows.upper.shape[-1]
-    if equations:  # a kernel has no arguments without entries
-        arrays |= {"A": (rows.A, 2), "b": (rows.b, 1)}
-    if bounded:
-        arrays |= {"C": (rows.C, 2), "lower": (rows.lower, 1), "upper": (rows.upper, 1)}
-    x, conditions, status, *told = evaluated(_outcome, arrays, (equations, bounded))
+    if choice(solver, "solver", (INTERIOR_POINT, DAQP)) == DAQP:
+        answered = _by_daqp(program, start)
+        if answered is not None:
+            return answered
+    elif start is not None:
+        raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from an answer")
+    equations, bounded = program.rows.b.shape[-1], program.rows.upper.shape[-1]
+    x, conditions, status, *told = evaluated(_outcome, _arrays_of(program), (equations, bounded))
     multipliers, slacks = told or [np.zeros((*x.shape[:-1], 0), x.dtype)] * 2
     return answer(x, multipliers, slacks, conditions, status, equations)
 
@@ -121,6 +133,49 @@ def answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, statu
         status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
     told = Residuals(*(conditions[..., k] for k in range(3)), slacks[..., :equations], slacks[..., equations:])
     return QPAnswer(x, Multipliers(multipliers[..., :equations], multipliers[..., equations:]), told, status)
+
+
+def _by_daqp(program: Program, start: QPAnswer | None) -> QPAnswer | None:
+    """DAQP's answer, if it is one."""
+    arrays = program.H, program.g, *program.rows
+    if any(is_traced(array) for array in arrays):
+        raise InputError(f"solver: {DAQP!r} cannot be a part of a kernel; expected {INTERIOR_POINT!r} there")
+    if program.H.ndim > 2 or any(array.ndim > 1 for array in (program.g, program.rows.b, program.rows.upper)):
+        raise InputError(f"solver: {DAQP!r} takes one program, got a batch; expected {INTERIOR_POINT!r} for batches")
+    if start is not None and not isinstance(start, QPAnswer):
+        raise InputError(f"start: expected an answer of qp, got {type(start).__name__}")
+    multipliers = None if start is None else np.concatenate(start.multipliers)
+    equations, bounded = len(program.rows.b), len(program.rows.upper)
+    if multipliers is not None and len(multipliers) != equations + bounded:
+        raise InputError(f"start: expected an answer to a program of as many rows, got {len(multipliers)} multipliers")
+    found = active_set.found(program, multipliers)
+    if found is None:
+        return None
+    x, multipliers = (part.astype(program.g.dtype, copy=False) for part in found)
+    arrays = {"x": (x, 1), **({"multipliers": (multipliers, 1)} if len(multipliers) else {}), **_arrays_of(program)}
+    conditions, *told = evaluated(_judged, arrays, (equations, bounded))
+    if not np.all(conditions <= JUDGED_WITHIN[x.dtype]):
+        return None
+    return answer(x, multipliers, told[0] if told else multipliers, conditions, np.array(Status.SOLVED), equations)
+
+
+def _judged(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
+    """The residuals of the conditions, and where there are rows, slacks."""
+    multipliers, (H, g, *rest) = (arrays[0], arrays[1:]) if sum(numbers) else (x[..., :0], arrays)
+    rows = rows_of(numbers, rest, g)
+    conditions = residuals(Program(H, g, rows), x, multipliers)
+    return (conditions, rows.slacks(x)) if sum(numbers) else (conditions,)
+
+
+def _arrays_of(program: Program) -> dict[str, tuple[Array, int]]:
+    """Those that have entries, by name, with the numbers of their core axes: a kernel has no arguments without."""
+    rows = program.rows
+    arrays: dict[str, tuple[Array, int]] = {"H": (program.H, 2), "g": (program.g, 1)}
+    if rows.b.shape[-1]:
+        arrays |= {"A": (rows.A, 2), "b": (rows.b, 1)}
+    if rows.upper.shape[-1]:
+        arrays |= {"C": (rows.C, 2), "lower": (rows.lower, 1), "upper": (rows.upper, 1)}
+    return arrays
 
 
 def _outcome(numbers: tuple[int, int], H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
