@@ -10,7 +10,7 @@ from multibody.control import Level, Status
 
 from .programs import interior
 
-SHAPES = ((6, ((2, 3), (3, 2), (2, 2))), (5, ((0, 4), (6, 2), (2, 0))))
+SHAPES = ((6, ((2, 3), (3, 2), (2, 2))), (5, ((0, 4), (2, 2), (0, 3))))
 LARGE = ((12, ((4, 6), (4, 4), (6, 2))), (8, ((0, 6), (9, 3), (3, 3))))
 
 

@@ -86,11 +86,12 @@ def _after(level: Rows, state: _State, *, last: bool) -> _State:
     A, x, own = level.A, state.x, level.C.shape[-2]
     if not A.shape[-2] + own:
         return state
-    missing = level.b - matvec(A, x)
-    Q = row_space(A, state.taken)
-    L = np.matmul(A, transpose(Q))
-    free = x + matvec(transpose(Q), matvec(left_inverse(L), missing))
-    taken = _joined(state.taken, Q)
+    missing, free, taken, AN = level.b, x, state.taken, A
+    if A.shape[-2]:
+        missing, Q = level.b - matvec(A, x), row_space(A, state.taken)
+        L = np.matmul(A, transpose(Q))
+        free = x + matvec(transpose(Q), matvec(left_inverse(L), missing))
+        taken, AN = _joined(state.taken, Q), np.matmul(L, Q)
     if not own + state.C.shape[-2]:
         return state._replace(x=free, taken=taken)
     lengths = np.sqrt(np.sum(level.C * level.C, axis=-1))
@@ -100,7 +101,7 @@ def _after(level: Rows, state: _State, *, last: bool) -> _State:
     upper = np.concatenate([level.upper / lengths, state.upper], axis=-1)
     met = _hold(C, lower, upper, free)
     softness = np.concatenate([1.0 / (lengths * lengths), np.zeros_like(state.lower)], axis=-1)
-    y, N = _program(np.matmul(L, Q), missing, state, C, lower, upper, softness, met)
+    y, N = _program(AN, missing, state, C, lower, upper, softness, met)
     x = np.where(met[..., None], free, x + matvec(N, y.x))
     residual = np.maximum(state.residual, np.where(met, np.zeros_like(y.residual), y.residual))
     value = matvec(C, x)
@@ -124,11 +125,12 @@ def _program(
     if state.taken is not None:
         held = np.matmul(transpose(state.taken), state.taken)
         N = identity - held
-    H = np.matmul(transpose(AN), AN)
+    H, g = np.zeros_like(held), np.zeros_like(x)
+    if AN.shape[-2]:
+        H, g = np.matmul(transpose(AN), AN), -matvec(transpose(AN), missing)
     largest = np.max(np.stack([H[..., k, k] for k in range(n)], axis=-1), axis=-1)
     H = H + np.where(largest > 0, largest, np.ones_like(largest))[..., None, None] * held
-    y = matvec(C, x)
-    g, lengths = -matvec(transpose(AN), missing), np.ones_like(lower)
+    y, lengths = matvec(C, x), np.ones_like(lower)
     solution = interior_point.solve(
         H, g, np.matmul(C, N), lower - y, upper - y, met, compliance=softness, lengths=lengths
     )
@@ -142,11 +144,8 @@ def _hold(C: Array, lower: Array, upper: Array, x: Array) -> Any:
     return np.max(np.maximum(y - upper, lower - y), axis=-1) <= ROUNDING[np.dtype(x.dtype)] * size
 
 
-def _joined(taken: Array | None, Q: Array | None) -> Array | None:
+def _joined(taken: Array | None, Q: Array) -> Array:
     """Orthonormal rows of both; where they are more than there are directions, the projector on these."""
-    rows = [part for part in (taken, Q) if part is not None]
-    if not rows:
-        return None
-    joined = np.concatenate(rows, axis=-2)
+    joined = Q if taken is None else np.concatenate([taken, Q], axis=-2)
     n = joined.shape[-1]
     return joined if joined.shape[-2] <= n else np.matmul(transpose(joined), joined)
