@@ -114,3 +114,14 @@ def test_rd33_redundant_and_singular():
     with pytest.raises(np.linalg.LinAlgError):
         np.linalg.inv(J @ J.T)
     assert_allclose(control.pseudo_inverse(J) @ [1.0, 2.0], [0.2, 0.4, 0.0], atol=1e-14)
+
+
+def test_rd42_equations_that_can_all_be_met_have_full_row_rank():
+    """The cost of the levels above is zero for a full row rank, not for a full column rank. [RD 3.108]"""
+    rng = np.random.default_rng(0)
+    wide, tall = rng.standard_normal((2, 3)), rng.standard_normal((3, 2))
+    _, (met, _) = control.prioritised([(wide, [1.0, 2.0]), (np.eye(3), np.ones(3))])
+    assert_allclose(met, 0, atol=1e-12)
+    assert np.linalg.matrix_rank(tall) == 2
+    _, (unmet,) = control.prioritised([(tall, [1.0, 2.0, 3.0])])
+    assert np.linalg.norm(unmet) > 1e-3
