@@ -98,7 +98,7 @@ SWEEP = [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.slow) fo
 
 @pytest.mark.parametrize(
     ("name", "dtype"),
-    [(name, np.float64) for name in CASES]
+    [pytest.param(name, np.float64, marks=pytest.mark.slow if k % 2 else ()) for k, name in enumerate(CASES)]
     + [pytest.param(name, np.float32, marks=[] if name in SAMPLE else pytest.mark.slow) for name in CASES],
 )
 def test_beside_numpy_alone_in_batches_and_on_threads(name, dtype):

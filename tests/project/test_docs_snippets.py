@@ -37,6 +37,7 @@ LONG = {
     "docs/a-million-robots.md",
     "docs/contacts-as-algebra.md",
     "docs/derivations/branching-hinges.md",
+    "docs/drop-a-robot.md",
     "docs/priorities.md",
 }
 """Pages whose kernels, or derivations, take long to make."""
