@@ -72,7 +72,7 @@ class Scene:
     @property
     def spheres(self) -> int:
         """How many pairs of spheres there are."""
-        return sum(isinstance(pair, SpherePair) for pair in self.pairs)
+        return len(self.pairs) - len(self.grounded)
 
     @property
     def rows(self) -> int:

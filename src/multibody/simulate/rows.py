@@ -1,6 +1,6 @@
 """The rows of a step with contacts: where the robot touches, and the joints with limits or dry friction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -31,14 +31,14 @@ class Touch(NamedTuple):
     gap: NDArray[Any]
 
 
-def touches(tree: Tree, pairs: tuple[Pair, ...], q: NDArray[Any]) -> list[Touch]:
+def touches(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> list[Touch]:
     """All pairs.  [RD 3.60]"""
     return [
         _of_spheres(tree, pair, q) if isinstance(pair, SpherePair) else _on_ground(tree, *pair, q) for pair in pairs
     ]
 
 
-def gaps(tree: Tree, pairs: tuple[Pair, ...], q: NDArray[Any]) -> NDArray[Any]:
+def gaps(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> NDArray[Any]:
     """(pairs,): the distances between surfaces."""
     distances = []
     for pair in pairs:
@@ -51,7 +51,7 @@ def gaps(tree: Tree, pairs: tuple[Pair, ...], q: NDArray[Any]) -> NDArray[Any]:
     return np.stack(distances)
 
 
-def laws(pairs: tuple[Pair, ...], surface: tuple[Any, Any] | None) -> list[tuple[Any, Any]]:
+def laws(pairs: Sequence[Pair], surface: tuple[Any, Any] | None) -> list[tuple[Any, Any]]:
     """Friction and restitution of each pair; `surface` has those of the ground where they are given, None where not."""
     mu, e = (None, None) if surface is None else surface
     own = [pair if isinstance(pair, SpherePair) else pair[1] for pair in pairs]
