@@ -219,7 +219,7 @@ def step(
         )
     elif held is not None:
         q_after = held.closing.closed(q_after, scene.open)
-    if room is not None:
+    if bound is not None and room is not None:
         v_after, bound = balanced(tree, dt, q_after, v_after, change, bound, work)
     left = system.u + np.matmul(system.W, solved.P)
     moved = Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left, sunk)
