@@ -65,7 +65,7 @@ def names(body, missed):
     ids=str,
 )
 def test_it_is_optimal_level_by_level_in_both_forms(dog, feet, states, active):
-    """Of three states the first has a task within reach, and the others one that is out of it."""
+    """One state has tasks within reach, others do not. [RD 3.103, 3.108-3.111, §3.10.1, §3.10.3, §3.10.4]"""
     (q, v), levels = states, [[COM, TRUNK], [REST]]
     pushes = np.array([[0.5, -0.3, 0.2], [12.0, 0.0, 0.0], [3.0, 0.0, 5.0]])
     more = {} if active is None else {"active": np.array(active, float)}
@@ -115,6 +115,7 @@ def test_cones_turn_with_their_normals(dog, feet, states):
 
 
 def test_forces_and_torques_are_tasks(dog, feet, states):
+    """[RD 3.112-3.113]"""
     q, v = states
     push, soft = control.ForceTask("push", "foot-lf"), control.TorqueTask("soft", ("rh-knee",))
     body = control.WholeBody(dog, feet, [[COM, TRUNK], [push], [soft]], LIMITS)

@@ -39,6 +39,7 @@ LONG = {
     "docs/derivations/branching-hinges.md",
     "docs/drop-a-robot.md",
     "docs/priorities.md",
+    "docs/standing-robot.md",
 }
 """Pages whose kernels, or derivations, take long to make."""
 

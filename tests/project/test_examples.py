@@ -9,7 +9,7 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9]*.py"))
 
 
-LONG = {"10_drop_a_robot"}
+LONG = {"10_drop_a_robot", "16_lift_a_leg"}
 
 
 @pytest.mark.parametrize(

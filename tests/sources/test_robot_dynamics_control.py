@@ -125,3 +125,23 @@ def test_rd42_equations_that_can_all_be_met_have_full_row_rank():
     assert np.linalg.matrix_rank(tall) == 2
     _, (unmet,) = control.prioritised([(tall, [1.0, 2.0, 3.0])])
     assert np.linalg.norm(unmet) > 1e-3
+
+
+def test_inverse_joint_space_dynamics_as_a_program():
+    """Task 1 is A = [M, 0, -1], b = -b - g; task 2 is A = [1, 0, 0], b = q''*: tau = M q''* + b + g.
+
+    By the hierarchy of the notes, over (q'', F, tau) without F, and by `WholeBody`, in which the equations of motion
+    hold whatever the unknowns are. [RD 3.109-3.110, 3.114-3.115, Ex. 3.10.1]
+    """
+    arm = mb.load("planar-arm")
+    rng = np.random.default_rng(5)
+    q, v, a = rng.uniform(-1, 1, (3, 3))
+    M, h, one, none = arm.mass_matrix(q), arm.bias(q, v), np.eye(3), np.zeros((3, 3))
+    x, slacks = control.hierarchical_least_squares([(np.hstack([M, -one]), -h), (np.hstack([one, none]), a)])
+    assert_allclose(x, np.concatenate([a, M @ a + h]), atol=1e-10)
+    assert max(np.abs(slack).max() for slack in slacks) < 1e-10
+    body = control.WholeBody(arm, (), [[control.PostureTask("joints")]])
+    tau, acceleration, f, report = body(q, v, joints_acceleration=a)
+    assert_allclose(tau, arm.inverse_dynamics(q, v, a), atol=1e-9)
+    assert_allclose(acceleration, a, atol=1e-9)
+    assert (f.shape, report.violated) == ((0,), [])

@@ -41,7 +41,7 @@ class Command(NamedTuple):
 
 @final
 class WholeBody:
-    """Torques for tasks with strict priorities, on contacts and within limits.  [RD 3.102-3.115]
+    """Torques for tasks with strict priorities, on contacts and within limits.  [RD 3.102-3.115, §3.10.4]
 
     The unknowns are accelerations, contact forces and torques [RD 3.109]. What is asked of them yields from the last:
 

@@ -1,4 +1,4 @@
-"""Levels within bounds, one after the other, each in a basis of what the levels before leave.  [RD 3.103-3.108]
+"""Levels within bounds, one after the other, in bases of what those before leave.  [RD 3.103-3.108, §3.10.1, §3.10.3]
 
 x = x_0 + Z u: the columns of Z are orthonormal and span the directions that no level so far feels. Where the u of least
 norm that meets a level is within the bounds, it is taken; else a quadratic program decides. The sizes of the bases are

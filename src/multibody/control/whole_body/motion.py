@@ -16,6 +16,7 @@ from multibody.algorithms.rnea import rnea
 from multibody.geometry._arrays import eye_like, matvec
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
+from multibody.tracing import linalg
 
 Array = NDArray[Any]
 
@@ -81,14 +82,17 @@ def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     """
     left, left_v = with_base(tree, "left"), base_velocity.to_left(tree, q, v)
     unactuated = 6 if tree.floating else 0
-    S = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[unactuated:], (*q.shape[:-1], tree.nv - unactuated, tree.nv))
-    J = rows.jacobian(left, contacts, q) if contacts else S[..., :0, :]
-    drift = rows.bias(left, contacts, q, left_v) if contacts else S[..., :0, 0]
+    R = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[unactuated:], (*q.shape[:-1], tree.nv - unactuated, tree.nv))
+    fall = -rnea(left, q, left_v, np.zeros_like(v))
+    if not contacts:
+        half = HalfSolved(factors(tree, q), R, q.shape[:-1])
+        a = Affine(half.M_inv_R_T, half.onward(half.halfway(fall)))
+        return Motion(left, left_v, unactuated, a, Affine(a.matrix[..., :0, :], a.offset[..., :0]))
+    J, drift = rows.jacobian(left, contacts, q), rows.bias(left, contacts, q, left_v)
     if mask is not None:
         J, drift = J * mask[..., :, None], drift * mask
-    half = HalfSolved(factors(tree, q), np.concatenate([S, J], axis=-2), q.shape[:-1])
-    fall = half.onward(half.halfway(-rnea(left, q, left_v, np.zeros_like(v))))
-    a = Affine(half.M_inv_R_T, fall)
+    half = HalfSolved(factors(tree, q), np.concatenate([R, J], axis=-2), q.shape[:-1])
+    a = Affine(half.M_inv_R_T, half.onward(half.halfway(fall)))
     still = a.through(J)
     return Motion(left, left_v, unactuated, a, Affine(still.matrix, still.offset + drift))
 
@@ -102,7 +106,7 @@ def of_torques(motion: Motion, mask: Array | None) -> Unknowns:
     K_tau, K_f = motion.still.matrix[..., :n], mirrored(motion.still.matrix[..., n:])
     if mask is not None:
         K_f = K_f + (1 - mask)[..., :, None] * eye_like(K_f, K_f.shape[-1])  # what is not active has no force
-    solved = np.linalg.solve(K_f, np.concatenate([K_tau, motion.still.offset[..., None]], axis=-1))
+    solved = linalg.solve(K_f, np.concatenate([K_tau, motion.still.offset[..., None]], axis=-1), definite=True)
     return around(motion, Affine(-solved[..., :n], -solved[..., n]))
 
 

@@ -19,6 +19,7 @@ from multibody.control.whole_body.rows import Range, Wanted
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree
+from multibody.tracing import linalg
 
 Array = NDArray[Any]
 AnyTask = Task | LoadTask
@@ -179,7 +180,8 @@ class Problem:
         q: Array,
         mask: Any,
     ) -> Answer:
-        tau, a, f = unknowns.tau.at(x), unknowns.a.at(x), unknowns.f.at(x)
+        tau, a = unknowns.tau.at(x), unknowns.a.at(x)
+        f = unknowns.f.at(x) if self.contacts else x[..., :0]
         f = f if mask is None else f * mask
         slacks = [matvec(part.A, x) - part.b for level in asked for part in level]
         scales = [part.scale for level in asked for part in level]
@@ -242,7 +244,7 @@ def _stacked(level: Sequence[AnyTask], parts: Sequence[Wanted]) -> tuple[Array, 
 def _solved(F: Array, idle: Any, right: Array) -> Array:
     """(F F^T + a little)^-1 right: near enough for a start, also where F is singular or rows of it are zero."""
     S = np.matmul(F, transpose(F))
-    return np.linalg.solve(S + idle * eye_like(S, S.shape[-1]), right[..., None])[..., 0]
+    return linalg.solve(S + idle * eye_like(S, S.shape[-1]), right[..., None], definite=True)[..., 0]
 
 
 def _patterns(contacts: int, rng: np.random.Generator) -> Array:

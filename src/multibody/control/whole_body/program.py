@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms._parts import mirrored
 from multibody.geometry._arrays import matvec, transpose
+from multibody.tracing import linalg
 from multibody.tracing.loop import loop
 
 Array = NDArray[Any]
@@ -89,7 +90,7 @@ def minimiser(H: Array, g: Array, G: Array, sides: Sides, skip: Any) -> tuple[Ar
         A = mirrored(H + np.matmul(G_T * sides.merged(w, 1)[..., None, :], G)) + little * np.eye(n, dtype=dtype)
 
         def direction(right: Array, gap: Array | float, change: Array) -> tuple[Array, Array, Array, Array]:
-            du = np.linalg.solve(A, right[..., None])[..., 0]
+            du = linalg.solve(A, right[..., None], definite=True)[..., 0]
             dy = matvec(G, du)
             way = gap - sides.of(dy)
             dz = change * relaxed - w * way

@@ -85,10 +85,12 @@ def central_forces(
 def bounds_of(unknowns: Unknowns, torques: Array, cones: Affine) -> Bounds:
     """Torques within their limits, (n,), infinite where there is none, and forces within their cones."""
     limited = np.flatnonzero(np.isfinite(torques)).tolist()
-    tau, f = unknowns.tau, cones.through_of(unknowns.f)
-    C, offset = tau.matrix[..., limited, :], tau.offset[..., limited]
-    upper = np.concatenate([torques[limited] - offset, -f.offset], axis=-1)
-    return Bounds(np.concatenate([C, f.matrix], axis=-2), -torques[limited] - offset, upper).scaled()
+    C, offset = unknowns.tau.matrix[..., limited, :], unknowns.tau.offset[..., limited]
+    lower, upper = -torques[limited] - offset, torques[limited] - offset
+    if cones.offset.shape[-1]:
+        f = cones.through_of(unknowns.f)
+        C, upper = np.concatenate([C, f.matrix], axis=-2), np.concatenate([upper, -f.offset], axis=-1)
+    return Bounds(C, lower, upper).scaled() if upper.shape[-1] else Bounds(C, lower, upper)
 
 
 def wanted(task: Task | LoadTask, motion: Motion, unknowns: Unknowns, q: Array, values: Mapping[str, Any]) -> Wanted:
