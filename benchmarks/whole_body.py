@@ -1,7 +1,7 @@
 """Whole-body control of ANYmal on four feet, from (q, v) to torques, beside DAQP and PIQP.
 
-Ours are one, two and three levels of tasks under contacts, torque limits and friction cones, and least torque last, in a
-batch on one core and alone. The peers solve the first level alone, weighted with least accelerations and forces, from
+Ours are one, two and three levels of tasks under contacts, torque limits and friction cones, and least torque last, in
+a batch on one core and alone. The peers solve the first level alone, weighted with least accelerations and forces, from
 matrices that are given: (a, f), 30 unknowns, 18 equations and 32 rows, as TSID has it. TSID itself needs an older
 Pinocchio than ours and is not run.
 """

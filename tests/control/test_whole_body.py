@@ -239,6 +239,20 @@ def test_a_singular_task_has_an_answer(dog, feet, states):
     assert [names(double, missed) for missed in answer.missed] == [["third"]] * 3
 
 
+@pytest.mark.parametrize("active", [None, (1, 1, 1, 1)], ids=str)
+def test_a_task_that_contacts_make_impossible_decides_nothing(dog, feet, states, active):
+    """A foot that stands: what is left of its rows is rounding errors, which are no directions."""
+    q, v = states
+    swing = control.PositionTask("swing", "foot-lf")
+    more = {} if active is None else {"active": np.array(active, float)}
+    given = {"com_acceleration": STILL, "base_acceleration": STILL}
+    body = control.WholeBody(dog, feet, [[COM, TRUNK], [swing]], LIMITS)
+    answer = solved(body, q, v, **given, swing_acceleration=(0.0, 0.0, 1.0), **more)
+    alone = solved(control.WholeBody(dog, feet, [[COM, TRUNK]], LIMITS), q, v, **given, **more)
+    assert_allclose(answer.tau, alone.tau, atol=1e-7)
+    assert [names(body, missed) for missed in answer.missed] == [["swing"]] * 3
+
+
 # ---- kernels -------------------------------------------------------------------------------------------------------
 
 

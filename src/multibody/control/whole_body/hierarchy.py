@@ -90,22 +90,27 @@ class Point(NamedTuple):
         return Point(x, np.broadcast_to(np.eye(n, dtype=x.dtype), (*x.shape, n)))
 
 
-def level(A: Array, b: Array, point: Point, bounds: Bounds, size: Size) -> Point:
-    """The x within bounds at which |A x - b| is least, and what is left."""
+def level(A: Array, b: Array, natural: Array, point: Point, bounds: Bounds, size: Size) -> Point:
+    """The x within bounds at which |A x - b| is least, and what is left.
+
+    `natural`, (...), is the size that the entries of A have where contacts do not make them zero: what is 1e-10 of it
+    is zero.
+    """
     x, Z = point
     if not size.rank:
         return point
-    per = 1.0 / scale(A)
+    per = 1.0 / natural
     A, missing = A * per[..., None, None], (b - matvec(A, x)) * per[..., None]
     B = np.matmul(A, Z)
-    Q = row_space(B, rank=size.rank, part_of=A)
-    u = matvec(transpose(Q), matvec(left_inverse(np.matmul(B, transpose(Q))), missing))
+    Q = row_space(B, rank=size.rank, part_of=np.ones_like(A[..., :1, :1]))
+    L = np.matmul(B, transpose(Q))
+    u = matvec(transpose(Q), matvec(left_inverse(L), missing))
     free = x + matvec(Z, u)
     left = np.matmul(Z, _complement(Z, Q, size.left))
     if not bounds.upper.shape[-1]:
         return Point(free, left)
     met = bounds.hold(free)
-    return Point(np.where(met[..., None], free, _best(B, missing, point, bounds, met)), left)
+    return Point(np.where(met[..., None], free, _best(np.matmul(L, Q), missing, point, bounds, met)), left)
 
 
 def closest(A: Array, b: Array, point: Point, bounds: Bounds, skip: Any) -> Array:

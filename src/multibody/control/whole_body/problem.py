@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
+from multibody.control.orthogonal import scale
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body import hierarchy, rows
 from multibody.control.whole_body.hierarchy import Bounds, Point, Size
@@ -24,7 +26,7 @@ from multibody.tracing import linalg
 Array = NDArray[Any]
 AnyTask = Task | LoadTask
 RANK_WITHIN = 1e-9
-"""Of the largest singular value of a level's rows: below this, what is left of them is zero in general position."""
+"""Of the natural size of a level's rows: below this, what is left of them is zero in general position."""
 MISSED = 1e-6
 """What counts as missed, as a share of a row's scale."""
 SAMPLES = 4
@@ -122,7 +124,7 @@ class Problem:
         start = Point.free(np.concatenate([rest, center + np.zeros_like(K[..., 0, n:])], axis=-1))
         if not self.eliminate:
             bounds = self._bounds(everything, cones)
-            return everything, hierarchy.level(K, -k, start, bounds, sizes[0]), bounds, sizes[1:]
+            return everything, hierarchy.level(K, -k, scale(K), start, bounds, sizes[0]), bounds, sizes[1:]
         unknowns = of_torques(moving, mask)
         F, f = unknowns.f
         idle = 1e-9 if mask is None else 1e-9 + (1.0 - mask)[..., None, :]
@@ -144,7 +146,9 @@ class Problem:
         for limit in self.limits:
             J, low, high = ranges[limit.name]
             if not limit.is_box:
-                C.append(J), lower.append(low), upper.append(high)
+                C.append(J)
+                lower.append(low)
+                upper.append(high)
                 continue
             for row, k in enumerate(np.flatnonzero(limit.bounded(self.tree)).tolist()):
                 ends = low[..., row], high[..., row]
@@ -167,7 +171,8 @@ class Problem:
             return hierarchy.least(point, bounds)
         n = moving.torques
         one = np.broadcast_to(np.eye(point.x.shape[-1], dtype=point.x.dtype), (*point.x.shape, point.x.shape[-1]))
-        point = hierarchy.level(one[..., :n, :], np.zeros_like(point.x[..., :n]), point, bounds, left[0])
+        rest = np.zeros_like(point.x[..., :n])
+        point = hierarchy.level(one[..., :n, :], rest, np.ones_like(rest[..., 0]), point, bounds, left[0])
         return hierarchy.least(point, bounds)
 
     def _answer(
@@ -212,13 +217,15 @@ class Problem:
         mask = constraint_rows.mask(self.contacts, active) if masked and self.contacts else None
         moving = motion(self.tree, self.contacts, q, v, mask)
         unknowns = of_torques(moving, mask) if self.eliminate else of_all(moving)
-        matrices = [] if self.eliminate or not self.contacts else [moving.still.matrix]
+        still = (moving.still.matrix, scale(moving.still.matrix))
+        matrices = [] if self.eliminate or not self.contacts else [still]
         values = {"q": q, "v": v} | self._examples(len(active))
         for level in self.levels:
             parts = [rows.wanted(task, moving, unknowns, q, values) for task in level]
-            matrices.append(_stacked(level, parts)[0])
+            A, _, natural = _stacked(level, parts)
+            matrices.append((A, natural))
         if self.contacts and not self.eliminate:
-            matrices.append(unknowns.tau.matrix)
+            matrices.append((unknowns.tau.matrix, np.ones(len(active))))
         return _sizes(matrices)
 
     def _examples(self, count: int) -> dict[str, Any]:
@@ -230,14 +237,15 @@ class Problem:
         return values
 
 
-def _stacked(level: Sequence[AnyTask], parts: Sequence[Wanted]) -> tuple[Array, Array]:
-    """The rows of all tasks of a level, by the roots of their weights.  [RD 2.215]"""
-    roots = [float(np.sqrt(task.weight)) for task in level]
+def _stacked(level: Sequence[AnyTask], parts: Sequence[Wanted]) -> tuple[Array, Array, Array]:
+    """The rows of all tasks of a level and their natural size, by the roots of their weights.  [RD 2.215]"""
     if len(parts) == 1:
-        return parts[0].A, parts[0].b
+        return parts[0].A, parts[0].b, parts[0].natural
+    weighted = [(float(np.sqrt(task.weight)), part) for task, part in zip(level, parts, strict=True)]
     return (
-        np.concatenate([root * part.A for root, part in zip(roots, parts, strict=True)], axis=-2),
-        np.concatenate([root * part.b for root, part in zip(roots, parts, strict=True)], axis=-1),
+        np.concatenate([root * part.A for root, part in weighted], axis=-2),
+        np.concatenate([root * part.b for root, part in weighted], axis=-1),
+        reduce(np.maximum, [root * part.natural for root, part in weighted]),
     )
 
 
@@ -255,15 +263,16 @@ def _patterns(contacts: int, rng: np.random.Generator) -> Array:
     return np.concatenate([np.zeros((1, contacts)), np.ones((1, contacts)), some])
 
 
-def _sizes(matrices: Sequence[Array]) -> list[Size]:
-    """Of each matrix, (samples, m, n), the largest rank in what those before leave, and the most that is left after."""
+def _sizes(matrices: Sequence[tuple[Array, Array]]) -> list[Size]:
+    """Of matrices, (samples, m, n), and their natural sizes: the ranks in what those before leave, and what is left."""
     sizes: list[Size] = []
-    bases = [np.eye(matrices[0].shape[-1])] * len(matrices[0]) if matrices else []
-    for A in matrices:
+    first = matrices[0][0]
+    bases = [np.eye(first.shape[-1])] * len(first)
+    for A, natural in matrices:
         ranks, after = [], []
-        for own, Z in zip(A, bases, strict=True):
+        for own, size, Z in zip(A, natural, bases, strict=True):
             _, s, V_T = np.linalg.svd(own @ Z)
-            rank = int((s > RANK_WITHIN * max(np.linalg.norm(own, 2), 1e-300)).sum())
+            rank = int((s > RANK_WITHIN * size).sum())
             ranks.append(rank)
             after.append(Z @ V_T[rank:].T)
         bases = after

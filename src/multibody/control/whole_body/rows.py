@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.constraints import Constraint, PointContact, RollingContact, SurfaceContact
 from multibody.control.limits import FrictionCones, JointLimits, Limit, VelocityLimits
 from multibody.control.limits.joints import coordinates
+from multibody.control.orthogonal import scale
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body.hierarchy import Bounds
 from multibody.control.whole_body.motion import Affine, Motion, Unknowns
@@ -22,11 +23,14 @@ STIFF = 100.0
 
 
 class Wanted(NamedTuple):
-    """The rows of a task: A x = b, each with the size beside which it is judged."""
+    """The rows of a task: A x = b."""
 
     A: Array
     b: Array
     scale: Array
+    """(..., rows): beside which what is missed is judged."""
+    natural: Array
+    """(...): the size of A where contacts do not make it zero."""
 
 
 class Range(NamedTuple):
@@ -102,12 +106,14 @@ def wanted(task: Task | LoadTask, motion: Motion, unknowns: Unknowns, q: Array, 
     a = acceleration(task, motion, J, q, values)
     rows = unknowns.a.through(J)
     drift = task.bias_toward(tree, q, motion.v, target)
-    return Wanted(rows.matrix, a - drift - rows.offset, 1.0 + np.abs(a))
+    natural = scale(J) * scale(motion.a.matrix[..., : motion.torques])
+    return Wanted(rows.matrix, a - drift - rows.offset, 1.0 + np.abs(a), natural)
 
 
 def acceleration(task: Task, motion: Motion, J: Array, q: Array, values: Mapping[str, Any]) -> Array:
     """w' = acceleration + kp error + kd (velocity - J v), (..., rows); of a momentum, its rate."""
-    forward, target = values.get(task.name + ACCELERATION), values.get(task.name)
+    forward: Any = values.get(task.name + ACCELERATION)
+    target: Any = values.get(task.name)
     if task.of_velocity:
         return target if forward is None else forward
     if target is None and task.needs_target:
@@ -128,7 +134,7 @@ def _load(task: LoadTask, motion: Motion, unknowns: Unknowns, values: Mapping[st
     offset = np.stack([part.offset[..., k] for part, k in both], axis=-1)
     target = values.get(task.name)
     target = np.zeros_like(offset) if target is None else target
-    return Wanted(A, target - offset, 1.0 + np.abs(target))
+    return Wanted(A, target - offset, 1.0 + np.abs(target), np.maximum(1.0, scale(A)))
 
 
 def range_of(limit: Limit, motion: Motion, q: Array, dt: Array) -> Range:
@@ -139,8 +145,8 @@ def range_of(limit: Limit, motion: Motion, q: Array, dt: Array) -> Range:
     where v' = v + a dt. One that is past the end comes back with the velocity from which it would stop there.
     """
     tree, v = motion.tree, motion.v
+    kept = [int(k) for k in np.flatnonzero(limit.bounded(tree))]
     if isinstance(limit, VelocityLimits | JointLimits):
-        kept = [int(k) for k in np.flatnonzero(limit.bounded(tree))]
         J, now = np.eye(tree.nv, dtype=q.dtype)[kept], v[..., kept]
     else:
         J = limit.jacobian(tree, q)
