@@ -1,4 +1,7 @@
-"""Strict priorities with inequalities at any level, beside a cascade of programs; dependent rows; one as in a batch."""
+"""Strict priorities with inequalities at any level, beside a cascade of programs; dependent rows; one as in a batch.
+
+[RD 3.108, §3.10.3]
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Quadratic programs: conditions of optimality, DAQP and PIQP beside them, always an answer, one as in a batch."""
+"""Quadratic programs: conditions of optimality, DAQP and PIQP beside them, always an answer, one as in a batch.
+
+[RD §3.10.1]
+"""
 
 import sys
 

@@ -98,7 +98,8 @@ def _checked(levels: Iterable[Level]) -> list[Rows]:
     for k, level in enumerate(parts, start=1):
         if not isinstance(level, Level):
             raise InputError(f"level {k}: expected a Level, got {type(level).__name__}")
-    given = [np.shape(matrix)[-1] for level in parts for matrix in (level.A, level.C) if np.ndim(matrix) > 1]
+    matrices = [matrix for level in parts for matrix in (level.A, level.C) if matrix is not None]
+    given = [np.shape(matrix)[-1] for matrix in matrices if np.ndim(matrix) > 1]
     if not given or not given[0]:
         raise InputError("levels: expected at least one matrix of n > 0 columns, A or C of a level, got none")
     checked: list[Rows] = []

@@ -112,7 +112,7 @@ def qp(
 
     >>> answer = qp([[2.0, 0.0], [0.0, 2.0]], [-2.0, -5.0], C=[[1.0, 2.0]], upper=[3.0])
     >>> answer.x.round(9), answer.multipliers.inequality.round(9), answer.status.name
-    (array([0.2, 1.4]), array([1.1]), 'SOLVED')
+    (array([0.4, 1.3]), array([1.2]), 'SOLVED')
     """
     program = checked(H, g, A, b, C, lower, upper)
     if choice(solver, "solver", (INTERIOR_POINT, DAQP)) == DAQP:
@@ -131,7 +131,8 @@ def answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, statu
     """An answer, of what kernels return: rows of A, then those of C."""
     if not is_traced(status):
         status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
-    told = Residuals(*(conditions[..., k] for k in range(3)), slacks[..., :equations], slacks[..., equations:])
+    stationarity, feasibility, complementarity = (conditions[..., k] for k in range(3))
+    told = Residuals(stationarity, feasibility, complementarity, slacks[..., :equations], slacks[..., equations:])
     return QPAnswer(x, Multipliers(multipliers[..., :equations], multipliers[..., equations:]), told, status)
 
 
