@@ -73,15 +73,18 @@ def humanoid() -> Stand:
 def _standing(
     robot: mb.Robot, q: NDArray[Any], contacts: list[Any], touching: list[Any], trunk: str, impulse: float
 ) -> Stand:
-    levels = [[control.CenterOfMassTask("com"), control.OrientationTask("upright", trunk)]]
+    levels = [
+        [control.CenterOfMassTask("com"), control.OrientationTask("upright", trunk)],
+        [control.PostureTask("rest")],  # what is left of the motion, which least torque alone would not hold
+    ]
     limits = (control.TorqueLimits(), control.FrictionCones(0.5))
     body = control.WholeBody(robot, contacts, levels, limits)
-    level = mb.Rotation.identity()
+    level, home = mb.Rotation.identity(), np.array(q)
 
     def law(t: Any, q: Any, v: Any, target: Any) -> Any:
         del t
         where = {"com": target[:3], "com_velocity": target[3:6], "com_acceleration": target[6:]}
-        return body(q, v, **where, com_kp=100.0, upright=level, upright_kp=100.0).tau
+        return body(q, v, **where, com_kp=100.0, upright=level, upright_kp=100.0, rest=home).tau
 
     simulator = simulate.Simulator(robot, DT, "contact", touching, simulate.Ground(friction=0.8), law)
     return Stand(robot, q, tuple(contact.frame for contact in contacts), trunk, impulse, simulator)
