@@ -45,7 +45,7 @@ def norm(level, x):
     )
 
 
-def cascade(levels, n, wide=1e-9):
+def cascade(levels, n, wide=1e-11):
     """The norms of the slacks, by a program of PIQP a level: slacks are unknowns, earlier levels are rows."""
     held, low, high, norms = np.zeros((0, n)), np.zeros(0), np.zeros(0), []
     for level in levels:
