@@ -210,10 +210,10 @@ MESH = """<robot name="cup"><link name="cup"><collision><geometry>
 
 
 def test_errors_advise_options_of_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "robot").mkdir()
+    (tmp_path / "robots" / "cup").mkdir(parents=True)
     mesh = tmp_path / "cup.obj"
     mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n")
-    path = tmp_path / "robot" / "cup.urdf"
+    path = tmp_path / "robots" / "cup" / "cup.urdf"
     path.write_text(MESH.replace("FILE", str(mesh)))
     refused = run("info", str(path), "--notes", columns=300)
     assert "--root DIRECTORY, or pass --trust-paths" in refused.out + refused.err

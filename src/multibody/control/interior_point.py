@@ -232,8 +232,9 @@ class _Program(NamedTuple):
         x, s, z = at
         dtype = np.dtype(self.g.dtype)
         gradient, gap, mean, size = self.residuals(at)
-        give = YIELD[dtype] if self.compliance is None else YIELD[dtype] + self.compliance
-        give = np.broadcast_to(give, z.shape)
+        give = YIELD[dtype] * np.ones_like(z)
+        if self.compliance is not None:
+            give = give + self.compliance
 
         def weights(s: Array, z: Array, gap: Array, slack: Array, tied: Array, give: Array) -> tuple[Array, ...]:
             """1 / (s + give z), its product with z, that with s and the gap; 1 / s and 1 / z, by one division."""

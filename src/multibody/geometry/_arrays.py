@@ -127,10 +127,12 @@ def matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
 
 
 def _assemble(entries: Sequence[Any], core: tuple[int, ...]) -> NDArray[Any]:
-    arrays = [entry for entry in entries if type(entry) not in (int, float)]  # a NumPy number has a precision
+    numbers = (int, float)  # a NumPy number has a precision
+    arrays = [entry for entry in entries if type(entry) not in numbers]
     batch = common_shape([array.shape for array in arrays])
     if any(map(is_traced, arrays)):
-        whole = [entry if np.shape(entry) == batch else np.broadcast_to(entry, batch) for entry in entries]
+        fits = [type(entry) not in numbers and entry.shape == batch for entry in entries]
+        whole = [entry if fit else np.broadcast_to(entry, batch) for entry, fit in zip(entries, fits, strict=True)]
         return np.stack(whole, axis=-1).reshape(batch + core)
     out = np.empty((*batch, len(entries)), dtype=np.result_type(*arrays) if arrays else np.float64)
     for position, entry in enumerate(entries):

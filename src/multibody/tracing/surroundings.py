@@ -99,7 +99,7 @@ def parts_of(x: Any) -> list[Part]:
 
 def _is_object(x: Any) -> bool:
     """Whether something has attributes that are looked at."""
-    module = type(x).__module__
+    module = type(x).__module__ or ""  # classes that SymPy makes as it goes have none
     opened = module.startswith("multibody.") and not module.startswith(_CLOSED)
     return opened or module in _CONTAINERS or module.partition(".")[0] not in _LIBRARIES
 
