@@ -170,3 +170,18 @@ def test_bad_input():
     ):
         with pytest.raises(mb.InputError, match=message):
             call()
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 7), (6, 6), (12, 17)])
+def test_a_complement_is_orthonormal_whatever_the_rows(rows, columns):
+    """Also beside rows of zeros, unit vectors, and their opposites."""
+    rng = np.random.default_rng(rows)
+    Q = np.linalg.qr(rng.standard_normal((6, columns, columns)))[0][:, :rows]
+    Q[1, -1], Q[2, 0], Q[3] = 0.0, 0.0, 0.0
+    Q[4], Q[5] = np.eye(columns)[:rows], -np.eye(columns)[-rows:]
+    C = orthogonal.complement(Q)
+    assert C.shape == (6, columns, columns - rows)
+    assert_allclose(Q @ C, np.zeros((6, rows, columns - rows)), atol=1e-13)
+    assert_allclose(
+        np.swapaxes(C, -1, -2) @ C, np.broadcast_to(np.eye(columns - rows), (6, *(columns - rows,) * 2)), atol=1e-13
+    )

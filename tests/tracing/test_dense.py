@@ -39,6 +39,30 @@ def test_structural_zeros_are_used_where_they_pay():
     assert kinds_of(lambda A: (A * large) @ A, (80, 80)) == ["product"]
 
 
+def test_blocks_that_zeros_leave_become_loops():
+    """Two legs that share nothing, and rows of their own: two loops without a product by zero."""
+    legs = np.kron(np.eye(3), np.ones((15, 15)))
+    rows = np.concatenate([legs, np.eye(45)[:7]])
+
+    def function(A, B):
+        return (np.concatenate([A, A[:7]]) * rows) @ B
+
+    assert kinds_of(function, (45, 45), (45, 12)) == ["product"] * 3
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(45, 45)), rng.normal(size=(45, 12))
+    kernel = mb.compile(function, (45, 45), (45, 12))
+    np.testing.assert_allclose(kernel(A, B), function(A, B), atol=1e-12)
+    assert kernel.ops["fma"] <= 45 * 15 * 12
+
+
+def test_a_matrix_and_a_vector_are_a_loop_from_fewer_products_on():
+    for times in (lambda A, x: A @ x, lambda A, x: x @ A.T, lambda A, x: np.einsum("...ij,...j->...i", A, x)):
+        assert kinds_of(times, (20, 16), 16) == ["product"]
+        assert not kinds_of(times, (20, 15), 15)
+        A, x = np.random.default_rng(0).normal(size=(20, 16)), np.arange(16.0)
+        np.testing.assert_allclose(mb.compile(times, (20, 16), 16)(A, x), A @ x, atol=1e-12)
+
+
 def test_a_product_with_the_own_transpose_is_symmetric_for_all_values():
     for function in (lambda A: A.T @ A, lambda A: (A.T * A[:, 0]) @ A, lambda A: A.T @ (A * A[:, :1])):
         recorded = trace(function, [(16, 16)])

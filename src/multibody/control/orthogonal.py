@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import dot, matvec, transpose
+from multibody.tracing import linalg
 from multibody.tracing.loop import loop
 
 RANK_WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
@@ -85,6 +86,10 @@ def left_inverse(L: NDArray[Any]) -> NDArray[Any]:
     P = _repeat(columns, step, (L, np.zeros_like(L)))[1]
     P_T = transpose(P)
     R = np.matmul(P_T, L)
+    if columns > UNROLLED and L.ndim == 2:
+        ends = np.stack([R[i, i] for i in range(columns)], axis=-1)
+        filled = R + np.where(ends == 0, np.ones_like(ends), np.zeros_like(ends)) * np.eye(columns, dtype=L.dtype)
+        return linalg.solve_triangular(filled, P_T, lower=False) / size
     x: list[Any] = [None] * columns
     for i in reversed(range(columns)):
         right = P_T[..., i, :]
@@ -92,6 +97,35 @@ def left_inverse(L: NDArray[Any]) -> NDArray[Any]:
             right = right - R[..., i, k, None] * x[k]
         x[i] = right * _reciprocal(R[..., i, i], R[..., i, i] != 0)[..., None]
     return np.stack(x, axis=-2) / size
+
+
+def complement(Q: NDArray[Any]) -> NDArray[Any]:
+    """C, (..., n, n - k): orthonormal columns across the rows of Q, (..., k, n), which are orthonormal, or zeros.
+
+    With D = Q^T - (S, 0)^T for signs S, the columns of (0, 1)^T + D S D_1^-T D_2^T are those of a product of
+    reflections that has +-Q^T as its first columns. Signs that let no pivot of D_1 be less than 1 are chosen while it
+    is eliminated. A row of zeros takes a direction, too. [Ballard et al. 2015, Reconstructing Householder vectors]
+    """
+    k, n = Q.shape[-2:]
+    if not k:
+        return np.broadcast_to(np.eye(n, dtype=Q.dtype), (*Q.shape[:-2], n, n))
+
+    def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+        M, signs = carry
+        pivot = M[..., 0, 0]
+        sign = np.where(pivot < 0, np.ones_like(pivot), -np.ones_like(pivot))
+        ratios = M[..., 1:, 0] * (1.0 / (pivot - sign))[..., None]
+        rest = M[..., 1:, 1:] - ratios[..., :, None] * M[..., None, 0, 1:]
+        rest = np.concatenate([rest, np.zeros_like(M[..., 1:, :1])], axis=-1)
+        rest = np.concatenate([rest, np.zeros_like(M[..., :1, :])], axis=-2)
+        return rest, np.concatenate([signs[..., 1:], sign[..., None]], axis=-1)
+
+    S = _repeat(k, step, (Q[..., :k], np.zeros_like(Q[..., 0, :k])))[1]
+    square = np.eye(k, dtype=Q.dtype) * S[..., None]
+    X = np.linalg.solve(Q[..., :k] - square, Q[..., k:])  # D_1^T X = D_2^T
+    upper = np.matmul(transpose(Q[..., :k]) - square, S[..., None] * X)
+    lower = np.matmul(transpose(Q[..., k:]), S[..., None] * X) + np.eye(n - k, dtype=Q.dtype)
+    return np.concatenate([upper, lower], axis=-2)
 
 
 def _repeat(rounds: int, step: Callable[[Any], Any], carry: Any) -> Any:

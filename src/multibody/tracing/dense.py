@@ -17,6 +17,8 @@ Ids = NDArray[Any]
 """An array of nodes."""
 PRODUCTS = 2000
 """Products of two numbers up to which a product of matrices is written out."""
+WITH_VECTOR = 300
+"""The same, for a product of a matrix and a vector, whose numbers are read once in any case: a loop is less code."""
 ROWS = 12
 """Rows up to which a matrix is factored by code that is written out."""
 SPARSE = 0.5
@@ -43,12 +45,17 @@ def product(graph: Graph, A: Ids, B: Ids) -> Ids | None:
     """A B, where it pays; a product with the transpose of A is symmetric, with the same node on both sides."""
     m, k = A.shape
     n = B.shape[1]
-    if m * k * n <= PRODUCTS:
+    few = PRODUCTS if m > 1 and n > 1 else WITH_VECTOR
+    if m * k * n <= few:
         return None
     left, right = _may_be(graph, A), _may_be(graph, B)
     products = int(left.sum(axis=0) @ right.sum(axis=1))
-    if products <= PRODUCTS or (products < SPARSE * m * k * n and products <= MOST):
+    if products <= few:
         return None
+    if products < SPARSE * m * k * n:
+        blocks = _by_blocks(graph, A, B, left, right)
+        if blocks is not None or products <= MOST:
+            return blocks
     if A.shape == B.T.shape and (A.T == B).all():
         return _mirrored(node(graph, "gram", (k, n), B).reshape(n, n))
     for scaled, plain in ((A.T, B), (B, A.T)):
@@ -56,6 +63,50 @@ def product(graph: Graph, A: Ids, B: Ids) -> Ids | None:
         if weights is not None:
             return _mirrored(node(graph, "weighted_gram", (k, n), plain, weights).reshape(n, n))
     return node(graph, "product", (m, k, n), A, B).reshape(m, n)
+
+
+def _by_blocks(graph: Graph, A: Ids, B: Ids, left: NDArray[Any], right: NDArray[Any]) -> Ids | None:
+    """A B from blocks of rows of A, and of columns of B, that are zero in the same places, where it pays for one."""
+    rows, columns = _alike(left), _alike(right.T)
+    if len(rows) == 1 and len(columns) == 1 and left[0].all() and right[:, 0].all():
+        return None
+    out, large = np.full((len(A), B.shape[1]), graph.const(0.0)), False
+    small: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+    for i in rows:
+        for j in columns:
+            inner = np.flatnonzero(left[i[0]] & right[:, j[0]])
+            block = product(graph, A[np.ix_(i, inner)], B[np.ix_(inner, j)]) if len(inner) else None
+            if block is not None:
+                out[np.ix_(i, j)], large = block, True
+            elif len(inner):
+                small.append((i, j, inner))
+    if not large:
+        return None
+    for i, j, inner in small:
+        out[np.ix_(i, j)] = written_out(graph, A[np.ix_(i, inner)], B[np.ix_(inner, j)])
+    return out
+
+
+def _alike(pattern: NDArray[Any]) -> list[NDArray[Any]]:
+    """The places of rows that are equal, for each kind of row."""
+    kinds: dict[bytes, list[int]] = {}
+    for k, row in enumerate(pattern):
+        kinds.setdefault(row.tobytes(), []).append(k)
+    return [np.array(places) for places in kinds.values()]
+
+
+def written_out(graph: Graph, A: Ids, B: Ids) -> Ids:
+    """A B as sums of products, each from the first to the last; what is zero for all values is left out."""
+    zero, columns = graph.const(0.0), B.T.tolist()
+    out = np.empty((len(A), len(columns)), dtype=np.int64)
+    for i, row in enumerate(A.tolist()):
+        for j, column in enumerate(columns):
+            total = zero
+            for a, b in zip(row, column, strict=True):
+                if a != zero and b != zero:
+                    total = graph.apply("add", total, graph.apply("mul", a, b))
+            out[i, j] = total
+    return out
 
 
 def _may_be(graph: Graph, ids: Ids) -> NDArray[Any]:

@@ -74,20 +74,9 @@ def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
     out = np.empty((*batch, A.shape[-2], B.shape[-1]), dtype=np.int64)
     for index in np.ndindex(*batch):
         whole = dense.product(graph, A[index], B[index])
-        if whole is None:
-            rows, columns = A[index].tolist(), B[index].T.tolist()
-            whole = [[dot(graph, row, column) for column in columns] for row in rows]
-        out[index] = whole
+        out[index] = dense.written_out(graph, A[index], B[index]) if whole is None else whole
     out = out[..., 0, :] if vector_a else out
     return TracedArray(graph, out[..., 0] if vector_b else out, dtype)
-
-
-def dot(graph: Graph, row: list[int], column: list[int]) -> int:
-    """The sum of products, from the first to the last."""
-    total = graph.const(0.0)
-    for a, b in zip(row, column, strict=True):
-        total = graph.apply("add", total, graph.apply("mul", a, b))
-    return total
 
 
 UFUNCS: dict[Any, Callable[..., TracedArray]] = {

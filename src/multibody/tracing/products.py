@@ -120,6 +120,8 @@ def einsum(self: TracedArray, subscripts: Any, *operands: Any, **_: Any) -> Trac
     if subscripts.partition("->")[0].count(",") != len(arrays) - 1:
         raise refuse(f"np.einsum {subscripts!r}: got {len(arrays)} arrays")
     names, output = _subscripts(subscripts, [array.ndim for array in arrays])
+    if len(names) == 2 and names == [[*output, names[1][0]], names[1]] and len(output) == len(names[1]) == 1:
+        return np.matmul(_numbers(self, operands[0]), _numbers(self, operands[1]))  # a loop where it is large
     sizes: dict[str, int] = {}
     for letters, array in zip(names, arrays, strict=True):
         for letter, size in zip(letters, array.shape, strict=True):

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.tasks import LoadTask, Task
@@ -14,6 +13,7 @@ from multibody.control.whole_body.hierarchy import Size
 from multibody.control.whole_body.problem import Answer, AnyTask, Problem
 from multibody.control.whole_body.report import Report
 from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
+from multibody.control.whole_body.soles import forces
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.model import configuration
@@ -66,7 +66,7 @@ class WholeBody:
         limits: `TorqueLimits()`, `FrictionCones(0.6)`, `VelocityLimits()`, `JointLimits()`, or one's own `Limit`;
             without cones, points pull, too.
         eliminate: whether forces are eliminated, which takes fewer operations and needs contacts that do not repeat
-            each other; by default wherever that is so.
+            each other, but for points of one sole; by default wherever that is so.
 
     Raises:
         InputError: when there is no task, a level is empty, two parts have one name, or what is named does not fit the
@@ -295,7 +295,7 @@ def _problem(
         raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
     independent = bool(contacts) and _independent(tree, contacts)
     if eliminate and contacts and not independent:
-        raise InputError("eliminate: expected contacts that do not repeat each other, as the corners of a sole do")
+        raise InputError("eliminate: expected contacts that do not repeat each other; points of one sole may")
     return Problem(
         tree,
         contacts,
@@ -315,7 +315,7 @@ def _one(parts: list[Any], kind: type) -> Any:
 
 
 def _independent(tree: Tree, contacts: tuple[Constraint, ...]) -> bool:
-    """Whether no row of the contacts is a sum of others, in general position."""
+    """Whether no row of the contacts is a sum of others, in general position, but for points of one sole."""
     q = configuration.random(tree, np.random.default_rng(0))
-    J = constraint_rows.jacobian(tree, contacts, q)
+    J = forces(tree, contacts, q, np.zeros(tree.nv), None).J
     return int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, float(np.linalg.norm(J, 2))))) == J.shape[0]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.orthogonal import left_inverse, row_space, scale
+from multibody.control.orthogonal import complement, left_inverse, row_space, scale
 from multibody.control.whole_body.program import Sides, minimiser
 from multibody.geometry._arrays import matvec, transpose
 
@@ -73,6 +73,8 @@ class Size(NamedTuple):
     """The largest number of directions that it decides."""
     left: int
     """The largest number of directions that are left after it."""
+    same: bool = False
+    """Whether rank and what is left are the same for all contacts that may be active."""
 
 
 class Point(NamedTuple):
@@ -82,12 +84,14 @@ class Point(NamedTuple):
     """(..., n)"""
     Z: Array
     """(..., n, k): orthonormal columns, or zeros."""
+    idle: int = 0
+    """How many of them, the last, no level feels."""
 
     @staticmethod
-    def free(x: Array) -> "Point":
+    def free(x: Array, idle: int = 0) -> "Point":
         """A point from which all directions are open."""
         n = x.shape[-1]
-        return Point(x, np.broadcast_to(np.eye(n, dtype=x.dtype), (*x.shape, n)))
+        return Point(x, np.broadcast_to(np.eye(n, dtype=x.dtype), (*x.shape, n)), idle)
 
 
 def level(A: Array, b: Array, natural: Array, point: Point, bounds: Bounds, size: Size) -> Point:
@@ -96,21 +100,25 @@ def level(A: Array, b: Array, natural: Array, point: Point, bounds: Bounds, size
     `natural`, (...), is the size that the entries of A have where contacts do not make them zero: what is 1e-10 of it
     is zero.
     """
-    x, Z = point
     if not size.rank:
         return point
+    x, k = point.x, point.Z.shape[-1] - point.idle
+    Z, rest = point.Z[..., :k], point.Z[..., k:]
     per = 1.0 / natural
     A, missing = A * per[..., None, None], (b - matvec(A, x)) * per[..., None]
     B = np.matmul(A, Z)
     Q = row_space(B, rank=size.rank, part_of=np.ones_like(A[..., :1, :1]))
     L = np.matmul(B, transpose(Q))
-    u = matvec(transpose(Q), matvec(left_inverse(L), missing))
-    free = x + matvec(Z, u)
-    left = np.matmul(Z, _complement(Z, Q, size.left))
+    free = x + matvec(Z, matvec(transpose(Q), matvec(left_inverse(L), missing)))
+    left = np.matmul(Z, complement(Q) if size.same else _complement(Z, Q, size.left - point.idle))
+    left = np.concatenate([left, rest], axis=-1) if point.idle else left
     if not bounds.upper.shape[-1]:
-        return Point(free, left)
-    met = bounds.hold(free)
-    return Point(np.where(met[..., None], free, _best(np.matmul(L, Q), missing, point, bounds, met)), left)
+        return Point(free, left, point.idle)
+    met, felt = bounds.hold(free), np.matmul(L, Q)
+    if point.idle:
+        felt = np.concatenate([felt, np.zeros((*felt.shape[:-1], point.idle), felt.dtype)], axis=-1)
+    x = np.where(met[..., None], free, _best(felt, missing, point, bounds, met))
+    return Point(x, left, point.idle)
 
 
 def closest(A: Array, b: Array, point: Point, bounds: Bounds, skip: Any) -> Array:
@@ -122,7 +130,7 @@ def closest(A: Array, b: Array, point: Point, bounds: Bounds, skip: Any) -> Arra
 
 def least(point: Point, bounds: Bounds) -> Array:
     """The x of least norm within bounds."""
-    x, Z = point
+    x, Z = point.x, point.Z
     if not Z.shape[-1]:
         return x
     g = matvec(transpose(Z), x)
@@ -140,7 +148,7 @@ def nearest(limits: Bounds, point: Point, bounds: Bounds) -> Point:
 
     Slacks w of the limits are unknowns beside u: L (x + Z u) + w is within them, and |w| is least.
     """
-    x, Z = point
+    x, Z = point.x, point.Z
     met = limits.hold(x)
     k, m = Z.shape[-1], limits.C.shape[-2]
     G = _block(
@@ -155,7 +163,7 @@ def nearest(limits: Bounds, point: Point, bounds: Bounds) -> Point:
         np.concatenate([limits.lower - y, own.lower], axis=-1), np.concatenate([limits.upper - y, own.upper], axis=-1)
     )
     u, _ = minimiser(H, np.zeros_like(G[..., 0, :]), G, sides, met)
-    return Point(np.where(met[..., None], x, x + matvec(Z, u[..., :k])), Z)
+    return Point(np.where(met[..., None], x, x + matvec(Z, u[..., :k])), Z, point.idle)
 
 
 def _block(lines: list[list[Array]]) -> Array:

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms import rows
 from multibody.algorithms._parts import mirrored
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.factorization import HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import rnea
+from multibody.control.whole_body.soles import Forces, forces
 from multibody.geometry._arrays import eye_like, matvec
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
@@ -52,18 +52,25 @@ class Motion(NamedTuple):
     unactuated: int
     """How many velocities come before those of actuated joints."""
     a: Affine
-    """The acceleration, of z = (tau, f): tau of the actuated joints, then the forces of all contacts."""
+    """The acceleration, of (tau, w): tau of the actuated joints, then the forces of contacts that move the robot."""
     still: Affine
-    """The acceleration of the contacts, of z; zero where one is not active."""
+    """The acceleration of the independent rows of contacts, of (tau, w); zero where one is not active."""
+    forces: Forces | None
+    """What the forces of contacts are made of; None without contacts."""
 
     @property
     def torques(self) -> int:
         """The number of torques, which are the first in z."""
         return self.tree.nv - self.unactuated
 
+    @property
+    def all_still(self) -> Affine:
+        """The acceleration of the independent rows of contacts, of z = (tau, w, g)."""
+        return _also(self.still, 0 if self.forces is None else self.forces.within)
+
 
 class Unknowns(NamedTuple):
-    """Torques, contact forces and acceleration, of unknowns x that are left when contacts stand still."""
+    """Torques, contact forces and acceleration, of unknowns x."""
 
     tau: Affine
     f: Affine
@@ -84,44 +91,62 @@ def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     unactuated = 6 if tree.floating else 0
     R = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[unactuated:], (*q.shape[:-1], tree.nv - unactuated, tree.nv))
     fall = -rnea(left, q, left_v, np.zeros_like(v))
-    if not contacts:
-        half = HalfSolved(factors(tree, q), R, q.shape[:-1])
-        a = Affine(half.M_inv_R_T, half.onward(half.halfway(fall)))
-        return Motion(left, left_v, unactuated, a, Affine(a.matrix[..., :0, :], a.offset[..., :0]))
-    J, drift = rows.jacobian(left, contacts, q), rows.bias(left, contacts, q, left_v)
-    if mask is not None:
-        J, drift = J * mask[..., :, None], drift * mask
-    half = HalfSolved(factors(tree, q), np.concatenate([R, J], axis=-2), q.shape[:-1])
+    pushes = forces(left, contacts, q, left_v, mask) if contacts else None
+    if pushes is not None:
+        R = np.concatenate([R, pushes.J], axis=-2)
+    half = HalfSolved(factors(tree, q), R, q.shape[:-1])
     a = Affine(half.M_inv_R_T, half.onward(half.halfway(fall)))
-    still = a.through(J)
-    return Motion(left, left_v, unactuated, a, Affine(still.matrix, still.offset + drift))
+    if pushes is None:
+        return Motion(left, left_v, unactuated, a, Affine(a.matrix[..., :0, :], a.offset[..., :0]), None)
+    still = a.through(pushes.J)
+    return Motion(left, left_v, unactuated, a, Affine(still.matrix, still.offset + pushes.drift), pushes)
 
 
-def of_torques(motion: Motion, mask: Array | None) -> Unknowns:
-    """x = tau: contacts that stand still, independent of each other, have one f for every tau.
+def of_torques(motion: Motion) -> Affine:
+    """w of tau: contacts that stand still, whose rows are independent of each other, have one w for every tau.
 
-    With K = J M^-1 (S^T, J^T), K_f is symmetric and regular: f = -K_f^-1 (K_tau tau + k).  [RD 3.62]
+    With K = R M^-1 (S^T, R^T), K_w is symmetric and regular: w = -K_w^-1 (K_tau tau + k).  [RD 3.62]
     """
-    n = motion.torques
-    K_tau, K_f = motion.still.matrix[..., :n], mirrored(motion.still.matrix[..., n:])
+    n, mask = motion.torques, None if motion.forces is None else motion.forces.mask
+    K_tau, K_w = motion.still.matrix[..., :n], mirrored(motion.still.matrix[..., n:])
     if mask is not None:
-        K_f = K_f + (1 - mask)[..., :, None] * eye_like(K_f, K_f.shape[-1])  # what is not active has no force
-    solved = linalg.solve(K_f, np.concatenate([K_tau, motion.still.offset[..., None]], axis=-1), definite=True)
-    return around(motion, Affine(-solved[..., :n], -solved[..., n]))
+        K_w = K_w + (1 - mask)[..., :, None] * eye_like(K_w, K_w.shape[-1])  # what is not active has no force
+    solved = linalg.solve(K_w, np.concatenate([K_tau, motion.still.offset[..., None]], axis=-1), definite=True)
+    return Affine(-solved[..., :n], -solved[..., n])
 
 
-def around(motion: Motion, f: Affine) -> Unknowns:
-    """x = tau, for f that is given by it."""
-    n, (X, fall) = motion.torques, motion.a
-    a = Affine(X[..., :n] + np.matmul(X[..., n:], f.matrix), fall + matvec(X[..., n:], f.offset))
+def around(motion: Motion, w: Affine) -> Unknowns:
+    """x = (tau, g), for w that is given by tau; g are the forces within soles, which tau leaves open."""
+    n, (X, fall), pushes = motion.torques, motion.a, motion.forces
+    assert pushes is not None, "w is the force of contacts"
+    a = Affine(X[..., :n] + np.matmul(X[..., n:], w.matrix), fall + matvec(X[..., n:], w.offset))
     one = np.broadcast_to(np.eye(n, dtype=X.dtype), (*X.shape[:-2], n, n))
-    return Unknowns(Affine(one, np.zeros_like(one[..., 0])), f, a)
+    tau = Affine(one, np.zeros_like(one[..., 0]))
+    if pushes.U is None or pushes.N is None:
+        return Unknowns(tau, w, a)
+    f = w.through(pushes.U)
+    f = Affine(np.concatenate([f.matrix, pushes.N], axis=-1), f.offset)
+    return Unknowns(_also(tau, pushes.within), f, _also(a, pushes.within))
 
 
 def of_all(motion: Motion) -> Unknowns:
-    """x = z = (tau, f), for contacts that repeat each other, as corners of a sole: tau leaves forces open."""
+    """x = z = (tau, w, g), for contacts that are not independent of each other: tau leaves their forces open."""
+    pushes, k = motion.forces, motion.torques
+    within = 0 if pushes is None else pushes.within
     n = motion.a.matrix.shape[-1]
-    one = np.broadcast_to(np.eye(n, dtype=motion.v.dtype), (*motion.v.shape[:-1], n, n))
+    one = np.broadcast_to(np.eye(n + within, dtype=motion.v.dtype), (*motion.v.shape[:-1], n + within, n + within))
     none = np.zeros_like(one[..., 0])
-    k = motion.torques
-    return Unknowns(Affine(one[..., :k, :], none[..., :k]), Affine(one[..., k:, :], none[..., k:]), motion.a)
+    f = Affine(one[..., k:, :], none[..., k:])
+    if pushes is not None and pushes.U is not None and pushes.N is not None:
+        basis = np.concatenate([pushes.U, pushes.N], axis=-1)
+        idle = np.zeros((*basis.shape[:-1], k), basis.dtype)
+        f = Affine(np.concatenate([idle, basis], axis=-1), np.zeros_like(basis[..., 0]))
+    return Unknowns(Affine(one[..., :k, :], none[..., :k]), f, _also(motion.a, within))
+
+
+def _also(affine: Affine, count: int) -> Affine:
+    """The same, of some unknowns more that it does not depend on."""
+    if not count:
+        return affine
+    zeros = np.zeros((*affine.matrix.shape[:-1], count), affine.matrix.dtype)
+    return Affine(np.concatenate([affine.matrix, zeros], axis=-1), affine.offset)

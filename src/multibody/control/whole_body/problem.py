@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import rows as constraint_rows
-from multibody.algorithms.constraints import Constraint
+from multibody.algorithms.constraints import Constraint, SurfaceContact
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.orthogonal import scale
-from multibody.control.tasks import LoadTask, Task
+from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.whole_body import hierarchy, rows
 from multibody.control.whole_body.hierarchy import Bounds, Point, Size
 from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques
@@ -60,7 +60,8 @@ class Problem:
     limits: tuple[Limit, ...]
     """Of velocities and joints."""
     eliminate: bool
-    """Whether contacts are independent of each other, so that torques alone are unknowns."""
+    """Whether contacts are independent of each other, but for points of one sole, so that torques are unknowns, and
+    forces within soles, but no others."""
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -118,26 +119,37 @@ class Problem:
                 self._bounds(everything, cones),
                 sizes,
             )
+        pushes = moving.forces
+        assert pushes is not None, "there are contacts"
         center = rows.central_forces(self.cones, self.contacts, self.tree, values.get("normals"), mask)
-        K, k = moving.still
-        rest = np.zeros_like(K[..., 0, :n])
-        start = Point.free(np.concatenate([rest, center + np.zeros_like(K[..., 0, n:])], axis=-1))
+        center = pushes.parts(center + np.zeros_like(moving.v[..., :1]))
+        K, k = moving.all_still
+        start = Point.free(np.concatenate([np.zeros_like(K[..., 0, :n]), center], axis=-1))
         if not self.eliminate:
             bounds = self._bounds(everything, cones)
             return everything, hierarchy.level(K, -k, scale(K), start, bounds, sizes[0]), bounds, sizes[1:]
-        unknowns = of_torques(moving, mask)
-        F, f = unknowns.f
-        idle = 1e-9 if mask is None else 1e-9 + (1.0 - mask)[..., None, :]
-        tau = matvec(transpose(F), _solved(F, idle, center - f))
+        w = of_torques(moving)
+        idle = 1e-9 if pushes.mask is None else 1e-9 + (1.0 - pushes.mask)[..., None, :]
+        r = w.offset.shape[-1]
+        tau = matvec(transpose(w.matrix), _solved(w.matrix, idle, center[..., :r] - w.offset))
+        x, unknowns = np.concatenate([tau, center[..., r:]], axis=-1), around(moving, w)
         bounds = self._bounds(unknowns, cones)
+        within = pushes.within if self._within_is_idle else 0
         if not bounds.upper.shape[-1]:
-            return unknowns, Point.free(tau), bounds, sizes
-        ok = bounds.hold(tau)
-        z = hierarchy.closest(K, -k, start, self._bounds(everything, cones), ok)
-        tau = np.where(ok[..., None], tau, z[..., :n])
-        f = np.where(ok[..., None], f, z[..., n:] - matvec(F, z[..., :n]))
-        unknowns = around(moving, Affine(F, f))
-        return unknowns, Point.free(tau), self._bounds(unknowns, cones), sizes
+            return unknowns, Point.free(x, within), bounds, sizes
+        ok = bounds.hold(x)[..., None]
+        z = hierarchy.closest(K, -k, start, self._bounds(everything, cones), ok[..., 0])
+        x = np.where(ok, x, np.concatenate([z[..., :n], z[..., n + r :]], axis=-1))
+        offset = np.where(ok, w.offset, z[..., n : n + r] - matvec(w.matrix, z[..., :n]))
+        unknowns = around(moving, Affine(w.matrix, offset))
+        return unknowns, Point.free(x, within), self._bounds(unknowns, cones), sizes
+
+    @property
+    def _within_is_idle(self) -> bool:
+        """Whether no task asks for forces of soles, so that forces within them are left to the last."""
+        soles = {contact.name for contact in self.contacts if isinstance(contact, SurfaceContact)}
+        tasks = [task for level in self.levels for task in level]
+        return not any(isinstance(task, ForceTask) and task.contact in soles for task in tasks)
 
     def _merged(self, ranges: Mapping[str, Range], unknowns: Unknowns) -> Bounds:
         """All limits of accelerations; those of the same joint are one row, in which the narrower side counts."""
@@ -167,13 +179,17 @@ class Problem:
 
     def _least(self, point: Point, bounds: Bounds, moving: Motion, left: Sequence[Size]) -> Array:
         """What no level decides: |tau| is least, and where forces are unknowns, too, then |f|.  [RD 3.113]"""
-        if self.eliminate or not self.contacts:
+        if not self._two_ends(moving):
             return hierarchy.least(point, bounds)
         n = moving.torques
         one = np.broadcast_to(np.eye(point.x.shape[-1], dtype=point.x.dtype), (*point.x.shape, point.x.shape[-1]))
         rest = np.zeros_like(point.x[..., :n])
         point = hierarchy.level(one[..., :n, :], rest, np.ones_like(rest[..., 0]), point, bounds, left[0])
         return hierarchy.least(point, bounds)
+
+    def _two_ends(self, moving: Motion) -> bool:
+        """Whether torques leave forces open, so that the least |f| follows the least |tau|."""
+        return moving.forces is not None and (not self.eliminate or bool(moving.forces.within))
 
     def _answer(
         self,
@@ -190,8 +206,9 @@ class Problem:
         f = f if mask is None else f * mask
         slacks = [matvec(part.A, x) - part.b for level in asked for part in level]
         scales = [part.scale for level in asked for part in level]
-        if self.contacts:
-            still = moving.still.at(np.concatenate([tau, f], axis=-1))
+        if moving.forces is not None:
+            w = moving.forces.parts(f)[..., : moving.still.offset.shape[-1]]
+            still = moving.forces.acceleration(moving.still.at(np.concatenate([tau, w], axis=-1)))
             places = constraint_rows.slices(self.contacts).values()
             slacks += [still[..., place] for place in places]
             scales += [np.ones_like(still[..., place]) for place in places]
@@ -216,15 +233,15 @@ class Problem:
         v = rng.standard_normal((len(active), self.tree.nv))
         mask = constraint_rows.mask(self.contacts, active) if masked and self.contacts else None
         moving = motion(self.tree, self.contacts, q, v, mask)
-        unknowns = of_torques(moving, mask) if self.eliminate else of_all(moving)
-        still = (moving.still.matrix, scale(moving.still.matrix))
-        matrices = [] if self.eliminate or not self.contacts else [still]
+        unknowns = around(moving, of_torques(moving)) if self.eliminate else of_all(moving)
+        still = moving.all_still.matrix
+        matrices = [] if self.eliminate or not self.contacts else [(still, scale(still))]
         values = {"q": q, "v": v} | self._examples(len(active))
         for level in self.levels:
             parts = [rows.wanted(task, moving, unknowns, q, values) for task in level]
             A, _, natural = _stacked(level, parts)
             matrices.append((A, natural))
-        if self.contacts and not self.eliminate:
+        if self._two_ends(moving):
             matrices.append((unknowns.tau.matrix, np.ones(len(active))))
         return _sizes(matrices)
 
@@ -267,7 +284,7 @@ def _sizes(matrices: Sequence[tuple[Array, Array]]) -> list[Size]:
     """Of matrices, (samples, m, n), and their natural sizes: the ranks in what those before leave, and what is left."""
     sizes: list[Size] = []
     first = matrices[0][0]
-    bases = [np.eye(first.shape[-1])] * len(first)
+    bases, same = [np.eye(first.shape[-1])] * len(first), True
     for A, natural in matrices:
         ranks, after = [], []
         for own, size, Z in zip(A, natural, bases, strict=True):
@@ -276,5 +293,6 @@ def _sizes(matrices: Sequence[tuple[Array, Array]]) -> list[Size]:
             ranks.append(rank)
             after.append(Z @ V_T[rank:].T)
         bases = after
-        sizes.append(Size(max(ranks), max(Z.shape[1] for Z in bases)))
+        same = same and len(set(ranks)) == 1
+        sizes.append(Size(max(ranks), max(Z.shape[1] for Z in bases), same))
     return sizes
