@@ -39,6 +39,12 @@ def check(kernel):
     np.testing.assert_array_equal(kernel(np.ones((5, 3))), np.full((5, 3), 2.0))
 
 
+def called(kernel):
+    """The kernel, compiled."""
+    kernel(np.ones(kernel.signature.inputs[0].shape))
+    return kernel
+
+
 def entries(place):
     return sorted(place.iterdir())
 
@@ -52,8 +58,8 @@ def test_a_key_is_found_without_tracing(place, compiled):
         return {"a": 2.0 * x, "b": [x[0]]}
 
     traced = []
-    first = mb.compile(function, 3, key="mine 1")
-    second = mb.compile(function, 3, key="mine 1")
+    first = called(mb.compile(function, 3, key="mine 1"))
+    second = called(mb.compile(function, 3, key="mine 1"))
     assert len(traced) == len(compiled) == len(entries(place)) == 1
     assert repr(first) == repr(second)
     assert first.ops == second.ops
@@ -79,13 +85,13 @@ def test_equal_graphs_share_an_entry(place, compiled):
 @pytest.mark.parametrize("key", [None, "mine"])
 def test_what_differs_has_entries_of_its_own(place, key, monkeypatch):
     def make(**options):
-        return mb.compile(twice, 3, key=key, **options)
+        return called(mb.compile(twice, 3, key=key, **options))
 
     make()
     make(dtype=np.float32)
     make(names=["y"])
-    mb.compile(twice, 4, key=key)
-    mb.compile(twice, (3, 1), key=key)
+    called(mb.compile(twice, 4, key=key))
+    called(mb.compile(twice, (3, 1), key=key))
     monkeypatch.setattr(mb.config, "level", 1)
     make()
     assert len(entries(place)) == 6
@@ -100,7 +106,7 @@ def test_graphs_that_differ_in_small_ways(place):
         lambda x: mb.loop(3, lambda y: x * y + x, x),
     ]  # fmt: skip
     for count, function in enumerate(functions, 1):
-        mb.compile(function, 3)
+        called(mb.compile(function, 3))
         assert len(entries(place)) == count
 
 
@@ -136,9 +142,9 @@ def test_damaged_entries_are_made_anew(place, compiled):
 
 
 def test_an_entry_under_another_name_is_not_taken(place, compiled):
-    mb.compile(twice, 3)
+    called(mb.compile(twice, 3))
     (entry,) = entries(place)
-    other = mb.compile(lambda x: 3.0 * x, 3)
+    other = called(mb.compile(lambda x: 3.0 * x, 3))
     second = next(e for e in entries(place) if e != entry)
     second.write_bytes(entry.read_bytes())
     kernel = mb.compile(lambda x: 3.0 * x, 3)
@@ -158,11 +164,11 @@ def test_a_directory_in_place_of_an_entry(place, compiled):
 
 
 def test_nothing_is_pickled(place):
-    mb.compile(lambda x: {"a": x, "b": mb.Pose.exp(x)}, 6)
+    called(mb.compile(lambda x: {"a": x, "b": mb.Pose.exp(x)}, 6))
     (entry,) = entries(place)
     data = entry.read_bytes()
     head = data[len(cache._MAGIC) + 32 :].partition(b"\n")[0]
-    assert set(json.loads(head)) >= {"key", "inputs", "outputs", "layout", "dtype", "ops", "lengths"}
+    assert set(json.loads(head)) >= {"key", "inputs", "outputs", "layout", "dtype", "ops", "parts"}
     assert not {"pickle", "marshal", "eval", "exec"} & set(re.findall(r"\w+", Path(cache.__file__).read_text()))
 
 
@@ -171,7 +177,7 @@ def test_nothing_is_pickled(place):
 
 @posix
 def test_the_directory_is_the_users_own(place):
-    mb.compile(twice, 3)
+    called(mb.compile(twice, 3))
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
     assert [stat.S_IMODE(e.stat().st_mode) & 0o077 for e in entries(place)] == [0]
 
@@ -210,7 +216,7 @@ def test_off(place, compiled, monkeypatch):
 
 @pytest.mark.parametrize("value", ["off", "OFF", "0", "no"])
 def test_off_by_the_environment(place, value):
-    code = "import multibody as mb; mb.compile(lambda x: x + 1, 2)"
+    code = "import multibody as mb; mb.compile(lambda x: x + 1, 2)([1.0, 2.0])"
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "MULTIBODY_CACHE": value}, check=True)
     assert not place.exists()
 
@@ -285,7 +291,7 @@ STORE = """
 import os, sys
 import numpy as np
 from multibody.compiler import cache
-entry = cache.Entry({"inputs": []}, [bytes(8_000_000)])
+entry = cache.Entry({"inputs": []}, {"kernel": [bytes(8_000_000)]}, {"one": b"text"})
 print("ready", flush=True)
 while True:
     cache.store("k" * 64, entry)
@@ -304,7 +310,8 @@ def test_killed_while_it_stores(place):
         writer.stdout.close()
         found = place / ("k" * 64)
         if found.exists():
-            assert cache.load("k" * 64).objects == [bytes(8_000_000)]
+            entry = cache.load("k" * 64)
+            assert (entry.objects, entry.sources) == ({"kernel": [bytes(8_000_000)]}, {"one": b"text"})
     check(mb.compile(twice, 3))
     check(mb.compile(twice, 3))
 

@@ -10,6 +10,7 @@ from hypothesis import given
 import multibody as mb
 from multibody.compiler import compile as compiling
 from multibody.compiler import native, sharing
+from multibody.compiler.code import Code
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.ops import OPS
 
@@ -160,7 +161,7 @@ def eagerly(kernel, *arguments):
 
 def built(traced):
     """The kernel of a trace."""
-    code = sharing._linked(sharing._compiled(traced, compiling.texts_of))
+    code = Code(sharing._traced(traced, compiling.texts_of))
     header = code.header
     return mb.Kernel("kernel", compiling._signature(header), code, header["ops"], header["work"])
 

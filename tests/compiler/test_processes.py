@@ -238,7 +238,7 @@ def test_interrupted_compilation():
 
         stopped(lambda: mb.compile(function(100_000), 2))  # while it is traced
         traced = compiling.trace(function(12_000), [2])
-        texts, _ = compiling.texts_of(traced)
+        texts = compiling.texts_of(traced)[0]["kernel"]
         stopped(lambda: compiling.texts_of(traced), 0.1)
         for after in (0.01, 0.2, 0.4):
             stopped(lambda: [native.compile_object(text) for text in texts], after)

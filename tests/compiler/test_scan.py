@@ -280,14 +280,14 @@ def test_eager(batch):
 def test_kept_on_disk(place, monkeypatch):
     state, u, p = draw(np.float64, (5,), 6)
     first = mb.compile_scan(pendulum, [2, 2], [2], [2])
-    mb.compile_scan(lambda state, u: pendulum(state, u, np.ones(2)), [2, 2], [2])
-    mb.compile_scan(lambda state, p: pendulum(state, np.ones(2), p), [2, 2], [], [2])
-    mb.compile_scan(pendulum, [2, 2], [2], [2], dtype=np.float32)
-    mb.compile(lambda q, v, u, p: pendulum((q, v), u, p), 2, 2, 2, 2)
+    expected = first(state, u, p)
+    mb.compile_scan(lambda state, u: pendulum(state, u, np.ones(2)), [2, 2], [2])(state, u)
+    mb.compile_scan(lambda state, p: pendulum(state, np.ones(2), p), [2, 2], [], [2])(state, p, steps=2)
+    mb.compile_scan(pendulum, [2, 2], [2], [2], dtype=np.float32)(state, u, p)
+    mb.compile(lambda q, v, u, p: pendulum((q, v), u, p), 2, 2, 2, 2)(*state, p, p)
     assert len(list(place.iterdir())) == 5
     monkeypatch.setattr("multibody.compiler.native.compile_objects", None)
     second = mb.compile_scan(pendulum, [2, 2], [2], [2])
-    expected = first(state, u, p)
     same(second(state, u, p), (expected[0], arrays(expected[1])))
     assert first.ops == second.ops
 

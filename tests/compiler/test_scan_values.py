@@ -188,11 +188,12 @@ def test_keys(place, monkeypatch):
         return 2 * x, None
 
     first = mb.compile_scan(counted, (), key="doubled 1")
+    assert first(1.0, steps=5)[0] == 32.0
     monkeypatch.setattr("multibody.compiler.sharing._alive", {})
     hidden.calls = 0
     second = mb.compile_scan(counted, (), key="doubled 1")
     assert not hidden.calls, "the step is not traced again"
-    assert second(1.0, steps=5)[0] == first(1.0, steps=5)[0] == 32.0
+    assert second(1.0, steps=5)[0] == 32.0
     assert len(list(place.iterdir())) == 1
 
 

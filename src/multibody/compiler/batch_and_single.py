@@ -1,8 +1,8 @@
 """The two forms of a kernel: one for batches, in vectors, and one for a single sample, without any.
 
 A vector of which one lane is used costs as much as a full one, and its slots and rows are as long. A program of some
-size is therefore compiled twice, and a call with one sample goes to the entry `one`. Both do the same operations in the
-same order: their results are equal bit for bit, but for the signs of NaN.
+size therefore has two forms, each compiled when it is first called (`code.py`), and a call with one sample goes to the
+form `one`. Both do the same operations in the same order: their results are equal bit for bit, but for the signs of NaN.
 """
 
 from typing import Any
@@ -13,14 +13,16 @@ from multibody.compiler import entry_ir, llvm_ir, native
 from multibody.compiler.program import Program
 from multibody.compiler.shape import choose_shape, lone_shape
 
-ENTRIES = ("kernel", "one")
+Texts = dict[str, list[str]]
+"""The texts of the modules of a form, by its name."""
+BATCH, SINGLE = "kernel", "one"
+"""The forms, which are also the names of their entries."""
 LEAST, MOST = 100, 30_000
-"""Nodes and results of a program that is compiled twice: fewer are fast in any form, more take long to compile."""
-_ALIAS = "@one = alias void (), ptr @kernel"
+"""Nodes and results of a program that has two forms: fewer are fast in any form, more take long to compile."""
 
 
-def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry_ir.Scan | None = None) -> list[str]:
-    """The texts of all modules, in which both entries are.
+def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry_ir.Scan | None = None) -> Texts:
+    """The texts of the modules of each form; where there is one form, that for batches, it serves single samples, too.
 
     Args:
         program: what to compute.
@@ -31,11 +33,11 @@ def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry_
     machine = native.host()
     lanes = machine.lanes * (2 if dtype == np.float32 else 1)
     shape = choose_shape(program, lanes, dtype.name, fma=machine.fma, once=scan is None)
-    first, *rest = llvm_ir.modules(program, shape, sizes, scan)
+    batch = llvm_ir.modules(program, shape, sizes, scan, BATCH)
     weight = sum(len(segment.nodes) + LEAST * (segment.dense is not None) for segment in program.segments) + len(
         program.outputs
     )
     if lanes == 1 or not LEAST <= weight <= MOST:
-        return [f"{first}\n{_ALIAS}", *rest]
-    alone = llvm_ir.modules(program, lone_shape(program, dtype.name, fma=machine.fma), sizes, scan, "one")
-    return [first, *rest, *alone]
+        return {BATCH: batch}
+    alone = llvm_ir.modules(program, lone_shape(program, dtype.name, fma=machine.fma), sizes, scan, SINGLE)
+    return {BATCH: batch, SINGLE: alone}

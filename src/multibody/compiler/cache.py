@@ -1,9 +1,11 @@
 """Files of object code, so that the next process starts in milliseconds.
 
-An entry is one file, named by its key (`key.py`). It holds a line of JSON and the object code, under a checksum;
-nothing in it is ever executed but that code. The directory must belong to the user, and nobody else may write to it.
+An entry is one file, named by its key (`key.py`). It holds a line of JSON, the object code of each form that was called
+(`batch_and_single.py`) and the text of the other, under a checksum; nothing in it is ever executed but that code. The directory must belong to the user, and nobody else may write to it.
 Whatever goes wrong here costs a compilation and nothing else.
 """
+
+from __future__ import annotations
 
 import hashlib
 import json
@@ -12,11 +14,12 @@ import stat
 import sys
 import tempfile
 import warnings
+import zlib
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-_MAGIC = b"multibody kernel 2\n"
+_MAGIC = b"multibody kernel 3\n"
 
 
 class Entry(NamedTuple):
@@ -24,7 +27,25 @@ class Entry(NamedTuple):
 
     header: dict[str, Any]
     """Plain data: the fingerprint of the graph, the signature and the counts of operations."""
-    objects: list[bytes]
+    objects: dict[str, list[bytes]]
+    """The object code of each form that is compiled."""
+    sources: dict[str, bytes]
+    """The texts of each form that is not yet, packed."""
+
+    def compiled(self, form: str, objects: list[bytes]) -> Entry:
+        """The entry, with the object code of a form in place of its source."""
+        rest = {name: source for name, source in self.sources.items() if name != form}
+        return Entry(self.header, {**self.objects, form: objects}, rest)
+
+
+def pack(texts: list[str]) -> bytes:
+    """The texts of modules as a tenth of their bytes."""
+    return zlib.compress(json.dumps(texts).encode(), 1)
+
+
+def unpack(source: bytes) -> list[str]:
+    """The texts that were packed."""
+    return json.loads(zlib.decompress(source))
 
 
 def directory() -> Path:
@@ -72,8 +93,11 @@ def store(key: str, entry: Entry) -> None:
 
 
 def _encode(key: str, entry: Entry) -> bytes:
-    header = json.dumps({"key": key, "lengths": [len(code) for code in entry.objects], **entry.header}).encode()
-    body = header + b"\n" + b"".join(entry.objects)
+    parts = [("object", form, code) for form, objects in entry.objects.items() for code in objects]
+    parts += [("source", form, source) for form, source in entry.sources.items()]
+    table = [(kind, form, len(data)) for kind, form, data in parts]
+    header = json.dumps({"key": key, "parts": table, **entry.header}).encode()
+    body = header + b"\n" + b"".join(data for _, _, data in parts)
     return _MAGIC + hashlib.sha256(body).digest() + body
 
 
@@ -86,11 +110,15 @@ def _decode(key: str, data: bytes) -> Entry | None:
     header = json.loads(line)
     if header.pop("key") != key:  # a copy of another entry
         return None
-    objects = []
-    for length in header.pop("lengths"):
-        objects.append(rest[:length])
+    objects: dict[str, list[bytes]] = {}
+    sources: dict[str, bytes] = {}
+    for kind, form, length in header.pop("parts"):
+        if kind == "object":
+            objects.setdefault(form, []).append(rest[:length])
+        else:
+            sources[form] = rest[:length]
         rest = rest[length:]
-    return Entry(header, objects)
+    return Entry(header, objects, sources)
 
 
 def _usable() -> Path | None:

@@ -53,6 +53,9 @@ def compile(  # noqa: A001
 ) -> Any:
     """Turn a function written in plain NumPy into a native kernel that evaluates batches.
 
+    The function is traced now. Native code is made at the first call with one sample, and at the first with a batch:
+    make such a call before a loop that must not wait.
+
     Args:
         function: of arrays; see "Compile your own function" in the documentation for what it may do. Without it, as in
             `@mb.compile(3, ())` above a function, the result is a decorator.
@@ -156,8 +159,8 @@ class _Variants:
         return self.made[options]
 
 
-def texts_of(traced: Trace) -> tuple[list[str], Block]:
-    """The modules of a trace, and what they compute."""
+def texts_of(traced: Trace) -> tuple[batch_and_single.Texts, Block]:
+    """The modules of each form of a trace, and what they compute."""
     block = prepare(traced.graph, traced.roots)
     sizes = [ids.size for ids in traced.outputs]
     return batch_and_single.texts(cut(block, sizes), sizes, traced.dtype), block

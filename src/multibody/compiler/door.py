@@ -13,7 +13,7 @@ import ctypes
 import struct
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler import native
+from multibody.compiler.batch_and_single import BATCH, SINGLE
+from multibody.compiler.code import Code
 from multibody.compiler.door_ir import text
 
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
@@ -32,8 +34,9 @@ class Record(NamedTuple):
     """What the door knows of a kernel; the order is that of the words in memory."""
 
     kernel: int
-    single_entry: int
-    """The address of the form for one sample."""
+    """The address of the form for batches; 0 while it is not compiled, and `slow` is called."""
+    one: int
+    """That of the form for one sample."""
     array_type: int
     descr: int
     slow: int
@@ -84,7 +87,7 @@ def available() -> bool:
 
 
 def make(
-    code: native.Code,
+    code: Code,
     dtype: np.dtype[Any],
     shapes_in: list[tuple[int, ...]],
     shapes_out: list[tuple[int, ...]],
@@ -95,8 +98,8 @@ def make(
     alone: int,
     eager: int,
     quaternions: Sequence[tuple[int, int]],
-) -> Any:
-    """The builtin of one kernel."""
+) -> tuple[Any, Callable[[str, int], None]]:
+    """The builtin of one kernel, and what tells it the address of a form."""
     keep: list[Any] = [code, slow, dtype]
 
     def specs(shapes: list[tuple[int, ...]]) -> int:
@@ -114,8 +117,8 @@ def make(
     places = (ctypes.c_int64 * max(1, len(words)))(*words)
     keep.append(places)
     record = Record(
-        kernel=code.addresses["kernel"],
-        single_entry=code.addresses["one"],
+        kernel=code.linked(BATCH),
+        one=code.linked(SINGLE),
         array_type=id(np.ndarray),
         descr=id(dtype),
         slow=id(slow),
@@ -140,7 +143,12 @@ def make(
     method, definition = _definition()
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new(definition, (ctypes.addressof(memory), method, *keep), None)
+
+
+    def tell(form: str, address: int) -> None:
+        memory[Record._fields.index(form)] = address
+
+    return new(definition, (ctypes.addressof(memory), method, *keep), None), tell
 
 
 def units(rows: NDArray[Any], starts: Sequence[int]) -> bool:

@@ -101,7 +101,11 @@ keywords:
   %one.sample = icmp eq i64 %n, -1
   %samples = select i1 %one.sample, i64 1, i64 %n
   %too.long = icmp sgt i64 %n, %largest
-  br i1 %too.long, label %slowly, label %guarded
+  %is.one = icmp eq i64 %samples, 1
+  %form = select i1 %is.one, ptr %one, ptr %kernel
+  %unmade = icmp eq ptr %form, null
+  %not.here = or i1 %too.long, %unmade
+  br i1 %not.here, label %slowly, label %guarded
 guarded:
   %units = call i1 @units(ptr %in, ptr %strides, i64 %samples, ptr %places, i64 %quaternions, i64 %wide)
   br i1 %units, label %named, label %slowly
@@ -232,8 +236,6 @@ nothing:
 run:
   %mine.now = phi i1 [ true, %make ], [ false, %apart ], [ false, %apart.out ]
   %back = phi ptr [ null, %make ], [ %dest, %apart ], [ %dest, %apart.out ]
-  %is.one = icmp eq i64 %samples, 1
-  %form = select i1 %is.one, ptr %single_entry, ptr %kernel
   %long = icmp sgt i64 %samples, %alone
   br i1 %long, label %released, label %held
 released:

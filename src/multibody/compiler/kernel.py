@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler import batch_and_single, door, door_ir, native, unit_quaternions, workers
+from multibody.compiler import cache, door, door_ir, native, unit_quaternions, workers
+from multibody.compiler.batch_and_single import BATCH, SINGLE
+from multibody.compiler.code import Code
 from multibody.compiler.config import EAGER, is_eager
 from multibody.compiler.program import LONG
 from multibody.errors import InputError
@@ -53,7 +55,8 @@ class Native:
 
     def __init__(
         self,
-        code: native.Code,
+        name: str,
+        code: Code,
         signature: Signature,
         work: int,
         function: Callable[..., Any] | None,
@@ -64,16 +67,17 @@ class Native:
         self.function = function
         self.batched = batched
         self.variants = variants
+        self.name = name
         self.code = code
         self.signature = signature
-        self.entry, self.single_entry = (_ENTRY(code.addresses[name]) for name in batch_and_single.ENTRIES)
+        self.tell: Callable[[str, int], None] | None = None
         numbers = sum(map(math.prod, (*(spec.shape for spec in signature.inputs), *signature.outputs)))
         self.rate = 5e-10 * (1 + work + numbers)  # seconds per sample, a guess until the first long run tells
         self.long = work > LONG
         easy = is_flat(signature.layout) and max(len(signature.inputs), len(signature.outputs)) <= door_ir.MOST
         self.call = self.slow
         if easy and not self.long and door.available():
-            self.call = door.make(
+            self.call, self.tell = door.make(
                 code,
                 signature.dtype,
                 [spec.shape for spec in signature.inputs],
@@ -225,24 +229,45 @@ class Native:
             return
         share = -(-count // threads)
         parts = [(start, min(count, start + share)) for start in range(0, count, share)]
+        entry = self._entry(SINGLE if count == 1 else BATCH)
         workers.run(
-            [lambda stop, a=a, b=b: self._pieces(arguments, results, a, b, stop) for a, b in parts], long=self.long
+            [lambda stop, a=a, b=b: self._pieces(entry, arguments, results, a, b, stop) for a, b in parts],
+            long=self.long,
         )
 
+    def _entry(self, form: str) -> Any:
+        """The entry of a form, compiled at its first call; the door takes the next ones."""
+        address = self.code.address(form, self.name)
+        if self.tell is not None:
+            self.tell(form, address)
+        return _ENTRY(address)
+
     def _pieces(
-        self, arguments: list[Argument], results: list[NDArray[Any]], start: int, end: int, stop: workers.Stop
+        self,
+        entry: Any,
+        arguments: list[Argument],
+        results: list[NDArray[Any]],
+        start: int,
+        end: int,
+        stop: workers.Stop,
     ) -> None:
         """Samples start to end, a piece at a time, so that a signal is heard."""
         while start < end and not stop.is_set():
             piece = min(end, start + max(LEAST, int(PIECE / self.rate)))
             begun = time.perf_counter()
-            self._piece(arguments, results, start, piece, stop)
+            self._piece(entry, arguments, results, start, piece, stop)
             if piece - start >= LEAST:
                 self.rate = max(1e-10, (time.perf_counter() - begun) / (piece - start))
             start = piece
 
     def _piece(
-        self, arguments: list[Argument], results: list[NDArray[Any]], start: int, end: int, stop: workers.Stop
+        self,
+        entry: Any,
+        arguments: list[Argument],
+        results: list[NDArray[Any]],
+        start: int,
+        end: int,
+        stop: workers.Stop,
     ) -> None:
         m = len(results)
         data, strides, offsets = words(len(arguments), stop)
@@ -253,7 +278,7 @@ class Native:
         out = (ctypes.c_void_p * m)()
         for i, (result, core) in enumerate(zip(results, self.signature.outputs, strict=True)):
             out[i] = result.ctypes.data + start * math.prod(core) * result.itemsize
-        (self.single_entry if end - start == 1 else self.entry)(data, strides, offsets, out, end - start)
+        entry(data, strides, offsets, out, end - start)
 
 
 def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
@@ -297,7 +322,7 @@ class Kernel:
         self,
         name: str,
         signature: Signature,
-        code: native.Code,
+        code: Code,
         ops: Counter[str],
         work: int,
         record: Callable[[], Trace] | None = None,
@@ -312,7 +337,7 @@ class Kernel:
         self._code = code
         self._work = work
         self._record = record
-        self._native = Native(code, signature, work, function, variants, batched=batched)
+        self._native = Native(name, code, signature, work, function, variants, batched=batched)
         self.call = self._native.call
         """What a call of the kernel calls: a builtin, a tenth of a microsecond closer to the code."""
         # a class of its own, so that a call goes straight through the door
@@ -362,17 +387,18 @@ class Kernel:
         """The text of the LLVM modules."""
         from multibody.compiler.compile import texts_of  # which makes kernels
 
-        return "\n".join(texts_of(self.trace())[0])
+        return "\n".join(text for texts in texts_of(self.trace())[0].values() for text in texts)
 
     @property
     def asm(self) -> str:
         """The assembly of the native code."""
         from multibody.compiler.compile import texts_of
 
-        return "\n".join(native.assembly(text) for text in texts_of(self.trace())[0])
+        return "\n".join(native.assembly(text) for texts in texts_of(self.trace())[0].values() for text in texts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return revive, (native.host(), Kernel, self.name, self.signature, self._code.objects, self.ops, self._work)
+        self._code.address(BATCH, self.name)  # which runs wherever it arrives
+        return revive, (native.host(), Kernel, self.name, self.signature, self._code.entry, self.ops, self._work)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
@@ -381,13 +407,14 @@ class Kernel:
 
 
 def revive(
-    machine: native.Machine, kind: Callable[..., Any], name: str, signature: Signature, objects: list[bytes], *rest: Any
+    machine: native.Machine, kind: Callable[..., Any], name: str, signature: Signature, entry: cache.Entry, *rest: Any
 ) -> Any:
     """What was pickled, where its code can run."""
     if machine != native.host():
         raise InputError(f"{name}: expected code for {native.host().cpu}, got code for {machine.cpu}: compile it here")
+    code = Code(entry)
     try:
-        code = native.link(objects, *batch_and_single.ENTRIES)
+        code.address(BATCH, name)
     except RuntimeError as error:
         raise InputError(f"{name}: expected code of this version of the library: compile it here ({error})") from None
     return kind(name, signature, code, *rest)

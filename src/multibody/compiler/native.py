@@ -146,20 +146,17 @@ def _parse(text: str) -> Any:
     return module
 
 
-class Code:
-    """Object code in memory: it lives as long as this does."""
+class Library:
+    """Object code in memory, by the addresses of its symbols: it lives as long as this does."""
 
-    __slots__ = ("__weakref__", "addresses", "header", "objects")
+    __slots__ = ("__weakref__", "addresses")
 
-    def __init__(self, addresses: dict[str, int], objects: list[bytes], header: dict[str, Any]) -> None:
+    def __init__(self, addresses: dict[str, int]) -> None:
         self.addresses = addresses
-        self.objects = objects
-        self.header = header
-        """What else is known of it, as plain data."""
 
 
 _owners: dict[int, Any] = {}
-"""LLVM's handles of the code in memory: not in `Code`, where the garbage collector would free them without the lock."""
+"""LLVM's handles of the code in memory: not in `Library`, where the garbage collector would free them without the lock."""
 
 
 def _free(number: int) -> None:
@@ -167,7 +164,7 @@ def _free(number: int) -> None:
         del _owners[number]
 
 
-def link(objects: list[bytes], *symbols: str, header: dict[str, Any] | None = None) -> Code:
+def link(objects: list[bytes], *symbols: str) -> Library:
     """Load object code; the addresses of its symbols."""
     with LOCK:
         builder = llvm.JITLibraryBuilder().add_current_process()
@@ -177,6 +174,6 @@ def link(objects: list[bytes], *symbols: str, header: dict[str, Any] | None = No
             builder.export_symbol(symbol)
         number = next(_names)
         owner = _owners[number] = builder.link(_jit(), f"multibody-{number}")
-        code = Code({symbol: owner[symbol] for symbol in symbols}, objects, header or {})
-        weakref.finalize(code, _free, number).atexit = False
-        return code
+        library = Library({symbol: owner[symbol] for symbol in symbols})
+        weakref.finalize(library, _free, number).atexit = False
+        return library

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler import native, scan_run, workers
+from multibody.compiler.batch_and_single import BATCH
+from multibody.compiler.code import Code
 from multibody.compiler.config import is_eager
 from multibody.compiler.kernel import Signature, revive, rows_of
 from multibody.compiler.scan_layout import parts_of, shapes_of
@@ -41,7 +43,7 @@ class Scan:
         self,
         name: str,
         signature: Signature,
-        code: native.Code,
+        code: Code,
         ops: Counter[str],
         work: int,
         plan: Plan,
@@ -57,7 +59,7 @@ class Scan:
         self._work = work
         self._source = source
         self.code = code
-        self._native = scan_run.Runner(code, signature, range(plan.states, plan.states + plan.inputs), work)
+        self._native = scan_run.Runner(name, code, signature, range(plan.states, plan.states + plan.inputs), work)
 
     def __call__(
         self,
@@ -309,15 +311,17 @@ class Scan:
     @property
     def ir(self) -> str:
         """The text of the LLVM modules."""
-        return "\n".join(texts_of(self.trace(), self.plan)[0])
+        return "\n".join(text for texts in texts_of(self.trace(), self.plan)[0].values() for text in texts)
 
     @property
     def asm(self) -> str:
         """The assembly of the native code."""
-        return "\n".join(native.assembly(text) for text in texts_of(self.trace(), self.plan)[0])
+        forms = texts_of(self.trace(), self.plan)[0]
+        return "\n".join(native.assembly(text) for texts in forms.values() for text in texts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        code = self.code.objects, self.ops, self._work
+        self.code.address(BATCH, self.name)  # which runs wherever it arrives
+        code = self.code.entry, self.ops, self._work
         return revive, (native.host(), Scan, self.name, self.signature, *code, self.plan)
 
     def __repr__(self) -> str:

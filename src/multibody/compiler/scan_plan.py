@@ -25,8 +25,8 @@ class Plan(NamedTuple):
     """Whether the last state is not the user's, but says that a sample is done."""
 
 
-def texts_of(traced: Trace, plan: Plan) -> tuple[list[str], Block]:
-    """The modules of a step, and what they compute."""
+def texts_of(traced: Trace, plan: Plan) -> tuple[batch_and_single.Texts, Block]:
+    """The modules of each form of a step, and what they compute."""
     block = prepare(traced.graph, _with_all_states(traced, plan))
     leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}
     states = [(i, e) for i in range(plan.states) for e in range(math.prod(traced.inputs[i].shape))]

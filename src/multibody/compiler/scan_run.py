@@ -7,7 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from multibody.compiler import batch_and_single, native, workers
+from multibody.compiler import workers
+from multibody.compiler.batch_and_single import BATCH, SINGLE
+from multibody.compiler.code import Code
 from multibody.compiler.kernel import PIECE, Argument, Signature, words
 from multibody.compiler.program import LONG
 
@@ -19,11 +21,11 @@ TOGETHER = 4096
 class Runner:
     """The code of a scan."""
 
-    def __init__(self, code: native.Code, signature: Signature, moving: range, work: int) -> None:
+    def __init__(self, name: str, code: Code, signature: Signature, moving: range, work: int) -> None:
+        self.name = name
         self.code = code
         self.inputs, self.outputs, self.dtype = signature.inputs, signature.outputs, signature.dtype
         self.moving = moving
-        self.entry, self.single_entry = (_ENTRY(code.addresses[name]) for name in batch_and_single.ENTRIES)
         self.rate = 5e-10 * (1 + work)  # seconds per sample and step, a guess to begin with
         self.long = work > LONG
 
@@ -42,17 +44,19 @@ class Runner:
             return
         share = -(-count // threads)
         parts = [(start, min(count, start + share)) for start in range(0, count, share)]
+        entry = _ENTRY(self.code.address(SINGLE if count == 1 else BATCH, self.name))
 
         def part(start: int, end: int, stop: workers.Stop) -> None:
             while start < end and not stop.is_set():
                 piece = min(end, start + TOGETHER)
-                self._over_time(arguments, finals, results, start, piece, steps, every, stop)
+                self._over_time(entry, arguments, finals, results, start, piece, steps, every, stop)
                 start = piece
 
         workers.run([lambda stop, a=a, b=b: part(a, b, stop) for a, b in parts], long=self.long)
 
     def _over_time(
         self,
+        entry: Any,
         arguments: list[Argument],
         finals: list[NDArray[Any]],
         results: list[NDArray[Any]],
@@ -73,7 +77,6 @@ class Runner:
                 size = math.prod(shape) * array.itemsize
                 kept = m >= len(finals)
                 out[m] = array.ctypes.data + size * (start * total + done // every if kept else start)
-            entry = self.single_entry if end - start == 1 else self.entry
             entry(data, strides, offsets, out, end - start, piece, every - done % every, every, total)
             self.rate = max(1e-11, (time.perf_counter() - begun) / (piece * (end - start)))
             done += piece

@@ -10,21 +10,22 @@ from weakref import WeakValueDictionary
 
 from multibody import _sources
 from multibody.compiler import batch_and_single, cache, native, progress
+from multibody.compiler.code import Code
 from multibody.compiler.config import config
 from multibody.compiler.key import fingerprint
 from multibody.compiler.passes import Block
 from multibody.errors import CacheError
 from multibody.tracing.trace import Trace
 
-Texts = Callable[[Trace], tuple[list[str], Block]]
+Texts = Callable[[Trace], tuple[batch_and_single.Texts, Block]]
 """What makes the texts of the modules of a trace, and tells what they compute."""
 
-_alive: WeakValueDictionary[str, native.Code] = WeakValueDictionary()
+_alive: WeakValueDictionary[str, Code] = WeakValueDictionary()
 """The code of the kernels that live in this process, by their keys."""
 
 
-def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> native.Code:
-    """The code of a key: of another kernel, from the cache, or compiled now.
+def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
+    """The code of a key: of another kernel, from the cache, or traced now and compiled at its first call.
 
     Args:
         key: see `key.key`.
@@ -36,28 +37,31 @@ def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> nati
         return _code(key, name, record, texts)
 
 
-def _code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> native.Code:
+def _code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
     if not config.cache:
-        return _linked(_compiled(record(), texts))
+        return Code(_traced(record(), texts))
     known = _alive.get(key)
     if known is not None:
         if config.verify:
-            _verify(cache.Entry(known.header, known.objects), _compiled(record(), texts), name, "in this process")
+            _verify(known.entry, _traced(record(), texts), name, "in this process")
         return known
     entry = cache.load(key)
     if entry is None:
-        entry = _compiled(record(), texts)
-        if _sources.are_those_on_disk():  # still, with all that tracing has imported
-            cache.store(key, entry)
+        entry = _traced(record(), texts)
     elif config.verify:
-        _verify(entry, _compiled(record(), texts), name, f"in the file {cache.directory() / key}")
-    made = _linked(entry)
+        _verify(entry, _traced(record(), texts), name, f"in the file {cache.directory() / key}")
+
+    def keep(compiled: cache.Entry) -> None:
+        if _sources.are_those_on_disk():  # still, with all that tracing has imported
+            cache.store(key, compiled)
+
+    made = Code(entry, keep)
     with native.LOCK:  # of two threads that came here together, the first one's code serves both
         return _alive.setdefault(key, made)
 
 
-def _compiled(traced: Trace, texts: Texts) -> cache.Entry:
-    modules, block = texts(traced)
+def _traced(traced: Trace, texts: Texts) -> cache.Entry:
+    forms, block = texts(traced)
     header = {
         "graph": fingerprint(traced),
         "inputs": traced.inputs,
@@ -67,19 +71,23 @@ def _compiled(traced: Trace, texts: Texts) -> cache.Entry:
         "ops": block.graph.count(block.order),
         "work": block.graph.work(block.order),
     }
-    return cache.Entry(json.loads(json.dumps(header)), native.compile_objects(modules, config.level))
-
-
-def _linked(entry: cache.Entry) -> native.Code:
-    return native.link(entry.objects, *batch_and_single.ENTRIES, header=entry.header)
+    return cache.Entry(json.loads(json.dumps(header)), {}, {form: cache.pack(parts) for form, parts in forms.items()})
 
 
 def _verify(kept: cache.Entry, anew: cache.Entry, name: str, place: str) -> None:
     """Refuse code that was kept and is not what the function compiles to now."""
     parts = [part for part in anew.header if kept.header.get(part) != anew.header[part]]
-    parts += ["object code"] if kept.objects != anew.objects else []
+    same = kept.objects.keys() | kept.sources.keys() == anew.sources.keys()
+    if not same or any(source != anew.sources[form] for form, source in kept.sources.items()):
+        parts.append("source")
+    elif any(code != _objects(anew, form) for form, code in kept.objects.items()):
+        parts.append("object code")
     if parts:
         raise CacheError(
             f"{name}: the code that was kept {place} is not that of the function, which was traced and compiled anew: "
             f"{', '.join(parts)} differ. The key leaves out what the function depends on, or the code was changed"
         )
+
+
+def _objects(entry: cache.Entry, form: str) -> list[bytes]:
+    return native.compile_objects(cache.unpack(entry.sources[form]), config.level)

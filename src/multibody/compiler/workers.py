@@ -4,7 +4,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ import numpy as np
 from multibody.compiler.config import config
 from multibody.errors import InputError
 
+LISTEN = 0.1
+"""Seconds between two looks for a signal: one that the system hands to another thread does not wake the main one."""
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
 
@@ -67,6 +69,8 @@ def run(parts: list[Callable[[Stop], None]], *, long: bool = False) -> None:
                 here.append(part)
         for part in here:
             part(stop)
+        while wait(futures, LISTEN).not_done:
+            pass
         for future in futures:
             future.result()
     except BaseException:
