@@ -2,7 +2,8 @@
 
 A vector of which one lane is used costs as much as a full one, and its slots and rows are as long. A program of some
 size therefore has two forms, each compiled when it is first called (`code.py`), and a call with one sample goes to the
-form `one`. Both do the same operations in the same order: their results are equal bit for bit, but for the signs of NaN.
+form `one`. Both do the same operations in the same order: their results are equal bit for bit, but for the signs of
+NaN.
 """
 
 from typing import Any

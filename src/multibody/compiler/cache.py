@@ -1,8 +1,9 @@
 """Files of object code, so that the next process starts in milliseconds.
 
 An entry is one file, named by its key (`key.py`). It holds a line of JSON, the object code of each form that was called
-(`batch_and_single.py`) and the text of the other, under a checksum; nothing in it is ever executed but that code. The directory must belong to the user, and nobody else may write to it.
-Whatever goes wrong here costs a compilation and nothing else.
+(`batch_and_single.py`) and the text of the other, under a checksum; nothing in it is ever executed but that code. The
+directory must belong to the user, and nobody else may write to it. Whatever goes wrong here costs a compilation and
+nothing else.
 """
 
 from __future__ import annotations

@@ -144,7 +144,6 @@ def make(
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 
-
     def tell(form: str, address: int) -> None:
         memory[Record._fields.index(form)] = address
 

@@ -156,7 +156,7 @@ class Library:
 
 
 _owners: dict[int, Any] = {}
-"""LLVM's handles of the code in memory: not in `Library`, where the garbage collector would free them without the lock."""
+"""LLVM's handles of the code in memory: not in `Library`, which the garbage collector would free without the lock."""
 
 
 def _free(number: int) -> None:
