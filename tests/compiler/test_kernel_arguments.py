@@ -9,7 +9,7 @@ import pytest
 import multibody as mb
 from multibody import InputError, Pose
 from multibody.compiler import door
-from multibody.compiler.kernel import rows_of
+from multibody.compiler.call import rows_of
 
 RNG = np.random.default_rng(0)
 

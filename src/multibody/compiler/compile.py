@@ -12,8 +12,9 @@ from numpy.typing import DTypeLike
 
 from multibody._signatures import readable
 from multibody.compiler import batch_and_single, progress, sharing
+from multibody.compiler.call import Signature
 from multibody.compiler.config import config
-from multibody.compiler.kernel import Kernel, Signature
+from multibody.compiler.kernel import Kernel
 from multibody.compiler.key import fingerprint
 from multibody.compiler.key import key as key_of
 from multibody.compiler.passes import Block, prepare

@@ -15,8 +15,8 @@ from numpy.typing import DTypeLike
 
 from multibody._signatures import readable
 from multibody.compiler import sharing
+from multibody.compiler.call import Signature
 from multibody.compiler.config import config
-from multibody.compiler.kernel import Signature
 from multibody.compiler.key import fingerprint
 from multibody.compiler.key import key as key_of
 from multibody.compiler.scan_call import Scan, Source, Step

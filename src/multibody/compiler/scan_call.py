@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from multibody.compiler import native, scan_run, workers
 from multibody.compiler.batch_and_single import BATCH
+from multibody.compiler.call import Signature, rows_of
 from multibody.compiler.code import Code
 from multibody.compiler.config import is_eager
-from multibody.compiler.kernel import Signature, revive, rows_of
+from multibody.compiler.kernel import revive
 from multibody.compiler.scan_layout import parts_of, shapes_of
 from multibody.compiler.scan_plan import Plan, texts_of
 from multibody.errors import InputError

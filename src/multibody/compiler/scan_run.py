@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from multibody.compiler import workers
 from multibody.compiler.batch_and_single import BATCH, SINGLE
+from multibody.compiler.call import PIECE, Argument, Signature, words
 from multibody.compiler.code import Code
-from multibody.compiler.kernel import PIECE, Argument, Signature, words
 from multibody.compiler.program import LONG
 
 _ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5)
