@@ -159,7 +159,7 @@ def test_float32():
     answer = interior_point.solve(*problem)
     assert answer.x.dtype == np.float32
     exact = interior_point.solve(*(part.astype(np.float64) for part in problem))
-    assert answer.residual.max() <= 2e-5
+    assert answer.residual.max() <= 4e-5  # the tolerance, and rounding errors of what is carried
     assert_allclose(answer.x, exact.x, atol=2e-2)
 
 

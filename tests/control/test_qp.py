@@ -46,6 +46,19 @@ def test_answers_are_optimal(shape, degenerate):
     check(programs(np.random.default_rng(shape[0]), *shape, 150, degenerate=degenerate), degenerate)
 
 
+@pytest.mark.parametrize("degenerate", [False, True])
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_units_of_rows_make_no_difference(factor, degenerate):
+    """Short rows, whose bounds are far away, and others of which all is scaled."""
+    H, g, A, b, C, lower, upper = programs(np.random.default_rng(6), 3, 0, 4, 250, degenerate=degenerate)
+    short = answered([H, g, A, b, min(factor, 1 / factor) * C, lower, upper])
+    assert_array_equal(short.status, Status.SOLVED)
+    scaled = answered([H, g, A, b, factor * C, factor * lower, factor * upper])
+    assert_array_equal(scaled.status, Status.SOLVED)
+    plain = answered([H, g, A, b, C, lower, upper])
+    assert_allclose(scaled.multipliers.inequality * factor, plain.multipliers.inequality, rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("degenerate", [False, True])
 @pytest.mark.parametrize("shape", [*SHAPES, *LARGE])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control.orthogonal import complement, left_inverse, row_space, scale
-from multibody.control.whole_body.program import Sides, minimiser
+from multibody.control.whole_body.program import Box, minimiser
 from multibody.geometry._arrays import matvec, transpose
 
 Array = NDArray[Any]
@@ -36,10 +36,10 @@ class Bounds(NamedTuple):
         per = 1.0 / np.where(length > 0, length, np.ones_like(length))
         return Bounds(self.C * per[..., None], self.lower * per[..., : self.lower.shape[-1]], self.upper * per)
 
-    def around(self, x: Array) -> Sides:
+    def around(self, x: Array) -> Box:
         """The bounds of C (x' - x), none of which x itself is beyond."""
         y = matvec(self.C, x)
-        return Sides(
+        return Box(
             np.minimum(self.lower - y[..., : self.lower.shape[-1]], np.zeros_like(self.lower)),
             np.maximum(self.upper - y, np.zeros_like(self.upper)),
         )
@@ -139,7 +139,7 @@ def least(point: Point, bounds: Bounds) -> Array:
         return free
     met = bounds.hold(free)
     H = np.broadcast_to(np.eye(Z.shape[-1], dtype=x.dtype), (*g.shape, Z.shape[-1]))
-    u, _ = minimiser(H, g, np.matmul(bounds.C, Z), bounds.around(x), met)
+    u = minimiser(H, g, np.matmul(bounds.C, Z), bounds.around(x), met)
     return np.where(met[..., None], free, x + matvec(Z, u))
 
 
@@ -159,10 +159,10 @@ def nearest(limits: Bounds, point: Point, bounds: Bounds) -> Point:
     )
     H = np.broadcast_to(np.diag([0.0] * k + [1.0] * m).astype(x.dtype), (*x.shape[:-1], k + m, k + m))
     y, own = matvec(limits.C, x), bounds.around(x)
-    sides = Sides(
+    box = Box(
         np.concatenate([limits.lower - y, own.lower], axis=-1), np.concatenate([limits.upper - y, own.upper], axis=-1)
     )
-    u, _ = minimiser(H, np.zeros_like(G[..., 0, :]), G, sides, met)
+    u = minimiser(H, np.zeros_like(G[..., 0, :]), G, box, met)
     return Point(np.where(met[..., None], x, x + matvec(Z, u[..., :k])), Z, point.idle)
 
 
@@ -172,7 +172,7 @@ def _block(lines: list[list[Array]]) -> Array:
 
 def _best(B: Array, missing: Array, point: Point, bounds: Bounds, skip: Any) -> Array:
     H, g = np.matmul(transpose(B), B), -matvec(transpose(B), missing)
-    u, _ = minimiser(H, g, np.matmul(bounds.C, point.Z), bounds.around(point.x), skip)
+    u = minimiser(H, g, np.matmul(bounds.C, point.Z), bounds.around(point.x), skip)
     return point.x + matvec(point.Z, u)
 
 
