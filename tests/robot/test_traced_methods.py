@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import native
+from multibody.compiler import native, sharing
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.trace import trace
 from multibody.tracing.traced import TracedArray
@@ -105,8 +105,10 @@ def state(*batch):
 
 @pytest.fixture
 def compilations(monkeypatch):
-    counted, compile_objects = [], native.compile_objects
+    """Grows when native code is made, or a kernel that would make some at its first call."""
+    counted, compile_objects, code = [], native.compile_objects, sharing.code
     monkeypatch.setattr(native, "compile_objects", lambda *a, **k: counted.append(1) or compile_objects(*a, **k))
+    monkeypatch.setattr(sharing, "code", lambda *a, **k: counted.append(1) or code(*a, **k))
     return counted
 
 
