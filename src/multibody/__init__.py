@@ -11,7 +11,7 @@ from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFi
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
-    from multibody import control, derive, simulate, view
+    from multibody import control, derive, simulate, sweep, view
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
@@ -59,6 +59,7 @@ _ROOMS = {
     "control": "control",
     "robots": "model.robots",
     "simulate": "simulate",
+    "sweep": "sweep",
     "view": "view",
 }
 """Packages under shorter names."""
@@ -116,6 +117,7 @@ __all__ = [
     "loop",
     "robots",
     "simulate",
+    "sweep",
     "view",
     "vjp",
 ]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _ROOT = os.path.dirname(os.path.abspath(__file__))
-_WITHOUT_KEYS = ("cli", "derive")
+_WITHOUT_KEYS = ("cli", "derive", "sweep")
 """Rooms whose kernels are traced in every process."""
 _OWN = "of this process "
 

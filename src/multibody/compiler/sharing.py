@@ -37,6 +37,18 @@ def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code
         return _code(key, name, record, texts)
 
 
+def entries() -> dict[str, cache.Entry]:
+    """The code of all kernels that live in this process, by key, for other processes of the same machine."""
+    with native.LOCK:
+        return {key: code.entry for key, code in _alive.items()}
+
+
+def take(key: str, entry: cache.Entry) -> None:
+    """Keep code that another process has compiled, where it is not known: kernels of that key need no compilation."""
+    if config.cache and _sources.are_those_on_disk() and cache.load(key) is None:
+        cache.store(key, entry)
+
+
 def _code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
     if not config.cache:
         return Code(_traced(record(), texts))

@@ -166,13 +166,14 @@ def _named(names: set[str], scope: dict[str, Any]) -> list[Part]:
             value = scope[name]
             if not isinstance(value, ModuleType):
                 parts.append((name, value))
-            elif id(value) not in seen and not _is_installed(value):
+            elif id(value) not in seen and not is_installed(value):
                 seen.add(id(value))
                 modules.append(vars(value))
     return parts
 
 
-def _is_installed(module: ModuleType) -> bool:
+def is_installed(module: ModuleType) -> bool:
+    """Whether a module is a library's, or of an installed package, rather than the user's own."""
     library = module.__name__.partition(".")[0] in _LIBRARIES
     return library or "-packages" in str(getattr(module, "__file__", ""))  # site-packages, dist-packages
 

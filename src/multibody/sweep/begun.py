@@ -1,0 +1,118 @@
+"""What was begun and not ended: how a chunk that killed its process is found, and then the sample that did.
+
+Before a range of samples is computed, a line of the chunk's file says so; after it, another. A process that dies leaves
+the first without the second. Whoever comes next does not try that range again as a whole.
+"""
+
+import os
+import socket
+import uuid
+from collections import Counter
+from pathlib import Path
+from typing import final
+
+from multibody.sweep.durable import refused
+from multibody.sweep.store import Store
+
+CHANCES = 3
+"""Deaths of one sample until it is taken for the reason: others may have killed the process."""
+WORDS = {
+    "died": "the process died while it computed this sample",
+    "hung": "the sample took longer than the time limit",
+    "memory": "the sample took more memory than the limit",
+}
+
+Span = tuple[int, int]
+
+
+def place(store: Store, k: int) -> Path:
+    """The file of a chunk."""
+    return store.journal / "begun" / f"{k:08d}"
+
+
+def killed(store: Store, k: int, pid: int, reason: str) -> None:
+    """Note why a process of this machine is about to be killed."""
+    try:
+        with open(place(store, k), "a", encoding="ascii") as file:
+            file.write(f"{_process(pid)} killed {reason}\n")
+    except OSError:  # then it is said to have died
+        return
+
+
+@final
+class Begun:
+    """The file of a chunk that is being computed."""
+
+    def __init__(self, store: Store, k: int) -> None:
+        self._path = place(store, k)
+        self._me = f"{_process(os.getpid())}:{uuid.uuid4().hex[:8]}"
+        self.deaths, self.reasons = _history(self._path)
+        try:
+            self._handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        except OSError as error:
+            raise refused(error, self._path) from None
+
+    def begin(self, start: int, stop: int) -> None:
+        """These samples are computed next."""
+        self._say(f"begin {start} {stop}")
+
+    def end(self, start: int, stop: int) -> None:
+        """They are, or they raised an exception: the process lives."""
+        self._say(f"end {start} {stop}")
+
+    def is_deadly(self, start: int, stop: int) -> bool:
+        """Whether the range is not to be tried as a whole."""
+        known = self.reasons.get((start, stop), "died") != "died"
+        return self.deaths[start, stop] >= (CHANCES if stop - start == 1 and not known else 1)
+
+    def close(self, *, remove: bool) -> None:
+        """No process is at it any more; remove the file when there is nothing to be learned from it."""
+        os.close(self._handle)
+        if remove:
+            self._path.unlink(missing_ok=True)
+
+    def _say(self, line: str) -> None:
+        try:
+            os.write(self._handle, f"{self._me} {line}\n".encode())
+        except OSError as error:
+            raise refused(error, self._path) from None
+
+
+def _history(path: Path) -> tuple[Counter[Span], dict[Span, str]]:
+    """How often processes died within each range, and why, where that is known."""
+    deaths: Counter[Span] = Counter()
+    reasons: dict[Span, str] = {}
+    under_way: dict[str, Span] = {}
+    try:
+        lines = path.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return deaths, reasons
+    for line in lines:
+        match line.split():
+            case [who, "begin", start, stop] if start.isdigit() and stop.isdigit():
+                under_way[who] = int(start), int(stop)
+            case [who, "end", _, _]:
+                under_way.pop(who, None)
+            case [process, "killed", reason] if reason in WORDS:
+                for who, span in under_way.items():
+                    if who.startswith(process + ":"):
+                        reasons[span] = reason
+    for who, span in under_way.items():
+        deaths[span] += not _lives(who)
+    return deaths, reasons
+
+
+def _process(pid: int) -> str:
+    return f"{socket.gethostname()}:{pid}"
+
+
+def _lives(who: str) -> bool:
+    """Whether a process of this machine is still there; of others nobody can tell, and they are taken for dead."""
+    host, pid, _ = who.rsplit(":", 2)
+    if host != socket.gethostname() or int(pid) == os.getpid():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except OSError:
+        return False
+    return True

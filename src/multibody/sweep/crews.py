@@ -1,0 +1,43 @@
+"""Who computes a study, from what a user calls an executor."""
+
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from multibody.errors import InputError
+from multibody.sweep import dask
+from multibody.sweep.crew import Crew
+from multibody.sweep.futures import Futures
+from multibody.sweep.here import Here
+from multibody.sweep.processes import Processes
+
+
+def crew_of(executor: Any, path: Path, limit: float | None, memory: int | None, workers: int | None) -> Crew:
+    """The crew of an executor.
+
+    Args:
+        executor: None for this process, "processes" for processes of the study's own, an executor of
+            `concurrent.futures`, a Dask client, or the address of a Dask scheduler.
+        path: of the store.
+        limit: in s, for a chunk.
+        memory: in bytes, for a process of the study's own.
+        workers: how many processes of the study's own.
+    """
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0):
+        raise InputError(f"limit: expected a positive time in s, got {limit!r}")
+    if executor != "processes" and (memory is not None or workers is not None):
+        raise InputError('memory and workers: expected only with executor="processes"')
+    if executor == "processes":
+        return Processes(path, workers, limit, memory)
+    if dask.is_client(executor) or (isinstance(executor, str) and "://" in executor):
+        return dask.Dask(executor, limit)
+    if limit is not None:
+        raise InputError('limit: expected executor="processes" or Dask: others cannot end what takes too long')
+    if executor is None:
+        return Here()
+    if isinstance(executor, Executor):
+        return Futures(executor)
+    raise InputError(
+        'executor: expected None, "processes", an executor of concurrent.futures, a Dask client or the address of a '
+        f'scheduler such as "tcp://127.0.0.1:8786", got {executor!r}'
+    )

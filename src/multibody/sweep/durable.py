@@ -1,0 +1,63 @@
+"""Files that are there whole or not at all, and stay when the power goes."""
+
+import errno
+import os
+import uuid
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from multibody.sweep.errors import StoreError
+
+
+def write(files: Mapping[Path, bytes], scratch: Path) -> None:
+    """Write files, under their names only once they are whole; return when all of them are on disk.
+
+    Disks take as long for one `fsync` as for several at once, so these run side by side.
+
+    Args:
+        files: what to write, by place.
+        scratch: a folder of the same disk for what is not whole yet.
+
+    Raises:
+        StoreError: on a full or read-only disk, or where the store is gone.
+    """
+    handles: list[int] = []
+    part = scratch / uuid.uuid4().hex
+    try:
+        for place, data in files.items():
+            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+            handles.append(handle)
+            _fill(handle, data)
+            os.replace(part, place)
+        handles += [os.open(folder, os.O_RDONLY) for folder in {place.parent for place in files}]
+        if len(handles) == 1:
+            os.fsync(handles[0])
+        else:
+            with ThreadPoolExecutor(min(16, len(handles))) as pool:
+                list(pool.map(os.fsync, handles))
+    except OSError as error:
+        raise refused(error, next(iter(files))) from error
+    finally:
+        for handle in handles:
+            os.close(handle)
+        part.unlink(missing_ok=True)
+
+
+def refused(error: OSError, place: Path) -> StoreError:
+    """What a user should hear when a file cannot be written."""
+    words = {
+        errno.ENOSPC: "the disk is full: free some space, then run the study again, which goes on where it was",
+        errno.EDQUOT: "the quota of the disk is used up: free some space, then run the study again",
+        errno.EROFS: "the disk is read-only: expected a store on a disk that can be written",
+        errno.EACCES: "it may not be written by this user",
+        errno.EPERM: "it may not be written by this user",
+        errno.ENOENT: "the folder of the store is gone, or this worker does not see it: expected a shared disk",
+    }
+    return StoreError(f"cannot write {place}: {words.get(error.errno or 0, error.strerror)}", error.errno)
+
+
+def _fill(handle: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(handle, rest) :]

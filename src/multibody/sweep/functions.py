@@ -1,0 +1,92 @@
+"""What can be studied: functions of batches, kernels, and simulators with metrics."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.compiler.kernel import Kernel
+from multibody.errors import InputError
+from multibody.simulate import Run, Simulator
+from multibody.sweep.samples import Sample
+
+STATE = ("q", "v", "inputs")
+"""Names of samples that are arguments of a simulator; all others are its parameters."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A simulator as a function of samples, and the metrics of its runs.
+
+    Samples named q, v and inputs are where the robot starts and what its controller is given; all others are parameters
+    of the simulator by name, such as mass, friction, kp and kd.
+    """
+
+    simulator: Simulator
+    seconds: float
+    metrics: Mapping[str, Callable[[Run], Any]]
+    """By name, functions(run) -> (samples, ...)."""
+    every: int = 1
+    """Every so many steps a row is kept for the metrics."""
+    q: Any = None
+    """(nq,), where the robot starts unless samples say; by default its home."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.metrics, Mapping) or not self.metrics or not all(map(callable, self.metrics.values())):
+            raise InputError(f"metrics: expected {{name: function of the run}}, got {self.metrics!r}")
+
+    def run(self, sample: Sample, every: int | None = None) -> Run:
+        """The run of one sample, or of a batch."""
+        start = self.simulator.robot.home() if self.q is None else np.asarray(self.q)
+        return self.simulator(
+            sample.get("q", start),
+            sample.get("v"),
+            seconds=self.seconds,
+            every=self.every if every is None else every,
+            inputs=sample.get("inputs"),
+            parameters={name: x for name, x in sample.items() if name not in STATE},
+        )
+
+    def __call__(self, sample: Sample) -> dict[str, NDArray[Any]]:
+        count = len(next(iter(sample.values())))
+        start = self.simulator.robot.home() if self.q is None else np.asarray(self.q)
+        run = self.run({"q": np.broadcast_to(start, (count, *start.shape)), **sample})
+        return {name: np.asarray(metric(run)) for name, metric in self.metrics.items()}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KernelFunction:
+    """A kernel as a function of samples that have the names of its arguments."""
+
+    kernel: Kernel
+
+    def __call__(self, sample: Sample) -> dict[str, Any]:
+        """Results by the kernel's own names, or `result`, or `result_0`, `result_1`, ... where it has none."""
+        result = self.kernel(**sample)
+        if isinstance(result, Mapping):
+            return dict(result)
+        if isinstance(result, tuple | list):
+            return {f"result_{k}": x for k, x in enumerate(result)}
+        return {"result": result}
+
+
+def function_of(function: Any, options: Mapping[str, Any]) -> Callable[..., Any]:
+    """What a study computes, out of what a user gave."""
+    if isinstance(function, Simulator):
+        if options.get("seconds") is None or options.get("metrics") is None:
+            raise InputError(
+                "Study of a Simulator: expected seconds= and metrics=, as {'height': lambda run: run.q[..., -1, 2]}"
+            )
+        return Simulation(function, **{name: x for name, x in options.items() if x is not None})
+    surplus = [name for name, x in options.items() if x is not None]
+    if surplus:
+        raise InputError(f"{', '.join(surplus)}: expected only with a Simulator, got {type(function).__name__}")
+    if isinstance(function, Kernel):
+        return KernelFunction(function)
+    if not callable(function):
+        raise InputError(f"expected a function(sample) -> {{name: array}}, a kernel or a Simulator, got {function!r}")
+    return function

@@ -1,0 +1,187 @@
+"""What a function is: a digest for each part that its results depend on, under the name by which its code has it.
+
+The function by its code, without comments, line numbers and its docstring; defaults, the variables of enclosing
+functions, and what it names in modules that are not installed packages, functions and classes among them in turn.
+Robots by the digest of their model, kernels by that of their graph.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pickle import PicklingError
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from multibody.compiler.kernel import Kernel
+from multibody.compiler.scan_call import Scan
+from multibody.errors import InputError
+from multibody.geometry._value import Value
+from multibody.model.model import Model
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+from multibody.simulate import Simulator
+from multibody.tracing.surroundings import PLAIN, is_users, parts_of
+
+Path = tuple[str, Any]
+_MARKER = "docstring"
+
+
+def identity(function: Any) -> dict[str, str]:
+    """Digests of the parts of a function, by name.
+
+    >>> gain = 2.0
+    >>> def f(sample):
+    ...     return {"y": gain * sample["x"]}
+    >>> list(identity(f))
+    ['f', 'gain']
+    """
+    found: dict[str, list[str]] = {}
+    for name, content in _walk(function):
+        found.setdefault(name, []).append(hashlib.sha256(content).hexdigest())
+    return {
+        name: "".join(sorted(digests))[:64] if len(digests) == 1 else _joined(digests)
+        for name, digests in found.items()
+    }
+
+
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The names of the parts that differ."""
+    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+def digest_of(x: Any) -> str:
+    """A digest of anything whose parts can be told."""
+    return _joined([hashlib.sha256(content).hexdigest() for _, content in _walk(x)])
+
+
+def user_modules(function: Any) -> set[str]:
+    """The modules that define functions and classes which a function uses, and that are not installed."""
+    seen: set[str] = set()
+    for x in _things(function):
+        if isinstance(x, FunctionType | type) and is_users(x):
+            seen.add(x.__module__)
+    return seen
+
+
+def _joined(digests: list[str]) -> str:
+    return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
+
+
+def _things(root: Any) -> Iterator[Any]:
+    seen: dict[int, Any] = {}
+    waiting = [root]
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen or isinstance(x, PLAIN):
+            continue
+        seen[id(x)] = x
+        yield x
+        waiting += [part for _, part in _parts(x)]
+
+
+def _walk(root: Any) -> Iterator[tuple[str, bytes]]:
+    """Each part with its name, and what it is by itself."""
+    seen: dict[int, Any] = {}  # the values, too: an id is taken again when what had it is gone
+    waiting: list[Path] = [(getattr(root, "__name__", type(root).__name__), root)]
+    while waiting:
+        name, x = waiting.pop()
+        if not isinstance(x, PLAIN):
+            if id(x) in seen:
+                yield name, b"again"
+                continue
+            seen[id(x)] = x
+        yield name, _content(x)
+        bare = isinstance(x, FunctionType)
+        inner = [(_name(name, part, bare), member) for part, member in _parts(x)]
+        waiting += reversed(inner)
+
+
+def _name(outer: str, part: str, bare: bool) -> str:
+    """How a part is written: what a function names by itself, all else behind what it is a part of."""
+    return (part or f"{outer} defaults") if bare and not part.startswith(".") else outer + part
+
+
+def _parts(x: Any) -> list[Path]:
+    if isinstance(x, (*PLAIN, Robot, Model, Tree, Kernel, Scan, ModuleType)):
+        return []
+    if isinstance(x, Simulator):
+        return [(".robot", x.robot), (".step", x._stepping), (".state", x.memory), (".dtype", x.dtype.name)]
+    if isinstance(x, np.ndarray):
+        return [(f"[{k}]", part) for k, part in enumerate(x.ravel().tolist())] if x.dtype == object else []
+    if isinstance(x, Value):
+        return [("", array) for array in x._arrays()]
+    if is_dataclass(x) and not isinstance(x, type) and type(x).__module__.startswith("multibody."):
+        return [("." + each.name, getattr(x, each.name)) for each in fields(x)]
+    if isinstance(x, Mapping):
+        return [(f"[{key!r}]", value) for key, value in x.items()]
+    if isinstance(x, list | tuple):
+        return [(f"[{k}]", part) for k, part in enumerate(x)]
+    return [(part, member) for part, member in parts_of(x) if not isinstance(member, ModuleType)]
+
+
+def _content(x: Any) -> bytes:
+    """What something is, apart from its parts."""
+    kind = f"{type(x).__module__}.{type(x).__qualname__}"
+    if isinstance(x, FunctionType):
+        return repr(_of_code(x.__code__, x.__doc__)).encode()
+    if isinstance(x, CodeType):
+        return repr(_of_code(x, None)).encode()
+    if isinstance(x, Robot):
+        return f"{kind} {x.model.digest} {x.dtype}".encode()
+    if isinstance(x, Model):
+        return f"{kind} {x.digest}".encode()
+    if isinstance(x, Tree):
+        return kind.encode()  # of a robot, whose model says all of it
+    if isinstance(x, Kernel | Scan):
+        code = x._code if isinstance(x, Kernel) else x.code
+        return f"{kind} {code.header['graph']} {x.signature}".encode()
+    if isinstance(x, np.ndarray | np.generic) and x.dtype != object:
+        return f"{kind} {x.dtype.str} {x.shape}".encode() + np.ascontiguousarray(x).tobytes()
+    if isinstance(x, type):
+        return f"class {x.__module__}.{x.__qualname__}".encode()
+    if isinstance(x, set | frozenset):
+        return f"{kind} {sorted(map(repr, x))}".encode()
+    if isinstance(x, PLAIN):
+        return f"{kind} {x!r}".encode()
+    if isinstance(x, ModuleType):
+        return f"module {x.__name__}".encode()
+    return f"{kind} {len(_parts(x))}".encode() if _parts(x) or _is_plain_class(x) else f"{kind} ".encode() + _pickled(x)
+
+
+def _is_plain_class(x: Any) -> bool:
+    return isinstance(x, Mapping | list | tuple) or hasattr(type(x), "__dataclass_fields__") or is_users(x)
+
+
+def _pickled(x: Any) -> bytes:
+    """Objects of other libraries without parts that can be seen, by what stands for them in another process."""
+    import cloudpickle
+
+    try:
+        return cloudpickle.dumps(x)
+    except (PicklingError, TypeError, InputError):
+        return b""
+
+
+def _of_code(code: CodeType, docstring: str | None) -> tuple[Any, ...]:
+    """What the code does, without where it stands and how it is described."""
+    constants = [
+        _of_code(x, _docstring(x)) if isinstance(x, CodeType) else (type(x).__name__, _ordered(x))
+        for x in code.co_consts
+    ]
+    if docstring is not None and code.co_consts[:1] == (docstring,):
+        constants[0] = (_MARKER, "")
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    return code.co_code, constants, counts, names, getattr(code, "co_exceptiontable", b"")
+
+
+def _docstring(code: CodeType) -> str | None:
+    """What may be the docstring of a function within another: its first constant, where that is a text."""
+    first = code.co_consts[0] if code.co_consts else None
+    return first if isinstance(first, str) and code.co_flags & 2 else None  # 2: it is the code of a function
+
+
+def _ordered(x: Any) -> str:
+    return repr(sorted(map(repr, x))) if isinstance(x, frozenset) else repr(x)

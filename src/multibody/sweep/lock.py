@@ -1,0 +1,72 @@
+"""One process at a time runs a study: a lock that dies with its holder."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from multibody.sweep.durable import refused
+from multibody.sweep.errors import StudyBusyError
+
+_held: set[int] = set()
+
+
+def _let_go() -> None:
+    """A forked child has no part in the lock: it would outlive its holder in workers that do."""
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+@contextmanager
+def locked(path: Path, store: Path) -> Iterator[None]:
+    """Hold the lock of a store within this block.
+
+    Raises:
+        StudyBusyError: when another process, or this one, holds it.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise refused(error, path) from None
+    try:
+        if not _take(handle):
+            holder = os.pread(handle, 1000, 0).decode(errors="replace").strip() or "another process"
+            raise StudyBusyError(f"{store}: the study is being run by {holder}; mb.sweep.open(...).status() watches it")
+        _held.add(handle)
+        os.ftruncate(handle, 0)
+        since = time.strftime("%Y-%m-%d %H:%M:%S")
+        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()} since {since}".encode(), 0)
+        yield
+        os.ftruncate(handle, 0)
+    finally:
+        _held.discard(handle)
+        os.close(handle)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process runs the study."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return not _take(handle, shared=True)
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int, *, shared: bool = False) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

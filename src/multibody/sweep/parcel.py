@@ -1,0 +1,120 @@
+"""The parcel that a worker gets: the study's function and samples, and the kernels that are compiled already.
+
+Functions of the user's own modules travel with their code, since these modules need not be where the worker is. Kernels
+travel as object code, and are compiled anew where the processor is another. Parcels go from a process to its workers,
+never into a store.
+"""
+
+import copyreg
+import hashlib
+import io
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from multibody.compiler import sharing
+from multibody.compiler.compile import compile as compile_kernel
+from multibody.compiler.kernel import Kernel
+from multibody.errors import InputError, missing_package
+from multibody.simulate import Simulator
+from multibody.sweep.cpu import cpu_class
+from multibody.sweep.identity import user_modules
+from multibody.sweep.work import Work
+from multibody.tracing.surroundings import is_installed
+
+
+def pack(work: Work, entries: Mapping[str, Any], cpu: str | None) -> bytes:
+    """The parcel of a study.
+
+    Args:
+        work: what workers do.
+        entries: kernels that are compiled, by key.
+        cpu: the class of processor for which they are.
+
+    Raises:
+        InputError: when the function holds something that cannot travel.
+    """
+    try:
+        import cloudpickle
+    except ImportError:
+        raise missing_package("sweeps over processes need cloudpickle", "sweep", "cloudpickle") from None
+
+    class Pickler(cloudpickle.Pickler):
+        def reducer_override(self, obj: Any) -> Any:
+            if isinstance(obj, Kernel) and obj._native.function is not None:
+                return _kernel, (obj.__reduce__(), _source(obj))
+            if type(obj) is Simulator:
+                state = {name: x for name, x in vars(obj).items() if name != "_scans"} | {"_scans": {}}
+                return copyreg.__newobj__, (Simulator,), state  # type: ignore[attr-defined]
+            return super().reducer_override(obj)
+
+    buffer = io.BytesIO()
+    with _by_value(cloudpickle, user_modules((work.function, work.samples))):
+        try:
+            Pickler(buffer, protocol=5).dump((work, dict(entries), cpu))
+        except Exception as error:
+            raise InputError(f"the function cannot be sent to other processes: {error}") from error
+    return buffer.getvalue()
+
+
+def unpack(parcel: bytes) -> Work:
+    """What a worker does; its kernels are put where they will be looked for."""
+    return _unpacked(hashlib.sha256(parcel).hexdigest(), _Parcel(parcel))
+
+
+class _Parcel:
+    """The bytes of a parcel, which its digest tells apart."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Parcel)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=4)
+def _unpacked(digest: str, parcel: _Parcel) -> Work:
+    del digest
+    import cloudpickle
+
+    work, entries, cpu = cloudpickle.loads(parcel.data)
+    if cpu == cpu_class():
+        for key, entry in entries.items():
+            sharing.take(key, entry)
+    return work
+
+
+def _source(kernel: Kernel) -> tuple[Any, ...]:
+    inputs = kernel.signature.inputs
+    shapes, names = [spec.shape for spec in inputs], [spec.name for spec in inputs]
+    return kernel._native.function, shapes, names, kernel.signature.dtype.name, kernel._native.batched
+
+
+def _kernel(compiled: tuple[Any, ...], source: tuple[Any, ...]) -> Any:
+    """The kernel from its object code, or from its source where that is for another processor or version."""
+    revive, arguments = compiled
+    try:
+        return revive(*arguments)
+    except InputError:
+        function, shapes, names, dtype, batched = source
+        return compile_kernel(function, *shapes, names=names, dtype=dtype, batched=batched)
+
+
+@contextmanager
+def _by_value(cloudpickle: Any, names: set[str]) -> Iterator[None]:
+    """Within this block the code of these modules is pickled, not only their names."""
+    modules = [sys.modules[name] for name in names if name in sys.modules and name != "__main__"]
+    known = set(cloudpickle.list_registry_pickle_by_value())
+    own = [module for module in modules if not is_installed(module) and module.__name__ not in known]
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)

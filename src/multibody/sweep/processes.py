@@ -1,0 +1,200 @@
+"""The study's own processes: a sample that hangs, dies or eats memory costs its process, and is found."""
+
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, final
+
+from multibody.sweep import begun
+from multibody.sweep.child import Pipe
+from multibody.sweep.crew import Crew, Outcome, WorkerLost
+from multibody.sweep.errors import SweepError
+from multibody.sweep.store import read
+from multibody.sweep.work import Task
+
+PATIENCE = 1.0
+"""In s: how long `collect` waits."""
+TRIES = 3
+"""Processes in a row that may die before they have begun anything."""
+
+
+class _Child:
+    """A process, and what it is at."""
+
+    def __init__(self, parcel: bytes, memory: int | None) -> None:
+        start = f"import sys; sys.path[:] = {sys.path!r}; from multibody.sweep.child import main; main()"
+        single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**single, **os.environ}
+        )
+        if self.process.stdin is None or self.process.stdout is None:
+            raise SweepError("a process was started without pipes")
+        self.pipe = Pipe(self.process.stdout.fileno(), self.process.stdin.fileno())
+        self.task: Task | None = None
+        self.since = 0.0
+        self.ready = False
+        """Whether it has its parcel, and waits for tasks."""
+        self.equip(parcel, memory)
+
+    def equip(self, parcel: bytes, memory: int | None) -> None:
+        self.ready = False
+        self.pipe.send(("equip", parcel, memory))
+
+    def give(self, task: Task) -> None:
+        self.task, self.since = task, time.monotonic()
+        self.pipe.send(("task", task))
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except BrokenPipeError:
+                    continue
+
+
+@final
+class Processes(Crew):
+    """Processes that are started when they are needed and replaced when they die."""
+
+    guarded = True
+
+    def __init__(self, path: Path, workers: int | None, limit: float | None, memory: int | None) -> None:
+        """How many, and what they may take.
+
+        Args:
+            path: of the store.
+            workers: by default as many as this process has cores.
+            limit: in s, for a chunk and for each part of one that is taken apart.
+            memory: in bytes, for each process, beyond what it has when it starts.
+        """
+        self.workers = workers or cores()
+        self.ahead = self.workers + 1
+        self._path, self._limit, self._memory = path, limit, memory
+        self._parcel = b""
+        self._children: list[_Child] = []
+        self._waiting: deque[Task] = deque()
+        self._idle_deaths = 0
+
+    def equip(self, parcel: bytes) -> None:
+        self._parcel = parcel
+        for child in self._children:
+            child.equip(parcel, self._memory)
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        child = self._children[-1] if self._children else self._start()
+        if not child.ready and self._answer(child) is None:
+            raise SweepError("the process of the study died before it computed anything; its messages are above")
+        child.pipe.send(("call", function, args))
+        deadline = None if self._limit is None else time.monotonic() + self._limit
+        while not child.pipe.ready(PATIENCE):
+            if deadline is not None and time.monotonic() > deadline:
+                self._drop(child)
+                raise WorkerLost(f"the first samples took longer than the limit of {self._limit:g} s")
+        answer = self._answer(child)
+        if answer is None:
+            raise WorkerLost("the process died at the first samples")
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def submit(self, task: Task) -> None:
+        self._waiting.append(task)
+        self._hand_out()
+
+    def collect(self) -> list[Outcome]:
+        self._hand_out()
+        outcomes = []
+        with selectors.DefaultSelector() as selector:
+            for child in self._children:
+                selector.register(child.pipe.source, selectors.EVENT_READ, child)
+            for key, _ in selector.select(self._pause()):
+                outcomes += self._heard(key.data)
+        self._end_late_ones()
+        self._hand_out()
+        return outcomes
+
+    def close(self) -> None:
+        for child in self._children:
+            child.end()
+        self._children.clear()
+        self._waiting.clear()
+
+    def _hand_out(self) -> None:
+        for child in self._children:
+            if child.ready and child.task is None and self._waiting:
+                child.give(self._waiting.popleft())
+        starting = sum(not child.ready for child in self._children)
+        while len(self._waiting) > starting and len(self._children) < self.workers:
+            self._start()
+            starting += 1
+
+    def _start(self) -> _Child:
+        self._children.append(_Child(self._parcel, self._memory))
+        return self._children[-1]
+
+    def _heard(self, child: _Child) -> list[Outcome]:
+        """The answer of a process; a task whose process died is given out again, and will be taken apart."""
+        task = child.task
+        answer = self._answer(child)
+        if answer is None:
+            self._lost(task)
+        elif task is not None:
+            self._idle_deaths = 0
+            return [Outcome(task, answer)]
+        return []
+
+    def _answer(self, child: _Child) -> Any:
+        """What a process says next; None when it is dead."""
+        try:
+            answer = child.pipe.receive()
+        except EOFError:
+            self._drop(child)
+            return None
+        child.task, child.ready = None, True
+        return answer
+
+    def _lost(self, task: Task | None) -> None:
+        store = read(self._path)
+        if task is None or store is None or not begun.place(store, task.chunk).exists():
+            self._idle_deaths += 1
+        if self._idle_deaths >= TRIES:
+            raise SweepError("the processes of the study die before they compute anything; their messages are above")
+        if task is not None:
+            self._waiting.appendleft(task)
+
+    def _end_late_ones(self) -> None:
+        if self._limit is None:
+            return
+        for child in list(self._children):
+            if child.task is not None and time.monotonic() - child.since > self._limit:
+                store = read(self._path)
+                if store is not None:
+                    begun.killed(store, child.task.chunk, child.process.pid, "hung")
+                task = child.task
+                self._drop(child)
+                self._waiting.appendleft(task)
+
+    def _drop(self, child: _Child) -> None:
+        child.end()
+        self._children.remove(child)
+
+    def _pause(self) -> float:
+        """Until the next one is late."""
+        if self._limit is None:
+            return PATIENCE
+        busy = [child.since for child in self._children if child.task is not None]
+        late = min(busy, default=time.monotonic()) + self._limit - time.monotonic()
+        return min(PATIENCE, max(0.01, late))
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

@@ -1,0 +1,190 @@
+"""Samples: what a study varies, by name, for every index from 0 to n - 1.
+
+A design says what it is in plain data, so that a store can tell its samples without keeping them. Arrays and functions
+of the user's cannot: their samples are kept with the results.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+
+Sample = dict[str, NDArray[Any]]
+"""By name, arrays whose first axis is that of the samples."""
+KINDS = "fiubc"
+"""Kinds of numbers that can be kept: floating point, integers, truth values, complex."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples(ABC):
+    """Samples with their number, units and bounds; `samples[index]` computes those of some indices."""
+
+    n: int
+    units: Mapping[str, str] = field(kw_only=True, default_factory=dict)
+    """By name, as text."""
+    kept: ClassVar[bool] = False
+    """Whether a store has to keep the samples, since no plain data says what they are."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or not 0 < self.n < 2**62:
+            raise InputError(f"samples: expected their number to be a positive integer, got {self.n!r}")
+        object.__setattr__(self, "n", int(self.n))
+        check_units(self.units, self.names)
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What is varied."""
+
+    @property
+    def bounds(self) -> dict[str, tuple[Any, Any]]:
+        """By name, the least and the largest value, where they are known."""
+        return {}
+
+    @abstractmethod
+    def rows(self, index: NDArray[np.int64]) -> Sample:
+        """The samples of these indices."""
+
+    def __getitem__(self, index: Any) -> Sample:
+        asked = np.arange(*index.indices(self.n)) if isinstance(index, slice) else np.asarray(index)
+        if asked.dtype.kind not in "iu" or (asked.size and not (-self.n <= asked.min() and asked.max() < self.n)):
+            raise InputError(f"samples: expected indices from 0 to {self.n - 1}, got {index!r}")
+        rows = self.rows(np.atleast_1d(asked % self.n).astype(np.int64))
+        return rows if asked.ndim else {name: x[0] for name, x in rows.items()}
+
+    def __len__(self) -> int:
+        return self.n
+
+    def travelling(self, start: int, stop: int) -> Sample | None:
+        """The samples of a range, where they have to be sent to whoever computes it."""
+        del start, stop
+        return None
+
+    def plain(self) -> dict[str, Any]:
+        """What says which samples these are, as JSON has it."""
+        parts = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+        return {"kind": type(self).__name__, **parts}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.n} samples of {', '.join(self.names)}>"
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Mapped(Samples):
+    """Arrays of the user's."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    kept: ClassVar[bool] = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.arrays)
+
+    @property
+    def bounds(self) -> dict[str, tuple[Any, Any]]:
+        return {name: (x.min(axis=0).tolist(), x.max(axis=0).tolist()) for name, x in self.arrays.items()}
+
+    def rows(self, index: NDArray[np.int64]) -> Sample:
+        return {name: x[index] for name, x in self.arrays.items()}
+
+    def travelling(self, start: int, stop: int) -> Sample:
+        return {name: x[start:stop] for name, x in self.arrays.items()}
+
+    def plain(self) -> dict[str, Any]:
+        from multibody.sweep.identity import digest_of
+
+        digests = {name: digest_of(x) for name, x in self.arrays.items()}
+        return {"kind": "Mapped", "n": self.n, "units": dict(self.units), "arrays": digests}
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Indexed(Samples):
+    """Samples that a function computes from their indices, for what does not fit into memory."""
+
+    function: Callable[[NDArray[np.int64]], Mapping[str, Any]]
+    kept: ClassVar[bool] = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.rows(np.zeros(1, np.int64)))
+
+    def rows(self, index: NDArray[np.int64]) -> Sample:
+        return checked_arrays(self.function(index), "samples", len(index))
+
+    def plain(self) -> dict[str, Any]:
+        from multibody.sweep.identity import identity
+
+        return {"kind": "Indexed", "n": self.n, "units": dict(self.units), "function": identity(self.function)}
+
+
+def mapping(arrays: Mapping[str, Any], units: Mapping[str, str] | None = None) -> Samples:
+    """Samples that arrays (n, ...) list by name.
+
+    >>> mapping({"mass": [1.0, 2.0, 3.0]}, units={"mass": "kg"})
+    <Mapped: 3 samples of mass>
+    """
+    checked = checked_arrays(arrays, "samples", None)
+    for array in checked.values():
+        array.setflags(write=False)
+    return Mapped(len(next(iter(checked.values()))), checked, units=units or {})
+
+
+def indexed(n: int, function: Callable[..., Mapping[str, Any]], units: Mapping[str, str] | None = None) -> Samples:
+    """n samples that function(index) -> {name: array (k, ...)} computes from k indices, each row from its own alone.
+
+    >>> indexed(10**9, lambda index: {"x": np.sqrt(index)})[[4, 9]]
+    {'x': array([2., 3.])}
+    """
+    return Indexed(n, function, units=units or {})
+
+
+def samples_of(samples: Any) -> Samples:
+    """What a user gave for samples."""
+    if isinstance(samples, Samples):
+        return samples
+    if isinstance(samples, Mapping):
+        return mapping(samples)
+    raise InputError(
+        "samples: expected mb.sweep.grid, uniform, normal, sobol, latin_hypercube, indexed, or {name: array (n, ...)}, "
+        f"got {type(samples).__name__}"
+    )
+
+
+def checked_arrays(arrays: Any, what: str, rows: int | None) -> Sample:
+    """Arrays of numbers by name, copies of the user's, all with as many rows."""
+    if not isinstance(arrays, Mapping) or not arrays:
+        raise InputError(f"{what}: expected {{name: array}}, got {type(arrays).__name__}")
+    checked: Sample = {}
+    for name, x in arrays.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise InputError(f"{what}: expected names such as 'kp', got {name!r}")
+        array = np.array(x)
+        if array.dtype.kind not in KINDS or not array.ndim:
+            raise InputError(f"{what}: {name!r}: expected numbers (n, ...), got {array.dtype} {array.shape}")
+        rows = len(array) if rows is None else rows
+        if len(array) != rows:
+            raise InputError(f"{what}: {name!r}: expected {rows} rows, got {len(array)}")
+        checked[name] = array
+    return checked
+
+
+def check_units(units: Mapping[str, str], names: tuple[str, ...]) -> None:
+    """Refuse units of what is not varied."""
+    for name, unit in units.items():
+        if name not in names or not isinstance(unit, str):
+            raise InputError(f"units: expected texts for {', '.join(names)}, got {name!r}: {unit!r}")
+
+
+def _plain(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return {"dtype": x.dtype.str, "data": x.tolist()}
+    if isinstance(x, Mapping):
+        return {name: _plain(value) for name, value in x.items()}
+    return [_plain(value) for value in x] if isinstance(x, tuple | list) else x

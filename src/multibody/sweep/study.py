@@ -1,0 +1,242 @@
+"""`Study`: a function of samples, run over all of them, on one core or many machines; its store is the truth."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from os import PathLike
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.geometry._arrays import choice, truth
+from multibody.simulate import Run
+from multibody.sweep import preparation, running
+from multibody.sweep import store as stores
+from multibody.sweep.crews import crew_of
+from multibody.sweep.draws import check_seed
+from multibody.sweep.errors import StoreError
+from multibody.sweep.evaluation import called
+from multibody.sweep.functions import Simulation, function_of
+from multibody.sweep.identity import identity
+from multibody.sweep.lock import locked
+from multibody.sweep.preparation import Plan
+from multibody.sweep.progress import watcher
+from multibody.sweep.record import FailedSample, Record, Status
+from multibody.sweep.results import StoredArray
+from multibody.sweep.running import Tally
+from multibody.sweep.samples import Sample, Samples, samples_of
+from multibody.sweep.work import Work
+
+
+@final
+class Study:
+    """A function, the samples that it is computed for, and the folder in which the results are.
+
+    >>> import tempfile
+    >>> import multibody as mb
+    >>> def swing(sample):
+    ...     return {"period": 2 * np.pi * np.sqrt(sample["length"] / 9.81)}
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = Study(swing, mb.sweep.uniform(1000, length=(0.1, 2.0)), store=f"{folder.name}/swing.zarr")
+    >>> study.run().done
+    1000
+    >>> study.results()["period"][:5].shape
+    (5,)
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        samples: Samples | Mapping[str, Any] | None,
+        store: str | PathLike[str],
+        chunk: int | None = None,
+        seed: int = 0,
+        *,
+        nan_fails: bool = True,
+        fork: bool = False,
+        seconds: float | None = None,
+        metrics: Mapping[str, Callable[[Run], Any]] | None = None,
+        every: int | None = None,
+        q: Any = None,
+    ) -> None:
+        """A study; nothing is computed and nothing is written until `run`.
+
+        Args:
+            function: function(sample) or function(sample, rng) -> {name: array (chunk, ...)}, in NumPy, where sample is
+                {name: array (chunk, ...)} and rng has the random numbers of each sample; or a kernel whose arguments
+                have the names of the samples; or a `Simulator`.
+            samples: of `mb.sweep.grid`, `uniform`, `normal`, `sobol`, `latin_hypercube`, `indexed`; or {name: array}.
+            store: the folder, on a disk that all workers see.
+            chunk: how many samples are computed together; by default about a second of work.
+            seed: of the random numbers.
+            nan_fails: whether a sample with NaN among its results counts as failed.
+            fork: whether to go on, in the same store, with a function or version that is not the one it was begun with.
+            seconds: with a Simulator, how long it runs.
+            metrics: with a Simulator, {name: function(run) -> (chunk, ...)}.
+            every: with a Simulator, every so many steps a row is kept for the metrics.
+            q: with a Simulator, (nq,), where it starts, unless samples have a q.
+        """
+        options = {"seconds": seconds, "metrics": metrics, "every": every, "q": q}
+        self.function = None if function is None else function_of(function, options)
+        self.samples = None if samples is None else samples_of(samples)
+        self.path: Path = stores.check_path(store)
+        if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int | np.integer) or chunk < 1):
+            raise InputError(f"chunk: expected a positive number of samples, got {chunk!r}")
+        self.chunk = None if chunk is None else int(chunk)
+        self.seed = check_seed(seed)
+        self.nan_fails, self.fork = truth(nan_fails, "nan_fails"), truth(fork, "fork")
+        self._known: Record | None = None
+
+    # ---- running -----------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        executor: str | Executor | Any | None = None,
+        resume: bool = True,
+        progress: bool | Callable[[Tally], None] | None = None,
+        limit: float | None = None,
+        *,
+        only: str | None = None,
+        memory: int | None = None,
+        workers: int | None = None,
+        mixed: bool = False,
+    ) -> Status:
+        """Compute all samples that are not done; samples that fail are noted, and end nothing.
+
+        Args:
+            executor: who computes: None for this process; "processes" for processes of the study's own, which contain
+                samples that hang, die or eat memory; an executor of `concurrent.futures`; a Dask client, or the address
+                of a scheduler.
+            resume: whether to go on with a study of which a part is done; False refuses that.
+            progress: whether there is a bar, by default where stderr is a terminal; or a function that is told.
+            limit: in s, for a chunk, with "processes" and on Dask workers under a nanny.
+            only: "failed" to try those again that failed.
+            memory: in bytes, with "processes", for each of them.
+            workers: with "processes", how many; by default as many as there are cores.
+            mixed: whether processors of several classes may compute, whose results differ in the last bits.
+        """
+        if only is not None:
+            choice(only, "only", ("failed",))
+        plan = self._plan()
+        store = stores.read(self.path)
+        if store is not None:
+            store = preparation.check_unchanged(plan, store)
+            if not resume and Record(store).status().done:
+                raise InputError(f"{self.path}: a part of the study is done: expected resume=True, or another store")
+        crew = crew_of(executor, self.path, limit, memory, workers)
+        try:
+            entries: dict[str, Any] = {}
+            if store is None:
+                store, entries = preparation.begin(plan, self.path, crew)
+            with locked(store.journal / "lock", self.path), watcher(progress) as tell:
+                store.tidy()
+                self._known = record = Record(store)
+                cpu = store.header["cpu"]
+                preparation.equip(crew, preparation.settled(plan.work, store, mixed), entries, cpu)
+                tally = running.run(crew, record, plan.samples, tell, only == "failed")
+        finally:
+            crew.close()
+        running.warned(tally, record)
+        return record.status()
+
+    def _plan(self) -> Plan:
+        if self.function is None:
+            raise InputError(f"{self.path}: mb.sweep.open(store, function) is given the function again to run it")
+        samples = self.samples or self._record().samples()
+        if samples is None:
+            raise InputError(
+                f"{self.path}: the samples are the user's own: give them again, Study(function, samples, ...)"
+            )
+        work = Work(self.function, samples, self.seed, self.nan_fails, self.path)
+        return Plan(work, samples, identity(self.function), self.chunk, self.fork)
+
+    # ---- reading -----------------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """How far the study is, whoever runs it."""
+        if self._known is None and stores.read(self.path) is None and self.samples is not None:
+            return Status(self.samples.n, 0, 0, 0.0, 0, 0, False)
+        return self._record().status()
+
+    def results(self, partial: bool = False) -> dict[str, StoredArray]:
+        """The results by name, as arrays (n, ...) that are read, and checked, when they are indexed.
+
+        Args:
+            partial: whether rows that are not computed yet are NaN, or zero where there is none; else they raise.
+        """
+        return self._record().results(truth(partial, "partial"))
+
+    def failures(self) -> list[FailedSample]:
+        """The samples that failed: index, kind, error and the sample itself."""
+        return self._record().failures()
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """(n,): which samples failed."""
+        return self._record().failed()
+
+    def sample(self, index: int) -> Sample:
+        """One sample, by name."""
+        return self._record().sample(index) if self.samples is None else self.samples[index]
+
+    def parameters(self) -> dict[str, NDArray[Any]]:
+        """The samples of all indices, by name."""
+        return self._record().parameters() if self.samples is None else self.samples[:]
+
+    def table(self) -> NDArray[Any]:
+        """(n,): index, parameters and results of one number a sample, and failed, as a structured array."""
+        return self._record().table()
+
+    def dataset(self) -> Any:
+        """The results as an xarray Dataset, which reads lazily."""
+        from multibody.sweep.dataset import dataset
+
+        return dataset(self._record())
+
+    # ---- looking -----------------------------------------------------------------------------------------------------
+
+    def worst(self, name: str, largest: bool = True) -> int:
+        """The index of the sample with the largest, or smallest, result of a name."""
+        return self._record().extreme(name, truth(largest, "largest"))
+
+    def replay(self, index: int) -> Any:
+        """One sample computed again: the run of a simulator, with every step; or the results of a function.
+
+        `study.replay(study.worst("error")).view()` shows it.
+        """
+        if self.function is None:
+            raise InputError(f"{self.path}: mb.sweep.open(store, function) is given the function again to compute it")
+        sample = {name: np.asarray(x)[None] for name, x in self.sample(index).items()}
+        if isinstance(self.function, Simulation):
+            return self.function.run({name: x[0] for name, x in sample.items()}, every=1)
+        return {name: x[0] for name, x in called(self.function, sample, self.seed, np.array([index])).items()}
+
+    def _record(self) -> Record:
+        if self._known is None:
+            store = stores.read(self.path)
+            if store is None:
+                raise StoreError(f"{self.path}: there is nothing yet: study.run() makes it")
+            self._known = Record(store)
+        return self._known
+
+    def __repr__(self) -> str:
+        return f"<Study {self.path.name}: {self.status()}>"
+
+
+def open(store: str | PathLike[str], function: Any = None, **options: Any) -> Study:  # noqa: A001
+    """The study of a store, to look at it; with its function, to go on.
+
+    Args:
+        store: the folder.
+        function: as `Study` takes it.
+        options: those of `Study`.
+    """
+    path = stores.check_path(store)
+    kept = stores.read(path)
+    if kept is None:
+        raise StoreError(f"{path}: there is no store of a study")
+    header = kept.header
+    given = {"seed": header["seed"], "nan_fails": header["nan_fails"], **options}
+    return Study(function, Record(kept).samples(), path, **given)

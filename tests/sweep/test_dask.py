@@ -1,0 +1,73 @@
+"""Studies on a Dask cluster of this machine: the same bits, failures found, lost workers and tasks cost nothing."""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+from multibody import sweep
+
+from . import studies
+from .test_failures import SAMPLES, check
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        ) as cluster:
+            yield cluster
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_bits_are_those_of_one_process(cluster, tmp_path):
+    samples = sweep.uniform(1000, x=(0, 1))
+    here = sweep.Study(studies.plain, samples, tmp_path / "here.zarr", chunk=300)
+    here.run()
+    there = sweep.Study(studies.plain, samples, tmp_path / "there.zarr", chunk=70)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        there.run(client)
+    by_address = sweep.Study(studies.plain, samples, tmp_path / "address.zarr", chunk=70)
+    by_address.run(cluster.scheduler_address)
+    for study in (there, by_address):
+        for name, x in here.results().items():
+            assert np.asarray(study.results()[name]).tobytes() == np.asarray(x).tobytes()
+        assert {mark.worker for mark in study._record().marks()}.isdisjoint({sweep.work.worker_name()})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_chunk_that_is_done_costs_a_token(tmp_path):
+    """Dask computes tasks of lost workers again: the mark says that there is nothing to do."""
+    from multibody.sweep.parcel import pack, unpack
+    from multibody.sweep.work import Task, Work, compute
+
+    study = sweep.Study(studies.plain, sweep.uniform(100, x=(0, 1)), tmp_path / "a.zarr", chunk=50)
+    study.run()
+    before = [mark.seconds for mark in study._record().marks()]
+    work = unpack(pack(Work(studies.nasty, study.samples, 0, True, study.path), {}, None))
+    assert compute(work, Task(1)).state == "found"
+    assert [mark.seconds for mark in study._record().marks()] == before
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_hangs_and_deaths_are_contained_under_a_nanny(cluster, tmp_path):
+    def deadly(sample):
+        if (sample["x"] == 3).any():
+            os._exit(3)
+        return studies.nasty(sample)
+
+    study = sweep.Study(deadly, SAMPLES, tmp_path / "a.zarr", chunk=20)
+    study.run(cluster.scheduler_address, limit=5.0)
+    check(study, {**studies.EXPECTED, 3: "died"})
+
+
+def test_a_scheduler_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setattr("multibody.sweep.dask.CONNECT", 0.5)
+    with pytest.raises(sweep.SweepError, match="does not answer"):
+        sweep.Study(studies.plain, sweep.uniform(10, x=(0, 1)), tmp_path / "a.zarr").run("tcp://127.0.0.1:9")

@@ -1,0 +1,103 @@
+"""Samples that raise, hang, die, eat memory or return what cannot be kept: reported, and all others are right."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from multibody import sweep
+
+from . import studies
+from .test_study import environment
+
+SAMPLES = {"x": np.arange(60.0)}
+
+
+def check(study, expected):
+    failures = {failure.index: failure for failure in study.failures()}
+    assert {index: failure.kind for index, failure in failures.items()} == expected
+    assert all(failure.sample == {"x": float(index)} for index, failure in failures.items())
+    y = np.asarray(study.results()["y"])
+    good = ~study.failed
+    assert study.failed.sum() == len(expected)
+    assert (y[good] == 2 * SAMPLES["x"][good]).all()
+    assert np.isnan(y[~good]).all()
+
+
+@pytest.mark.parametrize("chunk", [None, 1, 60, 25])
+def test_each_failure_is_that_of_its_sample(tmp_path, chunk):
+    study = sweep.Study(studies.nasty, SAMPLES, tmp_path / "a.zarr", chunk=chunk)
+    with pytest.warns(sweep.SweepWarning, match="6 of 60 samples failed, the first is 7: ValueError: seven"):
+        study.run()
+    check(study, studies.EXPECTED)
+    assert "studies.py" in study.failures()[0].error
+
+
+def test_failed_samples_are_run_again_alone(tmp_path):
+    switch = {"on": True}
+    seen = []
+
+    def moody(sample):
+        seen.extend(sample["x"].tolist())
+        if switch["on"] and (sample["x"] % 20 == 0).any():
+            raise ValueError("not now")
+        return {"y": 2 * sample["x"]}
+
+    study = sweep.Study(moody, SAMPLES, tmp_path / "a.zarr", chunk=30)
+    with pytest.warns(sweep.SweepWarning, match="3 of 60"):
+        study.run()
+    seen.clear()
+    switch["on"] = False
+    again = sweep.Study(moody, SAMPLES, tmp_path / "a.zarr", fork=True)
+    again.run(only="failed")
+    assert {0.0, 20.0, 40.0} <= set(seen) <= {0.0, 20.0, 40.0, 15.0, 29.0, 45.0, 30.0, 59.0}  # and a few alone
+    check(again, {})
+
+
+def test_hangs_deaths_and_memory_are_contained(tmp_path):
+    study = sweep.Study(studies.deadly, SAMPLES, tmp_path / "a.zarr", chunk=20)
+    with pytest.warns(sweep.SweepWarning, match="9 of 60"):
+        study.run("processes", limit=0.5, memory=2**28, workers=2)
+    check(study, {**studies.EXPECTED, 3: "died", 21: "hung", 35: "memory"})
+
+
+def test_a_chunk_that_killed_this_process_is_taken_apart_at_resume(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, numpy as np\nimport multibody as mb\n"
+        "def f(sample):\n"
+        "    if (sample['x'] == 33).any(): os._exit(7)\n"
+        "    return {'y': 2 * sample['x']}\n"
+        f"study = mb.sweep.Study(f, {{'x': np.arange(60.0)}}, {str(tmp_path / 'a.zarr')!r}, chunk=20)\n"
+        "study.run()\n"
+    )
+    codes = []
+    for _ in range(6):
+        ended = subprocess.run([sys.executable, "-W", "ignore", str(script)], env=environment())
+        codes.append(ended.returncode)
+        if not ended.returncode:
+            break
+    assert codes == [7, 7, 7, 7, 0] or codes == [7, 7, 7, 7, 7, 0]
+    check(sweep.open(tmp_path / "a.zarr"), {33: "died"})
+
+
+def test_the_probe_survives_bad_first_samples(tmp_path):
+    def late(sample):
+        if (sample["x"] < 1).any():
+            os._exit(1)
+        return {"y": 2 * sample["x"]}
+
+    study = sweep.Study(late, SAMPLES, tmp_path / "a.zarr", chunk=60)
+    with pytest.warns(sweep.SweepWarning, match="1 of 60"):
+        study.run("processes", workers=1)
+    check(study, {0: "died"})
+
+
+def test_nan_may_be_a_result(tmp_path):
+    study = sweep.Study(
+        lambda s: {"y": np.where(s["x"] == 3, np.nan, s["x"])}, SAMPLES, tmp_path / "a.zarr", nan_fails=False
+    )
+    assert study.run().failed == 0
+    assert np.isnan(study.results()["y"][3])

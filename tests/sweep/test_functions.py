@@ -1,0 +1,146 @@
+"""Kernels and simulators as functions of samples, and what tells one function from another."""
+
+import numpy as np
+import pytest
+
+import multibody as mb
+from multibody import simulate, sweep
+from multibody.errors import InputError
+from multibody.sweep.identity import changes, digest_of, identity
+from multibody.sweep.parcel import pack, unpack
+from multibody.sweep.work import Work
+
+
+def angle(run):
+    return run.q[..., -1, 0]
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    return simulate.Simulator(mb.load("double-pendulum"), dt=0.01, method="rk4")
+
+
+def test_a_simulator_with_metrics(simulator, tmp_path):
+    samples = sweep.uniform(40, q=(np.full(2, -1.0), np.full(2, 1.0)), gravity=([0, 0, -12.0], [0, 0, -8.0]))
+    study = sweep.Study(simulator, samples, tmp_path / "a.zarr", chunk=15, seconds=0.2, metrics={"angle": angle})
+    study.run()
+    rows = samples[:]
+    run = simulator(rows["q"], seconds=0.2, parameters={"gravity": rows["gravity"]})
+    assert (np.asarray(study.results()["angle"]) == run.q[:, -1, 0]).all()
+    worst = study.worst("angle")
+    assert worst == run.q[:, -1, 0].argmax()
+    assert study.worst("angle", largest=False) == run.q[:, -1, 0].argmin()
+    again = study.replay(worst)
+    assert (again.q == run.q[worst]).all()
+    assert again.q.shape == (20, 2)
+    other = simulate.Simulator(mb.load("double-pendulum"), dt=0.02, method="rk4")
+    with pytest.raises(sweep.StudyChangedError, match=r"simulator\.step"):
+        sweep.Study(other, samples, tmp_path / "a.zarr", seconds=0.2, metrics={"angle": angle}).run()
+    with pytest.raises(InputError, match="metrics"):
+        sweep.Study(simulator, samples, tmp_path / "b.zarr")
+
+
+def test_a_kernel_in_other_processes(tmp_path):
+    kernel = mb.compile(lambda x, y: {"sum": x + y, "product": x @ y}, 3, 3)
+    samples = sweep.uniform(50, x=(np.zeros(3), np.ones(3)), y=(np.zeros(3), np.ones(3)))
+    study = sweep.Study(kernel, samples, tmp_path / "a.zarr", chunk=20)
+    study.run("processes", workers=1)
+    rows = samples[:]
+    expected = kernel(rows["x"], rows["y"])
+    for name in ("sum", "product"):
+        assert (np.asarray(study.results()[name]) == expected[name]).all()
+
+
+def test_parcels_hold_code_and_are_rebuilt_for_other_processors(simulator, monkeypatch, tmp_path):
+    kernel = mb.compile(lambda x: 2 * x + 1, ())
+    simulator([0.1, 0.2], seconds=0.02)
+
+    def function(sample):
+        return {"y": kernel(sample["x"]), "q": simulator([0.1, 0.2], seconds=0.02).q[-1]}
+
+    parcel = pack(Work(function, None, 0, True, tmp_path), {}, None)
+    same = unpack(parcel).function
+    assert same is not function
+    sample = {"x": np.arange(3.0)}
+    assert (same(sample)["y"] == function(sample)["y"]).all()
+    real = mb.compiler.native.host()
+    monkeypatch.setattr(mb.compiler.native, "host", lambda: real._replace(features=real.features + ",+other"))
+    other = unpack(parcel + b" ").function
+    monkeypatch.undo()
+    assert (other(sample)["y"] == function(sample)["y"]).all()
+    assert (other(sample)["q"] == function(sample)["q"]).all()
+
+
+def test_compiled_kernels_travel(tmp_path, monkeypatch):
+    from multibody.compiler import cache, sharing
+
+    kernel = mb.compile(lambda x: 3 * x + 1.2345, ())
+    kernel(np.arange(3.0))
+    key = next(key for key, code in sharing._alive.items() if code is kernel._code)
+    parcel = pack(Work(abs, None, 0, True, tmp_path), sharing.entries(), sweep.cpu.cpu_class())
+    monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "cache"))
+    assert cache.load(key) is None
+    unpack(parcel)
+    assert cache.load(key) == kernel._code.entry
+
+
+def made(source, **scope):
+    exec(source, scope)
+    return scope["f"]
+
+
+def test_comments_and_places_do_not_tell_functions_apart():
+    first = made(
+        "def f(s):\n    'Text.'\n    def g(x):\n        'Inner.'\n        return x\n    return {'y': g(s['x'])}"
+    )
+    second = made(
+        "\n\n# more\ndef f(s):\n    'Other.'\n    def g(x):  # why\n        'New.'\n        return x\n"
+        "    return {'y': g(s['x'])}"
+    )
+    assert identity(first) == identity(second)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("def f(s): return {'y': s['x'] + 2}", "f"),
+        ("def f(s, k=4): return {'y': s['x'] + 1}", "f defaults"),
+        ("def f(s): return {'y': g(s['x'])}", "f"),
+    ],
+)
+def test_code_and_defaults_do(source, name):
+    before = made("def f(s, k=3): return {'y': s['x'] + 1}")
+    assert name in changes(identity(before), identity(made(source, g=abs)))
+
+
+def test_what_a_function_names_does():
+    source = "def g(x): return x * gain[0]['k']\ndef f(s): return {'y': g(s['x'])}"
+    base = identity(made(source, gain=[{"k": 1.0}]))
+    assert changes(base, identity(made(source, gain=[{"k": 1.0}]))) == []
+    assert changes(base, identity(made(source, gain=[{"k": 2.0}]))) == ["gain[0]['k']"]
+    assert changes(base, identity(made(source.replace("x * ", "x / "), gain=[{"k": 1.0}]))) == ["g"]
+
+
+def test_robots_kernels_and_objects_are_told_apart():
+    class Law:
+        def __init__(self, gain):
+            self.gain = gain
+
+        def __call__(self, sample):
+            return {"y": self.gain * sample["x"]}
+
+    robot, other = (
+        mb.load("double-pendulum"),
+        mb.load("double-pendulum").lock({mb.load("double-pendulum").joints[0].name: 0.1}),
+    )
+
+    def function(robot):
+        return lambda sample: {"y": robot.gravity(sample["q"])}
+
+    assert identity(function(robot)) == identity(function(mb.load("double-pendulum")))
+    assert changes(identity(function(robot)), identity(function(other))) == ["robot"]
+    assert identity(Law(1.0)) == identity(Law(1.0))
+    assert changes(identity(Law(1.0)), identity(Law(2.0))) == ["Law.gain"]
+    kernels = [mb.compile(lambda x, k=k: k * x, ()) for k in (1.5, 2.5)]
+    assert digest_of(kernels[0]) != digest_of(kernels[1])
+    assert digest_of(kernels[0]) == digest_of(mb.compile(lambda y: 1.5 * y, (), names=["x"]))

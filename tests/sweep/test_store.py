@@ -1,0 +1,189 @@
+"""The store: damage is found, foreign folders and later versions are refused, disks may fail."""
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from multibody import sweep
+from multibody.sweep import durable, marks
+from multibody.sweep import store as stores
+
+from . import studies
+
+SAMPLES = sweep.uniform(100, x=(0, 1))
+
+
+@pytest.fixture
+def study(tmp_path):
+    study = sweep.Study(studies.plain, SAMPLES, tmp_path / "a.zarr", chunk=10)
+    study.run()
+    return study
+
+
+def chunk_files(study):
+    return sorted(study.path.glob("results/*/c.*"))
+
+
+def test_every_flipped_byte_is_found_and_computed_again(study):
+    before = np.asarray(study.results()["y"])
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        file = rng.choice(chunk_files(study))
+        data = bytearray(file.read_bytes())
+        data[rng.integers(len(data))] ^= 1 << rng.integers(8)
+        file.write_bytes(data)
+        name = file.parent.name
+        with pytest.raises(sweep.StoreError, match="damaged"):
+            np.asarray(study.results()[name])
+        with pytest.warns(sweep.SweepWarning, match="damaged"):
+            study.run()
+        assert (np.asarray(study.results()["y"]) == before).all()
+
+
+@pytest.mark.parametrize("cut", ["missing", "short", "empty"])
+def test_files_that_are_not_whole_are_damage(study, cut):
+    before = np.asarray(study.results()["z"])
+    file = chunk_files(study)[12]
+    data = file.read_bytes()
+    if cut == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(data[:-3] if cut == "short" else b"")
+    with pytest.raises(sweep.StoreError, match="damaged"):
+        [np.asarray(x) for x in study.results().values()]
+    with pytest.warns(sweep.SweepWarning, match="damaged"):
+        study.run()
+    assert (np.asarray(study.results()["z"]) == before).all()
+
+
+def test_a_damaged_mark_is_found(study):
+    place = marks.place(study._record().store, 3)
+    data = bytearray(place.read_bytes())
+    data[20] ^= 1
+    place.write_bytes(data)
+    with pytest.warns(sweep.SweepWarning, match="mark"):
+        study.run()
+    assert study.status().done == 100
+
+
+def test_zarr_itself_sees_damage(study):
+    import zarr
+
+    file = study.path / "results" / "y" / "c.2"
+    data = bytearray(file.read_bytes())
+    data[5] ^= 64
+    file.write_bytes(data)
+    with pytest.raises(ValueError, match="checksum"):
+        zarr.open_group(str(study.path), mode="r")["results"]["y"][:]
+
+
+def test_nothing_in_the_store_is_a_pickle(study):
+    for file in study.path.rglob("*"):
+        if file.is_file():
+            with pytest.raises(Exception):  # noqa: B017, PT011  whatever unpickling says
+                pickle.loads(file.read_bytes())
+
+
+def test_other_folders_are_left_alone(tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "letter.txt").write_text("dear")
+    with pytest.raises(sweep.StoreError, match="two studies need two folders"):
+        sweep.Study(studies.plain, SAMPLES, tmp_path / "runs").run()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(sweep.StoreError, match="empty folder"):
+        sweep.Study(studies.plain, SAMPLES, tmp_path / "empty").run()
+    with pytest.raises(sweep.StoreError, match="no store"):
+        sweep.open(tmp_path / "nothing.zarr")
+
+
+def test_two_studies_in_one_folder_are_told(study):
+    with pytest.raises(sweep.StudyChangedError, match="another store"):
+        sweep.Study(lambda sample: {"y": sample["x"]}, SAMPLES, study.path).run()
+    with pytest.raises(sweep.StudyChangedError, match="another study"):
+        sweep.Study(studies.plain, sweep.uniform(50, x=(0, 1)), study.path).run()
+
+
+def test_a_later_version_is_refused(study):
+    place = study.path / "zarr.json"
+    node = json.loads(place.read_text())
+    node["attributes"]["multibody"] |= {"format": stores.FORMAT + 1, "version": "9.0"}
+    place.write_text(json.dumps(node))
+    with pytest.raises(sweep.StoreError, match=r"multibody 9\.0, a later version"):
+        sweep.open(study.path)
+
+
+def test_another_version_of_the_library_is_told(study, monkeypatch):
+    monkeypatch.setattr("multibody.__version__", "9.9")
+    again = sweep.Study(studies.plain, SAMPLES, study.path)
+    with pytest.raises(sweep.StudyChangedError, match=r"begun with multibody .*, this is 9\.9"):
+        again.run()
+
+
+def test_another_class_of_processor_is_refused_unless_allowed(tmp_path, monkeypatch):
+    study = sweep.Study(studies.plain, SAMPLES, tmp_path / "a.zarr", chunk=10)
+
+    def stop(tally):
+        if tally.done >= 30:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study.run(progress=stop)
+    monkeypatch.setattr("multibody.sweep.work.cpu_class", lambda: "other 12345678")
+    with pytest.raises(sweep.SweepError, match=r"mixed=True"):
+        study.run()
+    study.run(mixed=True)
+    assert {mark.cpu for mark in study._record().marks()} == {study._record().store.header["cpu"], "other 12345678"}
+
+
+@pytest.mark.parametrize(("code", "word"), [(28, "disk is full"), (30, "read-only"), (13, "may not be written")])
+def test_disks_that_refuse_have_a_clear_word(study, monkeypatch, code, word):
+    marks.forget(study._record().store, 4)
+    real = os.open
+
+    def refuse(path, flags, *rest, **options):
+        if "scratch" in str(path):
+            raise OSError(code, os.strerror(code))
+        return real(path, flags, *rest, **options)
+
+    monkeypatch.setattr(durable.os, "open", refuse)
+    with pytest.raises(sweep.StoreError, match=word):
+        study.run()
+    monkeypatch.undo()
+    assert not list((study.path / "journal" / "scratch").iterdir())
+    study.run()
+    assert study.status().done == 100
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="needs to mount a small disk")
+def test_a_full_disk_costs_what_was_under_way(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "none", disk], capture_output=True).returncode:
+        pytest.skip("may not mount")
+    try:
+        samples = sweep.uniform(10_000, x=(0, 1))
+        study = sweep.Study(studies.plain, samples, disk / "a.zarr", chunk=500)
+        ballast = disk / "ballast"
+        ballast.write_bytes(bytes(300_000))
+        with pytest.raises(sweep.StoreError, match="disk is full"):
+            study.run()
+        done = study.status().done
+        assert 0 < done < 10_000
+        ballast.unlink()
+        study.run()
+        assert (
+            study.results()["y"][:] == studies.plain(samples[:], sweep.draws.Draws(0, np.arange(10_000)))["y"]
+        ).all()
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        marks_before = study.status()
+        with pytest.raises(sweep.StoreError, match="read-only"):
+            study.run()
+        assert study.status() == marks_before
+        assert len(study.results()["y"][:]) == 10_000
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
