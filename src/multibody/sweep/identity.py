@@ -31,11 +31,12 @@ _MARKER = "docstring"
 def identity(function: Any) -> dict[str, str]:
     """Digests of the parts of a function, by name.
 
-    >>> gain = 2.0
-    >>> def f(sample):
-    ...     return {"y": gain * sample["x"]}
-    >>> list(identity(f))
-    ['f', 'gain']
+    >>> def law(gain):
+    ...     def f(sample):
+    ...         return {"y": gain * sample["x"]}
+    ...     return f
+    >>> changes(identity(law(2.0)), identity(law(3.0)))
+    ['gain']
     """
     found: dict[str, list[str]] = {}
     for name, content in _walk(function):
