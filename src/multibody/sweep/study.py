@@ -44,6 +44,7 @@ class Study:
     1000
     >>> study.results()["period"][:5].shape
     (5,)
+    >>> folder.cleanup()
     """
 
     def __init__(
