@@ -46,7 +46,10 @@ def floor_divide(x: Any, y: Any) -> Any:
     """x / y rounded down, from the exact remainder, so that it fits np.mod."""
     rest = np.fmod(x, y)
     below = (rest != 0.0) & ((rest < 0.0) != (y < 0.0))
-    return np.where(y == 0.0, x / y, np.rint((x - rest) / y - np.where(below, 1.0, 0.0)))
+    ratio = x / y
+    whole = np.rint((x - rest) / y - np.where(below, 1.0, 0.0))
+    zero = np.where(signbit(ratio), -0.0, 0.0)
+    return np.where(y == 0.0, ratio, np.where(whole == 0.0, zero, whole))
 
 
 def divmod_(x: Any, y: Any) -> tuple[Any, Any]:

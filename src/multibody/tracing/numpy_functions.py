@@ -10,7 +10,7 @@ from multibody.tracing import compositions, dense, linear_algebra, products, red
 from multibody.tracing.compositions import composed
 from multibody.tracing.graph import Graph
 from multibody.tracing.reductions import LOGICAL, reduction, running
-from multibody.tracing.traced import BOOL, TracedArray, floats, nodes, refuse, truths
+from multibody.tracing.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
 
 Dtype = np.dtype[Any]
 
@@ -31,6 +31,16 @@ def elementwise(op: str, *, swap: bool = False, boolean: bool = False) -> Callab
         apply = graph.apply
         ids = [apply(op, *group) for group in zip(*columns, strict=True)]
         return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(shape), BOOL if boolean else dtype)
+
+    return run
+
+
+def _of_masks(op: str, numbers: Callable[..., TracedArray]) -> Callable[..., TracedArray]:
+    """An operation on numbers that is a logical one where both sides are truth values, as NumPy has it."""
+    logical = elementwise(op, boolean=True)
+
+    def run(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
+        return (logical if is_mask(x) and is_mask(y) else numbers)(graph, dtype, x, y)
 
     return run
 
@@ -62,7 +72,7 @@ def _xor(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
 
 
 def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
-    A, B = floats(graph, a), floats(graph, b)
+    masks, A, B = is_mask(a) and is_mask(b), floats(graph, a), floats(graph, b)
     if not A.ndim or not B.ndim:
         raise refuse("np.matmul needs arrays with at least one axis: write * for numbers")
     vector_a, vector_b = A.ndim == 1, B.ndim == 1
@@ -76,13 +86,14 @@ def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
         whole = dense.product(graph, A[index], B[index])
         out[index] = dense.written_out(graph, A[index], B[index]) if whole is None else whole
     out = out[..., 0, :] if vector_a else out
-    return TracedArray(graph, out[..., 0] if vector_b else out, dtype)
+    result = TracedArray(graph, out[..., 0] if vector_b else out, dtype)
+    return result != 0.0 if masks else result  # of truth values: whether a product is true
 
 
 UFUNCS: dict[Any, Callable[..., TracedArray]] = {
-    np.add: elementwise("add"),
+    np.add: _of_masks("or", elementwise("add")),
     np.subtract: elementwise("sub"),
-    np.multiply: elementwise("mul"),
+    np.multiply: _of_masks("and", elementwise("mul")),
     np.divide: elementwise("div"),
     np.negative: elementwise("neg"),
     np.positive: _positive,
@@ -135,8 +146,8 @@ UFUNCS: dict[Any, Callable[..., TracedArray]] = {
     np.hypot: elementwise("hypot"),
     np.power: _power,
     np.float_power: _power,
-    np.minimum: elementwise("min"),
-    np.maximum: elementwise("max"),
+    np.minimum: _of_masks("and", elementwise("min")),
+    np.maximum: _of_masks("or", elementwise("max")),
     np.less: elementwise("lt", boolean=True),
     np.less_equal: elementwise("le", boolean=True),
     np.greater: elementwise("lt", swap=True, boolean=True),
@@ -185,32 +196,33 @@ def _clip(
 def _dot(self: TracedArray, a: Any, b: Any) -> TracedArray:
     A, B = nodes(self.graph, a), nodes(self.graph, b)
     if not A.ndim or not B.ndim:
-        return elementwise("mul")(self.graph, self.dtype, a, b)
+        return UFUNCS[np.multiply](self.graph, self.float_dtype, a, b)
     if A.ndim > 2 or B.ndim > 2:
         raise refuse("np.dot of more than two axes cannot be traced: write np.matmul or np.einsum")
-    return _matmul(self.graph, self.dtype, a, b)
+    return _matmul(self.graph, self.float_dtype, a, b)
 
 
 def _solve(self: TracedArray, A: Any, b: Any) -> TracedArray:
-    return linear_algebra.solve(self._with(nodes(self.graph, A)), self._with(nodes(self.graph, b)))
+    return linear_algebra.solve(products.numbers(self, A), products.numbers(self, b))
 
 
 def _inv(self: TracedArray, A: Any) -> TracedArray:
-    return linear_algebra.inverse(self._with(nodes(self.graph, A)))
+    return linear_algebra.inverse(products.numbers(self, A))
 
 
 def _cholesky(self: TracedArray, A: Any) -> TracedArray:
-    return linear_algebra.cholesky(self._with(nodes(self.graph, A)))
+    return linear_algebra.cholesky(products.numbers(self, A))
 
 
 _STRUCTURAL = (
     np.stack, np.concatenate, np.block, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.broadcast_to,
     np.expand_dims, np.squeeze, np.ravel, np.hstack, np.vstack, np.column_stack, np.flip, np.roll, np.repeat, np.tile,
-    np.diagonal, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.split, np.array_split, np.dstack, np.fliplr, np.flipud,
+    np.diagonal, np.split, np.array_split, np.dstack, np.fliplr, np.flipud,
     np.rot90, np.copy, np.delete,
 )  # fmt: skip
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{function: structure.structural(function) for function in _STRUCTURAL},
+    **{function: structure.each(function) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
     np.where: structure.where,
     np.select: structure.select,
     np.clip: _clip,

@@ -5,24 +5,26 @@ from functools import reduce as fold
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.typing import NDArray
 
-from multibody.tracing.reductions import reduce
-from multibody.tracing.traced import TracedArray, floats, nodes, refuse
+from multibody.tracing.reductions import reduce, traced
+from multibody.tracing.traced import TracedArray, floats, is_mask, nodes, refuse
 
 
-def _numbers(self: TracedArray, x: Any) -> TracedArray:
+def numbers(self: TracedArray, x: Any) -> TracedArray:
+    """An array of the graph of another one, with 1.0 and 0.0 in place of truth values."""
     return TracedArray(self.graph, floats(self.graph, x), self.float_dtype)
 
 
 def outer(self: TracedArray, a: Any, b: Any) -> TracedArray:
     """All products of two elements."""
-    return _numbers(self, a).ravel()[:, None] * _numbers(self, b).ravel()[None, :]
+    return traced(self, a).ravel()[:, None] * traced(self, b).ravel()[None, :]
 
 
 def inner(self: TracedArray, a: Any, b: Any) -> Any:
     """The sum of products over the last axes."""
-    x, y = _numbers(self, a), _numbers(self, b)
+    x, y = traced(self, a), traced(self, b)
     if not x.ndim or not y.ndim:
         return x * y
     return np.tensordot(x, y, axes=(-1, -1))  # type: ignore[call-overload]
@@ -30,11 +32,12 @@ def inner(self: TracedArray, a: Any, b: Any) -> Any:
 
 def tensordot(self: TracedArray, a: Any, b: Any, axes: Any = 2) -> Any:
     """The sum of products over the axes that are named for each."""
-    x, y = _numbers(self, a), _numbers(self, b)
+    x, y = traced(self, a), traced(self, b)
     if isinstance(axes, int | np.integer):
-        left, right = list(range(x.ndim - axes, x.ndim)), list(range(axes))
-    else:
-        left, right = ([k % n for k in np.atleast_1d(part)] for part, n in zip(axes, (x.ndim, y.ndim), strict=True))
+        axes = list(range(-axes, 0)), list(range(axes))
+    left, right = (normalize_axis_tuple(part, n) for part, n in zip(axes, (x.ndim, y.ndim), strict=True))
+    if [x.shape[k] for k in left] != [y.shape[k] for k in right]:
+        raise refuse(f"np.tensordot of shapes {x.shape} and {y.shape} over the axes {left} and {right}: lengths differ")
     first = list(range(x.ndim))
     second = list(range(x.ndim, x.ndim + y.ndim))
     for i, j in zip(left, right, strict=True):
@@ -47,7 +50,7 @@ def tensordot(self: TracedArray, a: Any, b: Any, axes: Any = 2) -> Any:
 
 def kron(self: TracedArray, a: Any, b: Any) -> Any:
     """The blocks a_ij b."""
-    x, y = _numbers(self, a), _numbers(self, b)
+    x, y = traced(self, a), traced(self, b)
     axes = max(x.ndim, y.ndim)
     x, y = x.reshape([1] * (axes - x.ndim) + list(x.shape)), y.reshape([1] * (axes - y.ndim) + list(y.shape))
     lengths = [m * n for m, n in zip(x.shape, y.shape, strict=True)]
@@ -57,11 +60,9 @@ def kron(self: TracedArray, a: Any, b: Any) -> Any:
 
 def cross(self: TracedArray, a: Any, b: Any, *, axis: int = -1) -> TracedArray:
     """The vector product."""
-    A = np.moveaxis(nodes(self.graph, a), axis, -1)
-    B = np.moveaxis(nodes(self.graph, b), axis, -1)
-    if A.shape[-1] != 3 or B.shape[-1] != 3:
+    x, y = (np.moveaxis(numbers(self, n), axis, -1) for n in (a, b))  # type: ignore[arg-type]
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
         raise refuse("np.cross is traced for vectors of three elements")
-    x, y = self._with(A), self._with(B)
     parts = [x[..., (k + 1) % 3] * y[..., (k + 2) % 3] - x[..., (k + 2) % 3] * y[..., (k + 1) % 3] for k in range(3)]
     return np.moveaxis(np.stack(parts, axis=-1), -1, axis)  # type: ignore[arg-type, return-value]
 
@@ -73,7 +74,7 @@ def trace(self: TracedArray, x: Any, offset: int = 0, axis1: int = 0, axis2: int
 
 def determinant(self: TracedArray, a: Any) -> Any:
     """By cofactors up to four rows, which has derivatives everywhere; beyond that by elimination with pivots."""
-    A = _numbers(self, a)
+    A = numbers(self, a)
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
         raise refuse(f"np.linalg.det of shape {A.shape}: expected (..., n, n)")
     rows = [[A[..., i, j] for j in range(A.shape[-1])] for i in range(A.shape[-1])]
@@ -111,17 +112,23 @@ def _eliminated(rows: list[list[Any]]) -> Any:
     return total
 
 
-def einsum(self: TracedArray, subscripts: Any, *operands: Any, **_: Any) -> TracedArray:
-    """Sums of products, as the letters say; repeated letters and an ellipsis as in NumPy."""
+def einsum(self: TracedArray, subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
+    """Sums of products, as the letters say; repeated letters and an ellipsis as in NumPy.
+
+    Of truth values alone, whether a product is true, as NumPy has it.
+    """
+    del optimize  # the graph shares what is equal, in whatever order it is written
     if not isinstance(subscripts, str):
         raise refuse("np.einsum is traced with letters, as in np.einsum('ij,j->i', A, x)")
     graph = self.graph
-    arrays = [nodes(graph, x) for x in operands]
+    if operands and all(map(is_mask, operands)):
+        return einsum(self, subscripts, *(numbers(self, x) for x in operands)) != 0.0
+    arrays = [floats(graph, x) for x in operands]
     if subscripts.partition("->")[0].count(",") != len(arrays) - 1:
         raise refuse(f"np.einsum {subscripts!r}: got {len(arrays)} arrays")
     names, output = _subscripts(subscripts, [array.ndim for array in arrays])
-    if len(names) == 2 and names == [[*output, names[1][0]], names[1]] and len(output) == len(names[1]) == 1:
-        return np.matmul(_numbers(self, operands[0]), _numbers(self, operands[1]))  # a loop where it is large
+    if _matrix_times_vector(names, output) and arrays[0].shape[1:] == arrays[1].shape:
+        return np.matmul(numbers(self, operands[0]), numbers(self, operands[1]))  # a loop where it is large
     sizes: dict[str, int] = {}
     for letters, array in zip(names, arrays, strict=True):
         for letter, size in zip(letters, array.shape, strict=True):
@@ -142,7 +149,15 @@ def einsum(self: TracedArray, subscripts: Any, *operands: Any, **_: Any) -> Trac
         for factors in zip(*rows, strict=True):
             total = apply("add", total, fold(lambda a, b: apply("mul", a, b), factors))
         out.append(total)
-    return self._with(np.array(out, dtype=np.int64).reshape(shape))
+    return TracedArray(graph, np.array(out, dtype=np.int64).reshape(shape), self.float_dtype)
+
+
+def _matrix_times_vector(names: list[list[str]], output: list[str]) -> bool:
+    """Whether the letters are those of "ij,j->i"."""
+    if list(map(len, names)) != [2, 1] or len(output) != 1:
+        return False
+    (row, column), (inner,) = names
+    return row != column == inner and output == [row]
 
 
 def _along(letters: list[str], sizes: dict[str, int], own: list[str], array: NDArray[Any]) -> NDArray[Any]:

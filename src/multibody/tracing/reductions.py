@@ -35,28 +35,35 @@ def reduction(op: str) -> Callable[..., TracedArray]:
     """A NumPy reduction such as np.sum."""
 
     def run(self: TracedArray, x: Any, axis: Any = None, *, keepdims: bool = False) -> TracedArray:
-        return reduce(op, _traced(self, x), axis, keepdims)
+        return reduce(op, traced(self, x), axis, keepdims)
 
     return run
 
 
-def _traced(self: TracedArray, x: Any) -> TracedArray:
+def traced(self: TracedArray, x: Any) -> TracedArray:
+    """An array of the graph of another one: truth values, or numbers."""
     return TracedArray(self.graph, nodes(self.graph, x), BOOL if is_mask(x) else self.float_dtype)
+
+
+def _count(x: TracedArray, axis: Any) -> int:
+    """How many elements are folded into one."""
+    axes = normalize_axis_tuple(tuple(range(x.ndim)) if axis is None else axis, x.ndim)
+    return math.prod(x.shape[a] for a in axes)
 
 
 def mean(self: TracedArray, x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The arithmetic mean."""
-    x = _traced(self, x)
-    total = reduce("add", x, axis, keepdims)
-    return total * (total.size / x.size)
+    x = traced(self, x)
+    total, count = reduce("add", x, axis, keepdims), _count(x, axis)
+    return total * (1 / count) if count else total / 0.0
 
 
 def var(self: TracedArray, x: Any, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
     """The mean square of the distances from the mean."""
-    x = _traced(self, x)
+    x = traced(self, x)
     away = x - mean(self, x, axis, keepdims=True)
     total = reduce("add", away * away, axis, keepdims)
-    return total / (x.size / total.size - ddof)
+    return total / max(_count(x, axis) - ddof, 0.0)
 
 
 def std(self: TracedArray, x: Any, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
@@ -66,7 +73,7 @@ def std(self: TracedArray, x: Any, axis: Any = None, *, ddof: float = 0, keepdim
 
 def norm(self: TracedArray, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
     """Norms of vectors for ord 1, 2 and ±inf; of matrices the Frobenius norm, and those of sums for ord 1 and ±inf."""
-    x = _traced(self, x)
+    x = traced(self, x)
     if axis is None and x.ndim > 2 and ord is not None:
         raise refuse(f"np.linalg.norm with ord={ord!r} of {x.ndim} axes: name one axis, or two")
     matrix = x.ndim == 2 if axis is None else np.size(axis) == 2
@@ -101,7 +108,7 @@ def running(op: str) -> Callable[..., TracedArray]:
 
 def diff(self: TracedArray, a: Any, n: int = 1, axis: int = -1) -> Any:
     """The differences of neighbours, n times."""
-    x: Any = _traced(self, a)
+    x: Any = traced(self, a)
     x = np.moveaxis(x, axis, 0)
     for _ in range(n):
         x = x[1:] - x[:-1]
@@ -110,5 +117,5 @@ def diff(self: TracedArray, a: Any, n: int = 1, axis: int = -1) -> Any:
 
 def ptp(self: TracedArray, a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The greatest less the least."""
-    x = _traced(self, a)
+    x = traced(self, a)
     return reduce("max", x, axis, keepdims) - reduce("min", x, axis, keepdims)

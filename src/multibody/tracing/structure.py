@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.tracing.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
+from multibody.tracing.traced import BOOL, TracedArray, floats, gathered, is_mask, nodes, refuse, truths
 
 
 def structural(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -14,6 +14,8 @@ def structural(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(self: TracedArray, arrays: Any, *rest: Any, **kwargs: Any) -> Any:
         if "dtype" in kwargs or "out" in kwargs:
             raise refuse(f"np.{function.__name__} with dtype= or out= cannot be traced")
+        if any(isinstance(gathered(part), TracedArray) for part in (*rest, *kwargs.values())):
+            raise refuse(f"np.{function.__name__}: places, counts and shapes must not depend on traced values")
         masks = _all_masks(arrays)
 
         def convert(x: Any) -> Any:
@@ -28,6 +30,17 @@ def structural(function: Callable[..., Any]) -> Callable[..., Any]:
             dtype = BOOL if masks else self.float_dtype
             parts = [TracedArray(self.graph, np.asarray(part), dtype) for part in _listed(result)]
         return parts if isinstance(result, list) else parts[0]
+
+    return run
+
+
+def each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's own function, on the nodes of one array, or one array after the other."""
+    single = structural(function)
+
+    def run(self: TracedArray, *arrays: Any) -> Any:
+        results = [single(self, array) for array in arrays]
+        return tuple(results) if len(results) > 1 else results[0]
 
     return run
 
