@@ -18,6 +18,7 @@ from multibody.cli.export import export
 from multibody.cli.ik import ik
 from multibody.cli.info import info
 from multibody.cli.simulate import simulate
+from multibody.cli.sweep import sweep
 from multibody.cli.view import view
 from multibody.errors import MultibodyError
 
@@ -28,6 +29,7 @@ app.command()(ik)
 app.command()(derive)
 app.command()(export)
 app.command()(simulate)
+app.command()(sweep)
 app.command()(view)
 app.command()(bench)
 app.command()(demo)

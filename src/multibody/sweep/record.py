@@ -115,13 +115,13 @@ class Record:
         kept = {column.name: column for column in self.store.columns if column.group == "samples"}
         return {name: StoredArray(self.store, column, self.mark, False)[index] for name, column in kept.items()}
 
-    def parameters(self) -> dict[str, Any]:
-        """The samples, by name, of all indices."""
+    def parameters(self, index: Any = slice(None)) -> dict[str, Any]:
+        """The samples, by name, of some indices or of all."""
         design = self.samples()
         if design is not None:
-            return design[:]
+            return design[index]
         kept = {column.name: column for column in self.store.columns if column.group == "samples"}
-        return {name: np.asarray(StoredArray(self.store, column, self.mark, True)) for name, column in kept.items()}
+        return {name: StoredArray(self.store, column, self.mark, True)[index] for name, column in kept.items()}
 
     def failures(self) -> list[FailedSample]:
         """The samples that failed."""

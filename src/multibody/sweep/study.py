@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, truth
 from multibody.simulate import Run
-from multibody.sweep import preparation, running
+from multibody.sweep import plots, preparation, running
 from multibody.sweep import store as stores
 from multibody.sweep.crews import crew_of
 from multibody.sweep.draws import check_seed
@@ -21,6 +21,7 @@ from multibody.sweep.evaluation import called
 from multibody.sweep.functions import Simulation, function_of
 from multibody.sweep.identity import identity
 from multibody.sweep.lock import locked
+from multibody.sweep.picked import picked, scalars
 from multibody.sweep.preparation import Plan
 from multibody.sweep.progress import watcher
 from multibody.sweep.record import FailedSample, Record, Status
@@ -197,6 +198,31 @@ class Study:
         return dataset(self._record())
 
     # ---- looking -----------------------------------------------------------------------------------------------------
+
+    def plot(self, x: str, y: str, color: str | None = None, path: str | PathLike[str] | None = None) -> Any:
+        """A figure of y over x, a point a sample, in the colour of a third; saved when a path is given.
+
+        Names are those of parameters and results; "q[2]" is an entry of what has several. Of more than two million
+        samples, evenly spread chunks are drawn, here and in the other pictures.
+        """
+        return plots.points(picked(self._record()), x, y, color, path)
+
+    def map(self, x: str, y: str, value: str, path: str | PathLike[str] | None = None) -> Any:
+        """A figure of the mean of a value over two parameters."""
+        return plots.field(picked(self._record()), x, y, value, path)
+
+    def histogram(self, *names: str, path: str | PathLike[str] | None = None) -> Any:
+        """A figure of how often values occur; by default of every result of one number a sample."""
+        record = self._record()
+        return plots.histograms(picked(record), names or tuple(scalars(record)), path)
+
+    def parallel(self, *names: str, color: str | None = None, path: str | PathLike[str] | None = None) -> Any:
+        """A figure of parallel coordinates: a line a sample over the axes of these names."""
+        return plots.parallel(picked(self._record()), names, color, path)
+
+    def bands(self, name: str, path: str | PathLike[str] | None = None) -> Any:
+        """A figure of the quantiles, over the samples, of a result (times,): 5, 25, 50, 75 and 95 %."""
+        return plots.bands(picked(self._record()), name, path)
 
     def worst(self, name: str, largest: bool = True) -> int:
         """The index of the sample with the largest, or smallest, result of a name."""

@@ -1,0 +1,71 @@
+"""Numbers to look at: parameters and results by name, of all samples or of evenly spread chunks of many."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.sweep.record import Record
+
+MOST = 2_000_000
+"""Samples that are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """Samples that are done and did not fail."""
+
+    record: Record
+    index: NDArray[np.int64]
+    of: int
+    """How many there are of which these are a part."""
+
+    def values(self, name: str) -> NDArray[Any]:
+        """(samples,): one number a sample, such as "kp", or "q[2]" of what has several."""
+        rows, entry = self.rows(name)
+        if rows.ndim != 1 + len(entry):
+            raise InputError(f"{name}: expected one number a sample, got shape {rows.shape[1:]}: write {name}[0]")
+        return rows[(slice(None), *entry)]
+
+    def rows(self, name: str) -> tuple[NDArray[Any], tuple[int, ...]]:
+        """The rows of a parameter or result, and the entry that its name asks for."""
+        match = re.fullmatch(r"(\w+)((?:\[\d+\])*)", str(name))
+        base = match[1] if match else name
+        entry = tuple(int(k) for k in re.findall(r"\d+", match[2])) if match else ()
+        results = self.record.results(partial=True)
+        if base in results:
+            return results[base][self.index], entry
+        parameters = self.record.parameters(self.index)
+        if base not in parameters:
+            raise InputError(f"expected one of {', '.join([*parameters, *results])}, got {name!r}")
+        return parameters[base], entry
+
+    def label(self, name: str) -> str:
+        """The name with its unit."""
+        unit = self.record.store.header["units"].get(name.partition("[")[0])
+        return f"{name} [{unit}]" if unit else name
+
+    @property
+    def title(self) -> str:
+        """Which study, and how much of it."""
+        part = f"{len(self.index)} of {self.of} samples" if len(self.index) < self.of else f"{self.of} samples"
+        return f"{self.record.store.path.name}: {part}"
+
+
+def picked(record: Record, most: int = MOST) -> Picked:
+    """The samples that are looked at."""
+    store, known = record.store, record.marks()
+    step = max(1, -(-len(known) * store.chunk // most))
+    parts = [np.setdiff1d(np.arange(*store.span(m.chunk)), [x.index for x in m.failures]) for m in known[::step]]
+    index = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+    if not len(index):
+        raise InputError(f"{store.path}: no sample is done yet")
+    return Picked(record, index, store.n)
+
+
+def scalars(record: Record) -> list[str]:
+    """The names of the results that are one number a sample."""
+    return [name for name, x in record.results(partial=True).items() if x.ndim == 1]
