@@ -1,16 +1,19 @@
 """The viewer, from a client's side: what it is sent when robots move, runs play and pages are saved."""
 
-import asyncio
-import threading
 import time
+from contextlib import ExitStack
 
+import msgspec.msgpack
 import numpy as np
 import pytest
-from websockets.asyncio.client import connect
+from viser import _messages
 
 import multibody as mb
 from multibody import simulate
 from multibody.errors import InputError
+from multibody.view.marks import cone
+
+from .client import Client, wait
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +58,37 @@ def test_several_are_ghosts_and_one_is_solid(viewer, robot):
 
 def test_sliders_move_the_robot_and_follow_it(viewer, robot):
     k, slider = viewer._sliders._sliders[2]
-    slider.value = slider.min
-    time.sleep(0.05)
-    q = viewer._last(viewer._main)
-    assert q[k] == pytest.approx(slider.min)
-    assert robot.tree.lower[k] == pytest.approx(slider.min)
-    assert np.delete(q, k) == pytest.approx(np.delete(robot.home(), k))
+    assert (slider.min, slider.max) == pytest.approx((robot.tree.lower[k], robot.tree.upper[k]))
+    with Client(viewer) as client:
+        client.slide(slider, slider.min)
+        wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(slider.min))
+        assert np.delete(viewer._last(viewer._main), k) == pytest.approx(np.delete(robot.home(), k))
+        for nonsense in (np.nan, np.inf, 1e308, -1e9):
+            client.slide(slider, nonsense)
+        client.slide(slider, 0.25)
+        wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(0.25, abs=1e-3))
+    viewer.update(robot.home())
+    wait(lambda: slider.value == pytest.approx(robot.home()[k], abs=slider.step))
+
+
+def test_a_target_that_is_dragged_is_followed_and_one_that_is_let_go_hurts_nobody(robot):
+    arm = mb.load("panda")
+    with mb.view.show(arm, open_browser=False) as viewer:
+        viewer.target("tool")
+        pose = arm.pose("tool", arm.home())
+        place = pose.position + [0.05, 0.1, -0.05]
+        with Client(viewer) as client:
+            client.drag("/target/tool", place, pose.rotation.quaternion)
+            wait(lambda: np.abs(arm.pose("tool", viewer._last(viewer._main)).position - place).max() < 2e-4)
+            client.drag("/target/tool", [np.nan, 0, 0])
+            client.drag("/target/tool", place, [0.0, 0, 0, 0])
+        leaver = Client(viewer)
+        for shift in np.linspace(0, 0.1, 20):
+            leaver.drag("/target/tool", place + [0, 0, shift], pose.rotation.quaternion)
+        leaver.close()
+        with Client(viewer) as client:
+            client.drag("/target/tool", pose.position, pose.rotation.quaternion)
+            wait(lambda: np.abs(arm.pose("tool", viewer._last(viewer._main)).position - pose.position).max() < 2e-4)
 
 
 def test_marks_follow(viewer, robot):
@@ -68,17 +96,50 @@ def test_marks_follow(viewer, robot):
     viewer.center_of_mass()
     viewer.inertias()
     viewer.trace("foot-lf")
-    viewer.contacts([simulate.SphereContact("foot-lf", 0.02)], forces=[[0.0, 0.0, 10.0]])
+    foot = simulate.SphereContact("foot-lf", 0.02)
+    viewer.contacts([foot], forces=[[0.0, 0.0, 10.0]], friction=0.5)
     q = robot.random(np.random.default_rng(2))
     viewer.update(q)
-    frame, com, inertias, trace, contacts = viewer._marks
-    np.testing.assert_allclose(frame.node.position, robot.pose("foot-lf", q).position, atol=1e-6)
+    frame, com, inertias, trace, contacts = viewer._marks.values()
+    place = robot.pose("foot-lf", q).position
+    np.testing.assert_allclose(frame.node.position, place, atol=1e-6)
     np.testing.assert_allclose(com.node.position, robot.center_of_mass(q), atol=1e-6)
     assert len(inertias.nodes) == len(robot.bodies)
     assert len(trace._points) == 2
     arrow = np.asarray(contacts._arrows.points)[0]
-    np.testing.assert_allclose(arrow[0], robot.pose("foot-lf", q).position, atol=1e-6)
+    np.testing.assert_allclose(arrow[0], place - [0, 0, 0.02], atol=1e-6)  # where the sphere touches
     assert arrow[1, 2] > arrow[0, 2]
+    np.testing.assert_allclose(contacts._cones[0].position, arrow[0], atol=1e-6)
+    assert contacts._cones[0].visible
+    viewer.contacts([foot], forces=[[0.0, 0.0, 0.0]], friction=0.5)  # again: in place of the first
+    assert len(viewer._marks) == 5
+    assert not viewer._marks["contacts"]._cones[0].visible
+
+
+def test_bodies_are_seen_through_while_something_inside_is_marked(viewer):
+    with Client(viewer) as client:
+        box = viewer._switches._boxes["inertias"]
+        mesh, _ = viewer._main._meshes[0]
+        client.slide(box, True)
+        wait(lambda: "inertias" in viewer._marks and mesh.opacity is not None)
+        viewer.center_of_mass()
+        client.slide(box, False)
+        wait(lambda: "inertias" not in viewer._marks)
+        assert mesh.opacity is not None
+        assert viewer._switches._boxes["centre of mass"].value
+        viewer.center_of_mass(False)
+        assert mesh.opacity is None
+
+
+@pytest.mark.parametrize(("mu", "normal"), [(0.5, [0, 0, 1.0]), (1.2, [0.6, 0, 0.8]), (0.0, [1.0, 0, 0])])
+def test_cones_have_the_slope_of_friction(mu, normal):
+    vertices, faces = cone(mu, np.array(normal), 2.0)
+    along = vertices[1:] @ normal
+    across = np.linalg.norm(vertices[1:] - along[:, None] * normal, axis=1)
+    np.testing.assert_allclose(across, mu * along, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(vertices[1:], axis=1), 2.0)
+    assert (vertices[0] == 0).all()
+    assert faces.shape == (32, 3)
 
 
 def test_a_run_plays_pauses_and_is_saved(viewer, robot, tmp_path):
@@ -88,6 +149,12 @@ def test_a_run_plays_pauses_and_is_saved(viewer, robot, tmp_path):
     time.sleep(0.3)
     viewer.pause()
     viewer.seek(0.25)
+    assert viewer._player._bar.value == pytest.approx(0.25)
+    for lines, chart in viewer._charts._charts:
+        upright = chart.data[-1]
+        (rows,) = np.nonzero(np.isfinite(upright))
+        np.testing.assert_allclose(chart.data[0][rows], 0.25)
+        assert np.ptp(upright[rows]) >= np.ptp(lines.lines)
     np.testing.assert_allclose(viewer._last(viewer._main), run.q[np.searchsorted(run.t, 0.25)], atol=1e-12)
     page = tmp_path / "page.html"
     viewer.save(page)
@@ -102,44 +169,37 @@ def test_a_run_plays_pauses_and_is_saved(viewer, robot, tmp_path):
         viewer.record(tmp_path / "run.avi")
 
 
-def test_messages_arrive(viewer, robot):
-    """As many updates as are sent reach a client, each with all links."""
-    arrived = []
+def moves(client):
+    """How many positions of nodes a client has heard."""
+    return sum(kind == "SetPositionMessage" for kind, _ in client.heard)
 
-    async def listen(ready):
-        where = {"host": "127.0.0.1", "port": viewer.port, "proxy": None, "compression": None}
-        async with connect("ws://localhost", subprotocols=["viser-v1.1.1"], max_size=None, **where) as connection:
-            await connection.recv()
-            ready.set()
-            try:
-                while True:
-                    arrived.append(len(await asyncio.wait_for(connection.recv(), 1.0)))
-            except TimeoutError:
-                return
 
-    ready = threading.Event()
-    client = threading.Thread(target=lambda: asyncio.run(listen(ready)))
-    client.start()
-    assert ready.wait(20)
-    time.sleep(0.3)
-    before = sum(arrived)
-    for q in robot.random(np.random.default_rng(3), (20,)):
-        viewer.update(q)
-        time.sleep(1 / 60)
-    client.join()
-    assert sum(arrived) - before > 20 * 13 * 2 * 20  # 20 updates of 13 links, position and rotation, in bytes
+def test_messages_arrive_in_ten_tabs(viewer, robot):
+    """As many updates as are sent reach each client, with all links."""
+    links = len(viewer._main.parts.links)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(Client(viewer)) for _ in range(10)]
+        wait(lambda: all(moves(client) >= links for client in clients))
+        before = [moves(client) for client in clients]
+        for q in robot.random(np.random.default_rng(3), (10,)):
+            viewer.update(q)
+            time.sleep(1 / 30)
+        wait(lambda: all(moves(client) - old >= 8 * links for client, old in zip(clients, before, strict=True)))
 
 
 def test_nonsense_from_a_client_does_not_end_it(viewer, robot):
-    async def shout():
-        where = {"host": "127.0.0.1", "port": viewer.port, "proxy": None, "compression": None}
-        async with connect("ws://localhost", subprotocols=["viser-v1.1.1"], **where) as connection:
-            await connection.send(b"\x00\x01nonsense")
-            await connection.send("words")
-
-    asyncio.run(shout())
-    viewer.update(robot.home())
-    test_messages_arrive(viewer, robot)
+    slider = viewer._sliders._sliders[0][1]
+    for words in (b"\x00\x01nonsense", "words", b"", msgspec.msgpack.encode({"type": "NoSuchMessage"})):
+        with Client(viewer) as client:
+            client.say_raw(words)
+    with Client(viewer) as client:
+        client.slide(slider, "words")
+    with Client(viewer) as client:
+        client.say(_messages.GuiUpdateMessage("no such thing", {"value": 1.0}))
+        client.say(_messages.GuiUpdateMessage(slider._impl.uuid, {"no_such_thing": 1.0}))
+    with Client(viewer) as client:
+        client.slide(slider, slider.max)
+        wait(lambda: viewer._last(viewer._main)[viewer._sliders._sliders[0][0]] == pytest.approx(slider.max))
 
 
 @pytest.mark.parametrize(
@@ -154,6 +214,11 @@ def test_nonsense_from_a_client_does_not_end_it(viewer, robot):
         (lambda viewer: viewer.record("x.gif"), "play"),
         (lambda viewer: viewer.play("run"), "run"),
         (lambda viewer: viewer.save("no/such/place.html"), "path"),
+        (lambda viewer: viewer.contacts(["foot-lf"]), "contacts"),
+        (lambda viewer: viewer.contacts([simulate.SphereContact("foot-lf")], forces=[1.0, 2, 3]), "forces"),
+        (lambda viewer: viewer.contacts([simulate.SphereContact("foot-lf")], friction=-1.0), "friction"),
+        (lambda viewer: viewer.contacts([simulate.SphereContact("foot-lf")], normal=[0.0, 0, 0]), "normal"),
+        (lambda viewer: viewer.center_of_mass("yes"), "shown"),
     ],
 )
 def test_bad_input_is_named(viewer, call, word):

@@ -90,7 +90,8 @@ def simulate(
         raise InputError(run.failures[0])
     if view:
         viewer = run.view()
-        viewer.contacts(simulator.contacts)
+        if simulator.contacts:
+            viewer.contacts(simulator.contacts, friction=friction)
         keep_open(viewer)
 
 

@@ -1,9 +1,10 @@
 """The picture of a run."""
 
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multibody._saving import check_place
 from multibody.errors import InputError
@@ -16,6 +17,17 @@ COLORS = 10
 """Lines after which their colours come again, then dashed."""
 
 
+class Panel(NamedTuple):
+    """Lines over the time of a run."""
+
+    title: str
+    unit: str
+    lines: NDArray[Any]
+    """(rows, lines)."""
+    names: tuple[str, ...]
+    """Of the lines, where they have some."""
+
+
 def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ...] | None) -> Any:
     """A matplotlib Figure; it is saved when there is a path."""
     from matplotlib.figure import Figure
@@ -23,34 +35,13 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
     place = None if path is None else check_place(path, "path")
     if not len(run.t):
         raise InputError("plot: the run has no rows: expected a smaller every=, or a longer run")
-    batch = run.q.shape[:-2]
-    index = (0,) * len(batch) if sample is None else tuple(np.atleast_1d(sample).tolist())
-    if len(index) != len(batch) or not all(-n <= k < n for k, n in zip(index, batch, strict=True)):
-        raise InputError(f"plot: sample: expected an index into the batch {batch}, got {sample!r}")
-    robot = run.robot
-    at, first = (slice(None), slice(None)) if robot is None else behind(robot.tree)
-    q, v, forces = run.q[index], run.v[index], run.forces[index]
-    panels: list[Any] = []
-    bases = [] if robot is None else list(robot.tree.bases)
-    for base in bases:
-        panels.append((_named(base, bases), "position [m]", q[:, base.q][:, :3], ["x", "y", "z"]))
-    joints = None if robot is None else [joint.name for joint in robot.joints if not robot.tree.is_base(joint)]
-    if q[:, at].shape[1]:
-        panels.append(("joints", "coordinates [rad, m]", q[:, at], None))  # the names are beside their velocities
-        panels.append(("joints", "velocities [rad/s, m/s]", v[:, first], joints))
-    for base in bases:
-        panels.append((_named(base, bases), "velocity [m/s]", v[:, base.v][:, :3], ["x", "y", "z"]))
-    if forces.shape[1]:
-        strength = np.linalg.norm(forces, axis=-1)
-        panels.append(("contacts", "|force| [N]", strength, run.about.get("contacts")))
-    if robot is not None:
-        panels.append(("energy", "kinetic + potential [J]", np.atleast_2d(run.energy()[index]).T, None))
+    index = index_of(run, sample)
+    panels = panels_of(run, index)
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(4.2 * columns, 3.0 * rows), layout="constrained")
     for k, (title, unit, lines, names) in enumerate(panels):
         axes = figure.add_subplot(rows, columns, k + 1)
-        names = names or []
         labelled = len(names) == lines.shape[1] and len(names) <= FEW
         axes.plot(run.t, lines, label=names if labelled else None, linewidth=1.2)
         for line in axes.lines[COLORS:]:
@@ -63,6 +54,38 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
     if place is not None:
         figure.savefig(place, dpi=110)
     return figure
+
+
+def index_of(run: Run, sample: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """The index of a sample into the batch of a run; without one, the first's."""
+    batch = run.q.shape[:-2]
+    index = (0,) * len(batch) if sample is None else tuple(np.atleast_1d(sample).tolist())
+    if len(index) != len(batch) or not all(-n <= k < n for k, n in zip(index, batch, strict=True)):
+        raise InputError(f"sample: expected an index into the batch {batch}, got {sample!r}")
+    return index
+
+
+def panels_of(run: Run, index: tuple[int, ...]) -> list[Panel]:
+    """What is worth a look in one sample of a run: base, joints, contacts, energy."""
+    robot = run.robot
+    at, first = (slice(None), slice(None)) if robot is None else behind(robot.tree)
+    q, v, forces = run.q[index], run.v[index], run.forces[index]
+    panels: list[Panel] = []
+    bases = [] if robot is None else list(robot.tree.bases)
+    for base in bases:
+        panels.append(Panel(_named(base, bases), "position [m]", q[:, base.q][:, :3], ("x", "y", "z")))
+    joints = () if robot is None else tuple(joint.name for joint in robot.joints if not robot.tree.is_base(joint))
+    if q[:, at].shape[1]:
+        panels.append(Panel("joints", "coordinates [rad, m]", q[:, at], ()))  # the names are beside their velocities
+        panels.append(Panel("joints", "velocities [rad/s, m/s]", v[:, first], joints))
+    for base in bases:
+        panels.append(Panel(_named(base, bases), "velocity [m/s]", v[:, base.v][:, :3], ("x", "y", "z")))
+    if forces.shape[1]:
+        strength = np.linalg.norm(forces, axis=-1)
+        panels.append(Panel("contacts", "|force| [N]", strength, tuple(run.about.get("contacts") or ())))
+    if robot is not None:
+        panels.append(Panel("energy", "kinetic + potential [J]", np.atleast_2d(run.energy()[index]).T, ()))
+    return panels
 
 
 def _named(base: Any, bases: list[Any]) -> str:

@@ -77,7 +77,7 @@ def animate(
 
 
 def motion(
-    equations: Equations, q: NDArray[Any], v: NDArray[Any], seconds: float, numbers: Mapping[str, float]
+    equations: Equations, q: NDArray[Any], v: NDArray[Any], seconds: float, numbers: Mapping[Any, float]
 ) -> NDArray[Any]:
     """(pictures, q): by the method of Runge and Kutta, without inputs."""
     kernel = equations.kernel("state_rate", values=dict(numbers))

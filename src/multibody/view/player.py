@@ -1,4 +1,4 @@
-"""Playing a run in a viewer: a time bar, speed, loop, and plots that follow."""
+"""Playing a run in a viewer: a time bar, speed and loop."""
 
 import threading
 import time
@@ -10,26 +10,36 @@ from numpy.typing import NDArray
 
 FRAME = 1 / 60
 """In s: the time from one picture to the next."""
+BAR = 0.1
+"""In s: the time after which the bar and the charts follow, while it plays."""
 
 
 class Player:
     """Shows the rows of a run at their times, on a thread of its own, until it is closed."""
 
-    def __init__(self, server: Any, t: NDArray[Any], show: Callable[[int], None], speed: float) -> None:
+    def __init__(
+        self,
+        server: Any,
+        t: NDArray[Any],
+        show: Callable[[int], None],
+        speed: float,
+        follow: Callable[[float], None],
+    ) -> None:
+        """`show` is told the row at each picture, `follow` the time, less often."""
         self.t = np.asarray(t, float)
-        self._show, self._rate = show, 1.0
+        self._show, self._follow = show, follow
         self._lock = threading.RLock()
         self._closed = threading.Event()
         self._at, self._shown, self.playing = float(self.t[0]), -1, True
-        self._folder = server.gui.add_folder("run")
+        self._told = -np.inf
+        self._folder = server.gui.add_folder("run", order=-1.0)
         with self._folder:
             self._button = server.gui.add_button("pause")
-            step = max(float(self.t[-1] - self.t[0]) / 1000, 1e-6)
-            last = max(float(self.t[-1]), float(self.t[0]) + step)
-            self._bar = server.gui.add_slider("time [s]", float(self.t[0]), last, step, float(self.t[0]))
+            self._step = _round_step(float(self.t[-1] - self.t[0]))
+            last = max(float(self.t[-1]), float(self.t[0]) + self._step)
+            self._bar = server.gui.add_slider("time [s]", float(self.t[0]), last, self._step, float(self.t[0]))
             self._speed = server.gui.add_slider("speed", 0.05, 4.0, 0.05, float(np.clip(speed, 0.05, 4.0)))
-            self._loop = server.gui.add_checkbox("again", True)
-        self._moving_bar = False
+            self._loop = server.gui.add_checkbox("loop", True)
         self._button.on_click(lambda _: self.pause(self.playing))
         self._bar.on_update(self._scrubbed)
         self._thread = threading.Thread(target=self._run, name="multibody player", daemon=True)
@@ -40,6 +50,8 @@ class Player:
         with self._lock:
             if not stop and self._at >= self.t[-1]:
                 self._at = float(self.t[0])
+            if stop and self.playing:
+                self._tell()
             self.playing = not stop
             self._button.label = "play" if stop else "pause"
 
@@ -48,6 +60,7 @@ class Player:
         with self._lock:
             self._at = float(np.clip(seconds, self.t[0], self.t[-1]))
             self._refresh()
+            self._tell()
 
     def close(self) -> None:
         """Stop for good, and leave the panel."""
@@ -57,9 +70,10 @@ class Player:
         self._folder.remove()
 
     def _scrubbed(self, event: Any) -> None:
-        if event.client is not None:  # a person, not this thread
+        value = float(self._bar.value)
+        if event.client is not None and np.isfinite(value):  # a person, not this thread
             self.pause()
-            self.seek(float(self._bar.value))
+            self.seek(value)
 
     def _run(self) -> None:
         before = time.perf_counter()
@@ -67,17 +81,35 @@ class Player:
             now = time.perf_counter()
             with self._lock:
                 if self.playing:
-                    self._at += (now - before) * float(self._speed.value)
-                    if self._at > self.t[-1]:
-                        self._at = float(self.t[0]) if self._loop.value else float(self.t[-1])
-                        if not self._loop.value:
-                            self.pause()
-                    self._refresh()
-                    self._bar.value = self._at
+                    self._advance(now - before)
+                    if now - self._told > BAR:
+                        self._tell()
             before = now
+
+    def _advance(self, seconds: float) -> None:
+        speed = float(self._speed.value)
+        self._at += seconds * (min(max(speed, 0.0), 100.0) if np.isfinite(speed) else 0.0)
+        if self._at > self.t[-1]:
+            self._at = float(self.t[0]) if self._loop.value else float(self.t[-1])
+            if not self._loop.value:
+                self.pause()
+        self._refresh()
 
     def _refresh(self) -> None:
         row = int(np.clip(np.searchsorted(self.t, self._at), 0, len(self.t) - 1))
         if row != self._shown:
             self._shown = row
             self._show(row)
+
+    def _tell(self) -> None:
+        """The bar and the charts."""
+        self._told = time.perf_counter()
+        value = round(self._at / self._step) * self._step
+        if abs(value - self._bar.value) > 0.5 * self._step:
+            self._bar.value = float(np.clip(value, self._bar.min, self._bar.max))
+        self._follow(self._at)
+
+
+def _round_step(length: float) -> float:
+    """A power of ten, below a hundredth of the length."""
+    return float(10.0 ** np.floor(np.log10(max(length, 1e-6) / 100)))

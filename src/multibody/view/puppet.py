@@ -25,6 +25,7 @@ class Puppet:
         self._server = server
         self._poses = robot.kernel("poses")
         self._rows = np.array([robot.frames.index(link) for link in self.parts.links], int)
+        self._meshes: list[tuple[Any, float]] = []
         self._solid = self._make_solid()
         self._ghosts: list[tuple[int, Any]] = []
         self.q = q
@@ -55,7 +56,7 @@ class Puppet:
             for j, surface in enumerate(surfaces):
                 vertices, faces = surface.indexed()
                 alpha = surface.color[3]
-                scene.add_mesh_simple(
+                mesh = scene.add_mesh_simple(
                     f"/{self.name}/{link}/{j}",
                     vertices.astype(np.float32),
                     faces.astype(np.uint32),
@@ -63,7 +64,14 @@ class Puppet:
                     opacity=None if alpha >= 1 else alpha,
                     side="double",
                 )
+                self._meshes.append((mesh, alpha))
         return nodes
+
+    def fade(self, opacity: float) -> None:
+        """Let what is inside be seen, 1 for not at all."""
+        for mesh, own in self._meshes:
+            alpha = own * opacity
+            mesh.opacity = None if alpha >= 1 else alpha
 
     def _move_ghosts(self, turns: NDArray[Any], p: NDArray[Any]) -> None:
         count = len(turns)
@@ -90,11 +98,6 @@ class Puppet:
                     opacity=GHOST,
                 )
                 self._ghosts.append((k, node))
-
-    def remove(self) -> None:
-        """Out of the scene."""
-        for node in [*self._solid, *(node for _, node in self._ghosts)]:
-            node.remove()
 
 
 def bytes_of(surface: Surface) -> tuple[int, int, int]:

@@ -1,5 +1,6 @@
 """Sliders for the joints of a robot in a viewer."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,38 +13,54 @@ TURN = np.pi
 """In rad: how far a joint without limits can be turned."""
 SLIDE = 1.0
 """In m: how far one can slide."""
+LATER = 0.1
+"""In s: sliders follow the robot that much later, as a browser takes longer to lay them out than to move a robot."""
 
 
 class Sliders:
-    """One slider for each joint with one coordinate, within its limits; `moved` hears the configuration."""
+    """One slider for each joint with one coordinate, within its limits; `moved` hears what a person does with them."""
 
     def __init__(self, server: Any, robot: Robot, q: NDArray[Any], title: str, moved: Callable[[Any], None]) -> None:
         self.robot, self._moved = robot, moved
-        self._silent = False
         self._home = np.array(q, float)
         self._q = np.array(q, float)
         self._sliders: list[tuple[int, Any]] = []
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._closed = False
         self._folder = server.gui.add_folder(title, expand_by_default=True)
         with self._folder:
             home = server.gui.add_button("home")
-            home.on_click(lambda _: self._go_home())
+            home.on_click(lambda _: self._moved(self._home.copy()))
             for joint in robot.joints:
                 if joint.nq == 1:
                     self._add(server, joint)
 
-    def show(self, q: NDArray[Any]) -> None:
-        """Put the sliders at a configuration, without telling anyone."""
-        self._silent = True
-        try:
+    def follow(self, q: NDArray[Any]) -> None:
+        """Put the sliders at a configuration, soon."""
+        with self._lock:
             self._q = np.array(q, float)
-            for k, slider in self._sliders:
-                slider.value = float(np.clip(q[k], slider.min, slider.max))
-        finally:
-            self._silent = False
+            if self._timer is None and not self._closed:
+                self._timer = threading.Timer(LATER, self._show)
+                self._timer.daemon = True
+                self._timer.start()
 
-    def remove(self) -> None:
-        """Out of the panel."""
-        self._folder.remove()
+    def close(self) -> None:
+        """Follow no more."""
+        with self._lock:
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _show(self) -> None:
+        with self._lock:
+            self._timer = None
+            if self._closed:
+                return
+            for k, slider in self._sliders:
+                value = float(np.clip(self._q[k], slider.min, slider.max))
+                if abs(value - slider.value) > slider.step:
+                    slider.value = value
 
     def _add(self, server: Any, joint: Any) -> None:
         k = joint.q.start
@@ -56,14 +73,14 @@ class Sliders:
         slider = server.gui.add_slider(joint.name, low, high, (high - low) / 1000, start)
         self._sliders.append((k, slider))
 
-        def changed(_: Any) -> None:
-            if not self._silent:
-                self._q = self._q.copy()
-                self._q[k] = slider.value
-                self._moved(self._q)
+        def changed(event: Any) -> None:
+            value = float(slider.value)
+            if event.client is None or not np.isfinite(value):  # not a person, or nonsense
+                return
+            with self._lock:
+                q = self._q.copy()
+                q[k] = np.clip(value, low, high)
+                self._q = q
+            self._moved(q)
 
         slider.on_update(changed)
-
-    def _go_home(self) -> None:
-        self.show(self._home)
-        self._moved(self._q)

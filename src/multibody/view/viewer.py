@@ -1,8 +1,10 @@
 """The viewer: robots in the browser, served by viser on the loopback."""
 
 import html
+import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, final
 
@@ -13,19 +15,27 @@ from multibody._saving import check_place
 from multibody.control import InverseKinematics
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
+from multibody.geometry._arrays import truth
 from multibody.model import configuration
 from multibody.robot import Robot
 from multibody.simulate import Run
+from multibody.simulate.plot import index_of
 from multibody.view import recording
-from multibody.view.camera import Camera
-from multibody.view.marks import CenterOfMassMark, ContactMarks, FrameMark, InertiaMarks, TraceMark
+from multibody.view.charts import Charts
+from multibody.view.marks import CenterOfMassMark, ContactMarks, FrameMark, InertiaMarks, Mark, TraceMark, contact_marks
 from multibody.view.player import Player
 from multibody.view.puppet import Puppet
+from multibody.view.scenery import Scenery
 from multibody.view.serving import serve, stop
 from multibody.view.sliders import Sliders
+from multibody.view.switches import Switches
 
 PAGE_RATE = 30.0
 """In 1/s: the pictures of a saved page."""
+SEEN_THROUGH = 0.4
+"""The opacity of bodies in which something is marked."""
+GHOSTS = 100
+"""Of a batch, at most."""
 
 
 def show(
@@ -84,16 +94,18 @@ class Viewer:
         start = robot.home() if q is None else configuration.coordinates(robot.tree, q)
         self._server = serve(host, port, tuple(hosts))
         self._host = host
+        self._lock = threading.RLock()
         self._puppets: dict[str, Puppet] = {}
-        self._marks: list[Any] = []
-        self._contacts: ContactMarks | None = None
+        self._marks: dict[str, Mark] = {}
         self._player: Player | None = None
+        self._charts: Charts | None = None
         self._run: tuple[Run, NDArray[Any]] | None = None
         try:
             self._main = self._put(robot, start, robot.name)
-            self._size = self._extent()
-            self._furnish()
-            self._sliders = Sliders(self._server, robot, self._last(self._main), robot.name, self.update)
+            self._scenery = Scenery(self._server, robot, self._main.parts, self._last(self._main))
+            self._sliders = Sliders(self._server, robot, self._last(self._main), robot.name, self._moved_by_hand)
+            self._switches = Switches(self._server, {"centre of mass": self.center_of_mass, "inertias": self.inertias})
+            self._tell_notes()
         except BaseException:
             stop(self._server)
             raise
@@ -129,12 +141,14 @@ class Viewer:
             q: (nq,), or several, (..., nq): the last is solid, the others are ghosts.
             name: which robot; by default the first.
         """
-        puppet = self._main if name is None else self._puppet(name)
-        puppet.move(q)
-        if puppet is self._main:
-            state = self._last(puppet)
-            for mark in self._marks:
-                mark.follow(state)
+        with self._lock:
+            puppet = self._main if name is None else self._puppet(name)
+            puppet.move(q)
+            if puppet is self._main:
+                state = self._last(puppet)
+                self._sliders.follow(state)
+                for mark in self._marks.values():
+                    mark.follow(state)
 
     def add(self, robot: Robot, q: ArrayLike | None = None, name: str | None = None) -> None:
         """Another robot beside the first; `update(q, name)` moves it."""
@@ -146,32 +160,43 @@ class Viewer:
     def frames(self, *names: str) -> None:
         """Draw the axes of frames of the first robot, x red, y green, z blue, with their names."""
         for frame in names:
-            self._mark(FrameMark(self._server, self.robot, frame, self._main.name, 0.12 * self._size))
+            length = 0.12 * self._scenery.size
+            self._mark(f"frame {frame}", partial(FrameMark, self._server, self.robot, frame, self._main.name, length))
 
-    def center_of_mass(self) -> None:
-        """Draw the centre of mass, and the point below it on the ground."""
-        self._mark(CenterOfMassMark(self._server, self.robot, self._main.name, 0.02 * self._size))
+    def center_of_mass(self, shown: bool = True) -> None:
+        """Draw the centre of mass, and the point below it on the ground; the bodies are then seen through."""
+        radius, floor = 0.02 * self._scenery.size, self._scenery.floor
+        make = partial(CenterOfMassMark, self._server, self.robot, self._main.name, radius, floor)
+        self._mark_inside("centre of mass", make, shown)
 
-    def inertias(self) -> None:
+    def inertias(self, shown: bool = True) -> None:
         """Draw, for each body, the ellipsoid of uniform density with its mass and moments of inertia."""
-        self._mark(InertiaMarks(self._server, self.robot, self._main.name))
+        self._mark_inside("inertias", partial(InertiaMarks, self._server, self.robot, self._main.name), shown)
 
-    def contacts(self, contacts: Sequence[Any], forces: ArrayLike | None = None) -> None:
-        """Draw points of contact and the forces there; a run that is played brings its own forces.
+    def contacts(
+        self,
+        contacts: Sequence[Any],
+        forces: ArrayLike | None = None,
+        friction: ArrayLike | None = None,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+    ) -> None:
+        """Draw points of contact, the forces there, and cones of friction; a run that is played brings its own forces.
 
         Args:
             contacts: of a simulator (`SphereContact`), or constraints with a frame and a point.
-            forces: (contacts, 3) on the robot, in N, along the world's axes.
+            forces: (contacts, 3) on the robot, in N, along the world's axes; the robot's weight is an arrow of half
+                its size.
+            friction: Coulomb's μ, one or for each contact: draws the cone within which a contact's force lies.
+            normal: of the ground, away from it.
         """
-        points = [(contact.frame, np.asarray(contact.point, float)) for contact in contacts]
-        mark = ContactMarks(self._server, self.robot, points, self._main.name, 0.5 * self._size)
-        mark.push(None if forces is None else np.asarray(forces, float).reshape(len(points), 3))
-        self._mark(mark)
-        self._contacts = mark
+        make = contact_marks(contacts, forces, friction, normal)
+        scale = 0.5 * self._scenery.size
+        self._mark("contacts", partial(make, self._server, self.robot, self._main.name, scale))
 
     def trace(self, frame: str) -> None:
         """Draw the way that a frame's origin goes from now on."""
-        self._mark(TraceMark(self._server, self.robot, frame, self._main.name, 0.006 * self._size))
+        thickness = 0.006 * self._scenery.size
+        self._mark(f"trace {frame}", partial(TraceMark, self._server, self.robot, frame, self._main.name, thickness))
 
     def target(self, frame: str) -> None:
         """A gizmo to drag, which inverse kinematics follows with a frame of the first robot."""
@@ -179,40 +204,60 @@ class Viewer:
         solver = InverseKinematics(robot, frame, base="fixed" if robot.tree.floating else "free")
         pose = robot.pose(frame, self._last(self._main))
         gizmo = self._server.scene.add_transform_controls(
-            f"/target/{frame}", scale=0.2 * self._size, wxyz=pose.rotation.quaternion, position=pose.position
+            f"/target/{frame}",
+            scale=0.2 * self._scenery.size,
+            wxyz=pose.rotation.quaternion,
+            position=pose.position,
+            depth_test=False,
         )
 
         def dragged(_: Any) -> None:
-            target = Pose(Rotation.from_quaternion(np.array(gizmo.wxyz, float)), np.array(gizmo.position, float))
-            q = solver(target, q0=self._last(self._main)).q
-            self.update(q)
-            self._sliders.show(q)
+            self.pause()
+            with self._lock:  # whoever comes next takes the gizmo from where it is then
+                turn, place = np.array(gizmo.wxyz, float), np.array(gizmo.position, float)
+                if not (np.isfinite(turn).all() and np.isfinite(place).all() and np.linalg.norm(turn) > 0.5):
+                    return
+                target = Pose(Rotation.from_quaternion(turn / np.linalg.norm(turn)), place)
+                self.update(solver(target, q0=self._last(self._main)).q)
 
         gizmo.on_update(dragged)
 
     # ---- runs --------------------------------------------------------------------------------------------------------
 
-    def play(self, run: Run, speed: float = 1.0, sample: int | tuple[int, ...] | None = None) -> None:
-        """Play a run of the first robot, with a time bar.
+    def play(
+        self, run: Run, speed: float = 1.0, sample: int | tuple[int, ...] | None = None, charts: bool = True
+    ) -> None:
+        """Play a run of the first robot, with a time bar, and charts beside it that follow.
 
         Args:
             run: what a simulator returned.
             speed: 1 for real time.
             sample: which of a batch; by default the first, with the others as ghosts where they are no more than 100.
+            charts: whether base, joints, contacts and energy are drawn over the time.
         """
         if not isinstance(run, Run) or run.q.shape[-1] != self.robot.nq or not len(run.t):
             raise InputError(f"play: expected a run of {self.robot.name} with at least one row, got {run!r}")
         self.stop()
-        states = self._states(run, sample)
+        index = index_of(run, sample)
+        states = self._states(run, index, alone=sample is not None)
         self._run = (run, states)
-        forces = np.asarray(run.forces[self._index(run.q.shape[:-2], sample)], float)
+        forces = np.asarray(run.forces[index], float)
+        before = [0]
 
         def present(row: int) -> None:
-            if self._contacts is not None and self._contacts.count == forces.shape[1]:
-                self._contacts.push(forces[row])
-            self.update(states[:, row])
+            with self._lock:
+                for mark in self._marks.values():
+                    if isinstance(mark, ContactMarks) and mark.count == forces.shape[1]:
+                        mark.push(forces[row])
+                    if isinstance(mark, TraceMark) and row < before[0]:
+                        mark.clear()
+                before[0] = row
+                self.update(states[:, row])
 
-        self._player = Player(self._server, run.t, present, speed)
+        self._charts = Charts(self._server, run, index) if charts else None
+        self._player = Player(
+            self._server, run.t, present, speed, self._charts.follow if self._charts else lambda _: None
+        )
 
     def pause(self) -> None:
         """Stop the run at this moment."""
@@ -230,6 +275,9 @@ class Viewer:
         if self._player is not None:
             self._player.close()
             self._player = None
+        if self._charts is not None:
+            self._charts.close()
+            self._charts = None
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save one page that shows the scene, and plays the run, without a server."""
@@ -245,6 +293,7 @@ class Viewer:
     def close(self) -> None:
         """Stop serving."""
         self.stop()
+        self._sliders.close()
         stop(self._server)
 
     def _repr_html_(self) -> str:
@@ -292,48 +341,41 @@ class Viewer:
     def _last(puppet: Puppet) -> NDArray[Any]:
         return puppet.q.reshape(-1, puppet.robot.nq)[-1]
 
-    def _mark(self, mark: Any) -> None:
-        mark.follow(self._last(self._main))
-        self._marks.append(mark)
+    def _mark(self, name: str, make: Callable[[], Mark]) -> None:
+        with self._lock:
+            before = self._marks.pop(name, None)
+            if before is not None:
+                before.remove()
+            mark = make()
+            mark.follow(self._last(self._main))
+            self._marks[name] = mark
 
-    def _extent(self) -> float:
-        points = self._points()
-        return max(float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))), 0.05)
+    def _mark_inside(self, name: str, make: Callable[[], Mark], shown: bool) -> None:
+        """Mark something that is inside of the bodies, or do so no more."""
+        with self._lock:
+            if truth(shown, "shown"):
+                self._mark(name, make)
+            elif name in self._marks:
+                self._marks.pop(name).remove()
+            inside = any(mark in self._marks for mark in self._switches.names)
+            self._main.fade(SEEN_THROUGH if inside else 1.0)
+            self._switches.follow(name, shown)
 
-    def _points(self) -> NDArray[Any]:
-        q = self._last(self._main)
-        poses = self.robot.poses(q)
-        parts = self._main.parts.links.items()
-        return np.concatenate([surface.at(poses[link]).vertices for link, all_ in parts for surface in all_])
+    def _moved_by_hand(self, q: NDArray[Any]) -> None:
+        self.pause()
+        self.update(q)
 
-    def _furnish(self) -> None:
-        """The ground, the light and the first camera."""
-        points, server = self._points(), self._server
-        height = min(0.0, float(points[:, 2].min()))
-        cell = float(10 ** np.round(np.log10(self._size / 4)))
-        server.scene.add_grid(
-            "/ground", infinite_grid=True, cell_size=cell, section_size=10 * cell, fade_distance=20 * self._size,
-            position=(0.0, 0.0, height), plane_opacity=0.0,
-        )  # fmt: skip
-        server.scene.configure_default_lights(cast_shadow=True)
-        camera = Camera.around(points, "three-quarter", (800, 600))
-        server.initial_camera.position = tuple(camera.position.tolist())
-        server.initial_camera.look_at = tuple(((points.min(axis=0) + points.max(axis=0)) / 2).tolist())
-        server.initial_camera.up = (0.0, 0.0, 1.0)
+    def _tell_notes(self) -> None:
+        if self.notes:
+            with self._server.gui.add_folder("notes", expand_by_default=False):
+                self._server.gui.add_text("", "\n".join(self.notes), multiline=True, disabled=True)
 
-    def _states(self, run: Run, sample: Any) -> NDArray[Any]:
+    @staticmethod
+    def _states(run: Run, index: tuple[int, ...], alone: bool) -> NDArray[Any]:
         """(n, rows, nq): the ghosts, then the sample."""
         batch = run.q.shape[:-2]
-        index = self._index(batch, sample)
         own = np.asarray(run.q[index], float)[None]
-        if sample is not None or not batch or np.prod(batch) > 100:
+        if alone or not batch or np.prod(batch) > GHOSTS:
             return own
         others = np.asarray(run.q, float).reshape(-1, *run.q.shape[-2:])[1:]
         return np.concatenate([others, own])
-
-    @staticmethod
-    def _index(batch: tuple[int, ...], sample: Any) -> tuple[int, ...]:
-        index = (0,) * len(batch) if sample is None else tuple(np.atleast_1d(sample).tolist())
-        if len(index) != len(batch) or not all(-n <= k < n for k, n in zip(index, batch, strict=True)):
-            raise InputError(f"sample: expected an index into the batch {batch}, got {sample!r}")
-        return index

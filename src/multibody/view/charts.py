@@ -1,0 +1,77 @@
+"""Charts of a run beside the robot, each with a line at the time that is shown."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.simulate import Run
+from multibody.simulate.plot import FEW, Panel, panels_of
+
+POINTS = 240
+"""Of each line, at most: a chart is some 300 pixels wide."""
+COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf")
+NOW = "#222222"
+
+
+class Charts:
+    """A panel with charts of a run: base, joints, contacts, energy; `follow` moves the line of the time."""
+
+    def __init__(self, server: Any, run: Run, index: tuple[int, ...]) -> None:
+        rows = np.unique(np.linspace(0, len(run.t) - 1, min(len(run.t), POINTS)).round().astype(int))
+        self._panel = server.gui.add_panel()
+        self._charts: list[tuple[_Lines, Any]] = []
+        with self._panel.add_tab("run"):
+            for panel in panels_of(run, index):
+                lines = _Lines(run.t[rows], panel.lines[rows])
+                self._charts.append((lines, _chart(server, panel, lines)))
+        self._panel.dock_left()
+        self._panel.set_width(300)
+
+    def follow(self, t: float) -> None:
+        """Draw the line at a time in s."""
+        for lines, chart in self._charts:
+            chart.data = lines.at(t)
+
+    def close(self) -> None:
+        """Out of the page."""
+        self._panel.remove()
+
+
+class _Lines:
+    """The columns of a chart, with two more rows: the feet of an upright line at one time."""
+
+    def __init__(self, t: NDArray[Any], lines: NDArray[Any]) -> None:
+        self.t, self.lines = np.asarray(t, float), np.asarray(lines, float)
+        seen = self.lines[np.isfinite(self.lines)]
+        low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 0.0)
+        room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-3)
+        self.low, self.high = low - room, high + room
+
+    def at(self, t: float) -> tuple[NDArray[Any], ...]:
+        """The times, each line, and the upright one."""
+        k = int(np.searchsorted(self.t, t))
+        beside = self.lines[min(k, len(self.t) - 1)]
+        upright = np.full(len(self.t) + 2, np.nan)
+        upright[k : k + 2] = self.low, self.high
+        lines = np.insert(self.lines, [k, k], beside, axis=0)
+        return np.insert(self.t, [k, k], t), *(np.ascontiguousarray(line) for line in lines.T), upright
+
+
+def _chart(server: Any, panel: Panel, lines: _Lines) -> Any:
+    count = panel.lines.shape[1]
+    named = len(panel.names) == count and count <= FEW
+    names = panel.names if named else [f"{k + 1}" for k in range(count)]
+    series = [
+        {"label": name, "stroke": COLORS[k % len(COLORS)], "width": 1.3, "points": {"show": False}}
+        for k, name in enumerate(names)
+    ]
+    now = {"label": "now", "stroke": NOW, "width": 1.0, "points": {"show": False}}
+    return server.gui.add_uplot(
+        data=lines.at(float(lines.t[0])),
+        series=({"label": "t [s]"}, *series, now),
+        title=f"{panel.title}: {panel.unit}",
+        scales={"x": {"time": False}, "y": {"auto": False, "range": (lines.low, lines.high)}},
+        legend={"show": False},
+        height=150,
+    )

@@ -1,0 +1,74 @@
+"""A page of the viewer without a browser: it says what viser's page says, and counts what it hears."""
+
+import threading
+import time
+from dataclasses import fields
+
+import msgspec.msgpack
+import zstandard
+from viser import _messages
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+
+class Client:
+    """Connected until the end of its block; `close` leaves in the middle."""
+
+    def __init__(self, viewer, greet=True):
+        self._connection = connect(
+            f"ws://localhost:{viewer.port}", subprotocols=["viser-v1.1.1"], max_size=None, compression=None,
+            proxy=None,
+        )  # fmt: skip
+        self.heard = []
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        if greet:
+            self.say(_messages.ViewerCameraMessage(
+                wxyz=(1.0, 0, 0, 0), position=(1.0, 0, 0), fov=0.5, near=0.01, far=100.0, image_height=600,
+                image_width=800, look_at=(0.0, 0, 0), up_direction=(0.0, 0, 1.0),
+            ))  # fmt: skip
+
+    def say(self, message):
+        """Send a message of viser's."""
+        values = {field.name: getattr(message, field.name) for field in fields(message)}
+        self.say_raw(msgspec.msgpack.encode({"type": type(message).__name__} | values))
+
+    def say_raw(self, words):
+        self._connection.send(words)
+
+    def slide(self, slider, value):
+        """Move a slider as a person does."""
+        self.say(_messages.GuiUpdateMessage(slider._impl.uuid, {"value": value}))
+
+    def drag(self, name, position, wxyz=(1.0, 0.0, 0.0, 0.0)):
+        """Drag a gizmo."""
+        self.say(_messages.TransformControlsUpdateMessage(name, tuple(map(float, wxyz)), tuple(map(float, position))))
+
+    def close(self):
+        """Leave, without a word."""
+        self._connection.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._connection.close()
+        self._listener.join(timeout=5)
+
+    def _listen(self):
+        try:
+            while True:
+                window = self._connection.recv()
+                packed = int.from_bytes(window[8:16], "little")
+                inner = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(window[16 : 16 + packed]))
+                self.heard += [(message["type"], message) for message in inner["messages"]]
+        except (ConnectionClosed, OSError):
+            return
+
+
+def wait(condition, seconds=20.0):
+    """Until something holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to hold in time"
+        time.sleep(0.02)
