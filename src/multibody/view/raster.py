@@ -18,7 +18,7 @@ LIGHT = np.array([0.35, -0.45, 0.82])
 """Towards the light, along the world's axes."""
 SHADOW = 1024
 """Pixels of the light's own picture, in each direction."""
-AMBIENT, SKY, SUN, GLOSS = 0.42, 0.20, 0.55, 0.18
+AMBIENT, SKY, SUN, GLOSS = 0.38, 0.18, 0.46, 0.14
 BACKGROUND = np.array([1.0, 1.0, 1.0])
 FLOOR = np.array([[0.90, 0.91, 0.93], [0.84, 0.86, 0.89]])
 """The two colours of its tiles."""
@@ -112,9 +112,9 @@ def _fill(
     if perspective:
         weights = weights / corners[..., 2]
         weights = weights / weights.sum(axis=-1, keepdims=True)
-    near = np.sum(weights * corners[..., 2], axis=-1)
+    near = np.sum(weights * corners[..., 2], axis=-1).astype(np.float32)  # equal, where rounding alone differs
     pixel = row * size[0] + column
-    visible = np.flatnonzero(near < buffer.depth[pixel])
+    visible = np.flatnonzero(near <= buffer.depth[pixel])
     visible = visible[np.argsort(-near[visible], kind="stable")]  # of several at one pixel the nearest is written last
     pixel = pixel[visible]
     buffer.depth[pixel], buffer.triangle[pixel] = near[visible], which[visible]

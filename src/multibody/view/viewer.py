@@ -149,6 +149,7 @@ class Viewer:
                 self._sliders.follow(state)
                 for mark in self._marks.values():
                     mark.follow(state)
+            self._server.flush()  # or two updates of one sixtieth of a second become one
 
     def add(self, robot: Robot, q: ArrayLike | None = None, name: str | None = None) -> None:
         """Another robot beside the first; `update(q, name)` moves it."""

@@ -20,7 +20,7 @@ def build(length: float = 0.1) -> Builder:
     """
     (length,) = positive("length", length)
     b = Builder("zyx-wrist")
-    b.body("base", shape=Cylinder(0.04, 0.1), pose=[0.0, 0.0, -0.1], mass=1.0, color=GREY)
+    b.body("base", shape=Cylinder(0.04, 0.1), pose=[0.0, 0.0, -0.075], mass=1.0, color=GREY)
     b.body("yaw", shape=Cylinder(0.035, 0.05), mass=0.4, color=BLUE)
     b.body("pitch", shape=Box([0.05, 0.10, 0.05]), mass=0.3, color=WHITE)
     rod(b, "roll", [length, 0.0, 0.0], 0.015, 0.2, ORANGE)
