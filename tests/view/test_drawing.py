@@ -32,14 +32,57 @@ def test_angles_of_a_chain_are_measured_from_the_link_before():
     assert turned == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("name", ["cart-pendulum", "double-mass-pendulum", "skate", "free-body-se2", "scara"])
-def test_every_coordinate_is_written(name, tmp_path):
+def test_slides_go_from_the_origin_to_the_pivot_that_is_carried():
+    made = mechanism(derive.systems.system("skate"), [0.5, 0.3, 0.7])
+    (turn,), (x, y) = made.turns, made.slides
+    np.testing.assert_allclose([x.start, x.end, y.end], [[0, 0, 0], [0.5, 0, 0], [0.5, 0.3, 0]], atol=1e-12)
+    np.testing.assert_allclose(turn.pivot, y.end, atol=1e-12)  # the blade, not the centre of mass
+    np.testing.assert_allclose(np.abs(turn.axis), [0, 0, 1], atol=1e-12)
+
+
+def test_a_disc_leans_about_the_point_on_which_it_stands():
+    made = mechanism(derive.systems.system("rolling-disc"), [0.5, 0.3, 0.2, 0.4, 0.9], {"r": 0.7})
+    psi, theta, phi = made.turns
+    np.testing.assert_allclose(theta.pivot, [0.5, 0.3, 0], atol=1e-12)
+    np.testing.assert_allclose(psi.axis, [0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(theta.axis, [np.cos(0.2), np.sin(0.2), 0], atol=1e-12)
+    assert phi.centred
+    np.testing.assert_allclose(phi.pivot, made.positions["disc"], atol=1e-12)
+    assert np.linalg.norm(made.positions["disc"] - theta.pivot) == pytest.approx(0.7)
+
+
+def test_quaternions_turn_about_a_ball_joint():
+    made = mechanism(derive.systems.system("spherical-pendulum"), [0.5, 0.5, 0.5, 0.5], {"l": 2.0})
+    (ball,) = made.balls
+    assert ball.fixed
+    np.testing.assert_allclose(ball.pivot, 0, atol=1e-12)
+    assert np.linalg.norm(made.positions["spherical-pendulum"]) == pytest.approx(2.0)
+
+
+def test_a_screw_rises_as_it_turns():
+    made = mechanism(derive.systems.system("free-body-helical"), [0.8])
+    (turn,) = made.turns
+    assert turn.centred
+    np.testing.assert_allclose(turn.pivot, made.positions["body"], atol=1e-12)
+    assert turn.pivot[2] > turn.start[2]
+    np.testing.assert_allclose(turn.start, 0, atol=1e-12)
+
+
+SLOW = ("branching-hinges",)
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in derive.systems.SYSTEMS]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_coordinate_and_mass_is_written(name, tmp_path):
     system = derive.systems.system(name)
     path = tmp_path / "system.svg"
     figure = view.draw(system, path)
     written = {text.get_text() for text in figure.axes[0].texts}
     units = {x for unit in system.units for x in unit}
     assert {f"${sp.latex(x)}$" for x in system.q if x not in units} <= written
+    assert {f"$({', '.join(map(sp.latex, unit))})$" for unit in system.units} <= written
+    assert {f"${sp.latex(body.mass)}$" for body in system.bodies if body.mass != 0} <= written
+    assert "$0$" not in written
     assert path.stat().st_size > 5000
 
 

@@ -13,7 +13,7 @@ from multibody.derive.equations import Equations
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.view.drawing import sketch
-from multibody.view.textbook import mechanism, plane_of
+from multibody.view.textbook import Anatomy, plane_of
 
 RATE = 25
 """Pictures in a second."""
@@ -58,7 +58,8 @@ def animate(
             f"values: {system.name} has no parameter {next(iter(given))!r}; there are {', '.join(numbers)}"
         )
     states = motion(equations, floats(q, "q", len(system.q)), floats(v, "v", len(system.v)), seconds, numbers)
-    made = [mechanism(system, state, numbers) for state in states]
+    anatomy = Anatomy(system, numbers)
+    made = [anatomy.at(state, k / RATE) for k, state in enumerate(states)]
     plane = plane_of(made[0])
     points = np.concatenate([each.points for each in made]) @ plane.T
     low, high = points.min(axis=0), points.max(axis=0)
