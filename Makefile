@@ -8,7 +8,7 @@ TEST_WORKERS ?= auto
 # Each worker has a part of the files, whose fixtures and kernels are made once; who is done first helps the other.
 PYTEST = $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist=worksteal
 
-.PHONY: demo test test-all check lint bench docs clean
+.PHONY: demo test test-all check lint bench docs browser clean
 
 demo: $(VENV)/.ready
 	$(BIN)/multibody demo
@@ -18,6 +18,12 @@ test: $(VENV)/.ready-test
 
 test-all: $(VENV)/.ready-test
 	$(PYTEST) --hypothesis-profile=all
+
+# The viewer's tests in a real browser are skipped where there is none.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 || \
+		echo "chromium could not be installed: the tests of the viewer in a browser will be skipped"
 
 check: lint
 	$(PYTEST) -m "not slow"

@@ -1,4 +1,4 @@
-"""The pictures of docs/gallery.md: all embedded robots, and robots of example-robot-data.
+"""The pictures of docs/gallery.md: all embedded robots, robots of example-robot-data, and derived systems.
 
 python docs/figures/gallery.py [name ...]   # all, or some of them
 """
@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 import multibody as mb
+from multibody import derive
 from multibody.view.parts import parts_of
 from multibody.view.picture import placed
 
@@ -103,6 +104,17 @@ def save(robot: mb.Robot, q: np.ndarray, name: str) -> None:
     print(name, *figure.notes, sep="\n    ", flush=True)
 
 
+def save_drawing(name: str) -> None:
+    """One derived system, as a PNG of few colours."""
+    figure = mb.view.draw(derive.systems.system(name))
+    figure.set_dpi(90)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    image = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+    image.quantize(32).save(PLACE / f"system-{name}.png", optimize=True)
+    print(f"system-{name}", flush=True)
+
+
 def main(names: list[str]) -> None:
     """All pictures, or those with the names."""
     PLACE.mkdir(exist_ok=True)
@@ -117,6 +129,9 @@ def main(names: list[str]) -> None:
         if not names or name in names:
             robot = mb.load(folder / exhibit.path, floating=exhibit.floating)
             save(robot, state_of(robot, exhibit, folder), name)
+    for name in derive.systems.SYSTEMS:
+        if not names or f"system-{name}" in names:
+            save_drawing(name)
 
 
 if __name__ == "__main__":
