@@ -65,8 +65,11 @@ def test_sliders_move_the_robot_and_follow_it(viewer, robot):
         assert np.delete(viewer._last(viewer._main), k) == pytest.approx(np.delete(robot.home(), k))
         for nonsense in (np.nan, np.inf, 1e308, -1e9):
             client.slide(slider, nonsense)
-        client.slide(slider, 0.25)
-        wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(0.25, abs=1e-3))
+        for value in np.linspace(-1.0, -0.25, 40):  # the last one counts
+            client.slide(slider, float(value))
+        wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(-0.25))
+        time.sleep(0.2)
+        assert slider.value == viewer._last(viewer._main)[k] == pytest.approx(-0.25)
     viewer.update(robot.home())
     wait(lambda: slider.value == pytest.approx(robot.home()[k], abs=slider.step))
 
@@ -148,6 +151,10 @@ def test_a_run_plays_pauses_and_is_saved(viewer, robot, tmp_path):
     viewer.play(run)
     time.sleep(0.3)
     viewer.pause()
+    with Client(viewer) as client:  # scrubbed while it plays
+        viewer._player.pause(False)
+        client.slide(viewer._player._bar, 0.4)
+        wait(lambda: not viewer._player.playing and viewer._player._at == pytest.approx(0.4))
     viewer.seek(0.25)
     assert viewer._player._bar.value == pytest.approx(0.25)
     for lines, chart in viewer._charts._charts:

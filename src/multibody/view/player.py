@@ -32,6 +32,7 @@ class Player:
         self._closed = threading.Event()
         self._at, self._shown, self.playing = float(self.t[0]), -1, True
         self._told = -np.inf
+        self._wanted: float | None = None
         self._folder = server.gui.add_folder("run", order=-1.0)
         with self._folder:
             self._button = server.gui.add_button("pause")
@@ -69,18 +70,23 @@ class Player:
             self._thread.join(timeout=2.0)
         self._folder.remove()
 
-    def _scrubbed(self, event: Any) -> None:
+    async def _scrubbed(self, event: Any) -> None:
+        """At once, on the thread that reads what pages say: while it plays, the bar is moved from here, too."""
         value = float(self._bar.value)
-        if event.client is not None and np.isfinite(value):  # a person, not this thread
-            self.pause()
-            self.seek(value)
+        if event.client is not None and np.isfinite(value):  # a person
+            self._wanted = value
 
     def _run(self) -> None:
         before = time.perf_counter()
         while not self._closed.wait(FRAME):
             now = time.perf_counter()
             with self._lock:
-                if self.playing:
+                wanted, self._wanted = self._wanted, None
+                if wanted is not None:
+                    self.playing = False
+                    self.pause()
+                    self.seek(wanted)
+                elif self.playing:
                     self._advance(now - before)
                     if now - self._told > BAR:
                         self._tell()

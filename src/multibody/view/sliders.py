@@ -18,7 +18,10 @@ LATER = 0.1
 
 
 class Sliders:
-    """One slider for each joint with one coordinate, within its limits; `moved` hears what a person does with them."""
+    """One slider for each joint with one coordinate, within its limits; `moved` hears what a person does with them.
+
+    What the page says is noted as it arrives and done on a thread of its own: however fast it comes, the last counts.
+    """
 
     def __init__(self, server: Any, robot: Robot, q: NDArray[Any], title: str, moved: Callable[[Any], None]) -> None:
         self.robot, self._moved = robot, moved
@@ -26,6 +29,8 @@ class Sliders:
         self._q = np.array(q, float)
         self._sliders: list[tuple[int, Any]] = []
         self._lock = threading.Lock()
+        self._wanted: dict[int, float] = {}
+        self._told = threading.Event()
         self._timer: threading.Timer | None = None
         self._closed = False
         self._folder = server.gui.add_folder(title, expand_by_default=True)
@@ -35,6 +40,7 @@ class Sliders:
             for joint in robot.joints:
                 if joint.nq == 1:
                     self._add(server, joint)
+        threading.Thread(target=self._work, name="multibody sliders", daemon=True).start()
 
     def follow(self, q: NDArray[Any]) -> None:
         """Put the sliders at a configuration, soon."""
@@ -51,6 +57,20 @@ class Sliders:
             self._closed = True
             if self._timer is not None:
                 self._timer.cancel()
+        self._told.set()
+
+    def _work(self) -> None:
+        while True:
+            self._told.wait()
+            self._told.clear()
+            with self._lock:
+                wanted, q = self._wanted, self._q.copy()
+                self._wanted = {}
+            if self._closed:
+                return
+            if wanted:
+                q[list(wanted)] = list(wanted.values())
+                self._moved(q)
 
     def _show(self) -> None:
         with self._lock:
@@ -59,7 +79,7 @@ class Sliders:
                 return
             for k, slider in self._sliders:
                 value = float(np.clip(self._q[k], slider.min, slider.max))
-                if abs(value - slider.value) > slider.step:
+                if abs(value - slider.value) > slider.step and k not in self._wanted:
                     slider.value = value
 
     def _add(self, server: Any, joint: Any) -> None:
@@ -73,14 +93,11 @@ class Sliders:
         slider = server.gui.add_slider(joint.name, low, high, (high - low) / 1000, start)
         self._sliders.append((k, slider))
 
-        def changed(event: Any) -> None:
+        async def changed(event: Any) -> None:  # at once, on the thread that reads what pages say
             value = float(slider.value)
-            if event.client is None or not np.isfinite(value):  # not a person, or nonsense
-                return
-            with self._lock:
-                q = self._q.copy()
-                q[k] = np.clip(value, low, high)
-                self._q = q
-            self._moved(q)
+            if event.client is not None and np.isfinite(value):  # a person, and no nonsense
+                with self._lock:
+                    self._wanted[k] = float(np.clip(value, low, high))
+                self._told.set()
 
         slider.on_update(changed)
