@@ -25,12 +25,14 @@ browser:
 		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 || \
 		echo "chromium could not be installed: the tests of the viewer in a browser will be skipped"
 
-check: lint
+# Lint, spelling, the site with its links; the tests run doctests, the examples of pages and the commands of README.md.
+check: lint docs
 	$(PYTEST) -m "not slow"
 
 lint: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
@@ -40,8 +42,9 @@ bench: $(VENV)/.ready-test
 	done; \
 	if [ -n "$$failed" ]; then echo "== a claim does not hold, or the script failed:$$failed"; exit 1; fi
 
-docs: $(VENV)/.ready-dev
-	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+docs: $(VENV)/.ready-docs
+	$(BIN)/sphinx-build -W --keep-going -j auto -q -b html docs docs/_build/html
+	$(BIN)/python tools/links.py
 
 clean:
 	rm -rf $(VENV) docs/_build build dist .pytest_cache .ruff_cache .hypothesis
@@ -65,6 +68,9 @@ $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
 	$(call install,[test])
 
+$(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
+	$(call install,[docs])
+
 $(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
 	$(call install,[dev])
-	@touch $(VENV)/.ready $(VENV)/.ready-test
+	@touch $(VENV)/.ready $(VENV)/.ready-test $(VENV)/.ready-docs

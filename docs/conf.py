@@ -1,5 +1,6 @@
 """How the documentation site is built: `make docs`. It needs no network, neither to build nor to read."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,8 +9,11 @@ sys.path[:0] = [str(HERE), str(HERE / "_ext")]
 
 import derivation_pages  # noqa: E402
 import equation_index  # noqa: E402
+import source_pages  # noqa: E402
 
 import multibody  # noqa: E402
+
+LONELY_STAR = re.compile(r"""(?<![^\s'"(\[{<-])\*(?=[^\s*])(?![^*]*[^\s*]\*)""")
 
 project = "multibody"
 author = "The multibody authors"
@@ -33,27 +37,11 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
-WITHOUT_SIDEBAR = (
-    "urdf-to-torque",
-    "which-jacobian",
-    "projected-newton-euler",
-    "geometry",
-    "loading-robots",
-    "dynamics",
-    "robots",
-    "robots-embedded",
-    "compile",
-    "notation",
-    "equations",
-    "errata",
-    "how-the-compiler-works",
-    "contributing",
-    "changelog",
-)
+WITHOUT_SIDEBAR = ("index", "equations", "errata")  # the first page leads everywhere; tables need the room
 html_sidebars = {page: [] for page in WITHOUT_SIDEBAR}
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 5,
     "show_toc_level": 2,
     "footer_end": [],
 }
@@ -64,16 +52,31 @@ def write_equation_index(*_):
 
 
 def write_derivations(*_):
-    derivation_pages.write()
+    derivation_pages.renew()
 
 
-def escape_bars(*arguments):
-    """In docstrings |x| is a norm, not a substitution."""
+def escape(*arguments):
+    """In docstrings |x| is a norm, not a substitution, and a star without a partner no beginning of emphasis."""
     lines = arguments[-1]
-    lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines]
+    escaped = [LONELY_STAR.sub(r"\\*", line.replace("|", r"\|")) for line in lines]
+    kept = [line.lstrip().startswith((">>>", "...")) for line in lines]
+    lines[:] = [old if same else new for old, new, same in zip(lines, escaped, kept, strict=True)]
+
+
+def keep_together(_app, what, _name, _object, _options, lines):
+    """An empty comment first: napoleon takes what is before a colon of an attribute's first line for its type."""
+    if what in ("attribute", "data", "property"):
+        lines[:0] = ["..", ""]
+
+
+def write_sources(app, exception):
+    if exception is None:
+        source_pages.write(equation_index.tagged(equation_index.load()), Path(app.outdir) / "sources")
 
 
 def setup(app):
     app.connect("builder-inited", write_equation_index)
     app.connect("builder-inited", write_derivations)
-    app.connect("autodoc-process-docstring", escape_bars)
+    app.connect("autodoc-process-docstring", keep_together, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", escape)
+    app.connect("build-finished", write_sources)

@@ -5,9 +5,12 @@ They are written by the library itself when the documentation is built, into doc
     python docs/derivation_pages.py cart-pendulum skate    write the pages of these systems, and the table
 """
 
+import hashlib
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 from multibody.derive import METHODS, applicable, equations, printing, systems
@@ -130,13 +133,31 @@ def write(names: Iterable[str] = (), place: Path = PLACE) -> None:
     place.mkdir(parents=True, exist_ok=True)
     rows = ["| system | coordinates, velocities, constraints | methods | terms | operations | agree within |"]
     rows += ["|---|---|---:|---:|---:|---:|"]
-    for name in tuple(names) or [name for name in systems.SYSTEMS if name not in LARGE]:
-        derived = found(systems.system(name))
-        _update(place / f"{name}.md", page(name, derived))
-        rows.append(row(name, derived))
-    for name in LARGE if not names else ():
-        _update(place / f"{name}.txt", jacobians(name))
+    large = () if names else LARGE
+    listed = [*large, *(tuple(names) or [name for name in systems.SYSTEMS if name not in LARGE])]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # the large one first, it takes longest
+        for name, (text, its_row) in zip(listed, pool.map(_written, listed), strict=True):
+            _update(place / f"{name}.{'txt' if name in LARGE else 'md'}", text)
+            rows += its_row
     _update(place / "table.txt", "\n".join(rows) + "\n")
+
+
+def _written(name: str) -> tuple[str, list[str]]:
+    """What is written of a system, and its row in the table, if it has one."""
+    if name in LARGE:
+        return jacobians(name), []
+    derived = found(systems.system(name))
+    return page(name, derived), [row(name, derived)]
+
+
+def renew(place: Path = PLACE) -> None:
+    """Write all pages unless they are those of the library as it is."""
+    sources = [Path(__file__), *sorted((HERE.parent / "src").rglob("*.py"))]
+    state = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    stamp = place / "library.sha256"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != state:
+        write(place=place)
+        stamp.write_text(state, encoding="utf-8")
 
 
 def _update(path: Path, text: str) -> None:

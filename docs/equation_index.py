@@ -283,11 +283,22 @@ def _summary(index: Index) -> Iterator[list[str]]:
 
 
 def _row(entry: Entry, index: Index) -> list[str]:
-    code = [_code_place(tag) for tag in index.code.get(entry.name, [])]
-    tests = [_test_place(tag) for tag in index.tests.get(entry.name, [])]
-    # Places without line numbers, so that the page changes only when the tags do.
-    places = ["<br>".join(f"`{place}`" for place in dict.fromkeys(where)) for where in (code, tests)]
+    code = [_link(_code_place(tag), tag) for tag in index.code.get(entry.name, [])]
+    tests = [_link(_test_place(tag), tag) for tag in index.tests.get(entry.name, [])]
+    places = ["<br>".join(dict.fromkeys(where)) for where in (code, tests)]
     return [entry.label, entry.title, *places, STATES[entry.state]]
+
+
+def _link(place: str, tag: Tag) -> str:
+    """Leads to the page that docs/source_pages.py makes of the file; no line numbers, which change when tags do not."""
+    anchor = f"#{tag.scope}" if tag.scope else ""
+    return f'<a href="sources/{tag.path}.html{anchor}">`{place}`</a>'
+
+
+def tagged(index: Index) -> list[str]:
+    """The files to which the page leads."""
+    tags = [tag for where in (index.code, index.tests) for each in where.values() for tag in each]
+    return sorted({tag.path for tag in tags})
 
 
 def _code_place(tag: Tag) -> str:

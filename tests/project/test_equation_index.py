@@ -223,9 +223,11 @@ def test_an_entry_to_come_that_is_tagged_in_src_is_reported():
 
 def test_the_page_shows_places_and_states():
     page = tool.render(tool.build(DATA, CODE, TESTS)).splitlines()
-    assert "| §1.1 | Operators | `a.f` | `test_a.py` | in code |" in page
-    assert "| 2.1 | First | `a.f` | `test_a.py::test_f` | in code |" in page
-    assert "| Ex. 2.1.1 | Numbers |  | `test_a.py::test_f` | in code |" in page
+    f = '<a href="sources/src/multibody/a.py.html#f">`a.f`</a>'
+    test_f = '<a href="sources/tests/test_a.py.html#test_f">`test_a.py::test_f`</a>'
+    assert f'| §1.1 | Operators | {f} | <a href="sources/tests/test_a.py.html">`test_a.py`</a> | in code |' in page
+    assert f"| 2.1 | First | {f} | {test_f} | in code |" in page
+    assert f"| Ex. 2.1.1 | Numbers |  | {test_f} | in code |" in page
     assert "| 2.2 | Second |  |  | derivation step |" in page
     assert "| 2.3 | Third |  |  | to come |" in page
     assert "| §1.2 | Names |  |  | text |" in page
@@ -236,7 +238,24 @@ def test_the_page_shows_places_and_states():
 def test_a_place_is_shown_once_and_without_its_line():
     code = {"src/multibody/geometry/__init__.py": '"""[RD §1.1]"""\n# [RD 2.1; RD §1.1]\n'}
     page = tool.render(tool.build(DATA, code, TESTS)).splitlines()
-    assert "| §1.1 | Operators | `geometry` | `test_a.py` | in code |" in page
+    assert sum("`geometry`" in line for line in page) == 2  # §1.1 and 2.1
+    assert not any(line.count("`geometry`") > 1 for line in page)
+
+
+def test_every_place_is_an_anchor_of_a_page_of_sources():
+    spec = importlib.util.spec_from_file_location("source_pages", ROOT / "docs" / "source_pages.py")
+    source_pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(source_pages)
+    index = tool.load()
+    places = {(tag.path, tag.scope) for tags in (index.code, index.tests) for each in tags.values() for tag in each}
+    names = {p: source_pages.scopes((ROOT / p).read_text(encoding="utf-8")) for p in tool.tagged(index)}
+    assert len(places) > 500
+    assert not [(path, scope) for path, scope in places if scope and scope not in names[path].values()]
+    source = "class A:\n    def f(self):\n        return '<'\n"
+    page = source_pages.page("src/a/b.py", source)
+    assert '<span id="A.f">' in page
+    assert "&lt;" in page
+    assert 'href="../../../equations.html"' in page
 
 
 @pytest.fixture

@@ -365,7 +365,8 @@ class _Cutter:
         """Runs of the order, of a loop's body or of the whole (-1); a sine is not torn from its cosine."""
         graph = self.graph
         length = len(nodes) if len(nodes) <= ONE_BLOCK else SEGMENT
-        if loop >= 0 and graph.loops[loop].stop >= 0 and len(nodes) > REPEATED_FROM:
+        around = graph.loops[loop] if loop >= 0 else None
+        if around is not None and around.stop >= 0 and len(nodes) > REPEATED_FROM:
             length = REPEATED
         start = 0
         while start < len(nodes):

@@ -31,7 +31,7 @@ INPUTS = {
 }
 """The quantities, and what each is a function of, before time and parameters where they are needed."""
 
-Values = Mapping[sp.Symbol | str, float]
+Values = Mapping[sp.Symbol, float] | Mapping[str, float] | Mapping[sp.Symbol | str, float]
 
 
 def kernel(

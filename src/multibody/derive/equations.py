@@ -103,7 +103,7 @@ class Equations:
         return find_equilibria(self, inputs, parameters, **search)
 
     def kernel(
-        self, quantity: str, values: Mapping[sp.Symbol | str, float] | None = None, dtype: DTypeLike | None = None
+        self, quantity: str, values: compiled.Values | None = None, dtype: DTypeLike | None = None
     ) -> Kernel:
         """A native kernel, as `mb.compile` makes them: for batches, as a part of other functions, `.to_c()`.
 

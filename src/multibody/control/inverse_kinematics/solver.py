@@ -140,8 +140,13 @@ class InverseKinematics:
             seed: of the configurations that are tried when the first guess does not lead to the goal.
             threads: over which a batch is split.
         """
-        single = isinstance(target, Pose) and target.position.ndim == 1
-        if q0 is None and single and not self._listed and not self._closed:
+        if (
+            isinstance(target, Pose)
+            and target.position.ndim == 1
+            and q0 is None
+            and not self._listed
+            and not self._closed
+        ):
             return self._one(target, seed, threads)
         targets = self._targets(target)
         guesses = self._middle if q0 is None else self._guesses(q0)
