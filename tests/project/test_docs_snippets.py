@@ -63,7 +63,8 @@ def run_page(name: str, text: str) -> str:
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in PAGES])
-def test_examples_of_the_page_run(name):
+def test_examples_of_the_page_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # for those that save files
     report = run_page(name, PAGES[name])
     assert not report, report
 

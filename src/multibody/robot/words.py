@@ -132,6 +132,6 @@ def meant(word: object) -> str | None:
 def _messages(owner: str) -> dict[str, str]:
     said = {word: f"it is {ours} here" for ours, words in WORDS.items() for word in words}
     said |= dict.fromkeys(("step", "simulate"), "mb.simulate.Simulator(robot, dt=0.002)(q, v, seconds=1.0) does that")
-    drawing = "there is no viewer yet; print(robot) shows its tree, robot.poses(q) has points to draw"
+    drawing = "mb.view.show(robot, q) opens it in the browser, mb.view.picture(robot, q, 'robot.png') draws it"
     said |= dict.fromkeys(("plot", "show", "draw", "display", "view", "visualize", "render"), drawing)
     return {word: f"{owner} has no {word!r}: {message}" for word, message in said.items()}
