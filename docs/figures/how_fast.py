@@ -62,7 +62,8 @@ def main() -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x", alpha=0.25)
     axes.set_axisbelow(True)
-    axes.legend(fontsize=8, loc="lower right", framealpha=0.95)
+    axes.xaxis.set_major_formatter("{x:g}")
+    figure.legend(fontsize=8, loc="outside lower center", ncols=3, frameon=False)
     peers = ", ".join(f"{name} {version(package)}" for name, package in PACKAGES.items() if name in there)
     axes.set_title(
         f"A quadruped with 18 degrees of freedom, one core of {processor()}\n{peers}", fontsize=9, loc="left"
