@@ -102,9 +102,7 @@ class Equations:
         """Coordinates at which the system can rest; see `derive.equilibria`."""
         return find_equilibria(self, inputs, parameters, **search)
 
-    def kernel(
-        self, quantity: str, values: compiled.Values | None = None, dtype: DTypeLike | None = None
-    ) -> Kernel:
+    def kernel(self, quantity: str, values: compiled.Values | None = None, dtype: DTypeLike | None = None) -> Kernel:
         """A native kernel, as `mb.compile` makes them: for batches, as a part of other functions, `.to_c()`.
 
         Args:
