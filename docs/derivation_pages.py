@@ -23,6 +23,8 @@ from multibody.errors import InputError
 
 HERE = Path(__file__).resolve().parent
 PLACE = HERE / "derivations" / "generated"
+MANY = 5
+"""From as many systems on, processes share the work."""
 LARGE = ("branching-hinges",)
 """Systems whose formulas are too long to read, or to write quickly: their pages are written by hand."""
 
@@ -135,11 +137,17 @@ def write(names: Iterable[str] = (), place: Path = PLACE) -> None:
     rows += ["|---|---|---:|---:|---:|---:|"]
     large = () if names else LARGE
     listed = [*large, *(tuple(names) or [name for name in systems.SYSTEMS if name not in LARGE])]
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # the large one first, it takes longest
-        for name, (text, its_row) in zip(listed, pool.map(_written, listed), strict=True):
-            _update(place / f"{name}.{'txt' if name in LARGE else 'md'}", text)
-            rows += its_row
+    for name, (text, its_row) in zip(listed, _each(listed), strict=True):
+        _update(place / f"{name}.{'txt' if name in LARGE else 'md'}", text)
+        rows += its_row
     _update(place / "table.txt", "\n".join(rows) + "\n")
+
+
+def _each(names: list[str]) -> list[tuple[str, list[str]]]:
+    if len(names) < MANY:
+        return [_written(name) for name in names]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # the large one first, it takes longest
+        return list(pool.map(_written, names))
 
 
 def _written(name: str) -> tuple[str, list[str]]:

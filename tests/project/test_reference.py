@@ -29,7 +29,7 @@ def test_every_entry_exists() -> None:
         assert found(path) is not None, path
 
 
-@pytest.mark.parametrize("room", ["control", "simulate", "view", "derive", "geometry.groups", ""])
+@pytest.mark.parametrize("room", ["control", "simulate", "view", "sweep", "derive", "geometry.groups", ""])
 def test_every_public_name_is_listed(room: str) -> None:
     module = importlib.import_module(".".join(filter(None, ["multibody", room])))
     listed = [found(path) for path in sorted(LISTED)]
