@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
+from scipy.optimize import brentq
 
 import multibody as mb
 from multibody import simulate
@@ -132,7 +134,7 @@ def test_a_start_that_is_open_is_refused(crank):
     with pytest.raises(InputError, match=r"'loop\[\d\]' is off by .* simulator.closed"):
         crank(q, seconds=0.002)
     assert np.abs(crank.constraints.error(crank.closed([q, q]))).max() < 1e-9
-    with pytest.raises(InputError, match='"contact" or "soft"'):
+    with pytest.raises(InputError, match='"events" or "soft"'):
         simulate.Simulator(crank.robot, method="rk4", constraints=[LOOP])
 
 
@@ -160,6 +162,36 @@ def test_four_bars_fall_on_the_ground():
     assert (rise < 0.01 * (E[:, 0] - E.min(axis=1))).all()
     assert np.abs(drop.constraints.error(run.q)).max() < 1e-8
     assert (run.failed == -1).all()
+
+
+def test_events_find_when_a_loop_touches_down():
+    """The end of the coupler meets a plane: when, from the one equation of motion, and how fast it leaves."""
+    robot, level, e = four_bar(), 0.83, 0.6
+    ground, end = simulate.Ground(friction=0.0, restitution=e, offset=level), simulate.SphereContact("rocker")
+    times = np.linspace(0.7, 0.8, 21)
+    turning = CubicSpline(times, path(1.0, 3.0, np.r_[0.0, times])[:, 1:], axis=1)
+    expected = brentq(lambda t: angles(turning(t)[0])[2][1] - level, 0.7, 0.8)
+    errors = []
+    for dt in (0.004, 0.002):
+        events = simulate.Simulator(
+            robot,
+            dt=dt,
+            method="events",
+            contacts=[end],
+            ground=ground,
+            constraints=[LOOP],
+        )
+        q, v = start(robot, events.constraints, 1.0, 3.0)
+        run = events(q, v, seconds=0.8)
+        errors.append(abs(run.touchdown[-1, 0] - expected))
+        assert np.abs(events.constraints.error(run.q)).max() < 1e-8
+        assert run.constraint_forces.shape == (len(run.t), 3)
+    assert errors[0] < 2e-4
+    assert errors[1] < 0.35 * errors[0]  # of second order
+    hit = np.argmax(np.isfinite(run.touchdown[:, 0]))
+    height = robot.velocity("rocker", run.q, run.v, "mixed")[:, 2]
+    assert abs(height[hit] + e * height[hit - 1]) < 0.05 * abs(height[hit - 1])  # of one step before it and one after
+    assert run.energy()[-1] < run.energy()[hit - 1]
 
 
 def test_forces_hold_what_hangs_and_contacts_add_nothing():

@@ -8,11 +8,13 @@ import pytest
 
 import multibody as mb
 from multibody import simulate
+from multibody.algorithms.constrained_dynamics import projected_velocity
 from multibody.model.shapes import Box
 from multibody.simulate import SphereContact, contacts_of
 
 from ..oracles.robot_data import urdf
 from .bodies import ball
+from .test_constraints import LOOP, four_bar, joints
 
 pytestmark = pytest.mark.filterwarnings("ignore::multibody.errors.RobotFileWarning")
 SECONDS = 1.5
@@ -65,6 +67,12 @@ def arm():
     return robot, [*fingers, SphereContact("panda_hand", 0.05), SphereContact("panda_link5", 0.06)], 0.1
 
 
+def linkage():
+    """A four-bar with a floating base, on the ends of its rods."""
+    contacts = [SphereContact(frame, 0.02) for frame in ("base", "coupler", "rocker", "end")]
+    return four_bar(floating=True), contacts, 0.0
+
+
 def lowest(robot, contacts, q):
     """(...): the height of the lowest point of all contacts."""
     poses = [(robot.pose(contact.frame, q), contact) for contact in contacts]
@@ -76,6 +84,8 @@ def states(robot, contacts, table, count):
     rng = np.random.default_rng(0)
     if robot.tree.floating:
         q = robot.random(rng, count)
+        if robot.name == "four-bar":
+            q[:, 7:] = [joints(theta) for theta in rng.uniform(-np.pi, np.pi, count)]
         q[:, :3] = 0.0
         q[:, 2] += rng.uniform(0.05, 0.5, count) - lowest(robot, contacts, q)
     else:
@@ -88,9 +98,14 @@ def check(case, dt, count):
     robot, contacts, table = case()
     q, v = states(robot, contacts, table, count)
     assert len(q) == count
-    ground = simulate.Ground(friction=0.8, offset=table)
-    run = simulate.Simulator(robot, dt=dt, contacts=contacts, ground=ground)(q, v, seconds=SECONDS)
+    ground, loops = simulate.Ground(friction=0.8, offset=table), [LOOP] if robot.name == "four-bar" else []
+    simulator = simulate.Simulator(robot, dt=dt, contacts=contacts, ground=ground, constraints=loops)
+    if simulator.constraints is not None:
+        v = projected_velocity(robot.tree, simulator.constraints, q, v)
+    run = simulator(q, v, seconds=SECONDS)
     assert (run.failed == -1).all()
+    if simulator.constraints is not None:
+        assert np.abs(simulator.constraints.error(run.q)).max() < 1e-8
     assert np.abs(run.v).max() < 1500.0  # light hands on a humanoid's whirling arms have the most
     start = robot.potential_energy(q)
     E = np.concatenate([(robot.kinetic_energy(q, v) + start)[:, None], run.energy()], axis=1)
@@ -107,6 +122,6 @@ def test_drop(case, dt):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dt", [0.002, 0.005, 0.01])
-@pytest.mark.parametrize("case", [corners, sphere, anymal, solo, go1, arm, talos])
+@pytest.mark.parametrize("case", [corners, sphere, anymal, solo, go1, arm, talos, linkage])
 def test_drop_of_a_thousand(case, dt):
     check(case, dt, 1024)

@@ -74,7 +74,7 @@ def test_landing_of_a_leg_by_masses_friction_and_gains():
     )
     masses = np.array([body.inertia.mass for body in robot.tree.bodies])
     given = {
-        "q": stand + np.array([0.1, 0.05, -0.1]),
+        "q": stand + np.array([0.12, 0.05, -0.1]),
         "v": np.array([0.0, 0.1, -0.2]),
         "inputs": stand,
         "parameters": {

@@ -48,6 +48,47 @@ def test_two_balls_collide(e, method):
         np.testing.assert_allclose(run.energy(), run.energy()[0], rtol=1e-9)  # blocks have 1e-12 of compliance
 
 
+def test_spheres_are_hard_on_soft_ground():
+    """The closed form of two balls, in the air above a ground with springs; then one of them lies on these."""
+    pair = simulate.SpherePair(A, B, friction=0.0, restitution=0.5)
+    ground = simulate.Ground(friction=0.0, stiffness=2000.0, damping=100.0)
+    soft = simulate.Simulator(balls(), dt=0.002, method="soft", contacts=[A], ground=ground, pairs=[pair])
+    v = [1.0, 0, 0, 0, 0, 0, -0.5, 0, 0, 0, 0, 0]
+    jump = 1.5 * 0.75 * 1.5
+    run = soft(start([0, 0, 0.5], [0.3, 0, 0.5]), v, seconds=0.3)
+    np.testing.assert_allclose(run.last[1][[0, 6]], [1.0 - jump, -0.5 + jump / 3], atol=1e-12)
+    assert run.pair_forces.shape == run.forces.shape == (150, 1, 3)
+    assert soft.start(run.q[0])["anchors"].shape == (1, 3)
+    heavy = simulate.Simulator(balls((0, 0, -9.81)), dt=0.002, method="soft", contacts=[A], ground=ground, pairs=[pair])
+    lying = heavy(start([0, 0, 0.1], [0, 0, 0.25]), seconds=3.0)
+    np.testing.assert_allclose(lying.last[0][[2, 9]], np.array([0.1, 0.25]) - 4 * 9.81 / 2000.0, atol=1e-6)
+    np.testing.assert_allclose(lying.pair_forces[-1, 0], [0, 0, -3 * 9.81], atol=1e-4)
+
+
+@pytest.mark.parametrize("late", [-0.4, 0.0, 0.4])
+def test_momentum_stays_through_a_plastic_hit(late):
+    """A ball hits a body with a swinging arm, at any time of a step: Coriolis forces change with the impact."""
+    builder = mb.Builder("hit", gravity=(0, 0, 0)).body("trunk", shape=Box((0.3, 0.2, 0.1)), mass=2.0)
+    builder.body("arm", shape=Box((0.05, 0.05, 0.4)), pose=[0.0, 0.0, 0.2], mass=1.5).body(
+        "ball", shape=Sphere(0.1), mass=3.0
+    )
+    builder.joint("shoulder", Revolute("y"), parent="trunk", child="arm", placement=[0.1, 0.0, 0.0])
+    builder.joint("at", Floating(), parent=None, child="trunk").joint("flies", Floating(), parent=None, child="ball")
+    robot = mb.Robot(builder.model())
+    pair = simulate.SpherePair(
+        simulate.SphereContact("arm", 0.05, (0.0, 0.0, 0.4)), simulate.SphereContact("ball", 0.1), friction=0.3
+    )
+    dt = 0.01
+    q, v, speed = robot.neutral(), np.zeros(robot.nv), 5.0
+    flies = robot.tree.joint("flies")
+    q[flies.q.start], q[flies.q.start + 2] = -0.05 - speed * dt * (4.5 + late), 0.42
+    v[flies.v.start] = speed
+    run = simulate.Simulator(robot, dt=dt, pairs=[pair])(q, v, seconds=0.2)
+    assert np.abs(run.pair_forces).max() > 0
+    error = np.linalg.norm(run.momentum()[:, :3] - [15.0, 0.0, 0.0], axis=-1)
+    assert error.max() < 0.03
+
+
 def test_spin_friction_and_momentum():
     """An oblique plastic hit that sticks: the points that touch have no velocity, momenta stay to rounding."""
     sim = simulator(5.0, 0.0)

@@ -11,8 +11,8 @@ from multibody.algorithms.crba import crba
 from multibody.algorithms.energy import kinetic_energy
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
-from multibody.simulate.contact import spring_stiffness
 from multibody.simulate.controllers import PD, Function, behind, spread
+from multibody.simulate.driving import spring_stiffness
 from multibody.simulate.rows import gaps, touches
 from multibody.simulate.run import Run
 from multibody.simulate.soft import Surface

@@ -1,4 +1,4 @@
-"""Bounces at their own times within a step, by Newton's law of impact.
+"""Impacts at their own times within a step, by Newton's law.
 
 Contacts are looked at in the middle of a step. One that closes some time before or after it has its impulse then:
 forces act on the velocity before and after, and the configuration feels the impulse for the rest of the step. A ball
@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from multibody.simulate.rows import Touch
 
+SLOW = 3.0
+"""Of what forces change in a step: approaches below it are no impacts where nothing bounces, but contacts that last."""
+TINY = 1e-30
+
 
 def is_plastic(e: Any) -> bool:
     """Whether nothing ever bounces with this restitution."""
@@ -19,7 +23,7 @@ def is_plastic(e: Any) -> bool:
 
 
 def rebounds(dt: float, slow: Any, gap: Any, before: Any, free: Any, e: Any) -> tuple[Any, Any]:
-    """Whether a contact bounces in this step, and the velocity along its normal at the end, in m/s.
+    """Whether there is an impact in this step, and the velocity along its normal at the end, in m/s.
 
     Args:
         dt: the step in s.
@@ -29,7 +33,7 @@ def rebounds(dt: float, slow: Any, gap: Any, before: Any, free: Any, e: Any) -> 
         free: that at the end without an impulse.
         e: the restitution.
     """
-    hits, late = _impact(dt, slow, gap, before, free)
+    hits, late = _impact(dt, slow, gap, before, free, e)
     smooth = free - before
     return hits, np.maximum((0.5 - late / dt) * smooth - e * (before + (0.5 + late / dt) * smooth), 0.0)
 
@@ -37,15 +41,17 @@ def rebounds(dt: float, slow: Any, gap: Any, before: Any, free: Any, e: Any) -> 
 def lateness(
     dt: float, slow: Any, touching: list[Touch], before: NDArray[Any], free: NDArray[Any], restitutions: list[Any]
 ) -> NDArray[Any]:
-    """(rows,): how long after the middle of the step the contacts that bounce close, in s; 0 for all other rows."""
+    """(rows,): how long after the middle of the step the contacts with an impact close, in s; 0 for all other rows."""
     times: list[Any] = []
     for k, (touch, e) in enumerate(zip(touching, restitutions, strict=True)):
-        hits, late = _impact(dt, slow, touch.gap, before[3 * k + 2], free[3 * k + 2])
-        times += 3 * [0.0 if is_plastic(e) else np.where(hits, late, 0.0)]
+        hits, late = _impact(dt, slow, touch.gap, before[3 * k + 2], free[3 * k + 2], e)
+        times += 3 * [np.where(hits, late, 0.0)]
     return np.stack(times + [0.0] * (before.shape[-1] - len(times)))
 
 
-def _impact(dt: float, slow: Any, gap: Any, before: Any, free: Any) -> tuple[Any, Any]:
-    """Whether a contact bounces in this step, and how long after the middle of it, in s, not beyond its ends."""
+def _impact(dt: float, slow: Any, gap: Any, before: Any, free: Any, e: Any) -> tuple[Any, Any]:
+    """Whether there is an impact in this step, and how long after the middle of it, in s, not beyond its ends."""
+    lasting = np.maximum(slow, SLOW * np.abs(free - before))
+    slow = lasting if is_plastic(e) else np.where(e > 0.0, slow, lasting)
     hits = (free + 2.0 / dt * np.maximum(gap, 0.0) < 0.0) & (before < -slow)
-    return hits, np.clip(gap / np.maximum(-before, slow), -dt / 2, dt / 2)
+    return hits, np.clip(gap / np.maximum(np.maximum(-before, slow), TINY), -dt / 2, dt / 2)

@@ -6,106 +6,64 @@ taken away in positions alone.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.constraints import ConstraintSet
-from multibody.algorithms.factorization import HalfSolved
+from multibody.algorithms.energy import kinetic_energy
+from multibody.algorithms.factorization import Factors, HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
 from multibody.algorithms.rnea import rnea
-from multibody.geometry._arrays import is_zero
 from multibody.model import base_velocity
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.acting import Acting
 from multibody.simulate.balance import balanced
-from multibody.simulate.bounces import is_plastic, lateness, rebounds
-from multibody.simulate.contacts import SpherePair
-from multibody.simulate.controllers import PD
+from multibody.simulate.bounces import lateness
+from multibody.simulate.conditions import Known, Law, gravity, slow_speed, system_of, yielding
 from multibody.simulate.depth import lifted
-from multibody.simulate.held import GIVES, TIGHT, Held, closed
+from multibody.simulate.driving import controlled, implicit, mean_force, work
+from multibody.simulate.held import GIVES, Held, closed
 from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
-from multibody.simulate.rows import Bounds, Grounded, Pair, Touch, laws, touches
+from multibody.simulate.rows import Bounds, Touch, laws, touches
+from multibody.simulate.scene import Scene
 from multibody.simulate.sweeps import System
 from multibody.tracing.loop import loop
 
-SLOW = 3.0
-"""In g dt: approaches below it do not bounce."""
 LIFT = 1e-3
 """In m: by how much a robot is lifted out of the ground, whatever its energy."""
-OPEN = 1e6
-"""In m/s: what keeps a row that is open from having an impulse."""
+FORETOLD = 5e-2
+"""In m/s or rad/s, of all velocities together: what Coriolis forces may have wrong before there is another attempt."""
+TINY = 1e-30
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """What a robot can touch, and how exactly impulses are found."""
+class Attempt(NamedTuple):
+    """A step as far as it is known: forces that depend on velocities are those before it, then those of both its ends.
 
-    pairs: tuple[Pair, ...]
-    """Of contacts and grounds, contact by contact, then of spheres."""
-    contacts: int
-    bounds: Bounds
-    sweeps: int
-    tolerance: float
-    """In m/s."""
-    depth: float
-    """In m: what is not lifted out of the ground."""
-    constraints: ConstraintSet | None = None
-    exact: bool = False
-    """Whether impulses are the fixed point of the sweeps, with its derivative, and energy is not balanced."""
+    With p = A(q) v the momentum of a robot in the air, A(q_m) (v⁺ - v) + dt/2 (A'(v) v + A'(v⁺) v⁺) = 0 keeps it,
+    through impacts, too; Coriolis forces at one velocity, before or between, do not. Where an impact is not in the
+    middle of the step, each velocity has its own share of it.
+    """
 
-    @property
-    def open(self) -> float:
-        """In m or rad: what is left of the errors of constraints; less than nothing is to be, for derivatives."""
-        return -1.0 if self.exact else TIGHT * self.depth
-
-    @property
-    def grounded(self) -> tuple[Grounded, ...]:
-        """The pairs of contacts and grounds."""
-        return tuple(pair for pair in self.pairs if not isinstance(pair, SpherePair))
-
-    @property
-    def spheres(self) -> int:
-        """How many pairs of spheres there are."""
-        return len(self.pairs) - len(self.grounded)
-
-    @property
-    def rows(self) -> int:
-        """How many impulses a step has."""
-        return 3 * len(self.pairs) + len(self.bounds.velocities)
-
-
-class Yielding(NamedTuple):
-    """Contacts that give way: u + (W + diag(more)) P, not u + W P, obeys Signorini's condition and Coulomb's law."""
-
-    u: NDArray[Any]
-    """(3 pairs,)."""
-    more: NDArray[Any]
-    """(3 pairs,): in 1/kg."""
-    friction: list[Any]
-    """μ of each pair."""
-
-
-class Known(NamedTuple):
-    """What is known of the contacts in a step, whatever their gaps."""
-
-    opened: Any
-    """(pairs,): those that stay open; others are closed."""
-    slow: Any
-    """In m/s: the approach below which nothing bounces."""
-    dt: float
-    """In s: the whole step, of which this is a piece."""
-    closed: float
-    """In m or rad: how near to its limit a joint is at it."""
-
-
-Law = Callable[[NDArray[Any], NDArray[Any]], Yielding]
-"""Of W and of the velocities without impulses."""
+    v: NDArray[Any]
+    """(nv,): after the step, as far as it can be foretold."""
+    change: NDArray[Any]
+    """(nv,): of the velocity."""
+    ys: tuple[NDArray[Any], ...]
+    """(nv,): the impulse of forces, half solved, without and, where there are some, with those of constraints."""
+    P: NDArray[Any]
+    """(rows,)."""
+    residual: Any
+    sweeps: Any
+    times: NDArray[Any]
+    """(rows,): in s, how late after the middle of the step impacts are."""
+    share: Any
+    """Of the step: how much of it is after its impacts."""
+    off: Any
+    """In m/s or rad/s: about what Coriolis forces had wrong, as velocities were not those foretold."""
 
 
 def step(
@@ -123,7 +81,7 @@ def step(
 ) -> Moved:
     """One step; `warm` are the impulses of the last, `bound` that of the energy; None leaves energy alone.
 
-    `known` says which contacts are open; `law` is that of contacts which give way, in place of Signorini's.
+    `known` says which contacts are open; `law` is that of grounds which give way, in place of Signorini's.
     `surface` has friction and restitution where they differ from sample to sample, each a number or None.
     """
     tree = acting.tree
@@ -131,13 +89,12 @@ def step(
     if scene.constraints is not None:  # their rows are those of a configuration that they allow
         q_m = closed(tree, scene.constraints, middle, scene.open)
     acting = acting.asked(t + dt / 2, q_m, v)
-    tau, slope = _controlled(acting, dt, t + dt / 2, q_m, v)
+    tau, slope = controlled(acting, dt, t + dt / 2, q_m, v)
     forces = tau
     if acting.passive:
         smooth = tree.with_values(friction=np.zeros(tree.nv))  # dry friction has rows of its own
         forces = forces + passive(smooth, q_m, v)
-    added = _implicit(acting, dt, slope)
-    M = factors(tree, q_m, added)
+    M = factors(tree, q_m, implicit(acting, dt, slope))
 
     def push(v_h: NDArray[Any]) -> NDArray[Any]:
         """The impulse of all forces but those of contacts, with Coriolis forces at the velocity v_h."""
@@ -146,233 +103,145 @@ def step(
 
     held = None if scene.constraints is None else Held(tree, scene.constraints, M, q_m, v, dt)
     if not scene.rows:
-
-        def change_of(v_h: NDArray[Any]) -> tuple[NDArray[Any], Any]:
-            """The change of velocity, and the impulses of constraints."""
-            if held is None:
-                return base_velocity.from_left(tree, q_m, M.solve_vector(push(v_h), ())), None
-            y = held.half.halfway(push(v_h))
-            after = held.push(y, v_h)
-            return base_velocity.from_left(tree, q_m, held.half.onward(after)), held.impulses(y, after)
-
-        change, impulses = change_of(v + change_of(v)[0] / 2)
+        change, impulses = _untouched(push, M, held, tree, q_m, v)
         v_after = v + change
-        mean, q_after = _mean(tau, slope, change), advance(tree, middle, dt / 2 * v_after)
+        mean, q_after = mean_force(tau, slope, change), advance(tree, middle, dt / 2 * v_after)
         if held is not None:
             q_after, impulses = held.closing.closed(q_after, scene.open), impulses / dt
         if bound is not None and not scene.exact:
-            v_after, bound = balanced(
-                tree, dt, q_after, v_after, change, bound, _work(acting, dt, mean, q_m, v, v_after)
-            )
+            done = work(acting, dt, mean, q_m, v, v_after)
+            v_after, bound = balanced(tree, dt, q_after, v_after, change, bound, done)
         return Moved(q_after, v_after, mean, acting, bound=bound, constraint_forces=impulses)
     touching = touches(tree, scene.pairs, q_m)
     R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
     half = HalfSolved(M, R, ())
-    # Coriolis forces are those in the middle of the jump where nothing touches; after an impact none can be foretold
-    touched = np.sum(np.abs(warm)) != 0.0
-
-    def pushed(v_h: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """Half solved, without and, where there are some, with the impulses of constraints."""
-        y = half.halfway(push(v_h))
-        return (y,) if held is None else (y, held.push(y, v_h))
-
-    def in_the_middle(ys: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
-        return pushed(v + base_velocity.from_left(tree, q_m, half.onward(ys[-1])) / 2)
-
-    ys = loop(1, in_the_middle, pushed(v), until=lambda _: touched)
-    y = ys[-1]
     scaled = half.Z * half.D_inv[:, None]
     Z = half.Z if held is None else held.remaining(half.Z)
     W = gram(Z, half.D_inv)
     if held is not None:
         W = W + np.eye(scene.rows) * (GIVES[W.dtype] * np.sum(half.Z * scaled, axis=0))
-    v_left = base_velocity.to_left(tree, q_m, v)
-    before = np.matmul(R, v_left)
-    free = before + np.matmul(np.swapaxes(scaled, -1, -2), y)
-    if law is None:
-        system = _system(scene, surface, tree, dt, touching, q_m, W, before, free, known)
-    else:
-        system = _yielding(scene, tree, dt, q_m, W, before, free, law(W, free))
-    solved = system.converged(warm) if scene.exact else system.solve(warm, scene.sweeps, scene.tolerance)
-    y_after = y + np.matmul(Z, solved.P)
-    change = base_velocity.from_left(tree, q_m, half.onward(y_after))
+    before = np.matmul(R, base_velocity.to_left(tree, q_m, v))
+    restitutions = [e for _, e in laws(scene.pairs, surface)]
+    rigid = scene.pairs if law is None else scene.pairs[len(scene.grounded) :]
+    soft = 3 * (len(scene.pairs) - len(rigid))
+
+    def system_at(ys: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], System]:
+        """The velocities of the rows without impulses, and what impulses have to correct."""
+        free = before + np.matmul(np.swapaxes(scaled, -1, -2), ys[-1])
+        system = system_of(scene, surface, tree, dt, touching, q_m, W, before, free, known)
+        return free, system if law is None else yielding(system, law(W, free))
+
+    def pushed(v_h: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """The impulse of forces at a velocity, half solved, without and, where there are some, with constraints."""
+        y = half.halfway(push(v_h))
+        return (y,) if held is None else (y, held.push(y, v_h))
+
+    def change_of(y: NDArray[Any]) -> NDArray[Any]:
+        return base_velocity.from_left(tree, q_m, half.onward(y))
+
+    start, most = pushed(v), 2.0 * kinetic_energy(tree, q_m, v)
+
+    def foretold(change: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        """v with its change, or less of it: links that whirl at rates near 1/dt have none that could be foretold.
+
+        A plastic impact changes v by no more than its own length, in the metric of M.
+        """
+        length = np.sum(half.D_inv * y * y)
+        return v + change * np.sqrt(np.where(length > most, most / np.maximum(length, TINY), 1.0))
+
+    def attempt(carry: Any) -> Any:
+        last = Attempt(*carry)
+        ends = zip(start, pushed(last.v), strict=True)
+        ys = tuple((1.0 - last.share) * old + last.share * new for old, new in ends)
+        free, system = system_at(ys)
+        solved = system.converged(last.P) if scene.exact else system.solve(last.P, scene.sweeps, scene.tolerance)
+        times = last.times
+        if rigid and known is None:
+            late = lateness(dt, slow_speed(tree, dt), touching, before, free, restitutions)
+            times = np.concatenate([np.zeros(soft), late[soft:]])
+        y = ys[-1] + np.matmul(Z, solved.P)
+        change = change_of(y)
+        near = foretold(change, y)
+        off = _off(dt, last.v, near)
+        part = np.clip(off / FORETOLD - 1.0, 0.0, 1.0)  # so that another attempt begins without a jump
+        share = _after_impacts(scene, dt, times, solved.P)
+        return Attempt(
+            last.v + part * (near - last.v), change, ys, *solved, times, last.share + part * (share - last.share), off
+        )
+
+    zero = 0.0 * v[0]
+    y = start[-1] + np.matmul(Z, warm)
+    first = Attempt(foretold(change_of(y), y), 0.0 * v, start, warm, zero, zero, 0.0 * warm, 0.5 + zero, zero + np.inf)
+    attempts = loop(2, attempt, first, until=lambda carry: Attempt(*carry).off <= FORETOLD)
+    _, change, ys, P, residual, sweeps, times, _, _ = attempts
     v_after = v + change
     way = dt / 2 * v_after
-    restitutions = [e for _, e in laws(scene.pairs, surface)]
-    if law is None and known is None and not all(map(is_plastic, restitutions)):
-        times = lateness(dt, slow_speed(tree, dt), touching, before, free, restitutions)
-        way = way - base_velocity.from_left(tree, q_m, half.onward(np.matmul(Z, times * solved.P)))
+    if rigid and known is None:
+        way = way - base_velocity.from_left(tree, q_m, half.onward(np.matmul(Z, times * P)))
     q_after = advance(tree, middle, way)
-    on_robot = forces_of(scene, touching, solved.P, dt)
-    mean = _mean(tau, slope, change)
-    rigid, sunk, work, room = scene.pairs if law is None else (), q_after, 0.0, None
+    on_robot = forces_of(scene, touching, P, dt)
+    mean = mean_force(tau, slope, change)
+    free, system = system_at(ys)
+    if held is not None and known is not None:
+        q_after = held.closing.closed(q_after, scene.open)
+    sunk, done, room = q_after, 0.0, None
     if bound is not None and not scene.exact:
-        work = _work(acting, dt, mean, q_m, v, v_after)
+        done = work(acting, dt, mean, q_m, v, v_after)
         if law is not None:  # springs give back what they took
-            n = 3 * len(scene.pairs)
-            work = work + np.sum((solved.P * (before + np.matmul(W, solved.P) / 2 + (free - before) / 2))[:n])
-        room = bound[0] + work + LIFT * tree.mass * _gravity(tree)
+            done = done + np.sum((P * (before + np.matmul(W, P) / 2 + (free - before) / 2))[:soft])
+        room = bound[0] + done + LIFT * tree.mass * gravity(tree)
     if rigid or scene.bounds.velocities:
-        first = 3 * (len(scene.pairs) - len(rigid))
         q_after = lifted(
-            tree, rigid, scene.bounds, half, Z[:, first:], W[first:, first:], q_m, q_after, scene.depth, held, room
+            tree, rigid, scene.bounds, half, Z[:, soft:], W[soft:, soft:], q_m, q_after, scene.depth, held, room
         )
     elif held is not None:
         q_after = held.closing.closed(q_after, scene.open)
     if bound is not None and room is not None:
-        v_after, bound = balanced(tree, dt, q_after, v_after, change, bound, work)
-    left = system.u + np.matmul(system.W, solved.P)
-    moved = Moved(q_after, v_after, mean, acting, solved.P, on_robot, solved.residual, solved.sweeps, bound, left, sunk)
+        v_after, bound = balanced(tree, dt, q_after, v_after, change, bound, done)
+    left = system.u + np.matmul(system.W, P)
+    moved = Moved(q_after, v_after, mean, acting, P, on_robot, residual, sweeps, bound, left, sunk)
     if held is None:
         return moved
-    return moved._replace(constraint_forces=held.impulses(ys[0] + np.matmul(half.Z, solved.P), y_after) / dt)
+    after = ys[-1] + np.matmul(Z, P)
+    return moved._replace(constraint_forces=held.impulses(ys[0] + np.matmul(half.Z, P), after) / dt)
 
 
-def slow_speed(tree: Tree, dt: float) -> Any:
-    """In m/s: the approach below which nothing bounces."""
-    return SLOW * dt * _gravity(tree)
+def _untouched(
+    push: Callable[[NDArray[Any]], NDArray[Any]],
+    M: Factors,
+    held: Held | None,
+    tree: Tree,
+    q_m: NDArray[Any],
+    v: NDArray[Any],
+) -> tuple[NDArray[Any], Any]:
+    """The change of velocity where nothing can touch, and the impulses of constraints."""
+
+    def change_of(v_h: NDArray[Any]) -> tuple[NDArray[Any], Any]:
+        if held is None:
+            return base_velocity.from_left(tree, q_m, M.solve_vector(push(v_h), ())), None
+        y = held.half.halfway(push(v_h))
+        after = held.push(y, v_h)
+        return base_velocity.from_left(tree, q_m, held.half.onward(after)), held.impulses(y, after)
+
+    return change_of(v + change_of(v)[0] / 2)
 
 
-def _gravity(tree: Tree) -> Any:
-    """In m/s²: its size."""
-    g = tree.gravity
-    return np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+def _off(dt: Any, foretold: NDArray[Any], v: NDArray[Any]) -> Any:
+    """In m/s or rad/s: about what Coriolis forces at the velocity v do otherwise than those at the one foretold."""
+    return dt * np.sum(np.abs(v - foretold)) * np.sum(np.abs(v) + np.abs(foretold))
 
 
-def _controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
-    """The controller's forces, and by how much they fall with the change of velocity; None for not at all.
-
-    A force at its limit does not change.
-    """
-    tau = acting.control(t, q, v)
-    if not isinstance(acting.controller, PD):
-        return tau, None
-    slope = acting.controller.slope(acting.tree, dt, acting.gains)
-    if acting.effort is not None:
-        slope = np.where(np.abs(tau) >= acting.effort, 0.0, slope)
-    return tau, slope
-
-
-def _implicit(acting: Acting, dt: float, slope: Any) -> NDArray[Any] | None:
-    """(nv,): what implicit forces add to the mass matrix: PD and springs by the trapezoidal rule, damping by Euler."""
-    added = None if slope is None else dt * slope
-    if not acting.passive:
-        return added
-    own = dt * _passive_slope(acting.tree, dt)
-    return own if added is None else added + own
-
-
-def _passive_slope(tree: Tree, dt: float) -> NDArray[Any]:
-    """(nv,): by how much the forces of springs and dampers, over a step, fall with the change of velocity."""
-    return (0.0 if is_zero(tree.damping) else tree.damping) + dt / 4 * spring_stiffness(tree)
-
-
-def spring_stiffness(tree: Tree) -> NDArray[Any]:
-    """(nv,): of the springs of joints, in N m/rad or N/m."""
-    stiff = np.zeros(tree.nv)
-    for joint in tree.joints:
-        ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
-        if not tree.is_base(joint):
-            stiff[joint.v] += ratio**2 * joint.passive.stiffness
-    return stiff
-
-
-def _mean(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
-    return tau if slope is None else tau - slope * change
-
-
-def _work(acting: Acting, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
-    """In J: of the controller, pushes, springs and dampers in a step."""
-    tree = acting.tree
-    if acting.passive:
-        smooth = tree.with_values(friction=np.zeros(tree.nv))
-        mean = mean + passive(smooth, q, v) - _passive_slope(tree, dt) * (after - v)
-    if acting.wrenches:
-        still = np.zeros_like(v)
-        mean = mean - rnea(tree, q, still, still, acting.wrenches, gravity=False)
-    return dt / 2 * np.sum(mean * (v + after))
+def _after_impacts(scene: Scene, dt: Any, times: NDArray[Any], P: NDArray[Any]) -> Any:
+    """The share of the step after its impacts, which are late by these times: a half where none is."""
+    normals = [3 * k + 2 for k in range(len(scene.pairs))]
+    if not normals:
+        return 0.5
+    push = P[normals]
+    return 0.5 - np.sum(times[normals] * push) / (dt * np.maximum(np.sum(push), TINY))
 
 
 def _unit_rows(bounds: Bounds, tree: Tree, v: NDArray[Any]) -> NDArray[Any]:
     return np.eye(tree.nv, dtype=v.dtype)[list(bounds.velocities)]
-
-
-def _system(
-    scene: Scene,
-    surface: tuple[Any, Any] | None,
-    tree: Tree,
-    dt: float,
-    touching: list[Touch],
-    q_m: NDArray[Any],
-    W: NDArray[Any],
-    before: NDArray[Any],
-    free: NDArray[Any],
-    known: Known | None,
-) -> System:
-    """The velocities that impulses have to correct: of contacts with the gap that may close in the second half step."""
-    slow = slow_speed(tree, dt) if known is None else known.slow
-    u, friction = [free[k] for k in range(free.shape[-1])], []
-    for k, ((mu, e), touch) in enumerate(zip(laws(scene.pairs, surface), touching, strict=True)):
-        friction.append(mu)
-        n = 3 * k + 2
-        ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(touch.gap, 0.0)
-        if known is not None and not is_plastic(e):
-            ahead = np.where((ahead < 0.0) & (before[n] < -slow), free[n] + e * before[n], ahead)
-        elif not is_plastic(e):
-            hits, rebound = rebounds(dt, slow, touch.gap, before[n], free[n], e)
-            ahead = np.where(hits, free[n] - rebound, ahead)
-        u[n] = ahead if known is None else np.where(known.opened[k], OPEN, ahead)
-    closed = 0.0 if known is None else known.closed
-    return System(W, np.stack(u), free, friction, *_stops(scene, tree, dt, q_m, before, free, closed))
-
-
-def _stops(
-    scene: Scene,
-    tree: Tree,
-    dt: float,
-    q_m: NDArray[Any],
-    before: NDArray[Any],
-    free: NDArray[Any],
-    closed: float = 0.0,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The least and the largest velocities of joints with bounds, and the largest impulses of their dry friction."""
-    bounds = scene.bounds
-    at = q_m[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
-    floor = -2.0 / dt * np.maximum(at - bounds.lower - closed, 0.0)
-    ceiling = 2.0 / dt * np.maximum(bounds.upper - at - closed, 0.0)
-    if bounds.restitution:
-        first = 3 * len(scene.pairs)
-        floor, ceiling = _rebounds(bounds.restitution, before[first:], free[first:], floor, ceiling)
-    return floor, ceiling, dt * tree.friction[..., list(bounds.velocities)]
-
-
-def _yielding(
-    scene: Scene,
-    tree: Tree,
-    dt: float,
-    q_m: NDArray[Any],
-    W: NDArray[Any],
-    before: NDArray[Any],
-    free: NDArray[Any],
-    contacts: Yielding,
-) -> System:
-    """The system of contacts that give way, and of joints that do not."""
-    n, rows = contacts.u.shape[-1], W.shape[-1]
-    u = np.concatenate([contacts.u, free[n:]])
-    more = np.concatenate([contacts.more, np.zeros(rows - n)])
-    return System(W + np.eye(rows) * more, u, u, contacts.friction, *_stops(scene, tree, dt, q_m, before, free))
-
-
-def _rebounds(
-    e: float, before: NDArray[Any], free: NDArray[Any], floor: NDArray[Any], ceiling: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The least and largest velocities of joints, those that bounce at a stop among them.
-
-    As 3 g dt for contacts: an approach that is slower than three times what forces change in a step does not bounce.
-    """
-    fast = np.abs(before) > SLOW * np.abs(free - before)
-    back = -e * before
-    return np.where(fast & (free < floor), back, floor), np.where(fast & (free > ceiling), back, ceiling)
 
 
 def forces_of(scene: Scene, touching: list[Touch], P: NDArray[Any], dt: Any) -> NDArray[Any]:

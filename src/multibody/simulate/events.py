@@ -3,7 +3,8 @@
 A step is cut where the first open contact closes, which a bracket finds on the step's own motion; there velocities
 jump by Newton's law of impact [RD 3.70], in a piece of no length. It is cut, too, where the force of a closed contact
 falls to zero: that is in the middle of the piece whose impulse vanishes. Approaches below some 3 g dt do not bounce, so
-that infinitely many bounces in a finite time end in rest. Joints stop at their limits as in "contact".
+that infinitely many bounces in a finite time end in rest. Joints stop at their limits as in "contact", and constraints
+hold in every piece.
 
 One loop does all of it, so that the code has the step of "contact" once: each round tries a length from where the last
 piece ended, and keeps the piece, or narrows a bracket.
@@ -19,8 +20,10 @@ from multibody.model.tree import Tree
 from multibody.simulate import contact
 from multibody.simulate.acting import Acting
 from multibody.simulate.bracket import Bracket
+from multibody.simulate.conditions import Known, slow_speed
 from multibody.simulate.moved import Moved
 from multibody.simulate.rows import gaps, touches
+from multibody.simulate.scene import Scene
 from multibody.tracing.loop import loop
 
 MOST = 12
@@ -52,6 +55,8 @@ class Progress(NamedTuple):
     """As `contact.forces_of`: the impulses of contacts, since the start of the step, in N s."""
     tau: NDArray[Any]
     """(nv,): the controller's."""
+    holding: NDArray[Any]
+    """(rows of constraints,): their impulses since the start of the step."""
     down: NDArray[Any]
     """(pairs,): in s, the last touch-down; -inf for none."""
     up: NDArray[Any]
@@ -67,7 +72,7 @@ class Progress(NamedTuple):
 
 
 def step(
-    scene: contact.Scene,
+    scene: Scene,
     surface: tuple[Any, Any] | None,
     acting: Acting,
     dt: float,
@@ -84,7 +89,7 @@ def step(
         return contact.step(scene, surface, acting, dt, t, q, v, warm, bound)
     tree = acting.tree
     acting = acting.asked(t + dt / 2, q, v)
-    slow = contact.slow_speed(tree, dt)
+    slow = slow_speed(tree, dt)
     normals = [3 * k + 2 for k in range(len(scene.pairs))]
     mass = sum(body.inertia.mass for body in tree.bodies)
     closed, narrow, strike = (table[v.dtype] for table in (CLOSED, NARROW, STRIKE))
@@ -104,9 +109,7 @@ def step(
         limit = np.where(first | ends, c.left, c.limit)
         s = np.where(searches, c.bracket.within(narrow * dt / 2), limit)
         s = np.where(strikes, TINY * dt, np.where(looks, 2.0 * c.left, s))
-        moved = contact.step(
-            scene, surface, acting, s, now, c.q, c.v, c.P, None, contact.Known(opened, slow, dt, closed)
-        )
+        moved = contact.step(scene, surface, acting, s, now, c.q, c.v, c.P, None, Known(opened, slow, dt, closed))
         push = moved.impulses[normals]
         # the least gap of what is open, and the least force of what is closed, over the mass
         gap = np.min(np.where(opened, gaps(tree, scene.pairs, moved.sunk), 1.0))
@@ -136,6 +139,7 @@ def step(
             left=c.left - s,
             forces=c.forces + s * moved.forces,
             tau=c.tau + s * moved.tau,
+            holding=c.holding if scene.constraints is None else c.holding + s * moved.constraint_forces,
             down=np.where(inside & ~stays, now, c.down),
             up=np.where(inside & leaves, now + np.where(c.lifting > 0.5, s, 0.0), c.up),
             pieces=c.pieces + 1.0,
@@ -154,6 +158,7 @@ def step(
             dt + zero,
             np.zeros((scene.contacts + scene.spheres, 3)) + zero,
             0.0 * v,
+            np.zeros(0 if scene.constraints is None else scene.constraints.rows) + zero,
             down,
             up,
             zero,
@@ -166,10 +171,10 @@ def step(
     )
     c = _progress(loop(ROUNDS + MOST, round_, start, until=lambda c: _progress(c).left <= TINY * dt))
     moved = Moved(c.q, c.v, c.tau / dt, acting, c.P, c.forces / dt, bound=bound)
-    return moved._replace(down=c.down, up=c.up)
+    return moved._replace(down=c.down, up=c.up, constraint_forces=c.holding / dt)
 
 
-def _approach(tree: Tree, scene: contact.Scene, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
+def _approach(tree: Tree, scene: Scene, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
     """(pairs,): the gaps and the velocities along the normals."""
     touching = touches(tree, scene.pairs, q)
     v_left = base_velocity.to_left(tree, q, v)

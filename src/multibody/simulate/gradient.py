@@ -20,8 +20,8 @@ from multibody.simulate.arguments import Arguments, arguments_of
 from multibody.simulate.simulator import Simulator
 from multibody.tracing import differentiate
 
-DIFFERENTIATED = ("q", "v", "memory", "held", "anchors", "slips")
-"""What of a state is differentiated; counts, bounds and first guesses are not."""
+DIFFERENTIATED = ("q", "v", "impulses", "memory", "held", "anchors", "slips")
+"""What of a state is differentiated; counts and bounds are not."""
 
 
 class Gradients(NamedTuple):

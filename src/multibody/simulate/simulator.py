@@ -21,13 +21,13 @@ from multibody.simulate import soft
 from multibody.simulate.advice import after, before
 from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.balance import START
-from multibody.simulate.contact import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.held import check_closed
 from multibody.simulate.memory import check_memory
 from multibody.simulate.rows import bounds_of
 from multibody.simulate.run import Run, about
+from multibody.simulate.scene import Scene
 from multibody.simulate.states import batches_of, first_memory, shapes_of
 from multibody.simulate.stepping import METHODS, TOUCHING, Stepping
 
@@ -80,9 +80,9 @@ class Simulator:
                 collision shapes.
             ground: a `Ground` or several; by default, with contacts, the plane z = 0.
             controller: `PD`, or a function(t, q, v[, input[, state]]) -> tau, (nv,), in NumPy.
-            pairs: spheres of the robot, or of bodies attached beside it, that touch each other.
-            constraints: of `mb.constraints`, such as loop closures, that hold in "contact" and "soft"; a velocity that
-                they forbid is lost in the first step.
+            pairs: spheres of the robot, or of bodies attached beside it, that touch each other; hard, in "soft" too.
+            constraints: of `mb.constraints`, such as loop closures, that hold in "contact", "events" and "soft"; a
+                velocity that they forbid is lost in the first step.
             passive: whether joints have their damping, dry friction and springs.
             limits: whether joints stop at their limits, in "contact", "events" and "soft".
             limit_restitution: of joints at their limits, from 0, plastic, to 1, elastic.
@@ -114,10 +114,8 @@ class Simulator:
             )
         check_grounds(grounds, method)
         self.constraints = robot.constraints(several) if (several := tuple(constraints)) else None
-        if self.constraints is not None and method not in ("contact", "soft"):
-            raise InputError(f'constraints: method {method!r} has none, expected method="contact" or "soft"')
-        if self.pairs and method == "soft":
-            raise InputError('pairs: expected method="contact" or "events": soft contact is with the ground alone')
+        if self.constraints is not None and not touching:
+            raise InputError(f'constraints: method {method!r} has none, expected "contact", "events" or "soft"')
         self.passive, self.limits, self.effort = (
             truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
         )
@@ -228,9 +226,9 @@ class Simulator:
             now["bound"] = np.array(START)
             if self._stepping.scene.rows:
                 now["impulses"] = np.zeros(self._stepping.scene.rows)
-            if self.method == "soft" and self._stepping.scene.pairs:
-                now["anchors"] = soft.first_anchors(self.tree, self._stepping.scene.grounded, q)
-                now["slips"] = np.zeros((len(self._stepping.scene.pairs), 3))
+            if self.method == "soft" and (grounded := self._stepping.scene.grounded):
+                now["anchors"] = soft.first_anchors(self.tree, grounded, q)
+                now["slips"] = np.zeros((len(grounded), 3))
             if self.method == "events" and self._stepping.scene.pairs:
                 now["down"] = now["up"] = np.full(len(self._stepping.scene.pairs), -np.inf)
         if self.memory is not None:
@@ -315,8 +313,8 @@ class Simulator:
             shapes["bound"] = (len(START),)
             if self._stepping.scene.rows:
                 shapes["impulses"] = (self._stepping.scene.rows,)
-            if self.method == "soft" and self._stepping.scene.pairs:
-                shapes["anchors"] = shapes["slips"] = (len(self._stepping.scene.pairs), 3)
+            if self.method == "soft" and (grounded := self._stepping.scene.grounded):
+                shapes["anchors"] = shapes["slips"] = (len(grounded), 3)
             if self.method == "events" and self._stepping.scene.pairs:
                 shapes["down"] = shapes["up"] = (len(self._stepping.scene.pairs),)
         if self.memory is not None:

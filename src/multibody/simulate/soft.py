@@ -20,11 +20,13 @@ from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.simulate import contact
 from multibody.simulate.acting import Acting
+from multibody.simulate.conditions import Yielding
 from multibody.simulate.contacts import SphereContact
 from multibody.simulate.ground import Ground
 from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
 from multibody.simulate.rows import Grounded, Touch, center, touches
+from multibody.simulate.scene import Scene
 
 TINY = 1e-12
 """In m: the least way over which a share of it is told."""
@@ -72,7 +74,7 @@ def first_anchors(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) -> N
 
 
 def step(
-    scene: contact.Scene,
+    scene: Scene,
     surface: Surface,
     acting: Acting,
     dt: float,
@@ -84,14 +86,17 @@ def step(
     anchors: Any,
     slips: Any,
 ) -> Moved:
-    """One step; `anchors` and `slips`, (pairs, 3), are where the springs end and how fast they were dragged along."""
+    """One step; `anchors` and `slips`, (pairs, 3), are where the springs end and how fast they were dragged along.
+
+    Spheres on spheres have no springs: they are as hard as in `contact`.
+    """
     if not scene.grounded:
         return contact.step(scene, None, acting, dt, t, q, v, warm, bound)
     tree = acting.tree
     q_m = advance(tree, q, dt / 2 * v)
     springs = _springs(tree, scene.grounded, dt, q_m, v, anchors, slips)
 
-    def law(W: NDArray[Any], free: NDArray[Any]) -> contact.Yielding:
+    def law(W: NDArray[Any], free: NDArray[Any]) -> Yielding:
         u, yielding, friction = [], [], []
         for k, ((_, ground), spring) in enumerate(zip(scene.grounded, springs, strict=True)):
             mu, stiffness, damping = surface.of(ground)
@@ -101,7 +106,7 @@ def step(
             u.append(free[at.start : at.stop] + a / c)
             yielding.append(1.0 / (dt * c))
             friction.append(mu)
-        return contact.Yielding(np.concatenate(u), np.concatenate(yielding), friction)
+        return Yielding(np.concatenate(u), np.concatenate(yielding), friction)
 
     moved = contact.step(scene, None, acting, dt, t, q, v, warm, bound, law=law)
     frictions = [surface.of(ground)[0] for _, ground in scene.grounded]

@@ -14,6 +14,7 @@ from multibody.simulate.acting import Acting
 from multibody.simulate.arguments import tree_values
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.faults import fault
+from multibody.simulate.scene import Scene
 
 METHODS: dict[str, Callable[..., Any]] = {
     "contact": contact.step,
@@ -38,7 +39,7 @@ class Stepping:
     controller: PD | Function | None
     goal: Any
     """The targets of PD without inputs."""
-    scene: contact.Scene
+    scene: Scene
     passive: bool
     effort: NDArray[Any] | None
     control_every: int
