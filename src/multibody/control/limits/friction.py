@@ -1,4 +1,4 @@
-"""Contacts that push and do not slip: friction cones, as pyramids within them."""
+"""Contacts that push and do not slip: friction cones, as such or as pyramids within them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ class FrictionCones:
 
     The cone |f_t| <= mu f_n is a pyramid within it, whose edges are on the cone: none of its forces slips. Four faces
     are across x and y of the contact: x is the world's, made to lie in the plane, where the normal is not near to it.
+    With `sides=np.inf` it is the circular cone itself, which takes some more rounds and operations.
 
     >>> FrictionCones(0.6).faces(np.array([0.0, 0.0, 1.0])).round(3) + 0.0
     array([[ 1.   ,  0.   , -0.424],
@@ -32,8 +33,8 @@ class FrictionCones:
     """The coefficient, mu."""
     minimum: float = 0.0
     """The least normal force of a point in contact, in N."""
-    sides: int | None = None
-    """The number of faces, from 3 on; 4 by default."""
+    sides: float | None = None
+    """The number of faces, from 3 on; 4 by default; infinite for the circular cone."""
     normal: Any = UP
     """Out of the ground, in the world: one for all contacts, or a dict by the names of contacts; others have z."""
     name: str = "friction cones"
@@ -41,8 +42,9 @@ class FrictionCones:
     def __post_init__(self) -> None:
         _check_number(self.friction, "friction", self.friction == 0)
         _check_number(self.minimum, "minimum", False)
-        if self.sides is not None and (not isinstance(self.sides, int) or self.sides < 3):
-            raise InputError(f"{self.name}: expected at least 3 sides, got {self.sides!r}")
+        whole = isinstance(self.sides, int) and not isinstance(self.sides, bool) and self.sides >= 3
+        if self.sides is not None and not whole and self.sides != np.inf:
+            raise InputError(f"{self.name}: expected at least 3 sides, or np.inf for a circle, got {self.sides!r}")
         if isinstance(self.normal, Mapping):
             normals = tuple((str(contact), _normal(n)) for contact, n in self.normal.items())
         else:
@@ -55,10 +57,21 @@ class FrictionCones:
             return np.array(self.normal)
         return np.array(dict(self.normal).get(contact, UP))
 
+    @property
+    def circular(self) -> bool:
+        """Whether it is the cone itself, not a pyramid."""
+        return self.sides == np.inf
+
+    def axes(self, normal: NDArray[Any]) -> NDArray[Any]:
+        """(..., 3, 3): the rows R of R f = (mu f_n, f_1, f_2), for a unit normal (..., 3)."""
+        return np.stack([self.friction * normal, *tangents(normal)], axis=-2)
+
     def faces(self, normal: NDArray[Any]) -> NDArray[Any]:
         """(..., sides, 3): the rows R of R f <= 0, for a unit normal (..., 3)."""
         first, second = tangents(normal)
-        count = 4 if self.sides is None else self.sides
+        if self.circular:
+            raise InputError(f"{self.name}: a circular cone has no faces")
+        count = 4 if self.sides is None else int(self.sides)
         steep = self.friction * np.cos(np.pi / count)
         angles = 2 * np.pi * np.arange(count) / count
         around = zip(np.cos(angles).round(15), np.sin(angles).round(15), strict=True)

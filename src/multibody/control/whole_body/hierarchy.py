@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control.orthogonal import complement, left_inverse, row_space, scale
-from multibody.control.whole_body.program import Box, minimiser
+from multibody.control.whole_body import cone_program, program
+from multibody.control.whole_body.cone_program import Cones, Held
+from multibody.control.whole_body.program import Box
 from multibody.geometry._arrays import matvec, transpose
 
 Array = NDArray[Any]
@@ -21,7 +23,7 @@ WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 
 
 class Bounds(NamedTuple):
-    """C x <= upper, and the first rows >= lower."""
+    """C x <= upper, and the first rows >= lower; and what is in cones."""
 
     C: Array
     """(..., m, n)"""
@@ -29,12 +31,15 @@ class Bounds(NamedTuple):
     """(..., k), k <= m"""
     upper: Array
     """(..., m)"""
+    cones: Cones | None = None
+    """Of x; where there are some, there are rows of the least normal forces, too."""
 
     def scaled(self) -> "Bounds":
         """The same, with rows of the length 1."""
         length = np.sqrt(np.sum(self.C * self.C, axis=-1))
         per = 1.0 / np.where(length > 0, length, np.ones_like(length))
-        return Bounds(self.C * per[..., None], self.lower * per[..., : self.lower.shape[-1]], self.upper * per)
+        lower, cones = self.lower * per[..., : self.lower.shape[-1]], self.cones
+        return Bounds(self.C * per[..., None], lower, self.upper * per, None if cones is None else cones.scaled())
 
     def around(self, x: Array) -> Box:
         """The bounds of C (x' - x), none of which x itself is beyond."""
@@ -50,6 +55,9 @@ class Bounds(NamedTuple):
         past = np.maximum(y - self.upper, np.zeros_like(y))
         k = self.lower.shape[-1]
         past = np.concatenate([np.maximum(past[..., :k], self.lower - y[..., :k]), past[..., k:]], axis=-1)
+        if self.cones is not None:
+            side, height = self.cones.at(x)
+            past, y = np.concatenate([past, side - height], axis=-1), np.concatenate([y, height], axis=-1)
         return np.max(past - WITHIN[np.dtype(x.dtype)] * np.maximum(1.0, np.abs(y)), axis=-1) <= 0
 
     def moved(self, x: Array) -> "Bounds":
@@ -63,6 +71,7 @@ class Bounds(NamedTuple):
             np.concatenate([others.C, self.C], axis=-2),
             np.concatenate([others.lower, self.lower], axis=-1),
             np.concatenate([others.upper, self.upper], axis=-1),
+            self.cones,
         )
 
 
@@ -86,6 +95,8 @@ class Point(NamedTuple):
     """(..., n, k): orthonormal columns, or zeros."""
     idle: int = 0
     """How many of them, the last, no level feels."""
+    held: Held | None = None
+    """What levels so far hold of forces in circular cones."""
 
     @staticmethod
     def free(x: Array, idle: int = 0) -> "Point":
@@ -117,15 +128,15 @@ def level(A: Array, b: Array, natural: Array, point: Point, bounds: Bounds, size
     met, felt = bounds.hold(free), np.matmul(L, Q)
     if point.idle:
         felt = np.concatenate([felt, np.zeros((*felt.shape[:-1], point.idle), felt.dtype)], axis=-1)
-    x = np.where(met[..., None], free, _best(felt, missing, point, bounds, met))
-    return Point(x, left, point.idle)
+    best, held = _best(felt, missing, point, bounds, met)
+    return Point(np.where(met[..., None], free, best), left, point.idle, held)
 
 
 def closest(A: Array, b: Array, point: Point, bounds: Bounds, skip: Any) -> Array:
     """The x within bounds at which |A x - b| is least, where it is not skipped."""
     per = 1.0 / scale(A)
     A, missing = A * per[..., None, None], (b - matvec(A, point.x)) * per[..., None]
-    return _best(np.matmul(A, point.Z), missing, point, bounds, skip)
+    return _best(np.matmul(A, point.Z), missing, point, bounds, skip)[0]
 
 
 def least(point: Point, bounds: Bounds) -> Array:
@@ -139,7 +150,7 @@ def least(point: Point, bounds: Bounds) -> Array:
         return free
     met = bounds.hold(free)
     H = np.broadcast_to(np.eye(Z.shape[-1], dtype=x.dtype), (*g.shape, Z.shape[-1]))
-    u = minimiser(H, g, np.matmul(bounds.C, Z), bounds.around(x), met)
+    u, _ = _minimiser(H, g, np.matmul(bounds.C, Z), bounds.around(x), bounds.cones, point, met)
     return np.where(met[..., None], free, x + matvec(Z, u))
 
 
@@ -162,18 +173,36 @@ def nearest(limits: Bounds, point: Point, bounds: Bounds) -> Point:
     box = Box(
         np.concatenate([limits.lower - y, own.lower], axis=-1), np.concatenate([limits.upper - y, own.upper], axis=-1)
     )
-    u = minimiser(H, np.zeros_like(G[..., 0, :]), G, box, met)
-    return Point(np.where(met[..., None], x, x + matvec(Z, u[..., :k])), Z, point.idle)
+    u, held = _minimiser(H, np.zeros_like(G[..., 0, :]), G, box, bounds.cones, point, met)
+    return Point(np.where(met[..., None], x, x + matvec(Z, u[..., :k])), Z, point.idle, held)
 
 
 def _block(lines: list[list[Array]]) -> Array:
     return np.concatenate([np.concatenate(line, axis=-1) for line in lines], axis=-2)
 
 
-def _best(B: Array, missing: Array, point: Point, bounds: Bounds, skip: Any) -> Array:
+def _best(B: Array, missing: Array, point: Point, bounds: Bounds, skip: Any) -> tuple[Array, Held | None]:
     H, g = np.matmul(transpose(B), B), -matvec(transpose(B), missing)
-    u = minimiser(H, g, np.matmul(bounds.C, point.Z), bounds.around(point.x), skip)
-    return point.x + matvec(point.Z, u)
+    box = bounds.around(point.x)
+    u, held = _minimiser(H, g, np.matmul(bounds.C, point.Z), box, bounds.cones, point, skip)
+    return point.x + matvec(point.Z, u), held
+
+
+def _minimiser(
+    H: Array, g: Array, G: Array, box: Box, cones: Cones | None, point: Point, skip: Any
+) -> tuple[Array, Held | None]:
+    """The u of a program, of which the first are along the directions of a point, and cones do not feel the others."""
+    if cones is None:
+        return program.minimiser(H, g, G, box, skip), None
+    others = np.zeros((*point.Z.shape[:-1], g.shape[-1] - point.Z.shape[-1]), point.Z.dtype)
+    around = cones.around(point.x, point.held, np.concatenate([point.Z, others], axis=-1))
+    G = np.concatenate([around.G, G], axis=-2)
+    both = zip(around.box, box, strict=True)
+    box = Box(*(np.concatenate([held, own], axis=-1) for held, own in both))
+    u, edge, tip = cone_program.minimiser(H, g, G, box, around.cones, skip)
+    x = point.x + matvec(point.Z, u[..., : point.Z.shape[-1]])
+    held = Held(cones.directions(x), edge, tip)
+    return u, held if point.held is None else point.held.with_(held)
 
 
 def _complement(Z: Array, Q: Array, left: int) -> Array:

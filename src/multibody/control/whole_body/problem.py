@@ -17,7 +17,7 @@ from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.whole_body import hierarchy, rows
 from multibody.control.whole_body.hierarchy import Bounds, Point, Size
 from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques
-from multibody.control.whole_body.rows import Range, Wanted
+from multibody.control.whole_body.rows import Pushes, Range, Wanted
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree
@@ -96,19 +96,19 @@ class Problem:
         active = values.get("active")
         return None if active is None else constraint_rows.mask(self.contacts, active)
 
-    def _cones(self, values: Mapping[str, Any], mask: Any) -> Affine:
+    def _cones(self, values: Mapping[str, Any], mask: Any) -> Pushes:
         if self.cones is None:
             count = sum(contact.rows for contact in self.contacts)
-            return Affine(np.zeros((0, count)), np.zeros(0))
+            return Pushes(Affine(np.zeros((0, count)), np.zeros(0)), None)
         return rows.cones_of(self.cones, self.contacts, values.get("normals"), mask)
 
-    def _bounds(self, unknowns: Unknowns, cones: Affine) -> Bounds:
+    def _bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
         count = unknowns.tau.matrix.shape[-2]
         free = np.full(self.tree.nv, np.inf) if self.torques is None else self.torques.upper(self.tree)
         return rows.bounds_of(unknowns, free[self.tree.nv - count :], cones)
 
     def _standing(
-        self, moving: Motion, cones: Affine, values: Mapping[str, Any], mask: Any, sizes: list[Size]
+        self, moving: Motion, cones: Pushes, values: Mapping[str, Any], mask: Any, sizes: list[Size]
     ) -> tuple[Unknowns, Point, Bounds, list[Size]]:
         """The unknowns, a point within the bounds at which contacts stand still as far as they can, and the bounds."""
         everything, n = of_all(moving), moving.torques

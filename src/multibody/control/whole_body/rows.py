@@ -11,6 +11,7 @@ from multibody.control.limits import FrictionCones, JointLimits, Limit, Velocity
 from multibody.control.limits.joints import coordinates
 from multibody.control.orthogonal import scale
 from multibody.control.tasks import LoadTask, Task
+from multibody.control.whole_body.cone_program import Cones
 from multibody.control.whole_body.hierarchy import Bounds
 from multibody.control.whole_body.motion import Affine, Motion, Unknowns
 from multibody.geometry._arrays import matvec, unit, vector
@@ -48,24 +49,43 @@ def points_of(contact: Constraint) -> int:
     return contact.rows // 3 if isinstance(contact, PointContact | SurfaceContact | RollingContact) else 0
 
 
-def cones_of(cones: FrictionCones, contacts: Sequence[Constraint], normals: Any, mask: Any) -> Affine:
-    """R f - upper, (..., m), of R f <= upper: the faces of all cones, and least normal forces."""
+class Pushes(NamedTuple):
+    """What forces of contacts keep to."""
+
+    faces: Affine
+    """(..., m), at most zero: the faces of pyramids, and least normal forces."""
+    circles: Affine | None
+    """(..., 3 p): (mu f_n, f_1, f_2) of all points, where cones are circular; (1, 0, 0) where one is not active."""
+
+
+def cones_of(cones: FrictionCones, contacts: Sequence[Constraint], normals: Any, mask: Any) -> Pushes:
+    """The faces of all cones, or the cones themselves, and least normal forces."""
     total, start = sum(contact.rows for contact in contacts), 0
     lines: list[Any] = []
+    circles: list[Any] = []
     upper: list[Any] = []
+    free: list[Any] = []
     for k, contact in enumerate(contacts):
         n = cones.normal_of(contact.name) if normals is None else unit(normals[..., k, :])
-        R = np.concatenate([cones.faces(n), -n[..., None, :]], axis=-2)
+        faces = -n[..., None, :] if cones.circular else np.concatenate([cones.faces(n), -n[..., None, :]], axis=-2)
         for place in range(start, start + 3 * points_of(contact), 3):
-            before = np.zeros((*R.shape[:-1], place), R.dtype)
-            after = np.zeros((*R.shape[:-1], total - place - 3), R.dtype)
-            lines.append(np.concatenate([before, R, after], axis=-1))
+            lines.append(_spread(faces, place, total))
+            if cones.circular:
+                circles.append(_spread(cones.axes(n), place, total))
+                free += [0.0 if mask is None else 1.0 - mask[..., place], 0.0, 0.0]
             least = cones.minimum if mask is None else cones.minimum * mask[..., place]
-            upper += [0.0] * (R.shape[-2] - 1) + [-least]
+            upper += [0.0] * (faces.shape[-2] - 1) + [-least]
         start += contact.rows
     if not lines:
-        return Affine(np.zeros((0, total)), np.zeros(0))
-    return Affine(np.concatenate(lines, axis=-2), -vector(*upper))
+        return Pushes(Affine(np.zeros((0, total)), np.zeros(0)), None)
+    circular = Affine(np.concatenate(circles, axis=-2), vector(*free)) if circles else None
+    return Pushes(Affine(np.concatenate(lines, axis=-2), -vector(*upper)), circular)
+
+
+def _spread(R: Array, place: int, total: int) -> Array:
+    """Rows of three forces as rows of all."""
+    before = np.zeros((*R.shape[:-1], place), R.dtype)
+    return np.concatenate([before, R, np.zeros((*R.shape[:-1], total - place - 3), R.dtype)], axis=-1)
 
 
 def central_forces(
@@ -86,15 +106,16 @@ def central_forces(
     return forces * (share if mask is None else share[..., None] * mask)
 
 
-def bounds_of(unknowns: Unknowns, torques: Array, cones: Affine) -> Bounds:
+def bounds_of(unknowns: Unknowns, torques: Array, pushes: Pushes) -> Bounds:
     """Torques within their limits, (n,), infinite where there is none, and forces within their cones."""
     limited = np.flatnonzero(np.isfinite(torques)).tolist()
     C, offset = unknowns.tau.matrix[..., limited, :], unknowns.tau.offset[..., limited]
     lower, upper = -torques[limited] - offset, torques[limited] - offset
-    if cones.offset.shape[-1]:
-        f = cones.through_of(unknowns.f)
+    if pushes.faces.offset.shape[-1]:
+        f = pushes.faces.through_of(unknowns.f)
         C, upper = np.concatenate([C, f.matrix], axis=-2), np.concatenate([upper, -f.offset], axis=-1)
-    return Bounds(C, lower, upper).scaled() if upper.shape[-1] else Bounds(C, lower, upper)
+    cones = None if pushes.circles is None else Cones(*pushes.circles.through_of(unknowns.f))
+    return Bounds(C, lower, upper, cones).scaled() if upper.shape[-1] else Bounds(C, lower, upper)
 
 
 def wanted(task: Task | LoadTask, motion: Motion, unknowns: Unknowns, q: Array, values: Mapping[str, Any]) -> Wanted:
