@@ -103,3 +103,13 @@ def test_faults_say_what_went_first():
     assert pushed.failed == 8
     assert "pushes" in pushed.failures[0]
     assert "NOT FINITE from t = 0.08 s" in pushed.plot().get_suptitle()
+
+
+def test_steps_that_are_too_long_to_bounce():
+    robot, contacts = ball()
+    ground = simulate.Ground(restitution=0.5)
+    long = simulate.Simulator(robot, dt=0.1, contacts=contacts, ground=ground).advice()
+    assert "below 2.9 m/s" in long[0]
+    assert "at most 0.02 s" in long[0]
+    assert simulate.Simulator(robot, dt=0.01, contacts=contacts, ground=ground).advice() == ()
+    assert simulate.Simulator(robot, dt=0.1, contacts=contacts).advice() == ()

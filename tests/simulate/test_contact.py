@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import multibody as mb
 from multibody import simulate
@@ -94,6 +95,27 @@ def test_bounces_have_their_own_times():
     t1 = np.sqrt(2 * heights / G)
     after = 0.8 - t1
     np.testing.assert_allclose(first, G * t1 * after - G / 2 * after**2, atol=4e-4)
+
+
+def test_a_ball_slides_in_a_bowl_as_a_pendulum_swings():
+    """Without friction its centre is on a sphere; the place that it touches is not the one below it."""
+    robot, contacts = ball()
+    length, angle, errors, lost = 0.9, 0.6, [], []
+    bowl = simulate.Ground(friction=0.0, height=lambda x, y: 1.0 - np.sqrt(1.0 - x * x - y * y))
+    q = at(robot, 1.0 - length * np.cos(angle))
+    q[0] = length * np.sin(angle)
+    for dt in (0.004, 0.002):
+        run = simulate.Simulator(robot, dt=dt, contacts=contacts, ground=bowl)(q, seconds=2.0)
+        swing = solve_ivp(
+            lambda t, x: [x[1], -G / length * np.sin(x[0])], (0, 2), [angle, 0.0], t_eval=run.t, rtol=1e-10, atol=1e-10
+        )
+        errors.append(np.abs(run.q[:, 0] - length * np.sin(swing.y[0])).max())
+        lost.append(G * q[2] - run.energy().min())
+        assert run.taken < 1e-4
+    assert errors[1] < 3e-3
+    assert lost[1] < 0.02 * G * (q[2] - 0.1)
+    assert errors[1] < 0.6 * errors[0]  # of first order
+    assert lost[1] < 0.6 * lost[0]
 
 
 def test_plane_that_is_turned_and_landscape_that_is_the_same():

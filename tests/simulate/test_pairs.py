@@ -7,8 +7,11 @@ import pytest
 import multibody as mb
 from multibody import simulate
 from multibody.errors import InputError
+from multibody.model.joint import Limits
 from multibody.model.joints import Floating, Revolute
 from multibody.model.shapes import Box, Sphere
+
+from .bodies import slider
 
 A, B = simulate.SphereContact("a", radius=0.1), simulate.SphereContact("b", radius=0.05)
 
@@ -201,3 +204,12 @@ def test_limits_bounce():
     )
     with pytest.raises(InputError, match="limits=True"):
         simulate.Simulator(robot, limit_restitution=0.5)
+
+
+def test_limits_bounce_at_their_own_times():
+    """From stop to stop without losses, at steps of 3 ms and 6 mm: the path is folded at the limits."""
+    sim = simulate.Simulator(slider(limits=Limits(lower=-0.5, upper=0.5)), dt=0.003, limits=True, limit_restitution=1.0)
+    run = sim([0.1], [2.0], seconds=3.0)
+    folded = 0.5 - np.abs((0.6 + 2.0 * run.t) % 2.0 - 1.0)
+    np.testing.assert_allclose(run.q[:, 0], folded, atol=1e-12)
+    np.testing.assert_allclose(np.abs(run.v), 2.0, atol=1e-12)

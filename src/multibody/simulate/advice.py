@@ -11,9 +11,10 @@ from multibody.algorithms.crba import crba
 from multibody.algorithms.energy import kinetic_energy
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
+from multibody.simulate.conditions import SLOW, slow_speed
 from multibody.simulate.controllers import PD, Function, behind, spread
 from multibody.simulate.driving import spring_stiffness
-from multibody.simulate.rows import gaps, touches
+from multibody.simulate.rows import gaps, laws, touches
 from multibody.simulate.run import Run
 from multibody.simulate.soft import Surface
 from multibody.simulate.stepping import TOUCHING, Stepping
@@ -30,6 +31,8 @@ DEEP = {"contact": 1e-3, "events": 1e-3, "soft": 2e-2}
 """In m: what is deep for a contact, by method."""
 TAKEN = 0.05
 """Of the largest kinetic energy: what may be taken away where no force had put it in."""
+FAST = 0.5
+"""In m/s: impacts that are to bounce where there is restitution."""
 STATES = 20_000
 """Of a run, whose depths and energies are looked at."""
 
@@ -62,7 +65,7 @@ def before(stepping: Stepping, q: NDArray[Any], inputs: Any, memory: Any) -> lis
         )
     if method == "soft":
         told += _soft(stepping, q)
-    return told
+    return told + _bounces(stepping)
 
 
 def after(stepping: Stepping, run: Run) -> list[str]:
@@ -129,6 +132,17 @@ def _soft(stepping: Stepping, q: NDArray[Any]) -> list[str]:
         f"contacts swing on the ground's springs at up to {frequency:.3g} rad/s, which times {dt:g} s is "
         f"{frequency * dt:.2g}: steps damp bounces more than the ground does; expected steps of at most "
         f"{SOFT / frequency:.1g} s, or a softer ground"
+    ]
+
+
+def _bounces(stepping: Stepping) -> list[str]:
+    """A sentence where steps are too long for restitution to be seen."""
+    slow = float(slow_speed(stepping.tree, stepping.dt))
+    if slow <= FAST or not any(float(e) for _, e in laws(stepping.scene.pairs, None)):
+        return []
+    return [
+        f"approaches below {slow:.2g} m/s, what gravity changes in {SLOW:g} steps of {stepping.dt:g} s, do not bounce: "
+        f"expected steps of at most {FAST / slow * stepping.dt:.1g} s for restitution"
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.simulate.rows import Touch
+from multibody.simulate.rows import Bounds, Touch
 
 SLOW = 3.0
 """Of what forces change in a step: approaches below it are no impacts where nothing bounces, but contacts that last."""
@@ -38,15 +38,31 @@ def rebounds(dt: float, slow: Any, gap: Any, before: Any, free: Any, e: Any) -> 
     return hits, np.maximum((0.5 - late / dt) * smooth - e * (before + (0.5 + late / dt) * smooth), 0.0)
 
 
+def stops(
+    bounds: Bounds, dt: float, at: NDArray[Any], before: NDArray[Any], free: NDArray[Any]
+) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+    """Of joints at their lower and at their upper limits: whether they bounce, how late, and how fast they leave.
+
+    As 3 g dt for contacts: an approach that is slower than three times what forces change in a step does not bounce.
+    Arguments are (joints,), in the middle of the step, before it, and at its end without an impulse.
+    """
+    slow, e = SLOW * np.abs(free - before), bounds.restitution
+    lower, upper = at - bounds.lower, bounds.upper - at
+    return (
+        (*_impact(dt, slow, lower, before, free, e), rebounds(dt, slow, lower, before, free, e)[1]),
+        (*_impact(dt, slow, upper, -before, -free, e), rebounds(dt, slow, upper, -before, -free, e)[1]),
+    )
+
+
 def lateness(
     dt: float, slow: Any, touching: list[Touch], before: NDArray[Any], free: NDArray[Any], restitutions: list[Any]
 ) -> NDArray[Any]:
-    """(rows,): how long after the middle of the step the contacts with an impact close, in s; 0 for all other rows."""
+    """(3 contacts,): how long after the middle of the step those with an impact close, in s; 0 for the others."""
     times: list[Any] = []
     for k, (touch, e) in enumerate(zip(touching, restitutions, strict=True)):
         hits, late = _impact(dt, slow, touch.gap, before[3 * k + 2], free[3 * k + 2], e)
         times += 3 * [np.where(hits, late, 0.0)]
-    return np.stack(times + [0.0] * (before.shape[-1] - len(times)))
+    return np.stack(times)
 
 
 def _impact(dt: float, slow: Any, gap: Any, before: Any, free: Any, e: Any) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.model.tree import Tree
-from multibody.simulate.bounces import is_plastic, rebounds
+from multibody.simulate.bounces import is_plastic, lateness, rebounds, stops
 from multibody.simulate.rows import Touch, laws
 from multibody.simulate.scene import Scene
 from multibody.simulate.sweeps import System
@@ -103,7 +103,8 @@ def _stops(
     ceiling = 2.0 / dt * np.maximum(bounds.upper - at - closed, 0.0)
     if bounds.restitution:
         first = 3 * len(scene.pairs)
-        floor, ceiling = _rebounds(bounds.restitution, before[first:], free[first:], floor, ceiling)
+        (low, _, up), (high, _, down) = stops(bounds, dt, at, before[first:], free[first:])
+        floor, ceiling = np.where(low, up, floor), np.where(high, -down, ceiling)
     return floor, ceiling, dt * tree.friction[..., list(bounds.velocities)]
 
 
@@ -119,13 +120,27 @@ def yielding(hard: System, grounds: Yielding) -> System:
     )
 
 
-def _rebounds(
-    e: float, before: NDArray[Any], free: NDArray[Any], floor: NDArray[Any], ceiling: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The least and largest velocities of joints, those that bounce at a stop among them.
-
-    As 3 g dt for contacts: an approach that is slower than three times what forces change in a step does not bounce.
-    """
-    fast = np.abs(before) > SLOW * np.abs(free - before)
-    back = -e * before
-    return np.where(fast & (free < floor), back, floor), np.where(fast & (free > ceiling), back, ceiling)
+def times_of_impacts(
+    scene: Scene,
+    surface: tuple[Any, Any] | None,
+    dt: float,
+    slow: Any,
+    touching: list[Touch],
+    q_m: NDArray[Any],
+    before: NDArray[Any],
+    free: NDArray[Any],
+    rigid: slice,
+) -> NDArray[Any]:
+    """(rows,): in s, how late after the middle of the step impacts are, of the pairs that are rigid and of joints."""
+    restitutions = [e for _, e in laws(scene.pairs, surface)][rigid]
+    n, bounds = 3 * len(scene.pairs), scene.bounds
+    own = slice(n - 3 * len(restitutions), n)
+    parts = [np.zeros(own.start)]
+    if restitutions:
+        parts.append(lateness(dt, slow, touching[rigid], before[own], free[own], restitutions))
+    if bounds.restitution:
+        (low, early, _), (high, late, _) = stops(bounds, dt, q_m[list(bounds.coordinates)], before[n:], free[n:])
+        parts.append(np.where(low, early, np.where(high, late, 0.0)))
+    else:
+        parts.append(np.zeros(len(bounds.velocities)))
+    return np.concatenate(parts)

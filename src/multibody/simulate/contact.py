@@ -21,14 +21,13 @@ from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.acting import Acting
 from multibody.simulate.balance import balanced
-from multibody.simulate.bounces import lateness
-from multibody.simulate.conditions import Known, Law, gravity, slow_speed, system_of, yielding
+from multibody.simulate.conditions import Known, Law, gravity, slow_speed, system_of, times_of_impacts, yielding
 from multibody.simulate.depth import lifted
 from multibody.simulate.driving import controlled, implicit, mean_force, work
 from multibody.simulate.held import GIVES, Held, closed
 from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
-from multibody.simulate.rows import Bounds, Touch, laws, touches
+from multibody.simulate.rows import Bounds, Touch, touches
 from multibody.simulate.scene import Scene
 from multibody.simulate.sweeps import System
 from multibody.tracing.loop import loop
@@ -121,9 +120,9 @@ def step(
     if held is not None:
         W = W + np.eye(scene.rows) * (GIVES[W.dtype] * np.sum(half.Z * scaled, axis=0))
     before = np.matmul(R, base_velocity.to_left(tree, q_m, v))
-    restitutions = [e for _, e in laws(scene.pairs, surface)]
     rigid = scene.pairs if law is None else scene.pairs[len(scene.grounded) :]
     soft = 3 * (len(scene.pairs) - len(rigid))
+    sudden = slice(soft // 3 if known is None else len(scene.pairs), None)  # known ones close between steps
 
     def system_at(ys: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], System]:
         """The velocities of the rows without impulses, and what impulses have to correct."""
@@ -155,10 +154,7 @@ def step(
         ys = tuple((1.0 - last.share) * old + last.share * new for old, new in ends)
         free, system = system_at(ys)
         solved = system.converged(last.P) if scene.exact else system.solve(last.P, scene.sweeps, scene.tolerance)
-        times = last.times
-        if rigid and known is None:
-            late = lateness(dt, slow_speed(tree, dt), touching, before, free, restitutions)
-            times = np.concatenate([np.zeros(soft), late[soft:]])
+        times = times_of_impacts(scene, surface, dt, slow_speed(tree, dt), touching, q_m, before, free, sudden)
         y = ys[-1] + np.matmul(Z, solved.P)
         change = change_of(y)
         near = foretold(change, y)
@@ -175,10 +171,8 @@ def step(
     attempts = loop(2, attempt, first, until=lambda carry: Attempt(*carry).off <= FORETOLD)
     _, change, ys, P, residual, sweeps, times, _, _ = attempts
     v_after = v + change
-    way = dt / 2 * v_after
-    if rigid and known is None:
-        way = way - base_velocity.from_left(tree, q_m, half.onward(np.matmul(Z, times * P)))
-    q_after = advance(tree, middle, way)
+    late = base_velocity.from_left(tree, q_m, half.onward(np.matmul(Z, times * P)))
+    q_after = advance(tree, middle, dt / 2 * v_after - late)
     on_robot = forces_of(scene, touching, P, dt)
     mean = mean_force(tau, slope, change)
     free, system = system_at(ys)

@@ -13,6 +13,12 @@ from multibody.geometry._arrays import dot, floats, unit, vector
 from multibody.geometry.operators import cross3
 from multibody.simulate.contacts import share
 from multibody.tracing.differentiate import gradient
+from multibody.tracing.loop import loop
+
+NEAREST = 8
+"""Rounds to the place that a sphere touches; each leaves its radius over that of the landscape's curvature."""
+REACH = 2.0
+"""In radii: from further away no place is looked for."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +62,33 @@ class Ground:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number(getattr(self, name), f"ground, {name}", positive=positive))
 
-    def surface(self, point: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def surface(self, point: NDArray[Any], radius: float = 0.0) -> tuple[NDArray[Any], NDArray[Any]]:
         """The distance of points (..., 3) from the surface, and the normals (..., 3) there.
 
-        That of a height z = f(x, y) is to the tangent plane below the point: (z - f)/√(1 + |∇f|²).
+        That of a height z = f(x, y) is to the tangent plane at a place: the one below a point; for spheres of a radius,
+        the one that they touch, where the normal is the gradient of the distance: without it slides would gain energy.
         """
         if self.height is None:
             n = np.array(self.normal, point.dtype)
             return dot(np.broadcast_to(n, point.shape), point) - self.offset, n
+        below = point[..., :2]
+        if radius:
+
+            def nearer(place: NDArray[Any]) -> NDArray[Any]:
+                distance, n = self._tangent(place, point)
+                return below - np.clip(distance, -REACH * radius, REACH * radius)[..., None] * n[..., :2]
+
+            return self._tangent(loop(NEAREST, nearer, below), point)
+        return self._tangent(below, point)
+
+    def _tangent(self, place: NDArray[Any], point: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The distance of points (..., 3) from the tangent planes at places (..., 2), and their normals (..., 3)."""
         height = self.height
-        x, y = point[..., 0], point[..., 1]
-        slope = gradient(lambda place: np.sum(height(place[..., 0], place[..., 1])))(vector(x, y))
+        assert height is not None
+        slope = gradient(lambda place: np.sum(height(place[..., 0], place[..., 1])))(place)
         n = unit(vector(-slope[..., 0], -slope[..., 1], 1.0))
-        return n[..., 2] * (point[..., 2] - height(x, y)), n
+        x, y = place[..., 0], place[..., 1]
+        return dot(n, point - vector(x, y, height(x, y))), n
 
     def axes(self, n: NDArray[Any]) -> NDArray[Any]:
         """(3, 3): two directions along the surface and the normal, as rows."""

@@ -46,7 +46,7 @@ def gaps(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> NDArray[Any]:
             length, _ = _apart(center(tree, pair.first, q) - center(tree, pair.second, q))
             distances.append(length - pair.first.radius - pair.second.radius)
         else:
-            distance, _ = pair[1].surface(center(tree, pair[0], q))
+            distance, _ = pair[1].surface(center(tree, pair[0], q), pair[0].radius)
             distances.append(distance - pair[0].radius)
     return np.stack(distances)
 
@@ -66,7 +66,7 @@ def laws(pairs: Sequence[Pair], surface: tuple[Any, Any] | None) -> list[tuple[A
 
 def _on_ground(tree: Tree, contact: SphereContact, ground: Ground, q: NDArray[Any]) -> Touch:
     center, moves = _moving(tree, contact, q)
-    distance, n = ground.surface(center)
+    distance, n = ground.surface(center, contact.radius)
     axes = ground.axes(n)
     return Touch(np.matmul(axes, moves(contact.radius * n)), axes, distance - contact.radius)
 

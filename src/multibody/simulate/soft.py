@@ -68,7 +68,7 @@ def first_anchors(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) -> N
     anchors = []
     for sphere, ground in pairs:
         middle = center(tree, sphere, q)
-        distance, n = ground.surface(middle)
+        distance, n = ground.surface(middle, sphere.radius)
         anchors.append(middle - distance[..., None] * n)
     return np.stack(anchors, axis=-2)
 
