@@ -143,3 +143,21 @@ def test_machines_with_other_vectors_write_the_same(monkeypatch, lanes, dtype):
         for count in (1, 5, 17):
             X = np.random.default_rng(count).standard_normal((count, 5)).astype(dtype)
             same(kernel(X), expected_of(CASES[name], X, dtype))
+
+
+@pytest.mark.parametrize("batch", [(), (1,), (5,), (2, 3)])
+def test_results_that_lie_over_each_other_are_refused(batch):
+    """Of two results in one memory, one would be lost."""
+    kernel = mb.compile(lambda x: (2 * x, 3 * x, np.sum(x)), 3)
+    x, sums = np.random.default_rng(0).normal(size=(*batch, 3)), np.zeros(batch)
+    same, long = np.zeros((*batch, 3)), np.zeros(2 * x.size)
+    kernel(x)  # the next call goes through the door
+    for first, second in ((same, same), (long[: x.size].reshape(x.shape), long[1 : 1 + x.size].reshape(x.shape))):
+        with pytest.raises(mb.InputError, match=r"out: expected an array of its own for each result, .* for 0 and 1"):
+            kernel(x, out=(first, second, sums))
+    beside = np.zeros((*batch, 3, 2))
+    kernel(x, out=(beside[..., 0], beside[..., 1], sums))
+    np.testing.assert_array_equal(beside, np.stack([2 * x, 3 * x], axis=-1))
+    first, second, _ = kernel(x, out=(long[: x.size].reshape(x.shape), long[x.size :].reshape(x.shape), sums))
+    np.testing.assert_array_equal(first, 2 * x)
+    np.testing.assert_array_equal(second, 3 * x)

@@ -98,6 +98,10 @@ def test_arrays_to_write_into(scan):
         scan(state, u, p, out=({**out[0], "q": np.zeros(4)}, out[1]))
     with pytest.raises(InputError, match=r"out: expected \(state, outputs\), got int"):
         scan(state, u, p, out=3)
+    with pytest.raises(InputError, match="out: expected dtype float64, got int64"):
+        scan(state, u, p, out=({**out[0], "q": np.zeros(5, dtype=int)}, out[1]))
+    with pytest.raises(InputError, match="out: expected an array of its own for each result, got one memory for 0 and"):
+        scan(state, u, p, out=({"q": out[0]["q"], "rest": (out[0]["q"], np.zeros(5))}, out[1]))
 
 
 def test_samples_that_are_done():

@@ -99,3 +99,13 @@ def test_who_says_what_the_base_does_is_not_warned(floating):
         robot = mb.load(BOX, floating=floating)
     assert robot.nv == 6 * floating
     assert [d.level for d in robot.diagnostics if d.code == "fixed"] == ([] if floating else ["note"])
+
+
+def test_a_base_that_floats_by_itself_is_not_fixed_in_silence():
+    free = '<mujoco><worldbody><body name="b"><freejoint name="f"/><geom size="0.1"/></body></worldbody></mujoco>'
+    for source, joint in (("quadrotor", "base"), (free, "f")):
+        base = mb.load(source).tree.bases[0].name
+        with pytest.raises(mb.InputError, match=f"floats by itself, on the joint '{base}': robot.lock") as told:
+            mb.load(source, floating=False)
+        assert joint in str(told.value)
+        assert mb.load(source).lock({base: (0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0)}).nv == 0

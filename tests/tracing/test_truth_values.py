@@ -107,3 +107,15 @@ def test_several_arrays_with_at_least_so_many_axes():
 def test_what_cannot_be_recorded_is_refused(function, words):
     with pytest.raises((mb.TraceError, np.exceptions.AxisError), match=words):
         trace(function, [(3, 3), (3,)])
+
+
+def test_a_truth_value_that_a_loop_carries_is_one_of_numpy():
+    """~True is -2, and true, for Python alone."""
+
+    def blink(x):
+        return mb.loop(5, lambda c: (~c[0], np.where(c[0], 2.0 * c[1], c[1] + x)), (True, x))
+
+    on, y = blink(X)
+    assert not on
+    np.testing.assert_array_equal(y, 2 * (2 * (2 * X + X) + X))
+    assert [z.tolist() for z in mb.compile(blink, 3)(X)] == [0.0, y.tolist()]

@@ -1,5 +1,7 @@
 """Writing into traced arrays: what plain NumPy does, its views included, is what the kernel does."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,8 @@ def not_through_copies(x):
         +A,
         A * 1.0,
         np.copy(A),
+        copy.copy(A),
+        copy.deepcopy(A),
         A[A.shape[0] - 1 :].copy(),
     ):
         other[0] = 9.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -211,6 +211,7 @@ class Native:
             else:
                 results.append(np.empty(shape, self.signature.dtype))
                 copies.append((place, results[-1]))
+        apart(places)
         return results, copies
 
     def _plain(
@@ -288,6 +289,18 @@ def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
                 offsets += np.arange(n).reshape(n, *[1] * (len(batch) - axis - 1)) * stride
             return Argument(array, 0, offsets.ravel())
     return Argument(array, lengths[-1][1] if lengths else 0, None)
+
+
+def apart(places: Sequence[NDArray[Any]]) -> None:
+    """Refuse arrays for results of which two lie over each other: one would be lost."""
+    for k, place in enumerate(places):
+        for i, other in enumerate(places[:k]):
+            try:
+                together = np.shares_memory(place, other, max_work=1000)  # type: ignore[arg-type]
+            except np.exceptions.TooHardError:  # views with odd strides, which are as good as never meant
+                together = False
+            if together:
+                raise InputError(f"out: expected an array of its own for each result, got one memory for {i} and {k}")
 
 
 def words(count: int, stop: workers.Stop) -> tuple[Any, Any, Any]:

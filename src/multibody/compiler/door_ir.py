@@ -164,11 +164,47 @@ filled:
   %m1 = add i64 %m, 1
   br label %fill
 
-; a batch may be run tile by tile only when no result lies over an argument
+; no result may lie over another
 apart:
+  %p = phi i64 [ 0, %fill ], [ %p1, %between.next ]
+  %p.end = icmp eq i64 %p, %outputs
+  br i1 %p.end, label %between.done, label %between.first
+between.first:
+  %po.a = getelementptr ptr, ptr %out, i64 %p
+  %po = load ptr, ptr %po.a, align 8
+  %ps = getelementptr [4 x i64], ptr %output_specs, i64 %p
+  %pb.a = getelementptr i64, ptr %ps, i64 2
+  %pb = load i64, ptr %pb.a, align 8
+  %pl = mul i64 %pb, %samples
+  %pe = getelementptr i8, ptr %po, i64 %pl
+  br label %between
+between:
+  %r = phi i64 [ 0, %between.first ], [ %r1, %between.ok ]
+  %r.end = icmp eq i64 %r, %p
+  br i1 %r.end, label %between.next, label %between.check
+between.check:
+  %ro.a = getelementptr ptr, ptr %out, i64 %r
+  %ro = load ptr, ptr %ro.a, align 8
+  %rs = getelementptr [4 x i64], ptr %output_specs, i64 %r
+  %rb.a = getelementptr i64, ptr %rs, i64 2
+  %rb = load i64, ptr %rb.a, align 8
+  %rl = mul i64 %rb, %samples
+  %re = getelementptr i8, ptr %ro, i64 %rl
+  %r.before = icmp ule ptr %re, %po
+  %r.after = icmp ule ptr %pe, %ro
+  %r.clear = or i1 %r.before, %r.after
+  br i1 %r.clear, label %between.ok, label %slowly
+between.ok:
+  %r1 = add i64 %r, 1
+  br label %between
+between.next:
+  %p1 = add i64 %p, 1
+  br label %apart
+; a batch may be run tile by tile only when no result lies over an argument
+between.done:
   br i1 %one.sample, label %run, label %apart.out
 apart.out:
-  %u = phi i64 [ 0, %apart ], [ %u1, %apart.next ]
+  %u = phi i64 [ 0, %between.done ], [ %u1, %apart.next ]
   %u.end = icmp eq i64 %u, %outputs
   br i1 %u.end, label %run, label %apart.in0
 apart.in0:
@@ -234,8 +270,8 @@ nothing:
   ret ptr null
 
 run:
-  %mine.now = phi i1 [ true, %make ], [ false, %apart ], [ false, %apart.out ]
-  %back = phi ptr [ null, %make ], [ %dest, %apart ], [ %dest, %apart.out ]
+  %mine.now = phi i1 [ true, %make ], [ false, %between.done ], [ false, %apart.out ]
+  %back = phi ptr [ null, %make ], [ %dest, %between.done ], [ %dest, %apart.out ]
   %long = icmp sgt i64 %samples, %alone
   br i1 %long, label %released, label %held
 released:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multibody.compiler import native, scan_run, workers
 from multibody.compiler.batch_and_single import BATCH
-from multibody.compiler.call import Signature, rows_of
+from multibody.compiler.call import Signature, apart, rows_of
 from multibody.compiler.code import Code
 from multibody.compiler.config import is_eager
 from multibody.compiler.kernel import revive
@@ -220,6 +220,10 @@ class Scan:
                 raise InputError(
                     f"{self.name}: out: expected a writable array of shape {np.shape(array)}, got {actual}"
                 )
+            if place.dtype.kind != "f":
+                raise InputError(f"{self.name}: out: expected dtype {self.dtype}, got {place.dtype}")
+        apart(places)
+        for place, array in zip(places, computed, strict=True):
             place[...] = array
         return out
 

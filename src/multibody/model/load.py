@@ -51,7 +51,7 @@ def load(
         source: the name of an embedded robot, the path of a file, an open file, or XML.
         floating: True adds a floating base: a free joint between the world and the root link. Without it a URDF file
             has its root link fixed to the world, which is a warning where the robot seems to walk or fly; False says
-            that this is meant.
+            that this is meant, and is refused where the base floats by itself.
         velocity: how the velocity of that base is written: "kindr", "left", "right" or "mixed".
         mimic: "coupled" joints have no coordinate of their own; "independent" ones move as if nothing tied them.
         snap: entries of rotations within this of 0 and ±1 are made exact; 0 keeps what the file says.
@@ -109,6 +109,12 @@ def _finished(
     if gravity is not None:
         builder.gravity = gravity
     model = builder.model(floating=bool(floating), velocity=velocity)
+    if floating is False and model.tree.floating:
+        base = model.tree.bases[0].name
+        raise InputError(
+            f"floating=False: expected a robot on a fixed base, but {model.name!r} floats by itself, on the joint "
+            f"{base!r}: robot.lock({{{base!r}: (x, y, z, 1, 0, 0, 0)}}) fixes it to the world"
+        )
     fixed = fixed_base(model, None if document is None else document.file, meant=floating is False)
     if fixed is not None:
         model = model.with_(diagnostics=(*model.diagnostics, fixed))

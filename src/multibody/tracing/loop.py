@@ -160,6 +160,8 @@ def _own(layout: Layout, arrays: list[Any]) -> Any:
 
 
 def _copy(x: Any) -> Any:
+    if isinstance(x, bool):
+        return np.bool_(x)  # as traced ones: ~ of a plain one is that of a whole number
     return x.copy() if isinstance(x, np.ndarray | TracedArray) else x
 
 

@@ -160,6 +160,12 @@ class TracedArray(ArrayMethods):
     def copy(self) -> "TracedArray":
         return self._with(self.ids.copy())
 
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> "TracedArray":
+        del memo
+        return self.copy()
+
     def astype(self, dtype: Any) -> "TracedArray":
         """The same numbers; integers are whole numbers in the float format of the trace."""
         kind = np.dtype(dtype).kind
