@@ -109,12 +109,13 @@ def test_a_study_goes_on_where_it_was(reference, tmp_path):
     study = sweep.Study(studies.plain, SAMPLES, tmp_path / "b.zarr", chunk=100)
     with pytest.raises(KeyboardInterrupt):
         study.run(progress=stop)
-    assert study.status().done == 400
+    done = study.status().done
+    assert 400 <= done <= 500  # what was under way went to the disk
     with pytest.raises(InputError, match="not computed yet"):
         np.asarray(study.results()["y"])
     part = study.results(partial=True)["y"][:]
-    assert np.isnan(part[400:]).all()
-    assert not np.isnan(part[:400]).any()
+    assert np.isnan(part[done:]).all()
+    assert not np.isnan(part[:done]).any()
     with pytest.raises(InputError, match="resume"):
         study.run(resume=False)
     study.run()
@@ -209,12 +210,14 @@ def test_a_fork_goes_on(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         study.run(progress=stop)
+    done = study.status().chunks_done
+    assert 3 <= done <= 4
     other = sweep.Study(lambda sample: {"y": -sample["x"]}, SAMPLES, place, fork=True)
     other.run()
-    x, y = SAMPLES[:]["x"], np.asarray(other.results()["y"])
-    assert (y[:300] == 2 * x[:300]).all()
-    assert (y[300:] == -x[300:]).all()
-    assert [mark.generation for mark in other._record().marks()] == [0] * 3 + [1] * 7
+    x, y = SAMPLES[:]["x"].reshape(10, 100), np.asarray(other.results()["y"]).reshape(10, 100)
+    assert (y[:done] == 2 * x[:done]).all()
+    assert (y[done:] == -x[done:]).all()
+    assert [mark.generation for mark in other._record().marks()] == [0] * done + [1] * (10 - done)
 
 
 def test_rows_that_depend_on_their_neighbours_are_told(tmp_path):

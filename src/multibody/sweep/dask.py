@@ -15,7 +15,7 @@ from multibody.sweep.crew import Crew, Outcome, WorkerLost
 from multibody.sweep.errors import SweepError
 from multibody.sweep.parcel import unpack
 from multibody.sweep.store import read
-from multibody.sweep.work import Task, Token, compute
+from multibody.sweep.work import Task, Token, evaluate, write
 
 PATIENCE = 1.0
 """In s: how long `collect` waits."""
@@ -210,7 +210,11 @@ def _computed(name: str, task: Task, limit: float | None) -> Token:
     if store is not None and begun.place(store, task.chunk).exists():
         time.sleep(SETTLED)
     with _watched(parcel, task, limit):
-        return compute(unpack(parcel), task)
+        draft = evaluate(unpack(parcel), task)
+    if isinstance(draft, Token):
+        return draft
+    _distributed().secede()  # the next chunk is computed while this one goes to the disk
+    return write(draft)
 
 
 def _called(name: str, function: Callable[..., Any], *args: Any) -> Any:

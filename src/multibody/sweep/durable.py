@@ -3,20 +3,21 @@
 import errno
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 
 from multibody.sweep.errors import StoreError
 
 
-def write(files: Mapping[Path, bytes], scratch: Path) -> None:
+def write(files: Mapping[Path, Sequence[bytes]], scratch: Path) -> None:
     """Write files, under their names only once they are whole; return when all of them are on disk.
 
     Disks take as long for one `fsync` as for several at once, so these run side by side.
 
     Args:
-        files: what to write, by place.
+        files: what to write, by place, in parts.
         scratch: a folder of the same disk for what is not whole yet.
 
     Raises:
@@ -25,17 +26,14 @@ def write(files: Mapping[Path, bytes], scratch: Path) -> None:
     handles: list[int] = []
     part = scratch / uuid.uuid4().hex
     try:
-        for place, data in files.items():
+        for place, parts in files.items():
             handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
             handles.append(handle)
-            _fill(handle, data)
+            for data in parts:
+                _fill(handle, data)
             os.replace(part, place)
         handles += [os.open(folder, os.O_RDONLY) for folder in {place.parent for place in files}]
-        if len(handles) == 1:
-            os.fsync(handles[0])
-        else:
-            with ThreadPoolExecutor(min(16, len(handles))) as pool:
-                list(pool.map(os.fsync, handles))
+        list(_threads(os.getpid()).map(os.fsync, handles))
     except OSError as error:
         raise refused(error, next(iter(files))) from error
     finally:
@@ -55,6 +53,13 @@ def refused(error: OSError, place: Path) -> StoreError:
         errno.ENOENT: "the folder of the store is gone, or this worker does not see it: expected a shared disk",
     }
     return StoreError(f"cannot write {place}: {words.get(error.errno or 0, error.strerror)}", error.errno)
+
+
+@lru_cache(maxsize=1)
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Threads that wait for disks; a forked process has none of its parent's."""
+    del process
+    return ThreadPoolExecutor(8, thread_name_prefix="multibody-fsync")
 
 
 def _fill(handle: int, data: bytes) -> None:

@@ -72,10 +72,10 @@ def commit(store: Store, rows: Mapping[Column, NDArray[Any]], mark: Mark) -> Mar
     """Write the arrays of a chunk, wait until they are on disk, then mark it as done."""
     data = {column: encode(column, array, store.chunk) for column, array in rows.items()}
     durable.write({store.file(column, mark.chunk): image for column, image in data.items()}, store.scratch)
-    files = {f"{column.group}/{column.name}": (len(image), _digest(image)) for column, image in data.items()}
+    files = {f"{column.group}/{column.name}": (sum(map(len, image)), _digest(*image)) for column, image in data.items()}
     mark = mark._replace(files=files)
     text = json.dumps({**mark._asdict(), "failures": [*map(astuple, mark.failures)]}).encode()
-    durable.write({place(store, mark.chunk): text + b"\n" + _digest(text).encode()}, store.scratch)
+    durable.write({place(store, mark.chunk): [text, b"\n", _digest(text).encode()]}, store.scratch)
     return mark
 
 
@@ -125,5 +125,8 @@ def _damaged(store: Store, k: int) -> str:
     return f"{store.path}: chunk {k} (samples {start} to {stop - 1}) is damaged, study.run() computes it again"
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+def _digest(*parts: bytes) -> str:
+    whole = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        whole.update(part)
+    return whole.hexdigest()

@@ -113,12 +113,13 @@ class Store:
                 continue
 
 
-def encode(column: Column, rows: NDArray[Any], chunk: int) -> bytes:
-    """A chunk of an array as Zarr's codecs `bytes` and `crc32c` write it: full, the last one with what fills it."""
-    whole = np.full((chunk, *column.shape), column.fill, column.dtype.newbyteorder("<"))
-    whole[: len(rows)] = rows
-    data = whole.tobytes()
-    return data + crc(data)
+def encode(column: Column, rows: NDArray[Any], chunk: int) -> tuple[bytes, bytes]:
+    """A chunk of an array, full, as Zarr's codec `bytes` writes it, and what its codec `crc32c` puts behind."""
+    kind = column.dtype.newbyteorder("<")
+    data = np.asarray(rows, kind).tobytes()
+    if len(rows) < chunk:
+        data += np.full((chunk - len(rows), *column.shape), column.fill, kind).tobytes()
+    return data, crc(data)
 
 
 def decode(column: Column, data: bytes, chunk: int) -> NDArray[Any]:
@@ -212,7 +213,7 @@ def rewrite(store: Store, header: Mapping[str, Any]) -> Store:
     place = store.path / "zarr.json"
     node = json.loads(place.read_text(encoding="utf-8"))
     node["attributes"]["multibody"] = dict(header)
-    durable.write({place: json.dumps(node, indent=1).encode()}, store.scratch)
+    durable.write({place: [json.dumps(node, indent=1).encode()]}, store.scratch)
     return Store(store.path, header)
 
 

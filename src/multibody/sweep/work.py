@@ -60,8 +60,23 @@ class Token(NamedTuple):
     """Samples whose results were others when they were computed alone."""
 
 
+class Draft(NamedTuple):
+    """A chunk that is computed and not yet written."""
+
+    store: Store
+    evaluation: Evaluation
+    mark: Mark
+    dependent: tuple[int, ...]
+
+
 def compute(work: Work, task: Task) -> Token:
     """Compute a chunk and write it, unless it is done: then its token is all that is asked for."""
+    draft = evaluate(work, task)
+    return draft if isinstance(draft, Token) else write(draft)
+
+
+def evaluate(work: Work, task: Task) -> Draft | Token:
+    """Compute a chunk; or its token, where it is done or not for this processor."""
     store = read(work.path)
     if store is None:
         raise StoreError(f"{work.path}: this worker does not see the store: expected a disk that all workers share")
@@ -93,11 +108,16 @@ def compute(work: Work, task: Task) -> Token:
     seconds = time.perf_counter() - before
     failures = tuple(sorted(evaluation.failures))
     mark = Mark(task.chunk, {}, failures, seconds, cpu, work.generation, worker_name())
+    return Draft(store, evaluation, mark, dependent)
+
+
+def write(draft: Draft) -> Token:
+    """Write a chunk, mark it, and forget that it was begun."""
     try:
-        mark = marks.commit(store, evaluation.rows, mark)
+        mark = marks.commit(draft.store, draft.evaluation.rows, draft.mark)
     finally:
-        evaluation.begun.close(remove=True)
-    return _token(mark, stop - start, "done")._replace(dependent=dependent)
+        draft.evaluation.begun.close(remove=True)
+    return _token(mark, len(draft.evaluation.index), "done")._replace(dependent=draft.dependent)
 
 
 def _evaluate(evaluation: Evaluation, store: Store, mark: Mark | None) -> None:
