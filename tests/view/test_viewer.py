@@ -56,9 +56,25 @@ def test_several_are_ghosts_and_one_is_solid(viewer, robot):
     assert not viewer._main._ghosts
 
 
+def test_another_robot_stands_where_it_is_put(viewer):
+    arm = mb.load("panda")
+    place = mb.Pose(mb.Rotation.from_rotation_vector([0.0, 0.0, 0.5]), [1.0, 2.0, 0.0])
+    viewer.add(arm, name="second", place=place)
+    q = arm.random(np.random.default_rng(4))
+    viewer.update(q, "second")
+    for node in viewer._puppets["second"]._solid:
+        pose = place @ arm.pose(node.name.removeprefix("/second/"), q)
+        np.testing.assert_allclose(node.position, pose.position, atol=1e-6)
+        np.testing.assert_allclose(
+            mb.Rotation.from_quaternion(np.array(node.wxyz)).matrix, pose.rotation.matrix, atol=1e-6
+        )
+
+
 def test_sliders_move_the_robot_and_follow_it(viewer, robot):
     k, slider = viewer._sliders._sliders[2]
-    assert (slider.min, slider.max) == pytest.approx((robot.tree.lower[k], robot.tree.upper[k]))
+    ends = robot.tree.lower[k], robot.tree.upper[k]
+    assert (slider.min, slider.max) == pytest.approx(ends, abs=slider.step)
+    assert ends[0] - 1e-8 <= slider.min < slider.max <= ends[1] + 1e-8
     with Client(viewer) as client:
         client.slide(slider, slider.min)
         wait(lambda: viewer._last(viewer._main)[k] == pytest.approx(slider.min))
@@ -216,6 +232,7 @@ def test_nonsense_from_a_client_does_not_end_it(viewer):
         (lambda viewer: viewer.update(np.full(19, np.nan)), "q"),
         (lambda viewer: viewer.update(viewer.robot.home(), name="other"), "other"),
         (lambda viewer: viewer.add(viewer.robot), "quadruped"),
+        (lambda viewer: viewer.add(viewer.robot, name="b", place=[1.0, 0, 0]), "place"),
         (lambda viewer: viewer.frames("nose"), "nose"),
         (lambda viewer: viewer.seek(0.0), "play"),
         (lambda viewer: viewer.record("x.gif"), "play"),
@@ -231,3 +248,31 @@ def test_nonsense_from_a_client_does_not_end_it(viewer):
 def test_bad_input_is_named(viewer, call, word):
     with pytest.raises(InputError, match=word):
         call(viewer)
+
+
+def test_notebooks_show_the_page_or_where_they_are_elsewhere_the_scene(viewer, monkeypatch):
+    for name in ("JUPYTERHUB_USER", "SSH_CONNECTION"):
+        monkeypatch.delenv(name, raising=False)
+    assert f'src="{viewer.url}"' in viewer._repr_html_()
+    monkeypatch.setenv("SSH_CONNECTION", "here there")
+    shown = viewer._repr_html_()
+    assert viewer.url not in shown
+    assert "srcdoc=" in shown
+    assert "__VISER_EMBED_DATA__" in shown
+
+
+def test_films_need_ffmpeg_and_get_every_picture(viewer, robot, tmp_path, monkeypatch):
+    viewer.play(simulate.Simulator(robot, dt=0.01, method="euler")(robot.home(), seconds=0.2), charts=False)
+    viewer.pause()
+    film = tmp_path / "run.mp4"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="needs the program ffmpeg, which is not there"):
+        viewer.record(film)
+    stand_in = tmp_path / "ffmpeg"  # keeps what it is told in place of a film
+    stand_in.write_text('#!/bin/sh\nfor last; do :; done\n/bin/cat > "$last"\n')
+    stand_in.chmod(0o755)
+    viewer.record(film, size=(64, 48), rate=10.0)
+    assert film.stat().st_size == 3 * 64 * 48 * 3  # at 0.01, 0.11 and 0.2 s
+    stand_in.write_text("#!/bin/sh\n/bin/cat > /dev/null\necho no such codec >&2\nexit 1\n")
+    with pytest.raises(InputError, match="no such codec"):
+        viewer.record(film, size=(64, 48), rate=10.0)

@@ -12,13 +12,15 @@ from multibody.derive.compiled import source
 from multibody.derive.equations import Equations
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
-from multibody.view.drawing import sketch
+from multibody.view.drawing import scale_of, sketch
 from multibody.view.textbook import Anatomy, plane_of
 
 RATE = 25
 """Pictures in a second."""
 STEPS = 20
 """Of Runge and Kutta from one picture to the next."""
+SAMPLES = 25
+"""Pictures from which the size of all is found."""
 
 
 def animate(
@@ -61,16 +63,17 @@ def animate(
     anatomy = Anatomy(system, numbers)
     made = [anatomy.at(state, k / RATE) for k, state in enumerate(states)]
     plane = plane_of(made[0])
-    points = np.concatenate([each.points for each in made]) @ plane.T
-    low, high = points.min(axis=0), points.max(axis=0)
-    room = 0.3 * max(float((high - low).max()), 0.5)
+    scale = float(np.median([scale_of(each, plane) for each in made]))
     figure = Figure(figsize=(4.8, 4.0), layout="constrained")
     axes = figure.add_subplot()
+    for each in made[:: max(1, len(made) // SAMPLES)]:  # what they need together
+        sketch(axes, each, plane, scale)
+    low, high = axes.dataLim.min - 0.1 * scale, axes.dataLim.max + 0.1 * scale
 
     def show(k: int) -> list[Any]:
         axes.clear()
-        sketch(axes, made[k], plane, annotated=False)
-        axes.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - room, high[1] + room))
+        sketch(axes, made[k], plane, scale)
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         return []
 
     FuncAnimation(figure, show, frames=len(made)).save(place, writer=PillowWriter(fps=RATE), dpi=80)

@@ -49,19 +49,23 @@ def draw(
     return figure
 
 
-def sketch(axes: Any, made: Mechanism, plane: NDArray[Any], annotated: bool = True) -> None:
-    """Put a mechanism on axes; without annotations for moving pictures."""
-    Sketch(axes, made, plane, annotated).draw()
+def sketch(axes: Any, made: Mechanism, plane: NDArray[Any], scale: float | None = None) -> None:
+    """Put a mechanism on axes; moving pictures give the scale of all of them, and have no annotations."""
+    Sketch(axes, made, plane, scale or scale_of(made, plane), annotated=scale is None).draw()
     axes.set_aspect("equal")
     axes.set_axis_off()
+
+
+def scale_of(made: Mechanism, plane: NDArray[Any]) -> float:
+    """In m: how large a drawing is, for the sizes of what has none of its own."""
+    return max(float(np.ptp(made.points @ plane.T, axis=0).max()), 0.5)
 
 
 class Sketch:
     """One drawing, as it is made."""
 
-    def __init__(self, axes: Any, made: Mechanism, plane: NDArray[Any], annotated: bool) -> None:
-        self.axes, self.made, self.plane, self.annotated = axes, made, plane, annotated
-        self.scale = max(float(np.ptp(made.points @ plane.T, axis=0).max()), 0.5)
+    def __init__(self, axes: Any, made: Mechanism, plane: NDArray[Any], scale: float, annotated: bool) -> None:
+        self.axes, self.made, self.plane, self.scale, self.annotated = axes, made, plane, scale, annotated
         self.flat = is_flat(plane)
         self.bodies = {body.name: body for body in made.system.bodies}
 

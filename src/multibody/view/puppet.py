@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.geometry import Rotation
+from multibody.geometry import Pose, Rotation
 from multibody.model import configuration
 from multibody.robot import Robot
 from multibody.view.parts import Parts, parts_of
@@ -19,8 +19,8 @@ GHOST = 0.35
 class Puppet:
     """The surfaces of a robot below a node of the scene."""
 
-    def __init__(self, server: Any, robot: Robot, q: NDArray[Any], name: str) -> None:
-        self.robot, self.name = robot, name
+    def __init__(self, server: Any, robot: Robot, q: NDArray[Any], name: str, place: Pose) -> None:
+        self.robot, self.name, self._place = robot, name, place
         self.parts: Parts = parts_of(robot)
         self._server = server
         self._poses = robot.kernel("poses")
@@ -38,6 +38,7 @@ class Puppet:
         if not len(states) or not np.isfinite(states).all():
             raise InputError(f"q: expected finite coordinates (..., {self.robot.nq}), got shape {np.shape(q)}, {q}")
         R, p = self._frames(states)
+        R, p = self._place.rotation.matrix @ R, p @ self._place.rotation.matrix.T + self._place.position
         turns = Rotation.from_matrix(R).quaternion if len(self._rows) else np.zeros((len(states), 0, 4))
         self.q = np.asarray(q, float)
         with self._server.atomic():

@@ -89,8 +89,10 @@ class Sliders:
         low, high = (x if np.isfinite(x) else side * reach for x, side in ((low, -1.0), (high, 1.0)))
         if not high > low:
             return
+        step = 10.0 ** np.floor(np.log10((high - low) / 500))  # and ends with as few digits, within the limits
+        low, high = float(np.ceil(low / step - 1e-6) * step), float(np.floor(high / step + 1e-6) * step)
         start = float(np.clip(self._q[k], low, high))
-        slider = server.gui.add_slider(joint.name, low, high, (high - low) / 1000, start)
+        slider = server.gui.add_slider(joint.name, low, high, step, start)
         self._sliders.append((k, slider))
 
         async def changed(event: Any) -> None:  # at once, on the thread that reads what pages say

@@ -101,7 +101,7 @@ class Viewer:
         self._charts: Charts | None = None
         self._run: tuple[Run, NDArray[Any]] | None = None
         try:
-            self._main = self._put(robot, start, robot.name)
+            self._main = self._put(robot, start, robot.name, Pose.identity())
             self._scenery = Scenery(self._server, robot, self._main.parts, self._last(self._main))
             self._sliders = Sliders(self._server, robot, self._last(self._main), robot.name, self._moved_by_hand)
             self._switches = Switches(self._server, {"centre of mass": self.center_of_mass, "inertias": self.inertias})
@@ -151,12 +151,22 @@ class Viewer:
                     mark.follow(state)
             self._server.flush()  # or two updates of one sixtieth of a second become one
 
-    def add(self, robot: Robot, q: ArrayLike | None = None, name: str | None = None) -> None:
-        """Another robot beside the first; `update(q, name)` moves it."""
+    def add(self, robot: Robot, q: ArrayLike | None = None, name: str | None = None, place: Pose | None = None) -> None:
+        """Another robot beside the first; `update(q, name)` moves it.
+
+        Args:
+            robot: the other one.
+            q: where it is; by default at home.
+            name: what it is called; by default as the robot.
+            place: the pose of its world in that of the first: robots on fixed bases stand elsewhere with it.
+        """
         name = robot.name if name is None else name
+        if place is not None and (not isinstance(place, Pose) or place.shape != ()):
+            raise InputError(f"place: expected one Pose, got {place!r}")
         if name in self._puppets:
             raise InputError(f"name: a robot called {name!r} is there already: expected another name")
-        self._put(robot, robot.home() if q is None else configuration.coordinates(robot.tree, q), name)
+        start = robot.home() if q is None else configuration.coordinates(robot.tree, q)
+        self._put(robot, start, name, place or Pose.identity())
 
     def frames(self, *names: str) -> None:
         """Draw the axes of frames of the first robot, x red, y green, z blue, with their names."""
@@ -329,8 +339,8 @@ class Viewer:
             self._player.pause(False)
         return page
 
-    def _put(self, robot: Robot, q: Any, name: str) -> Puppet:
-        self._puppets[name] = Puppet(self._server, robot, np.asarray(q, float), name)
+    def _put(self, robot: Robot, q: Any, name: str, place: Pose) -> Puppet:
+        self._puppets[name] = Puppet(self._server, robot, np.asarray(q, float), name, place)
         return self._puppets[name]
 
     def _puppet(self, name: str) -> Puppet:
