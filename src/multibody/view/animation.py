@@ -68,7 +68,7 @@ def animate(
     axes = figure.add_subplot()
     for each in made[:: max(1, len(made) // SAMPLES)]:  # what they need together
         sketch(axes, each, plane, scale)
-    low, high = axes.dataLim.min - 0.1 * scale, axes.dataLim.max + 0.1 * scale
+    low, high = np.array(axes.dataLim.min) - 0.1 * scale, np.array(axes.dataLim.max) + 0.1 * scale
 
     def show(k: int) -> list[Any]:
         axes.clear()
