@@ -3,6 +3,7 @@
 It remembers nothing: what it may start from is an answer that the caller has.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,34 @@ def found(program: Program, start: NDArray[Any] | None = None) -> tuple[NDArray[
         program: one.
         start: (k + m), multipliers of a similar program, whose active rows are tried first.
     """
-    daqp = _module()
     H, g, (A, b, C, lower, upper) = program
-    rows = np.concatenate([A, C])
     low, high = (np.clip(np.concatenate([b, side]), -NONE, NONE) for side in (lower, upper))
     kinds = np.where(np.arange(len(low)) < len(b), EQUALITY, INEQUALITY).astype(np.int32)
+    arrays = (np.ascontiguousarray(array, dtype=np.float64) for array in (H, g, np.concatenate([A, C]), high, low))
+    return _answer(kinds, start, *arrays)
+
+
+def least(
+    G: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any], start: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """The w of least norm with lower <= G w <= upper and its multipliers, if DAQP says that it has them; else None."""
+    m, n = G.shape
+    return _answer(np.zeros(m, np.int32), start, *_norm(n), *(np.asarray(x, np.float64) for x in (G, upper, lower)))
+
+
+@cache
+def _norm(n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """H and g of |w|² / 2."""
+    return np.eye(n), np.zeros(n)
+
+
+def _answer(
+    kinds: NDArray[np.int32], start: NDArray[Any] | None, *arrays: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Of H, g, rows, their upper and their lower bounds."""
     given = {} if start is None else {"dual_start": np.ascontiguousarray(start, dtype=np.float64)}
-    arrays = (np.ascontiguousarray(array, dtype=np.float64) for array in (H, g, rows, high, low))
-    x, _, flag, told = daqp.solve(*arrays, kinds, **given, **SETTINGS)
+    # told that H is symmetric, it does not look
+    x, _, flag, told = _module().solve(*arrays, kinds, is_avi=False, **given, **SETTINGS)
     return (x, np.asarray(told["lam"])) if flag > 0 else None
 
 

@@ -1,6 +1,6 @@
 """WholeBody: torques for tasks with strict priorities, on contacts and within limits.  [RD 3.109-3.115]"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -8,14 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
+from multibody.control.quadratic_program import DAQP, INTERIOR_POINT
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body.hierarchy import Size
+from multibody.control.whole_body.one_state import OneState
 from multibody.control.whole_body.problem import Answer, AnyTask, Problem
 from multibody.control.whole_body.report import Report
 from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.control.whole_body.soles import forces
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
+from multibody.geometry._arrays import choice
 from multibody.model import configuration
 from multibody.model.digest import digest, is_ours
 from multibody.model.tree import Tree
@@ -23,7 +26,7 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 
-RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads")
+RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads", "solver", "start")
 
 
 class Command(NamedTuple):
@@ -90,7 +93,7 @@ class WholeBody:
     ['com']
     """
 
-    __slots__ = ("_function", "_known", "_optional", "_problem", "_robot", "_sizes", "_tasks")
+    __slots__ = ("_function", "_known", "_one_state", "_optional", "_problem", "_ready", "_robot", "_sizes", "_tasks")
 
     def __init__(
         self,
@@ -113,7 +116,9 @@ class WholeBody:
             raise InputError(
                 f"WholeBody: expected different names of tasks, contacts and limits, got {twice[0]!r} twice"
             )
-        self._function = self._made()
+        self._function, self._one_state = self._made()
+        self._ready: dict[tuple[str, ...], tuple[Any, tuple[str, ...]]] = {}
+        """For names of inputs as they were given: a kernel, and their order in it."""
         self._known = frozenset(self._optional)
 
     @property
@@ -141,13 +146,28 @@ class WholeBody:
         """The names of what a call takes beside q and v."""
         return self._optional
 
-    def __call__(self, q: ArrayLike, v: ArrayLike, *, threads: int | None = None, **inputs: Any) -> Command:
+    def __call__(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        threads: int | None = None,
+        solver: str = INTERIOR_POINT,
+        start: Command | None = None,
+        **inputs: Any,
+    ) -> Command:
         """Torques, acceleration, forces and a report at a state, or a batch of any shape; also within a trace.
 
         Args:
             q: (..., nq).
             v: (..., nv).
             threads: over which a batch is split.
+            solver: "interior-point", or "daqp" for one state outside of kernels, which is the faster there (it comes
+                with the extra [control]). DAQP is asked for what is least in torque when nothing has to yield. Its
+                answer is taken where the residuals of the conditions of optimality are at most 1e-8; else, and wherever
+                something has to yield, that of the interior-point method is. The two differ by 1e-6 of the torques at
+                most. Nothing is remembered between calls.
+            start: for DAQP, the command at a similar state: bounds that are reached there are tried first.
             **inputs: for each task of motion `<task>_acceleration`, (..., rows), or its target by its name with
                 `<task>_kp`, 100 1/s² by default, `<task>_kd`, critical by default, and `<task>_velocity`; or the sum of
                 both. For a task of forces its target by its name. `active`, (..., contacts), ones and zeros: contacts
@@ -155,20 +175,54 @@ class WholeBody:
                 call, for limits of velocities and joints.
 
         Raises:
-            InputError: when an input is missing or belongs to nothing, or a shape does not fit.
+            InputError: when an input is missing or belongs to nothing, or a shape does not fit; when DAQP is asked for
+                within a traced function, for a batch, for contacts that repeat each other, for circular cones, or is not installed.
         """
+        choice(solver, "solver", (INTERIOR_POINT, DAQP))
+        ready = self._ready.get(tuple(inputs))
+        if ready is not None and threads is None and (solver == DAQP or start is None):
+            kernel, order = ready
+            arrays = [q, v, *[inputs[name] for name in order]]
+            if all(type(array) is np.ndarray for array in arrays):
+                answered = self._by_daqp(arrays, order, start) if solver == DAQP else None
+                return self._command(kernel(*arrays)) if answered is None else answered
         given = {name: value for name, value in inputs.items() if value is not None}
         if not given.keys() <= self._known:
             raise self._stranger(given)
         self._check_complete(given)
         present = tuple([name for name in self._optional if name in given])
         arrays = self._arrays(q, v, given, present)
+        if solver == DAQP:
+            answered = self._by_daqp(arrays, present, start)
+            if answered is not None:
+                return answered
+        elif start is not None:
+            raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from a command")
         if arrays is None:
-            answer = self._function(q, v, threads=threads, **{name: given[name] for name in present})
-        else:
-            kernel = self._function.kernel(*present)
-            answer = kernel(*arrays) if threads is None else kernel(*arrays, threads=threads)
-        return Command(answer[0], answer[1], answer[2], Report(self._sizes, answer[3], answer[4]))
+            return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in present}))
+        kernel = self._function.kernel(*present)
+        if len(given) == len(inputs) and len(arrays) == 2 + len(present):
+            self._ready[tuple(inputs)] = kernel, present
+        return self._command(kernel(*arrays) if threads is None else kernel(*arrays, threads=threads))
+
+    def _command(self, answer: Sequence[Any], multipliers: NDArray[Any] | None = None) -> Command:
+        return Command(answer[0], answer[1], answer[2], Report(self._sizes, answer[3], answer[4], multipliers))
+
+    def _by_daqp(self, arrays: list[Any] | None, present: tuple[str, ...], start: Command | None) -> Command | None:
+        """DAQP's answer, if it is one."""
+        if start is not None and not isinstance(start, Command):
+            raise InputError(f"start: expected a command of a whole body, got {type(start).__name__}")
+        if self._one_state is None:
+            raise InputError(
+                f"solver: {DAQP!r} takes contacts that do not repeat each other, as the corners of a sole do, and "
+                "pyramids for friction cones"
+            )
+        if arrays is None:
+            raise InputError(f"solver: {DAQP!r} takes arrays of one state, and cannot be a part of a kernel")
+        if arrays[0].ndim != 1 or arrays[1].ndim != 1:
+            raise InputError(f"solver: {DAQP!r} takes one state, got a batch; expected {INTERIOR_POINT!r} for batches")
+        found = self._one_state(present, arrays, None if start is None else start.report.multipliers)
+        return None if found is None else self._command(*found)
 
     def kernel(self, *inputs: str) -> Any:
         """The native kernel for some of the inputs; it returns tau, a, f, slacks and what is missed."""
@@ -207,7 +261,7 @@ class WholeBody:
                 return InputError(f"{name}: the target of task {task.name!r} is a rate, which has no gains")
         return InputError(f"no task has an input {name!r}; expected {', '.join(self.inputs)}")
 
-    def _made(self) -> RobotFunction:
+    def _made(self) -> tuple[RobotFunction, OneState | None]:
         tree, problem = self._robot.tree, self._problem
         optional: dict[str, Kind] = {}
         for name, task in self._tasks.items():
@@ -232,7 +286,9 @@ class WholeBody:
 
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
         content = (problem.contacts, problem.levels, problem.torques, problem.cones, problem.limits, problem.eliminate)
-        return RobotFunction(self._robot.model, self._robot.dtype, whole_body, kinds, optional, _key(*content))
+        key = _key(*content)
+        one_state = OneState(self._robot, problem, optional, key) if problem.has_one_end else None
+        return RobotFunction(self._robot.model, self._robot.dtype, whole_body, kinds, optional, key), one_state
 
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self.levels)

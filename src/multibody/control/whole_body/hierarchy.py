@@ -16,6 +16,7 @@ from multibody.control.whole_body import cone_program, program
 from multibody.control.whole_body.cone_program import Cones, Held
 from multibody.control.whole_body.program import Box
 from multibody.geometry._arrays import matvec, transpose
+from multibody.tracing.loop import loop
 
 Array = NDArray[Any]
 WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
@@ -33,6 +34,11 @@ class Bounds(NamedTuple):
     """(..., m)"""
     cones: Cones | None = None
     """Of x; where there are some, there are rows of the least normal forces, too."""
+
+    @property
+    def none(self) -> "Bounds":
+        """No bounds, of as many unknowns."""
+        return Bounds(self.C[..., :0, :], self.lower[..., :0], self.upper[..., :0])
 
     def scaled(self) -> "Bounds":
         """The same, with rows of the length 1."""
@@ -182,6 +188,20 @@ def _block(lines: list[list[Array]]) -> Array:
 
 
 def _best(B: Array, missing: Array, point: Point, bounds: Bounds, skip: Any) -> tuple[Array, Held | None]:
+    """The x within bounds at which |B u - missing| is least, and what it holds.
+
+    Without circular cones all of it is in a loop of one round or none: what a round needs is carried, so that it is not
+    prepared where all samples skip it.
+    """
+
+    def better(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        x, B, missing = carry
+        H, g = np.matmul(transpose(B), B), -matvec(transpose(B), missing)
+        u = program.minimiser(H, g, np.matmul(bounds.C, point.Z), bounds.around(x), skip)
+        return x + matvec(point.Z, u), B, missing
+
+    if bounds.cones is None:
+        return loop(1, better, (point.x, B, missing), until=lambda _: skip)[0], None
     H, g = np.matmul(transpose(B), B), -matvec(transpose(B), missing)
     box = bounds.around(point.x)
     u, held = _minimiser(H, g, np.matmul(bounds.C, point.Z), box, bounds.cones, point, skip)

@@ -15,6 +15,7 @@ from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.orthogonal import scale
 from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.whole_body import hierarchy, rows
+from multibody.control.whole_body.at_once import AtOnce
 from multibody.control.whole_body.hierarchy import Bounds, Point, Size
 from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques
 from multibody.control.whole_body.rows import Pushes, Range, Wanted
@@ -216,11 +217,76 @@ class Problem:
             y = matvec(J, a)
             slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
             scales.append(1.0 + np.minimum(np.abs(lower), np.abs(upper)))
+        return self._told(tau, a, f, slacks, scales, q, moving.v)
+
+    def _told(
+        self, tau: Array, a: Array, f: Array, slacks: Sequence[Array], scales: Sequence[Array], q: Array, v: Array
+    ) -> Answer:
+        """The answer, of torques of the actuated joints, and of a and v with a base in "left"."""
         missed = [np.max(np.abs(slack) / scale, axis=-1) for slack, scale in zip(slacks, scales, strict=True)]
         flags = np.stack([np.where(miss <= MISSED, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
-        tau = np.concatenate([np.zeros((*tau.shape[:-1], moving.unactuated), tau.dtype), tau], axis=-1)
-        a = base_velocity.acceleration_from_left(self.tree, q, moving.v, a)
+        unactuated = self.tree.nv - tau.shape[-1]
+        tau = np.concatenate([np.zeros((*tau.shape[:-1], unactuated), tau.dtype), tau], axis=-1)
+        a = base_velocity.acceleration_from_left(self.tree, q, v, a)
         return Answer(tau, a, f, np.concatenate(slacks, axis=-1), flags)
+
+    # ---- all at once -------------------------------------------------------------------------------------------------
+
+    @property
+    def has_one_end(self) -> bool:
+        """Whether the least |tau| is one quadratic program that leaves nothing open.
+
+        So it is where contacts do not repeat each other, and cones are pyramids.
+        """
+        soles = any(isinstance(contact, SurfaceContact) for contact in self.contacts)
+        circles = self.cones is not None and self.cones.sides == np.inf
+        return not self.contacts or (self.eliminate and not soles and not circles)
+
+    def at_once(self, values: Mapping[str, Any], sizes: Sequence[Size]) -> AtOnce:
+        """What is left to be decided when nothing yields, of a problem that has one end."""
+        q, mask = values["q"], self._mask(values)
+        moving = motion(self.tree, self.contacts, q, values["v"], mask)
+        unknowns = around(moving, of_torques(moving)) if self.contacts else of_all(moving)
+        bounds = self._bounds(unknowns, self._cones(values, mask))
+        ranges = [rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits]
+        if ranges:
+            merged = self._merged({limit.name: part for limit, part in zip(self.limits, ranges, strict=True)}, unknowns)
+            bounds = bounds.under(merged)
+        asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
+        point = Point.free(np.zeros_like(unknowns.a.matrix[..., 0, :]))
+        for level, parts, size in zip(self.levels, asked, sizes, strict=False):
+            point = hierarchy.level(*_stacked(level, parts), point, bounds.none, size)
+        F, f = unknowns.f
+        if mask is not None:
+            F, f = F * mask[..., None], f * mask
+        maps = [unknowns.a, Affine(F, f), *(Affine(part.A, -part.b) for level in asked for part in level)]
+        maps += [unknowns.a.through(part.J) for part in ranges]
+        known = [part.scale for level in asked for part in level]
+        known += [side for part in ranges for side in (part.lower, part.upper)]
+        if moving.forces is not None:
+            J = moving.forces.J
+            known += [moving.forces.drift, np.reshape(J, (*J.shape[:-2], -1))]
+        return AtOnce.of(hierarchy.least(point, bounds.none), point, bounds, maps, known)
+
+    def told_at_once(self, q: Array, v: Array, w: Array, multipliers: Array, program: AtOnce) -> tuple[Answer, Array]:
+        """The answer that w means, and how far it is from the conditions of optimality, (..., 3)."""
+        tau, values = program.at(w)
+        tasks, ends = (
+            [task.rows for level in self.levels for task in level],
+            [self._count(part) for part in self.limits],
+        )
+        nv, feet = self.tree.nv, sum(contact.rows for contact in self.contacts)
+        a, f, *slacks = _split(values, [nv, feet, *tasks, *ends])
+        *known, drift, J = _split(program.known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
+        still = matvec(np.reshape(J, (*J.shape[:-1], feet, nv)), a) + drift
+        places = [still[..., place] for place in constraint_rows.slices(self.contacts).values()]
+        scales = [*known[: len(tasks)], *(np.ones_like(place) for place in places)]
+        limited, slacks = slacks[len(tasks) :], slacks[: len(tasks)] + places
+        for y, lower, upper in zip(limited, known[len(tasks) :: 2], known[len(tasks) + 1 :: 2], strict=True):
+            slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
+            scales.append(1.0 + np.minimum(np.abs(lower), np.abs(upper)))
+        left = base_velocity.to_left(self.tree, q, v)
+        return self._told(tau, a, f, slacks, scales, q, left), program.judged(w, multipliers)
 
     # ---- what is known before ----------------------------------------------------------------------------------------
 
@@ -264,6 +330,12 @@ def _stacked(level: Sequence[AnyTask], parts: Sequence[Wanted]) -> tuple[Array, 
         np.concatenate([root * part.b for root, part in weighted], axis=-1),
         reduce(np.maximum, [root * part.natural for root, part in weighted]),
     )
+
+
+def _split(values: Array, sizes: Sequence[int]) -> list[Array]:
+    """Parts of so many entries, one after the other."""
+    ends = np.cumsum(sizes).tolist()
+    return [values[..., end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
 def _solved(F: Array, idle: Any, right: Array) -> Array:

@@ -18,10 +18,16 @@ class Report:
     (['com'], array([0. , 0.5]))
     """
 
-    __slots__ = ("_missed", "_sizes", "_slacks")
+    __slots__ = ("_missed", "_multipliers", "_sizes", "_slacks")
 
-    def __init__(self, sizes: Mapping[str, int], slacks: NDArray[Any], missed: NDArray[Any]) -> None:
-        self._sizes, self._slacks, self._missed = sizes, slacks, missed
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        slacks: NDArray[Any],
+        missed: NDArray[Any],
+        multipliers: NDArray[Any] | None = None,
+    ) -> None:
+        self._sizes, self._slacks, self._missed, self._multipliers = sizes, slacks, missed, multipliers
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -46,6 +52,11 @@ class Report:
     def missed(self) -> NDArray[Any]:
         """(..., names): ones for what could not be met to 1e-6 of its scale, else zeros."""
         return self._missed
+
+    @property
+    def multipliers(self) -> NDArray[Any] | None:
+        """(rows,): of the bounds, from which DAQP starts at a similar state; None where it did not answer."""
+        return self._multipliers
 
     @property
     def violated(self) -> Any:

@@ -1,0 +1,155 @@
+"""WholeBody by DAQP: what is least when nothing yields, beside a cascade of programs; else the default's answer."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import multibody as mb
+from multibody import control
+from multibody.control import active_set
+from multibody.model.joint import Limits
+
+from .whole_bodies import oracle
+
+COM, TRUNK = control.CenterOfMassTask("com"), control.OrientationTask("base", "trunk")
+MU, MINIMUM = 0.6, 1.0
+LIMITS = (control.TorqueLimits(), control.FrictionCones(MU, minimum=MINIMUM))
+
+
+@pytest.fixture(scope="module")
+def dog():
+    return mb.load("quadruped")
+
+
+@pytest.fixture(scope="module")
+def feet(dog):
+    return [mb.constraints.PointContact(name, name) for name in dog.frames if name.startswith("foot")]
+
+
+def state(dog, k):
+    rng = np.random.default_rng(k)
+    q = dog.home()
+    q[7:] += 0.1 * rng.standard_normal(12)
+    return q, 0.2 * rng.standard_normal(18)
+
+
+def at_once(body, q, v, **values):
+    """The answer by DAQP and residuals, as NumPy; None where DAQP has none."""
+    problem = body.problem
+    program = problem.at_once({"q": q, "v": v, **values}, problem.plan("active" in values))
+    found = active_set.least(program.G, program.lower, program.upper)
+    return found and problem.told_at_once(q, v, *found, program)
+
+
+@pytest.mark.parametrize("active", [None, (1, 1, 1, 0)], ids=str)
+def test_what_can_be_had_at_once_is_what_a_cascade_finds(dog, feet, active):
+    """[RD 3.108-3.111, 3.113]"""
+    body = control.WholeBody(dog, feet, [[COM, TRUNK]], LIMITS)
+    more = {} if active is None else {"active": np.array(active, float)}
+    reached = 0
+    for k in range(2):
+        (q, v), push = state(dog, k), np.array([2.0 - 4 * k, 0.5, 0.3])
+        answer, residuals = at_once(body, q, v, com_acceleration=push, base_acceleration=np.zeros(3), **more)
+        tau, f, a, norms = oracle(dog, feet, q, v, [[(COM, push), (TRUNK, np.zeros(3))]], MU, minimum=MINIMUM, **more)
+        assert_allclose(norms[:2], 0, atol=1e-6)
+        assert_allclose(answer.tau[6:], tau, atol=1e-4)
+        assert_allclose(answer.f, f * np.repeat(np.ones(4) if active is None else active, 3), atol=1e-4)
+        assert_allclose(answer.a, a, atol=1e-4)
+        assert_allclose(residuals, 0, atol=1e-8)
+        assert_array_equal(answer.missed, 0)
+        default = body.problem.solution(
+            {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more},
+            body.problem.plan(active is not None),
+        )
+        assert_allclose(answer.tau, default.tau, atol=1e-6 * np.abs(default.tau).max())
+        assert_allclose(answer.slacks, default.slacks, atol=1e-6)
+        reached += bool(np.abs(answer.tau - at_once_free(body, q, v, push, more)).max() > 1e-3)
+    assert reached or active is not None  # bounds decide somewhere
+
+
+def at_once_free(body, q, v, push, more):
+    """tau without bounds."""
+    values = {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more}
+    return np.concatenate([np.zeros(6), body.problem.at_once(values, body.problem.plan(bool(more))).x])
+
+
+def test_what_has_to_yield_is_not_for_daqp(dog, feet):
+    body = control.WholeBody(dog, feet, [[COM]], LIMITS)
+    assert at_once(body, *state(dog, 0), com_acceleration=np.array([30.0, 0, 0])) is None
+
+
+def test_limits_of_joints_are_bounds(dog, feet):
+    """A narrow limit of velocities decides, and is told to be kept."""
+    joints = {joint.name: Limits(-1.0, 1.0, 2.0, 80.0) for joint in dog.joints if joint.name != dog.joints[0].name}
+    slow = dog.change(limits=joints)
+    body = control.WholeBody(slow, feet, [[COM]], (*LIMITS, control.VelocityLimits()))
+    q, v = state(slow, 1)
+    v = 0.0 * v
+    given = {"com_acceleration": np.array([0.0, 0.0, 1.0]), "dt": np.array(0.1)}
+    answer, residuals = at_once(body, q, v, **given)
+    assert_allclose(residuals, 0, atol=1e-8)
+    rates = np.abs(v + 0.1 * answer.a)[6:]
+    assert_allclose(rates.max(), 2.0, atol=1e-7)
+    default = body.problem.solution({"q": q, "v": v, **given}, body.problem.plan(False))
+    assert_allclose(answer.tau, default.tau, atol=1e-6 * np.abs(default.tau).max())
+    assert_array_equal(answer.missed, default.missed)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """Three hinges in a plane, weak ones, whose tip is told where to accelerate: one direction is left."""
+    one = mb.load("planar-arm")
+    weak = one.change(limits={joint.name: Limits(-3.0, 3.0, 10.0, 4.0) for joint in one.joints})
+    return control.WholeBody(weak, [], [[control.PositionTask("tip", "tool", "xy")]], (control.TorqueLimits(),))
+
+
+def test_one_state_is_within_the_tolerance_of_the_default(arm):
+    rng, before = np.random.default_rng(0), None
+    asked, reached = 0, 0
+    for _ in range(30):
+        q, v = arm.robot.random(rng), 0.3 * rng.standard_normal(3)
+        given = {"tip_acceleration": rng.uniform(-6, 6, 2)}
+        default, command = arm(q, v, **given), arm(q, v, solver="daqp", **given)
+        started = arm(q, v, solver="daqp", start=before, **given)
+        assert_allclose(command.tau, default.tau, atol=1e-6 * max(1.0, np.abs(default.tau).max()))
+        assert_allclose(started.tau, command.tau, atol=1e-9)
+        assert command.report.violated == default.report.violated
+        if command.report.multipliers is None:  # what yields is the default's
+            assert default.report.violated == ["tip"]
+            assert_array_equal(command.tau, default.tau)
+        else:
+            asked, reached = asked + 1, reached + bool(np.any(command.report.multipliers))
+            before = command
+        assert_array_equal(arm(q, v, solver="daqp", **given).tau, command.tau)  # nothing is remembered
+    assert 5 <= asked < 30
+    assert reached
+
+
+def test_what_daqp_does_not_take_is_refused(arm, dog, feet):
+    q, v, given = np.zeros(3), np.zeros(3), {"tip_acceleration": np.zeros(2)}
+    with pytest.raises(mb.InputError, match="takes one state, got a batch"):
+        arm(np.zeros((2, 3)), np.zeros((2, 3)), solver="daqp", **given)
+    with pytest.raises(mb.InputError, match="cannot be a part of a kernel"):
+        mb.compile(lambda q: arm(q, np.zeros(3), solver="daqp", **given).tau, 3)
+    with pytest.raises(mb.InputError, match="solver: expected one of"):
+        arm(q, v, solver="osqp", **given)
+    with pytest.raises(mb.InputError, match="start: expected None unless"):
+        arm(q, v, start=arm(q, v, **given), **given)
+    with pytest.raises(mb.InputError, match="start: expected a command"):
+        arm(q, v, solver="daqp", start=np.zeros(3), **given)
+    twice = control.WholeBody(dog, [*feet, mb.constraints.PointContact("x", "foot-lf")], [[COM]], LIMITS)
+    round_ones = control.WholeBody(dog, feet, [[COM]], (control.FrictionCones(MU, sides=np.inf),))
+    for body in (twice, round_ones):
+        with pytest.raises(mb.InputError, match="contacts that do not repeat each other, .* and pyramids"):
+            body(*state(dog, 0), solver="daqp", com_acceleration=np.zeros(3))
+
+
+@pytest.mark.slow
+def test_the_quadruped_by_daqp(dog, feet):
+    body = control.WholeBody(dog, feet, [[COM, TRUNK], [control.PostureTask("rest")]], LIMITS)
+    for k in range(10):
+        (q, v), push = state(dog, k), np.random.default_rng(k).uniform(-1, 1, 3)
+        given = {"com_acceleration": push, "base_acceleration": np.zeros(3), "rest_acceleration": np.zeros(12)}
+        default, command = body(q, v, **given), body(q, v, solver="daqp", **given)
+        assert_allclose(command.tau, default.tau, atol=1e-6 * np.abs(default.tau).max())
+        assert_allclose(command.f, default.f, atol=1e-5)
