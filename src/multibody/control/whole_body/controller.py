@@ -176,7 +176,8 @@ class WholeBody:
 
         Raises:
             InputError: when an input is missing or belongs to nothing, or a shape does not fit; when DAQP is asked for
-                within a traced function, for a batch, for contacts that repeat each other, for circular cones, or is not installed.
+                within a traced function, for a batch, for contacts that repeat each other or circular cones, or is not
+                installed.
         """
         choice(solver, "solver", (INTERIOR_POINT, DAQP))
         ready = self._ready.get(tuple(inputs))
