@@ -47,11 +47,12 @@ def place(store: Store, k: int) -> Path:
 
 
 def done(store: Store) -> list[int]:
-    """The chunks that have a mark."""
+    """The chunks that have a mark; other files, which disks and users leave, are none."""
     try:
-        return sorted(int(entry.name) for entry in (store.journal / "marks").iterdir())
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{store.path}: the journal of the store is damaged: {error}") from None
+        names = [entry.name for entry in (store.journal / "marks").iterdir()]
+    except OSError as error:
+        raise StoreError(f"{store.path}: the journal of the store is damaged: {error.strerror}") from None
+    return [k for k in sorted(int(name) for name in names if name.isdecimal()) if k < store.chunks]
 
 
 def load(store: Store, k: int) -> Mark | None:
@@ -65,7 +66,7 @@ def load(store: Store, k: int) -> Mark | None:
     parts = json.loads(text)
     parts["files"] = {name: tuple(pair) for name, pair in parts["files"].items()}
     parts["failures"] = tuple(Failure(*each) for each in parts["failures"])
-    return Mark(**parts)
+    return Mark(**parts) if parts["chunk"] == k else None
 
 
 def commit(store: Store, rows: Mapping[Column, NDArray[Any]], mark: Mark) -> Mark:

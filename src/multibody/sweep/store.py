@@ -11,6 +11,7 @@
 A file without a mark is nothing; a mark without its files is damage. Nothing here is ever unpickled.
 """
 
+import hashlib
 import json
 import math
 import os
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError, missing_package
 from multibody.sweep import durable
 from multibody.sweep.errors import StoreError
+from multibody.sweep.samples import KINDS
 
 FORMAT = 1
 """Of the folder: a later version of the library may have a higher one."""
@@ -151,7 +153,8 @@ def create(path: Path, header: Mapping[str, Any]) -> Store:
     aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
     try:
         aside.mkdir(parents=False)
-        root = zarr.create_group(store=str(aside), zarr_format=3, attributes={"multibody": header})
+        attributes = {"multibody": header, "digest": _digest(header)}
+        root = zarr.create_group(store=str(aside), zarr_format=3, attributes=attributes)
         for group in ("results", "samples"):
             root.create_group(group)
         for column in store.columns:
@@ -185,7 +188,7 @@ def read(path: Path) -> Store | None:
     """The store at a place; None where there is nothing.
 
     Raises:
-        StoreError: where there is something else, or a store of a later version.
+        StoreError: where there is something else, a store of a later version, or one that is not what was written.
     """
     if not path.exists():
         return None
@@ -205,14 +208,23 @@ def read(path: Path) -> Store | None:
             f"{path}: the store has format {number} of multibody {header.get('version')}, a later version than this "
             f"one, which knows {FORMAT}: update multibody to read it"
         )
-    return Store(path, header)
+    if attributes.get("digest") != _digest(header):
+        raise StoreError(
+            f"{path}: zarr.json, which says what the study is, is damaged: bring it back from a copy of the store, or "
+            "begin the study anew in another one"
+        )
+    store = Store(path, header)
+    for column in store.columns:  # they are names of files: a store from elsewhere is not trusted
+        if not column.name.isidentifier() or column.dtype.kind not in KINDS:
+            raise StoreError(f"{path}: expected numbers under a name, got {column.name!r} of {column.dtype}")
+    return store
 
 
 def rewrite(store: Store, header: Mapping[str, Any]) -> Store:
     """The store with another header."""
     place = store.path / "zarr.json"
     node = json.loads(place.read_text(encoding="utf-8"))
-    node["attributes"]["multibody"] = dict(header)
+    node["attributes"] |= {"multibody": dict(header), "digest": _digest(header)}
     durable.write({place: [json.dumps(node, indent=1).encode()]}, store.scratch)
     return Store(store.path, header)
 
@@ -230,6 +242,11 @@ def check_path(path: Any) -> Path:
 def size_of(columns: tuple[Column, ...]) -> int:
     """Bytes that a sample takes."""
     return sum(math.prod(column.shape) * column.dtype.itemsize for column in columns)
+
+
+def _digest(header: Mapping[str, Any]) -> str:
+    """Of what a store says, however its JSON is laid out."""
+    return hashlib.blake2b(json.dumps(as_json(header), sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _flush(folder: Path) -> None:
