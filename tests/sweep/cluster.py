@@ -53,14 +53,14 @@ class Cluster:
     """A scheduler and bare workers, which keepers start again when they die."""
 
     def __init__(self, folder: Path, workers: int, *, hosts: bool = False) -> None:
-        self.folder = folder
+        self.folder, self.workers = folder, range(workers)
         self._name = f"mb{os.getpid()}" if hosts else ""
-        self._places = [f"{self._name}-{k}" if hosts else "" for k in range(workers)]
+        self._places = [f"{self._name}-{k}" if hosts else "" for k in self.workers]
         if hosts:
             self._make_hosts()
         self.address = f"tcp://10.77.0.1:{free_port()}" if hosts else f"tcp://127.0.0.1:{free_port()}"
         self.scheduler = self._start_scheduler()
-        self._keepers = [self._start_keeper(k) for k in range(workers)]
+        self._keepers = [self._start_keeper(k) for k in self.workers]
 
     def worker(self, k: int) -> int | None:
         """The process of a worker, if it has begun to compute."""

@@ -1,4 +1,4 @@
-"""A cluster to which everything happens: every sample is there once, with the bits of one process, and little is wasted."""
+"""A cluster to which everything happens: every sample is there once, with the bits of one process; little is wasted."""
 
 import itertools
 import os
@@ -37,14 +37,14 @@ class Torture:
     def until(self, done: int, kill_every: float | None = None) -> None:
         """Wait until so many chunks are done; start the client again when it ends before."""
         deadline = time.monotonic() + LONGEST
-        turns = itertools.cycle(range(len(self.cluster._keepers)))
+        turns = itertools.cycle(self.cluster.workers)
         last = time.monotonic()
         while self.done() < done:
             assert time.monotonic() < deadline, f"{self.done()} chunks after {LONGEST} s: {self.log()}"
             self.resume()
             if kill_every and time.monotonic() - last > kill_every:
                 last = time.monotonic()
-                self.kills += self.kill_worker(next(turns))
+                self.kills += any(self.kill_worker(next(turns)) for _ in self.cluster.workers)
             time.sleep(0.02)
 
     def kill_worker(self, k: int) -> bool:

@@ -74,12 +74,12 @@ def test_a_chunk_that_killed_this_process_is_taken_apart_at_resume(tmp_path):
         "study.run()\n"
     )
     codes = []
-    for _ in range(6):
+    for _ in range(10):
         ended = subprocess.run([sys.executable, "-W", "ignore", str(script)], env=environment())
         codes.append(ended.returncode)
         if not ended.returncode:
             break
-    assert codes == [7, 7, 7, 7, 0] or codes == [7, 7, 7, 7, 7, 0]
+    assert codes == [7] * 6 + [0]  # the chunk twice, a piece of it, the sample three times
     check(sweep.open(tmp_path / "a.zarr"), {33: "died"})
 
 

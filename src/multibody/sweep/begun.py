@@ -8,6 +8,7 @@ import os
 import socket
 import uuid
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import final
 
@@ -16,6 +17,8 @@ from multibody.sweep.store import Store
 
 CHANCES = 3
 """Deaths of one sample until it is taken for the reason: others may have killed the process."""
+WHOLE = 2
+"""Deaths of a chunk until it is taken apart: rows that depend on their neighbours have other bits in pieces."""
 WORDS = {
     "died": "the process died while it computed this sample",
     "hung": "the sample took longer than the time limit",
@@ -28,6 +31,11 @@ Span = tuple[int, int]
 def place(store: Store, k: int) -> Path:
     """The file of a chunk."""
     return store.journal / "begun" / f"{k:08d}"
+
+
+def deaths(store: Store, k: int) -> int:
+    """How many processes died at a chunk."""
+    return _history(place(store, k))[0].total()
 
 
 def killed(store: Store, k: int, pid: int, reason: str) -> None:
@@ -43,8 +51,8 @@ def killed(store: Store, k: int, pid: int, reason: str) -> None:
 class Begun:
     """The file of a chunk that is being computed."""
 
-    def __init__(self, store: Store, k: int) -> None:
-        self._path = place(store, k)
+    def __init__(self, store: Store, k: int, watch: Callable[[bool], None]) -> None:
+        self._path, self._whole, self._watch = place(store, k), store.span(k), watch
         self._me = f"{_process(os.getpid())}:{uuid.uuid4().hex[:8]}"
         self.deaths, self.reasons = _history(self._path)
         try:
@@ -55,15 +63,19 @@ class Begun:
     def begin(self, start: int, stop: int) -> None:
         """These samples are computed next."""
         self._say(f"begin {start} {stop}")
+        self._watch(True)
 
     def end(self, start: int, stop: int) -> None:
         """They are, or they raised an exception: the process lives."""
+        self._watch(False)
         self._say(f"end {start} {stop}")
 
     def is_deadly(self, start: int, stop: int) -> bool:
         """Whether the range is not to be tried as a whole."""
-        known = self.reasons.get((start, stop), "died") != "died"
-        return self.deaths[start, stop] >= (CHANCES if stop - start == 1 and not known else 1)
+        span = start, stop
+        if span in self.reasons:
+            return self.deaths[span] >= 1
+        return self.deaths[span] >= (CHANCES if stop - start == 1 else WHOLE if span == self._whole else 1)
 
     def close(self, *, remove: bool) -> None:
         """No process is at it any more; remove the file when there is nothing to be learned from it."""

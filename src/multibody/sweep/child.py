@@ -50,7 +50,7 @@ class Pipe:
 
 
 def main() -> None:
-    """Serve a parent until it is gone."""
+    """Serve a parent until it is gone; between a task and its token, tell when the function is called and returns."""
     _die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and decides
     pipe = Pipe(os.dup(0), os.dup(1))
@@ -74,7 +74,7 @@ def main() -> None:
         try:
             if work is None:
                 raise SweepError(f"the study cannot be unpacked in another process: {problem}")
-            answer = compute(work, rest[0]) if word == "task" else rest[0](work, *rest[1])
+            answer = compute(work, rest[0], pipe.send) if word == "task" else rest[0](work, *rest[1])
         except Exception as error:
             answer = _sendable(error)
         pipe.send(answer)

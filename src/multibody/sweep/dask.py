@@ -2,11 +2,12 @@
 
 import contextlib
 import logging
+import math
 import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 from multibody.errors import missing_package
@@ -23,14 +24,20 @@ RECONNECT = 120.0
 """In s: how long a scheduler may be away."""
 CONNECT = 10.0
 """In s: how long a scheduler may take to answer."""
-SETTLED = 1.0
-"""In s: how long a worker waits before a chunk at which another died: a nanny gives up when its worker dies at once."""
+SETTLED = 3.0
+"""In s: how long a worker is there before it takes what may kill it: a nanny gives up when its worker dies at once."""
+OLD = 15.0
+"""In s: the age of a process that has been a worker for that long in any case."""
+EMPTY = 300.0
+"""In s: how long there may be no worker at all."""
 LOOK = 5.0
 """In s: how often the workers are counted."""
 
 log = logging.getLogger("multibody.sweep")
 _parcels: dict[str, bytes] = {}
 """On a worker: the parcels that came, by the names of their plugins."""
+_imported = time.monotonic()
+"""On a worker: when it registered, or later."""
 
 
 def _distributed() -> Any:
@@ -41,9 +48,19 @@ def _distributed() -> Any:
     return distributed
 
 
+def _config() -> Any:
+    import dask
+
+    return dask.config
+
+
 def is_client(executor: Any) -> bool:
     """Whether it is a Dask client."""
     return type(executor).__module__.partition(".")[0] == "distributed"
+
+
+class Unequipped(WorkerLost):
+    """A worker without the parcel of the study."""
 
 
 @final
@@ -67,16 +84,21 @@ class Dask(Crew):
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._under_way: dict[int, tuple[Task, Any]] = {}
         self._number = 0
-        self._counted = -LOOK
+        self.workers = self.ahead = 1
+        self._seen, self._counted = time.monotonic(), -math.inf
         self._count()
+        # a LocalCluster of this process would close nannies whose workers die now and then
+        self._settings = contextlib.ExitStack()
+        self._settings.enter_context(_config().set({"distributed.deploy.lost-worker-timeout": "1 hour"}))
 
     def equip(self, parcel: bytes) -> None:
+        self._forget()
         self._name, self._parcel = f"multibody-{os.urandom(8).hex()}", parcel
         self._client.register_plugin(_plugin(self._distributed, self._name, parcel), name=self._name)
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         try:
-            return self._client.submit(_called, self._name, function, *args, pure=False).result()
+            return self._client.submit(_called, self._name, self._limit, function, *args, pure=False).result()
         except self._distributed.scheduler.KilledWorker as error:
             raise WorkerLost(f"the workers died at the first samples: {error}") from None
 
@@ -91,7 +113,7 @@ class Dask(Crew):
         future.add_done_callback(lambda ended: self._ended.put((number, ended)))
 
     def collect(self) -> list[Outcome]:
-        outcomes = []
+        outcomes: list[Outcome] = []
         try:
             entries = [self._ended.get(timeout=PATIENCE)]
             while not self._ended.empty():
@@ -103,6 +125,9 @@ class Dask(Crew):
             task, _ = self._under_way.pop(number, (None, None))
             if task is not None:
                 outcomes.append(Outcome(task, self._result(future)))
+        if any(isinstance(result, Unequipped) for _, result in outcomes):  # of a scheduler that was started again
+            time.sleep(PATIENCE)
+            self._client.register_plugin(_plugin(self._distributed, self._name, self._parcel), name=self._name)
         self._count()
         return outcomes
 
@@ -111,10 +136,17 @@ class Dask(Crew):
         self._under_way.clear()
         with contextlib.suppress(Exception):  # the scheduler may be gone
             self._client.cancel(futures)
-            self._client.unregister_worker_plugin(self._name)
+        self._forget()
+        self._settings.close()
         if self._address is not None:
             with contextlib.suppress(Exception):
                 self._client.close(timeout=2)
+
+    def _forget(self) -> None:
+        """The parcel, on all workers."""
+        if self._name:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                self._client.unregister_worker_plugin(self._name)
 
     def _result(self, future: Any) -> Any:
         try:
@@ -168,10 +200,20 @@ class Dask(Crew):
         if time.monotonic() - self._counted < LOOK:
             return
         self._counted = time.monotonic()
+        threads = {}
         with contextlib.suppress(Exception):
             threads = self._client.nthreads()
-            self.workers = max(1, sum(threads.values()))
+        if threads:
+            self._seen = time.monotonic()
+            self.workers = sum(threads.values())
             self.ahead = 2 * self.workers
+        elif time.monotonic() - self._seen > EMPTY:
+            raise SweepError(
+                f"{self._client.scheduler}: there has been no worker for {EMPTY:g} s; all chunks that were done are "
+                "kept: start workers, and run the study again"
+            )
+        else:
+            log.warning("there is no worker; waiting up to %g s for one", EMPTY)
 
 
 def _plugin(distributed: Any, name: str, parcel: bytes) -> Any:
@@ -208,49 +250,72 @@ def _computed(name: str, task: Task, limit: float | None) -> Token:
     parcel = _parcel_of(name)
     store = read(unpack(parcel).path)
     if store is not None and begun.place(store, task.chunk).exists():
-        time.sleep(SETTLED)
-    with _watched(parcel, task, limit):
-        draft = evaluate(unpack(parcel), task)
+        _settle()
+    with _guard(limit, lambda: store and begun.killed(store, task.chunk, os.getpid(), "hung")) as watch:
+        draft = evaluate(unpack(parcel), task, watch)
     if isinstance(draft, Token):
         return draft
     _distributed().secede()  # the next chunk is computed while this one goes to the disk
     return write(draft)
 
 
-def _called(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    return function(unpack(_parcel_of(name)), *args)
+def _settle() -> None:
+    """Wait until the nanny of this worker has seen that it is there."""
+    import psutil
+
+    age = time.time() - psutil.Process().create_time()
+    time.sleep(max(0.0, min(SETTLED - (time.monotonic() - _imported), OLD - age)))
+
+
+def _called(name: str, limit: float | None, function: Callable[..., Any], *args: Any) -> Any:
+    work = unpack(_parcel_of(name))
+    _settle()
+    with _guard(limit, lambda: None) as watch:
+        watch(True)
+        return function(work, *args)
 
 
 def _parcel_of(name: str) -> bytes:
     try:
         return _parcels[name]
     except KeyError:
-        raise WorkerLost("a worker has not got the study yet") from None
+        raise Unequipped("a worker has not got the study yet") from None
 
 
 @contextlib.contextmanager
-def _watched(parcel: bytes, task: Task, limit: float | None) -> Any:
-    """End this worker when the block takes too long, if a nanny starts another one."""
+def _guard(limit: float | None, note: Callable[[], Any]) -> Iterator[Callable[[bool], None]]:
+    """End this worker when a call of the function takes too long, if a nanny starts another one.
+
+    Args:
+        limit: in s.
+        note: is called before the end.
+
+    Yields:
+        What is told True before a call, and False after it.
+    """
     from distributed import get_worker
 
     if limit is None or not get_worker().nanny:
-        yield
+        yield lambda _: None
         return
-    work = unpack(parcel)
+    timers: list[threading.Timer] = []
 
     def end() -> None:
-        store = read(work.path)
-        if store is not None:
-            begun.killed(store, task.chunk, os.getpid(), "hung")
+        note()
         os._exit(1)
 
-    timer = threading.Timer(limit, end)
-    timer.daemon = True
-    timer.start()
+    def watch(calling: bool) -> None:
+        while timers:
+            timers.pop().cancel()
+        if calling:
+            timers.append(threading.Timer(limit, end))
+            timers[0].daemon = True
+            timers[0].start()
+
     try:
-        yield
+        yield watch
     finally:
-        timer.cancel()
+        watch(False)
 
 
 def _gone(address: Any) -> str:

@@ -112,13 +112,21 @@ class Evaluation:
         """Of a few samples, those whose results are others when they are computed alone."""
         failed = {failure.index for failure in self.failures}
         places = sorted({0, len(self.index) // 2, len(self.index) - 1})[:count] if len(self.index) > 1 else []
-        differing = []
-        for k in places:
-            if int(self.index[k]) not in failed:
-                alone = self.alone(k, k + 1)
-                if any(x.tobytes() != self.rows[column][k : k + 1].tobytes() for column, x in alone.items()):
-                    differing.append(int(self.index[k]))
-        return tuple(differing)
+        indices = {k: int(self.index[k]) for k in places}
+        return tuple(index for k, index in indices.items() if index not in failed and self._differs(k, index))
+
+    def _differs(self, k: int, index: int) -> bool:
+        """Whether a sample alone has other results, or none."""
+        if self.begun.deaths[index, index + 1]:
+            return True
+        self.begun.begin(index, index + 1)
+        try:
+            alone = self.alone(k, k + 1)
+        except (Exception, SystemExit):
+            return True
+        finally:
+            self.begun.end(index, index + 1)
+        return any(x.tobytes() != self.rows[column][k : k + 1].tobytes() for column, x in alone.items())
 
     def find_nan(self) -> None:
         """Note as failures the samples that have NaN among their results."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from multibody.sweep.durable import refused
-from multibody.sweep.errors import StudyBusyError
+from multibody.sweep.errors import StoreError, StudyBusyError
 
 _held: set[int] = set()
 
@@ -36,7 +36,7 @@ def locked(path: Path, store: Path) -> Iterator[None]:
     except OSError as error:
         raise refused(error, path) from None
     try:
-        if not _take(handle):
+        if not _taken(handle, store):
             holder = os.pread(handle, 1000, 0).decode(errors="replace").strip() or "another process"
             raise StudyBusyError(f"{store}: the study is being run by {holder}; mb.sweep.open(...).status() watches it")
         _held.add(handle)
@@ -50,6 +50,21 @@ def locked(path: Path, store: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _taken(handle: int, store: Path) -> bool:
+    """Whether the lock could be had; those who ask whether it is held hold it for a moment."""
+    try:
+        for _ in range(5):
+            if _take(handle):
+                return True
+            time.sleep(0.02)
+    except OSError as error:
+        raise StoreError(
+            f"{store}: its disk cannot lock files ({error.strerror}): expected one that can, as local disks and NFS "
+            "do, so that no two processes run one study"
+        ) from None
+    return False
+
+
 def is_locked(path: Path) -> bool:
     """Whether a process runs the study."""
     try:
@@ -58,6 +73,8 @@ def is_locked(path: Path) -> bool:
         return False
     try:
         return not _take(handle, shared=True)
+    except OSError:  # a disk without locks: nobody can run it there
+        return False
     finally:
         os.close(handle)
 

@@ -1,5 +1,7 @@
 """The study's own processes: a sample that hangs, dies or eats memory costs its process, and is found."""
 
+import contextlib
+import math
 import os
 import selectors
 import subprocess
@@ -36,18 +38,23 @@ class _Child:
             raise SweepError("a process was started without pipes")
         self.pipe = Pipe(self.process.stdout.fileno(), self.process.stdin.fileno())
         self.task: Task | None = None
-        self.since = 0.0
+        self.since = math.inf
+        """When it was given a task, or has called the function; never while it writes what it has computed."""
         self.ready = False
         """Whether it has its parcel, and waits for tasks."""
         self.equip(parcel, memory)
 
     def equip(self, parcel: bytes, memory: int | None) -> None:
         self.ready = False
-        self.pipe.send(("equip", parcel, memory))
+        self.tell("equip", parcel, memory)
 
     def give(self, task: Task) -> None:
         self.task, self.since = task, time.monotonic()
-        self.pipe.send(("task", task))
+        self.tell("task", task)
+
+    def tell(self, *words: Any) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it is dead: reading from it will say so
+            self.pipe.send(words)
 
     def end(self) -> None:
         self.process.kill()
@@ -72,7 +79,7 @@ class Processes(Crew):
         Args:
             path: of the store.
             workers: by default as many as this process has cores.
-            limit: in s, for a chunk and for each part of one that is taken apart.
+            limit: in s, for each call of the function.
             memory: in bytes, for each process, beyond what it has when it starts.
         """
         self.workers = workers or cores()
@@ -92,7 +99,7 @@ class Processes(Crew):
         child = self._children[-1] if self._children else self._start()
         if not child.ready and self._answer(child) is None:
             raise SweepError("the process of the study died before it computed anything; its messages are above")
-        child.pipe.send(("call", function, args))
+        child.tell("call", function, args)
         deadline = None if self._limit is None else time.monotonic() + self._limit
         while not child.pipe.ready(PATIENCE):
             if deadline is not None and time.monotonic() > deadline:
@@ -117,7 +124,7 @@ class Processes(Crew):
                 selector.register(child.pipe.source, selectors.EVENT_READ, child)
             for key, _ in selector.select(self._pause()):
                 outcomes += self._heard(key.data)
-        self._end_late_ones()
+        outcomes += self._end_late_ones()
         self._hand_out()
         return outcomes
 
@@ -141,15 +148,16 @@ class Processes(Crew):
         return self._children[-1]
 
     def _heard(self, child: _Child) -> list[Outcome]:
-        """The answer of a process; a task whose process died is given out again, and will be taken apart."""
+        """What a process says; a task whose process died will be taken apart by the next one."""
         task = child.task
         answer = self._answer(child)
+        if isinstance(answer, bool):
+            child.since = time.monotonic() if answer else math.inf
+            return []
         if answer is None:
-            self._lost(task)
-        elif task is not None:
-            self._idle_deaths = 0
-            return [Outcome(task, answer)]
-        return []
+            return self._lost(task)
+        self._idle_deaths = 0
+        return [] if task is None else [Outcome(task, answer)]
 
     def _answer(self, child: _Child) -> Any:
         """What a process says next; None when it is dead."""
@@ -158,29 +166,28 @@ class Processes(Crew):
         except EOFError:
             self._drop(child)
             return None
-        child.task, child.ready = None, True
+        if not isinstance(answer, bool):
+            child.task, child.ready = None, True
         return answer
 
-    def _lost(self, task: Task | None) -> None:
+    def _lost(self, task: Task | None) -> list[Outcome]:
         store = read(self._path)
         if task is None or store is None or not begun.place(store, task.chunk).exists():
             self._idle_deaths += 1
         if self._idle_deaths >= TRIES:
             raise SweepError("the processes of the study die before they compute anything; their messages are above")
-        if task is not None:
-            self._waiting.appendleft(task)
+        return [] if task is None else [Outcome(task, WorkerLost("its process died"))]
 
-    def _end_late_ones(self) -> None:
-        if self._limit is None:
-            return
+    def _end_late_ones(self) -> list[Outcome]:
+        late: list[Outcome] = []
         for child in list(self._children):
-            if child.task is not None and time.monotonic() - child.since > self._limit:
+            if self._limit is not None and child.task is not None and time.monotonic() - child.since > self._limit:
                 store = read(self._path)
                 if store is not None:
                     begun.killed(store, child.task.chunk, child.process.pid, "hung")
-                task = child.task
+                late.append(Outcome(child.task, WorkerLost("its process was late")))
                 self._drop(child)
-                self._waiting.appendleft(task)
+        return late
 
     def _drop(self, child: _Child) -> None:
         child.end()
@@ -190,8 +197,7 @@ class Processes(Crew):
         """Until the next one is late."""
         if self._limit is None:
             return PATIENCE
-        busy = [child.since for child in self._children if child.task is not None]
-        late = min(busy, default=time.monotonic()) + self._limit - time.monotonic()
+        late = min((child.since for child in self._children), default=math.inf) + self._limit - time.monotonic()
         return min(PATIENCE, max(0.01, late))
 
 

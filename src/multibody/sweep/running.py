@@ -15,7 +15,7 @@ from multibody.sweep.samples import Samples
 from multibody.sweep.work import Task, Token
 
 TRIES = 50
-"""How often a chunk is given out until the crew is said to be the reason: it may take many deaths to find a sample."""
+"""How often a chunk may be lost, without that a death tells more of its samples, until the crew is the reason."""
 
 log = logging.getLogger("multibody.sweep")
 
@@ -56,6 +56,7 @@ def run(crew: Crew, record: Record, samples: Samples, watcher: Watcher, only_fai
     tally = Tally(record.store.n, workers=crew.workers)
     tasks = _tasks(record, samples, tally, only_failed)
     tries: Counter[int] = Counter()
+    deaths: Counter[int] = Counter()
     under_way = 0
     watcher(tally)
     while True:
@@ -70,10 +71,11 @@ def run(crew: Crew, record: Record, samples: Samples, watcher: Watcher, only_fai
         for task, result in crew.collect():
             under_way -= 1
             if isinstance(result, WorkerLost):
-                tries[task.chunk] += 1
+                before, deaths[task.chunk] = deaths[task.chunk], begun.deaths(record.store, task.chunk)
+                tries[task.chunk] = 0 if deaths[task.chunk] > before else tries[task.chunk] + 1
                 log.info("chunk %d: %s", task.chunk, result)
                 if tries[task.chunk] >= TRIES:
-                    raise SweepError(f"chunk {task.chunk} was given out {TRIES} times, and lost each time: {result}")
+                    raise SweepError(f"chunk {task.chunk} was given out {TRIES} times in vain, the last one: {result}")
                 crew.submit(task)
                 under_way += 1
             elif isinstance(result, BaseException):

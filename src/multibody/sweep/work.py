@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -69,13 +70,22 @@ class Draft(NamedTuple):
     dependent: tuple[int, ...]
 
 
-def compute(work: Work, task: Task) -> Token:
+Watch = Callable[[bool], None]
+"""Is told True before each call of the function, and False after it, for whoever limits its time."""
+
+
+def unwatched(calling: bool) -> None:
+    """Nobody limits the time of the function."""
+    del calling
+
+
+def compute(work: Work, task: Task, watch: Watch = unwatched) -> Token:
     """Compute a chunk and write it, unless it is done: then its token is all that is asked for."""
-    draft = evaluate(work, task)
+    draft = evaluate(work, task, watch)
     return draft if isinstance(draft, Token) else write(draft)
 
 
-def evaluate(work: Work, task: Task) -> Draft | Token:
+def evaluate(work: Work, task: Task, watch: Watch = unwatched) -> Draft | Token:
     """Compute a chunk; or its token, where it is done or not for this processor."""
     store = read(work.path)
     if store is None:
@@ -95,7 +105,7 @@ def evaluate(work: Work, task: Task) -> Draft | Token:
         index,
         sample_of(work, task, index),
         marks.empty(store, stop - start),
-        begun.Begun(store, task.chunk),
+        begun.Begun(store, task.chunk, watch),
     )
     try:
         _evaluate(evaluation, store, mark)
