@@ -49,7 +49,7 @@ def _distributed() -> Any:
 
 
 def _config() -> Any:
-    import dask
+    import dask.config
 
     return dask.config
 
