@@ -13,7 +13,7 @@ import source_pages  # noqa: E402
 
 import multibody  # noqa: E402
 
-LONELY_STAR = re.compile(r"""(?<![^\s'"(\[{<-])\*(?=[^\s*])(?![^*]*[^\s*]\*)""")
+LONELY_STAR = re.compile(r"""(?<![^\s'"(\[{<-])\*(?=[^\s*])(?![^*]*[^\s*]\*(?![\w*]))""")
 
 project = "multibody"
 author = "The multibody authors"

@@ -74,7 +74,7 @@ BAD: dict[str, tuple[str | bytes, int, str, str]] = {
         "<arm>",
         "expand it with xacro",
     ),
-    "SDF": ("<sdf/>", 1, "<sdf>", "SDF files are not read yet"),
+    "SDF": ("<sdf/>", 1, "<sdf>", "expected the attribute 'version'"),
     "duplicate link": (robot(link("a"), link("a")), 3, '<link name="a">', "two links are named 'a'.* line 2"),
     "duplicate joint": (
         robot(link("a"), link("b"), joint("j", "a", "b"), joint("j", "a", "b")),
@@ -261,7 +261,7 @@ def test_a_bad_file_is_one_error_that_says_where(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", [name for name in BAD if name != "empty"])
 def test_a_bad_text_is_the_same_error_without_a_file(name: str) -> None:
     text, line, element, message = BAD[name]
-    message = message.replace("<robot>, got", r"<robot> \(URDF\) or <mujoco> \(MJCF\), got")
+    message = message.replace("<robot>, got", r"<robot> \(URDF\), <mujoco> \(MJCF\) or <sdf>, got")
     with pytest.raises(RobotFileError, match=message) as caught:
         load(text if isinstance(text, bytes) else text.encode())
     assert str(caught.value).startswith(f"<string>:{line} {element}")

@@ -34,7 +34,7 @@ class Representation(StrEnum):
 
 
 File = Annotated[
-    str, typer.Argument(help="A URDF or MJCF file, or an embedded robot, as panda: multibody info lists them.")
+    str, typer.Argument(help="A URDF, MJCF or SDF file, or an embedded robot, as panda: multibody info lists them.")
 ]
 Floating = Annotated[
     bool,

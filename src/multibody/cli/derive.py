@@ -47,7 +47,9 @@ _VALUE = re.compile(r"(-?)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)?\*?(pi)?(?:/(0*[1-9]\
 
 
 def derive(
-    system: Annotated[str | None, typer.Argument(help="A system, or a robot: a name, or a URDF or MJCF file.")] = None,
+    system: Annotated[
+        str | None, typer.Argument(help="A system, or a robot: a name, or a URDF, MJCF or SDF file.")
+    ] = None,
     method: Annotated[str, typer.Option(help="How to derive; --list has all.")] = "projected-newton-euler",
     show: Annotated[Show, typer.Option(help="The equations, the steps to them, or A and B where it can rest.")] = (
         Show.equations
@@ -198,7 +200,7 @@ def _list(console: Console) -> None:
         made.add_row(name, str(len(example.q)), named.title)
         for method in applicable(example):
             whose[method].append(name)
-    _tables.show(console, made, "Systems", "also embedded robots, URDF and MJCF files: see --symbols and --help")
+    _tables.show(console, made, "Systems", "also embedded robots, URDF, MJCF and SDF files: see --symbols and --help")
     for name, those in whose.items():
         fits.add_row(name, "all of them" if len(those) == len(systems.SYSTEMS) else ", ".join(those))
     _tables.show(console, fits, "Methods")

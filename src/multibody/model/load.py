@@ -9,7 +9,7 @@ from multibody.errors import InputError, RobotFileError
 from multibody.geometry._arrays import choice
 from multibody.model.builder import Builder
 from multibody.model.fixed_base import fixed_base
-from multibody.model.loaders import urdf
+from multibody.model.loaders import sdf, urdf
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.source import Source, from_path, from_stream, from_text, is_text
 from multibody.model.loaders.urdf_origin import SNAP
@@ -51,7 +51,8 @@ def load(
         source: the name of an embedded robot, the path of a file, an open file, or XML.
         floating: True adds a floating base: a free joint between the world and the root link. Without it a URDF file
             has its root link fixed to the world, which is a warning where the robot seems to walk or fly; False says
-            that this is meant, and is refused where the base floats by itself.
+            that this is meant, and is refused where the base floats by itself. An SDF file has a free base unless it is
+            static or held to the world; False holds it.
         velocity: how the velocity of that base is written: "kindr", "left", "right" or "mixed".
         mimic: "coupled" joints have no coordinate of their own; "independent" ones move as if nothing tied them.
         snap: entries of rotations within this of 0 and ±1 are made exact; 0 keeps what the file says.
@@ -59,7 +60,7 @@ def load(
         roots: directories in which meshes are looked for, and may be; that of the file is one.
         trust_paths: take meshes from anywhere.
         gravity: (3,) in m/s², instead of the file's, or of (0, 0, -9.81).
-        format: "urdf" or "mjcf", where the file does not tell.
+        format: "urdf", "mjcf" or "sdf", where the file does not tell.
 
     Raises:
         RobotFileError: when there is no such file, or it does not describe a robot: with file, line and element.
@@ -74,7 +75,8 @@ def load(
         return _finished(embedded, floating=floating, velocity=velocity, gravity=gravity, strict=strict)
     text = _source(source)
     document = parse(text)
-    if _format(document, text, format) == "mjcf":
+    kind = _format(document, text, format)
+    if kind == "mjcf":
         from multibody.model.loaders import mjcf
 
         builder = mjcf.read(
@@ -87,9 +89,16 @@ def load(
         )
     else:
         meshes = Meshes(text.directory, roots, trust_paths=trust_paths)
-        builder = urdf.read(document, meshes=meshes, coupled=mimic == "coupled", snap=snap)
+        coupled = mimic == "coupled"
+        if kind == "sdf":
+            builder = sdf.read(document, meshes=meshes, floating=floating, coupled=coupled, snap=snap)
+        else:
+            builder = urdf.read(document, meshes=meshes, coupled=coupled, snap=snap)
     try:
-        return _finished(builder, document, floating=floating, velocity=velocity, gravity=gravity, strict=strict)
+        meant = True if kind == "sdf" else None  # that format says itself what is fixed
+        return _finished(
+            builder, document, floating=floating, velocity=velocity, gravity=gravity, strict=strict, meant=meant
+        )
     except StructureError as error:
         element = document.places.get(error.element)
         if element is None:
@@ -105,6 +114,7 @@ def _finished(
     velocity: str,
     gravity: Sequence[float] | None,
     strict: bool,
+    meant: bool | None = None,
 ) -> Model:
     if gravity is not None:
         builder.gravity = gravity
@@ -115,7 +125,9 @@ def _finished(
             f"floating=False: expected a robot on a fixed base, but {model.name!r} floats by itself, on the joint "
             f"{base!r}: robot.lock({{{base!r}: (x, y, z, 1, 0, 0, 0)}}) fixes it to the world"
         )
-    fixed = fixed_base(model, None if document is None else document.file, meant=floating is False)
+    fixed = fixed_base(
+        model, None if document is None else document.file, meant=floating is False if meant is None else meant
+    )
     if fixed is not None:
         model = model.with_(diagnostics=(*model.diagnostics, fixed))
     warning = next((d for d in model.diagnostics if d.level == "warning"), None)
@@ -163,9 +175,7 @@ def _format(document: Document, source: Source, stated: str | None) -> str:
     """The format of a text, which its root element has to agree with."""
     root = tag(document.root)
     wanted = stated or SUFFIXES.get(source.suffix) or next((f for f, r in ROOTS.items() if r == root), None)
-    if wanted == "sdf":
-        raise document.error(document.root, "SDF files are not read yet: convert the robot to URDF or MJCF")
     if wanted is None or ROOTS[wanted] != root:
-        expected = "<robot> (URDF) or <mujoco> (MJCF)" if wanted is None else f"<{ROOTS[wanted]}>"
+        expected = "<robot> (URDF), <mujoco> (MJCF) or <sdf>" if wanted is None else f"<{ROOTS[wanted]}>"
         raise document.error(document.root, f"expected the root element {expected}, got <{root}>")
     return wanted

@@ -15,7 +15,7 @@ GRAVE = ("fixed", "units")
 
 
 def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None = None, **options: Any) -> Robot:
-    """The robot in a file (URDF, MJCF), in a text of XML, or of an embedded name.
+    """The robot in a file (URDF, MJCF, SDF), in a text of XML, or of an embedded name.
 
     Args:
         source: a path, an open file, XML, or one of `mb.robots.names()`.

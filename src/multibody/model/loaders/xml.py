@@ -26,6 +26,8 @@ class Element(Protocol):
     @property
     def attrib(self) -> Mapping[str, str]: ...
     @property
+    def text(self) -> str | None: ...
+    @property
     def sourceline(self) -> int | None: ...
     def get(self, name: str) -> str | None: ...
     def find(self, tag: str) -> "Element | None": ...
@@ -207,6 +209,22 @@ class Document:
         if len(numbers) != 1:
             raise self.error(element, f"{name}: expected one number, got {value!r}")
         return numbers[0]
+
+    def content(self, element: Element) -> str:
+        """What an element holds between its tags, which must be something."""
+        value = (element.text or "").strip()
+        if not value:
+            raise self.error(element, "expected a text between the tags, got none")
+        return value
+
+    def numbers(self, element: Element, count: int) -> tuple[float, ...]:
+        """Finite numbers between the tags of an element."""
+        value = self.content(element)
+        numbers = self._numbers(element, tag(element), value)
+        if len(numbers) != count:
+            what = "one number" if count == 1 else f"{count} numbers with spaces between them"
+            raise self.error(element, f"expected {what} between the tags, got {value!r}")
+        return numbers
 
     def _numbers(self, element: Element, name: str, value: str) -> tuple[float, ...]:
         if _DIGITS.fullmatch(value):  # without letters `float` takes what the format does, and no more
