@@ -140,6 +140,25 @@ def test_lanes(kernel, monkeypatch, lanes):
         assert bits(other(*draw(n, dtype))) == bits(results)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: np.sqrt(a * a - b * b),
+        lambda a, b: np.sqrt(a**2 - 0.0 * b - b**2),
+        lambda a, b: np.sqrt(2 * b * (2 * b) - 4 * a * b),
+        lambda a, b: np.sqrt((2 * b) ** 2 - 4 * a * a),
+    ],
+)
+def test_a_difference_of_equal_squares_is_zero(function, dtype):
+    """It was a little below zero half of the time, when one of the two was not rounded."""
+    a = np.random.default_rng(0).normal(size=200).astype(dtype)
+    kernel = mb.compile(function, (), (), dtype=dtype)
+    assert (function(a, a) == 0.0).all()
+    assert (kernel(a, a) == 0.0).all()
+    assert kernel(a[3], a[3]) == 0.0
+
+
 def test_without_fused_operations(monkeypatch):
     here = native.host()
     monkeypatch.setattr(native, "host", lambda: here._replace(fma=False))

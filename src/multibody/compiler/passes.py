@@ -26,6 +26,8 @@ def prepare(graph: Graph, outputs: list[int]) -> Block:
 def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     """A new graph in which a product that one sum alone uses is part of that sum.
 
+    Differences in which one side is a square are left alone: where a = b, sqrt(a² - b²) is 0, and with one of the two
+    squares not rounded it would be NaN half of the time.
     The same sum is fused in the same way in every kernel of this graph, so results do not depend on how they are run.
     """
     order = graph.live(outputs)
@@ -40,9 +42,12 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     def lone_product(k: int) -> bool:
         return graph.op[k] == "mul" and uses[k] == 1
 
+    def is_square(k: int) -> bool:
+        return graph.op[k] == "mul" and graph.args[k][0] == graph.args[k][1]
+
     for k in order:
         op, args = graph.op[k], graph.args[k]
-        if op in ("add", "sub"):
+        if op == "add" or (op == "sub" and not any(map(is_square, args))):
             a, b = args
             if lone_product(b):  # the younger one: its factors are still at hand
                 x, y = (new[f] for f in graph.args[b])
