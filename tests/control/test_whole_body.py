@@ -192,6 +192,37 @@ def test_weak_motors_let_contacts_yield_and_are_named(dog, feet, states):
         assert {"com", "foot-lf"} <= set(names(body, missed))
 
 
+def test_feet_push_as_hard_as_they_are_told_to(dog, feet, states):
+    """Twice the weight, which lifts the robot, and more than its motors can, which moves its feet."""
+    q, v = states[0][:1], np.zeros((1, 18))
+    weight = dog.mass * 9.81
+    for minimum, culprit in ((weight / 2, "com"), (60 * weight, "foot-lf")):
+        cones = control.FrictionCones(MU, minimum=minimum)
+        body = control.WholeBody(dog, feet, [[COM, TRUNK]], (control.TorqueLimits(), cones))
+        answer = solved(body, q, v, com_acceleration=STILL, base_acceleration=STILL)
+        assert (answer.f[:, 2::3] >= minimum * (1 - 1e-7)).all()
+        assert (np.abs(answer.tau) <= dog.tree.effort_limits + 1e-6).all()
+        assert culprit in names(body, answer.missed[0])
+        J = dog.constraints(feet).jacobian(q)
+        motion = dog.inverse_dynamics(q, v, answer.a) - answer.tau - np.einsum("bij,bi->bj", J, answer.f)
+        assert_allclose(motion, 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("which", ["q", "v", "com_acceleration"])
+def test_no_torques_for_numbers_that_are_none(dog, feet, states, which):
+    q, v = states
+    body = control.WholeBody(dog, feet, [[COM, TRUNK]], LIMITS)
+    values = {"q": q, "v": v, "com_acceleration": np.zeros((3, 3)), "base_acceleration": np.zeros((3, 3))}
+    with np.errstate(all="ignore"):
+        right = body.problem.solution(values, body.problem.plan(False))
+        bad = values | {which: values[which].copy()}
+        bad[which][1, -1] = np.nan
+        answer = body.problem.solution(bad, body.problem.plan(False))
+    assert_array_equal(answer.tau[[0, 2]], right.tau[[0, 2]])
+    assert "com" in names(body, answer.missed[1])
+    assert np.isnan(answer.tau[1]).all()
+
+
 @pytest.fixture(scope="module")
 def arm():
     """Three hinges in a plane within [-2, 2] rad, at most at 1, 2 and 3 rad/s."""
@@ -292,6 +323,10 @@ def test_one_is_as_in_a_batch_and_no_number_stays_alone(chain, wiping):
     assert_array_equal(other.tau[rest], tau[rest])
     assert np.isnan(other.tau[4]).all()
     assert other.report.violated[4] == ["push", "rest", "tip"]
+    given["push"][2] = np.nan
+    other = wiping(np.nan_to_num(q), v, **given)
+    assert np.isnan(other.tau[2]).all()
+    assert "push" in other.report.violated[2]
 
 
 def test_a_kernel_is_the_numpy_and_traces_into_others(chain, wiping):

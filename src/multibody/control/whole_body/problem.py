@@ -227,8 +227,11 @@ class Problem:
         flags = np.stack([np.where(miss <= MISSED, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
         unactuated = self.tree.nv - tau.shape[-1]
         tau = np.concatenate([np.zeros((*tau.shape[:-1], unactuated), tau.dtype), tau], axis=-1)
+        slack = np.concatenate(slacks, axis=-1)
+        whole = (np.sum(np.abs(a), axis=-1) + np.sum(np.abs(slack), axis=-1))[..., None]
+        tau = np.where(whole >= 0, tau, whole * np.ones_like(tau))  # no torques for numbers that are none
         a = base_velocity.acceleration_from_left(self.tree, q, v, a)
-        return Answer(tau, a, f, np.concatenate(slacks, axis=-1), flags)
+        return Answer(tau, a, f, slack, flags)
 
     # ---- all at once -------------------------------------------------------------------------------------------------
 

@@ -91,7 +91,7 @@ def _spread(R: Array, place: int, total: int) -> Array:
 def central_forces(
     cones: FrictionCones | None, contacts: Sequence[Constraint], tree: Tree, normals: Any, mask: Any
 ) -> Any:
-    """(..., rows): the weight, shared by the points in contact, along their normals."""
+    """(..., rows): the weight, shared by the points in contact, along their normals; no less than they are to push."""
     parts: list[Any] = []
     count: Any = 0.0
     for k, contact in enumerate(contacts):
@@ -102,6 +102,7 @@ def central_forces(
         first = sum(other.rows for other in contacts[:k])
         count = count + points * (1.0 if mask is None else mask[..., first])
     share = tree.mass * float(np.linalg.norm(tree.gravity)) / np.maximum(count, 1.0)
+    share = share if cones is None else np.maximum(share, cones.minimum)
     forces = vector(*parts)
     return forces * (share if mask is None else share[..., None] * mask)
 
