@@ -22,6 +22,7 @@ MU, MINIMUM = 0.6, 1.0
 LIMITS = (control.TorqueLimits(), control.FrictionCones(MU, minimum=MINIMUM))
 STILL = np.zeros(3)
 AGAIN = mb.constraints.PointContact("x", "foot-lf")
+ALL = {"com_acceleration": STILL, "push": STILL, "spin": np.zeros(6), "dt": 0.001}
 
 
 @pytest.fixture(scope="module")
@@ -145,36 +146,6 @@ def test_targets_are_reached_by_springs(dog, feet, states):
     assert_allclose(np.einsum("bij,bj->bi", J, answer.a) + COM.bias(dog.tree, q, v), back, atol=1e-8)
     moved = np.einsum("bij,bj->bi", held.jacobian(q), answer.a) + held.bias(q, v)
     assert_allclose(moved, 0, atol=1e-9)
-
-
-@pytest.fixture(scope="module")
-def soles():
-    """A humanoid on two soles of four corners each: 24 rows of rank 12."""
-    robot = mb.load("humanoid")
-    corners = [(x, y, 0.0) for x in (0.1, -0.1) for y in (0.05, -0.05)]
-    return robot, [mb.constraints.SurfaceContact(f"{side} sole", f"foot-{side}", corners) for side in ("left", "right")]
-
-
-@pytest.mark.parametrize("eliminate", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_soles_with_corners_that_repeat_each_other(soles, eliminate):
-    """Torques and forces within soles are the unknowns, or all forces: the oracle knows nothing of soles."""
-    robot, contacts = soles
-    q, v = robot.home()[None], np.zeros((1, robot.nv))
-    torso = control.OrientationTask("upright", "torso")
-    body = control.WholeBody(robot, contacts, [[COM], [torso], [REST]], LIMITS, eliminate=eliminate)
-    push = np.array([0.8, 0.3, 0.0])
-    given = {"com_acceleration": push, "upright_acceleration": STILL, "rest_acceleration": np.zeros(29)}
-    answer = solved(body, q, v, **given)
-    tasks = [[(COM, push)], [(torso, STILL)], [(REST, np.zeros(29))]]
-    tau, f, a, norms = oracle(robot, contacts, q[0], v[0], tasks, MU, minimum=MINIMUM)
-    rest = answer.slacks[0][6:35]
-    assert np.linalg.norm(rest) <= norms[3] * (1 + 1e-6)  # programs end at 1e-9 of their steepest slope
-    assert np.linalg.norm(answer.tau[0]) <= norms[-2] * (1 + 1e-6)
-    assert_allclose(answer.a[0], a, atol=1e-3)
-    assert_allclose(answer.tau[0, 6:], tau, atol=1e-2)
-    assert_allclose(answer.f[0], f, atol=0.1)
-    assert_allclose(answer.slacks[0][:6], 0, atol=1e-9)
-    assert not answer.missed[0, [0, 1, 3, 4]].any()
 
 
 def test_weak_motors_let_contacts_yield_and_are_named(dog, feet, states):
@@ -317,6 +288,9 @@ def test_one_is_as_in_a_batch_and_no_number_stays_alone(chain, wiping):
         for x, y in zip((tau, a, f), one[:3], strict=True):
             assert_array_equal(x[k], y)
         assert one.report.violated == report.violated[k]
+    none = wiping(q[:0], v[:0], push=given["push"][:0], rest=np.zeros((0, 3)))
+    assert none.tau.shape == (0, 3)
+    assert none.report.violated == []
     q[4] = np.nan
     other = wiping(q, v, **given)
     rest = np.arange(9) != 4
@@ -327,6 +301,18 @@ def test_one_is_as_in_a_batch_and_no_number_stays_alone(chain, wiping):
     other = wiping(np.nan_to_num(q), v, **given)
     assert np.isnan(other.tau[2]).all()
     assert "push" in other.report.violated[2]
+
+
+def test_single_precision_misses_what_double_does(chain, wiping):
+    rng = np.random.default_rng(2)
+    q, v, push = chain.random(rng, 30), 0.1 * rng.standard_normal((30, 3)), 10 * rng.standard_normal((30, 3))
+    own = mb.load("planar-arm", dtype="float32").change(limits={joint.name: joint.limits for joint in chain.joints})
+    single = control.WholeBody(own, wiping.contacts, wiping.levels, (control.TorqueLimits(), wiping.problem.cones))
+    exact = wiping(q, v, push=push, rest=np.zeros((30, 3)))
+    single = single(*(x.astype("f4") for x in (q, v)), push=push.astype("f4"), rest=np.zeros((30, 3), "f4"))
+    assert single.tau.dtype == np.float32
+    assert_allclose(single.tau, exact.tau, atol=1e-3 * np.abs(exact.tau).max())
+    assert_array_equal(single.report.missed, exact.report.missed)
 
 
 def test_a_kernel_is_the_numpy_and_traces_into_others(chain, wiping):
@@ -400,6 +386,7 @@ def test_bad_controllers_are_refused_in_words(dog, feet, words, make):
         ("missing: dt", {"com_acceleration": STILL, "push": STILL, "spin": np.zeros(6)}),
         ("no task has an input 'hand'", {"com_acceleration": STILL, "hand": STILL}),
         ("is a rate, which has no gains", {"spin_kp": 1.0}),
+        ("expected ones and zeros, got 0.5", {**ALL, "active": np.array([1.0, 0.5, 1.0, 1.0])}),
     ],
 )
 def test_bad_inputs_are_refused_in_words(dog, feet, words, inputs):

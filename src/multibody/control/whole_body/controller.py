@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.quadratic_program import DAQP, INTERIOR_POINT
@@ -191,6 +192,8 @@ class WholeBody:
         if not given.keys() <= self._known:
             raise self._stranger(given)
         self._check_complete(given)
+        if "active" in given:
+            constraint_rows.mask(self._problem.contacts, given["active"])
         present = tuple([name for name in self._optional if name in given])
         arrays = self._arrays(q, v, given, present)
         if solver == DAQP:

@@ -28,7 +28,7 @@ Array = NDArray[Any]
 AnyTask = Task | LoadTask
 RANK_WITHIN = 1e-9
 """Of the natural size of a level's rows: below this, what is left of them is zero in general position."""
-MISSED = 1e-6
+MISSED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
 """What counts as missed, as a share of a row's scale."""
 SAMPLES = 4
 """At how many random states ranks are counted; one would do, but for bad luck."""
@@ -224,8 +224,8 @@ class Problem:
     ) -> Answer:
         """The answer, of torques of the actuated joints, and of a and v with a base in "left"."""
         missed = [np.max(np.abs(slack) / scale, axis=-1) for slack, scale in zip(slacks, scales, strict=True)]
-        flags = np.stack([np.where(miss <= MISSED, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
-        unactuated = self.tree.nv - tau.shape[-1]
+        within, unactuated = MISSED[np.dtype(tau.dtype)], self.tree.nv - tau.shape[-1]
+        flags = np.stack([np.where(miss <= within, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
         tau = np.concatenate([np.zeros((*tau.shape[:-1], unactuated), tau.dtype), tau], axis=-1)
         slack = np.concatenate(slacks, axis=-1)
         whole = (np.sum(np.abs(a), axis=-1) + np.sum(np.abs(slack), axis=-1))[..., None]

@@ -50,7 +50,7 @@ class Report:
 
     @property
     def missed(self) -> NDArray[Any]:
-        """(..., names): ones for what could not be met to 1e-6 of its scale, else zeros."""
+        """(..., names): ones for what could not be met to 1e-6 of its scale, in single precision 1e-2, else zeros."""
         return self._missed
 
     @property
@@ -63,7 +63,7 @@ class Report:
         """The names of what could not be met: a list, or lists nested as the batch."""
         if is_traced(self._missed):
             raise InputError("report: names are for results; in a traced function, use report.missed")
-        return _named(self._missed.tolist(), self.names)
+        return _named(self._missed, self.names)
 
     def __repr__(self) -> str:
         if is_traced(self._missed):
@@ -82,7 +82,7 @@ class Report:
         return [part for part in parts if part[0] in self.violated]
 
 
-def _named(missed: list[Any], names: tuple[str, ...]) -> list[Any]:
-    if missed and isinstance(missed[0], list):
+def _named(missed: NDArray[Any], names: tuple[str, ...]) -> list[Any]:
+    if missed.ndim > 1:
         return [_named(each, names) for each in missed]
-    return [name for name, one in zip(names, missed, strict=True) if one]
+    return [name for name, one in zip(names, missed.tolist(), strict=True) if one]

@@ -1,0 +1,90 @@
+"""Whole bodies on soles, whose corners repeat each other: beside the full form, and what a kernel takes to compile."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import multibody as mb
+from multibody import control
+
+from ..oracles.robot_data import urdf
+from .whole_bodies import oracle
+
+MU, MINIMUM, STILL = 0.6, 1.0, np.zeros(3)
+LIMITS = (control.TorqueLimits(), control.FrictionCones(MU, minimum=MINIMUM))
+COM, UPRIGHT, REST = (
+    control.CenterOfMassTask("com"),
+    control.OrientationTask("upright", "torso_2_link"),
+    control.PostureTask("rest"),
+)
+
+
+@pytest.fixture(scope="module")
+def soles():
+    """A humanoid on two soles of four corners each: 24 rows of rank 12."""
+    robot = mb.load("humanoid")
+    corners = [(x, y, 0.0) for x in (0.1, -0.1) for y in (0.05, -0.05)]
+    return robot, [mb.constraints.SurfaceContact(f"{side} sole", f"foot-{side}", corners) for side in ("left", "right")]
+
+
+@pytest.mark.parametrize("eliminate", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_soles_with_corners_that_repeat_each_other(soles, eliminate):
+    """Torques and forces within soles are the unknowns, or all forces: the oracle knows nothing of soles."""
+    robot, contacts = soles
+    q, v = robot.home()[None], np.zeros((1, robot.nv))
+    torso = control.OrientationTask("upright", "torso")
+    body = control.WholeBody(robot, contacts, [[COM], [torso], [REST]], LIMITS, eliminate=eliminate)
+    push = np.array([0.8, 0.3, 0.0])
+    given = {
+        "com_acceleration": push[None],
+        "upright_acceleration": STILL[None],
+        "rest_acceleration": np.zeros((1, 29)),
+    }
+    with np.errstate(all="ignore"):
+        answer = body.problem.solution({"q": q, "v": v, **given}, body.problem.plan(False))
+    tasks = [[(COM, push)], [(torso, STILL)], [(REST, np.zeros(29))]]
+    tau, f, a, norms = oracle(robot, contacts, q[0], v[0], tasks, MU, minimum=MINIMUM)
+    rest = answer.slacks[0][6:35]
+    assert np.linalg.norm(rest) <= norms[3] * (1 + 1e-6)  # programs end at 1e-9 of their steepest slope
+    assert np.linalg.norm(answer.tau[0]) <= norms[-2] * (1 + 1e-6)
+    assert_allclose(answer.a[0], a, atol=1e-3)
+    assert_allclose(answer.tau[0, 6:], tau, atol=1e-2)
+    assert_allclose(answer.f[0], f, atol=0.1)
+    assert_allclose(answer.slacks[0][:6], 0, atol=1e-9)
+    assert not answer.missed[0, [0, 1, 3, 4]].any()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("CI" in os.environ, reason="a time, which a busy machine does not keep to")
+def test_talos_stands_in_a_kernel_that_compiles_in_a_minute_of_a_core():
+    """38 velocities, 24 rows of contacts of rank 12, three levels; 28 to 32 s of one core where it was measured."""
+    with pytest.warns():
+        robot = mb.load(urdf("talos_data/robots/talos_reduced.urdf"), floating=True)
+    corners = [(x, y, 0.0) for x in (0.1, -0.1) for y in (0.05, -0.05)]
+    soles = [mb.constraints.SurfaceContact(side, f"{side}_sole_link", corners) for side in ("left", "right")]
+    body = control.WholeBody(robot, soles, [[COM], [UPRIGHT], [REST]], LIMITS)
+    rng = np.random.default_rng(0)
+    q = robot.integrate(robot.home(), 0.1 * rng.standard_normal((3, 38)), 1.0)
+    v = 0.1 * rng.standard_normal((3, 38))
+    pushes = np.array([[0.3, -0.2, 0.1], [1.0, 0.5, 0.0], [6.0, 2.0, 1.0]])
+    still, rest = np.zeros((3, 3)), np.zeros((3, 32))
+    begun = time.process_time()
+    tau, a, f, report = body(q, v, com_acceleration=pushes, upright_acceleration=still, rest_acceleration=rest)
+    assert time.process_time() - begun < 60
+    for k, push in enumerate(pushes):
+        tasks = [[(COM, push)], [(UPRIGHT, still[k])], [(REST, rest[k])]]
+        _, _, _, norms = oracle(robot, soles, q[k], v[k], tasks, MU, minimum=MINIMUM)
+        sizes = [np.linalg.norm(report.slack(name)[k]) for name in ("com", "upright", "rest")]
+        assert_allclose(sizes, norms[1:4], rtol=1e-3, atol=1e-6)
+        assert ("com" in report.violated[k]) == (k == 2)
+        J = robot.constraints(soles).jacobian(q[k])
+        assert_allclose(robot.inverse_dynamics(q[k], v[k], a[k]), tau[k] + J.T @ f[k], atol=1e-8)
+    points = f.reshape(3, 8, 3)
+    assert (np.abs(points[..., :2]) <= MU / np.sqrt(2) * points[..., 2:] + 1e-6).all()
+    assert (points[..., 2] >= MINIMUM - 1e-6).all()
+    assert (np.abs(tau) <= robot.tree.effort_limits + 1e-6).all()
+    one = body(q[2], v[2], com_acceleration=pushes[2], upright_acceleration=still[2], rest_acceleration=rest[2])
+    assert_array_equal(one.tau, tau[2])
