@@ -181,6 +181,8 @@ class WholeBody:
                 installed.
         """
         choice(solver, "solver", (INTERIOR_POINT, DAQP))
+        if inputs.get("active") is not None:
+            constraint_rows.mask(self._problem.contacts, inputs["active"])
         ready = self._ready.get(tuple(inputs))
         if ready is not None and threads is None and (solver == DAQP or start is None):
             kernel, order = ready
@@ -192,8 +194,6 @@ class WholeBody:
         if not given.keys() <= self._known:
             raise self._stranger(given)
         self._check_complete(given)
-        if "active" in given:
-            constraint_rows.mask(self._problem.contacts, given["active"])
         present = tuple([name for name in self._optional if name in given])
         arrays = self._arrays(q, v, given, present)
         if solver == DAQP:
