@@ -1,8 +1,8 @@
 """Claim: quadratic programs in microseconds, as exact as the best: python benchmarks/control.py [--quick] [part ...]
 
 Parts: qp, dense programs of 12 unknowns and 32 two-sided rows, in a batch and alone, beside DAQP and PIQP on the same
-problems in the same run. All are held to residuals of the conditions of optimality of 1e-8. Exit status 1 when a claim
-does not hold.
+problems in the same run, all of them held to residuals of the conditions of optimality of 1e-8; whole, whole bodies
+beside DAQP, PIQP and TSID (whole_body.py). Exit status 1 when a claim does not hold.
 """
 
 import sys
@@ -12,6 +12,7 @@ from collections.abc import Callable
 import daqp
 import numpy as np
 import piqp
+import whole_body
 
 from multibody import control
 
@@ -56,7 +57,7 @@ def dense_programs(rng: np.random.Generator, count: int) -> list[np.ndarray]:
 
 def by_daqp(H: np.ndarray, g: np.ndarray, C: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """DAQP, with the tolerances that the residuals need."""
-    return daqp.solve(H, g, C, upper, lower, np.zeros(ROWS, np.int32), primal_tol=1e-9, dual_tol=1e-12)[0]
+    return daqp.solve(H, g, C, upper, lower, np.zeros(ROWS, np.int32), primal_tol=1e-9, dual_tol=1e-12, is_avi=False)[0]
 
 
 def by_piqp(H: np.ndarray, g: np.ndarray, C: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -114,7 +115,14 @@ def qp(*, quick: bool) -> None:
     claim("time in a batch, as a share of the faster peer's", batch / min(theirs.values()), BATCH_OF_PEERS)
 
 
-PARTS: dict[str, Callable[..., None]] = {"qp": qp}
+def whole(*, quick: bool) -> None:
+    """Whole bodies."""
+    del quick
+    if whole_body.main():
+        failed.append("whole bodies")
+
+
+PARTS: dict[str, Callable[..., None]] = {"qp": qp, "whole": whole}
 
 
 def main(arguments: list[str]) -> int:
