@@ -4,6 +4,9 @@ The function simulates a double pendulum in closed loop, for about a second a ch
 when it returned. What lies between two calls of one worker is what a study costs a chunk: drawing samples, checking and
 writing results, `fsync`, the mark, the scheduler. Its median is told, and its share of the function's. Scaling is the
 ratio of the times of one and of two processes, of which the latter should be half.
+
+`--what model` measures what the model of docs/studies.md needs: chunks without work, in this process, on one and on two
+workers of a Dask scheduler, their marks read again, and the start of a worker.
 """
 
 import argparse
@@ -70,11 +73,14 @@ def told(what, study):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--chunks", type=int, default=12)
-    parser.add_argument("--what", choices=["here", "processes", "dask", "scaling", "numbers"], default="here")
+    parser.add_argument("--what", choices=["here", "processes", "dask", "scaling", "numbers", "model"], default="here")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     if asked.what == "numbers":
         numbers()
+        return
+    if asked.what == "model":
+        model(asked.chunks)
         return
     function = tuned()
     with tempfile.TemporaryDirectory(dir=".") as name:
@@ -112,6 +118,36 @@ def numbers():
             getattr(draws, name)(shape=4)
             taken.append(time.perf_counter() - before)
         print(f"{name}: {1e9 * min(taken) / (4 * len(index)):.1f} ns a number")
+
+
+def model(chunks):
+    """Seconds a chunk that has no work, by who computes it."""
+    import distributed
+
+    with tempfile.TemporaryDirectory(dir=".") as name:
+
+        def spent(executor):
+            samples = sweep.uniform(chunks, x=(0, 1))
+            study = sweep.Study(lambda s: {"y": 2 * s["x"]}, samples, f"{name}/{time.time_ns()}", 1)
+            before, own = time.perf_counter(), time.process_time()
+            study.run(executor, progress=False)
+            taken, own = time.perf_counter() - before, time.process_time() - own
+            before = time.perf_counter()
+            study.run(progress=False)
+            return [1e3 * t / chunks for t in (taken, own, time.perf_counter() - before)]
+
+        print(
+            "here: {:.2f} ms a chunk, {:.2f} of them computing; {:.3f} ms to check one at resume".format(*spent(None))
+        )
+        for workers in (1, 2):
+            with distributed.LocalCluster(**{**CLUSTER, "n_workers": workers}) as cluster:
+                spent(cluster.scheduler_address)  # workers import the library
+                taken, own, _ = spent(cluster.scheduler_address)
+                print(f"Dask, {workers} workers: {taken:.2f} ms a chunk, {own:.2f} of scheduler and client")
+        before = time.perf_counter()
+        with distributed.LocalCluster(**CLUSTER) as cluster, distributed.Client(cluster) as client:
+            client.submit(__import__, "multibody.sweep.dask").result()
+            print(f"a scheduler, a worker and its imports: {time.perf_counter() - before:.1f} s")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,12 @@
 """Samples that raise, hang, die, eat memory or return what cannot be kept: reported, and all others are right."""
 
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -81,6 +85,53 @@ def test_a_chunk_that_killed_this_process_is_taken_apart_at_resume(tmp_path):
             break
     assert codes == [7] * 6 + [0]  # the chunk twice, a piece of it, the sample three times
     check(sweep.open(tmp_path / "a.zarr"), {33: "died"})
+
+
+@pytest.mark.slow
+def test_a_chunk_that_broke_a_pool_is_taken_apart_by_the_next_ones(tmp_path):
+    def deadly(sample):
+        if (sample["x"] == 33).any():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"y": 2 * sample["x"]}
+
+    study = sweep.Study(deadly, SAMPLES, tmp_path / "a.zarr", chunk=20)
+    for _ in range(6):  # the chunk twice, a piece of it, the sample three times
+        with (
+            ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool,
+            pytest.raises(sweep.SweepError, match="run the study again with a new executor"),
+        ):
+            study.run(pool)
+    with (
+        ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool,
+        pytest.warns(sweep.SweepWarning, match="1 of 60"),
+    ):
+        study.run(pool)
+    check(study, {33: "died"})
+
+
+def test_time_is_that_of_a_call_and_not_of_all_that_a_chunk_is_taken_apart_into(tmp_path):
+    """A function with a cost a call: one sample hangs, and no other one is taken for late."""
+
+    def slow(sample):
+        time.sleep(1000 if (sample["x"] == 59).any() else 0.05)
+        return {"y": 2 * sample["x"]}
+
+    study = sweep.Study(slow, SAMPLES, tmp_path / "a.zarr", chunk=60)
+    with pytest.warns(sweep.SweepWarning, match="1 of 60"):
+        study.run("processes", limit=0.6, workers=1)
+    check(study, {59: "hung"})
+
+
+def test_functions_that_cannot_do_one_sample_alone_are_told(tmp_path):
+    def crowd(sample):
+        if len(sample["x"]) < 2:
+            raise ValueError("one is not enough")
+        return {"y": 2 * sample["x"]}
+
+    study = sweep.Study(crowd, SAMPLES, tmp_path / "a.zarr", chunk=20)
+    with pytest.warns(sweep.SweepWarning, match="depend on its neighbours"):
+        study.run()
+    check(study, {})
 
 
 def test_the_probe_survives_bad_first_samples(tmp_path):
