@@ -11,7 +11,7 @@ from pathlib import Path
 
 from distributed import Worker
 
-import multibody.sweep.dask
+import multibody.sweep.dask_worker
 import multibody.sweep.evaluation  # noqa: F401  what workers import
 
 

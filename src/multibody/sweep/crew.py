@@ -26,8 +26,6 @@ class Crew(ABC):
     """How many work at the same time."""
     ahead: int
     """Tasks that are given out before the first is done: enough that nobody waits, few enough to be nothing."""
-    guarded: bool = False
-    """Whether it can end what takes too long."""
 
     @abstractmethod
     def equip(self, parcel: bytes) -> None:

@@ -71,8 +71,6 @@ class _Child:
 class Processes(Crew):
     """Processes that are started when they are needed and replaced when they die."""
 
-    guarded = True
-
     def __init__(self, path: Path, workers: int | None, limit: float | None, memory: int | None) -> None:
         """How many, and what they may take.
 
