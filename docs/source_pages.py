@@ -16,7 +16,8 @@ PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{path}</title>
 <style>
 body {{ max-width: 70rem; margin: 1rem auto; padding: 0 1rem; font-family: sans-serif; }}
-pre {{ white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.4; }}
+pre {{ white-space: pre-wrap; line-height: 1.4; }}
+p, pre {{ overflow-wrap: anywhere; }}
 :target {{ background: #fff3b0; display: inline-block; width: 100%; }}
 {style}</style></head><body><p><a href="{up}equations.html">Equation index</a> · <code>{path}</code></p>
 {code}</body></html>
