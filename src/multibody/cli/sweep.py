@@ -28,7 +28,9 @@ def sweep(
         str | None, typer.Option(help="processes, or the address of a Dask scheduler, tcp://...; by default here.")
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on where the study was; or refuse when a part is done.")] = True,
-    limit: Annotated[float | None, typer.Option(help="In s, for a chunk, with processes and on Dask.")] = None,
+    limit: Annotated[
+        float | None, typer.Option(help="In s, for a call of the function, with processes and on Dask.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="With processes, how many.")] = None,
     only_failed: Annotated[bool, typer.Option("--only-failed", help="Try those again that failed.")] = False,
     mixed: Annotated[bool, typer.Option("--mixed", help="Allow processors of several classes.")] = False,

@@ -19,7 +19,7 @@ def crew_of(executor: Any, path: Path, limit: float | None, memory: int | None, 
         executor: None for this process, "processes" for processes of the study's own, an executor of
             `concurrent.futures`, a Dask client, or the address of a Dask scheduler.
         path: of the store.
-        limit: in s, for a chunk.
+        limit: in s, for a call of the function.
         memory: in bytes, for a process of the study's own.
         workers: how many processes of the study's own.
     """

@@ -61,7 +61,7 @@ class Dask(Crew):
 
         Args:
             client: a Dask client, or the address of a scheduler.
-            limit: in s, for a chunk: workers under a nanny end themselves after it.
+            limit: in s, for a call of the function: workers under a nanny end themselves after it.
         """
         self._distributed = _distributed()
         self._address = client if isinstance(client, str) else None

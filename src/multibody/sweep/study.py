@@ -113,7 +113,7 @@ class Study:
                 of a scheduler.
             resume: whether to go on with a study of which a part is done; False refuses that.
             progress: whether there is a bar, by default where stderr is a terminal; or a function that is told.
-            limit: in s, for a chunk, with "processes" and on Dask workers under a nanny.
+            limit: in s, for a call of the function, with "processes" and on Dask workers under a nanny.
             only: "failed" to try those again that failed.
             memory: in bytes, with "processes", for each of them.
             workers: with "processes", how many; by default as many as there are cores.
