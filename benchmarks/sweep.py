@@ -3,7 +3,7 @@
 The function simulates a double pendulum in closed loop, for about a second a chunk, and notes when it was called and
 when it returned. What lies between two calls of one worker is what a study costs a chunk: drawing samples, checking and
 writing results, `fsync`, the mark, the scheduler. Its median is told, and its share of the function's. Scaling is the
-ratio of the times of one and of two processes, of which the latter should be half.
+ratio of the times of one and of two processes; what the machine gives two calls of the function at once is told beside.
 
 `--what model` measures what the model of docs/studies.md needs: chunks without work, in this process, on one and on two
 workers of a Dask scheduler, their marks read again, and the start of a worker.
@@ -86,13 +86,16 @@ def main():
     with tempfile.TemporaryDirectory(dir=".") as name:
         folder = Path(name)
         if asked.what == "scaling":
-            times = []
+            times, works = [], []
             for workers in (1, 2):
                 study = study_of(function, asked.chunks, folder)
                 study.run("processes", progress=False, workers=workers)
-                begin, end = study.results()["begin"], study.results()["end"]
-                times.append(float(end[:].max() - begin[:].min()))
-            print(f"1 process {times[0]:.2f} s, 2 processes {times[1]:.2f} s, ratio {times[0] / times[1]:.3f}")
+                begin, end = (study.results()[name][::CHUNK] for name in ("begin", "end"))
+                times.append(end.max() - begin.min())
+                works.append((end - begin).sum())
+            ratio, machine = times[0] / times[1], 2 * works[0] / works[1]
+            print(f"1 process {times[0]:.2f} s, 2 processes {times[1]:.2f} s, ratio {ratio:.3f}")
+            print(f"the function itself, two at once: {machine:.3f}; the study has {100 * ratio / machine:.1f} % of it")
             return
         study = study_of(function, asked.chunks, folder)
         if asked.what == "dask":
