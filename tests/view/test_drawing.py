@@ -68,8 +68,8 @@ def test_a_screw_rises_as_it_turns():
     np.testing.assert_allclose(turn.start, 0, atol=1e-12)
 
 
-SLOW = ("branching-hinges",)
-NAMES = [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in derive.systems.SYSTEMS]
+LIGHT = ("cart-pendulum", "double-mass-pendulum", "spherical-pendulum", "rolling-disc", "skate", "free-body-se3")
+NAMES = [name if name in LIGHT else pytest.param(name, marks=pytest.mark.slow) for name in derive.systems.SYSTEMS]
 
 
 @pytest.mark.parametrize("name", NAMES)
