@@ -91,6 +91,10 @@ def test_landing_of_a_leg_by_masses_friction_and_gains():
         d = rng.standard_normal(3)
         difference = slope(lambda x, name=name: slopes(**{**given, name: x}).value, given[name], d)
         assert abs(answer @ d - difference) < 1e-5 * np.linalg.norm(answer), name
+    resting = {**given, "v": np.zeros(3)}  # no kinetic energy at the start
+    answer, d = slopes(**resting).q, rng.standard_normal(3)
+    difference = slope(lambda x: slopes(**{**resting, "q": x}).value, given["q"], d, small=1e-7)
+    assert abs(answer @ d - difference) < 1e-5 * np.linalg.norm(answer)
     for name, answer in g.parameters.items():
         x = np.asarray(given["parameters"][name], float)
         d = np.abs(rng.standard_normal(x.shape)) * (x > 0)

@@ -138,7 +138,7 @@ def step(
     def change_of(y: NDArray[Any]) -> NDArray[Any]:
         return base_velocity.from_left(tree, q_m, half.onward(y))
 
-    start, most = pushed(v), 2.0 * kinetic_energy(tree, q_m, v)
+    start, most = pushed(v), np.maximum(2.0 * kinetic_energy(tree, q_m, v), TINY)  # roots have a slope at rest, too
 
     def foretold(change: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
         """v with its change, or less of it: links that whirl at rates near 1/dt have none that could be foretold.
