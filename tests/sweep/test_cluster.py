@@ -49,8 +49,11 @@ class Torture:
 
     def kill_worker(self, k: int) -> bool:
         pid = self.cluster.worker(k)
-        if pid is not None:
-            os.kill(pid, signal.SIGKILL)
+        try:
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:  # it is dead, and its keeper has not started another one yet
+            return False
         return pid is not None
 
     def kill_client(self) -> None:
