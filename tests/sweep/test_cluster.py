@@ -122,6 +122,7 @@ def test_nothing_that_happens_to_a_cluster_loses_or_doubles_a_sample(tmp_path, p
     before = time.monotonic()
     torture = Torture(tmp_path, 2000, 0.05, 4, hosts=place == "hosts")
     try:
+        torture.until(1)
         torture.until(200, kill_every=1.0)
         torture.cluster.kill_scheduler()
         torture.until(600, kill_every=1.0)

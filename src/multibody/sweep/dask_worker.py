@@ -55,9 +55,12 @@ def computed(name: str, task: Task, limit: float | None) -> Token:
 
 
 def _settle() -> None:
-    """Wait until the nanny of this worker has seen that it is there."""
+    """Wait until the nanny of this worker, if it has one, has seen that it is there."""
     import psutil
+    from distributed import get_worker
 
+    if not get_worker().nanny:
+        return
     age = time.time() - psutil.Process().create_time()
     time.sleep(max(0.0, min(SETTLED - (time.monotonic() - _imported), OLD - age)))
 
