@@ -18,7 +18,7 @@ from multibody.tracing import linalg
 Array = NDArray[Any]
 ROUNDS = 50
 """At most; some 6 to 12 are taken."""
-TOLERANCES = {np.dtype(np.float64): Tolerance(1e-10, 1e-12), np.dtype(np.float32): Tolerance(2e-5, 1e-6)}
+TOLERANCES = {np.dtype(np.float64): Tolerance(1e-10, 1e-12, 2e-12), np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5)}
 APART = 0.01
 """The least slack and multiplier at the start, relative to the sizes of the bounds and of g."""
 FLAT = 1e-3

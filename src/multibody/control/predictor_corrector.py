@@ -101,6 +101,8 @@ class Tolerance(NamedTuple):
     """Residuals, relative to the sizes of what they are made of."""
     mean: float
     """The mean of s z, likewise; where s and z of a row both vanish, each is off by the root of it."""
+    gap: float
+    """What a row of the length 1 is off from its slack, beside an x of 1; long rows violate their bounds by more."""
 
 
 class Program(NamedTuple):
@@ -179,13 +181,14 @@ class Program(NamedTuple):
 
     def residual(self, at: Iterate) -> Array:
         """(...): the largest, relative to sizes; where a slack is large, rounding errors are."""
-        within, mean = self.tolerance
-        over = np.abs(self.gap(at)) - within * at.s
+        within, mean, gap = self.tolerance
+        over = np.abs(self.gap(at)) - gap * at.s
         if self.kinds is not None:
             over = over * (self.kinds.slack + self.kinds.tied)
         dual = np.maximum(largest(np.abs(at.gradient)), self.mean(at.s * at.z) * (within / mean))
         # NaN is in the mean in any case
-        return np.maximum(dual / self.size(at), largest(over) / np.maximum(1.0, largest(np.abs(at.x))))
+        beyond = largest(over) * (within / gap)
+        return np.maximum(dual / self.size(at), beyond / np.maximum(1.0, largest(np.abs(at.x))))
 
     def is_lost(self, at: Iterate) -> Any:
         """(...), truth values: whether multipliers or x grow beyond all measure."""

@@ -14,7 +14,7 @@ from multibody.control.predictor_corrector import Iterate, Program, Sides, Toler
 Array = NDArray[Any]
 ROUNDS = 40
 """At most; some 6 to 10 are taken."""
-TOLERANCES = {np.dtype(np.float64): Tolerance(1e-9, 1e-11), np.dtype(np.float32): Tolerance(2e-5, 1e-6)}
+TOLERANCES = {np.dtype(np.float64): Tolerance(1e-9, 1e-11, 1e-9), np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5)}
 APART = 0.01
 """The least slack at the start, beside bounds of 1."""
 
