@@ -134,7 +134,7 @@ class Program(NamedTuple):
         """
 
         def stop(at: Iterate) -> Any:
-            done = ~(self.residual(at) > self.tolerance.within)  # NaN is done
+            done = ~(self.residual(at, self.tolerance.gap) > self.tolerance.within)  # NaN is done
             if give_up is not None:
                 done = done | (give_up & self.is_lost(at))
             return done if skip is None else done | skip
@@ -179,9 +179,13 @@ class Program(NamedTuple):
             return size
         return np.maximum(size, np.sqrt(np.sum(self.compliance * at.z * at.z, axis=-1)))
 
-    def residual(self, at: Iterate) -> Array:
-        """(...): the largest, relative to sizes; where a slack is large, rounding errors are."""
-        within, mean, gap = self.tolerance
+    def residual(self, at: Iterate, gap: float | None = None) -> Array:
+        """(...): the largest, relative to sizes; where a slack is large, rounding errors are.
+
+        `gap` is the tolerance of what slacks are off, where it is another than that of the gradient.
+        """
+        within, mean, _ = self.tolerance
+        gap = within if gap is None else gap
         over = np.abs(self.gap(at)) - gap * at.s
         if self.kinds is not None:
             over = over * (self.kinds.slack + self.kinds.tied)
