@@ -28,10 +28,11 @@ def slowly(*args, **named):
 native.compile_object = slowly
 mb.config.cache = False
 """
-COMPILE = "k = mb.compile(lambda x: 2 * x, 2)\nassert k([1.0, 2.0])[1] == 4.0\n"
+COMPILE = "assert mb.compile(lambda x: 2 * x, 2)([1.0, 2.0])[1] == 4.0\n"
 IN_THREADS = """
 import threading
-threads = [threading.Thread(target=mb.compile, args=(lambda x, k=k: k * x, 2)) for k in range(4)]
+kernels = [mb.compile(lambda x, k=k: k * x, 2) for k in range(4)]
+threads = [threading.Thread(target=kernel, args=([1.0, 2.0],)) for kernel in kernels]
 [t.start() for t in threads]
 [t.join() for t in threads]
 """
@@ -95,13 +96,13 @@ def test_threads_share_the_line():
 
 
 def test_an_interrupted_compilation_leaves_a_clean_line():
-    code = f"{SLOW}try:\n    {COMPILE.splitlines()[0]}\nexcept KeyboardInterrupt:\n    print('stopped')"
+    code = f"{SLOW}try:\n    {COMPILE.strip()}\nexcept KeyboardInterrupt:\n    print('stopped')"
     assert screen(in_terminal(code, interrupt="compiling")) == ["stopped"]
 
 
 def test_a_forked_child_writes_a_line_of_its_own():
     fork = "with progress.compiling('parent'):\n    child = os.fork()\n"
-    code = f"{SLOW}{fork}if not child:\n    {COMPILE.splitlines()[0]}\n    os._exit(0)\nprint(os.waitpid(child, 0)[1])"
+    code = f"{SLOW}{fork}if not child:\n    {COMPILE.strip()}\n    os._exit(0)\nprint(os.waitpid(child, 0)[1])"
     said = in_terminal(code)
     assert screen(said) == ["0"]
 

@@ -38,7 +38,7 @@ Q, V = np.array([0.3, -0.2]), np.array([1.0, 2.0])
         ("lower_limits", "robot.limits"),
         ("energy", "robot.kinetic_energy(q, v) + robot.potential_energy(q)"),
         ("gravity_compensation", "robot.gravity(q)"),
-        ("plot", "robot.poses(q)"),
+        ("plot", "mb.view.show(robot, q)"),
     ],
 )
 def test_words_of_others_name_ours(word, ours):
