@@ -74,7 +74,7 @@ def test_landing_of_a_leg_by_masses_friction_and_gains():
     )
     masses = np.array([body.inertia.mass for body in robot.tree.bodies])
     given = {
-        "q": stand + np.array([0.12, 0.05, -0.1]),
+        "q": stand + np.array([0.1, 0.05, -0.1]),
         "v": np.array([0.0, 0.1, -0.2]),
         "inputs": stand,
         "parameters": {
@@ -103,6 +103,25 @@ def test_landing_of_a_leg_by_masses_friction_and_gains():
             return slopes(**{**given, "parameters": {**given["parameters"], name: y}}).value
 
         assert abs(np.sum(answer * d) - slope(value, x, d)) < 1e-5 * np.linalg.norm(answer), name
+
+
+def test_slopes_of_landings_lead_downhill():
+    """From rest. Slopes add up to the change of the value: no jump where an impact moves from one step to the next."""
+    robot, contacts, stand = leg()
+    ground, controller = simulate.Ground(friction=0.8), simulate.PD([0.0, 88.0, 140.0], [0.0, 1.1, 1.0])
+    simulator = simulate.Simulator(robot, dt=0.005, contacts=contacts, ground=ground, controller=controller)
+
+    def running(t, q, v, tau):
+        return np.minimum(q[0] - stand[0], 0.0) ** 2
+
+    slopes = simulate.gradient(simulator, lambda q, v: (q[0] - stand[0]) ** 2, running)
+    start, height = stand + np.array([0.0, 0.03, -0.05]), np.linspace(0.1, 0.2, 401)
+    q = start + height[:, None] * np.array([1.0, 0.0, 0.0])
+    g = slopes(q, None, stand, seconds=0.3)
+    assert np.isfinite(g.q).all()
+    assert np.isfinite(g.v).all()
+    way = np.sum((g.q[1:, 0] + g.q[:-1, 0]) / 2 * np.diff(height))
+    assert abs(way - (g.value[-1] - g.value[0])) < 0.05 * (g.value[-1] - g.value[0])
 
 
 def test_batches_and_constant_gains():

@@ -68,8 +68,13 @@ def system_of(
     before: NDArray[Any],
     free: NDArray[Any],
     known: Known | None,
+    *,
+    gradual: bool,
 ) -> System:
-    """The velocities that impulses have to correct: of contacts with the gap that may close in the second half step."""
+    """The velocities that impulses have to correct: of contacts with the gap that may close in the second half step.
+
+    `gradual` says that contacts without restitution close by degrees (`bounces.py`).
+    """
     slow = slow_speed(tree, dt) if known is None else known.slow
     u, friction = [free[k] for k in range(free.shape[-1])], []
     for k, ((mu, e), touch) in enumerate(zip(laws(scene.pairs, surface), touching, strict=True)):
@@ -80,7 +85,7 @@ def system_of(
             if not is_plastic(e):
                 ahead = np.where((ahead < 0.0) & (before[n] < -slow), free[n] + e * before[n], ahead)
         else:
-            hits, rebound = rebounds(dt, slow, touch.gap, before[n], free[n], e)
+            hits, rebound = rebounds(dt, slow, touch.gap, before[n], free[n], e, gradual=gradual)
             ahead = np.where(hits, free[n] - rebound, ahead)
         u[n] = ahead if known is None else np.where(known.opened[k], OPEN, ahead)
     closed = 0.0 if known is None else known.closed
@@ -130,6 +135,8 @@ def times_of_impacts(
     before: NDArray[Any],
     free: NDArray[Any],
     rigid: slice,
+    *,
+    gradual: bool,
 ) -> NDArray[Any]:
     """(rows,): in s, how late after the middle of the step impacts are, of the pairs that are rigid and of joints."""
     restitutions = [e for _, e in laws(scene.pairs, surface)][rigid]
@@ -137,7 +144,7 @@ def times_of_impacts(
     own = slice(n - 3 * len(restitutions), n)
     parts = [np.zeros(own.start)]
     if restitutions:
-        parts.append(lateness(dt, slow, touching[rigid], before[own], free[own], restitutions))
+        parts.append(lateness(dt, slow, touching[rigid], before[own], free[own], restitutions, gradual=gradual))
     if bounds.restitution:
         (low, early, _), (high, late, _) = stops(bounds, dt, q_m[list(bounds.coordinates)], before[n:], free[n:])
         parts.append(np.where(low, early, np.where(high, late, 0.0)))

@@ -93,7 +93,9 @@ def step(
     if acting.passive:
         smooth = tree.with_values(friction=np.zeros(tree.nv))  # dry friction has rows of its own
         forces = forces + passive(smooth, q_m, v)
-    M = factors(tree, q_m, implicit(acting, dt, slope))
+    added = implicit(acting, dt, slope)
+    M = factors(tree, q_m, added)
+    gradual = added is not None
 
     def push(v_h: NDArray[Any]) -> NDArray[Any]:
         """The impulse of all forces but those of contacts, with Coriolis forces at the velocity v_h."""
@@ -127,7 +129,7 @@ def step(
     def system_at(ys: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], System]:
         """The velocities of the rows without impulses, and what impulses have to correct."""
         free = before + np.matmul(np.swapaxes(scaled, -1, -2), ys[-1])
-        system = system_of(scene, surface, tree, dt, touching, q_m, W, before, free, known)
+        system = system_of(scene, surface, tree, dt, touching, q_m, W, before, free, known, gradual=gradual)
         return free, system if law is None else yielding(system, law(W, free))
 
     def pushed(v_h: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -146,7 +148,8 @@ def step(
         A plastic impact changes v by no more than its own length, in the metric of M.
         """
         length = np.sum(half.D_inv * y * y)
-        return v + change * np.sqrt(np.where(length > most, most / np.maximum(length, TINY), 1.0))
+        part = np.where(length > most, most / np.maximum(length, TINY), 1.0)
+        return v + change * np.sqrt(np.maximum(part, TINY))  # from rest, where most is 0, it has a slope, too
 
     def attempt(carry: Any) -> Any:
         last = Attempt(*carry)
@@ -154,7 +157,8 @@ def step(
         ys = tuple((1.0 - last.share) * old + last.share * new for old, new in ends)
         free, system = system_at(ys)
         solved = system.converged(last.P) if scene.exact else system.solve(last.P, scene.sweeps, scene.tolerance)
-        times = times_of_impacts(scene, surface, dt, slow_speed(tree, dt), touching, q_m, before, free, sudden)
+        slow = slow_speed(tree, dt)
+        times = times_of_impacts(scene, surface, dt, slow, touching, q_m, before, free, sudden, gradual=gradual)
         y = ys[-1] + np.matmul(Z, solved.P)
         change = change_of(y)
         near = foretold(change, y)
