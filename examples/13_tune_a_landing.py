@@ -63,13 +63,13 @@ def gains(logarithms):
 first = logarithms = np.log([[40.0, 40.0], [1.0, 1.0]])
 begun = time.perf_counter()
 values = []
-for turn in range(60):
+for turn in range(40):
     answer = slope(q, None, stand, gains(logarithms), seconds=SECONDS)
     values.append(float(answer.value.mean()))
     by_gains = np.array([answer.parameters[name].mean(axis=0)[1:] for name in ("kp", "kd")])
     by_logarithms = np.exp(logarithms) * by_gains
-    logarithms = logarithms - 0.1 * 0.97**turn * by_logarithms / np.abs(by_logarithms).max()
-print(f"60 gradients of {SAMPLES} landings in {time.perf_counter() - begun:.1f} s, with the compilation")
+    logarithms = logarithms - 0.2 * 0.93**turn * by_logarithms / np.abs(by_logarithms).max()
+print(f"40 gradients of {SAMPLES} landings in {time.perf_counter() - begun:.1f} s, with the compilation")
 for name, kp, kd in zip(("hip", "knee"), *np.exp(logarithms), strict=True):
     print(f"{name:4s} kp {kp:6.1f} N m/rad, kd {kd:4.2f} N m s/rad")
 print(f"cost of a landing: {values[0]:.3f} at first, {values[-1]:.3f} in the end")

@@ -148,8 +148,7 @@ def step(
         A plastic impact changes v by no more than its own length, in the metric of M.
         """
         length = np.sum(half.D_inv * y * y)
-        part = np.where(length > most, most / np.maximum(length, TINY), 1.0)
-        return v + change * np.sqrt(np.maximum(part, TINY))  # from rest, where most is 0, it has a slope, too
+        return v + change * np.sqrt(np.where(length > most, most / np.maximum(length, TINY), 1.0))
 
     def attempt(carry: Any) -> Any:
         last = Attempt(*carry)
