@@ -10,8 +10,8 @@ def keep_open(viewer: Any) -> None:
     """Tell the address, and serve until Ctrl-C."""
     for note in viewer.notes:
         typer.echo(f"note: {note}", err=True)
-    typer.echo(f"{viewer.robot.name} is at {viewer.url} (Ctrl-C ends)")
     try:
+        typer.echo(f"{viewer.robot.name} is at {viewer.url} (Ctrl-C ends)")
         while True:
             time.sleep(1.0)
     except KeyboardInterrupt:

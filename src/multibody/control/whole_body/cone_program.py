@@ -124,7 +124,7 @@ def minimiser(H: Array, g: Array, G: Array, box: Box, cones: Cones, skip: Any) -
         skip: (...), truth values: samples whose solution is not wanted, which take no rounds.
     """
     dtype = np.dtype(g.dtype)
-    (within, enough), little, give = TOLERANCES[dtype], LITTLE[dtype], YIELD[dtype]
+    (within, enough, _), little, give = TOLERANCES[dtype], LITTLE[dtype], YIELD[dtype]
     sides = Sides(box.upper.shape[-1], 0, box.lower.shape[-1])
     n, count = g.shape[-1], cones.k.shape[-1] // 3
     steep = np.maximum(np.max(np.abs(g), axis=-1), np.max(np.stack([H[..., k, k] for k in range(n)], axis=-1), axis=-1))
