@@ -4,7 +4,7 @@ The loop of example 3, with masses, lengths, pushes and a slow motor that differ
 samples into chunks of about a second, and keeps each of them on disk: stop this script in the middle, start it again,
 and it goes on where it was. Without arguments it takes 20,000 samples.
 
-    python 17_ten_million_pendulums.py picture.png 10_000_000 pendulums.zarr
+    python 18_ten_million_pendulums.py picture.png 10_000_000 pendulums.zarr
 """
 
 import sys

@@ -3,7 +3,7 @@
 A `Simulator` is a study's function by itself: the names of the samples are its parameters, metrics say what is kept of
 each run. Without arguments it takes 400 samples.
 
-    python 18_landings.py picture.png 100_000 landings.zarr
+    python 19_landings.py picture.png 100_000 landings.zarr
 """
 
 import sys
