@@ -83,7 +83,7 @@ def main():
         model(asked.chunks)
         return
     function = tuned()
-    with tempfile.TemporaryDirectory(dir=".") as name:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if asked.what == "scaling":
             times, works = [], []
@@ -127,7 +127,7 @@ def model(chunks):
     """Seconds a chunk that has no work, by who computes it."""
     import distributed
 
-    with tempfile.TemporaryDirectory(dir=".") as name:
+    with tempfile.TemporaryDirectory() as name:
 
         def spent(executor):
             samples = sweep.uniform(chunks, x=(0, 1))
