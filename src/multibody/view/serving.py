@@ -8,6 +8,7 @@ of viser can ask for is switched off.
 """
 
 import http
+import socket
 import threading
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -60,15 +61,17 @@ def serve(host: str, port: int | None, hosts: tuple[str, ...]) -> Any:
     original = websockets_server.serve
     guarded: list[Any] = []
 
-    def listen(handler: Any, *where: Any, process_request: Any, **options: Any) -> Any:
+    def listen(handler: Any, host: str, port: int, *, process_request: Any, **options: Any) -> Any:
         def answer(connection: Any, request: Any) -> Any:
             refusal = guard.refusal(request.headers)
             if refusal is not None:
                 return connection.respond(http.HTTPStatus.FORBIDDEN, refusal + "\n")
             return process_request(connection, request)
 
-        guarded.append(where)
-        return original(handler, *where, process_request=answer, **options)
+        # asyncio's own leaves a socket open when another process takes the port between bind and listen
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        guarded.append(socket.create_server((host, port), family=family))
+        return original(handler, sock=guarded[-1], process_request=answer, **options)
 
     with _MAKING:
         websockets_server.serve = listen  # type: ignore[assignment]
