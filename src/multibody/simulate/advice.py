@@ -11,7 +11,8 @@ from multibody.algorithms.crba import crba
 from multibody.algorithms.energy import kinetic_energy
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
-from multibody.simulate.conditions import SLOW, slow_speed
+from multibody.simulate.bounces import SLOW
+from multibody.simulate.conditions import slow_speed
 from multibody.simulate.controllers import PD, Function, behind, spread
 from multibody.simulate.driving import spring_stiffness
 from multibody.simulate.rows import gaps, laws, touches

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from multibody.simulate.rows import Bounds, Touch
 
 SLOW = 3.0
-"""Of what forces change in a step: approaches below it are no impacts where nothing bounces, but contacts that last."""
+"""Approaches below so many g dt do not bounce; below so many times what forces change in a step they are no impacts
+where nothing bounces, but contacts that last."""
 NEVER, TINY = 1e30, 1e-30
 
 

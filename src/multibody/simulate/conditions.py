@@ -7,13 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.model.tree import Tree
-from multibody.simulate.bounces import is_plastic, lateness, rebounds, stops
+from multibody.simulate.bounces import SLOW, is_plastic, lateness, rebounds, stops
 from multibody.simulate.rows import Touch, laws
 from multibody.simulate.scene import Scene
 from multibody.simulate.sweeps import System
 
-SLOW = 3.0
-"""In g dt: approaches below it do not bounce."""
 OPEN = 1e6
 """In m/s: what keeps a row that is open from having an impulse."""
 
