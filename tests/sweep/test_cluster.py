@@ -114,6 +114,26 @@ def test_a_killed_worker_costs_what_it_was_at(tmp_path):
         torture.close()
 
 
+def test_workers_that_are_killed_from_the_start_cost_a_study_nothing(tmp_path):
+    """Each one that begins the first look is killed, more of them than a scheduler's patience with all five places."""
+    torture = Torture(tmp_path, 6, 0.3, 2, hosts=False)
+    try:
+        deadline = time.monotonic() + LONGEST
+        while torture.kills < 22 and not torture.store.exists():  # on a busy machine one may get through
+            assert torture.client.poll() is None, torture.log()
+            assert time.monotonic() < deadline
+            torture.kills += sum(torture.kill_worker(k) for k in torture.cluster.workers)
+            time.sleep(0.01)
+        assert torture.kills > 4
+        torture.until(6)
+        assert torture.ended() == 0, torture.log()
+        assert torture.codes in ([], [0])
+        torture.check()
+        assert not list(torture.store.parent.glob(".*"))
+    finally:
+        torture.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["loopback", "hosts"])
 def test_nothing_that_happens_to_a_cluster_loses_or_doubles_a_sample(tmp_path, place, capsys):

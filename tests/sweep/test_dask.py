@@ -56,13 +56,13 @@ def test_a_chunk_that_is_done_costs_a_token(tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_hangs_deaths_and_memory_are_contained_under_a_nanny(tmp_path):
-    """A nanny ends workers that take more than their memory: to the study they have died."""
+    """A nanny ends workers that take more than their memory; the reason is known unless it is faster than our look."""
     options = {"dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50, "memory_limit": "800MB"}
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
         study = sweep.Study(studies.deadly, SAMPLES, tmp_path / "a.zarr", chunk=20)
         study.run(cluster.scheduler_address, limit=5.0)
     memory = {failure.index: failure.kind for failure in study.failures()}.get(35)
-    assert memory in ("died", "hung")  # whichever comes first, the nanny or the limit
+    assert memory in ("memory", "died")
     check(study, {**studies.EXPECTED, 3: "died", 21: "hung", 35: memory})
 
 

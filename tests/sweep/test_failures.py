@@ -1,12 +1,7 @@
 """Samples that raise, hang, die, eat memory or return what cannot be kept: reported, and all others are right."""
 
-import multiprocessing
 import os
-import signal
-import subprocess
-import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,7 +9,6 @@ import pytest
 from multibody import sweep
 
 from . import studies
-from .test_study import environment
 
 SAMPLES = {"x": np.arange(60.0)}
 
@@ -65,48 +59,6 @@ def test_hangs_deaths_and_memory_are_contained(tmp_path):
     with pytest.warns(sweep.SweepWarning, match="9 of 60"):
         study.run("processes", limit=0.5, memory=2**28, workers=2)
     check(study, {**studies.EXPECTED, 3: "died", 21: "hung", 35: "memory"})
-
-
-def test_a_chunk_that_killed_this_process_is_taken_apart_at_resume(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import os, numpy as np\nimport multibody as mb\n"
-        "def f(sample):\n"
-        "    if (sample['x'] == 33).any(): os._exit(7)\n"
-        "    return {'y': 2 * sample['x']}\n"
-        f"study = mb.sweep.Study(f, {{'x': np.arange(60.0)}}, {str(tmp_path / 'a.zarr')!r}, chunk=20)\n"
-        "study.run()\n"
-    )
-    codes = []
-    for _ in range(10):
-        ended = subprocess.run([sys.executable, "-W", "ignore", str(script)], env=environment())
-        codes.append(ended.returncode)
-        if not ended.returncode:
-            break
-    assert codes == [7] * 6 + [0]  # the chunk twice, a piece of it, the sample three times
-    check(sweep.open(tmp_path / "a.zarr"), {33: "died"})
-
-
-@pytest.mark.slow
-def test_a_chunk_that_broke_a_pool_is_taken_apart_by_the_next_ones(tmp_path):
-    def deadly(sample):
-        if (sample["x"] == 33).any():
-            os.kill(os.getpid(), signal.SIGKILL)
-        return {"y": 2 * sample["x"]}
-
-    study = sweep.Study(deadly, SAMPLES, tmp_path / "a.zarr", chunk=20)
-    for _ in range(6):  # the chunk twice, a piece of it, the sample three times
-        with (
-            ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool,
-            pytest.raises(sweep.SweepError, match="run the study again with a new executor"),
-        ):
-            study.run(pool)
-    with (
-        ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool,
-        pytest.warns(sweep.SweepWarning, match="1 of 60"),
-    ):
-        study.run(pool)
-    check(study, {33: "died"})
 
 
 def test_time_is_that_of_a_call_and_not_of_all_that_a_chunk_is_taken_apart_into(tmp_path):

@@ -9,7 +9,9 @@ import subprocess
 import numpy as np
 import pytest
 
+import multibody as mb
 from multibody import sweep
+from multibody.compiler import native
 from multibody.sweep import durable, marks
 from multibody.sweep import store as stores
 
@@ -125,7 +127,12 @@ def test_another_version_of_the_library_is_told(study, monkeypatch):
 
 
 def test_another_class_of_processor_is_refused_unless_allowed(tmp_path, monkeypatch):
-    study = sweep.Study(studies.plain, SAMPLES, tmp_path / "a.zarr", chunk=10)
+    """A process that computes for another level of this machine: its kernel is made anew there."""
+    level = "x86-64-v2" if native.host().cpu == "x86-64-v3" else "x86-64-v3"
+    if level not in native.levels():
+        pytest.skip(f"this machine is not {level}")
+    kernel = mb.compile(lambda x: np.sin(x) / (1 + x * x), (), names=["x"])
+    study = sweep.Study(kernel, SAMPLES, tmp_path / "a.zarr", chunk=10)
 
     def stop(tally):
         if tally.done >= 30:
@@ -133,11 +140,18 @@ def test_another_class_of_processor_is_refused_unless_allowed(tmp_path, monkeypa
 
     with pytest.raises(KeyboardInterrupt):
         study.run(progress=stop)
-    monkeypatch.setattr("multibody.sweep.work.cpu_class", lambda: "other 12345678")
-    with pytest.raises(sweep.SweepError, match=r"mixed=True"):
-        study.run()
-    study.run(mixed=True)
-    assert {mark.cpu for mark in study._record().marks()} == {study._record().store.header["cpu"], "other 12345678"}
+    done = study.status().chunks_done
+    monkeypatch.setenv("MULTIBODY_CPU", level)  # this process has looked already
+    with pytest.raises(sweep.SweepError, match=rf"is of '{level} .*mixed=True"):
+        study.run("processes", workers=1)
+    assert study.status().chunks_done == done
+    study.run("processes", workers=1, mixed=True)
+    cpus = [mark.cpu for mark in study._record().marks()]
+    assert set(cpus[:done]) == {study._record().store.header["cpu"]}
+    assert len(set(cpus[done:])) == 1
+    assert cpus[-1].startswith(level)
+    x = SAMPLES[:]["x"]
+    np.testing.assert_allclose(study.results()["result"], np.sin(x) / (1 + x * x), rtol=1e-15)
 
 
 @pytest.mark.parametrize(("code", "word"), [(28, "disk is full"), (30, "read-only"), (13, "may not be written")])

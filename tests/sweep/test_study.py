@@ -235,17 +235,18 @@ def test_samples_of_the_user_are_kept(tmp_path):
         sweep.open(tmp_path / "b.zarr", lambda sample: {"y": sample["x"] ** 2}).run()
 
 
-def test_a_million_chunks_are_made_longer():
-    from multibody.sweep.probe import MOST, _chunk
-    from multibody.sweep.work import Work
+def test_a_million_chunks_are_made_longer(tmp_path):
+    from multibody.sweep.probe import MOST, places, probe
+    from multibody.sweep.work import Work, unwatched
 
     def slow(sample):
         time.sleep(0.2)
         return {"y": sample["x"]}
 
-    work = Work(slow, sweep.uniform(10**12, x=(0, 1)), 0, True, Path("nowhere"))
-    assert _chunk(work, 0, 10**12, None, 16, 10**12) == 10**12 // MOST
-    assert 20 <= _chunk(work, 0, 1000, None, 16, 1000) <= 40
+    for n in (1000, 10**12):
+        work = Work(slow, sweep.uniform(n, x=(0, 1)), 0, True, tmp_path / "a.zarr")
+        chunk = probe(work, unwatched, places(n)[0], n, None, None, False).chunk
+        assert chunk == 10**12 // MOST if n == 10**12 else 20 <= chunk <= 40
 
 
 def test_nothing_listens(tmp_path):

@@ -33,15 +33,20 @@ def place(store: Store, k: int) -> Path:
     return store.journal / "begun" / f"{k:08d}"
 
 
-def deaths(store: Store, k: int) -> int:
-    """How many processes died at a chunk."""
-    return _history(place(store, k))[0].total()
+def first(path: Path) -> Path:
+    """The file of the first look at a function, beside the store that is not there yet."""
+    return path.with_name(f".{path.name}.begun")
 
 
-def killed(store: Store, k: int, pid: int, reason: str) -> None:
+def deaths(place: Path) -> int:
+    """How many processes died at what a file is about."""
+    return _history(place)[0].total()
+
+
+def killed(place: Path, pid: int, reason: str) -> None:
     """Note why a process of this machine is about to be killed."""
     try:
-        with open(place(store, k), "a", encoding="ascii") as file:
+        with open(place, "a", encoding="ascii") as file:
             file.write(f"{_process(pid)} killed {reason}\n")
     except OSError:  # then it is said to have died
         return
@@ -49,10 +54,17 @@ def killed(store: Store, k: int, pid: int, reason: str) -> None:
 
 @final
 class Begun:
-    """The file of a chunk that is being computed."""
+    """The file of a chunk that is being computed, or of the first look at a function."""
 
-    def __init__(self, store: Store, k: int, watch: Callable[[bool], None]) -> None:
-        self._path, self._whole, self._watch = place(store, k), store.span(k), watch
+    def __init__(self, path: Path, whole: Span | None, watch: Callable[[bool], None]) -> None:
+        """The file, with what it tells of processes that died.
+
+        Args:
+            path: where it is.
+            whole: all samples of the chunk; None where any range is one.
+            watch: is told before each call of the function, and after it.
+        """
+        self._path, self._whole, self._watch = path, whole, watch
         self._me = f"{_process(os.getpid())}:{uuid.uuid4().hex[:8]}"
         self.deaths, self.reasons = _history(self._path)
         try:
@@ -73,9 +85,9 @@ class Begun:
     def is_deadly(self, start: int, stop: int) -> bool:
         """Whether the range is not to be tried as a whole."""
         span = start, stop
-        if span in self.reasons:
+        if self.reasons.get(span) == "hung":
             return self.deaths[span] >= 1
-        return self.deaths[span] >= (CHANCES if stop - start == 1 else WHOLE if span == self._whole else 1)
+        return self.deaths[span] >= (CHANCES if stop - start == 1 else WHOLE if self._whole in (None, span) else 1)
 
     def close(self, *, remove: bool) -> None:
         """No process is at it any more; remove the file when there is nothing to be learned from it."""

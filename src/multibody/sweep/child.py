@@ -74,7 +74,7 @@ def main() -> None:
         try:
             if work is None:
                 raise SweepError(f"the study cannot be unpacked in another process: {problem}")
-            answer = compute(work, rest[0], pipe.send) if word == "task" else rest[0](work, *rest[1])
+            answer = compute(work, rest[0], pipe.send) if word == "task" else rest[0](work, pipe.send, *rest[1])
         except Exception as error:
             answer = _sendable(error)
         pipe.send(answer)

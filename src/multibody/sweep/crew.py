@@ -33,7 +33,11 @@ class Crew(ABC):
 
     @abstractmethod
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """function(work, *args), in one of the workers, where `work` is that of the parcel."""
+        """function(work, watch, *args), in one of the workers, where `work` is that of the parcel.
+
+        Raises:
+            WorkerLost: when another one may try.
+        """
 
     @abstractmethod
     def submit(self, task: Task) -> None:

@@ -36,7 +36,7 @@ def crew_of(executor: Any, path: Path, limit: float | None, memory: int | None, 
     if executor is None:
         return Here()
     if isinstance(executor, Executor):
-        return Futures(executor)
+        return Futures(executor, path)
     raise InputError(
         'executor: expected None, "processes", an executor of concurrent.futures, a Dask client or the address of a '
         f'scheduler such as "tcp://127.0.0.1:8786", got {executor!r}'

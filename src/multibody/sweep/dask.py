@@ -6,6 +6,7 @@ import logging
 import math
 import os
 import queue
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
@@ -83,12 +84,19 @@ class Dask(Crew):
     def equip(self, parcel: bytes) -> None:
         self._forget()
         self._name, self._parcel = f"multibody-{os.urandom(8).hex()}", parcel
-        self._register()
+        self._introduce()
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        result = self._result(
-            self._client.submit(dask_worker.called, self._name, self._limit, function, *args, pure=False), None
-        )
+        ended = threading.Event()
+        try:
+            future = self._client.submit(dask_worker.called, self._name, self._limit, function, *args, pure=False)
+            future.add_done_callback(lambda _: ended.set())
+        except Exception as error:  # as in submit
+            future = error
+            ended.set()
+        while not ended.wait(PATIENCE) and self._client.status == "running":
+            self._count()
+        result = self._result(future, GATHER if ended.is_set() else 0.0)
         self._stay_connected()
         if isinstance(result, BaseException):
             raise result
@@ -172,9 +180,7 @@ class Dask(Crew):
             self._seen = time.monotonic()
         else:
             time.sleep(PATIENCE)
-        with contextlib.suppress(OSError, TimeoutError):  # gone again: the next look sees it
-            self._register()
-            self._strange = False
+        self._introduce()
         for task in tasks:
             self.submit(task)
 
@@ -190,9 +196,18 @@ class Dask(Crew):
                 raise SweepError(_gone(self._client))
             time.sleep(0.2)
 
-    def _register(self) -> None:
-        """Give the parcel to all workers, and to those that are still to come."""
-        self._client.register_plugin(_plugin(self._distributed, self._name, self._parcel), name=self._name)
+    def _introduce(self) -> None:
+        """Give the parcel to all workers, and to those that are still to come.
+
+        A worker that dies meanwhile ends that, though the scheduler knows the study: the next look does it again.
+        """
+        plugin = _plugin(self._distributed, self._name, self._parcel)
+        try:
+            self._client.register_plugin(plugin, name=self._name)
+            self._strange = False
+        except (OSError, TimeoutError) as error:
+            log.info("not all workers could be given the study: %s", error)
+            self._strange = True
 
     def _connected(self) -> Any:
         deadline = time.monotonic() + RECONNECT

@@ -1,14 +1,18 @@
 """A crew out of any executor of `concurrent.futures`: threads, processes, mpi4py's."""
 
 import os
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from pathlib import Path
 from typing import Any, final
 
+from multibody.sweep import begun
 from multibody.sweep.crew import Crew, Outcome
 from multibody.sweep.errors import SweepError
 from multibody.sweep.parcel import unpack
-from multibody.sweep.work import Task, Token, compute
+from multibody.sweep.store import read
+from multibody.sweep.work import Task, Token, compute, unwatched
 
 PATIENCE = 1.0
 """In s: how long `collect` waits."""
@@ -16,15 +20,22 @@ PATIENCE = 1.0
 
 @final
 class Futures(Crew):
-    """The user's executor, which stays open."""
+    """The user's executor, which stays open.
 
-    def __init__(self, executor: Executor) -> None:
+    A death in a pool takes all of its workers along. A chunk at which one died is given out when nothing else is, so
+    that no other chunk is blamed for it.
+    """
+
+    def __init__(self, executor: Executor, path: Path) -> None:
         known = getattr(executor, "num_workers", None) or getattr(executor, "_max_workers", None)
         self.workers = int(known or os.cpu_count() or 1)
         self.ahead = 2 * self.workers
-        self._executor = executor
+        self._executor, self._path = executor, path
         self._parcel = b""
+        self._waiting: deque[Task] = deque()
         self._under_way: dict[Future[Token], Task] = {}
+        self._alone = False
+        """Whether what is under way is to be alone."""
 
     def equip(self, parcel: bytes) -> None:
         self._parcel = parcel
@@ -33,13 +44,11 @@ class Futures(Crew):
         try:
             return self._executor.submit(_called, self._parcel, function, *args).result()
         except BrokenExecutor as error:
-            raise SweepError(f"the executor broke at the first samples: {error}") from error
+            raise _broken(error) from error
 
     def submit(self, task: Task) -> None:
-        try:
-            self._under_way[self._executor.submit(_computed, self._parcel, task)] = task
-        except BrokenExecutor as error:
-            raise _broken(error) from error
+        self._waiting.append(task)
+        self._hand_out()
 
     def collect(self) -> list[Outcome]:
         ended, _ = wait(self._under_way, PATIENCE, FIRST_COMPLETED)
@@ -52,12 +61,32 @@ class Futures(Crew):
                 raise _broken(error) from error
             except Exception as error:
                 outcomes.append(Outcome(task, error))
+        self._hand_out()
         return outcomes
 
     def close(self) -> None:
+        self._waiting.clear()
         for future in self._under_way:
             future.cancel()
         self._under_way.clear()
+
+    def _hand_out(self) -> None:
+        self._alone = self._alone and bool(self._under_way)
+        while self._waiting and not self._alone:
+            if self._is_suspect(self._waiting[0]):
+                if self._under_way:
+                    return
+                self._alone = True
+            task = self._waiting.popleft()
+            try:
+                self._under_way[self._executor.submit(_computed, self._parcel, task)] = task
+            except (BrokenExecutor, RuntimeError) as error:
+                raise _broken(error) from error
+
+    def _is_suspect(self, task: Task) -> bool:
+        """Whether a process died at a chunk."""
+        store = read(self._path)
+        return store is not None and begun.deaths(begun.place(store, task.chunk)) > 0
 
 
 def _computed(parcel: bytes, task: Task) -> Token:
@@ -65,7 +94,7 @@ def _computed(parcel: bytes, task: Task) -> Token:
 
 
 def _called(parcel: bytes, function: Callable[..., Any], *args: Any) -> Any:
-    return function(unpack(parcel), *args)
+    return function(unpack(parcel), unwatched, *args)
 
 
 def _broken(error: BaseException) -> SweepError:

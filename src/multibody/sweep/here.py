@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, final
 
 from multibody.sweep.crew import Crew, Outcome
-from multibody.sweep.work import Draft, Task, Token, Work, evaluate, write
+from multibody.sweep.work import Draft, Task, Token, Work, evaluate, unwatched, write
 
 
 @final
@@ -32,7 +32,7 @@ class Here(Crew):
         self._work = unpack(parcel)
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        return function(self._work, *args)
+        return function(self._work, unwatched, *args)
 
     def submit(self, task: Task) -> None:
         self._tasks.append(task)

@@ -10,19 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multibody.errors import InputError
+from multibody.sweep import begun
 from multibody.sweep import store as stores
 from multibody.sweep.crew import Crew, WorkerLost
 from multibody.sweep.errors import StudyChangedError, SweepError
 from multibody.sweep.here import Here
 from multibody.sweep.identity import changes
 from multibody.sweep.parcel import pack
-from multibody.sweep.probe import MEMORY, Probe, probe
+from multibody.sweep.probe import MEMORY, Deadly, Probe, places, probe
 from multibody.sweep.samples import Samples
 from multibody.sweep.store import Column, Store, size_of
 from multibody.sweep.work import Work
 
-TRIES = 5
-"""Places among the samples at which a function may fail until all of it is taken for wrong."""
+TRIES = 50
+"""Workers that may be lost at the first look, without that a death tells of its samples, until the crew is the reason.
+"""
 
 
 class Plan(NamedTuple):
@@ -125,18 +127,41 @@ _ELSE = "use another store for another study"
 def _first_look(plan: Plan, crew: Crew) -> Probe:
     """What the function gives, at the first place where it gives something."""
     samples, n = plan.samples, plan.samples.n
+    size = size_of(tuple(Column("samples", k, x.shape[1:], x.dtype) for k, x in samples.rows(np.arange(1)).items()))
+    seen: Probe | None = None
     error: Exception | None = None
-    for place in range(TRIES):
-        start = n * place // TRIES
-        size = size_of(tuple(Column("samples", k, x.shape[1:], x.dtype) for k, x in samples.rows(np.arange(1)).items()))
-        sent = samples.travelling(start, min(n, start + max(1, MEMORY // max(1, size))))
+    notes = begun.first(plan.work.path)  # which stay where a pool broke: the next run learns from them
+    for place in places(n):
+        sent = samples.travelling(place.start, place.start + min(place.most, max(1, MEMORY // max(1, size))))
         try:
-            return crew.call(probe, n, start, sent, plan.chunk, samples.kept)
-        except (InputError, WorkerLost) as failure:
+            seen = _held(crew, notes, place, n, sent, plan.chunk, samples.kept)
+            break
+        except (InputError, Deadly) as failure:
             error = error or failure
-    if isinstance(error, WorkerLost):
-        raise SweepError(f"the function ends its process wherever it is tried: {error}") from error
+        except KeyboardInterrupt:  # which is no death
+            notes.unlink(missing_ok=True)
+            raise
+    notes.unlink(missing_ok=True)
+    if seen is not None:
+        return seen
+    if isinstance(error, Deadly):
+        raise SweepError(f"the function ends its process wherever it is tried; {error}") from error
     raise InputError(str(error)) from error
+
+
+def _held(crew: Crew, notes: Path, *looked: Any) -> Probe:
+    """What a worker sees at a place, or another one where the first was lost."""
+    tries = 0
+    while True:
+        before = begun.deaths(notes)
+        try:
+            return crew.call(probe, *looked)
+        except WorkerLost as failure:
+            tries = 0 if begun.deaths(notes) > before else tries + 1
+            if tries >= TRIES:
+                raise SweepError(
+                    f"the first samples were given out {TRIES} times in vain, the last one: {failure}"
+                ) from None
 
 
 def _kept(columns: tuple[Column, ...], group: str) -> dict[str, Any]:

@@ -96,14 +96,19 @@ class Processes(Crew):
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         child = self._children[-1] if self._children else self._start()
         if not child.ready and self._answer(child) is None:
-            raise SweepError("the process of the study died before it computed anything; its messages are above")
+            self._lost(None)
+            raise WorkerLost("the process died before it computed anything")
         child.tell("call", function, args)
-        deadline = None if self._limit is None else time.monotonic() + self._limit
-        while not child.pipe.ready(PATIENCE):
-            if deadline is not None and time.monotonic() > deadline:
-                self._drop(child)
-                raise WorkerLost(f"the first samples took longer than the limit of {self._limit:g} s")
-        answer = self._answer(child)
+        answer: Any = True
+        while isinstance(answer, bool):
+            child.since = time.monotonic() if answer else math.inf
+            while not child.pipe.ready(self._pause()):
+                if self._is_late(child):
+                    begun.killed(begun.first(self._path), child.process.pid, "hung")
+                    self._drop(child)
+                    raise WorkerLost(f"the first samples took longer than the limit of {self._limit:g} s")
+            answer = self._answer(child)
+        child.since = math.inf
         if answer is None:
             raise WorkerLost("the process died at the first samples")
         if isinstance(answer, BaseException):
@@ -179,13 +184,16 @@ class Processes(Crew):
     def _end_late_ones(self) -> list[Outcome]:
         late: list[Outcome] = []
         for child in list(self._children):
-            if self._limit is not None and child.task is not None and time.monotonic() - child.since > self._limit:
+            if child.task is not None and self._is_late(child):
                 store = read(self._path)
                 if store is not None:
-                    begun.killed(store, child.task.chunk, child.process.pid, "hung")
+                    begun.killed(begun.place(store, child.task.chunk), child.process.pid, "hung")
                 late.append(Outcome(child.task, WorkerLost("its process was late")))
                 self._drop(child)
         return late
+
+    def _is_late(self, child: _Child) -> bool:
+        return self._limit is not None and time.monotonic() - child.since > self._limit
 
     def _drop(self, child: _Child) -> None:
         child.end()

@@ -71,7 +71,7 @@ def run(crew: Crew, record: Record, samples: Samples, watcher: Watcher, only_fai
         for task, result in crew.collect():
             under_way -= 1
             if isinstance(result, WorkerLost):
-                before, deaths[task.chunk] = deaths[task.chunk], begun.deaths(record.store, task.chunk)
+                before, deaths[task.chunk] = deaths[task.chunk], begun.deaths(begun.place(record.store, task.chunk))
                 tries[task.chunk] = 0 if deaths[task.chunk] > before else tries[task.chunk] + 1
                 log.info("chunk %d: %s", task.chunk, result)
                 if tries[task.chunk] >= TRIES:
