@@ -37,7 +37,7 @@ def at_once(body, q, v, **values):
     """The answer by DAQP and residuals, as NumPy; None where DAQP has none."""
     problem = body.problem
     program = problem.at_once({"q": q, "v": v, **values}, problem.plan("active" in values))
-    found = active_set.least(program.G, program.lower, program.upper)
+    found = active_set.LeastNorm(*program.G.shape)(program.G, program.lower, program.upper)
     return found and problem.told_at_once(q, v, *found, program)
 
 

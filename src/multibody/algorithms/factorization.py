@@ -75,7 +75,7 @@ class HalfSolved:
     @property
     def M_inv_R_T(self) -> NDArray[Any]:
         """M^-1 R^T, (..., n, r)."""
-        return np.stack([self.onward(self.Z[..., :, k]) for k in range(self.Z.shape[-1])], axis=-1)
+        return self.all_onward(self.Z)
 
     def halfway(self, x: NDArray[Any]) -> NDArray[Any]:
         """L^-T x, (..., n)."""
@@ -84,6 +84,10 @@ class HalfSolved:
     def onward(self, y: NDArray[Any]) -> NDArray[Any]:
         """L^-1 D^-1 y, (..., n): M^-1 R^T x for y = Z x."""
         return self.factors.vector(self.factors.onward, y, self.batch)
+
+    def all_onward(self, Y: NDArray[Any]) -> NDArray[Any]:
+        """L^-1 D^-1 Y, (..., n, k): M^-1 R^T X for Y = Z X."""
+        return np.stack([self.onward(Y[..., :, k]) for k in range(Y.shape[-1])], axis=-1)
 
 
 def _less(x: Any, factor: NDArray[Any], y: Any) -> Any:

@@ -18,8 +18,8 @@ Texts = dict[str, list[str]]
 """The texts of the modules of a form, by its name."""
 BATCH, SINGLE = "kernel", "one"
 """The forms, which are also the names of their entries."""
-LEAST, MOST = 100, 30_000
-"""Nodes and results of a program that has two forms: fewer are fast in any form, more take long to compile."""
+LEAST = 100
+"""Nodes and results of a program that has two forms: fewer are fast in any form."""
 
 
 def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry_ir.Scan | None = None) -> Texts:
@@ -38,7 +38,7 @@ def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry_
     weight = sum(len(segment.nodes) + LEAST * (segment.dense is not None) for segment in program.segments) + len(
         program.outputs
     )
-    if lanes == 1 or not LEAST <= weight <= MOST:
+    if lanes == 1 or weight < LEAST:
         return {BATCH: batch}
     alone = llvm_ir.modules(program, lone_shape(program, dtype.name, fma=machine.fma), sizes, scan, SINGLE)
     return {BATCH: batch, SINGLE: alone}

@@ -3,7 +3,6 @@
 It remembers nothing: what it may start from is an answer that the caller has.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,18 +32,29 @@ def found(program: Program, start: NDArray[Any] | None = None) -> tuple[NDArray[
     return _answer(kinds, start, *arrays)
 
 
-def least(
-    G: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any], start: NDArray[Any] | None = None
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """The w of least norm with lower <= G w <= upper and its multipliers, if DAQP says that it has them; else None."""
-    m, n = G.shape
-    return _answer(np.zeros(m, np.int32), start, *_norm(n), *(np.asarray(x, np.float64) for x in (G, upper, lower)))
+class LeastNorm:
+    """The w, (n,), of least norm with lower <= G w <= upper, for G (m, n): what does not change from call to call."""
 
+    __slots__ = ("_given", "_kinds", "_solve")
 
-@cache
-def _norm(n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """H and g of |w|² / 2."""
-    return np.eye(n), np.zeros(n)
+    def __init__(self, m: int, n: int) -> None:
+        self._given, self._kinds, self._solve = (np.eye(n), np.zeros(n)), np.zeros(m, np.int32), _module().solve
+
+    def __call__(
+        self, G: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any], start: NDArray[Any] | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """w and its multipliers, if DAQP says that it has them; else None.
+
+        Args:
+            G: contiguous, in doubles, as all that follows.
+            lower: (m,), -NONE where there is no bound.
+            upper: (m,)
+            start: (m,), multipliers of a similar program, whose active rows are tried first.
+        """
+        w, _, flag, told = self._solve(
+            *self._given, G, upper, lower, self._kinds, is_avi=False, dual_start=start, **SETTINGS
+        )
+        return (w, told["lam"]) if flag > 0 else None
 
 
 def _answer(

@@ -12,7 +12,6 @@ depend on the others of its batch.
 """
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -138,10 +137,9 @@ def _repeat(rounds: int, step: Callable[[Any], Any], carry: Any) -> Any:
 
 def scale(A: NDArray[Any]) -> NDArray[Any]:
     """(...): the largest entry of a matrix, by which its squares neither under- nor overflow; 1 for zeros."""
-    entries = [np.abs(A[..., i, j]) for i in range(A.shape[-2]) for j in range(A.shape[-1])]
-    if not entries:
+    if not A.shape[-2] or not A.shape[-1]:
         return np.ones(A.shape[:-2], A.dtype)
-    largest = reduce(np.maximum, entries)
+    largest = np.max(np.abs(A), axis=(-1, -2))
     return np.where(largest > 0, largest, np.ones_like(largest))
 
 

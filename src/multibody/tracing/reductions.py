@@ -11,10 +11,12 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from multibody.tracing.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
 
 LOGICAL = ("and", "or", "not")
+IN_ANY_ORDER = ("max", "min", "and", "or")
+"""Operations whose order changes no bit: halves first, so that one sample does not wait for a chain of them."""
 
 
 def reduce(op: str, x: TracedArray, axis: Any, keepdims: bool = False) -> TracedArray:
-    """Fold an operation along axes, first element first."""
+    """Fold an operation along axes, first element first, or in halves where that changes nothing."""
     graph = x.graph
     ids = (truths if op in LOGICAL else floats)(graph, x)
     axes = normalize_axis_tuple(tuple(range(x.ndim)) if axis is None else axis, x.ndim)
@@ -25,10 +27,22 @@ def reduce(op: str, x: TracedArray, axis: Any, keepdims: bool = False) -> Traced
     if not flat.shape[-1] and op not in start:
         raise refuse(f"the {op} of no elements does not exist")
     out = np.empty(shape, dtype=np.int64)
+
+    def apply(a: int, b: int) -> int:
+        return graph.apply(op, a, b)
+
     for index in np.ndindex(*shape):
-        out[index] = fold(lambda a, b: graph.apply(op, a, b), flat[index].tolist() or [start[op]])
+        parts = flat[index].tolist() or [start[op]]
+        out[index] = _in_halves(apply, parts) if op in IN_ANY_ORDER else fold(apply, parts)
     dtype = BOOL if op in LOGICAL else x.float_dtype
     return TracedArray(graph, np.expand_dims(out, axes) if keepdims else out, dtype)
+
+
+def _in_halves(apply: Callable[[int, int], int], parts: list[int]) -> int:
+    if len(parts) == 1:
+        return parts[0]
+    middle = (len(parts) + 1) // 2
+    return apply(_in_halves(apply, parts[:middle]), _in_halves(apply, parts[middle:]))
 
 
 def reduction(op: str) -> Callable[..., TracedArray]:

@@ -180,16 +180,18 @@ class WholeBody:
                 within a traced function, for a batch, for contacts that repeat each other or circular cones, or is not
                 installed.
         """
-        choice(solver, "solver", (INTERIOR_POINT, DAQP))
-        if inputs.get("active") is not None:
+        if "active" in inputs and inputs["active"] is not None:
             constraint_rows.mask(self._problem.contacts, inputs["active"])
-        ready = self._ready.get(tuple(inputs))
-        if ready is not None and threads is None and (solver == DAQP or start is None):
+        ready = self._ready.get((*inputs,))
+        if ready is not None and threads is None:
             kernel, order = ready
-            arrays = [q, v, *[inputs[name] for name in order]]
-            if all(type(array) is np.ndarray for array in arrays):
-                answered = self._by_daqp(arrays, order, start) if solver == DAQP else None
-                return self._command(kernel(*arrays)) if answered is None else answered
+            arrays = [q, v, *map(inputs.__getitem__, order)]
+            if _all_arrays(arrays):
+                if solver == INTERIOR_POINT and start is None:
+                    return self._command(kernel(*arrays))
+                if solver == DAQP:
+                    return self._by_daqp(arrays, order, start) or self._command(kernel(*arrays))
+        choice(solver, "solver", (INTERIOR_POINT, DAQP))
         given = {name: value for name, value in inputs.items() if value is not None}
         if not given.keys() <= self._known:
             raise self._stranger(given)
@@ -206,7 +208,7 @@ class WholeBody:
             return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in present}))
         kernel = self._function.kernel(*present)
         if len(given) == len(inputs) and len(arrays) == 2 + len(present):
-            self._ready[tuple(inputs)] = kernel, present
+            self._ready[(*inputs,)] = kernel, present
         return self._command(kernel(*arrays) if threads is None else kernel(*arrays, threads=threads))
 
     def _command(self, answer: Sequence[Any], multipliers: NDArray[Any] | None = None) -> Command:
@@ -243,7 +245,7 @@ class WholeBody:
                 arrays += value._arrays()
             else:
                 arrays.append(value)
-        return arrays if all(type(array) is np.ndarray for array in arrays) else None
+        return arrays if _all_arrays(arrays) else None
 
     def _check_complete(self, given: Mapping[str, Any]) -> None:
         for name, task in self._tasks.items():
@@ -297,6 +299,13 @@ class WholeBody:
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self.levels)
         return f"<WholeBody of {self._robot.name!r} on {len(self.contacts)} contacts: {levels}>"
+
+
+def _all_arrays(values: Sequence[Any]) -> bool:
+    for value in values:  # noqa: SIM110 - a generator takes twice as long
+        if type(value) is not np.ndarray:
+            return False
+    return True
 
 
 def _key(*content: Any) -> str | None:

@@ -13,7 +13,7 @@ from multibody.algorithms.factorization import HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import rnea
 from multibody.control.whole_body.soles import Forces, forces
-from multibody.geometry._arrays import eye_like, matvec
+from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.tracing import linalg
@@ -51,8 +51,10 @@ class Motion(NamedTuple):
     """(..., nv)"""
     unactuated: int
     """How many velocities come before those of actuated joints."""
-    a: Affine
-    """The acceleration, of (tau, w): tau of the actuated joints, then the forces of contacts that move the robot."""
+    half: HalfSolved
+    """Of (S, R): the rows of the actuated joints, then those of contacts that move the robot."""
+    fall: Array
+    """(..., nv): the acceleration without torques and forces."""
     still: Affine
     """The acceleration of the independent rows of contacts, of (tau, w); zero where one is not active."""
     forces: Forces | None
@@ -62,6 +64,16 @@ class Motion(NamedTuple):
     def torques(self) -> int:
         """The number of torques, which are the first in z."""
         return self.tree.nv - self.unactuated
+
+    @property
+    def a(self) -> Affine:
+        """The acceleration, of (tau, w)."""
+        return Affine(self.half.M_inv_R_T, self.fall)
+
+    @property
+    def agility(self) -> Array:
+        """(...): the largest acceleration of a joint that a torque of 1 there makes, with all that carries it fixed."""
+        return np.max(self.half.D_inv[..., self.unactuated :], axis=-1)
 
     @property
     def all_still(self) -> Affine:
@@ -95,11 +107,12 @@ def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     if pushes is not None:
         R = np.concatenate([R, pushes.J], axis=-2)
     half = HalfSolved(factors(tree, q), R, q.shape[:-1])
-    a = Affine(half.M_inv_R_T, half.onward(half.halfway(fall)))
+    fall = half.onward(half.halfway(fall))
     if pushes is None:
-        return Motion(left, left_v, unactuated, a, Affine(a.matrix[..., :0, :], a.offset[..., :0]), None)
-    still = a.through(pushes.J)
-    return Motion(left, left_v, unactuated, a, Affine(still.matrix, still.offset + pushes.drift), pushes)
+        return Motion(left, left_v, unactuated, half, fall, Affine(R[..., :0, :], fall[..., :0]), None)
+    Z_R = half.Z[..., tree.nv - unactuated :]
+    K = np.matmul(transpose(Z_R), half.D_inv[..., :, None] * half.Z)
+    return Motion(left, left_v, unactuated, half, fall, Affine(K, matvec(pushes.J, fall) + pushes.drift), pushes)
 
 
 def of_torques(motion: Motion) -> Affine:
@@ -117,10 +130,11 @@ def of_torques(motion: Motion) -> Affine:
 
 def around(motion: Motion, w: Affine) -> Unknowns:
     """x = (tau, g), for w that is given by tau; g are the forces within soles, which tau leaves open."""
-    n, (X, fall), pushes = motion.torques, motion.a, motion.forces
+    n, half, pushes = motion.torques, motion.half, motion.forces
     assert pushes is not None, "w is the force of contacts"
-    a = Affine(X[..., :n] + np.matmul(X[..., n:], w.matrix), fall + matvec(X[..., n:], w.offset))
-    one = np.broadcast_to(np.eye(n, dtype=X.dtype), (*X.shape[:-2], n, n))
+    Z, Z_R = half.Z[..., :n], half.Z[..., n:]
+    a = Affine(half.all_onward(Z + np.matmul(Z_R, w.matrix)), motion.fall + half.onward(matvec(Z_R, w.offset)))
+    one = np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:-2], n, n))
     tau = Affine(one, np.zeros_like(one[..., 0]))
     if pushes.U is None or pushes.N is None:
         return Unknowns(tau, w, a)
@@ -133,7 +147,7 @@ def of_all(motion: Motion) -> Unknowns:
     """x = z = (tau, w, g), for contacts that are not independent of each other: tau leaves their forces open."""
     pushes, k = motion.forces, motion.torques
     within = 0 if pushes is None else pushes.within
-    n = motion.a.matrix.shape[-1]
+    n = motion.half.Z.shape[-1]
     one = np.broadcast_to(np.eye(n + within, dtype=motion.v.dtype), (*motion.v.shape[:-1], n + within, n + within))
     none = np.zeros_like(one[..., 0])
     f = Affine(one[..., k:, :], none[..., k:])

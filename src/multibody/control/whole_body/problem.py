@@ -116,7 +116,7 @@ class Problem:
         if not self.contacts:
             return (
                 everything,
-                Point.free(np.zeros_like(moving.a.matrix[..., 0, :])),
+                Point.free(np.zeros_like(moving.half.Z[..., 0, :])),
                 self._bounds(everything, cones),
                 sizes,
             )

@@ -128,7 +128,7 @@ def wanted(task: Task | LoadTask, motion: Motion, unknowns: Unknowns, q: Array, 
     a = acceleration(task, motion, J, q, values)
     rows = unknowns.a.through(J)
     drift = task.bias_toward(tree, q, motion.v, target)
-    natural = scale(J) * scale(motion.a.matrix[..., : motion.torques])
+    natural = scale(J) * motion.agility
     return Wanted(rows.matrix, a - drift - rows.offset, 1.0 + np.abs(a), natural)
 
 
