@@ -10,8 +10,26 @@ from numpy.typing import NDArray
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.geometry._arrays import batch_shape, is_traced
+from multibody.robot.inputs import VALUES, Kind
 
 Function = Callable[..., Any]
+
+
+def quick(kinds: Mapping[str, Kind], values: Mapping[str, Any], dtype: np.dtype[Any]) -> list[NDArray[Any]] | None:
+    """What a kernel takes, where all is arrays, numbers and values of geometry: a call costs microseconds.
+
+    None where something is to be looked at, as another thing than the pose that is expected.
+    """
+    arrays: list[Any] = []
+    for name, kind in kinds.items():
+        value = values[name]
+        if kind in VALUES:
+            if not isinstance(value, VALUES[kind][0]):
+                return None
+            arrays += value._arrays()
+        else:
+            arrays.append(np.array(value, dtype) if isinstance(value, float | int) else value)
+    return arrays if all(type(array) is np.ndarray for array in arrays) else None
 
 
 def evaluated(function: Function, arrays: Mapping[str, tuple[NDArray[Any], int]], structure: Hashable = None) -> Any:

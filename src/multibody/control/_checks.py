@@ -1,6 +1,7 @@
 """Checks of what functions of control share: a robot, one of its frames, a target."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.constraints import Constraint
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import at, first, is_traced
+from multibody.geometry._arrays import at, first, floats, is_traced
 from multibody.model.digest import digest, is_ours
 from multibody.robot import Robot
 
@@ -37,6 +38,11 @@ def expect_robot(robot: Any) -> Robot:
     return robot
 
 
+def is_number(x: Any) -> bool:
+    """Whether x is a real number, Python's or NumPy's, and no truth value."""
+    return isinstance(x, Real) and not isinstance(x, bool)
+
+
 def check_positive(x: NDArray[Any], what: str, unit: str) -> NDArray[Any]:
     """x, unless a concrete number of it is not positive and finite."""
     if not is_traced(x):
@@ -47,6 +53,20 @@ def check_positive(x: NDArray[Any], what: str, unit: str) -> NDArray[Any]:
     return x
 
 
+def check_gains(inputs: Mapping[str, Any], names: frozenset[str]) -> None:
+    """Refuse concrete numbers of some inputs that are negative; "dt" is a time in s, and not zero either."""
+    for name in names & inputs.keys():
+        value = inputs[name]
+        if value is None or is_traced(value) or (type(value) is float and value > 0):
+            continue
+        x = floats(value, name)
+        bad = x <= 0 if name == "dt" else x < 0
+        if bad.any():
+            index = first(bad)
+            expected = "a positive time in s" if name == "dt" else "a gain that is not negative"
+            raise InputError(f"{name}{at(index)}: expected {expected}, got {x[index]}")
+
+
 def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
     """Constraints that fit the robot."""
     parts = list(contacts) if isinstance(contacts, Iterable) else [contacts]
@@ -55,6 +75,18 @@ def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
             raise InputError(f"contacts: expected constraints such as PointContact, got {part!r}")
         part.check(robot.tree)
     return tuple(parts)
+
+
+def check_frozen(parts: Iterable[Any], what: str) -> None:
+    """Refuse tasks or contacts that cannot be hashed: kernels of functions are kept by their content."""
+    for part in parts:
+        try:
+            hash(part)
+        except TypeError as error:
+            raise InputError(
+                f"{what} {part.name!r}: expected a frozen value that can be hashed, with tuples in place of lists and "
+                f"arrays, got one of {type(part).__name__} ({error})"
+            ) from None
 
 
 def content_key(*content: Any) -> str | None:

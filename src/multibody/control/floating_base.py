@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import checked_contacts, content_key, expect_robot
+from multibody.control._checks import check_frozen, checked_contacts, content_key, expect_robot
 from multibody.control.limited_priorities import Bounds, limited
 from multibody.control.priorities import lexicographic
 from multibody.errors import InputError
@@ -79,6 +79,9 @@ def floating_inverse_dynamics(
     parts = checked_contacts(expect_robot(robot), contacts)
     if not parts:
         raise InputError("floating_inverse_dynamics: expected contacts, one at least, got none")
+    check_frozen(parts, "contact")
+    if active is not None:
+        rows.mask(parts, active)  # ones and zeros
     function = _function(robot, robot.dtype, parts, truth(limits, "limits"))
     return function(q, v, a, tau0=tau0, forces=forces, active=active, out=out, threads=threads)
 

@@ -15,7 +15,7 @@ from multibody.algorithms import coriolis, crba, rnea
 from multibody.control._checks import check_positive, expect_robot
 from multibody.control.pseudo_inverse import not_negative
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats, numbers
+from multibody.geometry._arrays import batch_shape, floats, is_traced, numbers
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
@@ -47,6 +47,9 @@ def gains(frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> tuple[Any, An
     """
     omega = 2 * np.pi * check_positive(floats(frequency, "frequency"), "frequency", "in Hz")
     ratio = not_negative(floats(damping_ratio, "damping_ratio"), "damping_ratio")
+    if not is_traced(ratio) and not np.isfinite(ratio).all():
+        raise InputError(f"damping_ratio: expected finite numbers, got {damping_ratio!r}")
+    batch_shape("frequency, damping_ratio", (omega, 0), (ratio, 0))
     kp, kd = omega * omega, 2 * ratio * omega
     return (float(kp), float(kd)) if type(kd) is np.float64 else (kp, kd)
 
@@ -83,6 +86,8 @@ def joint_impedance(
     >>> joint_impedance(arm, [0.1, 0.0], [0.0, 0.5], [0.0, 0.0], kp=10.0, kd=2.0)
     array([-1., -1.])
     """
+    if kd is None:
+        raise InputError("kd: expected gains of the dampers, zero for none, got None")
     values = {"target": target, "target_velocity": target_velocity, "kp": kp, "kd": kd}
     return _evaluated(robot, "joint_impedance", q, v, values, out, threads)
 
@@ -251,6 +256,8 @@ def _evaluated(
 ) -> Array:
     if values["kp"] is not None and values["target"] is None:
         raise InputError("kp: expected a target, which it pulls to, as target=...")
+    if values["target"] is not None and values["kp"] is None:
+        raise InputError("target: expected kp=..., without which it has no effect")
     if values["target_velocity"] is not None and values["kd"] is None:
         raise InputError("target_velocity: expected kd=..., without which it has no effect")
     law, n = _law(expect_robot(robot), robot.dtype, name)

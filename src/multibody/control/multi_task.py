@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import checked_contacts, content_key, expect_robot
+from multibody.control._checks import check_frozen, checked_contacts, content_key, expect_robot
 from multibody.control.floating_base import distributed
 from multibody.control.priorities import lexicographic
 from multibody.control.tasks import Task
@@ -67,6 +67,8 @@ def multi_task_control(
     if robot.tree.bases and not held:
         raise InputError("contacts: expected at least one, on which the floating base stands, got none")
     tasks, wishes = _sorted(robot.tree, levels)
+    check_frozen((task for level in tasks for task in level), "task")
+    check_frozen(held, "contact")
     return _function(robot, robot.dtype, tasks, held)(q, v, *wishes, out=out, threads=threads)
 
 

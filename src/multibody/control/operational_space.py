@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_robot, checked_contacts, content_key
+from multibody.control._checks import check_robot, checked_contacts, content_key, is_number
 from multibody.control.iteration import ERRORS, SHORTEST
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_laws import Laws
 from multibody.control.tracking import ROWS
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
-from multibody.geometry._arrays import at, choice, first, floats, is_traced
+from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
@@ -88,7 +88,7 @@ class OperationalSpace:
             raise InputError('compensation: expected "joint" with contacts, which gravity in the task does not know')
         choice(error, "error", ERRORS)
         limit = HEAVIEST * robot.mass if heaviest is None else heaviest
-        if not isinstance(limit, int | float) or not 0 < limit < np.inf:
+        if not is_number(limit) or not 0 < limit < np.inf:
             raise InputError(f"heaviest: expected a positive inertia in kg, got {heaviest!r}")
         self._robot, self._laws = robot, Laws(frame, chosen, held, compensation, error, float(limit))
         self._functions: dict[str, RobotFunction] = {}
@@ -288,10 +288,31 @@ def _ones_and_zeros(motion: Any, count: int) -> Array:
 
 
 def _square(x: Any, what: str, count: int, dtype: np.dtype[Any]) -> Array:
-    """A number, as many as there are rows, or a matrix, as (..., m, m)."""
+    """A number, as many as there are rows, or a matrix, as (..., m, m); of an inertia none is zero."""
     array = floats(np.asarray(x, dtype) if isinstance(x, int | float) else x, what)
     if array.ndim > 1:
-        return floats(array, what, count, count)
+        return _definite(floats(array, what, count, count), what)
+    if not is_traced(array) and (array <= 0 if what == "inertia" else array < 0).any():
+        expected = "positive numbers" if what == "inertia" else "numbers that are not negative"
+        raise InputError(f"{what}: expected {expected}, got {x!r}")
     if array.ndim and array.shape != (count,):
         raise InputError(f"{what}: expected a number, {count} of them or (..., {count}, {count}), got {array.shape}")
     return np.broadcast_to(array, (count,))[:, None] * np.eye(count, dtype=dtype)
+
+
+def _definite(K: Array, what: str) -> Array:
+    """A matrix that is symmetric and whose energy is not negative; dampers may couple as they like."""
+    if is_traced(K) or not np.isfinite(K).all():
+        return K
+    size = np.abs(K).max(axis=(-1, -2))
+    skew = np.abs(K - transpose(K)).max(axis=(-1, -2)) > 1e-6 * size
+    if what != "damping" and skew.any():
+        raise InputError(f"{what}{at(first(skew))}: expected a symmetric matrix, got one that is not")
+    least = np.linalg.eigvalsh((K + transpose(K)) / 2)[..., 0]
+    bad = least <= 0 if what == "inertia" else least < -1e-6 * size
+    if bad.any():
+        kind = "definite" if what == "inertia" else "semi-definite"
+        raise InputError(
+            f"{what}{at(first(bad))}: expected a positive {kind} matrix, got the eigenvalue {least[first(bad)]:g}"
+        )
+    return K

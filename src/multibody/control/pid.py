@@ -10,13 +10,13 @@ from multibody.control.joint_space import joint_gains
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, first, floats, is_traced
 from multibody.robot import Robot
-from multibody.simulate.controllers import behind, joint_error, spread
+from multibody.simulate.controllers import Sampled, behind, joint_error, spread
 
 Array = NDArray[Any]
 
 
 @final
-class PID:
+class PID(Sampled):
     """A controller with memory for `simulate`: τ = kp e + ki ∫ e dt - kd v at the joints behind the base.
 
     It knows no model: the integral learns the load, so that the error vanishes where that of a PD stays [RD 3.74].
@@ -31,7 +31,7 @@ class PID:
         kp: in N m/rad or N/m, not negative: a number, or one for each velocity behind the base.
         ki: in N m/(rad s), likewise.
         kd: in N m s/rad, likewise.
-        dt: in s, the time between two calls.
+        dt: in s, the time between two calls; a simulator whose dt times control_every is another one refuses it.
         effort: the largest torques, in N m or N, a number or one for each velocity; by default those of the model.
 
     Raises:
@@ -60,12 +60,15 @@ class PID:
         coordinates, joints = behind(robot.tree)
         n = len(joints)
         self._gains = tuple(joint_gains(x, name, n, robot.dtype) for name, x in (("kp", kp), ("ki", ki), ("kd", kd)))
-        if any(gain.ndim > 1 for gain in self._gains):
-            raise InputError(f"kp, ki, kd: expected numbers, or {n} each, one for each velocity")
+        if any(gain.ndim > 1 or not np.isfinite(gain).all() for gain in self._gains):
+            raise InputError(f"kp, ki, kd: expected finite numbers, or {n} each, one for each velocity")
+        if np.ndim(dt):
+            raise InputError(f"dt: expected one number, a time in s, got shape {np.shape(dt)}")
         self._dt = float(check_positive(floats(dt, "dt"), "dt", "a time in s"))
         limit = robot.tree.effort_limits[joints] if effort is None else floats(effort, "effort")
-        if limit.shape not in ((), (n,)) or (limit <= 0).any():
-            raise InputError(f"effort: expected positive torques, a number or {n} of them, got {effort!r}")
+        if limit.shape not in ((), (n,)) or not (limit > 0).all():
+            source = f"those of the model, {limit}" if effort is None else repr(effort)
+            raise InputError(f"effort: expected positive torques, a number or {n} of them, got {source}")
         self._effort = np.broadcast_to(limit, (n,)).astype(robot.dtype)
         self._home = robot.home()[coordinates]
 
@@ -73,6 +76,11 @@ class PID:
     def robot(self) -> Robot:
         """The robot."""
         return self._robot
+
+    @property
+    def dt(self) -> float:
+        """In s, the time between two calls: dt times control_every of a simulator."""
+        return self._dt
 
     @property
     def state(self) -> Array:
@@ -93,6 +101,7 @@ class PID:
         tree = self._robot.tree
         kp, ki, kd = self._gains
         coordinates, joints = behind(tree)
+        q, v, state = floats(q, "q", tree.nq), floats(v, "v", tree.nv), floats(state, "state", len(joints))
         goal = self._home if target is None else _targets(target, len(coordinates))
         error = joint_error(tree, q, goal)
         base = kp * error - kd * v[..., joints]

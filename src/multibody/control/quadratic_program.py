@@ -241,11 +241,13 @@ def inequalities(C: Any, lower: Any, upper: Any, n: int, dtype: Any, where: str 
     lower = -infinite if lower is None else floats(lower, f"lower{where}", C.shape[-2])
     upper = infinite if upper is None else floats(upper, f"upper{where}", C.shape[-2])
     batch_shape(f"lower, upper{where}", (lower, 1), (upper, 1))
-    if not is_traced(lower) and not is_traced(upper) and (lower > upper).any():
-        *sample, row = first(lower > upper)
-        low, high = (np.broadcast_to(side, np.broadcast(lower, upper).shape)[*sample, row] for side in (lower, upper))
-        raise InputError(
-            f"lower{where}{at(tuple(sample))}: expected no bound above its upper one, got lower[{row}] = {low} and "
-            f"upper[{row}] = {high}"
-        )
+    if not is_traced(lower) and not is_traced(upper):
+        crossed = (lower > upper) | (lower == np.inf) | (upper == -np.inf)
+        if crossed.any():
+            *sample, row = first(crossed)
+            low, high = (np.broadcast_to(side, crossed.shape)[*sample, row] for side in (lower, upper))
+            raise InputError(
+                f"lower{where}{at(tuple(sample))}: expected no bound above its upper one, and something between them, "
+                f"got lower[{row}] = {low} and upper[{row}] = {high}"
+            )
     return C, lower, upper

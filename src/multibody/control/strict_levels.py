@@ -55,10 +55,11 @@ def strict(levels: Sequence[Rows], least_norm: bool = True) -> Outcome:
     crossed = np.zeros_like(state.residual) > 0
     for level in levels:
         crossed = crossed | np.any(level.lower > level.upper, axis=-1)
-    failed = ~(state.residual <= CONVERGED[np.dtype(state.x.dtype)])
+    slacks = [level.slacks(state.x) for level in levels]
+    whole = sum(np.sum(np.abs(part), axis=-1) for part in (state.x, *slacks))
+    failed = ~((state.residual <= CONVERGED[np.dtype(state.x.dtype)]) & (whole < np.inf))  # NaN has failed
     status = np.where(crossed, float(Status.INFEASIBLE), float(Status.SOLVED))
-    status = np.where(failed, float(Status.FAILED), status)
-    return Outcome(state.x, [level.slacks(state.x) for level in levels], status)
+    return Outcome(state.x, slacks, np.where(failed, float(Status.FAILED), status))
 
 
 class _State(NamedTuple):

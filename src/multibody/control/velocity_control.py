@@ -8,14 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import checked_contacts, content_key
+from multibody.control._arrays import quick
+from multibody.control._checks import check_gains, checked_contacts, content_key, is_number
 from multibody.control.limited_priorities import Bounds, limited, unlimited
 from multibody.control.limits import Limit
 from multibody.control.priorities import Level
 from multibody.control.tasks import Task
 from multibody.errors import InputError
-from multibody.geometry import Pose, Rotation
-from multibody.geometry._arrays import at, first, floats, is_traced
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
@@ -71,6 +70,7 @@ class VelocityControl:
         "_levels",
         "_limits",
         "_needs_dt",
+        "_numbers",
         "_optional",
         "_required",
         "_robot",
@@ -93,7 +93,7 @@ class VelocityControl:
         self._levels = _checked_levels(robot.tree, levels)
         self._tasks = {task.name: task for level in self._levels for task in level}
         self._limits = _checked_limits(robot.tree, limits)
-        if not isinstance(damping, int | float) or not 0 <= damping < np.inf:
+        if not is_number(damping) or not 0 <= damping < np.inf:
             raise InputError(f"damping: expected a number that is not negative, got {damping!r}")
         self._damping = float(damping)
         self._contacts = checked_contacts(robot, contacts)
@@ -101,6 +101,7 @@ class VelocityControl:
         self._targets = tuple(name for name, task in self._tasks.items() if task.needs_target)
         gained = [name for name, task in self._tasks.items() if not task.of_velocity]
         self._unit_gains = {name + GAIN: np.ones((), robot.dtype) for name in gained}
+        self._numbers = frozenset(self._unit_gains) | {"dt"}
         self._needs_dt = ", ".join(limit.name for limit in self._limits if limit.needs_dt)
         self._function = self._made()
 
@@ -144,35 +145,23 @@ class VelocityControl:
         if not inputs.keys() <= self._known:
             raise self._stranger(inputs)
         values = {"q": q, **self._unit_gains, **inputs}
-        if dt is not None or self._needs_dt:
-            time = _time(dt, self._needs_dt)
-            if self._needs_dt:
-                values["dt"] = time
+        if dt is None and self._needs_dt:
+            raise InputError(f"missing: dt, in s, which the {self._needs_dt} need")
+        check_gains({"dt": dt, **inputs}, self._numbers)
+        if self._needs_dt:
+            values["dt"] = dt
         for name in self._targets:
             if values.get(name) is None:
                 raise InputError(f"missing: the target of task {name!r}, as {name}=...")
         present = tuple([name for name in self._optional if values.get(name) is not None])
-        arrays = self._arrays(values, present)
+        kinds = self._required | {name: self._optional[name] for name in present}
+        arrays = quick(kinds, values, self._robot.dtype)
         if arrays is None:
             values = {name: self._unit_gains.get(name) if value is None else value for name, value in values.items()}
             return self._function(out=out, threads=threads, **values)
         kernel = self._function.kernel(*present)
         # without keywords a call goes straight to the code
         return kernel(*arrays) if out is None and threads is None else kernel(*arrays, out=out, threads=threads)
-
-    def _arrays(self, values: Mapping[str, Any], present: tuple[str, ...]) -> list[Any] | None:
-        """What the kernel takes, where all is arrays, numbers and values of geometry: a call costs microseconds."""
-        arrays: list[Any] = []
-        for name in (*self._required, *present):
-            value = values[name]
-            if isinstance(value, float | int):
-                arrays.append(np.array(value, self._robot.dtype))
-            elif isinstance(value, Pose | Rotation):
-                arrays += value._arrays()
-            else:
-                arrays.append(value)
-        # a pose in place of a vector makes one array too many, or one of another shape, which the kernel refuses
-        return arrays if all(type(array) is np.ndarray for array in arrays) else None
 
     def _stranger(self, inputs: Mapping[str, Any]) -> InputError:
         """Why an input is refused."""
@@ -193,7 +182,7 @@ class VelocityControl:
             optional[name + VELOCITY] = task.rows
         if self._needs_dt:
             inputs["dt"] = "number"
-        self._required, self._optional = tuple(inputs), tuple(optional)
+        self._required, self._optional = inputs, optional
 
         def motion(*values: Any, **extras: Any) -> Any:
             return self._velocities({**dict(zip(inputs, values, strict=True)), **extras})
@@ -300,15 +289,3 @@ def _checked_limits(tree: Tree, limits: Any) -> tuple[Limit, ...]:
             raise InputError(f"limits: expected limits such as VelocityLimits(), got {part!r}")
     # velocities are what actuators can do at all: ranges of joints give way to them
     return tuple(sorted((part.on(tree) for part in parts), key=lambda limit: limit.needs_dt))
-
-
-def _time(dt: Any, needed_by: str) -> Any:
-    if isinstance(dt, float) and dt > 0:
-        return dt
-    if dt is None:
-        raise InputError(f"missing: dt, in s, which the {needed_by} need")
-    x = floats(dt, "dt")
-    if not is_traced(x) and (x <= 0).any():
-        index = first(x <= 0)
-        raise InputError(f"dt{at(index)}: expected a positive time in s, got {x[index]}")
-    return x

@@ -10,7 +10,7 @@ from multibody.algorithms import coriolis, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.friction import FrictionCone
 from multibody.algorithms.jacobian import jacobian
-from multibody.control._checks import checked_contacts, content_key, expect_robot
+from multibody.control._checks import checked_contacts, content_key, expect_robot, is_number
 from multibody.control.floating_base import held
 from multibody.control.limited_priorities import Bounds, limited
 from multibody.control.priorities import Level, lexicographic
@@ -72,7 +72,7 @@ class VirtualModel:
         if robot.tree.bases and not self._contacts:
             raise InputError("contacts: expected at least one, on which the floating base stands, got none")
         self._cone = self._pyramids(friction, sides)
-        if not isinstance(minimum, int | float) or not 0 <= minimum < np.inf or (minimum and self._cone is None):
+        if not is_number(minimum) or not 0 <= minimum < np.inf or (minimum and self._cone is None):
             raise InputError(f"minimum: expected a force that is not negative, with friction=..., got {minimum!r}")
         self._minimum = float(minimum)
         frames: dict[str, Kind] = {WRENCH + frame: "wrench" for frame in robot.frames}
@@ -116,6 +116,8 @@ class VirtualModel:
         for frame, wrench in (wrenches or {}).items():
             self._robot.tree.frame(frame)
             values[WRENCH + frame] = floats(wrench, f"the wrench at {frame!r}", 6)
+        if active is not None and self._contacts:
+            rows.mask(self._contacts, active)  # ones and zeros
         if active is not None:
             values["active"] = active
         return self._function(q, out=out, threads=threads, **values)

@@ -40,7 +40,8 @@ def floats(x: ArrayLike, what: str, *core: int) -> NDArray[Any]:
         if array.dtype == object and any(map(is_traced, array.flat)):  # np.array([x, 0, 0]) of traced numbers
             array = np.stack(array.ravel().tolist()).reshape(array.shape)
         elif array.dtype not in FLOATS:
-            raise InputError(f"{what}: expected {_expected(core)} (float64 or float32), got dtype {array.dtype}")
+            kind = type(x).__name__ if array.dtype == object and not array.ndim else f"dtype {array.dtype}"
+            raise InputError(f"{what}: expected {_expected(core)} (float64 or float32), got {kind}")
     if core and array.shape[-len(core) :] != core:
         raise InputError(f"{what}: expected {_expected(core)}, got shape {array.shape}")
     return array

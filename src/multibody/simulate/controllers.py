@@ -1,6 +1,7 @@
 """Controllers: PD, which acts implicitly in the step of "contact", or any NumPy function of time and state."""
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +72,25 @@ class PD:
         kp, kd = gains
         slope = kd / 2 + kp * (dt / 4)
         return spread(tree, np.broadcast_to(slope, (len(behind(tree)[1]),)))
+
+
+class Sampled(ABC):
+    """A controller that reckons with the time until it is asked again, which a simulator has to keep to."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def dt(self) -> float:
+        """In s, the time between two calls."""
+
+
+def check_period(controller: Any, dt: float) -> None:
+    """Refuse a controller that reckons with another time between two calls than a simulator's, in s."""
+    if isinstance(controller, Sampled) and not np.isclose(controller.dt, dt, rtol=1e-6, atol=0.0):
+        raise InputError(
+            f"controller: expected one that is asked every {dt:g} s, dt times control_every, got {controller!r}"
+        )
 
 
 class Function:

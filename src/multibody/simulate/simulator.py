@@ -21,7 +21,7 @@ from multibody.simulate import soft
 from multibody.simulate.advice import after, before
 from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.balance import START
-from multibody.simulate.controllers import PD, Function
+from multibody.simulate.controllers import PD, Function, check_period
 from multibody.simulate.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.held import check_closed
 from multibody.simulate.memory import check_memory
@@ -127,6 +127,7 @@ class Simulator:
         self.control_every = _positive(control_every, "control_every")
         if self.control_every > 1 and not isinstance(self.controller, Function):
             raise InputError("control_every: expected a controller that is a function: PD acts within every step")
+        check_period(controller, self.dt * self.control_every)
         self.memory = first_memory(self.controller, state)
         single = self.dtype == np.float32
         bounce = robot_contacts.share(limit_restitution, "limit_restitution")

@@ -1,12 +1,14 @@
 """Contacts that push and do not slip: friction cones, as such or as pyramids within them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.control._checks import is_number
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot, floats, unit
 from multibody.geometry.operators import cross3
@@ -42,14 +44,23 @@ class FrictionCones:
     def __post_init__(self) -> None:
         _check_number(self.friction, "friction", self.friction == 0)
         _check_number(self.minimum, "minimum", False)
-        whole = isinstance(self.sides, int) and not isinstance(self.sides, bool) and self.sides >= 3
+        whole = isinstance(self.sides, Integral) and not isinstance(self.sides, bool) and self.sides >= 3
         if self.sides is not None and not whole and self.sides != np.inf:
             raise InputError(f"{self.name}: expected at least 3 sides, or np.inf for a circle, got {self.sides!r}")
-        if isinstance(self.normal, Mapping):
-            normals = tuple((str(contact), _normal(n)) for contact, n in self.normal.items())
+        normal = UP if isinstance(self.normal, Mapping) and not self.normal else self.normal
+        if isinstance(normal, Mapping):
+            normals = tuple((str(contact), _normal(n)) for contact, n in normal.items())
         else:
-            normals = _normal(self.normal)
+            normals = _normal(normal)
         object.__setattr__(self, "normal", normals)
+
+    def check(self, contacts: Sequence[str]) -> None:
+        """Refuse normals of contacts that are not there."""
+        named = () if isinstance(self.normal[0], float) else tuple(name for name, _ in self.normal)
+        for name in named:
+            if name not in contacts:
+                known = ", ".join(map(repr, contacts)) or "none"
+                raise InputError(f"{self.name}: there is no contact {name!r} for a normal; there are {known}")
 
     def normal_of(self, contact: str) -> NDArray[Any]:
         """(3,): the normal at a contact, by its name."""
@@ -87,7 +98,7 @@ def tangents(normal: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _check_number(x: Any, what: str, zero: bool) -> None:
-    if isinstance(x, bool) or not isinstance(x, int | float) or not 0 <= x < np.inf or zero:
+    if not is_number(x) or not 0 <= x < np.inf or zero:
         least = "positive" if what == "friction" else "that is not negative"
         raise InputError(f"friction cones: expected a number {least} for {what}, got {x!r}")
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.control._checks import is_number
 from multibody.control.limits.velocities import BoxLimit
 from multibody.errors import InputError
 from multibody.model.joints import Kind
@@ -33,7 +34,7 @@ class JointLimits(BoxLimit):
     needs_dt = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.deceleration, int | float) or not 0 < self.deceleration < np.inf:
+        if not is_number(self.deceleration) or not 0 < self.deceleration < np.inf:
             raise InputError(f"{self.name}: expected a positive deceleration, got {self.deceleration!r}")
 
     def lower(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:

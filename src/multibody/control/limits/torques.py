@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.control._checks import is_number
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 
@@ -23,7 +24,7 @@ class TorqueLimits:
     share: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.share, int | float) or not 0 < self.share < np.inf:
+        if not is_number(self.share) or not 0 < self.share < np.inf:
             raise InputError(f"{self.name}: expected a positive share of the limits, got {self.share!r}")
 
     def upper(self, tree: Tree) -> NDArray[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.rows import Rows
+from multibody.control._checks import is_number
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import floats
@@ -88,7 +89,7 @@ class Task(Rows):
         return self._checked(tree)
 
     def _checked(self, tree: Tree) -> Self:
-        if not isinstance(self.weight, int | float) or not 0 < self.weight < np.inf:
+        if not is_number(self.weight) or not 0 < self.weight < np.inf:
             raise InputError(f"task {self.name!r}: expected a positive weight, got {self.weight!r}")
         shape = self.jacobian_toward(tree, configuration.neutral(tree), self.example_target(tree)).shape
         if self.rows < 1 or shape != (self.rows, tree.nv):

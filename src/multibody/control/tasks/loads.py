@@ -9,6 +9,7 @@ import numpy as np
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
+from multibody.control._checks import is_number
 from multibody.control.tasks.posture import PostureTask
 from multibody.errors import InputError
 from multibody.model.tree import Tree
@@ -44,7 +45,7 @@ class LoadTask(ABC):
         """
 
     def _check_weight(self) -> None:
-        if not isinstance(self.weight, int | float) or not 0 < self.weight < np.inf:
+        if not is_number(self.weight) or not 0 < self.weight < np.inf:
             raise InputError(f"task {self.name!r}: expected a positive weight, got {self.weight!r}")
 
 

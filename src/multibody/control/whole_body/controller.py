@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
+from multibody.control._arrays import quick
+from multibody.control._checks import check_gains
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.quadratic_program import DAQP, INTERIOR_POINT
 from multibody.control.tasks import LoadTask, Task
@@ -18,16 +20,17 @@ from multibody.control.whole_body.report import Report
 from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.control.whole_body.soles import forces
 from multibody.errors import InputError
-from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import choice
 from multibody.model import configuration
 from multibody.model.digest import digest, is_ours
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
-from multibody.robot.inputs import Kind
+from multibody.robot.inputs import VALUES, Kind
 
 RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads", "solver", "start")
+
+STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
 
 
 class Command(NamedTuple):
@@ -94,7 +97,18 @@ class WholeBody:
     ['com']
     """
 
-    __slots__ = ("_function", "_known", "_one_state", "_optional", "_problem", "_ready", "_robot", "_sizes", "_tasks")
+    __slots__ = (
+        "_function",
+        "_known",
+        "_numbers",
+        "_one_state",
+        "_optional",
+        "_problem",
+        "_ready",
+        "_robot",
+        "_sizes",
+        "_tasks",
+    )
 
     def __init__(
         self,
@@ -145,7 +159,7 @@ class WholeBody:
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names of what a call takes beside q and v."""
-        return self._optional
+        return tuple(self._optional)
 
     def __call__(
         self,
@@ -180,6 +194,8 @@ class WholeBody:
                 within a traced function, for a batch, for contacts that repeat each other or circular cones, or is not
                 installed.
         """
+        if not self._numbers.isdisjoint(inputs):
+            check_gains(inputs, self._numbers)
         if "active" in inputs and inputs["active"] is not None:
             constraint_rows.mask(self._problem.contacts, inputs["active"])
         ready = self._ready.get((*inputs,))
@@ -197,7 +213,8 @@ class WholeBody:
             raise self._stranger(given)
         self._check_complete(given)
         present = tuple([name for name in self._optional if name in given])
-        arrays = self._arrays(q, v, given, present)
+        wished = {name: self._optional[name] for name in present}
+        arrays = quick(STATE | wished, {"q": q, "v": v, **given}, self._robot.dtype)
         if solver == DAQP:
             answered = self._by_daqp(arrays, present, start)
             if answered is not None:
@@ -207,7 +224,7 @@ class WholeBody:
         if arrays is None:
             return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in present}))
         kernel = self._function.kernel(*present)
-        if len(given) == len(inputs) and len(arrays) == 2 + len(present):
+        if len(given) == len(inputs) and not any(kind in VALUES for kind in wished.values()):
             self._ready[(*inputs,)] = kernel, present
         return self._command(kernel(*arrays) if threads is None else kernel(*arrays, threads=threads))
 
@@ -233,19 +250,6 @@ class WholeBody:
     def kernel(self, *inputs: str) -> Any:
         """The native kernel for some of the inputs; it returns tau, a, f, slacks and what is missed."""
         return self._function.kernel(*inputs)
-
-    def _arrays(self, q: Any, v: Any, given: Mapping[str, Any], present: tuple[str, ...]) -> list[Any] | None:
-        """What the kernel takes, where all is arrays, numbers and values of geometry: a call costs microseconds."""
-        arrays: list[Any] = [q, v]
-        for name in present:
-            value = given[name]
-            if isinstance(value, float | int):
-                arrays.append(np.array(value, self._robot.dtype))
-            elif isinstance(value, Pose | Rotation):
-                arrays += value._arrays()
-            else:
-                arrays.append(value)
-        return arrays if _all_arrays(arrays) else None
 
     def _check_complete(self, given: Mapping[str, Any]) -> None:
         for name, task in self._tasks.items():
@@ -281,7 +285,8 @@ class WholeBody:
         if problem.contacts:
             optional |= {"active": len(problem.contacts), "normals": (len(problem.contacts), 3)}
         optional["dt"] = "number"
-        self._optional = tuple(optional)
+        self._optional = optional
+        self._numbers = frozenset(name for name, kind in optional.items() if kind == "number")
         plans: dict[bool, list[Size]] = {}
 
         def whole_body(q: Any, v: Any, **extras: Any) -> Answer:
@@ -290,11 +295,10 @@ class WholeBody:
                 plans[masked] = problem.plan(masked)
             return problem.solution({"q": q, "v": v, **extras}, plans[masked])
 
-        kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
         content = (problem.contacts, problem.levels, problem.torques, problem.cones, problem.limits, problem.eliminate)
         key = _key(*content)
         one_state = OneState(self._robot, problem, optional, key) if problem.has_one_end else None
-        return RobotFunction(self._robot.model, self._robot.dtype, whole_body, kinds, optional, key), one_state
+        return RobotFunction(self._robot.model, self._robot.dtype, whole_body, STATE, optional, key), one_state
 
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self.levels)
@@ -359,6 +363,8 @@ def _problem(
         if not isinstance(part, Limit | TorqueLimits | FrictionCones):
             raise InputError(f"limits: expected limits such as TorqueLimits(), got {part!r}")
     torques, cones = _one(parts, TorqueLimits), _one(parts, FrictionCones)
+    if cones is not None:
+        cones.check([contact.name for contact in contacts])
     motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
     if len({limit.name for limit in motions}) < len(motions):
         raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")

@@ -229,8 +229,9 @@ class Problem:
         tau = np.concatenate([np.zeros((*tau.shape[:-1], unactuated), tau.dtype), tau], axis=-1)
         slack = np.concatenate(slacks, axis=-1)
         whole = (np.sum(np.abs(a), axis=-1) + np.sum(np.abs(slack), axis=-1))[..., None]
-        tau = np.where(whole >= 0, tau, whole * np.ones_like(tau))  # no torques for numbers that are none
         a = base_velocity.acceleration_from_left(self.tree, q, v, a)
+        # no command for numbers that are none
+        tau, a, f = (np.where(whole < np.inf, part, np.full_like(part, np.nan)) for part in (tau, a, f))
         return Answer(tau, a, f, slack, flags)
 
     # ---- all at once -------------------------------------------------------------------------------------------------

@@ -1,0 +1,163 @@
+"""Inputs that once gave wrong numbers in silence, or errors that did not say what was wrong."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import multibody as mb
+from multibody import control, simulate
+from multibody.control import Level, Status
+
+ARM = mb.load("planar-arm")
+DOG = mb.load("quadruped")
+FEET = [mb.constraints.PointContact(f, f) for f in DOG.frames if f.startswith("foot")]
+PLACE, TURN, HAND = (
+    control.PositionTask("place", "tool", axes="xz"),
+    control.OrientationTask("turn", "tool"),
+    control.PoseTask("hand", "tool"),
+)
+Q, V = np.array([0.4, 0.5, 0.6]), np.array([0.1, -0.2, 0.3])
+BODY = control.WholeBody(ARM, [], [[PLACE]], limits=(control.VelocityLimits(), control.TorqueLimits()))
+
+
+@dataclass(frozen=True)
+class Heavy(control.PositionTask):
+    """A task with an array, which cannot be hashed."""
+
+    factors: object = None
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        ("target: expected kp", lambda: control.gravity_compensation(ARM, Q, V, Q)),
+        ("target: expected kp", lambda: control.inverse_dynamics_control(ARM, Q, V, Q, kd=1.0)),
+        ("target: expected kp", lambda: control.joint_impedance(ARM, Q, V, Q, kp=None, kd=1.0)),
+        ("kd: expected gains", lambda: control.joint_impedance(ARM, Q, V, Q, kp=1.0, kd=None)),
+        ("damping_ratio: expected finite", lambda: control.gains(1.0, np.nan)),
+        (r"frequency, damping_ratio: .*\(2,\), \(3,\)", lambda: control.gains([1.0, 2.0], [1.0, 1.0, 1.0])),
+        (
+            "task 'h': expected a frozen value",
+            lambda: control.multi_task_control(ARM, Q, V, [[(Heavy("h", "tool", factors=np.ones(3)), V)]]),
+        ),
+        ("got Pose", lambda: control.VelocityControl(ARM, [[PLACE]])(Q, place=ARM.pose("tool", Q))),
+        ("got Rotation", lambda: BODY(Q, V, place=ARM.pose("tool", Q).rotation, dt=0.1)),
+        ("turn: expected a Rotation", lambda: control.VelocityControl(ARM, [[TURN]])(Q, turn=2 * np.eye(3))),
+        ("hand: expected a Pose", lambda: control.VelocityControl(ARM, [[HAND]])(Q, hand=np.eye(4))),
+        ("place_gain.*not negative", lambda: control.VelocityControl(ARM, [[PLACE]])(Q, place=V[:2], place_gain=-1)),
+        (r"dt \(sample 1\): expected a positive time", lambda: BODY(Q, V, place=V[:2], dt=np.array([0.1, -0.1]))),
+        ("place_kp: expected a gain that is not negative", lambda: BODY(Q, V, place=V[:2], place_kp=-1.0, dt=0.1)),
+        ("place_kd: expected a gain that is not negative", lambda: BODY(Q, V, place=V[:2], place_kd=-1, dt=0.1)),
+        (
+            "active: expected ones and zeros",
+            lambda: control.VirtualModel(DOG, FEET)(DOG.home(), active=np.full(4, 0.5)),
+        ),
+        (
+            "active: expected ones and zeros",
+            lambda: control.floating_inverse_dynamics(
+                DOG, FEET, DOG.home(), np.zeros(18), np.zeros(18), active=np.full(4, 2.0)
+            ),
+        ),
+        (
+            "no contact 'hoof' for a normal; there are 'foot-lf'",
+            lambda: control.WholeBody(
+                DOG,
+                FEET,
+                [[control.CenterOfMassTask("com")]],
+                limits=(control.FrictionCones(0.6, normal={"hoof": (0, 1, 1)}),),
+            ),
+        ),
+        (r"lower\[0\] = inf", lambda: control.qp(np.eye(2), V[:2], C=np.eye(2), lower=np.full(2, np.inf))),
+        (
+            r"lower of level 1.*upper\[1\] = -inf",
+            lambda: control.hierarchical_qp([Level(C=np.eye(2), upper=[1.0, -np.inf])]),
+        ),
+    ],
+)
+def test_what_would_be_wrong_is_refused(words, call):
+    with pytest.raises(mb.InputError, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("words", "springs"),
+    [
+        ("stiffness: expected numbers that are not negative", {"stiffness": -1.0}),
+        (r"stiffness: .*symmetric", {"stiffness": np.triu(np.ones((6, 6)))}),
+        ("stiffness: .*semi-definite matrix, got the eigenvalue -1", {"stiffness": np.diag([1.0, 1, 1, 1, 1, -1])}),
+        ("damping: expected numbers that are not negative", {"damping": [1.0, 1, 1, 1, 1, -1]}),
+        ("inertia: expected positive numbers", {"inertia": 0.0}),
+        (r"inertia \(sample 1\): .*definite", {"inertia": np.stack([np.eye(6), np.zeros((6, 6))])}),
+    ],
+)
+def test_springs_that_are_none_are_refused(words, springs):
+    space = control.OperationalSpace(ARM, "tool")
+    with pytest.raises(mb.InputError, match=words):
+        space.impedance(Q, V, ARM.pose("tool", Q), **{"stiffness": 1.0, "damping": 1.0, **springs})
+
+
+def test_a_pid_keeps_the_time_of_its_simulator():
+    pid = control.PID(ARM, 10.0, 5.0, 1.0, dt=0.01)
+    assert simulate.Simulator(ARM, dt=0.002, controller=pid, state=pid.state, control_every=5).control_every == 5
+    for options in ({"dt": 0.002}, {"dt": 0.01, "control_every": 2}):
+        with pytest.raises(mb.InputError, match=r"controller: expected one that is asked every .* every 0.01 s"):
+            simulate.Simulator(ARM, controller=pid, state=pid.state, **options)
+
+
+def test_a_pid_looks_at_its_arguments():
+    pid = control.PID(ARM, 10.0, 5.0, 1.0, dt=0.01)
+    tau, state = pid(0.0, Q, V, Q, pid.state)
+    lists = pid(0.0, Q.tolist(), V.tolist(), Q.tolist(), [0, 0, 0])
+    assert_array_equal(lists, (tau, state))
+    still = ARM.change(limits={j.name: mb.model.joint.Limits(effort=(0.0,)) for j in ARM.joints})
+    for words, call in (
+        ("q: expected", lambda: pid(0.0, np.zeros(4), V, Q, pid.state)),
+        ("state: expected", lambda: pid(0.0, Q, V, Q, np.zeros(2))),
+        ("state: expected", lambda: simulate.Simulator(ARM, dt=0.01, controller=pid, state=Q[:2])(Q, seconds=0.1)),
+        ("kp, ki, kd: expected finite", lambda: control.PID(ARM, np.nan, 1.0, 1.0, dt=0.01)),
+        ("dt: expected one number", lambda: control.PID(ARM, 1.0, 1.0, 1.0, dt=[0.01])),
+        ("effort: .*got nan", lambda: control.PID(ARM, 1.0, 1.0, 1.0, dt=0.01, effort=np.nan)),
+        ("effort: .*those of the model", lambda: control.PID(still, 1.0, 1.0, 1.0, dt=0.01)),
+    ):
+        with pytest.raises(mb.InputError, match=words):
+            call()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_no_command_for_numbers_that_are_none(value):
+    """Torques, accelerations and forces are NaN together, and the neighbours in the batch have their bits."""
+    asked = np.array([[1.0, 0.0], [1.0, value], [1.0, 0.0]])
+    command, alone = BODY(Q, V, place_acceleration=asked, dt=0.1), BODY(Q, V, place_acceleration=asked[0], dt=0.1)
+    assert np.isnan(command.tau[1]).all()
+    assert np.isnan(command.a[1]).all()
+    assert command.report.violated[1] == ["place"]
+    for k in (0, 2):
+        assert_array_equal(command.tau[k], alone.tau)
+        assert_array_equal(command.a[k], alone.a)
+
+
+def test_a_hierarchy_of_numbers_that_are_none_has_failed():
+    b = np.array([[1.0, 2.0], [np.nan, 2.0], [np.inf, 2.0]])
+    for box in ({}, {"C": np.eye(2), "upper": [5.0, 5.0]}):
+        x, _, status = control.hierarchical_qp([Level(np.eye(2), b, **box)])
+        assert_array_equal(status, [Status.SOLVED, Status.FAILED, Status.FAILED])
+        np.testing.assert_allclose(x[0], [1.0, 2.0], atol=1e-9)
+
+
+def test_numbers_of_numpy_are_numbers():
+    for make in (
+        lambda x: control.PositionTask("h", "tool", weight=x).on(ARM.tree),
+        lambda x: control.TorqueLimits(share=x),
+        lambda x: control.JointLimits(deceleration=x),
+        lambda x: control.FrictionCones(x, minimum=x),
+        lambda x: control.OperationalSpace(ARM, "tool", heaviest=x),
+        lambda x: control.VelocityControl(ARM, [[PLACE]], damping=x),
+        lambda x: control.VirtualModel(DOG, FEET, friction=0.5, minimum=x),
+    ):
+        for x in (np.float32(2.0), np.int64(2), 2):
+            make(x)
+        for x in (True, "2", np.nan):
+            with pytest.raises(mb.InputError):
+                make(x)
