@@ -3,7 +3,7 @@
 import numpy as np
 
 import multibody as mb
-from multibody.compiler import native
+from multibody.compiler import llvm_ir, native
 from multibody.compiler.batch_and_single import SINGLE
 
 
@@ -25,3 +25,27 @@ def test_long_compilations_tell_how_far_they_are(monkeypatch, caplog):
     count = len(kernel._code.entry.objects[SINGLE])
     assert count >= 2
     assert [r.getMessage() for r in caplog.records] == [f"compiling: module {k + 1} of {count}" for k in range(count)]
+
+
+def test_long_code_is_cut_into_basic_blocks_and_has_the_same_bits(monkeypatch):
+    """LLVM takes time with the square of what a block loads and stores; nothing but that time may change."""
+    monkeypatch.setattr(mb.config, "cache", False)
+    texts, compile_object = [], native.compile_object
+    monkeypatch.setattr(native, "compile_object", lambda text, level: texts.append(text) or compile_object(text, level))
+
+    def function(x, y):
+        for k in range(40):
+            x, y = np.where(x < y, x * y[::-1] + k, np.sin(x)), y - 0.1 * x * x
+        return x, y
+
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 33, 3))
+    results = []
+    for lines in (10**6, 50):
+        monkeypatch.setattr(llvm_ir, "BASIC_BLOCK", lines)
+        texts.clear()
+        kernel = mb.compile(function, 3, 3)
+        results.append([*kernel(x, y), *kernel(x[0], y[0])])
+        assert ("br label %from." in "".join(texts)) == (lines == 50)
+    for uncut, cut in zip(*results, strict=True):
+        np.testing.assert_array_equal(cut, uncut)

@@ -11,6 +11,8 @@ GROUP = 2000
 """Nodes and stores per module: what LLVM compiles in a fraction of a second, so that a signal is heard in between."""
 DENSE = 200
 """Nodes that take as long to compile as the loops of an operation on matrices."""
+BASIC_BLOCK = 2000
+"""Lines of a basic block: the time that LLVM takes for one grows with the square of its loads and stores."""
 ALIGNED = "alignstack(64)"
 """The attribute of functions that keep vectors on the stack: LLVM would put them across the lines of the cache."""
 _MEMORY = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
@@ -117,6 +119,7 @@ def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetc
     asked = 0
     for position, k in enumerate(dict.fromkeys([*segment.nodes, *places])):
         emit.node(k)
+        emit.cut()
         while asked < len(lines) and asked * len(segment.nodes) <= position * len(lines):
             emit.lines += fetch_ir.ask(fetch, lines[asked])
             asked += 1
@@ -132,7 +135,7 @@ def _segment(program: Program, number: int, name: str, shape: Shape, fetch: fetc
             "entry:",
             "  br label %loop",
             "loop:",
-            "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+            f"  %i = phi i64 [ 0, %entry ], [ %next, %{emit.block} ]",
             f"  %at = mul i64 %i, {shape.row}",
             "  %p = getelementptr inbounds i8, ptr %buffer, i64 %at",
             *fetch_ir.bases(fetch, number),
@@ -227,12 +230,23 @@ class _Emitter:
         self.shape = shape
         self.suffix = f"v{shape.lanes}f{8 * shape.size}"
         self.lines: list[str] = []
+        self.block = "loop"
+        """The basic block that the last of the lines are in."""
+        self.begin = 0
+        """The first of its lines."""
         self.values: dict[int, str] = {}
         self.nodes = set(segment.nodes)
         self.sines = {self.graph.args[k][0]: k for k in self.nodes if self.graph.op[k] == "sin"}
         self.cosines = {self.graph.args[k][0]: k for k in self.nodes if self.graph.op[k] == "cos"}
         self.arguments = argument_rows_ir.arguments(program)
         self.groups = argument_rows_ir.groups(segment, shape)
+
+    def cut(self) -> None:
+        """Begin another basic block where this one is long."""
+        if len(self.lines) - self.begin > BASIC_BLOCK:
+            self.block = f"from.{len(self.lines)}"
+            self.lines += [f"  br label %{self.block}", f"{self.block}:"]
+            self.begin = len(self.lines)
 
     def value(self, k: int) -> str:
         """The text of a node's value; a value from elsewhere is loaded where it is first used."""

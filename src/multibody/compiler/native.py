@@ -17,6 +17,10 @@ from multibody.errors import InputError
 
 MANY_MODULES = 8
 """Modules of a kernel from which on it takes seconds to compile, and progress is told."""
+OURS = ("-enable-misched=false", "-pre-RA-sched=source", "-disable-post-ra=true", "-disable-cgp=true")
+"""LLVM's settings while it compiles kernels."""
+THEIRS = ("-enable-misched=true", "-pre-RA-sched=default", "-disable-post-ra=false", "-disable-cgp=false")
+"""What they are by default."""
 _names = itertools.count()
 LOCK = threading.RLock()
 """Held by all that LLVM does, freeing code included: a forked child must not find it in the midst of something."""
@@ -103,16 +107,17 @@ def _source_order() -> Iterator[None]:
 
     Its schedulers would run one chain of dependent operations after the other, to save registers, and lose up to two
     thirds of the speed; the order of creation has independent operations side by side. The one that runs after the
-    allocation of registers changes nothing here, and takes most of the time of blocks with many stores. The settings
-    are LLVM's own, and global: they are put back for others who use it in this process.
+    allocation of registers changes nothing here, and takes most of the time of blocks with many stores. CodeGenPrepare
+    would join the basic blocks that long code is cut into. The settings are LLVM's own, and global: they are put back
+    for others who use it in this process.
     """
     with LOCK:
         try:
-            for option in ("-enable-misched=false", "-pre-RA-sched=source", "-disable-post-ra=true"):
+            for option in OURS:
                 llvm.set_option("multibody", option)
             yield
         finally:
-            for option in ("-enable-misched=true", "-pre-RA-sched=default", "-disable-post-ra=false"):
+            for option in THEIRS:
                 llvm.set_option("multibody", option)
 
 
