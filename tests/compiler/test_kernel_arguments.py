@@ -309,20 +309,6 @@ def pushed(q, wrench=None, gravity=None):
     return total if gravity is None else total * gravity
 
 
-@pytest.mark.parametrize(
-    ("words", "function", "optional"),
-    [
-        ("optional: expected arguments of the function, x, got 'w'", lambda x: x, {"w": 3}),
-        ("optional: expected an argument that may be left out.*w=None", lambda x, w: x * w, {"w": 3}),
-        ("optional: expected a dict of names and shapes, got list", lambda x, w=1.0: x * w, ["w"]),
-    ],
-)
-def test_optional_arguments_that_the_function_does_not_take(words, function, optional):
-    with pytest.raises(mb.InputError, match=words):
-        mb.compile(function, 3, optional=optional)
-    assert mb.compile(lambda x, **more: x * more.get("w", 2.0), 3, optional={"w": ()})(np.ones(3), w=4.0)[0] == 4.0
-
-
 def test_optional_arguments():
     kernel = mb.compile(pushed, 3, optional={"wrench": 6, "gravity": ()})
     q, w = np.ones((4, 3)), RNG.uniform(-1, 1, (4, 6))

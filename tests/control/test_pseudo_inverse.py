@@ -151,10 +151,29 @@ def test_inside_of_traced_functions():
 def test_written_out_or_in_a_loop(monkeypatch):
     """Both forms of the factorizations are the same arithmetic."""
     J = np.random.default_rng(9).standard_normal((4, 5))
-    rows = orthogonal.row_space(J), orthogonal.left_inverse(J.T)
+    Q = orthogonal.row_space(J)
+
+    def all_of_them():
+        return orthogonal.row_space(J), orthogonal.left_inverse(J.T), orthogonal.complement(Q)
+
+    rows = all_of_them()
     monkeypatch.setattr(orthogonal, "UNROLLED", 0)
-    for one, other in zip(rows, (orthogonal.row_space(J), orthogonal.left_inverse(J.T)), strict=True):
+    for one, other in zip(rows, all_of_them(), strict=True):
         assert_allclose(one, other, atol=1e-15)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (6, 4), (12, 10), (3, 0), (0, 0)])
+def test_one_right_side_needs_no_inverse(rows, columns):
+    """L^+ b beside NumPy's, also where a column is zero, written out and in a loop."""
+    rng = np.random.default_rng(rows)
+    L, b = 1e3 * rng.standard_normal((5, rows, columns)), rng.standard_normal((5, rows))
+    if columns > 1:
+        L[1, :, 1] = 0.0
+    wanted = [np.linalg.pinv(each) @ right for each, right in zip(L, b, strict=True)]
+    assert_allclose(orthogonal.left_solution(L, b), wanted, atol=1e-14)
+    if columns:
+        kernel = mb.compile(lambda L, b: orthogonal.left_solution(L, b), (rows, columns), rows)
+        assert_allclose(kernel(L, b), wanted, atol=1e-14)
 
 
 def test_bad_input():

@@ -37,7 +37,7 @@ def at_once(body, q, v, **values):
     """The answer by DAQP and residuals, as NumPy; None where DAQP has none."""
     problem = body.problem
     program = problem.at_once({"q": q, "v": v, **values}, problem.plan("active" in values))
-    found = active_set.LeastNorm(*program.G.shape)(program.G, program.lower, program.upper)
+    found = active_set.least_norm(*program.G.shape)(program.G, program.lower, program.upper)
     return found and problem.told_at_once(q, v, *found, program)
 
 
@@ -70,7 +70,7 @@ def test_what_can_be_had_at_once_is_what_a_cascade_finds(dog, feet, active):
 def at_once_free(body, q, v, push, more):
     """tau without bounds."""
     values = {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more}
-    return np.concatenate([np.zeros(6), body.problem.at_once(values, body.problem.plan(bool(more))).x])
+    return np.concatenate([np.zeros(6), body.problem.at_once(values, body.problem.plan(bool(more))).x[:, -1]])
 
 
 def test_what_has_to_yield_is_not_for_daqp(dog, feet):

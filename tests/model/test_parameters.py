@@ -139,8 +139,3 @@ def test_rates_of_placements():
     for k in range(6):
         step = h * np.eye(6)[k]
         near((moved(step) - moved(-step)) / (2 * h), F[..., k], 1e-9)
-
-
-def test_a_parameter_of_another_name_is_refused():
-    with pytest.raises(mb.InputError, match="with_values: no parameter is named 'mass'; did you mean 'masses'"):
-        mb.load("planar-arm").tree.with_values(mass=2.0)

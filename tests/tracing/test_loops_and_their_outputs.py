@@ -84,39 +84,3 @@ def test_a_body_keeps_what_its_loop_lists(function):
     h = 1e-7 * np.eye(3)
     expected = np.array([[(function(row + d) - function(row - d)) / 2e-7 for d in h] for row in x])
     near(mb.compile(mb.gradient(function), 3)(x), expected, 1e-6)
-
-
-def test_outputs_of_no_round_have_their_shapes():
-    """What a round would return, none of it: with rows of xs, nested, in NumPy and in a kernel."""
-
-    def body(total, x):
-        return total + x, {"both": np.stack([total, total * x]), "sum": np.sum(x)}
-
-    def run(start, xs):
-        return mb.loop(None, body, start, xs=xs, outputs=True)
-
-    for count in (0, 2):
-        start, xs = np.ones(3), np.ones((count, 3))
-        for last, kept in (run(start, xs), mb.compile(run, 3, (count, 3))(start, xs) if count else run(start, xs)):
-            assert kept["both"].shape == (count, 2, 3)
-            assert kept["sum"].shape == (count,)
-            np.testing.assert_array_equal(last, 1.0 + count)
-    kernel = mb.compile(lambda x: mb.loop(0, lambda c: (c, np.stack([c, c])), x, outputs=True), 3)
-    last, kept = kernel(np.arange(3.0))
-    np.testing.assert_array_equal(last, np.arange(3.0))
-    assert kept.shape == (0, 2, 3)
-
-
-def test_whole_numbers_are_carried_as_floats():
-    """A fraction that is written into them stays, as in a kernel."""
-
-    def body(c):
-        c[0] += 0.5
-        return c
-
-    start = np.array([1, 2])
-    plain = mb.loop(3, body, start)
-    np.testing.assert_array_equal(plain, [2.5, 2.0])
-    np.testing.assert_array_equal(mb.compile(lambda x: mb.loop(3, body, x), 2)(start), plain)
-    np.testing.assert_array_equal(start, [1, 2])
-    assert mb.loop(2, lambda c: (c[0] + 1, c[1] + np.arange(5.0)[c[0]]), (0, 0.0)) == (2, 1.0)  # a number still counts

@@ -20,7 +20,7 @@ from multibody.compiler.key import key as key_of
 from multibody.compiler.passes import Block, prepare
 from multibody.compiler.program import cut
 from multibody.errors import InputError
-from multibody.tracing.naming import check_options, parameters
+from multibody.tracing.naming import parameters
 from multibody.tracing.trace import Input, Trace, float_kind, shape_of, trace
 
 Shape = int | Sequence[int]
@@ -90,9 +90,6 @@ def compile(  # noqa: A001
             return compile(later, first, *shapes, **options)
 
         return decorate
-    if optional is not None and not isinstance(optional, Mapping):
-        raise InputError(f"optional: expected a dict of names and shapes, got {type(optional).__name__}")
-    check_options(function, optional or {})
     _check_count(function, shapes, optional or {})
     name = getattr(function, "__name__", "kernel")
     dtype = float_kind(config.dtype if dtype is None else dtype)

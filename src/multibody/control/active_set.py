@@ -3,6 +3,7 @@
 It remembers nothing: what it may start from is an answer that the caller has.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,29 +33,21 @@ def found(program: Program, start: NDArray[Any] | None = None) -> tuple[NDArray[
     return _answer(kinds, start, *arrays)
 
 
-class LeastNorm:
-    """The w, (n,), of least norm with lower <= G w <= upper, for G (m, n): what does not change from call to call."""
+def least_norm(m: int, n: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
+    """What finds the w, (n,), of least norm with lower <= G w <= upper, for G (m, n), and its multipliers.
 
-    __slots__ = ("_given", "_kinds", "_solve")
+    It takes G, lower, upper and multipliers of a similar program or None, whose active rows are tried first: contiguous
+    arrays of doubles, with -NONE where there is no lower bound. Where DAQP does not say that it has w, it returns None.
+    """
+    H, g, kinds, solve = np.eye(n), np.zeros(n), np.zeros(m, np.int32), _module().solve
 
-    def __init__(self, m: int, n: int) -> None:
-        self._given, self._kinds, self._solve = (np.eye(n), np.zeros(n)), np.zeros(m, np.int32), _module().solve
-
-    def __call__(
-        self, G: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any], start: NDArray[Any] | None = None
+    def least(
+        G: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any], start: NDArray[Any] | None = None
     ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """w and its multipliers, if DAQP says that it has them; else None.
-
-        Args:
-            G: contiguous, in doubles, as all that follows.
-            lower: (m,), -NONE where there is no bound.
-            upper: (m,)
-            start: (m,), multipliers of a similar program, whose active rows are tried first.
-        """
-        w, _, flag, told = self._solve(
-            *self._given, G, upper, lower, self._kinds, is_avi=False, dual_start=start, **SETTINGS
-        )
+        w, _, flag, told = solve(H, g, G, upper, lower, kinds, is_avi=False, dual_start=start, **SETTINGS)
         return (w, told["lam"]) if flag > 0 else None
+
+    return least
 
 
 def _answer(

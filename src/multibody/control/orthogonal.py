@@ -68,11 +68,24 @@ def row_space(
 
 def left_inverse(L: NDArray[Any]) -> NDArray[Any]:
     """L^+, (..., k, m), of an L, (..., m, k), with independent columns, but for columns of zeros."""
-    columns = L.shape[-1]
-    if not columns:
+    if not L.shape[-1]:
         return transpose(L)
-    size = scale(L)[..., None, None]
-    L = L / size
+    P_T, R, size = _triangular(L)
+    return _substituted(R, P_T) / size[..., None, None]
+
+
+def left_solution(L: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """L^+ b, (..., k), for b (..., m)."""
+    if not L.shape[-1]:
+        return L[..., 0, :] if L.shape[-2] else matvec(transpose(L), b)
+    P_T, R, size = _triangular(L)
+    return _substituted(R, matvec(P_T, b)[..., None])[..., 0] / size[..., None]
+
+
+def _triangular(L: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """P^T, (..., k, m), and R, (..., k, k), of L = P R size, with columns as `left_inverse` has them."""
+    size = scale(L)
+    L = L / size[..., None, None]
 
     def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
         rest, P = carry
@@ -82,20 +95,24 @@ def left_inverse(L: NDArray[Any]) -> NDArray[Any]:
         p = _unit(p, dot(p, p))
         return np.roll(rest, -1, axis=-1), np.concatenate([P[..., :, 1:], p[..., :, None]], axis=-1)
 
-    P = _repeat(columns, step, (L, np.zeros_like(L)))[1]
-    P_T = transpose(P)
-    R = np.matmul(P_T, L)
-    if columns > UNROLLED and L.ndim == 2:
+    P_T = transpose(_repeat(L.shape[-1], step, (L, np.zeros_like(L)))[1])
+    return P_T, np.matmul(P_T, L), size
+
+
+def _substituted(R: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """R^-1 right, (..., k, j), for an upper triangular R; zeros in rows of zeros."""
+    columns = R.shape[-1]
+    if columns > UNROLLED and R.ndim == 2:
         ends = np.stack([R[i, i] for i in range(columns)], axis=-1)
-        filled = R + np.where(ends == 0, np.ones_like(ends), np.zeros_like(ends)) * np.eye(columns, dtype=L.dtype)
-        return linalg.solve_triangular(filled, P_T, lower=False) / size
+        filled = R + np.where(ends == 0, np.ones_like(ends), np.zeros_like(ends)) * np.eye(columns, dtype=R.dtype)
+        return linalg.solve_triangular(filled, right, lower=False)
     x: list[Any] = [None] * columns
     for i in reversed(range(columns)):
-        right = P_T[..., i, :]
+        own = right[..., i, :]
         for k in range(i + 1, columns):
-            right = right - R[..., i, k, None] * x[k]
-        x[i] = right * _reciprocal(R[..., i, i], R[..., i, i] != 0)[..., None]
-    return np.stack(x, axis=-2) / size
+            own = own - R[..., i, k, None] * x[k]
+        x[i] = own * _reciprocal(R[..., i, i], R[..., i, i] != 0)[..., None]
+    return np.stack(x, axis=-2)
 
 
 def complement(Q: NDArray[Any]) -> NDArray[Any]:
@@ -109,22 +126,54 @@ def complement(Q: NDArray[Any]) -> NDArray[Any]:
     if not k:
         return np.broadcast_to(np.eye(n, dtype=Q.dtype), (*Q.shape[:-2], n, n))
 
+    signs, X = _reflected(Q) if k <= UNROLLED else _reflected_in_a_loop(Q)
+    S = signs[..., None]
+    square = np.eye(k, dtype=Q.dtype) * S
+    upper = np.matmul(transpose(Q[..., :k]) - square, S * X)
+    lower = np.matmul(transpose(Q[..., k:]), S * X) + np.eye(n - k, dtype=Q.dtype)
+    return np.concatenate([upper, lower], axis=-2)
+
+
+def _reflected(Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The signs of `complement`, and the X for which D_1^T X = D_2^T, by one elimination."""
+    k = Q.shape[-2]
+    rows, signs, inverses = [Q[..., i, :] for i in range(k)], list[Any](), list[Any]()
+    for i in range(k):
+        sign, inverse = _pivot(rows[i][..., i])
+        signs.append(sign)
+        inverses.append(inverse)
+        for r in range(i + 1, k):
+            rows[r] = rows[r] - (rows[r][..., i] * inverse)[..., None] * rows[i]
+    x: list[Any] = [None] * k
+    for i in reversed(range(k)):
+        right = rows[i][..., k:]
+        for j in range(i + 1, k):
+            right = right - rows[i][..., j, None] * x[j]
+        x[i] = right * inverses[i][..., None]
+    return np.stack(signs, axis=-1), np.stack(x, axis=-2)
+
+
+def _reflected_in_a_loop(Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same, in a loop of the kernel and by a solution after it."""
+    k = Q.shape[-2]
+
     def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
         M, signs = carry
-        pivot = M[..., 0, 0]
-        sign = np.where(pivot < 0, np.ones_like(pivot), -np.ones_like(pivot))
-        ratios = M[..., 1:, 0] * (1.0 / (pivot - sign))[..., None]
+        sign, inverse = _pivot(M[..., 0, 0])
+        ratios = M[..., 1:, 0] * inverse[..., None]
         rest = M[..., 1:, 1:] - ratios[..., :, None] * M[..., None, 0, 1:]
         rest = np.concatenate([rest, np.zeros_like(M[..., 1:, :1])], axis=-1)
         rest = np.concatenate([rest, np.zeros_like(M[..., :1, :])], axis=-2)
         return rest, np.concatenate([signs[..., 1:], sign[..., None]], axis=-1)
 
-    S = _repeat(k, step, (Q[..., :k], np.zeros_like(Q[..., 0, :k])))[1]
-    square = np.eye(k, dtype=Q.dtype) * S[..., None]
-    X = np.linalg.solve(Q[..., :k] - square, Q[..., k:])  # D_1^T X = D_2^T
-    upper = np.matmul(transpose(Q[..., :k]) - square, S[..., None] * X)
-    lower = np.matmul(transpose(Q[..., k:]), S[..., None] * X) + np.eye(n - k, dtype=Q.dtype)
-    return np.concatenate([upper, lower], axis=-2)
+    signs = loop(k, step, (Q[..., :k], np.zeros_like(Q[..., 0, :k])))[1]
+    return signs, np.linalg.solve(Q[..., :k] - np.eye(k, dtype=Q.dtype) * signs[..., None], Q[..., k:])
+
+
+def _pivot(entry: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The sign that lets an entry less it be 1 at least, and the inverse of that."""
+    sign = np.where(entry < 0, np.ones_like(entry), -np.ones_like(entry))
+    return sign, 1.0 / (entry - sign)
 
 
 def _repeat(rounds: int, step: Callable[[Any], Any], carry: Any) -> Any:

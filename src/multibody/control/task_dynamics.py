@@ -17,7 +17,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.factorization import HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
-from multibody.control.orthogonal import left_inverse, row_space
+from multibody.control.orthogonal import left_solution, row_space
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model.tree import Tree
 from multibody.tracing import linalg
@@ -69,7 +69,7 @@ class TaskDynamics:
             return rest
         bias = rows.bias(self.tree, self.contacts, self.q, v)
         Y_c_Q = np.matmul(transpose(self.Y_c), transpose(self.Q))
-        return rest - matvec(transpose(self.Y), matvec(transpose(self.Q), matvec(left_inverse(Y_c_Q), bias)))
+        return rest - matvec(transpose(self.Y), matvec(transpose(self.Q), left_solution(Y_c_Q, bias)))
 
     def inverse(self) -> Array:
         """J̄ = M^-1 J^T Λ, (..., nv, m): the inverse of J that moves the least mass."""

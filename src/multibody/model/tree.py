@@ -272,7 +272,6 @@ class Tree:
         friction: ArrayLike | None = None,
         armature: ArrayLike | None = None,
         offsets: ArrayLike | None = None,
-        **others: Any,
     ) -> "Tree":
         """The tree with other numbers, floats, batches or traced; its shape and the kinds of joints stay.
 
@@ -286,13 +285,14 @@ class Tree:
             positions: (..., bodies, 3), of joints that are turned in their parents as they are.
             frame_placements: (..., frames, 7), as `frame_placements` has them.
             gravity: (..., 3) in m/s², along the axes of the world.
-            masses: (..., bodies) in kg; centres of mass stay, moments of inertia grow alike, bodies without mass stay.
+            masses: (..., bodies) in kg, of bodies that keep their shape: centres of mass stay, moments of inertia grow
+                with the mass. A body without mass stays as it is.
             damping: (..., nv) in N m s/rad or N s/m, of all joints that a coordinate moves, together; it acts where
                 `passive` does, as friction.
             friction: (..., nv) in N m or N: dry friction.
             armature: (..., nv) in kg m² or kg, on the diagonal of the mass matrix.
-            offsets: (..., bodies) in rad or m, added to coordinates of joints that have one: sensors that are off.
-            **others: none; what has another name is refused.
+            offsets: (..., bodies) in rad or m, added to the coordinate of each body's joint, as for a sensor whose zero
+                is off; zeros for joints with several coordinates.
 
         >>> import multibody as mb
         >>> tree = mb.load("planar-arm").tree
@@ -312,8 +312,6 @@ class Tree:
             "armature": armature,
             "offsets": offsets,
         }
-        if others:
-            raise InputError(unknown("parameter", next(iter(others)), tuple(values), "with_values"))
         shapes = self.parameter_shapes
         new = {name: _own(value, name, shapes[name]) for name, value in values.items() if value is not None}
         refuse_both(new)

@@ -97,13 +97,11 @@ def orthonormal_rows(A: Array, tolerance: float | None = None) -> Rows:
     m, n = A.shape[-2:]
     within = (1e-5 if A.dtype == np.float32 else 1e-10) if tolerance is None else tolerance
     empty: Array = np.zeros_like(A)
-    if not m or not n:
-        return Rows(empty, np.zeros(A.shape[:-1], A.dtype))
+    if not m:
+        return Rows(empty, np.zeros_like(A[..., 0]))
 
     def add(state: tuple[Array, Array], row: tuple[Array, Array]) -> tuple[Array, Array]:
         (Q, independent), (a, place) = state, row
-        size = np.max(np.abs(a), axis=-1, keepdims=True)  # squares of numbers such as 1e160 are infinite
-        a = a / np.where(size > 0, size, np.ones_like(size))
         rest = a
         for _ in range(2):
             rest = rest - _times(_transposed(Q), _times(Q, rest))

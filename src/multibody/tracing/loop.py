@@ -37,7 +37,7 @@ def loop(
         count: how many rounds at most, known when the function is traced; None for as many as xs has rows.
         body: takes and returns the carried values; their shapes stay. What it is handed is its own, and may be written
             into; anything else is not.
-        carry: an array, or tuples, lists and dicts of arrays; arrays of whole numbers are carried as floats.
+        carry: an array, or tuples, lists and dicts of arrays.
         until: of the carried values, the truth value that a sample is done, asked before every round. A sample that is
             done keeps its values. Of a batch in plain NumPy, an array of the batch's shape.
         xs: arrays whose first axis is that of the rounds, nested in any way; the body is then `body(carry, x)`, where x
@@ -122,9 +122,6 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
     """The carried values and the outputs; recorded from the round on in which something traced is met."""
     done: Any = np.False_
     ys: list[Any] = []
-    carry = _numbers(carry)
-    if not count and work.outputs:
-        return carry, _none(work, carry, tables)
     for k in range(count):
         arrays: list[Any] = []
         layout = flatten(carry, arrays.append)
@@ -155,24 +152,6 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
         carry = _keep(done, carry, following)
         ys.append(_keep(done, np.nan, y) if work.outputs else None)
     return carry, _stacked(ys, count) if work.outputs else None
-
-
-def _numbers(carry: Any) -> Any:
-    """What is carried, arrays of whole numbers as floats, which they are in a kernel: what is written there stays."""
-    arrays: list[Any] = []
-    layout = flatten(carry, arrays.append)
-    whole = [isinstance(x, np.ndarray) and x.ndim > 0 and x.dtype.kind in "iu" for x in arrays]
-    return rebuild(layout, (x.astype(float) if cast else x for x, cast in zip(arrays, whole, strict=True)))
-
-
-def _none(work: _Work, carry: Any, tables: list[Any]) -> Any:
-    """The outputs of no round: their shapes are those of a round that is thrown away."""
-    arrays: list[Any] = []
-    layout = flatten(carry, arrays.append)
-    _, y = work.round(_own(layout, arrays), [np.zeros(np.shape(array)[1:]) for array in tables])
-    parts: list[Any] = []
-    nesting = flatten(y, parts.append)
-    return rebuild(nesting, (np.zeros((0, *np.shape(part))) for part in parts))
 
 
 def _own(layout: Layout, arrays: list[Any]) -> Any:
@@ -218,6 +197,8 @@ def _split(ys: Any, count: int) -> list[Any]:
 
 def _stacked(ys: list[Any], count: int) -> Any:
     """The outputs of all rounds along a first axis, NaN for those that were not taken."""
+    if not ys:
+        return np.zeros((0,))
     columns: list[list[Any]] = []
     layout: Layout = None
     for y in ys:

@@ -1,10 +1,8 @@
 """The names of a function and of its arguments: derivatives of it keep them, kernels and messages show them."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-
-from multibody.errors import InputError
 
 Function = Callable[..., Any]
 Parameter = inspect.Parameter
@@ -23,23 +21,6 @@ def parameters(function: Function) -> list[Parameter] | None:
     if any(each.kind is Parameter.VAR_POSITIONAL for each in known):
         return None
     return [each for each in known if each.kind in _BY_POSITION]
-
-
-def check_options(function: Function, names: Iterable[str]) -> None:
-    """Refuse names that a function does not take, or without a default for calls that leave them out."""
-    try:
-        known = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return
-    anything = any(each.kind is Parameter.VAR_KEYWORD for each in known.values())
-    for name in names:
-        if name not in known and not anything:
-            raise InputError(f"optional: expected arguments of the function, {', '.join(known)}, got {name!r}")
-        if name in known and (known[name].default is Parameter.empty or known[name].kind is Parameter.POSITIONAL_ONLY):
-            raise InputError(
-                f"optional: expected an argument that may be left out, and given by its name, as {name}=None in the "
-                "function's own list"
-            )
 
 
 def argument_names(function: Function, count: int) -> list[str]:

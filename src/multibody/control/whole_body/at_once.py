@@ -2,7 +2,7 @@
 
 Where all levels can be met, contacts stand still and limits hold, all at once, strict priorities make no difference.
 Then x = x_0 + Z w, in which the columns of Z are orthonormal and span what no level decides and x_0 is the least of all
-x that meet them, and |w| is to be least within the bounds. Torques, accelerations, forces and slacks are affine in x.
+x that meet them, and |w| is to be least within the bounds. Forces are affine in w; accelerations and slacks, in x.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from multibody.control import active_set
 from multibody.control.program_phases import Program, Rows, residuals
-from multibody.control.whole_body.hierarchy import Bounds, Point
+from multibody.control.whole_body.hierarchy import Bounds
 from multibody.control.whole_body.motion import Affine
 from multibody.geometry._arrays import matvec
 
@@ -25,39 +25,38 @@ JUDGED_WITHIN = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 class AtOnce(NamedTuple):
     """The program of a state, and what its solution means."""
 
-    x: Array
-    """(..., n): x_0"""
-    Z: Array
-    """(..., n, k)"""
     G: Array
     """(..., m, k): lower <= G w <= upper"""
     lower: Array
     """(..., m), as DAQP has it where there is no bound."""
     upper: Array
+    x: Array
+    """(..., n, k + 1): Z and x_0."""
+    f: Array
+    """(..., rows, k + 1): of contact forces, the matrix and the offset, of w."""
     maps: Array
     """(..., rows, n + 1): matrices and offsets of all that follows from x, one below the other."""
     known: Array
     """(..., entries): what else the answer needs."""
 
     @staticmethod
-    def of(x: Array, point: Point, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "AtOnce":
-        """That of a point from which the levels leave some directions, and of its least x."""
-        y, count = matvec(bounds.C, x), bounds.lower.shape[-1]
-        infinite = np.full_like(bounds.upper[..., count:], -active_set.NONE)
+    def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "AtOnce":
+        """That of unknowns, forces and bounds of w, and of maps of x."""
+        infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -active_set.NONE)
         return AtOnce(
-            x,
-            point.Z,
-            np.matmul(bounds.C, point.Z),
-            np.concatenate([bounds.lower - y[..., :count], infinite], axis=-1),
-            bounds.upper - y,
-            np.concatenate([np.concatenate([m.matrix, m.offset[..., None]], axis=-1) for m in maps], axis=-2),
+            bounds.C,
+            np.concatenate([bounds.lower, infinite], axis=-1),
+            bounds.upper,
+            _joined(x),
+            _joined(f),
+            np.concatenate([_joined(part) for part in maps], axis=-2),
             np.concatenate(known, axis=-1),
         )
 
-    def at(self, w: Array) -> tuple[Array, Array]:
-        """x, and all that follows from it."""
-        x = self.x + matvec(self.Z, w)
-        return x, matvec(self.maps[..., :-1], x) + self.maps[..., -1]
+    def at(self, w: Array) -> tuple[Array, Array, Array]:
+        """x, forces, and all that follows from x."""
+        x = _at(self.x, w)
+        return x, _at(self.f, w), _at(self.maps, x)
 
     def judged(self, w: Array, multipliers: Array) -> Array:
         """(..., 3): how far w is from the conditions of optimality."""
@@ -65,3 +64,11 @@ class AtOnce(NamedTuple):
         one = np.broadcast_to(np.eye(w.shape[-1], dtype=w.dtype), (*w.shape, w.shape[-1]))
         rows = Rows(none, none[..., 0], G, self.lower, self.upper)
         return residuals(Program(one, np.zeros_like(w), rows), w, multipliers)
+
+
+def _joined(part: Affine) -> Array:
+    return np.concatenate([part.matrix, part.offset[..., None]], axis=-1)
+
+
+def _at(joined: Array, x: Array) -> Array:
+    return matvec(joined[..., :-1], x) + joined[..., -1]

@@ -1,6 +1,6 @@
 """WholeBody: torques for tasks with strict priorities, on contacts and within limits.  [RD 3.109-3.115]"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -10,25 +10,20 @@ from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._arrays import quick
 from multibody.control._checks import check_gains
-from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.quadratic_program import DAQP, INTERIOR_POINT
 from multibody.control.tasks import LoadTask, Task
+from multibody.control.whole_body.definition import checked_contacts, checked_levels, problem_of
 from multibody.control.whole_body.hierarchy import Size
 from multibody.control.whole_body.one_state import OneState
 from multibody.control.whole_body.problem import Answer, AnyTask, Problem
 from multibody.control.whole_body.report import Report
 from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
-from multibody.control.whole_body.soles import forces
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice
-from multibody.model import configuration
 from multibody.model.digest import digest, is_ours
-from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import VALUES, Kind
-
-RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads", "solver", "start")
 
 STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
 
@@ -44,6 +39,10 @@ class Command(NamedTuple):
     """(..., rows): forces of the contacts on the robot, in their order, along the world's axes."""
     report: Report
     """What could not be met."""
+
+
+Answering = Callable[[list[Any], Command | None], Command | None]
+"""Of q, v and other inputs, which are arrays, and a command to start from: a command, or None."""
 
 
 @final
@@ -121,10 +120,10 @@ class WholeBody:
         if not isinstance(robot, Robot):
             raise InputError(f"WholeBody: expected a Robot, got {type(robot).__name__}")
         self._robot = robot
-        held = _checked_contacts(robot, contacts)
-        checked = _checked_levels(robot.tree, held, levels)
+        held = checked_contacts(robot, contacts)
+        checked = checked_levels(robot.tree, held, levels)
         self._tasks = {task.name: task for level in checked for task in level}
-        self._problem = _problem(robot.tree, held, checked, limits, eliminate)
+        self._problem = problem_of(robot.tree, held, checked, limits, eliminate)
         self._sizes = self._problem.sizes
         if len(self._sizes) < len(self._tasks) + len(held) + len(self._problem.limits):
             twice = [part.name for part in (*held, *self._problem.limits) if part.name in self._tasks]
@@ -132,8 +131,8 @@ class WholeBody:
                 f"WholeBody: expected different names of tasks, contacts and limits, got {twice[0]!r} twice"
             )
         self._function, self._one_state = self._made()
-        self._ready: dict[tuple[str, ...], tuple[Any, tuple[str, ...]]] = {}
-        """For names of inputs as they were given: a kernel, and their order in it."""
+        self._ready: dict[tuple[str, ...], tuple[tuple[str, ...], Answering]] = {}
+        """For a solver and names of inputs as they were given: their order in a kernel, and what answers."""
         self._known = frozenset(self._optional)
 
     @property
@@ -196,18 +195,21 @@ class WholeBody:
         """
         if not self._numbers.isdisjoint(inputs):
             check_gains(inputs, self._numbers)
+        if solver is not INTERIOR_POINT and solver is not DAQP:
+            choice(solver, "solver", (INTERIOR_POINT, DAQP))
         if "active" in inputs and inputs["active"] is not None:
             constraint_rows.mask(self._problem.contacts, inputs["active"])
-        ready = self._ready.get((*inputs,))
+        ready = self._ready.get((solver, *inputs))
         if ready is not None and threads is None:
-            kernel, order = ready
+            order, answer = ready
             arrays = [q, v, *map(inputs.__getitem__, order)]
-            if _all_arrays(arrays):
-                if solver == INTERIOR_POINT and start is None:
-                    return self._command(kernel(*arrays))
-                if solver == DAQP:
-                    return self._by_daqp(arrays, order, start) or self._command(kernel(*arrays))
-        choice(solver, "solver", (INTERIOR_POINT, DAQP))
+            for array in arrays:
+                if type(array) is not np.ndarray:
+                    break
+            else:
+                command = answer(arrays, start)
+                if command is not None:
+                    return command
         given = {name: value for name, value in inputs.items() if value is not None}
         if not given.keys() <= self._known:
             raise self._stranger(given)
@@ -215,24 +217,51 @@ class WholeBody:
         present = tuple([name for name in self._optional if name in given])
         wished = {name: self._optional[name] for name in present}
         arrays = quick(STATE | wished, {"q": q, "v": v, **given}, self._robot.dtype)
+        plain = len(given) == len(inputs) and not any(kind in VALUES for kind in wished.values())
         if solver == DAQP:
-            answered = self._by_daqp(arrays, present, start)
-            if answered is not None:
-                return answered
+            self._check_one_state(arrays, start)
+            answer = self._answering(present)
+            if plain:
+                self._ready[solver, *inputs] = present, answer
+            command = answer(arrays or [], start)
+            if command is not None:
+                return command
         elif start is not None:
             raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from a command")
         if arrays is None:
             return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in present}))
         kernel = self._function.kernel(*present)
-        if len(given) == len(inputs) and not any(kind in VALUES for kind in wished.values()):
-            self._ready[(*inputs,)] = kernel, present
+        if plain:
+            self._ready[INTERIOR_POINT, *inputs] = present, self._by_kernel(kernel)
         return self._command(kernel(*arrays) if threads is None else kernel(*arrays, threads=threads))
 
     def _command(self, answer: Sequence[Any], multipliers: NDArray[Any] | None = None) -> Command:
-        return Command(answer[0], answer[1], answer[2], Report(self._sizes, answer[3], answer[4], multipliers))
+        tau, a, f, slacks, missed = answer
+        return Command(tau, a, f, Report(self._sizes, slacks, missed, multipliers))
 
-    def _by_daqp(self, arrays: list[Any] | None, present: tuple[str, ...], start: Command | None) -> Command | None:
-        """DAQP's answer, if it is one."""
+    def _by_kernel(self, kernel: Any) -> Answering:
+        """What answers by a kernel, where nothing is given to start from."""
+
+        def answer(arrays: list[Any], start: Command | None) -> Command | None:
+            return self._command(kernel(*arrays)) if start is None else None
+
+        return answer
+
+    def _answering(self, present: tuple[str, ...]) -> Answering:
+        """What answers by DAQP where it has an answer."""
+        assert self._one_state is not None, "it is checked"
+        found_at, command = self._one_state.answering(present), self._command
+
+        def answer(arrays: list[Any], start: Command | None) -> Command | None:
+            if arrays[0].ndim != 1 or arrays[1].ndim != 1 or start is not None:
+                self._check_one_state(arrays, start)
+            found = found_at(arrays, None if start is None else start.report.multipliers)
+            return None if found is None else command(*found)
+
+        return answer
+
+    def _check_one_state(self, arrays: list[Any] | None, start: Any) -> None:
+        """Refuse what is not for DAQP."""
         if start is not None and not isinstance(start, Command):
             raise InputError(f"start: expected a command of a whole body, got {type(start).__name__}")
         if self._one_state is None:
@@ -244,8 +273,6 @@ class WholeBody:
             raise InputError(f"solver: {DAQP!r} takes arrays of one state, and cannot be a part of a kernel")
         if arrays[0].ndim != 1 or arrays[1].ndim != 1:
             raise InputError(f"solver: {DAQP!r} takes one state, got a batch; expected {INTERIOR_POINT!r} for batches")
-        found = self._one_state(present, arrays, None if start is None else start.report.multipliers)
-        return None if found is None else self._command(*found)
 
     def kernel(self, *inputs: str) -> Any:
         """The native kernel for some of the inputs; it returns tau, a, f, slacks and what is missed."""
@@ -305,92 +332,9 @@ class WholeBody:
         return f"<WholeBody of {self._robot.name!r} on {len(self.contacts)} contacts: {levels}>"
 
 
-def _all_arrays(values: Sequence[Any]) -> bool:
-    for value in values:  # noqa: SIM110 - a generator takes twice as long
-        if type(value) is not np.ndarray:
-            return False
-    return True
-
-
 def _key(*content: Any) -> str | None:
     """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
     try:
         return digest("whole body", *content) if is_ours(*content) else None
     except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
         return None
-
-
-def _checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
-    parts = tuple(contacts) if isinstance(contacts, Iterable) else ()
-    if not parts:
-        if robot.tree.floating or not isinstance(contacts, Iterable):
-            raise InputError(f"contacts: expected at least one for a robot on a floating base, got {contacts!r}")
-        return ()
-    return robot.constraints(parts).constraints
-
-
-def _checked_levels(tree: Tree, contacts: tuple[Constraint, ...], levels: Any) -> tuple[tuple[AnyTask, ...], ...]:
-    lists = list(levels) if isinstance(levels, Iterable) else []
-    if not lists:
-        raise InputError(f"levels: expected lists of tasks, one at least, got {levels!r}")
-    checked: list[tuple[AnyTask, ...]] = []
-    for k, level in enumerate(lists, start=1):
-        tasks = list(level) if isinstance(level, Iterable) else []
-        if not tasks or not all(isinstance(task, Task | LoadTask) for task in tasks):
-            raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
-        checked.append(
-            tuple(task.on(tree, contacts) if isinstance(task, LoadTask) else task.on(tree) for task in tasks)
-        )
-    inputs: dict[str, str] = dict.fromkeys(RESERVED, "an input of its own")
-    for task in (task for level in checked for task in level):
-        for end in ("", ACCELERATION, STIFFNESS, DAMPING, VELOCITY):
-            if task.name + end in inputs:
-                taken = inputs[task.name + end]
-                raise InputError(f"task {task.name!r}: expected another name: the input {task.name + end!r} is {taken}")
-            inputs[task.name + end] = f"that of task {task.name!r}"
-    return tuple(checked)
-
-
-def _problem(
-    tree: Tree,
-    contacts: tuple[Constraint, ...],
-    levels: tuple[tuple[AnyTask, ...], ...],
-    limits: Any,
-    eliminate: bool | None,
-) -> Problem:
-    parts = list(limits) if isinstance(limits, Iterable) else [limits]
-    for part in parts:
-        if not isinstance(part, Limit | TorqueLimits | FrictionCones):
-            raise InputError(f"limits: expected limits such as TorqueLimits(), got {part!r}")
-    torques, cones = _one(parts, TorqueLimits), _one(parts, FrictionCones)
-    if cones is not None:
-        cones.check([contact.name for contact in contacts])
-    motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
-    if len({limit.name for limit in motions}) < len(motions):
-        raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
-    independent = bool(contacts) and _independent(tree, contacts)
-    if eliminate and contacts and not independent:
-        raise InputError("eliminate: expected contacts that do not repeat each other; points of one sole may")
-    return Problem(
-        tree,
-        contacts,
-        levels,
-        torques,
-        cones,
-        motions,
-        independent if eliminate is None else bool(eliminate and contacts),
-    )
-
-
-def _one(parts: list[Any], kind: type) -> Any:
-    found = [part for part in parts if isinstance(part, kind)]
-    if len(found) > 1:
-        raise InputError(f"limits: expected one {kind.__name__} at most, got {len(found)}")
-    return found[0] if found else None
-
-
-def _independent(tree: Tree, contacts: tuple[Constraint, ...]) -> bool:
-    """Whether no row of the contacts is a sum of others, in general position, but for points of one sole."""
-    q = configuration.random(tree, np.random.default_rng(0))
-    J = forces(tree, contacts, q, np.zeros(tree.nv), None).J
-    return int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, float(np.linalg.norm(J, 2))))) == J.shape[0]

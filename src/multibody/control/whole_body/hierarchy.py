@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.orthogonal import complement, left_inverse, row_space, scale
+from multibody.control.orthogonal import complement, left_solution, row_space, scale
 from multibody.control.whole_body import cone_program, program
 from multibody.control.whole_body.cone_program import Cones, Held
 from multibody.control.whole_body.program import Box
@@ -35,10 +35,10 @@ class Bounds(NamedTuple):
     cones: Cones | None = None
     """Of x; where there are some, there are rows of the least normal forces, too."""
 
-    @property
-    def none(self) -> "Bounds":
-        """No bounds, of as many unknowns."""
-        return Bounds(self.C[..., :0, :], self.lower[..., :0], self.upper[..., :0])
+    @staticmethod
+    def none(x: Array) -> "Bounds":
+        """No bounds of x."""
+        return Bounds(np.zeros((*x.shape[:-1], 0, x.shape[-1]), x.dtype), x[..., :0], x[..., :0])
 
     def scaled(self) -> "Bounds":
         """The same, with rows of the length 1."""
@@ -126,7 +126,7 @@ def level(A: Array, b: Array, natural: Array, point: Point, bounds: Bounds, size
     B = np.matmul(A, Z)
     Q = row_space(B, rank=size.rank, part_of=np.ones_like(A[..., :1, :1]))
     L = np.matmul(B, transpose(Q))
-    free = x + matvec(Z, matvec(transpose(Q), matvec(left_inverse(L), missing)))
+    free = x + matvec(Z, matvec(transpose(Q), left_solution(L, missing)))
     left = np.matmul(Z, complement(Q) if size.same else _complement(Z, Q, size.left - point.idle))
     left = np.concatenate([left, rest], axis=-1) if point.idle else left
     if not bounds.upper.shape[-1]:

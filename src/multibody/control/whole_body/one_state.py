@@ -1,7 +1,7 @@
 """One state by DAQP: a kernel for its program, DAQP, and a kernel that judges the answer and tells what it means."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,9 @@ from multibody.robot.inputs import Kind
 Array = NDArray[Any]
 
 
-class Parts(NamedTuple):
-    """What answers for some inputs, one after the other."""
-
-    program: Kernel
-    least: Callable[..., tuple[Array, Array] | None]
-    judge: Kernel
+Answering = Callable[[Sequence[Array], Array | None], tuple[list[Array], Array] | None]
+"""Of q, v and other inputs, and multipliers of a similar state or None: tau, a, f, slacks and what is missed, and the
+multipliers of the program; None where DAQP has no answer."""
 
 
 @final
@@ -37,12 +34,11 @@ class OneState:
         key: a text that stands for the problem, or None.
     """
 
-    __slots__ = ("_key", "_problem", "_programs", "_ready", "_robot", "_within")
+    __slots__ = ("_key", "_problem", "_programs", "_robot", "_within")
 
     def __init__(self, robot: Robot, problem: Problem, optional: Mapping[str, Kind], key: str | None) -> None:
         self._robot, self._problem, self._key = robot, problem, key
         self._within = JUDGED_WITHIN[robot.dtype]
-        self._ready: dict[tuple[str, ...], Parts | None] = {}
         plans: dict[bool, list[Size]] = {}
 
         def at_once(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
@@ -54,51 +50,45 @@ class OneState:
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
         self._programs = RobotFunction(robot.model, robot.dtype, at_once, kinds, optional, self._named("at once"))
 
-    def __call__(
-        self, present: tuple[str, ...], arrays: Sequence[Array], start: Array | None
-    ) -> tuple[list[Array], Array] | None:
-        """tau, a, f, slacks and what is missed, and the multipliers of the program; None where DAQP has no answer.
-
-        Args:
-            present: the names of the optional inputs.
-            arrays: q, v and these.
-            start: multipliers of a similar state.
-        """
-        if present not in self._ready:
-            self._ready[present] = self._parts(self._programs.kernel(*present))
-        parts = self._ready[present]
-        if parts is None:
-            return None
-        program, least, judge = parts
-        given = program(*arrays)
-        found = least(given[2], given[3], given[4], start)
-        if found is None:
-            return None
-        *answer, residual = judge(arrays[0], arrays[1], *found, *given)
-        return (answer, found[1]) if residual.item() <= self._within else None
-
-    def _parts(self, program: Kernel) -> "Parts | None":
-        """What answers for a kernel of programs; None where they have no unknowns or bounds, and need no solver."""
+    def answering(self, present: tuple[str, ...]) -> Answering:
+        """What answers where there are these optional inputs."""
+        program = self._programs.kernel(*present)
         shapes = program.signature.outputs
-        m, k = shapes[2]
-        if not m or not k:
-            return None
+        m, k = shapes[0]
+        if not m or not k:  # nothing to decide, or no bound: no solver is needed
+            return lambda *_: None
+        least, judge, within = active_set.least_norm(m, k), self._judge(shapes), self._within
+        least = least if self._robot.dtype == np.float64 else _in_singles(least)
+
+        def answer(arrays: Sequence[Array], start: Array | None) -> tuple[list[Array], Array] | None:
+            given = program(*arrays)
+            found = least(given[0], given[1], given[2], start)
+            if found is None:
+                return None
+            *answer, residual = judge(arrays[0], arrays[1], *found, *given)
+            return (answer, found[1]) if residual.item() <= within else None
+
+        return answer
+
+    def _judge(self, shapes: Sequence[tuple[int, ...]]) -> Kernel:
+        """The kernel that judges answers of programs of these shapes, and tells what they mean."""
 
         def judged(q: Any, v: Any, w: Any, multipliers: Any, *program: Any) -> tuple[Any, ...]:
             answer, residuals = self._problem.told_at_once(q, v, w, multipliers, AtOnce(*program))
             return (*answer, np.max(residuals, axis=-1))
 
+        m, k = shapes[0]
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity", "w": k, "multipliers": m}
         kinds |= dict(zip(AtOnce._fields, shapes, strict=True))
-        judge = RobotFunction(self._robot.model, self._robot.dtype, judged, kinds, {}, self._named("judged", k, m))
-        least = active_set.LeastNorm(m, k)
-        return Parts(program, least if self._robot.dtype == np.float64 else _in_singles(least), judge.kernel())
+        return RobotFunction(
+            self._robot.model, self._robot.dtype, judged, kinds, {}, self._named("judged", k, m)
+        ).kernel()
 
     def _named(self, *what: Any) -> str | None:
         return None if self._key is None else f"{self._key} {' '.join(map(str, what))}"
 
 
-def _in_singles(least: active_set.LeastNorm) -> Callable[..., tuple[Array, Array] | None]:
+def _in_singles(least: Callable[..., tuple[Array, Array] | None]) -> Callable[..., tuple[Array, Array] | None]:
     def rounded(G: Array, lower: Array, upper: Array, start: Array | None) -> tuple[Array, Array] | None:
         G, lower, upper = (np.asarray(x, np.float64) for x in (G, lower, upper))
         found = least(G, lower, upper, None if start is None else np.asarray(start, np.float64))

@@ -84,7 +84,7 @@ class Problem:
         unknowns, point, bounds, left = self._standing(moving, cones, values, mask, list(sizes))
         ranges = {limit.name: rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits}
         if ranges:
-            merged = self._merged(ranges, unknowns)
+            merged = self._merged(ranges, unknowns).scaled()
             point = hierarchy.nearest(merged, point, bounds)
             bounds = bounds.under(merged.moved(point.x))
         asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
@@ -104,6 +104,11 @@ class Problem:
         return rows.cones_of(self.cones, self.contacts, values.get("normals"), mask)
 
     def _bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
+        bounds = self._plain_bounds(unknowns, cones)
+        return bounds.scaled() if bounds.upper.shape[-1] else bounds
+
+    def _plain_bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
+        """Rows in their own units."""
         count = unknowns.tau.matrix.shape[-2]
         free = np.full(self.tree.nv, np.inf) if self.torques is None else self.torques.upper(self.tree)
         return rows.bounds_of(unknowns, free[self.tree.nv - count :], cones)
@@ -176,7 +181,7 @@ class Problem:
                 side.append(np.stack([pair[ends] for pair in box.values()], axis=-1))
         a = unknowns.a.through(np.concatenate(C, axis=-2))
         low, high = np.concatenate(lower, axis=-1) - a.offset, np.concatenate(upper, axis=-1) - a.offset
-        return Bounds(a.matrix, low, high).scaled()
+        return Bounds(a.matrix, low, high)
 
     def _least(self, point: Point, bounds: Bounds, moving: Motion, left: Sequence[Size]) -> Array:
         """What no level decides: |tau| is least, and where forces are unknowns, too, then |f|.  [RD 3.113]"""
@@ -251,36 +256,35 @@ class Problem:
         q, mask = values["q"], self._mask(values)
         moving = motion(self.tree, self.contacts, q, values["v"], mask)
         unknowns = around(moving, of_torques(moving)) if self.contacts else of_all(moving)
-        bounds = self._bounds(unknowns, self._cones(values, mask))
-        ranges = [rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits]
-        if ranges:
-            merged = self._merged({limit.name: part for limit, part in zip(self.limits, ranges, strict=True)}, unknowns)
-            bounds = bounds.under(merged)
         asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
         point = Point.free(np.zeros_like(unknowns.a.matrix[..., 0, :]))
         for level, parts, size in zip(self.levels, asked, sizes, strict=False):
-            point = hierarchy.level(*_stacked(level, parts), point, bounds.none, size)
-        F, f = unknowns.f
-        if mask is not None:
-            F, f = F * mask[..., None], f * mask
-        maps = [unknowns.a, Affine(F, f), *(Affine(part.A, -part.b) for level in asked for part in level)]
-        maps += [unknowns.a.through(part.J) for part in ranges]
+            point = hierarchy.level(*_stacked(level, parts), point, Bounds.none(point.x), size)
+        x = Affine(point.Z, point.x)  # which has nothing along Z, as every level adds what is across it
+        left = Unknowns(*(part.through_of(x) for part in unknowns))
+        bounds = self._plain_bounds(left, self._cones(values, mask))
+        ranges = {limit.name: rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits}
+        if ranges:
+            bounds = bounds.under(self._merged(ranges, left))
+        f = left.f if mask is None else Affine(left.f.matrix * mask[..., None], left.f.offset * mask)
+        maps = [unknowns.a, *(Affine(part.A, -part.b) for level in asked for part in level)]
+        maps += [unknowns.a.through(part.J) for part in ranges.values()]
         known = [part.scale for level in asked for part in level]
-        known += [side for part in ranges for side in (part.lower, part.upper)]
+        known += [side for part in ranges.values() for side in (part.lower, part.upper)]
         if moving.forces is not None:
             J = moving.forces.J
             known += [moving.forces.drift, np.reshape(J, (*J.shape[:-2], -1))]
-        return AtOnce.of(hierarchy.least(point, bounds.none), point, bounds, maps, known)
+        return AtOnce.of(x, f, bounds, maps, known)
 
     def told_at_once(self, q: Array, v: Array, w: Array, multipliers: Array, program: AtOnce) -> tuple[Answer, Array]:
         """The answer that w means, and how far it is from the conditions of optimality, (..., 3)."""
-        tau, values = program.at(w)
+        tau, f, values = program.at(w)
         tasks, ends = (
             [task.rows for level in self.levels for task in level],
             [self._count(part) for part in self.limits],
         )
         nv, feet = self.tree.nv, sum(contact.rows for contact in self.contacts)
-        a, f, *slacks = _split(values, [nv, feet, *tasks, *ends])
+        a, *slacks = _split(values, [nv, *tasks, *ends])
         *known, drift, J = _split(program.known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
         still = matvec(np.reshape(J, (*J.shape[:-1], feet, nv)), a) + drift
         places = [still[..., place] for place in constraint_rows.slices(self.contacts).values()]

@@ -116,7 +116,7 @@ def bounds_of(unknowns: Unknowns, torques: Array, pushes: Pushes) -> Bounds:
         f = pushes.faces.through_of(unknowns.f)
         C, upper = np.concatenate([C, f.matrix], axis=-2), np.concatenate([upper, -f.offset], axis=-1)
     cones = None if pushes.circles is None else Cones(*pushes.circles.through_of(unknowns.f))
-    return Bounds(C, lower, upper, cones).scaled() if upper.shape[-1] else Bounds(C, lower, upper)
+    return Bounds(C, lower, upper, cones)
 
 
 def wanted(task: Task | LoadTask, motion: Motion, unknowns: Unknowns, q: Array, values: Mapping[str, Any]) -> Wanted:

@@ -1,0 +1,99 @@
+"""What a whole body is made of, checked: contacts, levels of tasks, limits."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from multibody.algorithms.constraints import Constraint
+from multibody.control.limits import FrictionCones, Limit, TorqueLimits
+from multibody.control.tasks import LoadTask, Task
+from multibody.control.whole_body.problem import AnyTask, Problem
+from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
+from multibody.control.whole_body.soles import forces
+from multibody.errors import InputError
+from multibody.model import configuration
+from multibody.model.tree import Tree
+from multibody.robot import Robot
+
+RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads", "solver", "start")
+"""Names of inputs that are not those of tasks."""
+
+
+def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
+    """Those that fit the robot; a floating one has one at least."""
+    parts = tuple(contacts) if isinstance(contacts, Iterable) else ()
+    if not parts:
+        if robot.tree.floating or not isinstance(contacts, Iterable):
+            raise InputError(f"contacts: expected at least one for a robot on a floating base, got {contacts!r}")
+        return ()
+    return robot.constraints(parts).constraints
+
+
+def checked_levels(tree: Tree, contacts: tuple[Constraint, ...], levels: Any) -> tuple[tuple[AnyTask, ...], ...]:
+    """Tasks on a tree, at levels, of which no two have one name for an input."""
+    lists = list(levels) if isinstance(levels, Iterable) else []
+    if not lists:
+        raise InputError(f"levels: expected lists of tasks, one at least, got {levels!r}")
+    checked: list[tuple[AnyTask, ...]] = []
+    for k, level in enumerate(lists, start=1):
+        tasks = list(level) if isinstance(level, Iterable) else []
+        if not tasks or not all(isinstance(task, Task | LoadTask) for task in tasks):
+            raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
+        checked.append(
+            tuple(task.on(tree, contacts) if isinstance(task, LoadTask) else task.on(tree) for task in tasks)
+        )
+    inputs: dict[str, str] = dict.fromkeys(RESERVED, "an input of its own")
+    for task in (task for level in checked for task in level):
+        for end in ("", ACCELERATION, STIFFNESS, DAMPING, VELOCITY):
+            if task.name + end in inputs:
+                taken = inputs[task.name + end]
+                raise InputError(f"task {task.name!r}: expected another name: the input {task.name + end!r} is {taken}")
+            inputs[task.name + end] = f"that of task {task.name!r}"
+    return tuple(checked)
+
+
+def problem_of(
+    tree: Tree,
+    contacts: tuple[Constraint, ...],
+    levels: tuple[tuple[AnyTask, ...], ...],
+    limits: Any,
+    eliminate: bool | None,
+) -> Problem:
+    """The problem of tasks on contacts, within limits that are checked here."""
+    parts = list(limits) if isinstance(limits, Iterable) else [limits]
+    for part in parts:
+        if not isinstance(part, Limit | TorqueLimits | FrictionCones):
+            raise InputError(f"limits: expected limits such as TorqueLimits(), got {part!r}")
+    torques, cones = _one(parts, TorqueLimits), _one(parts, FrictionCones)
+    if cones is not None:
+        cones.check([contact.name for contact in contacts])
+    motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
+    if len({limit.name for limit in motions}) < len(motions):
+        raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
+    independent = bool(contacts) and _independent(tree, contacts)
+    if eliminate and contacts and not independent:
+        raise InputError("eliminate: expected contacts that do not repeat each other; points of one sole may")
+    return Problem(
+        tree,
+        contacts,
+        levels,
+        torques,
+        cones,
+        motions,
+        independent if eliminate is None else bool(eliminate and contacts),
+    )
+
+
+def _one(parts: list[Any], kind: type) -> Any:
+    found = [part for part in parts if isinstance(part, kind)]
+    if len(found) > 1:
+        raise InputError(f"limits: expected one {kind.__name__} at most, got {len(found)}")
+    return found[0] if found else None
+
+
+def _independent(tree: Tree, contacts: tuple[Constraint, ...]) -> bool:
+    """Whether no row of the contacts is a sum of others, in general position, but for points of one sole."""
+    q = configuration.random(tree, np.random.default_rng(0))
+    J = forces(tree, contacts, q, np.zeros(tree.nv), None).J
+    return int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, float(np.linalg.norm(J, 2))))) == J.shape[0]
