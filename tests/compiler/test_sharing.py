@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from hashlib import sha256
 from pathlib import Path
 
@@ -120,6 +121,31 @@ def test_threads_that_make_one_kernel_share_its_code(monkeypatch):
         thread.join()
     assert len({id(kernel._code) for kernel in kernels}) == 1
     assert len({kernel(np.ones(2)).tobytes() for kernel in kernels}) == 1
+
+
+@pytest.mark.usefixtures("place")
+def test_of_threads_that_want_one_kernel_one_traces_and_compiles_it(compilations):
+    """The others wait for it, where they come first: to trace, and to compile for a batch or a sample."""
+    traces, results, barrier = [], [], threading.Barrier(6)
+
+    def function(x):
+        traces.append(threading.get_ident())
+        time.sleep(0.05)  # all others are there by now
+        return np.sin(x) / 13.0
+
+    def work():
+        barrier.wait()
+        results.append(mb.compile(function, 2, key="six threads")(np.ones((5, 2))).tobytes())
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(traces) == 1
+    assert len(compilations) == 1
+    assert len(results) == 6
+    assert len(set(results)) == 1
 
 
 @pytest.mark.usefixtures("place")

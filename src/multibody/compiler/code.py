@@ -6,6 +6,7 @@ from typing import Any
 from multibody.compiler import cache, native, progress
 from multibody.compiler.batch_and_single import BATCH
 from multibody.compiler.config import config
+from multibody.compiler.turns import turn
 
 
 class Code:
@@ -43,12 +44,11 @@ class Code:
             name: of the kernel, for messages.
         """
         form = self._serving(form)
-        library = self._libraries.get(form)
-        if library is None:
-            library = native.link(self._objects(form, name), form)
-            with native.LOCK:  # of two threads that came here together, the first one's code serves both
-                library = self._libraries.setdefault(form, library)
-        return library.addresses[form]
+        if form not in self._libraries:
+            with turn((id(self), form)):
+                if form not in self._libraries:  # another thread may have linked it
+                    self._libraries[form] = native.link(self._objects(form, name), form)
+        return self._libraries[form].addresses[form]
 
     def _serving(self, form: str) -> str:
         """The form that serves calls of another one that there is not."""

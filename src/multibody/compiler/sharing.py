@@ -14,6 +14,7 @@ from multibody.compiler.code import Code
 from multibody.compiler.config import config
 from multibody.compiler.key import fingerprint
 from multibody.compiler.passes import Block
+from multibody.compiler.turns import turn
 from multibody.errors import CacheError
 from multibody.tracing.trace import Trace
 
@@ -52,6 +53,11 @@ def take(key: str, entry: cache.Entry) -> None:
 def _code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
     if not config.cache:
         return Code(_traced(record(), texts))
+    with turn(key):  # what a thread traces here, those who wait find among the living
+        return _shared(key, name, record, texts)
+
+
+def _shared(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
     known = _alive.get(key)
     if known is not None:
         if config.verify:
@@ -68,7 +74,7 @@ def _code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Cod
             cache.store(key, compiled)
 
     made = Code(entry, keep)
-    with native.LOCK:  # of two threads that came here together, the first one's code serves both
+    with native.LOCK:
         return _alive.setdefault(key, made)
 
 
