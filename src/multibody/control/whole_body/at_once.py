@@ -30,33 +30,29 @@ class AtOnce(NamedTuple):
     lower: Array
     """(..., m), as DAQP has it where there is no bound."""
     upper: Array
-    x: Array
-    """(..., n, k + 1): Z and x_0."""
-    f: Array
-    """(..., rows, k + 1): of contact forces, the matrix and the offset, of w."""
-    maps: Array
-    """(..., rows, n + 1): matrices and offsets of all that follows from x, one below the other."""
+    direct: Array
+    """(..., n + rows, k + 1): of w, the matrices and offsets of x, Z and x_0, and of contact forces."""
     known: Array
-    """(..., entries): what else the answer needs."""
+    """(..., entries): matrices and offsets of all that follows from x, and what else the answer needs."""
 
     @staticmethod
     def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "AtOnce":
         """That of unknowns, forces and bounds of w, and of maps of x."""
+        flat = [np.reshape(_joined(part), (*part.offset.shape[:-1], -1)) for part in maps]
         infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -active_set.NONE)
         return AtOnce(
             bounds.C,
             np.concatenate([bounds.lower, infinite], axis=-1),
             bounds.upper,
-            _joined(x),
-            _joined(f),
-            np.concatenate([_joined(part) for part in maps], axis=-2),
-            np.concatenate(known, axis=-1),
+            np.concatenate([_joined(x), _joined(f)], axis=-2),
+            np.concatenate([*flat, *known], axis=-1),
         )
 
-    def at(self, w: Array) -> tuple[Array, Array, Array]:
-        """x, forces, and all that follows from x."""
-        x = _at(self.x, w)
-        return x, _at(self.f, w), _at(self.maps, x)
+    def at(self, w: Array, n: int, rows: int) -> tuple[Array, Array, Array, Array]:
+        """Of n unknowns: x, forces, so many rows of what follows from x, and what else is known."""
+        both, count = _at(self.direct, w), rows * (n + 1)
+        maps = np.reshape(self.known[..., :count], (*w.shape[:-1], rows, n + 1))
+        return both[..., :n], both[..., n:], _at(maps, both[..., :n]), self.known[..., count:]
 
     def judged(self, w: Array, multipliers: Array) -> Array:
         """(..., 3): how far w is from the conditions of optimality."""

@@ -41,8 +41,8 @@ class Command(NamedTuple):
     """What could not be met."""
 
 
-Answering = Callable[[list[Any], Command | None], Command | None]
-"""Of q, v and other inputs, which are arrays, and a command to start from: a command, or None."""
+Answering = Callable[[list[Any], Command | None], Command]
+"""Of q, v and other inputs, which are arrays, and a command to start from or None."""
 
 
 @final
@@ -207,9 +207,7 @@ class WholeBody:
                 if type(array) is not np.ndarray:
                     break
             else:
-                command = answer(arrays, start)
-                if command is not None:
-                    return command
+                return answer(arrays, start)
         given = {name: value for name, value in inputs.items() if value is not None}
         if not given.keys() <= self._known:
             raise self._stranger(given)
@@ -223,11 +221,8 @@ class WholeBody:
             answer = self._answering(present)
             if plain:
                 self._ready[solver, *inputs] = present, answer
-            command = answer(arrays or [], start)
-            if command is not None:
-                return command
-        elif start is not None:
-            raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from a command")
+            return answer(arrays or [], start)
+        _check_no_start(start)
         if arrays is None:
             return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in present}))
         kernel = self._function.kernel(*present)
@@ -240,23 +235,24 @@ class WholeBody:
         return Command(tau, a, f, Report(self._sizes, slacks, missed, multipliers))
 
     def _by_kernel(self, kernel: Any) -> Answering:
-        """What answers by a kernel, where nothing is given to start from."""
+        """What answers by a kernel."""
 
-        def answer(arrays: list[Any], start: Command | None) -> Command | None:
-            return self._command(kernel(*arrays)) if start is None else None
+        def answer(arrays: list[Any], start: Any) -> Command:
+            _check_no_start(start)
+            return self._command(kernel(*arrays))
 
         return answer
 
     def _answering(self, present: tuple[str, ...]) -> Answering:
-        """What answers by DAQP where it has an answer."""
+        """What answers by DAQP, or where that has no answer by a kernel."""
         assert self._one_state is not None, "it is checked"
-        found_at, command = self._one_state.answering(present), self._command
+        found_at, command, function = self._one_state.answering(present), self._command, self._function
 
-        def answer(arrays: list[Any], start: Command | None) -> Command | None:
+        def answer(arrays: list[Any], start: Command | None) -> Command:
             if arrays[0].ndim != 1 or arrays[1].ndim != 1 or start is not None:
                 self._check_one_state(arrays, start)
             found = found_at(arrays, None if start is None else start.report.multipliers)
-            return None if found is None else command(*found)
+            return command(function.kernel(*present)(*arrays)) if found is None else command(*found)
 
         return answer
 
@@ -330,6 +326,11 @@ class WholeBody:
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self.levels)
         return f"<WholeBody of {self._robot.name!r} on {len(self.contacts)} contacts: {levels}>"
+
+
+def _check_no_start(start: Any) -> None:
+    if start is not None:
+        raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from a command")
 
 
 def _key(*content: Any) -> str | None:

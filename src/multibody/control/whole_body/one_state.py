@@ -34,11 +34,12 @@ class OneState:
         key: a text that stands for the problem, or None.
     """
 
-    __slots__ = ("_key", "_problem", "_programs", "_robot", "_within")
+    __slots__ = ("_key", "_problem", "_programs", "_ready", "_robot", "_within")
 
     def __init__(self, robot: Robot, problem: Problem, optional: Mapping[str, Kind], key: str | None) -> None:
         self._robot, self._problem, self._key = robot, problem, key
         self._within = JUDGED_WITHIN[robot.dtype]
+        self._ready: dict[tuple[str, ...], Answering] = {}
         plans: dict[bool, list[Size]] = {}
 
         def at_once(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
@@ -52,6 +53,11 @@ class OneState:
 
     def answering(self, present: tuple[str, ...]) -> Answering:
         """What answers where there are these optional inputs."""
+        if present not in self._ready:
+            self._ready[present] = self._made(present)
+        return self._ready[present]
+
+    def _made(self, present: tuple[str, ...]) -> Answering:
         program = self._programs.kernel(*present)
         shapes = program.signature.outputs
         m, k = shapes[0]

@@ -278,14 +278,15 @@ class Problem:
 
     def told_at_once(self, q: Array, v: Array, w: Array, multipliers: Array, program: AtOnce) -> tuple[Answer, Array]:
         """The answer that w means, and how far it is from the conditions of optimality, (..., 3)."""
-        tau, f, values = program.at(w)
         tasks, ends = (
             [task.rows for level in self.levels for task in level],
             [self._count(part) for part in self.limits],
         )
         nv, feet = self.tree.nv, sum(contact.rows for contact in self.contacts)
-        a, *slacks = _split(values, [nv, *tasks, *ends])
-        *known, drift, J = _split(program.known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
+        sizes = [nv, *tasks, *ends]
+        tau, f, values, known = program.at(w, program.direct.shape[-2] - feet, sum(sizes))
+        a, *slacks = _split(values, sizes)
+        *known, drift, J = _split(known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
         still = matvec(np.reshape(J, (*J.shape[:-1], feet, nv)), a) + drift
         places = [still[..., place] for place in constraint_rows.slices(self.contacts).values()]
         scales = [*known[: len(tasks)], *(np.ones_like(place) for place in places)]
