@@ -204,3 +204,17 @@ def test_a_complement_is_orthonormal_whatever_the_rows(rows, columns):
     assert_allclose(
         np.swapaxes(C, -1, -2) @ C, np.broadcast_to(np.eye(columns - rows), (6, *(columns - rows,) * 2)), atol=1e-13
     )
+
+
+def test_a_complement_has_columns_for_rows_that_are_zero_here_and_there():
+    rng = np.random.default_rng(0)
+    Q, least = np.linalg.qr(rng.standard_normal((5, 7, 7)))[0][:, :5], 2
+    ranks = [5, 4, 3, 2, 2]
+    for own, rank in zip(Q, ranks, strict=True):
+        own[rank:] = 0.0
+    Q[4, :2] = np.eye(7)[2:4]  # along the columns of rows that are zero
+    C = orthogonal.complement(Q, least)
+    assert C.shape == (5, 7, 5)
+    for own, across, rank in zip(Q, C, ranks, strict=True):
+        assert_allclose(across @ across.T, np.eye(7) - own.T @ own, atol=1e-13)
+        assert (across[:, : rank - least] == 0).all()

@@ -115,27 +115,32 @@ def _substituted(R: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     return np.stack(x, axis=-2)
 
 
-def complement(Q: NDArray[Any]) -> NDArray[Any]:
-    """C, (..., n, n - k): orthonormal columns across the rows of Q, (..., k, n), which are orthonormal, or zeros.
+def complement(Q: NDArray[Any], least: int | None = None) -> NDArray[Any]:
+    """C, (..., n, n - least): orthonormal columns across the rows of Q, (..., k, n), which are orthonormal, or zeros.
 
     With D = Q^T - (S, 0)^T for signs S, the columns of (0, 1)^T + D S D_1^-T D_2^T are those of a product of
     reflections that has +-Q^T as its first columns. Signs that let no pivot of D_1 be less than 1 are chosen while it
-    is eliminated. A row of zeros takes a direction, too. [Ballard et al. 2015, Reconstructing Householder vectors]
+    is eliminated. A row of zeros takes a direction, too, unless it is one of those from `least` on: the first columns
+    are for these, and zeros where they are not. [Ballard et al. 2015, Reconstructing Householder vectors]
     """
     k, n = Q.shape[-2:]
+    m = k if least is None else least
     if not k:
         return np.broadcast_to(np.eye(n, dtype=Q.dtype), (*Q.shape[:-2], n, n))
-
-    signs, X = _reflected(Q) if k <= UNROLLED else _reflected_in_a_loop(Q)
+    signs, X = _reflected(Q, m) if k <= UNROLLED else _reflected_in_a_loop(Q, m)
     S = signs[..., None]
     square = np.eye(k, dtype=Q.dtype) * S
-    upper = np.matmul(transpose(Q[..., :k]) - square, S * X)
-    lower = np.matmul(transpose(Q[..., k:]), S * X) + np.eye(n - k, dtype=Q.dtype)
-    return np.concatenate([upper, lower], axis=-2)
+    upper = np.matmul(transpose(Q[..., :k]) - square, S * X) + np.eye(k, n - m, -m, dtype=Q.dtype)
+    lower = np.matmul(transpose(Q[..., k:]), S * X) + np.eye(n - k, n - m, k - m, dtype=Q.dtype)
+    C = np.concatenate([upper, lower], axis=-2)
+    if m == k:
+        return C
+    taken = np.sum(Q[..., m:, :] * Q[..., m:, :], axis=-1)[..., None, :] > 0
+    return np.concatenate([np.where(taken, np.zeros_like(C[..., : k - m]), C[..., : k - m]), C[..., k - m :]], axis=-1)
 
 
-def _reflected(Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The signs of `complement`, and the X for which D_1^T X = D_2^T, by one elimination."""
+def _reflected(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The signs of `complement`, and X for which D_1^T X = Q_2, the columns of Q from the first on, by elimination."""
     k = Q.shape[-2]
     rows, signs, inverses = [Q[..., i, :] for i in range(k)], list[Any](), list[Any]()
     for i in range(k):
@@ -146,14 +151,14 @@ def _reflected(Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
             rows[r] = rows[r] - (rows[r][..., i] * inverse)[..., None] * rows[i]
     x: list[Any] = [None] * k
     for i in reversed(range(k)):
-        right = rows[i][..., k:]
+        right = rows[i][..., first:]
         for j in range(i + 1, k):
             right = right - rows[i][..., j, None] * x[j]
         x[i] = right * inverses[i][..., None]
     return np.stack(signs, axis=-1), np.stack(x, axis=-2)
 
 
-def _reflected_in_a_loop(Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _reflected_in_a_loop(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """The same, in a loop of the kernel and by a solution after it."""
     k = Q.shape[-2]
 
@@ -167,7 +172,7 @@ def _reflected_in_a_loop(Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         return rest, np.concatenate([signs[..., 1:], sign[..., None]], axis=-1)
 
     signs = loop(k, step, (Q[..., :k], np.zeros_like(Q[..., 0, :k])))[1]
-    return signs, np.linalg.solve(Q[..., :k] - np.eye(k, dtype=Q.dtype) * signs[..., None], Q[..., k:])
+    return signs, np.linalg.solve(Q[..., :k] - np.eye(k, dtype=Q.dtype) * signs[..., None], Q[..., first:])
 
 
 def _pivot(entry: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -88,8 +88,9 @@ class Size(NamedTuple):
     """The largest number of directions that it decides."""
     left: int
     """The largest number of directions that are left after it."""
-    same: bool = False
-    """Whether rank and what is left are the same for all contacts that may be active."""
+    least: int | None = None
+    """The smallest number of directions that it decides, whatever contacts are active; None where some of those that
+    levels before it leave may be zeros."""
 
 
 class Point(NamedTuple):
@@ -127,7 +128,8 @@ def level(A: Array, b: Array, natural: Array, point: Point, bounds: Bounds, size
     Q = row_space(B, rank=size.rank, part_of=np.ones_like(A[..., :1, :1]))
     L = np.matmul(B, transpose(Q))
     free = x + matvec(Z, matvec(transpose(Q), left_solution(L, missing)))
-    left = np.matmul(Z, complement(Q) if size.same else _complement(Z, Q, size.left - point.idle))
+    left = _complement(Z, Q, size.left - point.idle) if size.least is None else complement(Q, size.least)
+    left = np.matmul(Z, left)
     left = np.concatenate([left, rest], axis=-1) if point.idle else left
     if not bounds.upper.shape[-1]:
         return Point(free, left, point.idle)

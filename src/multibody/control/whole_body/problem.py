@@ -374,6 +374,6 @@ def _sizes(matrices: Sequence[tuple[Array, Array]]) -> list[Size]:
             ranks.append(rank)
             after.append(Z @ V_T[rank:].T)
         bases = after
+        sizes.append(Size(max(ranks), max(Z.shape[1] for Z in bases), min(ranks) if same else None))
         same = same and len(set(ranks)) == 1
-        sizes.append(Size(max(ranks), max(Z.shape[1] for Z in bases), same))
     return sizes
