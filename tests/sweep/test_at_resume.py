@@ -121,5 +121,5 @@ def test_on_bare_workers(tmp_path):
             study(tmp_path).run(cluster.address, progress=False)
     finally:
         cluster.close()
-    assert 3 <= len(killed) <= DEATHS
+    assert 3 <= len(killed) <= 2 * DEATHS  # one whose keeper has not noticed it yet is not taken for dead
     check(sweep.open(tmp_path / "a.zarr"))

@@ -13,6 +13,8 @@ from multibody.sweep.evaluation import said
 from multibody.sweep.parcel import unpack
 from multibody.sweep.work import Work, compute
 
+READY = "ready"
+"""What a child says that has opened its parcel."""
 _LENGTH = 8
 
 
@@ -69,7 +71,7 @@ def main() -> None:
             except Exception as error:
                 work, problem = None, said(error)
             _limit_memory(rest[1])
-            pipe.send("ready")
+            pipe.send(READY)
             continue
         try:
             if work is None:

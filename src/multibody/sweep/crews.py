@@ -9,10 +9,12 @@ from multibody.sweep import dask
 from multibody.sweep.crew import Crew
 from multibody.sweep.futures import Futures
 from multibody.sweep.here import Here
-from multibody.sweep.processes import Processes
+from multibody.sweep.processes import Processes, cores
 
 
-def crew_of(executor: Any, path: Path, limit: float | None, memory: int | None, workers: int | None) -> Crew:
+def crew_of(
+    executor: Any, path: Path, limit: float | None, memory: int | None, workers: int | None, chunks: int
+) -> Crew:
     """The crew of an executor.
 
     Args:
@@ -22,13 +24,14 @@ def crew_of(executor: Any, path: Path, limit: float | None, memory: int | None, 
         limit: in s, for a call of the function.
         memory: in bytes, for a process of the study's own.
         workers: how many processes of the study's own.
+        chunks: how many the study has at most.
     """
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0):
         raise InputError(f"limit: expected a positive time in s, got {limit!r}")
     if executor != "processes" and (memory is not None or workers is not None):
         raise InputError('memory and workers: expected only with executor="processes"')
     if executor == "processes":
-        return Processes(path, workers, limit, memory)
+        return Processes(path, min(chunks, workers or cores()), limit, memory)
     if dask.is_client(executor) or (isinstance(executor, str) and "://" in executor):
         return dask.Dask(executor, limit)
     if limit is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, final
 
 from multibody.sweep import begun
-from multibody.sweep.child import Pipe
+from multibody.sweep.child import READY, Pipe
 from multibody.sweep.crew import Crew, Outcome, WorkerLost
 from multibody.sweep.errors import SweepError
 from multibody.sweep.store import read
@@ -40,12 +40,17 @@ class _Child:
         self.task: Task | None = None
         self.since = math.inf
         """When it was given a task, or has called the function; never while it writes what it has computed."""
-        self.ready = False
-        """Whether it has its parcel, and waits for tasks."""
+        self.unopened = 0
+        """Parcels that it has not opened yet."""
         self.equip(parcel, memory)
 
+    @property
+    def ready(self) -> bool:
+        """Whether it has its parcel, and waits for tasks."""
+        return not self.unopened
+
     def equip(self, parcel: bytes, memory: int | None) -> None:
-        self.ready = False
+        self.unopened += 1
         self.tell("equip", parcel, memory)
 
     def give(self, task: Task) -> None:
@@ -71,16 +76,16 @@ class _Child:
 class Processes(Crew):
     """Processes that are started when they are needed and replaced when they die."""
 
-    def __init__(self, path: Path, workers: int | None, limit: float | None, memory: int | None) -> None:
+    def __init__(self, path: Path, workers: int, limit: float | None, memory: int | None) -> None:
         """How many, and what they may take.
 
         Args:
             path: of the store.
-            workers: by default as many as this process has cores.
+            workers: how many.
             limit: in s, for each call of the function.
             memory: in bytes, for each process, beyond what it has when it starts.
         """
-        self.workers = workers or cores()
+        self.workers = workers
         self.ahead = self.workers + 1
         self._path, self._limit, self._memory = path, limit, memory
         self._parcel = b""
@@ -94,10 +99,13 @@ class Processes(Crew):
             child.equip(parcel, self._memory)
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        child = self._children[-1] if self._children else self._start()
-        if not child.ready and self._answer(child) is None:
-            self._lost(None)
-            raise WorkerLost("the process died before it computed anything")
+        while len(self._children) < self.workers:  # they import while the first one looks
+            self._start()
+        child = self._children[0]
+        while not child.ready:
+            if self._answer(child) is None:
+                self._lost(None)
+                raise WorkerLost("the process died before it computed anything")
         child.tell("call", function, args)
         answer: Any = True
         while isinstance(answer, bool):
@@ -160,7 +168,7 @@ class Processes(Crew):
         if answer is None:
             return self._lost(task)
         self._idle_deaths = 0
-        return [] if task is None else [Outcome(task, answer)]
+        return [] if task is None or answer == READY else [Outcome(task, answer)]
 
     def _answer(self, child: _Child) -> Any:
         """What a process says next; None when it is dead."""
@@ -169,8 +177,10 @@ class Processes(Crew):
         except EOFError:
             self._drop(child)
             return None
-        if not isinstance(answer, bool):
-            child.task, child.ready = None, True
+        if answer == READY:
+            child.unopened -= 1
+        elif not isinstance(answer, bool):
+            child.task = None
         return answer
 
     def _lost(self, task: Task | None) -> list[Outcome]:

@@ -127,7 +127,8 @@ class Study:
             store = preparation.check_unchanged(plan, store)
             if not resume and Record(store).status().done:
                 raise InputError(f"{self.path}: a part of the study is done: expected resume=True, or another store")
-        crew = crew_of(executor, self.path, limit, memory, workers)
+        chunks = -(-plan.samples.n // (plan.chunk or 1)) if store is None else store.chunks
+        crew = crew_of(executor, self.path, limit, memory, workers, chunks)
         try:
             entries: dict[str, Any] = {}
             if store is None:
