@@ -1,9 +1,10 @@
-"""What a study costs beyond its function: python benchmarks/sweep.py [--what here] [--chunks N]
+"""What a study costs beyond its function: python benchmarks/sweep.py [--what here] [--chunks N] [--turns N]
 
 The function simulates a double pendulum in closed loop, for about a second a chunk, and notes when it was called and
 when it returned. What lies between two calls of one worker is what a study costs a chunk: drawing samples, checking and
 writing results, `fsync`, the mark, the scheduler. Its median is told, and its share of the function's. Scaling is the
-ratio of the times of one and of two processes; what the machine gives two calls of the function at once is told beside.
+ratio of the times of one and of two processes, from the first call to the end of the last and for the whole of `run`;
+what the machine gives two calls of the function at once is told beside. It needs two cores for itself.
 
 `--what model` measures what the model of docs/studies.md needs: chunks without work, in this process, on one and on two
 workers of a Dask scheduler, their marks read again, and the start of a worker.
@@ -73,6 +74,7 @@ def told(what, study):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--chunks", type=int, default=12)
+    parser.add_argument("--turns", type=int, default=1, help="of scaling")
     parser.add_argument("--what", choices=["here", "processes", "dask", "scaling", "numbers", "model"], default="here")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -86,16 +88,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if asked.what == "scaling":
-            times, works = [], []
-            for workers in (1, 2):
-                study = study_of(function, asked.chunks, folder)
-                study.run("processes", progress=False, workers=workers)
-                begin, end = (study.results()[name][::CHUNK] for name in ("begin", "end"))
-                times.append(end.max() - begin.min())
-                works.append((end - begin).sum())
-            ratio, machine = times[0] / times[1], 2 * works[0] / works[1]
-            print(f"1 process {times[0]:.2f} s, 2 processes {times[1]:.2f} s, ratio {ratio:.3f}")
-            print(f"the function itself, two at once: {machine:.3f}; the study has {100 * ratio / machine:.1f} % of it")
+            for _ in range(asked.turns):
+                scaling(function, asked.chunks, folder)
             return
         study = study_of(function, asked.chunks, folder)
         if asked.what == "dask":
@@ -108,6 +102,22 @@ def main():
         else:
             study.run(progress=False)
         told(asked.what, study)
+
+
+def scaling(function, chunks, folder):
+    """One process, then two."""
+    times, works, runs = [], [], []
+    for workers in (1, 2):
+        study = study_of(function, chunks, folder)
+        before = time.perf_counter()
+        study.run("processes", progress=False, workers=workers)
+        runs.append(time.perf_counter() - before)
+        begin, end = (study.results()[name][::CHUNK] for name in ("begin", "end"))
+        times.append(end.max() - begin.min())
+        works.append((end - begin).sum())
+    ratio, machine = times[0] / times[1], 2 * works[0] / works[1]
+    print(f"1 process {times[0]:.2f} s, 2 processes {times[1]:.2f} s, ratio {ratio:.3f}, of run {runs[0] / runs[1]:.3f}")
+    print(f"the function itself, two at once: {machine:.3f}; the study has {100 * ratio / machine:.1f} % of it")
 
 
 def numbers():

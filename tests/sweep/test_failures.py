@@ -74,6 +74,27 @@ def test_time_is_that_of_a_call_and_not_of_all_that_a_chunk_is_taken_apart_into(
     check(study, {59: "hung"})
 
 
+def test_an_interrupt_is_no_death(tmp_path, monkeypatch):
+    monkeypatch.setattr("multibody.sweep.processes.PATIENCE", 0.02)
+    notes = tmp_path / "a.zarr" / "journal" / "begun" / "00000001"
+
+    def slow(sample):
+        time.sleep(0.5 if (sample["x"] == 1).any() else 0.0)
+        return {"y": 2 * sample["x"]}
+
+    def interrupt(tally):
+        del tally
+        if notes.exists() and notes.read_text().split()[-3:-2] == ["begin"]:
+            raise KeyboardInterrupt
+
+    study = sweep.Study(slow, {"x": np.arange(2.0)}, tmp_path / "a.zarr", chunk=1)
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            study.run("processes", workers=1, progress=interrupt)
+    assert study.run("processes", workers=1).failed == 0
+    assert study.results()["y"][:].tolist() == [0.0, 2.0]
+
+
 def test_functions_that_cannot_do_one_sample_alone_are_told(tmp_path):
     def crowd(sample):
         if len(sample["x"]) < 2:

@@ -12,6 +12,7 @@ import pytest
 import multibody as mb
 from multibody import sweep
 from multibody.compiler import native
+from multibody.errors import InputError
 from multibody.sweep import durable, marks
 from multibody.sweep import store as stores
 
@@ -117,6 +118,11 @@ def test_a_later_version_is_refused(study):
     place.write_text(json.dumps(node))
     with pytest.raises(sweep.StoreError, match=r"multibody 9\.0, a later version"):
         sweep.open(study.path)
+
+
+def test_a_store_within_another_one_is_refused(study):
+    with pytest.raises(InputError, match="within another store"):
+        sweep.Study(studies.plain, SAMPLES, study.path / "inner.zarr")
 
 
 def test_another_version_of_the_library_is_told(study, monkeypatch):

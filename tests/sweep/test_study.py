@@ -276,6 +276,11 @@ def test_nothing_listens(tmp_path):
         (lambda place: sweep.Study(studies.plain, SAMPLES, place).run(only="good"), "only"),
         (lambda place: sweep.Study(lambda _: 3, SAMPLES, place).run(), "expected a dict"),
         (lambda place: sweep.Study(lambda _: {"y": 3}, SAMPLES, place).run(), "a row for each sample"),
+        (lambda place: sweep.Study(lambda s: {"y": np.longdouble(s["x"])}, SAMPLES, place).run(), "at most 64 bits"),
+        (lambda place: sweep.Study(lambda s: {"y": s["x"].astype(str)}, SAMPLES, place).run(), "expected numbers"),
+        (lambda place: sweep.Study(lambda s: {"y": np.ma.masked_less(s["x"], 0.5)}, SAMPLES, place).run(), "masked"),
+        (lambda place: sweep.Study(studies.plain, {"x": np.ma.arange(3.0)}, place), "masked"),
+        (lambda place: sweep.Study(studies.plain, {"x": []}, place), "positive"),
     ],
 )
 def test_bad_studies_are_refused(make, word, tmp_path):

@@ -25,6 +25,8 @@ WORDS = {
     "memory": "the sample took more memory than the limit",
 }
 
+FORGIVEN = "forgiven"
+
 Span = tuple[int, int]
 
 
@@ -45,10 +47,20 @@ def deaths(place: Path) -> int:
 
 def killed(place: Path, pid: int, reason: str) -> None:
     """Note why a process of this machine is about to be killed."""
+    _add(place, f"{_process(pid)} killed {reason}")
+
+
+def forgiven(place: Path) -> None:
+    """Note that what was begun until now was given up by the user, and tells nothing of a sample."""
+    if place.exists():
+        _add(place, FORGIVEN)
+
+
+def _add(place: Path, line: str) -> None:
     try:
         with open(place, "a", encoding="ascii") as file:
-            file.write(f"{_process(pid)} killed {reason}\n")
-    except OSError:  # then it is said to have died
+            file.write(f"{line}\n")
+    except OSError:  # then a process is said to have died
         return
 
 
@@ -121,6 +133,8 @@ def _history(path: Path) -> tuple[Counter[Span], dict[Span, str]]:
                 for who, span in under_way.items():
                     if who.startswith(process + ":"):
                         reasons[span] = reason
+            case [word] if word == FORGIVEN:
+                under_way.clear()
     for who, span in under_way.items():
         deaths[span] += not _lives(who)
     return deaths, reasons

@@ -33,7 +33,7 @@ def crew_of(
     if executor == "processes":
         return Processes(path, min(chunks, workers or cores()), limit, memory)
     if dask.is_client(executor) or (isinstance(executor, str) and "://" in executor):
-        return dask.Dask(executor, limit)
+        return dask.Dask(executor, path, limit)
     if limit is not None:
         raise InputError('limit: expected executor="processes" or Dask: others cannot end what takes too long')
     if executor is None:

@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from pathlib import Path
 from typing import Any, final
 
 from multibody.errors import missing_package
-from multibody.sweep import dask_worker
+from multibody.sweep import begun, dask_worker
 from multibody.sweep.crew import Crew, Outcome, WorkerLost
-from multibody.sweep.errors import SweepError
+from multibody.sweep.errors import StoreError, SweepError
+from multibody.sweep.store import read
 from multibody.sweep.work import Task
 
 PATIENCE = 1.0
@@ -57,18 +59,19 @@ def is_client(executor: Any) -> bool:
 class Dask(Crew):
     """A client of a scheduler; workers get the parcel when they start, and tasks are numbers of chunks."""
 
-    def __init__(self, client: Any, limit: float | None) -> None:
+    def __init__(self, client: Any, path: Path, limit: float | None) -> None:
         """A crew of the workers that a scheduler has.
 
         Args:
             client: a Dask client, or the address of a scheduler.
+            path: of the store.
             limit: in s, for a call of the function: workers under a nanny end themselves after it.
         """
         self._distributed = _distributed()
         self._address = client if isinstance(client, str) else None
         self._name, self._parcel = "", b""
         self._client: Any = client if self._address is None else self._connected()
-        self._limit = limit
+        self._path, self._limit = path, limit
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._under_way: dict[int, tuple[Task, Any]] = {}
         self._number = 0
@@ -132,14 +135,23 @@ class Dask(Crew):
 
     def close(self) -> None:
         futures = [future for _, future in self._under_way.values() if future is not None]
-        self._under_way.clear()
         with contextlib.suppress(Exception):  # the scheduler may be gone
             self._client.cancel(futures)
+        self._forgive()
+        self._under_way.clear()
         self._forget()
         self._settings.close()
         if self._address is not None:
             with contextlib.suppress(Exception):
                 self._client.close(timeout=2)
+
+    def _forgive(self) -> None:
+        """Workers go on with what was under way, and other hosts would take them for dead."""
+        with contextlib.suppress(StoreError):
+            store = read(self._path)
+            if store is not None:
+                for task, _ in self._under_way.values():
+                    begun.forgiven(begun.place(store, task.chunk))
 
     def _forget(self) -> None:
         """The parcel, on all workers."""

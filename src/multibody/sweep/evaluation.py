@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from multibody.sweep.begun import WORDS, Begun
 from multibody.sweep.draws import Draws
 from multibody.sweep.marks import Failure
-from multibody.sweep.samples import KINDS, Sample
+from multibody.sweep.samples import Sample, is_kept
 from multibody.sweep.store import Column
 
 PIECES = 16
@@ -56,8 +56,10 @@ def columns_of(results: Any, count: int) -> tuple[Column, ...]:
         array = np.asarray(x)
         if not isinstance(name, str) or not name.isidentifier():
             raise Rejected("shape", f"expected names of results such as 'error', got {name!r}")
-        if array.dtype.kind not in KINDS:
-            raise Rejected("dtype", f"{name}: expected numbers, got {array.dtype}")
+        if not is_kept(array.dtype):
+            raise Rejected("dtype", f"{name}: expected numbers of at most 64 bits, got {array.dtype}")
+        if isinstance(x, np.ma.MaskedArray):
+            raise Rejected("dtype", f"{name}: expected a plain array, got a masked one: x.filled(np.nan) has NaN there")
         if array.shape[:1] != (count,):
             raise Rejected("shape", f"{name}: expected ({count}, ...), a row for each sample, got {array.shape}")
         columns.append(Column("results", name, array.shape[1:], array.dtype.newbyteorder("=")))

@@ -29,7 +29,7 @@ MEMORY = 2**26
 SHARE = 0.25
 """Of the free memory, that a chunk may take while it is computed."""
 MOST = 100_000
-"""Chunks: longer ones for studies that would have more."""
+"""Chunks: longer ones for studies that would have more, as far as there is memory for them."""
 
 
 class Deadly(SweepError):  # noqa: N818  other samples may do
@@ -152,10 +152,8 @@ def _chunk(look: _Look, count: int, most: int, size: int, n: int) -> int:
         if taken >= LOOK or count >= min(most, fitting):
             break
         count = min(most, fitting, 4 * count)
-    wanted = SECONDS / each if each else FIRST
-    if memory:
-        wanted = min(wanted, SHARE * _free() / memory)
-    return max(1, min(n, int(min(wanted, fitting)), n), -(-n // MOST))
+    wanted = max(min(SECONDS / each if each else FIRST, fitting), -(-n // MOST))
+    return max(1, min(n, int(min(wanted, SHARE * _free() / max(1.0, memory, size)))))
 
 
 def _peak() -> int:

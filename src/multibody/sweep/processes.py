@@ -140,8 +140,11 @@ class Processes(Crew):
         return outcomes
 
     def close(self) -> None:
+        store = read(self._path) if self._children else None
         for child in self._children:
             child.end()
+            if child.task is not None and store is not None:
+                begun.forgiven(begun.place(store, child.task.chunk))
         self._children.clear()
         self._waiting.clear()
 

@@ -166,13 +166,25 @@ def checked_arrays(arrays: Any, what: str, rows: int | None) -> Sample:
         if not isinstance(name, str) or not name.isidentifier():
             raise InputError(f"{what}: expected names such as 'kp', got {name!r}")
         array = np.array(x)
-        if array.dtype.kind not in KINDS or not array.ndim:
-            raise InputError(f"{what}: {name!r}: expected numbers (n, ...), got {array.dtype} {array.shape}")
+        if not is_kept(array.dtype) or not array.ndim or isinstance(x, np.ma.MaskedArray):
+            kind = f"masked {array.dtype}" if isinstance(x, np.ma.MaskedArray) else array.dtype
+            raise InputError(
+                f"{what}: {name!r}: expected numbers (n, ...) of at most 64 bits, got {kind} {array.shape}"
+            )
         rows = len(array) if rows is None else rows
         if len(array) != rows:
             raise InputError(f"{what}: {name!r}: expected {rows} rows, got {len(array)}")
         checked[name] = array
     return checked
+
+
+def is_kept(dtype: np.dtype[Any]) -> bool:
+    """Whether a store can keep numbers of a type: Zarr has none with more than 64 bits a part.
+
+    >>> is_kept(np.dtype(complex)), is_kept(np.dtype(np.longdouble)), is_kept(np.dtype(object))
+    (True, False, False)
+    """
+    return dtype.kind in KINDS and dtype.itemsize <= (16 if dtype.kind == "c" else 8)
 
 
 def check_units(units: Mapping[str, str], names: tuple[str, ...]) -> None:

@@ -177,10 +177,11 @@ def create(path: Path, header: Mapping[str, Any]) -> Store:
         os.rename(aside, path)
         _flush_folder(path.parent)
     except OSError as error:
-        shutil.rmtree(aside, ignore_errors=True)
         if path.exists():
             raise StoreError(f"{path}: another process has just made it: run the study again") from None
         raise durable.refused(error, path) from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
     return store
 
 
@@ -236,6 +237,8 @@ def check_path(path: Any) -> Path:
     place = Path(path).absolute()
     if not place.parent.is_dir():
         raise InputError(f"store: expected a name in a folder that is there, got {str(path)!r}")
+    if (place.parent / "journal" / "marks").is_dir():
+        raise InputError(f"store: expected a folder of its own, got {str(path)!r}, which is within another store")
     return place
 
 
