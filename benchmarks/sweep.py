@@ -116,7 +116,7 @@ def scaling(function, chunks, folder):
         times.append(end.max() - begin.min())
         works.append((end - begin).sum())
     ratio, machine = times[0] / times[1], 2 * works[0] / works[1]
-    print(f"1 process {times[0]:.2f} s, 2 processes {times[1]:.2f} s, ratio {ratio:.3f}, of run {runs[0] / runs[1]:.3f}")
+    print(f"1 process {times[0]:.2f} s, 2 processes {times[1]:.2f} s: {ratio:.3f}; of run {runs[0] / runs[1]:.3f}")
     print(f"the function itself, two at once: {machine:.3f}; the study has {100 * ratio / machine:.1f} % of it")
 
 
