@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody import simulate
@@ -84,9 +85,26 @@ def test_impulses_that_do_not_agree():
 
 def test_energy_that_was_taken_away():
     simulator = simulate.Simulator(mb.load("double-pendulum"), dt=0.01)
-    whirl = simulator([0.3, 0.2], [150.0, -400.0], seconds=1.0)
+    with pytest.warns(simulate.SimulationWarning, match="more energy that no force had put in was taken away"):
+        whirl = simulator([0.3, 0.2], [150.0, -400.0], seconds=1.0)
     assert any("taken away" in told for told in simulator.advice(whirl))
     assert simulator.advice(simulator([0.3, 0.2], [1.0, -1.0], seconds=1.0)) == ()
+
+
+@pytest.mark.parametrize("every", [1, 100])
+def test_a_controller_that_diverges_is_told(every):
+    """Its numbers stay finite, since energy is taken away: they are no motion, whether rows with it are kept or not."""
+    arm = mb.load("double-pendulum")
+    simulator = simulate.Simulator(arm, dt=0.01, controller=lambda t, q, v, k: np.array([5.0, 0.0]) - k * v)
+    gains = np.array([1.0, 100.0, 1e5])[:, None, None]
+    with pytest.warns(simulate.SimulationWarning, match="in 2 of 3 samples more energy"):
+        run = simulator(np.tile([0.5, 0.2], (3, 1)), seconds=2.0, every=every, inputs=gains)
+    assert np.isfinite(run.q).all()
+    assert_array_equal(run.share_taken > 1, [False, True, True])
+    assert "2 diverged" in repr(run)
+    assert any("J that no force had put in" in told for told in simulator.advice(run))
+    exact = simulate.Simulator(arm, dt=0.0005, method="rk4", controller=lambda t, q, v: np.array([5.0, 0.0]) - v)
+    assert_allclose(run.last[0][0], exact([0.5, 0.2], seconds=2.0, every=4000).last[0], atol=0.02)
 
 
 def test_faults_say_what_went_first():

@@ -33,6 +33,7 @@ def test_work_is_counted():
     assert thrown.taken == 0
 
 
+@pytest.mark.filterwarnings("ignore::multibody.simulate.SimulationWarning")
 def test_a_light_link_that_whirls_is_bounded():
     """At several radians a step nothing is right, but nothing explodes, and the run tells what was taken."""
     run = simulate.Simulator(mb.load("double-pendulum"), dt=0.02)([1.0, 0.5], [40.0, -160.0], seconds=2.0)

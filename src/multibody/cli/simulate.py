@@ -1,5 +1,6 @@
 """`multibody simulate`: let a robot fall, or swing, and see what becomes of it."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -66,7 +67,8 @@ def simulate(
         pairs = tuple((contact, simulator.grounds[0]) for contact in simulator.contacts)
         start[2] += drop - float(gaps(robot.tree, pairs, start).min())
     every = max(1, round(seconds / dt / 2000))
-    with progress() as bar:
+    with progress() as bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore", room.SimulationWarning)  # advice has it, in its words
         task = bar.add_task("compiling", total=1.0)
         run = simulator(
             start,

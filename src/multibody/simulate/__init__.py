@@ -6,6 +6,7 @@ run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, second
 
 from multibody.simulate.contacts import SphereContact, SpherePair, contacts_of
 from multibody.simulate.controllers import PD
+from multibody.simulate.faults import SimulationWarning
 from multibody.simulate.gradient import Gradients, gradient
 from multibody.simulate.ground import Ground
 from multibody.simulate.run import Run
@@ -17,6 +18,7 @@ __all__ = [
     "Gradients",
     "Ground",
     "Run",
+    "SimulationWarning",
     "Simulator",
     "SphereContact",
     "SpherePair",

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.crba import crba
-from multibody.algorithms.energy import kinetic_energy
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
 from multibody.simulate.bounces import SLOW
@@ -149,16 +148,13 @@ def _bounces(stepping: Stepping) -> list[str]:
 
 def _taken(stepping: Stepping, run: Run) -> list[str]:
     """A sentence where the balance of energy had much to do."""
-    taken = float(np.nanmax(run.taken, initial=0.0))
-    q, v = _states(run)
-    if not taken or not len(q):
+    share = np.where(np.isfinite(run.share_taken), run.share_taken, 0.0)
+    if not share.size or share.max() <= TAKEN:
         return []
-    largest = float(np.max(kinetic_energy(stepping.tree, q, v)))
-    if taken <= TAKEN * largest:
-        return []
+    worst = np.unravel_index(share.argmax(), share.shape)
     return [
-        f"{taken:.2g} J that no force had put in were taken away, {taken / largest:.2g} of the largest kinetic energy: "
-        f"links turn too far in a step of {stepping.dt:g} s, expected a shorter one"
+        f"{run.taken[worst]:.2g} J that no force had put in were taken away, {share[worst]:.2g} of the largest kinetic "
+        f"energy: links turn too far in a step of {stepping.dt:g} s, expected a shorter one"
     ]
 
 

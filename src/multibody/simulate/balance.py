@@ -24,8 +24,8 @@ SLACK = 5e-3
 SHARE = 1e-2
 """Of the work of a step: how far it is known."""
 TINY = 1e-30
-START = (np.inf, 0.0, 0.0)
-"""Of a run: no bound yet, no turns, nothing taken."""
+START = (np.inf, 0.0, 0.0, 0.0)
+"""Of a run: no bound yet, no turns, nothing taken, no motion."""
 
 
 def balanced(
@@ -39,7 +39,8 @@ def balanced(
         q: (nq,), after it.
         v: (nv,), after it.
         change: (nv,), of v in the step.
-        bound: (3,) in J: the least energy so far, with the work since then, what steps may be off, and what was taken.
+        bound: (4,) in J: the least energy so far, with the work since then, what steps may be off, what was taken, and
+            the largest kinetic energy.
         work: in J, of controllers, pushes, springs and dampers in the step; that of contacts and dry friction is never
             positive.
     """
@@ -51,7 +52,8 @@ def balanced(
     turns = _turning(tree)
     way, jump = dt * v[turns], dt * np.abs(change[turns])
     off = kept * np.minimum(SLACK, np.sum(way * way + jump)) if turns else 0.0
-    return part * v, vector(np.minimum(least, kept + V), np.maximum(bound[1], off), bound[2] + (T - kept))
+    taken, largest = bound[2] + (T - kept), np.maximum(bound[3], kept)
+    return part * v, vector(np.minimum(least, kept + V), np.maximum(bound[1], off), taken, largest)
 
 
 def _turning(tree: Tree) -> list[int]:

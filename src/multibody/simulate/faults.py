@@ -21,6 +21,10 @@ WORDS = {
 """By the cause."""
 
 
+class SimulationWarning(UserWarning):
+    """Numbers of a run that are finite, and yet no motion of the robot; `simulator.advice(run)` says why."""
+
+
 def fault(acting: Acting, q: Any, v: Any, tau: Any) -> Any:
     """The cause, given the state before the step and the controller's forces in it."""
     speed = np.sum(np.abs(v))

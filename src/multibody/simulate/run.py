@@ -14,7 +14,7 @@ from multibody._rooms import door
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
-from multibody.simulate.faults import WORDS
+from multibody.simulate.faults import WORDS, SimulationWarning
 
 ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces", "touchdown", "liftoff")
 """What is recorded besides the outputs of the user."""
@@ -89,6 +89,14 @@ class Run:
         """
         bound = self.state.get("bound")
         return np.zeros(self.q.shape[:-2]) if bound is None else np.asarray(bound)[..., 2]
+
+    @property
+    def share_taken(self) -> NDArray[Any]:
+        """(...): `taken` by the largest kinetic energy of the run; above 1, what is left is not the robot's motion."""
+        bound = self.state.get("bound")
+        largest = 0.0 if bound is None else np.asarray(bound)[..., 3]
+        taken = self.taken
+        return taken / np.where(taken > 0, np.maximum(largest, np.finfo(np.float32).tiny), 1.0)
 
     @property
     def failures(self) -> list[str]:
@@ -194,10 +202,25 @@ class Run:
     def __repr__(self) -> str:
         batch = self.q.shape[:-2]
         several = f", batch {batch}" if batch else ""
-        bad = int((self.failed >= 0).sum())
+        bad = int(((self.failed >= 0) | (self.share_taken > 1)).sum())
         told = f", {bad} diverged" if bad else ""
         end = float(self.t[-1]) if len(self.t) else 0.0
         return f"<Run of {self.about.get('robot')}, {len(self.t)} rows to {end:g} s{several}{told}>"
+
+
+def warned(run: Run) -> Run:
+    """The run, with a warning where finite numbers are no motion of the robot."""
+    bad = run.share_taken > 1
+    if bad.any():
+        which = f"in {int(bad.sum())} of {bad.size} samples " if bad.ndim else ""
+        warnings.warn(
+            f"{which}more energy that no force had put in was taken away than there ever was in motion, "
+            f"{np.nanmax(run.taken):.2g} J: steps are too long for the controller, or for links that whirl; "
+            "simulator.advice(run) says which",
+            SimulationWarning,
+            stacklevel=3,
+        )
+    return run
 
 
 def about(simulator: Any) -> dict[str, Any]:

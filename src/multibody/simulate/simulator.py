@@ -26,7 +26,7 @@ from multibody.simulate.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.held import check_closed
 from multibody.simulate.memory import check_memory
 from multibody.simulate.rows import bounds_of
-from multibody.simulate.run import Run, about
+from multibody.simulate.run import Run, about, warned
 from multibody.simulate.scene import Scene
 from multibody.simulate.states import batches_of, first_memory, shapes_of
 from multibody.simulate.stepping import METHODS, TOUCHING, Stepping
@@ -212,7 +212,7 @@ class Simulator:
         t = self.dt * (first + every * np.arange(1, rows + 1))
         values = {name.removeprefix("parameter:"): x for name, x in given.still.items() if "parameter:" in name}
         own = tree_values(self.tree, values)
-        return Run.of(t, record, after, own, about(self), self.robot)
+        return warned(Run.of(t, record, after, own, about(self), self.robot))
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
         """The state in which a run from q and v starts, for `step`."""
