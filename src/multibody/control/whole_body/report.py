@@ -27,7 +27,10 @@ class Report:
         missed: NDArray[Any],
         multipliers: NDArray[Any] | None = None,
     ) -> None:
-        self._sizes, self._slacks, self._missed, self._multipliers = sizes, slacks, missed, multipliers
+        self._sizes = sizes
+        self._slacks = slacks
+        self._missed = missed
+        self._multipliers = multipliers
 
     @property
     def names(self) -> tuple[str, ...]:
