@@ -24,6 +24,8 @@ from multibody.tracing.traced import TracedArray, gathered
 
 PIECE = 0.03
 """Seconds of work between two looks for a signal."""
+GUESSED = 4
+"""How many times as long a guess may be, which counts all rounds of loops that stop, and no vectors."""
 HELD = 2e-5
 """Seconds of work for which other threads may wait."""
 LEAST = 16
@@ -93,7 +95,7 @@ class Native:
                 list(signature.outputs),
                 single=signature.layout == "array",
                 slow=self.slow,
-                largest=int(PIECE / self.rate),
+                largest=int(GUESSED * PIECE / self.rate),
                 alone=int(HELD / self.rate),
                 eager=ctypes.addressof(EAGER),
                 quaternions=signature.quaternions,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.predictor_corrector import Iterate, Kinds, Program, Sides, Tolerance
+from multibody.control.predictor_corrector import Iterate, Kinds, Program, Sides, Tolerance, shifted
 from multibody.geometry._arrays import matvec
 from multibody.tracing import linalg
 
@@ -19,6 +19,8 @@ Array = NDArray[Any]
 ROUNDS = 50
 """At most; some 6 to 12 are taken."""
 TOLERANCES = {np.dtype(np.float64): Tolerance(1e-10, 1e-12, 2e-12), np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5)}
+LITTLE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+"""What is beside H at the start, where nothing else may decide."""
 APART = 0.01
 """The least slack and multiplier at the start, relative to the sizes of the bounds and of g."""
 FLAT = 1e-3
@@ -96,8 +98,8 @@ def _start(program: Program) -> Iterate:
     (slack, tied), bounds, g = program.kinds, program.bounds, program.g
     size_b = 1.0 + np.max(np.abs(bounds), axis=-1)
     size_g = np.maximum(np.max(np.abs(g), axis=-1), program.least)
-    right = program.pull(bounds) - g
-    x = linalg.solve(program.normal_matrix(slack + tied), right[..., None], definite=True)[..., 0]
+    right, little = program.pull(bounds) - g, np.full_like(size_b, LITTLE[np.dtype(g.dtype)])
+    x = linalg.solve(shifted(program.weighted(slack + tied), little), right[..., None], definite=True)[..., 0]
     s = (bounds - program.sides.of(matvec(program.C, x))) * slack
     low, high = np.min(s, axis=-1), np.max(s, axis=-1)
     s, z = s - np.minimum(1.5 * low, 0.0)[..., None], np.maximum(1.5 * high, 0.0)[..., None] - s

@@ -27,6 +27,8 @@ RANK_WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 The Frobenius norm stands for that singular value: it is larger by the root of the rank at most. What is left of a row
 is larger, too, than the singular value that goes with it, by some such factor.
 """
+ACROSS = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+"""The length up to which what other rows leave of a row of the length 1 is a rounding error."""
 UNROLLED = 8
 """Factorizations of at most so many rounds are written out, which is faster; the others are loops of the kernel."""
 
@@ -179,6 +181,33 @@ def _pivot(entry: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The sign that lets an entry less it be 1 at least, and the inverse of that."""
     sign = np.where(entry < 0, np.ones_like(entry), -np.ones_like(entry))
     return sign, 1.0 / (entry - sign)
+
+
+def across(
+    chosen: NDArray[Any], G: NDArray[Any], others: NDArray[Any], isometric: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """G, (..., m, n), and other rows, without what they have along chosen rows of G, (..., m) ones and zeros.
+
+    As many rounds as chosen rows are independent of each other, none where none is chosen.
+
+    Args:
+        chosen: rows of what is left of these that are at most ACROSS long count as zero.
+        G: rows of the length 1, or less.
+        others: (..., k, n).
+        isometric: how many of these, the first, have orthonormal columns in all directions that G feels.
+    """
+    cut = ACROSS[np.dtype(G.dtype)] ** 2
+
+    def step(carry: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+        G, others, _ = carry
+        row, squared = _longest(chosen[..., None] * G)
+        Z, q = others[..., :isometric, :], _unit(row, squared, cut)
+        q = matvec(transpose(Z), matvec(Z, q))  # without what earlier rounds took off
+        q = _unit(q, dot(q, q))
+        G, others = (X - matvec(X, q)[..., :, None] * q[..., None, :] for X in (G, others))
+        return G, others, squared
+
+    return loop(min(G.shape[-2:]), step, (G, others, np.max(chosen, axis=-1)), until=lambda at: ~(at[2] > cut))[:2]
 
 
 def _repeat(rounds: int, step: Callable[[Any], Any], carry: Any) -> Any:

@@ -32,11 +32,11 @@ from multibody.tracing import linalg
 from multibody.tracing.loop import loop
 
 Array = NDArray[Any]
-LITTLE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
-"""What is beside H in the Newton equations, whose largest entry is at most 1."""
+LITTLE = {np.dtype(np.float64): (1e-15, 1e-13), np.dtype(np.float32): (1e-9, 1e-6)}
+"""What is beside H in the Newton equations, whose largest entry is at most 1: a share of the largest entry of all,
+more than its rounding errors, and at least so much. More would let flat directions stay where they are for long."""
 YIELD = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-4}
-"""What is beside 1 / W, for rows of the length 1: W is at most the inverse, and rounding errors of it are less than
-what is beside H."""
+"""What is beside 1 / W, for rows of the length 1: W is at most the inverse."""
 SHORT = 0.995, 0.9999
 """The share of the way to the nearest bound that a step takes, far from the solution and near to it."""
 NEAR = 0.1
@@ -48,7 +48,9 @@ AIM = 0.1
 LOST = 1e6
 """How many times the sizes of gradient and bounds multipliers and x are when there is hardly a solution."""
 PRESSED = 1e3
-"""How many times its slack a multiplier is that is certainly not zero."""
+"""How many times its slack a multiplier is that is certainly not zero, and the other way round."""
+SHARP = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+"""The mean of s z, beside the largest z, at which slacks of rows that are pressed come near to rounding errors."""
 
 
 class Iterate(NamedTuple):
@@ -121,6 +123,8 @@ class Program(NamedTuple):
     """None where every side has a slack."""
     compliance: Array | None = None
     """(..., sides)"""
+    sharp: bool = False
+    """Whether to go on until it is clear of every row whether it is pressed, as far as there are digits for it."""
 
     def solved(self, start: Iterate, rounds: int, give_up: Any, skip: Any) -> tuple[Iterate, Array]:
         """Where at most so many rounds lead to, and how many are taken.
@@ -135,6 +139,8 @@ class Program(NamedTuple):
 
         def stop(at: Iterate) -> Any:
             done = ~(self.residual(at, self.tolerance.gap) > self.tolerance.within)  # NaN is done
+            if self.sharp:
+                done = done & (self.is_clear(at) | ~(self.mean(at.s * at.z) > self.enough(at)))
             if give_up is not None:
                 done = done | (give_up & self.is_lost(at))
             return done if skip is None else done | skip
@@ -194,6 +200,18 @@ class Program(NamedTuple):
         beyond = largest(over) * (within / gap)
         return np.maximum(dual / self.size(at), beyond / np.maximum(1.0, largest(np.abs(at.x))))
 
+    def enough(self, at: Iterate) -> Array:
+        """(...): the mean of s z that is small enough."""
+        enough = self.tolerance.mean * self.size(at)
+        return np.minimum(enough, SHARP[np.dtype(self.g.dtype)] * largest(at.z)) if self.sharp else enough
+
+    def is_clear(self, at: Iterate) -> Any:
+        """(...), truth values: whether all rows are either pressed, or certainly not."""
+        between = _larger(PRESSED * at.s - at.z, 0.0 * at.z) * _larger(PRESSED * at.z - at.s, 0.0 * at.z)
+        if self.kinds is not None:
+            between = between * self.kinds.slack
+        return ~(largest(between) > 0)
+
     def is_lost(self, at: Iterate) -> Any:
         """(...), truth values: whether multipliers or x grow beyond all measure."""
         size_g, size_b = 1.0 + largest(np.abs(matvec(self.H, at.x))), 1.0 + np.max(np.abs(self.bounds), axis=-1)
@@ -207,11 +225,10 @@ class Program(NamedTuple):
         slack, tied = (one, np.zeros_like(one)) if self.kinds is None else self.kinds
         return self.sides.merged(np.where(at.z > PRESSED * at.s, slack, tied), 1) > 0
 
-    def normal_matrix(self, w: Array) -> Array:
-        """H + C^T diag(w) C and a little on the diagonal, built so that the compiler knows it to be symmetric."""
+    def weighted(self, w: Array) -> Array:
+        """H + C^T diag(w) C, built so that the compiler knows it to be symmetric."""
         weighted = transpose(self.C) * self.sides.merged(w, 1)[..., None, :]
-        A = mirrored(self.H + np.matmul(weighted, self.C))
-        return A + LITTLE[np.dtype(self.g.dtype)] * np.eye(self.H.shape[-1], dtype=self.H.dtype)
+        return mirrored(self.H + np.matmul(weighted, self.C))
 
     def improved(self, at: Iterate) -> Iterate:
         """What follows after a round."""
@@ -237,7 +254,9 @@ class Program(NamedTuple):
             return relaxed, w, w * (gap - give * z), share * high, share * low
 
         relaxed, w, push, per_s, per_z = _by_side(weights, s, z, gap, give, *kinds)
-        A = self.normal_matrix(w)
+        A = self.weighted(w)
+        little = beside(A)
+        A = shifted(A, little)
 
         def changes(
             way: Array, change: Array, relaxed: Array, w: Array, give: Array, *kinds: Array
@@ -259,7 +278,7 @@ class Program(NamedTuple):
         far = _reach(ratio)
         left = (1.0 - far) * mean + far * far * self.mean(crossed)
         share = left / np.maximum(mean, np.finfo(dtype).tiny)
-        aim = np.maximum(share * share * left, AIM * self.tolerance.mean * self.size(at))[..., None]
+        aim = np.maximum(share * share * left, AIM * self.enough(at))[..., None]
 
         def turn(crossed: Array, relaxed: Array, *kinds: Array) -> tuple[Array, Array]:
             change = (aim - crossed) * kinds[0] if kinds else aim - crossed
@@ -290,8 +309,20 @@ class Program(NamedTuple):
             y + a * dy + b * dy_2,
             s + a * ds + b * ds_2,
             z + a * dz + b * dz_2,
-            gradient - a * gradient - LITTLE[dtype] * step,
+            gradient - a * gradient - little[..., None] * step,
         )
+
+
+def beside(A: Array) -> Array:
+    """(...): what is to be beside H in the Newton equations, of their matrix."""
+    share, least = LITTLE[np.dtype(A.dtype)]
+    diagonal = np.stack([A[..., k, k] for k in range(A.shape[-1])], axis=-1)
+    return np.maximum(share * largest(diagonal), least)
+
+
+def shifted(A: Array, little: Array) -> Array:
+    """A, and a little on its diagonal."""
+    return A + little[..., None, None] * np.eye(A.shape[-1], dtype=A.dtype)
 
 
 def largest(values: Array) -> Array:

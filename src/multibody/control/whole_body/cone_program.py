@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms._parts import mirrored
-from multibody.control.predictor_corrector import AIM, LITTLE, PRESSED, YIELD, Sides
-from multibody.control.whole_body.program import APART, ROUNDS, TOLERANCES, Box
+from multibody.control.predictor_corrector import AIM, PRESSED, YIELD, Sides, beside, shifted
+from multibody.control.whole_body.program import APART, ROUNDS, TOLERANCES, Box, Minimum, per_size
 from multibody.geometry._arrays import matvec, transpose
 from multibody.tracing import linalg
 from multibody.tracing.loop import loop
@@ -65,13 +65,11 @@ class Cones(NamedTuple):
         inner = np.maximum(y[..., 0], _length(y[..., 1], y[..., 2]))
         if held is None:
             k = np.concatenate([inner[..., None], y[..., 1:]], axis=-1)
-            none = np.zeros_like(k[..., 0, :0])
-            return Around(Cones(K, _flat(k)), K[..., :0, :], Box(none, none))
+            return Around(Cones(K, _flat(k)), K[..., :0, :])
         rows, zero = _Turn(held.t, np.ones_like(y)).rows(K), np.zeros_like(inner)
         edge, tip = (flag[..., None] for flag in (np.maximum(held.edge, held.tip), held.tip))
         flags = np.concatenate([tip, edge, edge], axis=-1)
         G = _flat(flags)[..., None] * rows
-        ends = _flat(1.0 - flags)
         first = np.eye(3)[0]  # x_+ of a force on a line, as the height of a cone
         lines = [first[:, None] * rows[..., None, 3 * j, :] for j in range(K.shape[-2] // 3)]
         line = np.concatenate(lines, axis=-2) * _flat(np.concatenate([1.0 - tip] * 3, axis=-1))[..., None]
@@ -79,7 +77,7 @@ class Cones(NamedTuple):
         height = np.stack([inner + held.tip, zero, zero], axis=-1)
         k = np.concatenate([inner[..., None], y[..., 1:]], axis=-1)
         cones = Cones(np.where(on[..., None] > 0, line, K), np.where(on > 0, _flat(height), _flat(k)))
-        return Around(cones, G, Box(-ends, ends))
+        return Around(cones, G)
 
 
 class Held(NamedTuple):
@@ -103,17 +101,17 @@ class Around(NamedTuple):
 
     cones: Cones
     G: Array
-    """(..., m, n), rows that are held, or zeros."""
-    box: Box
-    """Their bounds."""
+    """(..., m, n): rows that are to stay as they are, or zeros."""
 
 
 Carry = tuple[Array, Array, Array, Array, Array, Array, Array]
 """What a round improves: u, slacks and multipliers of sides and of cones, the gradient, and the largest residual."""
 
 
-def minimiser(H: Array, g: Array, G: Array, box: Box, cones: Cones, skip: Any) -> tuple[Array, Array, Array]:
-    """u, (..., n), and ones for cones that are pressed at an edge, and at their tip, (..., p), else zeros.
+def minimiser(
+    H: Array, g: Array, G: Array, box: Box, cones: Cones, skip: Any, flat: Array | None = None
+) -> tuple[Minimum, Array, Array]:
+    """The minimum, and ones for cones that are pressed at an edge, and at their tip, (..., p), else zeros.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite.
@@ -122,14 +120,14 @@ def minimiser(H: Array, g: Array, G: Array, box: Box, cones: Cones, skip: Any) -
         box: their bounds.
         cones: what else holds; rows of some such length, k itself within.
         skip: (...), truth values: samples whose solution is not wanted, which take no rounds.
+        flat: (...): as `program.minimiser` has it.
     """
     dtype = np.dtype(g.dtype)
-    (within, enough, _), little, give = TOLERANCES[dtype], LITTLE[dtype], YIELD[dtype]
+    (within, enough, _), give = TOLERANCES[dtype], YIELD[dtype]
     sides = Sides(box.upper.shape[-1], 0, box.lower.shape[-1])
-    n, count = g.shape[-1], cones.k.shape[-1] // 3
-    steep = np.maximum(np.max(np.abs(g), axis=-1), np.max(np.stack([H[..., k, k] for k in range(n)], axis=-1), axis=-1))
-    steep = 1.0 / np.where(steep > 0, steep, np.ones_like(steep))
-    H, g, G_T, (K, k) = H * steep[..., None, None], g * steep[..., None], transpose(G), cones
+    count = cones.k.shape[-1] // 3
+    per = per_size(H, g, flat)
+    H, g, G_T, (K, k) = H * per[..., None, None], g * per[..., None], transpose(G), cones
     bounds = np.concatenate([box.upper, -box.lower], axis=-1)
     degree = bounds.shape[-1] + count
     wide = 1.0 / (1.0 + np.max(np.abs(np.concatenate([bounds, k], axis=-1)), axis=-1))
@@ -158,7 +156,8 @@ def minimiser(H: Array, g: Array, G: Array, box: Box, cones: Cones, skip: Any) -
         scaled = turn.light(_triples(z_c)) * stretch
         every = np.concatenate([G, rows], axis=-2)
         weights = np.concatenate([sides.merged(w, 1), _flat(soft)], axis=-1)
-        A = mirrored(H + np.matmul(transpose(every) * weights[..., None, :], every)) + little * np.eye(n, dtype=dtype)
+        A = mirrored(H + np.matmul(transpose(every) * weights[..., None, :], every))
+        A = shifted(A, beside(A))
 
         def direction(
             right: Array, gap: Array | float, change: Array, gap_c: Array | float, push: Array
@@ -206,7 +205,9 @@ def minimiser(H: Array, g: Array, G: Array, box: Box, cones: Cones, skip: Any) -
         measured(np.zeros_like(g), s, 1.0 / s, _flat(s_c), _flat(z_c)),
         until=lambda at: ~(at[-1] > within) | skip,
     )
-    return end[0], *_pressed(_triples(end[3]), _triples(end[4]), skip)
+    zero, one = np.zeros_like(end[2]), np.ones_like(end[2])
+    pressed = np.minimum(sides.merged(np.where(end[2] > PRESSED * end[1], one, zero), 1), 1.0)
+    return Minimum(end[0], pressed, end[6]), *_pressed(_triples(end[3]), _triples(end[4]), skip)
 
 
 def _pressed(s: Array, z: Array, skip: Any) -> tuple[Array, Array]:

@@ -62,7 +62,8 @@ class WholeBody:
        the least |f|.
 
     Each is met as well as what is above it allows: in least squares, without weights between them. There is always an
-    answer; `report.violated` names all tasks, contacts and limits that it misses.
+    answer; `report.violated` names all tasks, contacts and limits that it misses, and `report.unsolved` whatever was
+    not solved to its tolerance, with `report.residuals` that tell by how much.
 
     Args:
         robot: fixed or floating.
@@ -103,6 +104,7 @@ class WholeBody:
         "_one_state",
         "_optional",
         "_problem",
+        "_programs",
         "_ready",
         "_robot",
         "_sizes",
@@ -124,7 +126,7 @@ class WholeBody:
         checked = checked_levels(robot.tree, held, levels)
         self._tasks = {task.name: task for level in checked for task in level}
         self._problem = problem_of(robot.tree, held, checked, limits, eliminate)
-        self._sizes = self._problem.sizes
+        self._sizes, self._programs = self._problem.sizes, self._problem.programs
         if len(self._sizes) < len(self._tasks) + len(held) + len(self._problem.limits):
             twice = [part.name for part in (*held, *self._problem.limits) if part.name in self._tasks]
             raise InputError(
@@ -231,8 +233,8 @@ class WholeBody:
         return self._command(kernel(*arrays) if threads is None else kernel(*arrays, threads=threads))
 
     def _command(self, answer: Sequence[Any], multipliers: NDArray[Any] | None = None) -> Command:
-        tau, a, f, slacks, missed = answer
-        return Command(tau, a, f, Report(self._sizes, slacks, missed, multipliers))
+        tau, a, f, slacks, missed, residuals = answer
+        return Command(tau, a, f, Report(self._sizes, self._programs, slacks, missed, residuals, multipliers))
 
     def _by_kernel(self, kernel: Any) -> Answering:
         """What answers by a kernel."""
@@ -271,7 +273,7 @@ class WholeBody:
             raise InputError(f"solver: {DAQP!r} takes one state, got a batch; expected {INTERIOR_POINT!r} for batches")
 
     def kernel(self, *inputs: str) -> Any:
-        """The native kernel for some of the inputs; it returns tau, a, f, slacks and what is missed."""
+        """The native kernel for some of the inputs; it returns tau, a, f, slacks, what is missed, and residuals."""
         return self._function.kernel(*inputs)
 
     def _check_complete(self, given: Mapping[str, Any]) -> None:

@@ -19,8 +19,8 @@ Array = NDArray[Any]
 
 
 Answering = Callable[[Sequence[Array], Array | None], tuple[list[Array], Array] | None]
-"""Of q, v and other inputs, and multipliers of a similar state or None: tau, a, f, slacks and what is missed, and the
-multipliers of the program; None where DAQP has no answer."""
+"""Of q, v and other inputs, and multipliers of a similar state or None: tau, a, f, slacks, what is missed and
+residuals, and the multipliers of the program; None where DAQP has no answer."""
 
 
 @final

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,8 @@ from multibody.control.whole_body.at_once import AtOnce
 from multibody.control.whole_body.hierarchy import Bounds, Point, Size
 from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques
 from multibody.control.whole_body.rows import Pushes, Range, Wanted
+from multibody.control.whole_body.sizes import patterns, sizes_of
+from multibody.control.whole_body.soles import is_sole
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree
@@ -26,8 +27,6 @@ from multibody.tracing import linalg
 
 Array = NDArray[Any]
 AnyTask = Task | LoadTask
-RANK_WITHIN = 1e-9
-"""Of the natural size of a level's rows: below this, what is left of them is zero in general position."""
 MISSED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
 """What counts as missed, as a share of a row's scale."""
 SAMPLES = 4
@@ -47,6 +46,8 @@ class Answer(NamedTuple):
     """(..., all rows of the report)"""
     missed: Array
     """(..., names of the report): ones and zeros."""
+    residuals: Array
+    """(..., programs): by how much each misses the conditions of optimality."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,14 @@ class Problem:
     def _count(self, limit: Limit) -> int:
         return int(limit.bounded(self.tree).sum()) if limit.is_box else limit.rows
 
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The names of the quadratic programs that are solved one after the other, where bounds are reached."""
+        names = ["contacts"] if self.contacts else []
+        names += ["limits"] if self.limits else []
+        names += [f"level {k}" for k in range(1, len(self.levels) + 1)]
+        return (*names, "least torque", "least force") if self._two_ends else (*names, "least torque")
+
     # ---- the solution ------------------------------------------------------------------------------------------------
 
     def solution(self, values: Mapping[str, Any], sizes: Sequence[Size]) -> Answer:
@@ -86,12 +95,12 @@ class Problem:
         if ranges:
             merged = self._merged(ranges, unknowns).scaled()
             point = hierarchy.nearest(merged, point, bounds)
-            bounds = bounds.under(merged.moved(point.x))
+            bounds = merged.moved(point.x).above(bounds)
         asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
         for level, parts, size in zip(self.levels, asked, left, strict=False):
             point = hierarchy.level(*_stacked(level, parts), point, bounds, size)
-        x = self._least(point, bounds, moving, left[len(self.levels) :])
-        return self._answer(x, unknowns, moving, asked, ranges, q, mask)
+        point = self._least(point, bounds, moving, left[len(self.levels) :])
+        return self._answer(point, unknowns, moving, asked, ranges, q, mask)
 
     def _mask(self, values: Mapping[str, Any]) -> Any:
         active = values.get("active")
@@ -142,13 +151,15 @@ class Problem:
         bounds = self._bounds(unknowns, cones)
         within = pushes.within if self._within_is_idle else 0
         if not bounds.upper.shape[-1]:
-            return unknowns, Point.free(x, within), bounds, sizes
+            return unknowns, Point.free(x, within)._replace(residuals=(np.zeros_like(x[..., 0]),)), bounds, sizes
         ok = bounds.hold(x)[..., None]
-        z = hierarchy.closest(K, -k, start, self._bounds(everything, cones), ok[..., 0])
+        end = hierarchy.closest(K, -k, start, self._bounds(everything, cones), ok[..., 0])
+        z = end.x
         x = np.where(ok, x, np.concatenate([z[..., :n], z[..., n + r :]], axis=-1))
         offset = np.where(ok, w.offset, z[..., n : n + r] - matvec(w.matrix, z[..., :n]))
         unknowns = around(moving, Affine(w.matrix, offset))
-        return unknowns, Point.free(x, within), self._bounds(unknowns, cones), sizes
+        point = Point.free(x, within)._replace(pressed=end.pressed, residuals=(end.residual,))
+        return unknowns, point, self._bounds(unknowns, cones), sizes
 
     @property
     def _within_is_idle(self) -> bool:
@@ -183,9 +194,9 @@ class Problem:
         low, high = np.concatenate(lower, axis=-1) - a.offset, np.concatenate(upper, axis=-1) - a.offset
         return Bounds(a.matrix, low, high)
 
-    def _least(self, point: Point, bounds: Bounds, moving: Motion, left: Sequence[Size]) -> Array:
+    def _least(self, point: Point, bounds: Bounds, moving: Motion, left: Sequence[Size]) -> Point:
         """What no level decides: |tau| is least, and where forces are unknowns, too, then |f|.  [RD 3.113]"""
-        if not self._two_ends(moving):
+        if not self._two_ends:
             return hierarchy.least(point, bounds)
         n = moving.torques
         one = np.broadcast_to(np.eye(point.x.shape[-1], dtype=point.x.dtype), (*point.x.shape, point.x.shape[-1]))
@@ -193,13 +204,14 @@ class Problem:
         point = hierarchy.level(one[..., :n, :], rest, np.ones_like(rest[..., 0]), point, bounds, left[0])
         return hierarchy.least(point, bounds)
 
-    def _two_ends(self, moving: Motion) -> bool:
+    @property
+    def _two_ends(self) -> bool:
         """Whether torques leave forces open, so that the least |f| follows the least |tau|."""
-        return moving.forces is not None and (not self.eliminate or bool(moving.forces.within))
+        return bool(self.contacts) and (not self.eliminate or any(is_sole(contact) for contact in self.contacts))
 
     def _answer(
         self,
-        x: Array,
+        point: Point,
         unknowns: Unknowns,
         moving: Motion,
         asked: Sequence[Sequence[Wanted]],
@@ -207,6 +219,7 @@ class Problem:
         q: Array,
         mask: Any,
     ) -> Answer:
+        x = point.x
         tau, a = unknowns.tau.at(x), unknowns.a.at(x)
         f = unknowns.f.at(x) if self.contacts else x[..., :0]
         f = f if mask is None else f * mask
@@ -222,10 +235,18 @@ class Problem:
             y = matvec(J, a)
             slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
             scales.append(1.0 + np.minimum(np.abs(lower), np.abs(upper)))
-        return self._told(tau, a, f, slacks, scales, q, moving.v)
+        return self._told(tau, a, f, slacks, scales, q, moving.v, np.stack(point.residuals, axis=-1))
 
     def _told(
-        self, tau: Array, a: Array, f: Array, slacks: Sequence[Array], scales: Sequence[Array], q: Array, v: Array
+        self,
+        tau: Array,
+        a: Array,
+        f: Array,
+        slacks: Sequence[Array],
+        scales: Sequence[Array],
+        q: Array,
+        v: Array,
+        residuals: Array,
     ) -> Answer:
         """The answer, of torques of the actuated joints, and of a and v with a base in "left"."""
         missed = [np.max(np.abs(slack) / scale, axis=-1) for slack, scale in zip(slacks, scales, strict=True)]
@@ -237,7 +258,7 @@ class Problem:
         a = base_velocity.acceleration_from_left(self.tree, q, v, a)
         # no command for numbers that are none
         tau, a, f = (np.where(whole < np.inf, part, np.full_like(part, np.nan)) for part in (tau, a, f))
-        return Answer(tau, a, f, slack, flags)
+        return Answer(tau, a, f, slack, flags, residuals)
 
     # ---- all at once -------------------------------------------------------------------------------------------------
 
@@ -265,7 +286,7 @@ class Problem:
         bounds = self._plain_bounds(left, self._cones(values, mask))
         ranges = {limit.name: rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits}
         if ranges:
-            bounds = bounds.under(self._merged(ranges, left))
+            bounds = self._merged(ranges, left).above(bounds)
         f = left.f if mask is None else Affine(left.f.matrix * mask[..., None], left.f.offset * mask)
         maps = [unknowns.a, *(Affine(part.A, -part.b) for level in asked for part in level)]
         maps += [unknowns.a.through(part.J) for part in ranges.values()]
@@ -295,15 +316,18 @@ class Problem:
             slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
             scales.append(1.0 + np.minimum(np.abs(lower), np.abs(upper)))
         left = base_velocity.to_left(self.tree, q, v)
-        return self._told(tau, a, f, slacks, scales, q, left), program.judged(w, multipliers)
+        residuals = program.judged(w, multipliers)
+        zero = np.zeros_like(residuals[..., :1])
+        told = [*[zero] * (len(self.programs) - 1), np.max(residuals, axis=-1, keepdims=True)]
+        return self._told(tau, a, f, slacks, scales, q, left, np.concatenate(told, axis=-1)), residuals
 
     # ---- what is known before ----------------------------------------------------------------------------------------
 
     def plan(self, masked: bool) -> list[Size]:
         """What every level takes and leaves in general position: whatever contacts are active, if there is a mask."""
         rng = np.random.default_rng(0)
-        patterns = _patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))
-        active = np.repeat(patterns, SAMPLES, axis=0)
+        ways = patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))
+        active = np.repeat(ways, SAMPLES, axis=0)
         q = np.stack([configuration.random(self.tree, rng) for _ in active])
         v = rng.standard_normal((len(active), self.tree.nv))
         mask = constraint_rows.mask(self.contacts, active) if masked and self.contacts else None
@@ -316,9 +340,9 @@ class Problem:
             parts = [rows.wanted(task, moving, unknowns, q, values) for task in level]
             A, _, natural = _stacked(level, parts)
             matrices.append((A, natural))
-        if self._two_ends(moving):
+        if self._two_ends:
             matrices.append((unknowns.tau.matrix, np.ones(len(active))))
-        return _sizes(matrices)
+        return sizes_of(matrices)
 
     def _examples(self, count: int) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -351,29 +375,3 @@ def _solved(F: Array, idle: Any, right: Array) -> Array:
     """(F F^T + a little)^-1 right: near enough for a start, also where F is singular or rows of it are zero."""
     S = np.matmul(F, transpose(F))
     return linalg.solve(S + idle * eye_like(S, S.shape[-1]), right[..., None], definite=True)[..., 0]
-
-
-def _patterns(contacts: int, rng: np.random.Generator) -> Array:
-    """Which contacts can be active: all ways for a few of them, else some."""
-    if contacts <= 5:
-        return np.array(list(product([0.0, 1.0], repeat=contacts)))
-    some = rng.integers(0, 2, (30, contacts)).astype(float)
-    return np.concatenate([np.zeros((1, contacts)), np.ones((1, contacts)), some])
-
-
-def _sizes(matrices: Sequence[tuple[Array, Array]]) -> list[Size]:
-    """Of matrices, (samples, m, n), and their natural sizes: the ranks in what those before leave, and what is left."""
-    sizes: list[Size] = []
-    first = matrices[0][0]
-    bases, same = [np.eye(first.shape[-1])] * len(first), True
-    for A, natural in matrices:
-        ranks, after = [], []
-        for own, size, Z in zip(A, natural, bases, strict=True):
-            _, s, V_T = np.linalg.svd(own @ Z)
-            rank = int((s > RANK_WITHIN * size).sum())
-            ranks.append(rank)
-            after.append(Z @ V_T[rank:].T)
-        bases = after
-        sizes.append(Size(max(ranks), max(Z.shape[1] for Z in bases), min(ranks) if same else None))
-        same = same and len(set(ranks)) == 1
-    return sizes

@@ -26,8 +26,32 @@ class Box(NamedTuple):
     upper: Array
 
 
-def minimiser(H: Array, g: Array, G: Array, box: Box, skip: Any) -> Array:
-    """The u, (..., n), in the box of G u for which u^T H u / 2 + g^T u is least.
+class Minimum(NamedTuple):
+    """The end of a program."""
+
+    u: Array
+    """(..., n)"""
+    pressed: Array
+    """(..., m): ones for rows whose multipliers are certainly not zero, else zeros."""
+    residual: Array
+    """(...): the largest of the conditions of optimality; at most the tolerance, where it was reached."""
+
+
+def steepness(H: Array, g: Array) -> Array:
+    """(...): the size of an objective."""
+    diagonal = np.stack([H[..., k, k] for k in range(g.shape[-1])], axis=-1)
+    return np.maximum(np.max(np.abs(g), axis=-1), np.max(diagonal, axis=-1))
+
+
+def per_size(H: Array, g: Array, flat: Array | None) -> Array:
+    """(...): by what an objective is multiplied, to be of the size 1."""
+    steep = steepness(H, g)
+    steep = steep if flat is None else np.maximum(steep, flat)
+    return 1.0 / np.where(steep > 0, steep, np.ones_like(steep))
+
+
+def minimiser(H: Array, g: Array, G: Array, box: Box, skip: Any, flat: Array | None = None, *, sharp: bool) -> Minimum:
+    """The u in the box of G u for which u^T H u / 2 + g^T u is least.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite.
@@ -35,16 +59,28 @@ def minimiser(H: Array, g: Array, G: Array, box: Box, skip: Any) -> Array:
         G: (..., m, n), of rows of the length 1, or less.
         box: the bounds of G u, none of which zero is beyond.
         skip: (...), truth values: samples whose solution is not wanted, which take no rounds.
+        flat: (...): an objective whose size is less is one of this size, as its entries are rounding errors.
+        sharp: whether it matters which rows are pressed.
     """
-    diagonal = np.stack([H[..., k, k] for k in range(g.shape[-1])], axis=-1)
-    steep = np.maximum(np.max(np.abs(g), axis=-1), np.max(diagonal, axis=-1))
-    per = 1.0 / np.where(steep > 0, steep, np.ones_like(steep))
+    per = per_size(H, g, flat)
     bounds = np.concatenate([box.upper, -box.lower], axis=-1)
     sides, one = Sides(box.upper.shape[-1], 0, box.lower.shape[-1]), np.ones_like(per)
     program = Program(
-        H * per[..., None, None], g * per[..., None], G, sides, bounds, one, TOLERANCES[np.dtype(g.dtype)]
+        H * per[..., None, None],
+        g * per[..., None],
+        G,
+        sides,
+        bounds,
+        one,
+        TOLERANCES[np.dtype(g.dtype)],
+        sharp=sharp,
     )
-    s = np.maximum(bounds, APART * (1.0 + np.max(np.abs(bounds), axis=-1))[..., None])
-    z = 1.0 / s
+    near = APART * (1.0 + np.max(np.abs(bounds), axis=-1))[..., None]
+    s = np.maximum(bounds, near)
+    z = near / s
     start = Iterate(np.zeros_like(g), np.zeros_like(box.upper), s, z, program.g + program.pull(z))
-    return program.solved(start, ROUNDS, None, skip)[0].x
+    end = program.solved(start, ROUNDS, None, skip)[0]
+    none = np.zeros_like(box.upper)
+    return Minimum(
+        end.x, np.where(program.pressed(end), 1.0 + none, none), program.residual(end, program.tolerance.gap)
+    )

@@ -59,12 +59,12 @@ class Forces(NamedTuple):
 
 def forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> Forces:
     """The parts of the forces of contacts at a state, for a mask (..., rows) of those that are active."""
-    if not any(_is_sole(contact) for contact in contacts):
+    if not any(is_sole(contact) for contact in contacts):
         J, drift = rows.jacobian(tree, contacts, q), rows.bias(tree, contacts, q, v)
         if mask is not None:
             J, drift = J * mask[..., :, None], drift * mask
         return Forces(J, drift, None, None, None, mask)
-    blocks = [_sole(tree, contact, q) if _is_sole(contact) else _plain(tree, contact, q) for contact in contacts]
+    blocks = [_sole(tree, contact, q) if is_sole(contact) else _plain(tree, contact, q) for contact in contacts]
     J = np.concatenate([block[0] for block in blocks], axis=-2)
     U, N = _diagonal([block[1] for block in blocks]), _diagonal([block[2] for block in blocks])
     drift = rows.bias(tree, contacts, q, v)
@@ -80,7 +80,8 @@ def forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     return Forces(J * on[..., :, None], reduced * on, U, N * mask[..., :, None], bent * mask, on)
 
 
-def _is_sole(contact: Constraint) -> bool:
+def is_sole(contact: Constraint) -> bool:
+    """Whether a contact has points that repeat each other."""
     return isinstance(contact, SurfaceContact) and len(contact.points) > 1
 
 
