@@ -146,6 +146,24 @@ def test_a_hierarchy_of_numbers_that_are_none_has_failed():
         np.testing.assert_allclose(x[0], [1.0, 2.0], atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("name", "shape", "call"),
+    [
+        ("InverseKinematics", 3, lambda q: control.InverseKinematics(ARM, "tool")(ARM.pose("tool", Q), q0=q).q),
+        ("InverseKinematics", 3, lambda p: ARM.inverse_kinematics("tool", mb.Pose(mb.Rotation.identity(), p)).q),
+        ("iterate", 3, lambda q: control.iterate(ARM, "tool", ARM.pose("tool", Q), q).q),
+        (
+            "analytic_solutions",
+            3,
+            lambda p: control.analytic_solutions(ARM, "tool", mb.Pose(mb.Rotation.identity(), p)),
+        ),
+    ],
+)
+def test_what_cannot_be_traced_says_so(name, shape, call):
+    with pytest.raises(mb.InputError, match=f"{name} cannot be a part of a kernel"):
+        mb.compile(call, shape)
+
+
 def test_numbers_of_numpy_are_numbers():
     for make in (
         lambda x: control.PositionTask("h", "tool", weight=x).on(ARM.tree),

@@ -110,6 +110,7 @@ def test_arrays_are_kept_as_they_were():
         (lambda: sweep.uniform(10, a=3), "low, high"),
         (lambda: sweep.uniform(10, a=(0, np.inf)), "finite"),
         (lambda: sweep.uniform(10), "at least one"),
+        (lambda: sweep.normal(10, a=(0, -1)), "deviation that is not negative"),
         (lambda: sweep.uniform(10, a=(0, 1), units={"b": "m"}), "units"),
         (lambda: sweep.mapping({"a": [1, 2], "b": [1]}), "2 rows"),
         (lambda: sweep.mapping({"a": ["x"]}), "numbers"),

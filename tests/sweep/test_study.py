@@ -235,6 +235,13 @@ def test_samples_of_the_user_are_kept(tmp_path):
         sweep.open(tmp_path / "b.zarr", lambda sample: {"y": sample["x"] ** 2}).run()
 
 
+def test_a_chunk_is_no_longer_than_the_study(tmp_path):
+    """A store has room for whole chunks: a billion numbers for three of them ended the process."""
+    study = sweep.Study(lambda sample: {"y": 2 * sample["x"]}, {"x": np.arange(3.0)}, tmp_path / "a.zarr", chunk=10**9)
+    assert study.run(progress=False).chunks == 1
+    np.testing.assert_array_equal(study.results()["y"][:], [0.0, 2.0, 4.0])
+
+
 def test_a_million_chunks_are_made_longer(tmp_path):
     from multibody.sweep.probe import MOST, places, probe
     from multibody.sweep.work import Work, unwatched

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import kinematics
 from multibody.algorithms.analytical_jacobian import analytical_jacobian, parameters
 from multibody.algorithms.jacobian import jacobian
-from multibody.control._checks import check_pose, check_robot
+from multibody.control._checks import check_pose, check_robot, refuse_traced
 from multibody.control.pseudo_inverse import damped_inverse, inverse, not_negative
 from multibody.control.tasks.pose import pose_error
 from multibody.errors import InputError, SingularityError
@@ -102,6 +102,7 @@ def iterate(
            [ 0.35 ,  1.125,  0.   ]])
     """
     check_robot(robot, frame)
+    refuse_traced("iterate", target, q0)
     check_pose(target, finite=True)
     choice(method, "method", METHODS)
     choice(error, "error", ERRORS)

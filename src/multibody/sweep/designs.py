@@ -151,7 +151,11 @@ def uniform(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **bou
 
 def normal(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **moments: Any) -> Samples:
     """n samples of independent normal numbers; each name has its (mean, deviation)."""
-    return Normal(n, draws.check_seed(seed), *_pairs(moments, "normal", "mean, deviation"), units=units or {})
+    mean, deviation = _pairs(moments, "normal", "mean, deviation")
+    for name, x in deviation.items():
+        if (x < 0).any():
+            raise InputError(f"normal: {name!r}: expected a deviation that is not negative, got {x}")
+    return Normal(n, draws.check_seed(seed), mean, deviation, units=units or {})
 
 
 def latin_hypercube(n: int, seed: int = 0, units: Mapping[str, str] | None = None, **bounds: Any) -> Samples:

@@ -153,7 +153,8 @@ class Study:
                 f"{self.path}: the samples are the user's own: give them again, Study(function, samples, ...)"
             )
         work = Work(self.function, samples, self.seed, self.nan_fails, self.path)
-        return Plan(work, samples, identity(self.function), self.chunk, self.fork)
+        chunk = None if self.chunk is None else min(self.chunk, samples.n)  # a store has room for whole chunks
+        return Plan(work, samples, identity(self.function), chunk, self.fork)
 
     # ---- reading -----------------------------------------------------------------------------------------------------
 

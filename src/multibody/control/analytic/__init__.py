@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control._checks import check_pose, check_robot
+from multibody.control._checks import check_pose, check_robot, refuse_traced
 from multibody.control.analytic.screws import Chain, Matrix, Vector, chain, inverse, moved
 from multibody.control.analytic.three_joints import add, positions
 from multibody.control.analytic.wrists import angles, wrist
@@ -56,6 +56,7 @@ def analytic_solutions(robot: Robot, frame: str, target: Pose, *, limits: bool =
     ((8, 6), True)
     """
     check_robot(robot, frame)
+    refuse_traced("analytic_solutions", target)
     check_pose(target, finite=True)
     truth(limits, "limits")
     if target.shape:

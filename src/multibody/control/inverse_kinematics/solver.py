@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
+from multibody.control._checks import refuse_traced
 from multibody.control.analytic import analytic_solutions
 from multibody.control.inverse_kinematics import descent, seeds
 from multibody.control.inverse_kinematics.answer import Answer
@@ -140,6 +141,7 @@ class InverseKinematics:
             seed: of the configurations that are tried when the first guess does not lead to the goal.
             threads: over which a batch is split.
         """
+        refuse_traced("InverseKinematics", q0, *(target if isinstance(target, list | tuple) else [target]))
         if (
             isinstance(target, Pose)
             and target.position.ndim == 1
