@@ -45,6 +45,13 @@ def test_a_script_is_run_and_looked_at(script, tmp_path):
     assert run(script, "--only-failed").exit_code == 0
 
 
+def test_an_interrupt_says_how_far_it_is(script):
+    script.write_text(script.read_text().replace('raise ValueError("three")', "raise KeyboardInterrupt"))
+    said = run(script)
+    assert said.exit_code == 130
+    assert "Interrupted; 0 of 10 samples" in said.output
+
+
 def test_what_is_not_a_study_is_refused(script, tmp_path):
     assert "expected a store" in str(run("status").exception)
     assert "no store" in str(run("status", tmp_path / "b.zarr").exception)

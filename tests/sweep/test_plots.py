@@ -67,7 +67,7 @@ def test_parallel_coordinates_have_a_line_for_each_sample(study):
         (lambda study: study.bands("y"), "times"),
         (lambda study: study.parallel("a"), "two names"),
         (lambda study: study.plot("a", "y", path="/nowhere/a.png"), "directory that is there"),
-        (lambda study: study.worst("series"), "one number"),
+        (lambda study: study.worst("series"), "one real number"),
     ],
 )
 def test_bad_names_are_refused(study, make, word):

@@ -256,6 +256,27 @@ def test_a_million_chunks_are_made_longer(tmp_path):
         assert chunk == 10**12 // MOST if n == 10**12 else 20 <= chunk <= 40
 
 
+def test_a_trillion_samples_are_begun_and_looked_at(tmp_path):
+    samples = sweep.indexed(10**12, lambda index: {"x": index * 1e-6})
+    study = sweep.Study(lambda s: {"y": -np.sqrt(s["x"])}, samples, tmp_path / "a.zarr", chunk=1000)
+
+    def stop(tally):
+        if tally.done >= 2000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study.run(progress=stop)
+    status = study.status()
+    assert (status.samples, status.chunks) == (10**12, 10**9)
+    assert 2000 <= status.done <= 3000
+    assert study.worst("y") == 0
+    assert study.worst("y", largest=False) == status.done - 1
+    assert np.isnan(study.results(partial=True)["y"][-1])
+    study.histogram("y")
+    with pytest.raises(KeyboardInterrupt):
+        study.run(progress=stop)
+
+
 def test_nothing_listens(tmp_path):
     import psutil
 

@@ -19,6 +19,8 @@ from multibody.sweep.progress import duration
 FEW = 10
 """Failures that are listed."""
 STATUS = "status"
+INTERRUPTED = 130
+"""The exit status of what Ctrl-C has ended, as shells have it."""
 
 
 def sweep(
@@ -60,7 +62,11 @@ def sweep(
         only = "failed" if only_failed else None
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", SweepWarning)
-            known.run(executor, resume, None, limit, only=only, workers=workers, mixed=mixed)
+            try:
+                known.run(executor, resume, None, limit, only=only, workers=workers, mixed=mixed)
+            except KeyboardInterrupt:
+                typer.echo(f"Interrupted; {known.status()}. The same command goes on.", err=True)
+                raise typer.Exit(INTERRUPTED) from None
         for note in noted:
             terminal(stderr=True).print(f"note: {note.message}", style="yellow", soft_wrap=True)
     _told(known)

@@ -54,7 +54,6 @@ class Pipe:
 def main() -> None:
     """Serve a parent until it is gone; between a task and its token, tell when the function is called and returns."""
     _die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and decides
     pipe = Pipe(os.dup(0), os.dup(1))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what functions print is not for the parent

@@ -58,8 +58,11 @@ class Picked:
 def picked(record: Record, most: int = MOST) -> Picked:
     """The samples that are looked at."""
     store, known = record.store, record.marks()
-    step = max(1, -(-len(known) * store.chunk // most))
-    parts = [np.setdiff1d(np.arange(*store.span(m.chunk)), [x.index for x in m.failures]) for m in known[::step]]
+    step, stride = max(1, -(-len(known) * store.chunk // most)), max(1, -(-store.chunk // most))
+    parts = [
+        np.setdiff1d(np.arange(*store.span(mark.chunk), stride), [failure.index for failure in mark.failures])
+        for mark in known[::step]
+    ]
     index = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     if not len(index):
         raise InputError(f"{store.path}: no sample is done yet")

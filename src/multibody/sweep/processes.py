@@ -29,7 +29,8 @@ class _Child:
     """A process, and what it is at."""
 
     def __init__(self, parcel: bytes, memory: int | None) -> None:
-        start = f"import sys; sys.path[:] = {sys.path!r}; from multibody.sweep.child import main; main()"
+        quiet = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # the parent hears it, and decides
+        start = f"{quiet}; sys.path[:] = {sys.path!r}; from multibody.sweep.child import main; main()"
         single = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             [sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**single, **os.environ}

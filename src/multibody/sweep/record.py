@@ -130,15 +130,18 @@ class Record:
 
     def extreme(self, name: str, largest: bool) -> int:
         """The sample, of those that did not fail, with the largest or the smallest result."""
-        results = self.results(partial=True)
-        if name not in results or results[name].ndim != 1:
-            known = [each for each, x in results.items() if x.ndim == 1]
-            raise InputError(f"expected a result of one number a sample, of {', '.join(known)}, got {name!r}")
+        columns = {
+            column.name: column
+            for column in self.store.columns
+            if column.group == "results" and not column.shape and column.dtype.kind != "c"
+        }
+        if name not in columns:
+            raise InputError(f"expected a result of one real number a sample, of {', '.join(columns)}, got {name!r}")
         best, place = -np.inf, -1
-        for start, rows in results[name].chunks():
+        for mark in self.marks():
+            start, rows = self.store.span(mark.chunk)[0], marks.rows(self.store, columns[name], mark)
             values = np.where(np.isnan(rows), -np.inf, rows if largest else -rows.astype(np.float64))
-            mark = self.mark(start // self.store.chunk)
-            values[[failure.index - start for failure in mark.failures] if mark else slice(None)] = -np.inf
+            values[[failure.index - start for failure in mark.failures]] = -np.inf
             k = int(values.argmax())
             if values[k] > best:
                 best, place = values[k], start + k
