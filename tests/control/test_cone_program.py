@@ -51,15 +51,9 @@ def test_programs_are_as_good_as_those_of_another_method(seed):
         assert_allclose(u @ H @ u / 2 + g @ u, other.fun, atol=1e-8)
 
 
-@pytest.fixture(scope="module")
-def dog():
-    return mb.load("quadruped")
-
-
 @pytest.mark.parametrize("active", [None, (1.0, 1.0, 1.0, 0.0)])
-def test_pyramids_of_more_sides_come_near_to_it(dog, active):
+def test_pyramids_of_more_sides_come_near_to_it(dog, feet, active):
     """What they miss of a task beyond it falls with the square of the number of sides."""
-    feet = [mb.constraints.PointContact(name, name) for name in dog.frames if name.startswith("foot")]
     rng = np.random.default_rng(3)
     q, v = np.tile(dog.home(), (2, 1)), 0.2 * rng.standard_normal((2, 18))
     q[:, 7:] += 0.1 * rng.standard_normal((2, 12))

@@ -11,15 +11,10 @@ import multibody as mb
 from multibody import control
 
 from ..oracles.robot_data import urdf
-from .whole_bodies import oracle
+from .whole_bodies import COM, LIMITS, MINIMUM, MU, oracle
 
-MU, MINIMUM, STILL = 0.6, 1.0, np.zeros(3)
-LIMITS = (control.TorqueLimits(), control.FrictionCones(MU, minimum=MINIMUM))
-COM, UPRIGHT, REST = (
-    control.CenterOfMassTask("com"),
-    control.OrientationTask("upright", "torso_2_link"),
-    control.PostureTask("rest"),
-)
+STILL = np.zeros(3)
+UPRIGHT, REST = control.OrientationTask("upright", "torso_2_link"), control.PostureTask("rest")
 
 
 @pytest.fixture(scope="module")

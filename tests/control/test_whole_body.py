@@ -11,28 +11,12 @@ import multibody as mb
 from multibody import control
 from multibody.model.joint import Limits
 
-from .whole_bodies import oracle
+from .whole_bodies import COM, LIMITS, MINIMUM, MU, TRUNK, oracle
 
-COM, TRUNK, REST = (
-    control.CenterOfMassTask("com"),
-    control.OrientationTask("base", "trunk"),
-    control.PostureTask("rest"),
-)
-MU, MINIMUM = 0.6, 1.0
-LIMITS = (control.TorqueLimits(), control.FrictionCones(MU, minimum=MINIMUM))
+REST = control.PostureTask("rest")
 STILL = np.zeros(3)
 AGAIN = mb.constraints.PointContact("x", "foot-lf")
 ALL = {"com_acceleration": STILL, "push": STILL, "spin": np.zeros(6), "dt": 0.001}
-
-
-@pytest.fixture(scope="module")
-def dog():
-    return mb.load("quadruped")
-
-
-@pytest.fixture(scope="module")
-def feet(dog):
-    return [mb.constraints.PointContact(name, name) for name in dog.frames if name.startswith("foot")]
 
 
 @pytest.fixture(scope="module")

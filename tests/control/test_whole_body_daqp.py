@@ -9,21 +9,7 @@ from multibody import control
 from multibody.control import active_set
 from multibody.model.joint import Limits
 
-from .whole_bodies import oracle
-
-COM, TRUNK = control.CenterOfMassTask("com"), control.OrientationTask("base", "trunk")
-MU, MINIMUM = 0.6, 1.0
-LIMITS = (control.TorqueLimits(), control.FrictionCones(MU, minimum=MINIMUM))
-
-
-@pytest.fixture(scope="module")
-def dog():
-    return mb.load("quadruped")
-
-
-@pytest.fixture(scope="module")
-def feet(dog):
-    return [mb.constraints.PointContact(name, name) for name in dog.frames if name.startswith("foot")]
+from .whole_bodies import COM, LIMITS, MINIMUM, MU, TRUNK, oracle
 
 
 def state(dog, k):

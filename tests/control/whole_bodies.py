@@ -1,8 +1,17 @@
-"""An oracle for whole-body control: the problem in its full form, (tau, f), as a cascade of quadratic programs."""
+"""An oracle for whole-body control: the problem in its full form, (tau, f), as a cascade of quadratic programs.
+
+And the tasks and limits of the quadruped that the tests ask it for.
+"""
 
 import numpy as np
 
+from multibody import control
+
 from .cascades import cascade
+
+COM, TRUNK = control.CenterOfMassTask("com"), control.OrientationTask("base", "trunk")
+MU, MINIMUM = 0.6, 1.0
+LIMITS = (control.TorqueLimits(), control.FrictionCones(MU, minimum=MINIMUM))
 
 
 def full_form(robot, contacts, q, v, tasks, mu, minimum=0.0, active=None, faces=4):
