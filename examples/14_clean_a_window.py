@@ -82,23 +82,32 @@ assert off.max() < 5e-3, "the sponge follows its path"
 
 if len(sys.argv) > 1:
     from matplotlib.figure import Figure
+    from matplotlib.patches import Circle
 
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     side, glass, force = figure.subplots(1, 3)
     k = 4
-    for row in np.linspace(80, len(run.t) - 1, 6).astype(int):
+    rows = np.linspace(80, len(run.t) - 1, 6).astype(int)
+    for row, shade in zip(rows, np.linspace(0.85, 0.2, 6), strict=True):
         links = np.array([pose.position for pose in robot.poses(run.q[k, row]).values()])
-        side.plot(links[:, 0], links[:, 2], "o-", color="0.6", markersize=3, linewidth=1)
-    side.axvline(GLASS, color="tab:blue", linewidth=3)
-    side.set(xlabel="x [m]", ylabel="z [m]", title="arm and glass, from the side", aspect="equal")
+        side.plot(links[:, 0], links[:, 2], "o-", color=str(shade), markersize=3, linewidth=1.5)
+        side.add_patch(Circle(place[k, row, [0, 2]], SPONGE, color="tab:orange", label="sponge" * bool(row == rows[0])))
+    side.axvline(GLASS + 0.005, color="tab:blue", linewidth=3, label="glass")
+    side.set(xlabel="x [m]", ylabel="z [m]", title="from the side, later is darker", aspect="equal")
+    side.legend(fontsize=8, loc="lower center")
     glass.plot(*target[touching, 1:].T, color="0.8", linewidth=5, label="wanted")
     glass.plot(*place[k, touching, 1:].T, label=f"sponge, friction {friction[k]:.1f}")
     glass.set(xlabel="y [m]", ylabel="z [m]", title="on the glass", aspect="equal")
     glass.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=2)
     for each in (0, 4, 8):
         force.plot(run.t, push[each], label=f"friction {friction[each]:.1f}")
-    force.axhline(FORCE, color="0.6", linestyle="--")
-    force.set(xlabel="time [s]", ylabel="force on the glass [N]", title="force", ylim=(0, 2 * FORCE))
+    force.axhline(FORCE, color="0.6", linestyle="--", label="wanted")
+    force.set(
+        xlabel="time [s]",
+        ylabel="force on the glass [N]",
+        title=f"the controller expects {FRICTION}",
+        ylim=(0, 2 * FORCE),
+    )
     force.legend(fontsize=8)
     figure.savefig(sys.argv[1], dpi=110)
     print("saved", sys.argv[1])

@@ -65,9 +65,13 @@ if len(sys.argv) > 1:
 
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     above, height = figure.subplots(1, 2)
+    pushed = slice(95, 300)  # from the push after 1 s on, for two seconds
+    above.plot(1e3 * wanted[:, 0], 1e3 * wanted[:, 1], color="0.85", linewidth=6, label="wanted")
     for k in range(8):
-        above.plot(1e3 * run.q[k, :, 0], 1e3 * run.q[k, :, 1], linewidth=1)
-    above.set(xlabel="x [mm]", ylabel="y [mm]", title="the trunk from above, pushed from 8 sides", aspect="equal")
+        above.plot(*1e3 * run.q[k, pushed, :2].T, linewidth=1)
+    above.set(xlabel="x [mm]", ylabel="y [mm]", title="the trunk from above, pushed to 8 sides", aspect="equal")
+    above.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.02, 1))
+    height.axvspan(1.0, 1.1, color="0.9", label="push")
     height.plot(run.t, 1e3 * run.q[:, :, 2].T, linewidth=1)
     height.plot(run.t, 1e3 * wanted[:, 2], "--", color="0.5", label="wanted")
     height.set(xlabel="time [s]", ylabel="height [mm]", title="its height")

@@ -74,6 +74,7 @@ print(f"their centres of pressure move over {span[0]:.0f} mm forward and {span[1
 
 if len(sys.argv) > 1:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import hsv_to_rgb
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 3.8), layout="constrained")
@@ -85,13 +86,19 @@ if len(sys.argv) > 1:
     side.set_axis_off()
     side.set_title(f"pushed forward, after {run.t[far]:.2f} s")
     for sole in soles:
-        outline = np.array([robot.pose(sole.frame, q) @ np.array(corners[k]) for k in (0, 1, 3, 2, 0)])
-        above.plot(1e3 * outline[:, 0], 1e3 * outline[:, 1], color="0.7")
+        outline = np.array([robot.pose(sole.frame, q) @ np.array(corners[k]) for k in (0, 1, 3, 2)])
+        above.fill(*1e3 * outline[:, :2].T, color="0.9")
+    colors = [hsv_to_rgb((k / 16, 0.8, 0.8)) for k in range(16)]
+    began = int(np.searchsorted(run.t, BEGIN))
     for k in range(16):
-        above.plot(*1e3 * pressure[k].T, linewidth=0.8)
-    above.set(xlabel="x [mm]", ylabel="y [mm]", title="centres of pressure of 16 of them", aspect="equal")
-    time.plot(run.t, 1e3 * off[:320].T, linewidth=0.3, color="tab:blue")
+        above.plot(*1e3 * pressure[k, began:].T, linewidth=0.8, color=colors[k])
+    above.set(xlabel="x [mm]", ylabel="y [mm]", title="centres of pressure, 16 directions", aspect="equal")
+    for (x, y), sole in zip(((130, 125), (130, -130)), soles, strict=True):
+        above.text(x, y, sole.name, ha="center", va="center", fontsize=8, color="0.4")
+    for k in range(min(COUNT, 320)):
+        time.plot(run.t, 1e3 * off[k], linewidth=0.3, color=colors[k % 16])
     time.axvspan(BEGIN, END, color="0.9")
+    time.text(BEGIN, 1e3 * off.max(), "push ", ha="right", va="top", fontsize=8)
     time.set(xlabel="time [s]", ylabel="centre of mass off by [mm]", title=f"{stands.sum()} of {COUNT} stand")
     figure.savefig(sys.argv[1], dpi=110)
     print("saved", sys.argv[1])
