@@ -1,4 +1,4 @@
-"""Every law of torques as a controller of a simulation: traced into its kernel, beside what theory says of the motion."""
+"""Every law of torques as a controller of a simulation, a part of its kernel, beside what theory says of the motion."""
 
 import numpy as np
 import pytest
@@ -23,22 +23,22 @@ def wanted(q, v):
     return W * W * (TARGET - q) - 2 * W * v
 
 
-def inverse_dynamics(t, q, v):
+def inverse_dynamics(q, v):
     return control.inverse_dynamics_control(ARM, q, v, TARGET, kp=W * W, kd=2 * W)
 
 
-def multi_task(t, q, v):
+def multi_task(q, v):
     return control.multi_task_control(ARM, q, v, [[(control.PostureTask("rest"), wanted(q, v))]])
 
 
 BODY = control.WholeBody(ARM, (), [[control.PostureTask("rest")]], (control.TorqueLimits(),))
 
 
-def whole_body(t, q, v):
+def whole_body(q, v):
     return BODY(q, v, rest=TARGET, rest_kp=W * W).tau
 
 
-def hierarchy(t, q, v):
+def hierarchy(q, v):
     """The equations of motion and the wish are two levels of (a, tau), box constraints the first."""
     M, h = ARM.mass_matrix(q), ARM.bias(q, v)
     motion = np.concatenate([M, -np.eye(2)], axis=1)
@@ -48,7 +48,7 @@ def hierarchy(t, q, v):
     return control.hierarchical_qp(levels)[0][2:]
 
 
-def program(t, q, v):
+def program(q, v):
     M, h = ARM.mass_matrix(q), ARM.bias(q, v)
     answer = control.qp(np.eye(2), -(M @ wanted(q, v) + h), C=np.eye(2), lower=[-100.0] * 2, upper=[100.0] * 2)
     return answer.x
@@ -59,7 +59,7 @@ def program(t, q, v):
 )
 def test_errors_decay_as_theory_says(law):
     """[RD 3.76-3.80, 3.82-3.83, 3.108-3.111]"""
-    simulator = simulate.Simulator(ARM, dt=DT, method="rk4", controller=law)
+    simulator = simulate.Simulator(ARM, dt=DT, method="rk4", controller=lambda _, q, v: law(q, v))
     q = np.array([[0.0, 0.0], [0.6, 0.5]])
     run = simulator(q, seconds=SECONDS, every=30)
     for k in range(2):
@@ -73,6 +73,7 @@ def test_a_robot_stands_by_floating_inverse_dynamics_and_squeezes_the_ground(dog
     inward = np.array([-np.sign(dog.pose(foot.frame, home).position) * [0, 1, 0] for foot in feet]).ravel()
 
     def stand(t, q, v, squeeze):
+        del t
         a = 400.0 * dog.difference(q, home) - 40.0 * v
         return control.floating_inverse_dynamics(dog, feet, q, v, a, forces=squeeze)
 
