@@ -164,6 +164,19 @@ def test_what_cannot_be_traced_says_so(name, shape, call):
         mb.compile(call, shape)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e160, 1e200])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_level_may_have_any_units(size, place):
+    """Bounds of legs times 1e160 were dropped, as the squares of their rows are infinite, and the answer was SOLVED."""
+    factors = np.where(np.arange(3) == place, size, 1.0)
+    legs = Level(C=factors[0] * np.eye(3), lower=np.zeros(3), upper=np.full(3, factors[0] * 125.0))
+    moment = Level(factors[1] * np.array([[-1.0, 0.0, 1.0]]), [factors[1] * 60.0])
+    weight = Level(factors[2] * np.ones((1, 3)), [factors[2] * 500.0])
+    x, _, status = control.hierarchical_qp([legs, moment, weight])
+    assert status == Status.SOLVED
+    np.testing.assert_allclose(x, [65.0, 125.0, 125.0], rtol=1e-7)
+
+
 def test_numbers_of_numpy_are_numbers():
     for make in (
         lambda x: control.PositionTask("h", "tool", weight=x).on(ARM.tree),

@@ -11,6 +11,7 @@ least norm violates nothing it is taken, and the program has no rounds.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def strict(levels: Sequence[Rows], least_norm: bool = True) -> Outcome:
     n = levels[0].A.shape[-1]
     state = _start(levels[0])
     for k, level in enumerate(levels, start=1):
-        state = _after(level, state, last=k == len(levels) and not least_norm)
+        state = _after(_sized(level), state, last=k == len(levels) and not least_norm)
     if least_norm:
         zero = np.zeros_like(state.x)
         identity = np.broadcast_to(np.eye(n, dtype=zero.dtype), (*zero.shape, n))
@@ -80,6 +81,17 @@ class _State(NamedTuple):
 def _start(level: Rows) -> _State:
     x, none = np.zeros((*level.A.shape[:-2], level.A.shape[-1]), level.A.dtype), np.zeros_like(level.upper[..., :0])
     return _State(x, None, np.zeros_like(level.C[..., :0, :]), none, none, np.zeros_like(x[..., 0]))
+
+
+def _sized(level: Rows) -> Rows:
+    """The same wishes in units of the largest number of A and C: squares of numbers such as 1e160 are infinite."""
+    parts = [np.max(np.abs(M), axis=(-2, -1)) for M in (level.A, level.C) if M.shape[-2]]
+    if not parts:
+        return level
+    size = reduce(np.maximum, parts)
+    size = np.where(size > 0, size, np.ones_like(size))
+    b, lower, upper = (x / size[..., None] for x in (level.b, level.lower, level.upper))
+    return Rows(level.A / size[..., None, None], b, level.C / size[..., None, None], lower, upper)
 
 
 def _after(level: Rows, state: _State, *, last: bool) -> _State:
