@@ -1,6 +1,6 @@
 """Torque control as the lecture notes print it, and where a check contradicts them.
 
-[RD §3.8, §3.9, §3.9.2, §3.10, §3.11]
+[RD §3.7.3, §3.8, §3.9, §3.9.2, §3.10, §3.10.4, §3.11]
 """
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 import multibody as mb
 from multibody import control
+from multibody.algorithms import rows
 from multibody.control.operational_laws import Laws, along
 from multibody.control.tracking import ROWS
 from multibody.geometry import rates
@@ -130,3 +131,45 @@ def test_virtual_displacement_of_a_point():
     r = dog.pose("foot-lf", q).position - dog.pose("trunk", q).position
     assert_allclose(J[:, :3], np.eye(3), atol=1e-12)
     assert_allclose(J[:, 3:6], -hat3(r), atol=1e-12)
+
+
+def test_rd43_the_rate_of_the_jacobian_stands_in_the_task_of_an_acceleration():
+    """With J' u in b the point accelerates as wanted, with J u it is off by the difference. [RD 3.111]"""
+    rng, q, v = state(PANDA, 4)
+    J, wanted = PANDA.jacobian("tool", q), rng.standard_normal(6)
+    rate = PANDA.jacobian_dot("tool", q, v) @ v
+    right, printed = (np.linalg.pinv(J) @ (wanted - drift) for drift in (rate, J @ v))
+    assert_allclose(PANDA.acceleration("tool", q, v, right), wanted, atol=1e-9)
+    assert_allclose(PANDA.acceleration("tool", q, v, printed) - wanted, rate - J @ v, atol=1e-9)
+    assert np.abs(rate - J @ v).max() > 0.1
+
+
+def impact(M, J, v):
+    """The velocity after an inelastic impact, and the kinetic energy that is gone. [RD 3.69-3.72]"""
+    after = v - np.linalg.solve(M, J.T @ np.linalg.pinv(J @ np.linalg.solve(M, J.T), rcond=1e-10) @ (J @ v))
+    return after, (v @ M @ v - after @ M @ after) / 2
+
+
+def test_rd45_a_contact_that_closes_at_rest_loses_nothing():
+    dog = Plain(mb.load("quadruped", velocity="mixed"))
+    q, v = dog.home(), np.random.default_rng(0).standard_normal(18)
+    J, M = dog.jacobian("foot-lf", q, "mixed")[:3], dog.mass_matrix(q)
+    after, loss = impact(M, J, v)
+    assert loss > 0.01
+    again, none = impact(M, J, after)  # the foot is at rest: what touches now changes nothing
+    assert_allclose(again, after, atol=1e-12)
+    assert abs(none) < 1e-12
+
+
+def test_rd46_contacts_that_repeat_each_other_have_no_inverse_and_one_motion():
+    """Four corners of a sole have 12 rows of rank 6: N_c is that of the sole held as a whole. [RD 3.62-3.70]"""
+    robot = mb.load("humanoid")
+    tree, q, v = robot.tree, robot.home(), np.random.default_rng(1).standard_normal(robot.nv)
+    corners = [(x, y, 0.0) for x in (0.1, -0.1) for y in (0.05, -0.05)]
+    sole = mb.constraints.SurfaceContact("sole", "foot-left", corners)
+    whole = mb.constraints.FrameContact("sole", "foot-left")
+    J, J_whole = (rows.jacobian(tree, [contact], q) for contact in (sole, whole))
+    M = Plain(robot).mass_matrix(q)
+    assert np.linalg.matrix_rank(J @ np.linalg.solve(M, J.T), tol=1e-9) == 6 < len(J)
+    for own, other in zip(impact(M, J, v), impact(M, J_whole, v), strict=True):
+        assert_allclose(own, other, atol=1e-9)
