@@ -192,3 +192,34 @@ def test_numbers_of_numpy_are_numbers():
         for x in (True, "2", np.nan):
             with pytest.raises(mb.InputError):
                 make(x)
+
+
+def test_joints_without_a_motor_have_no_torque():
+    """A pole on a cart: its hinge was given torques, and gears of motors were not looked at."""
+    cart = mb.load("cart-pendulum")
+    q, v = np.array([0.0, 0.3]), np.array([0.1, -0.2])
+    assert_array_equal(cart.tree.effort_limits > 0, (cart.selection != 0).any(axis=0))
+    command = control.WholeBody(cart, [], [[control.PostureTask("rest")]], limits=(control.TorqueLimits(),))(
+        q, v, rest=0 * q
+    )
+    assert abs(command.tau[1]) < 1e-9
+    assert command.report.violated == ["rest"]
+    np.testing.assert_allclose(cart.forward_dynamics(q, v, command.tau), command.a, rtol=1e-9)
+    pid = control.PID(cart, 10.0, 1.0, 1.0, dt=0.002)
+    assert pid(0.0, q, v, 0 * q, pid.state)[0][1] == 0.0
+    law = simulate.Simulator(cart, effort=True, controller=lambda _, q, v: control.gravity_compensation(cart, q, v))
+    assert np.abs(law(q, seconds=0.1).tau[:, 1]).max() == 0.0
+    free = simulate.Simulator(cart)(q, seconds=0.1)
+    np.testing.assert_allclose(law(q, seconds=0.1).q, free.q, atol=1e-12)  # no motor helps where there is none
+
+
+def test_limits_of_motors_are_behind_their_gears():
+    ball = mb.model.shapes.Sphere(0.1)
+    b = mb.Builder("arm").body("base").body("upper", shape=ball, mass=1.0).body("fore", shape=ball, mass=1.0)
+    hinge = mb.model.joints.Revolute("y")
+    b.joint("shoulder", hinge, parent="base", child="upper", limits=mb.model.joint.Limits(effort=30.0))
+    b.joint("elbow", hinge, parent="upper", child="fore")
+    b.actuator("first", "shoulder", gear=-20.0, effort=2.0).actuator("second", "elbow", gear=5.0, effort=2.0)
+    b.actuator("third", "elbow", gear=5.0, effort=1.0)
+    assert_array_equal(mb.Robot(b).tree.effort_limits, [30.0, 15.0])
+    assert_array_equal(mb.Robot(b).limits.effort, [30.0, 15.0])

@@ -32,7 +32,8 @@ class PID(Sampled):
         ki: in N m/(rad s), likewise.
         kd: in N m s/rad, likewise.
         dt: in s, the time between two calls; a simulator whose dt times control_every is another one refuses it.
-        effort: the largest torques, in N m or N, a number or one for each velocity; by default those of the model.
+        effort: the largest torques, in N m or N, a number or one for each velocity; by default those of the model,
+            zero at joints without a motor.
 
     Raises:
         InputError: when an argument does not fit.
@@ -66,7 +67,8 @@ class PID(Sampled):
             raise InputError(f"dt: expected one number, a time in s, got shape {np.shape(dt)}")
         self._dt = float(check_positive(floats(dt, "dt"), "dt", "a time in s"))
         limit = robot.tree.effort_limits[joints] if effort is None else floats(effort, "effort")
-        if limit.shape not in ((), (n,)) or not (limit > 0).all():
+        least = limit > 0 if effort is not None else (limit >= 0) & (limit > 0).any()  # a model may have no motor here
+        if limit.shape not in ((), (n,)) or not least.all():
             source = f"those of the model, {limit}" if effort is None else repr(effort)
             raise InputError(f"effort: expected positive torques, a number or {n} of them, got {source}")
         self._effort = np.broadcast_to(limit, (n,)).astype(robot.dtype)

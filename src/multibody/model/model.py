@@ -17,7 +17,7 @@ from multibody.model.actuator import Actuator, Equality
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.digest import digest, is_our_code, is_ours
 from multibody.model.joint import Joint
-from multibody.model.joints import check_kind
+from multibody.model.joints import Floating, check_kind
 from multibody.model.link import Frame, Geometry, Link
 from multibody.model.structure import Structure, assemble
 from multibody.model.tree import Body, Tree, unknown
@@ -96,7 +96,7 @@ class Model:
         """What algorithms walk."""
         parts, gravity = self._structure, np.array(self.gravity)
         gravity.flags.writeable = False
-        drives = {name: getattr(self, name) for name in ("armature", "damping", "friction")}
+        drives = {name: getattr(self, name) for name in ("armature", "damping", "friction", "effort_limits")}
         return Tree(self.name, parts.bodies, parts.frames, parts.places, gravity, **drives, velocity=self.velocity)
 
     @property
@@ -178,6 +178,22 @@ class Model:
     def friction(self) -> NDArray[Any]:
         """(nv,): the dry friction of the joints, those that mimic with the ones that they follow."""
         return _read_only(self._over_velocities("friction", 1))
+
+    @cached_property
+    def effort_limits(self) -> NDArray[Any]:
+        """(nv,): the largest magnitudes of generalized forces, and where there are actuators, what these can do.
+
+        A robot without any, as a pendulum of a textbook, is taken to be driven by whoever asks.
+        """
+        limits, motors = np.full(self.nv, np.inf), np.zeros(self.nv)
+        for joint in self.joints:
+            if joint.mimic is None:
+                limits[joint.v] = joint.limits.effort
+            if isinstance(joint.kind, Floating):
+                motors[joint.v] = np.inf  # what pushes a base is no motor of a joint
+        for actuator in self.actuators or ():
+            motors[self.joint(actuator.joint).v] += abs(actuator.gear) * actuator.effort
+        return _read_only(np.minimum(limits, motors) if self.actuators else limits)
 
     def _over_velocities(self, name: str, power: int) -> NDArray[Any]:
         """(nv,): numbers of the joints' `passive`, as coordinates feel them through the ratios of those that mimic."""

@@ -67,6 +67,8 @@ class Tree:
     """(..., nv): viscous damping, in N m s/rad or N s/m; of a floating base for its twist in "left"."""
     friction: NDArray[Any] = field(repr=False)
     """(..., nv): dry friction, in N m or N."""
+    effort_limits: NDArray[Any] = field(repr=False)
+    """(nv,): the largest magnitudes of generalized forces, of joints and their motors; zero where there is no motor."""
     velocity: str
     """How the velocity of a floating base is written: "kindr", "left", "right" or "mixed"."""
 
@@ -126,11 +128,6 @@ class Tree:
     def velocity_limits(self) -> NDArray[Any]:
         """(nv,): the largest magnitudes of velocities."""
         return self._limits("velocity", self.nv, "v")
-
-    @cached_property
-    def effort_limits(self) -> NDArray[Any]:
-        """(nv,): the largest magnitudes of generalized forces."""
-        return self._limits("effort", self.nv, "v")
 
     # ---- walks -------------------------------------------------------------------------------------------------------
 
