@@ -6,16 +6,27 @@ import pickle
 import select
 import signal
 import sys
-from typing import Any, final
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, final
 
 from multibody.sweep.errors import SweepError
 from multibody.sweep.evaluation import said
 from multibody.sweep.parcel import unpack
-from multibody.sweep.work import Work, compute
+from multibody.sweep.work import Draft, Token, Work, evaluate, write
 
 READY = "ready"
 """What a child says that has opened its parcel."""
+FREE = "free"
+"""What a child says that has computed its chunk, and writes it while it computes the next one."""
 _LENGTH = 8
+
+
+class Written(NamedTuple):
+    """What a child says of a chunk after it was free."""
+
+    chunk: int
+    result: Token | Exception
 
 
 @final
@@ -24,13 +35,15 @@ class Pipe:
 
     def __init__(self, source: int, target: int) -> None:
         self.source, self.target = source, target
+        self._lock = threading.Lock()
 
     def send(self, x: Any) -> None:
         """Write an object."""
         data = pickle.dumps(x, protocol=5)
         rest = memoryview(len(data).to_bytes(_LENGTH, "little") + data)
-        while rest:
-            rest = rest[os.write(self.target, rest) :]
+        with self._lock:
+            while rest:
+                rest = rest[os.write(self.target, rest) :]
 
     def receive(self) -> Any:
         """Read an object; EOFError when the other one is gone."""
@@ -57,8 +70,9 @@ def main() -> None:
     pipe = Pipe(os.dup(0), os.dup(1))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what functions print is not for the parent
+    writer = _Writer(pipe)
     work: Work | None = None
-    problem = "there is none"
+    problem, behind = "there is none", False
     while True:
         try:
             word, *rest = pipe.receive()
@@ -70,15 +84,44 @@ def main() -> None:
             except Exception as error:
                 work, problem = None, said(error)
             _limit_memory(rest[1])
+            behind = rest[1] is None  # with a limit no other chunk is in the way
             pipe.send(READY)
             continue
         try:
             if work is None:
                 raise SweepError(f"the study cannot be unpacked in another process: {problem}")
-            answer = compute(work, rest[0], pipe.send) if word == "task" else rest[0](work, pipe.send, *rest[1])
+            answer = evaluate(work, rest[0], pipe.send) if word == "task" else rest[0](work, pipe.send, *rest[1])
+            if isinstance(answer, Draft):
+                if behind:
+                    writer.take(answer)
+                    continue
+                answer = write(answer)
         except Exception as error:
             answer = _sendable(error)
         pipe.send(answer)
+
+
+class _Writer:
+    """Writes a chunk while the next one is computed, and tells the parent; one at a time, to bound the memory."""
+
+    def __init__(self, pipe: Pipe) -> None:
+        self._pipe = pipe
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="multibody-sweep")
+        self._last: Future[None] | None = None
+
+    def take(self, draft: Draft) -> None:
+        """Begin to write, once the one before is written."""
+        if self._last is not None:
+            self._last.result()
+        self._pipe.send(FREE)
+        self._last = self._thread.submit(self._write, draft)
+
+    def _write(self, draft: Draft) -> None:
+        try:
+            result = write(draft)
+        except Exception as error:
+            result = _sendable(error)
+        self._pipe.send(Written(draft.mark.chunk, result))
 
 
 def _sendable(error: Exception) -> Exception:

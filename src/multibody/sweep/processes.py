@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, final
 
 from multibody.sweep import begun
-from multibody.sweep.child import READY, Pipe
+from multibody.sweep.child import FREE, READY, Pipe, Written
 from multibody.sweep.crew import Crew, Outcome, WorkerLost
 from multibody.sweep.errors import SweepError
 from multibody.sweep.store import read
@@ -39,6 +39,8 @@ class _Child:
             raise SweepError("a process was started without pipes")
         self.pipe = Pipe(self.process.stdout.fileno(), self.process.stdin.fileno())
         self.task: Task | None = None
+        self.writing: dict[int, Task] = {}
+        """What it has computed and not yet written, by chunk."""
         self.since = math.inf
         """When it was given a task, or has called the function; never while it writes what it has computed."""
         self.unopened = 0
@@ -87,7 +89,7 @@ class Processes(Crew):
             memory: in bytes, for each process, beyond what it has when it starts.
         """
         self.workers = workers
-        self.ahead = self.workers + 1
+        self.ahead = 2 * self.workers + 1
         self._path, self._limit, self._memory = path, limit, memory
         self._parcel = b""
         self._children: list[_Child] = []
@@ -164,15 +166,22 @@ class Processes(Crew):
 
     def _heard(self, child: _Child) -> list[Outcome]:
         """What a process says; a task whose process died will be taken apart by the next one."""
-        task = child.task
         answer = self._answer(child)
         if isinstance(answer, bool):
             child.since = time.monotonic() if answer else math.inf
             return []
         if answer is None:
-            return self._lost(task)
+            return [*self._lost(child.task), *_unwritten(child)]
         self._idle_deaths = 0
-        return [] if task is None or answer == READY else [Outcome(task, answer)]
+        if isinstance(answer, Written):
+            return [Outcome(child.writing.pop(answer.chunk), answer.result)]
+        if answer == READY or child.task is None:
+            return []
+        task, child.task = child.task, None
+        if answer == FREE:
+            child.writing[task.chunk] = task
+            return []
+        return [Outcome(task, answer)]
 
     def _answer(self, child: _Child) -> Any:
         """What a process says next; None when it is dead."""
@@ -183,8 +192,6 @@ class Processes(Crew):
             return None
         if answer == READY:
             child.unopened -= 1
-        elif not isinstance(answer, bool):
-            child.task = None
         return answer
 
     def _lost(self, task: Task | None) -> list[Outcome]:
@@ -202,7 +209,7 @@ class Processes(Crew):
                 store = read(self._path)
                 if store is not None:
                     begun.killed(begun.place(store, child.task.chunk), child.process.pid, "hung")
-                late.append(Outcome(child.task, WorkerLost("its process was late")))
+                late += [Outcome(child.task, WorkerLost("its process was late")), *_unwritten(child)]
                 self._drop(child)
         return late
 
@@ -219,6 +226,11 @@ class Processes(Crew):
             return PATIENCE
         late = min((child.since for child in self._children), default=math.inf) + self._limit - time.monotonic()
         return min(PATIENCE, max(0.01, late))
+
+
+def _unwritten(child: _Child) -> list[Outcome]:
+    """Chunks that a process had computed when it died."""
+    return [Outcome(task, WorkerLost("its process died while it wrote")) for task in child.writing.values()]
 
 
 def cores() -> int:
