@@ -247,11 +247,25 @@ def test_plot(falling, states, tmp_path):
         ({"contacts": ["foot"]}, "SphereContact"),
         ({"ground": 3}, "Ground"),
         ({"outputs": {"x": 1}}, "outputs"),
+        ({"outputs": {"x": lambda t, q, v: q}}, "outputs, x: expected a function of .t, q, v, a, tau, forces."),
     ],
 )
 def test_simulators_that_are_refused(options, words):
     with pytest.raises(mb.InputError, match=words):
         simulate.Simulator(slider(), **{"dt": 0.01, **options})
+
+
+def test_a_run_goes_on_with_its_own_robot():
+    run = simulate.Simulator(slider(), dt=0.01)([0.0], seconds=0.1)
+    for robot, words in (
+        (
+            slider().change(gravity=(0.0, 0.0, -1.0)),
+            "another robot than the simulator: '(.*)', of other numbers, expected",
+        ),
+        (mb.load("double-pendulum"), "another robot than the simulator: '(.*)', expected 'double-pendulum'"),
+    ):
+        with pytest.raises(mb.InputError, match=words):
+            simulate.Simulator(robot, dt=0.01)(run, seconds=0.1)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What a run is given besides the start: inputs, pushes and parameters, as arrays that change in time or stay."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ from multibody.geometry._arrays import floats
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import PD
 
+RECORDED = ("t", "q", "v", "a", "tau", "forces")
+"""What functions of outputs are given."""
 SURFACE = {
     "contact": ("friction", "restitution"),
     "events": ("friction", "restitution"),
@@ -135,4 +138,12 @@ def functions_of(outputs: Any) -> dict[str, Callable[..., Any]]:
     outputs = {} if outputs is None else outputs
     if not isinstance(outputs, Mapping) or not all(map(callable, outputs.values())):
         raise InputError("outputs: expected {name: function(t, q, v, a, tau, forces)}, got something else")
+    for name, function in outputs.items():
+        try:
+            inspect.signature(function).bind(*RECORDED)
+        except TypeError as error:
+            given = ", ".join(RECORDED)
+            raise InputError(f"outputs, {name}: expected a function of ({given}), got one with {error}") from None
+        except ValueError:  # of a function in C, which does not tell
+            pass
     return dict(outputs)

@@ -181,8 +181,12 @@ class Run:
         """Refuse to go on with another robot, method or time step."""
         for name, words in (("digest", "robot"), ("method", "method"), ("dt", "time step")):
             if self.about.get(name) != simulator[name]:
-                mine, other = self.about.get(name), simulator[name]
-                raise InputError(f"the run is of another {words} than the simulator: {mine!r}, expected {other!r}")
+                shown = "robot" if name == "digest" else name  # a digest tells a reader nothing
+                mine, other = self.about.get(shown), simulator[shown]
+                same = ", of other numbers" if mine == other else ""
+                raise InputError(
+                    f"the run is of another {words} than the simulator: {mine!r}{same}, expected {other!r}"
+                )
         if set(shapes) != set(self.state):
             raise InputError(
                 f"the run's state has {', '.join(self.state)}, the simulator's {', '.join(shapes)}: expected the same "
