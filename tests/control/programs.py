@@ -65,3 +65,80 @@ def interior(H, g, A, b, C, lower, upper):
     solver.setup(H, g, *equations, *bounds, None, None)
     solver.solve()
     return np.array(solver.result.x)
+
+
+SCALES = ("rows", "unknowns", "nearly flat", "linear", "redundant", "tight", "huge", "all")
+
+
+def scaled(rng, n, equations, rows, kind):
+    """One feasible, bounded program whose numbers are of very different sizes, or whose bounds leave little room.
+
+    Of `SCALES`: rows of lengths from 1e-6 to 1e6; unknowns in units from 1e-3 to 1e3; H with eigenvalues that differ by
+    1e10; H = 0; rows that follow from others; bounds that are equal or 1e-7 apart; bounds up to 1e30; some of it all.
+    """
+    every = kind == "all"
+
+    def draws(name, share):
+        return kind == name or (every and rng.random() < share)
+
+    rank = n if kind in ("rows", "unknowns", "tight", "huge") else rng.integers(1, n + 1)
+    F = rng.standard_normal((rank, n)) * 10 ** rng.uniform(-1, 1, (rank, 1))
+    F = rng.standard_normal((n, n)) * 10 ** rng.uniform(-5, 0, (n, 1)) if draws("nearly flat", 0.3) else F
+    F = np.zeros((1, n)) if draws("linear", 0.2) else F
+    A, C, x = rng.standard_normal((equations, n)), rng.standard_normal((rows, n)), rng.standard_normal(n)
+    if draws("redundant", 0.5):
+        A[1:] = rng.standard_normal((max(equations - 1, 0), 1)) * A[:1]
+        C[1], C[2] = C[0] * rng.choice([-1, 1, 2]), 0.5 * (C[0] + C[3])
+    boxed = every or kind in ("linear", "nearly flat", "redundant")
+    if boxed:
+        C[:n] = np.eye(n)
+    y, g = C @ x, 3 * rng.standard_normal(n)
+    lower, upper = y - rng.exponential(1, rows) * (rng.random(rows) > 0.3), y + rng.exponential(1, rows)
+    lower[(rng.random(rows) < 0.3) & (np.arange(rows) >= n * boxed)] = -np.inf
+    if draws("tight", 0.5):
+        some, near = np.argsort(rng.random(rows))[: max(1, n - equations - 1)], rng.random(rows) < 0.2
+        lower[some] = upper[some] = y[some]
+        upper[near] = np.where(np.isfinite(lower[near]), y[near] + 1e-7, upper[near])
+    if draws("huge", 0.4):
+        far, wide = rng.random((2, rows)) < 0.35
+        lower[far] = rng.choice([-1e20, -1e19, -1e12, -1e9, -1e6, -np.inf], far.sum())
+        upper[wide] = rng.choice([1e30, 1e20, 1e15, 1e9, np.inf], wide.sum())
+    units = 10 ** rng.uniform(-3, 3, n) if draws("unknowns", 0.3) else np.ones(n)
+    lengths = 10 ** rng.uniform(-6, 6, rows) if draws("rows", 0.5) else np.ones(rows)
+    H, g, A, C = F.T @ F * units[:, None] * units, g * units, A * units, C * units * lengths[:, None]
+    return H, g, A, A @ (x / units), C, lower * lengths, upper * lengths
+
+
+def contradicting(rng, n, equations, rows):
+    """One program without a feasible point: two rows, a sum of all, or two equations exclude each other."""
+    H, g, A, b, C, lower, upper = (part[0] for part in programs(rng, n, equations, rows, 1, degenerate=True))
+    apart, kind = 10 ** rng.uniform(-3, 1), rng.integers(3)
+    if kind == 0:
+        C[1] = C[0]
+        lower[0], upper[0] = C[0] @ rng.standard_normal(n) + apart * np.linalg.norm(C[0]), np.inf
+        lower[1], upper[1] = -np.inf, lower[0] - apart * np.linalg.norm(C[0])
+    elif kind == 1:
+        C[-1] = -(rng.uniform(0.1, 1, rows - 1) @ C[:-1])
+        lower, upper = np.full(rows, -np.inf), C @ rng.standard_normal(n)
+        upper[-1] -= apart * np.linalg.norm(C[-1])
+    else:
+        A[1], b[1] = 2 * A[0], 2 * b[0] + apart
+    return H, g, A, b, C, lower, upper
+
+
+def least_violation(A, b, C, lower, upper):
+    """The least sum of squares of A x - b and of what C x is beyond its bounds, by PIQP in (x, violations)."""
+    n, m = C.shape[1], len(C)
+    lengths = np.maximum(np.linalg.norm(C, axis=1), 1e-9)
+    largest = lengths.max()
+    P = np.zeros((n + m, n + m))
+    P[:n, :n], P[n:, n:] = A.T @ A / largest**2, np.diag((lengths / largest) ** 2)
+    G = np.hstack([C / lengths[:, None], -np.eye(m)])
+    c = np.concatenate([-A.T @ b / largest**2, np.zeros(m)])
+    none = np.zeros((0, n + m)), np.zeros(0)
+    x = interior(P, c, *none, G, lower / lengths, upper / lengths)[:n]
+    return violation(A, b, C, lower, upper, x)
+
+
+def violation(A, b, C, lower, upper, x):
+    return np.sum((A @ x - b) ** 2) + np.sum(np.maximum(0, np.maximum(C @ x - upper, lower - C @ x)) ** 2)

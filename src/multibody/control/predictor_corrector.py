@@ -37,6 +37,10 @@ LITTLE = {np.dtype(np.float64): (1e-15, 1e-13), np.dtype(np.float32): (1e-9, 1e-
 more than its rounding errors, and at least so much. More would let flat directions stay where they are for long."""
 YIELD = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-4}
 """What is beside 1 / W, for rows of the length 1: W is at most the inverse."""
+FIRM = {np.dtype(np.float64): 1e-3, np.dtype(np.float32): 1e-1}
+"""The share of it that is left where nothing but slacks is missing: then multipliers have a long way to go."""
+MISSING = 100.0
+"""How many times smaller than what slacks are off the gradient is when that is all that is missing."""
 SHORT = 0.995, 0.9999
 """The share of the way to the nearest bound that a step takes, far from the solution and near to it."""
 NEAR = 0.1
@@ -235,7 +239,10 @@ class Program(NamedTuple):
         x, y, s, z, gradient = at
         dtype = np.dtype(self.g.dtype)
         gap, mean = self.gap(at), self.mean(s * z)
-        give = YIELD[dtype] * np.ones_like(z)
+        off = np.abs(gap) if self.kinds is None else np.abs(gap) * (self.kinds.slack + self.kinds.tied)
+        firm = MISSING * largest(np.abs(gradient)) / np.maximum(largest(off), np.finfo(dtype).tiny)
+        firm = np.minimum(np.maximum(firm, FIRM[dtype]), 1.0)
+        give = (YIELD[dtype] * firm)[..., None] * np.ones_like(z)
         if self.compliance is not None:
             give = give + self.compliance
         kinds = () if self.kinds is None else self.kinds

@@ -25,6 +25,9 @@ CONVERGED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-4}
 """The residual up to which a phase counts as solved."""
 VIOLATED = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 """The violation of a row of the length 1 that is one, beside an x of 1."""
+SLIGHT = {np.dtype(np.float64): 1e-5, np.dtype(np.float32): 1e-3}
+"""The violation beside which that of the phase of least violation is judged: where bounds leave hardly any room, slacks
+are roots of its products, and so far below what counts as violated."""
 CURVED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 """The share of the largest entry of H by which its smallest eigenvalue may be negative."""
 STIFF = 1e8
@@ -40,7 +43,7 @@ class Status(IntEnum):
     """How a program ended."""
 
     SOLVED = 0
-    """The conditions of optimality hold."""
+    """The conditions of optimality hold, to 1e-8, in single precision to 1e-4; rows by their lengths, where above 1."""
     INFEASIBLE = 1
     """Rows contradict each other: x violates them least, and the rest is optimal."""
     UNBOUNDED = 2
@@ -103,6 +106,8 @@ def solved(program: Program) -> Outcome:
         A, b = np.zeros_like(H[..., :1, :]), np.zeros_like(g[..., :1])
     R, dtype, equations = np.concatenate([A, C], axis=-2), np.dtype(g.dtype), A.shape[-2]
     zero, lengths = np.zeros_like(g[..., 0]), np.sqrt(np.sum(R * R, axis=-1))
+    longest = np.max(lengths, axis=-1)
+    longest = np.where(longest > 0, longest, zero + 1.0)
     convex, (stiff, downhill) = is_convex(H), _directions(H, g)
 
     def phase(carry: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -114,8 +119,9 @@ def solved(program: Program) -> Outcome:
             R,
             *(np.where(ray[..., None] & (np.abs(side) < interior_point.NONE), 0.0, side) for side in (low, high)),
             equalities=equations,
-            compliance=np.where(elastic, zero + 1.0, zero)[..., None] * np.ones_like(low),
+            compliance=np.where(elastic, longest * longest, zero)[..., None] * np.ones_like(low),
             give_up=phase == MAIN,
+            least=np.where(elastic, zero + SLIGHT[dtype], zero),
         )
         good, broken = end.residual <= CONVERGED[dtype], ~(end.residual >= 0)
         y, size = matvec(R, end.x), np.maximum(1.0, np.max(np.abs(end.x), axis=-1))
@@ -157,7 +163,13 @@ def solved(program: Program) -> Outcome:
     )
     _, x, z, _, _, _, status, rounds = loop(4, phase, start, until=lambda carry: carry[0] == DONE)
     multipliers = z[..., z.shape[-1] - rows.b.shape[-1] - rows.upper.shape[-1] :]
-    return Outcome(x, multipliers, residuals(program, x, multipliers), status, rounds)
+    conditions = residuals(program, x, multipliers)
+    stationarity, _, complementarity = (conditions[..., k] for k in range(3))
+    y, size = matvec(R, x), np.maximum(1.0, np.max(np.abs(x), axis=-1))
+    beyond = np.maximum(y - bounds[1], bounds[0] - y) / np.maximum(1.0, lengths)
+    worst = np.maximum(np.maximum(stationarity, complementarity), np.max(beyond, axis=-1) / size)
+    failed = (status == Status.SOLVED) & ~(worst <= VIOLATED[dtype])
+    return Outcome(x, multipliers, conditions, np.where(failed, float(Status.FAILED), status), rounds)
 
 
 def residuals(program: Program, x: Array, multipliers: Array) -> Array:
