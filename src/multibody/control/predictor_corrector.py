@@ -240,8 +240,8 @@ class Program(NamedTuple):
         dtype = np.dtype(self.g.dtype)
         gap, mean = self.gap(at), self.mean(s * z)
         off = np.abs(gap) if self.kinds is None else np.abs(gap) * (self.kinds.slack + self.kinds.tied)
-        firm = MISSING * largest(np.abs(gradient)) / np.maximum(largest(off), np.finfo(dtype).tiny)
-        firm = np.minimum(np.maximum(firm, FIRM[dtype]), 1.0)
+        steep = MISSING * largest(np.abs(gradient))
+        firm = np.maximum(steep / np.maximum(np.maximum(largest(off), steep), np.finfo(dtype).tiny), FIRM[dtype])
         give = (YIELD[dtype] * firm)[..., None] * np.ones_like(z)
         if self.compliance is not None:
             give = give + self.compliance
