@@ -69,6 +69,15 @@ class Heavy(control.PositionTask):
                 limits=(control.FrictionCones(0.6, normal={"hoof": (0, 1, 1)}),),
             ),
         ),
+        (
+            "contact 'sole' is a FrameContact.*expected a SurfaceContact",
+            lambda: control.WholeBody(
+                DOG,
+                [mb.constraints.FrameContact("sole", "foot-lf")],
+                [[control.CenterOfMassTask("com")]],
+                limits=(control.FrictionCones(0.6),),
+            ),
+        ),
         (r"lower\[0\] = inf", lambda: control.qp(np.eye(2), V[:2], C=np.eye(2), lower=np.full(2, np.inf))),
         (
             r"lower of level 1.*upper\[1\] = -inf",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms.constraints import Constraint, FrameContact
 from multibody.control._checks import is_number
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot, floats, unit
@@ -54,12 +55,19 @@ class FrictionCones:
             normals = _normal(normal)
         object.__setattr__(self, "normal", normals)
 
-    def check(self, contacts: Sequence[str]) -> None:
-        """Refuse normals of contacts that are not there."""
+    def check(self, contacts: Sequence[Constraint]) -> None:
+        """Refuse contacts that have no points to push with, and normals of contacts that are not there."""
+        for contact in contacts:
+            if isinstance(contact, FrameContact):
+                raise InputError(
+                    f"{self.name}: contact {contact.name!r} is a FrameContact, whose six rows hold in all directions: "
+                    "expected a SurfaceContact, with the corners of a sole, or a Weld for what may pull"
+                )
+        names = [contact.name for contact in contacts]
         named = () if isinstance(self.normal[0], float) else tuple(name for name, _ in self.normal)
         for name in named:
-            if name not in contacts:
-                known = ", ".join(map(repr, contacts)) or "none"
+            if name not in names:
+                known = ", ".join(map(repr, names)) or "none"
                 raise InputError(f"{self.name}: there is no contact {name!r} for a normal; there are {known}")
 
     def normal_of(self, contact: str) -> NDArray[Any]:

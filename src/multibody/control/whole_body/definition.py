@@ -67,7 +67,7 @@ def problem_of(
             raise InputError(f"limits: expected limits such as TorqueLimits(), got {part!r}")
     torques, cones = _one(parts, TorqueLimits), _one(parts, FrictionCones)
     if cones is not None:
-        cones.check([contact.name for contact in contacts])
+        cones.check(contacts)
     motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
     if len({limit.name for limit in motions}) < len(motions):
         raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
