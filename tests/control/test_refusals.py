@@ -46,6 +46,14 @@ class Heavy(control.PositionTask):
         ("got Rotation", lambda: BODY(Q, V, place=ARM.pose("tool", Q).rotation, dt=0.1)),
         ("turn: expected a Rotation", lambda: control.VelocityControl(ARM, [[TURN]])(Q, turn=2 * np.eye(3))),
         ("hand: expected a Pose", lambda: control.VelocityControl(ARM, [[HAND]])(Q, hand=np.eye(4))),
+        (
+            "task 'still': expected something that panda can move",
+            lambda: control.VelocityControl(mb.load("panda"), [[control.PositionTask("still", "link0")]]),
+        ),
+        (
+            "task 'self': expected something that planar-arm can move",
+            lambda: control.VelocityControl(ARM, [[control.RelativePoseTask("self", "tool", "tool")]]),
+        ),
         ("place_gain.*not negative", lambda: control.VelocityControl(ARM, [[PLACE]])(Q, place=V[:2], place_gain=-1)),
         (r"dt \(sample 1\): expected a positive time", lambda: BODY(Q, V, place=V[:2], dt=np.array([0.1, -0.1]))),
         ("place_kp: expected a gain that is not negative", lambda: BODY(Q, V, place=V[:2], place_kp=-1.0, dt=0.1)),

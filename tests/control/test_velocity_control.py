@@ -197,8 +197,8 @@ def test_damping_near_singularities_only(arm):
     for q, same in (bent, True), (straight, False):
         target = arm.pose("tool", q).position[[0, 2]] * 0.5
         v, w = plain(q, tip=target), damped(q, tip=target)
-        if same:
-            assert_array_equal(v, w)
+        if same:  # but for the last digit: without damping nothing is inverted
+            assert_allclose(v, w, rtol=1e-14)
         else:
             assert np.abs(v).max() > 100
             assert np.abs(w).max() < 10

@@ -11,7 +11,7 @@ from multibody.algorithms.rows import Rows
 from multibody.control._checks import is_number
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import floats, is_traced
 from multibody.geometry._value import Value
 from multibody.model import configuration
 from multibody.model.tree import Tree
@@ -91,12 +91,18 @@ class Task(Rows):
     def _checked(self, tree: Tree) -> Self:
         if not is_number(self.weight) or not 0 < self.weight < np.inf:
             raise InputError(f"task {self.name!r}: expected a positive weight, got {self.weight!r}")
-        shape = self.jacobian_toward(tree, configuration.neutral(tree), self.example_target(tree)).shape
+        target = self.example_target(tree)
+        J = self.jacobian_toward(tree, configuration.neutral(tree), target)
+        shape = J.shape
         if self.rows < 1 or shape != (self.rows, tree.nv):
             raise InputError(
                 f"task {self.name!r}: expected at least one row, and a Jacobian ({self.rows}, {tree.nv}), got one of "
                 f"shape {shape}"
             )
+        if not is_traced(J) and not J.any():
+            anywhere = configuration.random(tree, np.random.default_rng(0))
+            if not self.jacobian_toward(tree, anywhere, target).any():
+                raise InputError(f"task {self.name!r}: expected something that {tree.name} can move, got {self!r}")
         return self
 
     def example_target(self, tree: Tree) -> Any:
