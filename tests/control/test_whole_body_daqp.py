@@ -20,7 +20,7 @@ def state(dog, k):
 
 
 def at_once(body, q, v, **values):
-    """The answer by DAQP and residuals, as NumPy; None where DAQP has none."""
+    """The answer by DAQP, as NumPy; None where DAQP has none."""
     problem = body.problem
     program = problem.at_once({"q": q, "v": v, **values}, problem.plan("active" in values))
     found = active_set.least_norm(*program.G.shape)(program.G, program.lower, program.upper)
@@ -35,13 +35,13 @@ def test_what_can_be_had_at_once_is_what_a_cascade_finds(dog, feet, active):
     reached = 0
     for k in range(2):
         (q, v), push = state(dog, k), np.array([2.0 - 4 * k, 0.5, 0.3])
-        answer, residuals = at_once(body, q, v, com_acceleration=push, base_acceleration=np.zeros(3), **more)
+        answer = at_once(body, q, v, com_acceleration=push, base_acceleration=np.zeros(3), **more)
         tau, f, a, norms = oracle(dog, feet, q, v, [[(COM, push), (TRUNK, np.zeros(3))]], MU, minimum=MINIMUM, **more)
         assert_allclose(norms[:2], 0, atol=1e-6)
         assert_allclose(answer.tau[6:], tau, atol=1e-4)
         assert_allclose(answer.f, f * np.repeat(np.ones(4) if active is None else active, 3), atol=1e-4)
         assert_allclose(answer.a, a, atol=1e-4)
-        assert_allclose(residuals, 0, atol=1e-8)
+        assert_allclose(answer.residuals, 0, atol=1e-8)
         assert_array_equal(answer.missed, 0)
         default = body.problem.solution(
             {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more},
@@ -72,8 +72,8 @@ def test_limits_of_joints_are_bounds(dog, feet):
     q, v = state(slow, 1)
     v = 0.0 * v
     given = {"com_acceleration": np.array([0.0, 0.0, 1.0]), "dt": np.array(0.1)}
-    answer, residuals = at_once(body, q, v, **given)
-    assert_allclose(residuals, 0, atol=1e-8)
+    answer = at_once(body, q, v, **given)
+    assert_allclose(answer.residuals, 0, atol=1e-8)
     rates = np.abs(v + 0.1 * answer.a)[6:]
     assert_allclose(rates.max(), 2.0, atol=1e-7)
     default = body.problem.solution({"q": q, "v": v, **given}, body.problem.plan(False))

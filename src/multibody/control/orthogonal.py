@@ -48,6 +48,17 @@ def row_space(
         rank: k where it is known to be less; the longest rows are taken.
         part_of: (..., m, j), the matrix whose size decides in place of that of A.
     """
+    return row_factors(A, above, rank=rank, part_of=part_of)[1]
+
+
+def row_factors(
+    A: NDArray[Any],
+    above: NDArray[Any] | None = None,
+    *,
+    rank: int | None = None,
+    part_of: NDArray[Any] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """L = A Q^T, (..., m, k), and the Q of `row_space`: what `above` leaves of A is L Q."""
     whole = A if part_of is None else part_of
     size = scale(whole)[..., None, None]
     W, whole = A / size, whole / size
@@ -56,16 +67,22 @@ def row_space(
     if above is not None:
         W = W - np.matmul(np.matmul(W, transpose(above)), above)
 
-    def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
-        W, Q = carry
+    def step(carry: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+        W, L, Q = carry
         q = _unit(*_longest(W), cut)
         for taken in (Q,) if above is None else (above, Q):
             q = q - matvec(transpose(taken), matvec(taken, q))
         q = _unit(q, dot(q, q))
-        left = W - matvec(W, q)[..., :, None] * q[..., None, :]
-        return left, np.concatenate([Q[..., 1:, :], q[..., None, :]], axis=-2)
+        along = matvec(W, q)
+        L, Q = (
+            np.concatenate([L[..., 1:], along[..., None]], axis=-1),
+            np.concatenate([Q[..., 1:, :], q[..., None, :]], -2),
+        )
+        return W - along[..., :, None] * q[..., None, :], L, Q
 
-    return _repeat(rounds, step, (W, np.zeros_like(W[..., :rounds, :])))[1]
+    start = W, np.zeros((*W.shape[:-1], rounds), W.dtype), np.zeros_like(W[..., :rounds, :])
+    _, L, Q = _repeat(rounds, step, start)
+    return L * size, Q
 
 
 def left_inverse(L: NDArray[Any]) -> NDArray[Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.control._arrays import evaluated
-from multibody.control.orthogonal import left_solution, row_space
+from multibody.control.orthogonal import left_solution, row_factors
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, matvec, transpose
 
@@ -62,9 +62,9 @@ def lexicographic(levels: Sequence[Level]) -> tuple[NDArray[Any], list[NDArray[A
     v: Any = None
     taken: Any = None
     for A, b in levels:
-        Q = row_space(A, taken)
+        L, Q = row_factors(A, taken)
         missing = b if v is None else b - matvec(A, v)
-        step = matvec(transpose(Q), left_solution(np.matmul(A, transpose(Q)), missing))
+        step = matvec(transpose(Q), left_solution(L, missing))
         v = step if v is None else v + step
         taken = Q if taken is None else np.concatenate([taken, Q], axis=-2)
     return v, [matvec(A, v) - b for A, b in levels]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.control._arrays import evaluated
-from multibody.control.orthogonal import left_inverse, row_space
+from multibody.control.orthogonal import left_inverse, row_factors, row_space
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, eye_like, first, floats, is_traced, numbers, transpose
 
@@ -57,8 +57,8 @@ def inverse(J: NDArray[Any]) -> NDArray[Any]:
     """J^+, (..., n, m), of a matrix, (..., m, n).  [RD 2.200, 2.205]"""
     if J.shape[-2] > J.shape[-1]:
         return transpose(inverse(transpose(J)))
-    Q = row_space(J)
-    return np.matmul(transpose(Q), left_inverse(np.matmul(J, transpose(Q))))
+    L, Q = row_factors(J)
+    return np.matmul(transpose(Q), left_inverse(L))
 
 
 def damped_inverse(J: NDArray[Any], damping: NDArray[Any]) -> NDArray[Any]:

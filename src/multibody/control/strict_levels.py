@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control import interior_point
-from multibody.control.orthogonal import left_solution, row_space
+from multibody.control.orthogonal import left_solution, row_factors, row_space
 from multibody.control.program_phases import CONVERGED, Rows, Status
 from multibody.geometry._arrays import matvec, transpose
 
@@ -101,8 +101,7 @@ def _after(level: Rows, state: _State, *, last: bool) -> _State:
         return state
     missing, free, taken, AN = level.b, x, state.taken, A
     if A.shape[-2]:
-        missing, Q = level.b - matvec(A, x), row_space(A, state.taken)
-        L = np.matmul(A, transpose(Q))
+        missing, (L, Q) = level.b - matvec(A, x), row_factors(A, state.taken)
         free = x + matvec(transpose(Q), left_solution(L, missing))
         taken, AN = _joined(state.taken, Q), np.matmul(L, Q)
     if not own + state.C.shape[-2]:

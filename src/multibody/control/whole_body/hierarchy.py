@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.orthogonal import across, complement, left_solution, row_space, scale
+from multibody.control.orthogonal import across, complement, left_solution, row_factors, row_space, scale
 from multibody.control.whole_body import cone_program, program
 from multibody.control.whole_body.cone_program import Cones, Held
 from multibody.control.whole_body.program import Box
@@ -151,8 +151,7 @@ def level(A: Array, b: Array, natural: Array, point: Point, bounds: Bounds, size
     per = 1.0 / natural
     A, missing = A * per[..., None, None], (b - matvec(A, x)) * per[..., None]
     B = np.matmul(A, Z)
-    Q = row_space(B, rank=size.rank, part_of=np.ones_like(A[..., :1, :1]))
-    L = np.matmul(B, transpose(Q))
+    L, Q = row_factors(B, rank=size.rank, part_of=np.ones_like(A[..., :1, :1]))
     free = x + matvec(Z, matvec(transpose(Q), left_solution(L, missing)))
     left = _complement(Z, Q, size.left - point.idle) if size.least is None else complement(Q, size.least)
     left = np.matmul(Z, left)

@@ -18,7 +18,7 @@ from multibody.robot.inputs import Kind
 Array = NDArray[Any]
 
 
-Answering = Callable[[Sequence[Array], Array | None], tuple[list[Array], Array] | None]
+Answering = Callable[[Sequence[Array], Array | None], tuple[Sequence[Array], Array] | None]
 """Of q, v and other inputs, and multipliers of a similar state or None: tau, a, f, slacks, what is missed and
 residuals, and the multipliers of the program; None where DAQP has no answer."""
 
@@ -66,13 +66,13 @@ class OneState:
         least, judge, within = active_set.least_norm(m, k), self._judge(shapes), self._within
         least = least if self._robot.dtype == np.float64 else _in_singles(least)
 
-        def answer(arrays: Sequence[Array], start: Array | None) -> tuple[list[Array], Array] | None:
+        def answer(arrays: Sequence[Array], start: Array | None) -> tuple[Sequence[Array], Array] | None:
             given = program(*arrays)
             found = least(given[0], given[1], given[2], start)
             if found is None:
                 return None
-            *answer, residual = judge(arrays[0], arrays[1], *found, *given)
-            return (answer, found[1]) if residual.item() <= within else None
+            answer = judge(arrays[0], arrays[1], *found, *given)
+            return (answer, found[1]) if answer[-1].item(-1) <= within else None
 
         return answer
 
@@ -80,8 +80,7 @@ class OneState:
         """The kernel that judges answers of programs of these shapes, and tells what they mean."""
 
         def judged(q: Any, v: Any, w: Any, multipliers: Any, *program: Any) -> tuple[Any, ...]:
-            answer, residuals = self._problem.told_at_once(q, v, w, multipliers, AtOnce(*program))
-            return (*answer, np.max(residuals, axis=-1))
+            return self._problem.told_at_once(q, v, w, multipliers, AtOnce(*program))
 
         m, k = shapes[0]
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity", "w": k, "multipliers": m}

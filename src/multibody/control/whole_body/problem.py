@@ -297,8 +297,8 @@ class Problem:
             known += [moving.forces.drift, np.reshape(J, (*J.shape[:-2], -1))]
         return AtOnce.of(x, f, bounds, maps, known)
 
-    def told_at_once(self, q: Array, v: Array, w: Array, multipliers: Array, program: AtOnce) -> tuple[Answer, Array]:
-        """The answer that w means, and how far it is from the conditions of optimality, (..., 3)."""
+    def told_at_once(self, q: Array, v: Array, w: Array, multipliers: Array, program: AtOnce) -> Answer:
+        """The answer that w means; its last residual tells how far it is from the conditions of optimality."""
         tasks, ends = (
             [task.rows for level in self.levels for task in level],
             [self._count(part) for part in self.limits],
@@ -316,10 +316,9 @@ class Problem:
             slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
             scales.append(1.0 + np.minimum(np.abs(lower), np.abs(upper)))
         left = base_velocity.to_left(self.tree, q, v)
-        residuals = program.judged(w, multipliers)
-        zero = np.zeros_like(residuals[..., :1])
-        told = [*[zero] * (len(self.programs) - 1), np.max(residuals, axis=-1, keepdims=True)]
-        return self._told(tau, a, f, slacks, scales, q, left, np.concatenate(told, axis=-1)), residuals
+        residual = np.max(program.judged(w, multipliers), axis=-1)
+        residuals = [*[np.zeros_like(residual)] * (len(self.programs) - 1), residual]
+        return self._told(tau, a, f, slacks, scales, q, left, np.stack(residuals, axis=-1))
 
     # ---- what is known before ----------------------------------------------------------------------------------------
 
