@@ -81,6 +81,21 @@ def test_limits_of_joints_are_bounds(dog, feet):
     assert_array_equal(answer.missed, default.missed)
 
 
+@pytest.mark.parametrize("seed", [48, 112])
+def test_levels_that_press_against_bounds_end_where_they_are_met(dog, feet, seed):
+    """With the tolerances of the last level, these were off by 9e-6 and 5e-6 of the torques."""
+    rng, q = np.random.default_rng(seed), dog.home()
+    q[7:] += 0.3 * rng.standard_normal(12)
+    v = 0.5 * rng.standard_normal(18)
+    sizes = {"com": (4, 3), "base": (8, 3), "rest": (20, 12)}
+    given = {f"{name}_acceleration": rng.uniform(-most, most, rows) for name, (most, rows) in sizes.items()}
+    body = control.WholeBody(dog, feet, [[COM, TRUNK], [control.PostureTask("rest")]], LIMITS)
+    answer = at_once(body, q, v, **given)
+    default = body.problem.solution({"q": q, "v": v, **given}, body.problem.plan(False))
+    assert_allclose(answer.tau, default.tau, atol=1e-7 * np.abs(default.tau).max())
+    assert_array_equal(answer.missed, default.missed)
+
+
 @pytest.fixture(scope="module")
 def arm():
     """Three hinges in a plane, weak ones, whose tip is told where to accelerate: one direction is left."""

@@ -15,6 +15,9 @@ Array = NDArray[Any]
 ROUNDS = 40
 """At most; some 6 to 10 are taken."""
 TOLERANCES = {np.dtype(np.float64): Tolerance(1e-9, 1e-11, 1e-9), np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5)}
+SHARPER = 1e-2
+"""By what these are less where levels follow: the last round squares what is left, and H, a square, has small
+eigenvalues that make more of it."""
 APART = 0.01
 """The least slack at the start, beside bounds of 1."""
 
@@ -72,7 +75,7 @@ def minimiser(H: Array, g: Array, G: Array, box: Box, skip: Any, flat: Array | N
         sides,
         bounds,
         one,
-        TOLERANCES[np.dtype(g.dtype)],
+        _tolerance(np.dtype(g.dtype), sharp=sharp),
         sharp=sharp,
     )
     near = APART * (1.0 + np.max(np.abs(bounds), axis=-1))[..., None]
@@ -84,3 +87,9 @@ def minimiser(H: Array, g: Array, G: Array, box: Box, skip: Any, flat: Array | N
     return Minimum(
         end.x, np.where(program.pressed(end), 1.0 + none, none), program.residual(end, program.tolerance.gap)
     )
+
+
+def _tolerance(dtype: np.dtype[Any], *, sharp: bool) -> Tolerance:
+    """That of a precision; singles have no digits to be sharper with."""
+    known = TOLERANCES[dtype]
+    return Tolerance(*(SHARPER * part for part in known)) if sharp and dtype == np.float64 else known
