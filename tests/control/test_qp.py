@@ -198,6 +198,27 @@ def test_daqp_answers_one_program():
     assert_array_equal(control.qp(*program, solver="daqp", start=answer).multipliers.inequality != 0, z != 0)
 
 
+def test_daqp_is_refused_what_the_default_is():
+    """Arrays of doubles, whose numbers are looked at when the answer is there."""
+    C, side = np.eye(2), np.ones(2)
+    for lower, upper in ((2 * side, side), (np.full(2, np.inf), np.full(2, np.inf))):
+        with pytest.raises(mb.InputError, match=r"lower: expected"):
+            control.qp(np.eye(2), side, C=C, lower=lower, upper=upper, solver="daqp")
+    with pytest.raises(mb.InputError, match="H: expected a symmetric"):
+        control.qp(np.array([[1.0, 0.5], [0.0, 1.0]]), side, C=C, lower=-side, upper=side, solver="daqp")
+    with pytest.raises(mb.InputError, match="C: expected"):
+        control.qp(np.eye(2), side, C=np.eye(3), lower=-np.ones(3), upper=np.ones(3), solver="daqp")
+    other = control.qp(np.eye(3), np.ones(3), C=np.eye(3), lower=-np.ones(3), upper=np.ones(3), solver="daqp")
+    with pytest.raises(mb.InputError, match="start: expected an answer to a program of as many rows"):
+        control.qp(np.eye(2), side, C=C, lower=-side, upper=side, solver="daqp", start=other)
+    for place in range(5):
+        given = [np.eye(2), side, C, -side, side]
+        given[place] = given[place].copy()
+        given[place][0] = np.nan
+        H, g, rows, lower, upper = given
+        assert control.qp(H, g, C=rows, lower=lower, upper=upper, solver="daqp").status is Status.FAILED
+
+
 def test_what_daqp_cannot_solve_is_answered_all_the_same(small):
     batch, answer = small
     for name in ("rows that contradict each other", "a linear program", "a valley that falls for ever"):

@@ -45,17 +45,18 @@ def evaluated(function: Function, arrays: Mapping[str, tuple[NDArray[Any], int]]
         return call(*(np.broadcast_to(x, batch + x.shape[x.ndim - core :]) for x, core in arrays.values()))
     dtype = np.result_type(*(x.dtype for x, _ in arrays.values()))
     shapes = tuple(x.shape[x.ndim - core :] for x, core in arrays.values())
-    return _kernel(function, structure, tuple(arrays), shapes, dtype)(*(x for x, _ in arrays.values()))
+    return kernel_of(function, structure, tuple(arrays), shapes, dtype)(*(x for x, _ in arrays.values()))
 
 
 @cache
-def _kernel(
+def kernel_of(
     function: Function,
     structure: Hashable,
     names: tuple[str, ...],
     shapes: tuple[tuple[int, ...], ...],
     dtype: np.dtype[Any],
 ) -> Kernel:
+    """The kernel of a function of such arrays, and of the structure that is its first argument, if there is one."""
     key, call = f"{function.__module__}.{function.__qualname__}", function
     if structure is not None:
         key, call = f"{key} {structure}", partial(function, structure)

@@ -26,11 +26,32 @@ def found(program: Program, start: NDArray[Any] | None = None) -> tuple[NDArray[
         program: one.
         start: (k + m), multipliers of a similar program, whose active rows are tried first.
     """
-    H, g, (A, b, C, lower, upper) = program
-    low, high = (np.clip(np.concatenate([b, side]), -NONE, NONE) for side in (lower, upper))
-    kinds = np.where(np.arange(len(low)) < len(b), EQUALITY, INEQUALITY).astype(np.int32)
-    arrays = (np.ascontiguousarray(array, dtype=np.float64) for array in (H, g, np.concatenate([A, C]), high, low))
-    return _answer(kinds, start, *arrays)
+    H, g, rows = program
+    solve = one_of(len(rows.b), len(rows.upper))
+    doubles = (np.asarray(array, dtype=np.float64) for array in (H, g, *rows))
+    return solve(*doubles, None if start is None else np.asarray(start, dtype=np.float64))
+
+
+def one_of(equations: int, rows: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
+    """What finds the x of programs of so many equations and rows, and its multipliers.
+
+    It takes H, g, A, b, C, lower and upper, arrays of doubles, A and b None where there are no equations, and
+    multipliers of a similar program or None. Where DAQP does not say that it has x, it returns None.
+    """
+    kinds = np.repeat(np.array([EQUALITY, INEQUALITY], np.int32), [equations, rows])
+    solve, contiguous = _module().solve, np.ascontiguousarray
+
+    def one(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any, start: Any) -> Any:
+        low, high = np.maximum(lower, -NONE), np.minimum(upper, NONE)
+        if equations:
+            C, low, high = np.concatenate([A, C]), np.concatenate([b, low]), np.concatenate([b, high])
+        # told that H is symmetric, it does not look
+        x, _, flag, told = solve(
+            contiguous(H), contiguous(g), contiguous(C), high, low, kinds, is_avi=False, dual_start=start, **SETTINGS
+        )
+        return (x, np.asarray(told["lam"])) if flag > 0 else None
+
+    return one
 
 
 def least_norm(m: int, n: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
@@ -48,16 +69,6 @@ def least_norm(m: int, n: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]
         return (w, told["lam"]) if flag > 0 else None
 
     return least
-
-
-def _answer(
-    kinds: NDArray[np.int32], start: NDArray[Any] | None, *arrays: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Of H, g, rows, their upper and their lower bounds."""
-    given = {} if start is None else {"dual_start": np.ascontiguousarray(start, dtype=np.float64)}
-    # told that H is symmetric, it does not look
-    x, _, flag, told = _module().solve(*arrays, kinds, is_avi=False, **given, **SETTINGS)
-    return (x, np.asarray(told["lam"])) if flag > 0 else None
 
 
 def _module() -> Any:

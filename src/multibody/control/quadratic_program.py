@@ -1,13 +1,14 @@
 """Quadratic programs, one and batches.  [RD §3.10.1, §3.10.3]"""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.control import active_set
-from multibody.control._arrays import evaluated
+from multibody.control._arrays import evaluated, kernel_of
 from multibody.control.program_phases import Program, Rows, Status, residuals, solved
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, choice, first, floats, is_traced
@@ -17,6 +18,7 @@ SYMMETRIC_WITHIN = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """The share of the largest entry of H by which entries across its diagonal may differ."""
 JUDGED_WITHIN = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 """Residuals of the conditions of optimality up to which DAQP's answer is one."""
+DOUBLE = np.dtype(np.float64)
 INTERIOR_POINT, DAQP = "interior-point", "daqp"
 VIOLATED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """What a row must be violated by to be named, beside an x of 1."""
@@ -114,8 +116,12 @@ def qp(
     >>> answer.x.round(9), answer.multipliers.inequality.round(9), answer.status.name
     (array([0.4, 1.3]), array([1.2]), 'SOLVED')
     """
-    program = checked(H, g, A, b, C, lower, upper)
     if choice(solver, "solver", (INTERIOR_POINT, DAQP)) == DAQP:
+        answered = _quickly((H, g, A, b, C, lower, upper), start)
+        if answered is not None:
+            return answered
+    program = checked(H, g, A, b, C, lower, upper)
+    if solver == DAQP:
         answered = _by_daqp(program, start)
         if answered is not None:
             return answered
@@ -149,7 +155,7 @@ def _by_daqp(program: Program, start: QPAnswer | None) -> QPAnswer | None:
     equations, bounded = len(program.rows.b), len(program.rows.upper)
     if multipliers is not None and len(multipliers) != equations + bounded:
         raise InputError(f"start: expected an answer to a program of as many rows, got {len(multipliers)} multipliers")
-    found = active_set.found(program, multipliers)
+    found = None if any(np.isnan(array).any() for array in arrays) else active_set.found(program, multipliers)
     if found is None:
         return None
     x, multipliers = (part.astype(program.g.dtype, copy=False) for part in found)
@@ -158,6 +164,57 @@ def _by_daqp(program: Program, start: QPAnswer | None) -> QPAnswer | None:
     if not np.all(conditions <= JUDGED_WITHIN[x.dtype]):
         return None
     return answer(x, multipliers, told[0] if told else multipliers, conditions, np.array(Status.SOLVED), equations)
+
+
+def _quickly(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
+    """DAQP's answer to a program of arrays of doubles that fit, without a look at anything else; else None."""
+    for array in arrays:
+        if array is not None and (type(array) is not np.ndarray or array.dtype != DOUBLE):
+            return None
+    ready = _ready(tuple([None if array is None else array.shape for array in arrays]))
+    if ready is None or (start is not None and not isinstance(start, QPAnswer)):
+        return None
+    solve, judge, equations = ready
+    multipliers = None if start is None else np.concatenate(start.multipliers)
+    if multipliers is not None and (multipliers.dtype != DOUBLE or len(multipliers) != equations + len(arrays[-1])):
+        return None
+    found = solve(*arrays, multipliers)
+    if found is None:
+        return None
+    x, multipliers = found
+    worst, slacks, fits = judge(x, multipliers, *(array for array in arrays if array is not None))
+    stationarity, feasibility, complementarity = worst
+    if not (fits and max(stationarity, feasibility, complementarity) <= JUDGED_WITHIN[DOUBLE]):
+        return None
+    told = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:])
+    return QPAnswer(x, Multipliers(multipliers[:equations], multipliers[equations:]), told, Status.SOLVED)
+
+
+@cache
+def _ready(shapes: tuple[tuple[int, ...] | None, ...]) -> tuple[Any, Any, int] | None:
+    """What asks DAQP, what judges its answer, and the number of equations; None where shapes need a look."""
+    H, g, A, b, C, lower, upper = shapes
+    if g is None or C is None or len(g) != 1 or len(C) != 2 or 0 in (*g, *C):
+        return None
+    square, equations = g + g, 0 if b is None else b[0]
+    fit = square == H and C[1:] == g and lower == upper == C[:1]
+    if not fit or (A is None) != (b is None) or (b is not None and (b + g != A or not equations)):
+        return None
+    names = ("H", "g", *(("A", "b") if equations else ()), "C", "lower", "upper")
+    given = {"x": g, "multipliers": (equations + C[0],), **dict(zip(names, filter(None, shapes), strict=True))}
+    judge = kernel_of(_fitting, (equations, C[0]), tuple(given), tuple(given.values()), DOUBLE)
+    return active_set.one_of(equations, C[0]), judge, equations
+
+
+def _fitting(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
+    """Residuals and slacks, and 1 where all are numbers, H is symmetric, and there is something between all bounds."""
+    (H, g), (lower, upper) = arrays[1:3], arrays[-2:]
+    conditions, slacks = _judged(numbers, x, *arrays)
+    size, turned = np.max(np.max(np.abs(H), axis=-1), axis=-1), np.swapaxes(H, -1, -2)
+    symmetric = np.max(np.max(np.abs(H - turned), axis=-1), axis=-1) <= SYMMETRIC_WITHIN[np.dtype(H.dtype)] * size
+    crossed = np.any(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf), axis=-1)
+    total = sum(np.sum(np.abs(part), axis=-1) for part in (np.sum(np.abs(H), axis=-1), g, slacks, x))
+    return conditions, slacks, np.where(symmetric & ~crossed & (total < np.inf), 1.0, 0.0)
 
 
 def _judged(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
