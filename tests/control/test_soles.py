@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody import control
+from multibody.control.whole_body import program
+from multibody.control.whole_body.report import Report
 
 from ..oracles.robot_data import urdf
 from .whole_bodies import COM, LIMITS, MINIMUM, MU, oracle
@@ -104,6 +106,28 @@ def test_light_joints_and_heavy_ones_on_soles(name, seeds):
         ends = np.cumsum([3, 3, n])
         sizes = [np.linalg.norm(part) for part in np.split(answer.slacks[k], ends)[:3]]
         assert_allclose(sizes, norms[1:4], rtol=1e-7, atol=1e-7)
+
+
+def test_programs_that_did_not_come_to_their_end_are_named(soles, monkeypatch):
+    """Two rounds are not enough: the level that needs more is named, and by how much it misses is told."""
+    robot, contacts = soles
+    body = control.WholeBody(robot, contacts, [[COM], [REST]], LIMITS)
+    values = {"q": robot.home()[None], "v": np.zeros((1, robot.nv)), "com_acceleration": np.array([[0.8, 0.3, 0.0]])}
+    values["rest_acceleration"] = np.zeros((1, 29))
+
+    def report():
+        with np.errstate(all="ignore"):
+            *_, slacks, missed, residuals = body.problem.solution(values, body.problem.plan(False))
+        return Report(body.problem.sizes, body.problem.programs, slacks, missed, residuals)
+
+    solved = report()
+    assert solved.unsolved == [[]]
+    assert solved.programs == ("contacts", "level 1", "level 2", "least torque", "least force")
+    monkeypatch.setattr(program, "ROUNDS", 2)
+    stopped = report()
+    assert "level 2" in stopped.unsolved[0]
+    assert stopped.residuals[0, 2] > 1e-8
+    assert "1 are not solved" in repr(stopped)
 
 
 @pytest.mark.slow

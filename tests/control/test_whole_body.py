@@ -272,6 +272,8 @@ def test_one_is_as_in_a_batch_and_no_number_stays_alone(chain, wiping):
         for x, y in zip((tau, a, f), one[:3], strict=True):
             assert_array_equal(x[k], y)
         assert one.report.violated == report.violated[k]
+        assert_array_equal(one.report.residuals, report.residuals[k])
+        assert one.report.unsolved == []
     none = wiping(q[:0], v[:0], push=given["push"][:0], rest=np.zeros((0, 3)))
     assert none.tau.shape == (0, 3)
     assert none.report.violated == []
