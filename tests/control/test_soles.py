@@ -133,7 +133,7 @@ def test_programs_that_did_not_come_to_their_end_are_named(soles, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.skipif("CI" in os.environ, reason="a time, which a busy machine does not keep to")
 def test_talos_stands_in_a_kernel_that_compiles_in_a_minute_of_a_core():
-    """38 velocities, 24 rows of contacts of rank 12, three levels; 27 s of one core where it was measured."""
+    """38 velocities, 24 rows of contacts of rank 12, three levels; 45 s of one core where it was measured."""
     with pytest.warns():
         robot = mb.load(urdf("talos_data/robots/talos_reduced.urdf"), floating=True)
     corners = [(x, y, 0.0) for x in (0.1, -0.1) for y in (0.05, -0.05)]

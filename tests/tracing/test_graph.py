@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from multibody.tracing.graph import Graph, flops
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.ops import COMMUTATIVE, OPS
+from multibody.tracing.regions import Loop
 from multibody.tracing.trace import trace
 
 from ..compiler.cases import INSTRUCTIONS, program
@@ -219,6 +220,17 @@ def test_counts_are_of_operations_and_flops_of_arithmetic():
     assert counts == Counter(add=1, mul=1, sin=1, div=1)
     assert flops(counts) == 3
     assert flops(w.graph.count([w("fma", w.x, w.y, w.z)])) == 2
+
+
+def test_owners_are_those_of_the_graph_as_it_is_now():
+    w = Writer()
+    assert w.graph.owners() == [-1] * len(w.graph)
+    w.graph.loops.append(Loop(-1, (), (), (), -1))
+    inside = w("add", w.graph.leaf("carry", 0, 0), w.x)
+    assert w.graph.owners()[inside] == 0
+    assert len(w.graph.owners()) == len(w.graph)
+    again = w("mul", inside, w.y)
+    assert w.graph.owners()[again] == 0
 
 
 @given(INSTRUCTIONS, st.integers(0, 2**32 - 1))

@@ -24,12 +24,14 @@ _bits = struct.Struct("d").pack
 class Graph:
     """One per trace; nothing is shared between graphs."""
 
-    __slots__ = ("args", "dtype", "known", "loops", "op", "opened", "rules", "value")
+    __slots__ = ("args", "dtype", "known", "loops", "op", "opened", "owned", "rules", "value")
 
     def __init__(self, dtype: np.dtype[Any] = FLOAT64) -> None:
         self.dtype = dtype
         self.loops: list[Loop | None] = []
         self.opened: list[int] = []
+        self.owned: tuple[Any, list[int]] = (None, [])
+        """What `owners` depends on, and its result."""
         self.rules: list[Any] = []
         self.op: list[str] = []
         self.args: list[tuple[int, ...]] = []
@@ -118,8 +120,11 @@ class Graph:
         return regions.live(self, outputs, rules=rules, ends=ends)
 
     def owners(self) -> list[int]:
-        """For each node the innermost loop whose values it depends on, or -1."""
-        return regions.owners(self)
+        """For each node the innermost loop whose values it depends on, or -1; not to be changed."""
+        now = len(self.op), [None if loop is None else loop.parent for loop in self.loops]
+        if self.owned[0] != now:
+            self.owned = now, regions.owners(self)
+        return self.owned[1]
 
     def escapes(self, outputs: list[int]) -> bool:
         """Whether a value of a loop's body is used where the loop is over; loops that are still open are not."""

@@ -198,7 +198,7 @@ def _sorted(graph: "Graph", order: list[int], needed: bytearray, ends: Collectio
 
 def body(graph: "Graph", number: int, roots: Collection[int]) -> tuple[set[int], set[int]]:
     """The nodes that roots need in a round of a loop: those within it, and those that are taken from outside."""
-    owner, outer = owners(graph), around(graph, graph._loop(number).parent)
+    owner, outer = graph.owners(), around(graph, graph._loop(number).parent)
     inside, outside = set[int](), set[int]()
     stack = list(roots)
     while stack:
@@ -259,7 +259,7 @@ def around(graph: "Graph", number: int) -> set[int]:
 
 def escapes(graph: "Graph", outputs: list[int]) -> bool:
     """Whether a value of a loop's body is used outside of it; the bodies of loops that are still open are not over."""
-    owner = owners(graph)
+    owner = graph.owners()
     order = live(graph, outputs, rules="both")
     kept = kept_positions(graph, order)
     here = around(graph, graph.opened[-1]) if graph.opened else {-1}
