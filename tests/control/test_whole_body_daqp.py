@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import multibody as mb
 from multibody import control
 from multibody.control import active_set
+from multibody.control.whole_body.motion import unit_of
 from multibody.model.joint import Limits
 
 from .whole_bodies import COM, LIMITS, MINIMUM, MU, TRUNK, oracle
@@ -56,7 +57,8 @@ def test_what_can_be_had_at_once_is_what_a_cascade_finds(dog, feet, active):
 def at_once_free(body, q, v, push, more):
     """tau without bounds."""
     values = {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more}
-    return np.concatenate([np.zeros(6), body.problem.at_once(values, body.problem.plan(bool(more))).direct[:12, -1]])
+    program = body.problem.at_once(values, body.problem.plan(bool(more)))
+    return np.concatenate([np.zeros(6), unit_of(body.robot.tree) * program.direct[:12, -1]])
 
 
 def test_what_has_to_yield_is_not_for_daqp(dog, feet):

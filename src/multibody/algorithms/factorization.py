@@ -5,6 +5,7 @@ joint that carries the other's. L has ones on its diagonal, which are not kept.
 """
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,12 @@ class Factors:
                 for s in rows[: k + 1]:
                     change = self.L[c, r] * H[s, c]
                     H[s, r] = H[s, r] - change if (s, r) in H else -change
+
+    def per(self, unit: float) -> "Factors":
+        """The factors of M / unit."""
+        factors = copy(self)
+        factors.inverse = [unit * d for d in self.inverse]
+        return factors
 
     def solve(self, x: list[Any]) -> list[Any]:
         """M^-1 x for the numbers x over the batch; None stands for zero."""

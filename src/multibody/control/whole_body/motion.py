@@ -19,6 +19,8 @@ from multibody.model.tree import Tree
 from multibody.tracing import linalg
 
 Array = NDArray[Any]
+USUAL = 10.0
+"""The mass in kg for which forces and torques are in N and N m."""
 
 
 class Affine(NamedTuple):
@@ -47,6 +49,8 @@ class Motion(NamedTuple):
 
     tree: Tree
     """With its base in "left"."""
+    unit: float
+    """Of forces and torques, in N and N m."""
     v: Array
     """(..., nv)"""
     unactuated: int
@@ -89,8 +93,15 @@ class Unknowns(NamedTuple):
     a: Affine
 
 
+def unit_of(tree: Tree) -> float:
+    """The unit of forces and torques, in N and N m: the mass of a robot decides what is much."""
+    return tree.mass / USUAL if tree.mass > 0 else 1.0
+
+
 def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> Motion:
     """M a + h = S^T tau + J^T f as a = M^-1 (S^T tau + J^T f - h), so that it holds whatever tau and f.  [RD 3.110]
+
+    All of it is divided by the unit of forces.
 
     Args:
         tree: the robot.
@@ -102,17 +113,18 @@ def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     left, left_v = with_base(tree, "left"), base_velocity.to_left(tree, q, v)
     unactuated = 6 if tree.floating else 0
     R = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[unactuated:], (*q.shape[:-1], tree.nv - unactuated, tree.nv))
-    fall = -rnea(left, q, left_v, np.zeros_like(v))
+    unit = unit_of(tree)
+    fall = -rnea(left, q, left_v, np.zeros_like(v)) / unit
     pushes = forces(left, contacts, q, left_v, mask) if contacts else None
     if pushes is not None:
         R = np.concatenate([R, pushes.J], axis=-2)
-    half = HalfSolved(factors(tree, q), R, q.shape[:-1])
+    half = HalfSolved(factors(tree, q).per(unit), R, q.shape[:-1])
     fall = half.onward(half.halfway(fall))
     if pushes is None:
-        return Motion(left, left_v, unactuated, half, fall, Affine(R[..., :0, :], fall[..., :0]), None)
+        return Motion(left, unit, left_v, unactuated, half, fall, Affine(R[..., :0, :], fall[..., :0]), None)
     Z_R = half.Z[..., tree.nv - unactuated :]
     K = np.matmul(transpose(Z_R), half.D_inv[..., :, None] * half.Z)
-    return Motion(left, left_v, unactuated, half, fall, Affine(K, matvec(pushes.J, fall) + pushes.drift), pushes)
+    return Motion(left, unit, left_v, unactuated, half, fall, Affine(K, matvec(pushes.J, fall) + pushes.drift), pushes)
 
 
 def of_torques(motion: Motion) -> Affine:

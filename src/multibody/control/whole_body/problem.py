@@ -16,7 +16,7 @@ from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.whole_body import hierarchy, rows
 from multibody.control.whole_body.at_once import AtOnce
 from multibody.control.whole_body.hierarchy import Bounds, Point, Size
-from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques
+from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques, unit_of
 from multibody.control.whole_body.rows import Pushes, Range, Wanted
 from multibody.control.whole_body.sizes import patterns, sizes_of
 from multibody.control.whole_body.soles import is_sole
@@ -110,7 +110,7 @@ class Problem:
         if self.cones is None:
             count = sum(contact.rows for contact in self.contacts)
             return Pushes(Affine(np.zeros((0, count)), np.zeros(0)), None)
-        return rows.cones_of(self.cones, self.contacts, values.get("normals"), mask)
+        return rows.cones_of(self.cones, self.contacts, unit_of(self.tree), values.get("normals"), mask)
 
     def _bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
         bounds = self._plain_bounds(unknowns, cones)
@@ -120,7 +120,7 @@ class Problem:
         """Rows in their own units."""
         count = unknowns.tau.matrix.shape[-2]
         free = np.full(self.tree.nv, np.inf) if self.torques is None else self.torques.upper(self.tree)
-        return rows.bounds_of(unknowns, free[self.tree.nv - count :], cones)
+        return rows.bounds_of(unknowns, free[self.tree.nv - count :] / unit_of(self.tree), cones)
 
     def _standing(
         self, moving: Motion, cones: Pushes, values: Mapping[str, Any], mask: Any, sizes: list[Size]
@@ -248,12 +248,18 @@ class Problem:
         v: Array,
         residuals: Array,
     ) -> Answer:
-        """The answer, of torques of the actuated joints, and of a and v with a base in "left"."""
+        """The answer, of torques of the actuated joints, and of a and v with a base in "left".
+
+        Torques, forces and slacks of them are in the unit of forces here, in N and N m in the answer.
+        """
         missed = [np.max(np.abs(slack) / scale, axis=-1) for slack, scale in zip(slacks, scales, strict=True)]
         within, unactuated = MISSED[np.dtype(tau.dtype)], self.tree.nv - tau.shape[-1]
         flags = np.stack([np.where(miss <= within, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
-        tau = np.concatenate([np.zeros((*tau.shape[:-1], unactuated), tau.dtype), tau], axis=-1)
-        slack = np.concatenate(slacks, axis=-1)
+        unit = unit_of(self.tree)
+        tau, f = np.concatenate([np.zeros((*tau.shape[:-1], unactuated), tau.dtype), unit * tau], axis=-1), unit * f
+        loads = [isinstance(task, LoadTask) for level in self.levels for task in level]
+        loads += [False] * (len(slacks) - len(loads))
+        slack = np.concatenate([unit * s if load else s for s, load in zip(slacks, loads, strict=True)], axis=-1)
         whole = (np.sum(np.abs(a), axis=-1) + np.sum(np.abs(slack), axis=-1))[..., None]
         a = base_velocity.acceleration_from_left(self.tree, q, v, a)
         # no command for numbers that are none

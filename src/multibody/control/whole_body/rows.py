@@ -13,7 +13,7 @@ from multibody.control.orthogonal import scale
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body.cone_program import Cones
 from multibody.control.whole_body.hierarchy import Bounds
-from multibody.control.whole_body.motion import Affine, Motion, Unknowns
+from multibody.control.whole_body.motion import Affine, Motion, Unknowns, unit_of
 from multibody.geometry._arrays import matvec, unit, vector
 from multibody.model.tree import Tree
 
@@ -58,8 +58,8 @@ class Pushes(NamedTuple):
     """(..., 3 p): (mu f_n, f_1, f_2) of all points, where cones are circular; (1, 0, 0) where one is not active."""
 
 
-def cones_of(cones: FrictionCones, contacts: Sequence[Constraint], normals: Any, mask: Any) -> Pushes:
-    """The faces of all cones, or the cones themselves, and least normal forces."""
+def cones_of(cones: FrictionCones, contacts: Sequence[Constraint], newtons: float, normals: Any, mask: Any) -> Pushes:
+    """The faces of all cones, or the cones themselves, and least normal forces, for forces in units of so many N."""
     total, start = sum(contact.rows for contact in contacts), 0
     lines: list[Any] = []
     circles: list[Any] = []
@@ -73,7 +73,7 @@ def cones_of(cones: FrictionCones, contacts: Sequence[Constraint], normals: Any,
             if cones.circular:
                 circles.append(_spread(cones.axes(n), place, total))
                 free += [0.0 if mask is None else 1.0 - mask[..., place], 0.0, 0.0]
-            least = cones.minimum if mask is None else cones.minimum * mask[..., place]
+            least = cones.minimum / newtons * (1.0 if mask is None else mask[..., place])
             upper += [0.0] * (faces.shape[-2] - 1) + [-least]
         start += contact.rows
     if not lines:
@@ -91,7 +91,10 @@ def _spread(R: Array, place: int, total: int) -> Array:
 def central_forces(
     cones: FrictionCones | None, contacts: Sequence[Constraint], tree: Tree, normals: Any, mask: Any
 ) -> Any:
-    """(..., rows): the weight, shared by the points in contact, along their normals; no less than they are to push."""
+    """(..., rows): the weight, shared by the points in contact, along their normals; no less than they are to push.
+
+    It is in the unit of forces.
+    """
     parts: list[Any] = []
     count: Any = 0.0
     for k, contact in enumerate(contacts):
@@ -101,8 +104,9 @@ def central_forces(
         parts += [n[..., j] for _ in range(points) for j in range(3)] + [0.0] * (contact.rows - 3 * points)
         first = sum(other.rows for other in contacts[:k])
         count = count + points * (1.0 if mask is None else mask[..., first])
-    share = tree.mass * float(np.linalg.norm(tree.gravity)) / np.maximum(count, 1.0)
-    share = share if cones is None else np.maximum(share, cones.minimum)
+    newtons = unit_of(tree)
+    share = tree.mass / newtons * float(np.linalg.norm(tree.gravity)) / np.maximum(count, 1.0)
+    share = share if cones is None else np.maximum(share, cones.minimum / newtons)
     forces = vector(*parts)
     return forces * (share if mask is None else share[..., None] * mask)
 
@@ -155,7 +159,7 @@ def _load(task: LoadTask, motion: Motion, unknowns: Unknowns, values: Mapping[st
     A = np.stack([part.matrix[..., k, :] for part, k in both], axis=-2)
     offset = np.stack([part.offset[..., k] for part, k in both], axis=-1)
     target = values.get(task.name)
-    target = np.zeros_like(offset) if target is None else target
+    target = np.zeros_like(offset) if target is None else target / motion.unit
     return Wanted(A, target - offset, 1.0 + np.abs(target), np.maximum(1.0, scale(A)))
 
 
