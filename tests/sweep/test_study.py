@@ -295,6 +295,7 @@ def test_nothing_listens(tmp_path):
     ("make", "word"),
     [
         (lambda place: sweep.Study(3, SAMPLES, place), "function"),
+        (lambda place: sweep.Study(lambda x, y: {"z": x + y}, SAMPLES, place), r"also needs y: write sample\['y'\]"),
         (lambda place: sweep.Study(studies.plain, SAMPLES, place, chunk=0), "chunk"),
         (lambda place: sweep.Study(studies.plain, SAMPLES, place / "no" / "b.zarr"), "folder that is there"),
         (lambda place: sweep.Study(studies.plain, SAMPLES, place, metrics={}), "Simulator"),

@@ -1,5 +1,6 @@
 """What can be studied: functions of batches, kernels, and simulators with metrics."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -89,4 +90,21 @@ def function_of(function: Any, options: Mapping[str, Any]) -> Callable[..., Any]
         return KernelFunction(function)
     if not callable(function):
         raise InputError(f"expected a function(sample) -> {{name: array}}, a kernel or a Simulator, got {function!r}")
+    others = _surplus(function)
+    if others:
+        raise InputError(
+            f"expected function(sample) or function(sample, rng), of one dict {{name: array}}, got one that also needs "
+            f"{', '.join(others)}: write sample[{others[0]!r}] in it"
+        )
     return function
+
+
+def _surplus(function: Callable[..., Any]) -> list[str]:
+    """The names of parameters beyond the first that need a value, but for `rng`."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of what Python cannot tell the parameters
+        return []
+    varied = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [part.name for part in parameters if part.default is part.empty and part.kind not in varied]
+    return [name for name in needed[1:] if name != "rng"]

@@ -130,7 +130,8 @@ def warned(tally: Tally, record: Record) -> None:
         warnings.warn(
             f"the results of a sample depend on its neighbours: those of samples "
             f"{', '.join(map(str, tally.dependent))} are others when computed alone, as NumPy's matrix products are. "
-            "Runs with one chunk size are equal, those with another differ in the last bits",
+            "Runs with one chunk size are equal, those with another are not: they differ in the last bits where only "
+            "sums are taken in another order, and altogether where a function mixes samples",
             SweepWarning,
             stacklevel=3,
         )
