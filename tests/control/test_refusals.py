@@ -29,9 +29,26 @@ class Heavy(control.PositionTask):
     factors: object = None
 
 
+LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+JOINT = '<axis xyz="0 0 1"/><limit effort="1" velocity="1" lower="-1" upper="1"/>'
+
+
+def bare():
+    """A robot whose last joint moves nothing."""
+    with pytest.warns(mb.RobotFileWarning, match="tip"):
+        return mb.load(
+            f'<robot name="bare"><link name="a">{LINK}</link><link name="b">{LINK}</link><link name="tip"/>'
+            f'<joint name="j" type="revolute"><parent link="a"/><child link="b"/>{JOINT}</joint>'
+            f'<joint name="free" type="revolute"><parent link="b"/><child link="tip"/>{JOINT}</joint></robot>',
+            floating=False,
+        )
+
+
 @pytest.mark.parametrize(
     ("words", "call"),
     [
+        ("'free' moves no inertia", lambda: control.WholeBody(bare(), [], [[control.PositionTask("t", "b")]])),
+        ("'free' moves no inertia", lambda: control.OperationalSpace(bare(), "b", rows="position")),
         ("target: expected kp", lambda: control.gravity_compensation(ARM, Q, V, Q)),
         ("target: expected kp", lambda: control.inverse_dynamics_control(ARM, Q, V, Q, kd=1.0)),
         ("target: expected kp", lambda: control.joint_impedance(ARM, Q, V, Q, kp=None, kd=1.0)),

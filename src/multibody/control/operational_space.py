@@ -18,6 +18,7 @@ from multibody.geometry._arrays import at, choice, first, floats, is_traced, tra
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
+from multibody.robot.kernels import check_masses
 
 Array = NDArray[Any]
 COMPENSATIONS = ("joint", "task")
@@ -87,6 +88,7 @@ class OperationalSpace:
         if choice(compensation, "compensation", COMPENSATIONS) == "task" and held:
             raise InputError('compensation: expected "joint" with contacts, which gravity in the task does not know')
         choice(error, "error", ERRORS)
+        check_masses(robot.model)
         limit = HEAVIEST * robot.mass if heaviest is None else heaviest
         if not is_number(limit) or not 0 < limit < np.inf:
             raise InputError(f"heaviest: expected a positive inertia in kg, got {heaviest!r}")

@@ -24,6 +24,7 @@ from multibody.model.digest import digest, is_ours
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import VALUES, Kind
+from multibody.robot.kernels import check_masses
 
 STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
 
@@ -121,6 +122,7 @@ class WholeBody:
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"WholeBody: expected a Robot, got {type(robot).__name__}")
+        check_masses(robot.model)
         self._robot = robot
         held = checked_contacts(robot, contacts)
         checked = checked_levels(robot.tree, held, levels)
