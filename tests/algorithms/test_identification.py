@@ -281,7 +281,7 @@ def test_batches_of_any_shape_are_one_set_of_data():
         ({"regularisation": -1.0}, "regularisation: expected a number >= 0, got -1"),
         ({"regularisation": 0.0, "consistent": True}, "regularisation: expected a number > 0, got 0"),
         ({"regularisation": "a"}, "identify planar-arm, regularisation: expected real floats .* got dtype <U1"),
-        ({"regularisation": None}, "identify planar-arm, regularisation: expected real floats .* got dtype object"),
+        ({"regularisation": None}, "identify planar-arm, regularisation: expected real floats .* got NoneType"),
         ({"regularisation": [1, [2]]}, "identify planar-arm, regularisation: expected real floats, got a ragged"),
         ({"regularisation": [1.0]}, r"regularisation: expected a number >= 0, got \[1.0\]"),
         ({"regularisation": np.nan}, "regularisation: expected a number >= 0, got nan"),

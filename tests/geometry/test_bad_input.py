@@ -58,7 +58,7 @@ def refusal(call, *arguments):
 def wrong_arrays(good, core):
     """What is no array of real floats of the right shape."""
     yield "a string", "dtype <U8"
-    yield None, "dtype object"
+    yield None, "got NoneType"
     yield good.astype(np.complex128), "dtype complex128"
     yield good.astype(np.float16), "dtype float16"
     yield good.astype(object), "dtype object"
