@@ -1,6 +1,6 @@
-"""Checks of what functions of control share: a robot, one of its frames, a target."""
+"""Checks of what functions of control share: a robot, one of its frames, a target, levels of tasks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -105,3 +105,35 @@ def content_key(*content: Any) -> str | None:
         return digest(*content) if is_ours(*content) else None
     except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
         return None
+
+
+def checked_levels(
+    levels: Any, kinds: Any, on: Callable[[Any], Any], ends: Sequence[str], reserved: Sequence[str]
+) -> tuple[tuple[Any, ...], ...]:
+    """Lists of tasks on a robot, of which no two have one name for an input.
+
+    Args:
+        levels: as they were given.
+        kinds: the classes of tasks that are known here.
+        on: puts a task on the robot.
+        ends: of names of inputs, after that of a task.
+        reserved: names that no input of a task may have.
+    """
+    lists = list(levels) if isinstance(levels, Iterable) else []
+    if not lists:
+        raise InputError(f"levels: expected lists of tasks, one at least, got {levels!r}")
+    checked: list[tuple[Any, ...]] = []
+    for k, level in enumerate(lists, start=1):
+        tasks = list(level) if isinstance(level, Iterable) else []
+        if not tasks or not all(isinstance(task, kinds) for task in tasks):
+            raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
+        checked.append(tuple(on(task) for task in tasks))
+    inputs = dict.fromkeys(reserved, "an input of its own")
+    for task in (task for level in checked for task in level):
+        for name in (task.name + end for end in ("", *ends)):
+            if name in inputs:
+                raise InputError(
+                    f"task {task.name!r}: expected another name: the input {name!r} is already {inputs[name]}"
+                )
+            inputs[name] = f"that of task {task.name!r}"
+    return tuple(checked)

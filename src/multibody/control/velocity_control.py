@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._arrays import quick
-from multibody.control._checks import check_gains, checked_contacts, content_key, is_number
+from multibody.control._checks import check_gains, checked_contacts, checked_levels, content_key, is_number
 from multibody.control.limited_priorities import Bounds, limited, unlimited
 from multibody.control.limits import Limit
 from multibody.control.priorities import Level
@@ -90,7 +90,7 @@ class VelocityControl:
         if not isinstance(robot, Robot):
             raise InputError(f"VelocityControl: expected a Robot, got {type(robot).__name__}")
         self._robot = robot
-        self._levels = _checked_levels(robot.tree, levels)
+        self._levels = checked_levels(levels, Task, lambda task: task.on(robot.tree), (GAIN, VELOCITY), RESERVED)
         self._tasks = {task.name: task for level in self._levels for task in level}
         self._limits = _checked_limits(robot.tree, limits)
         if not is_number(damping) or not 0 <= damping < np.inf:
@@ -259,27 +259,6 @@ def _bounds(tree: Tree, limits: Sequence[Limit], q: NDArray[Any], dt: Any) -> Bo
     if not C:
         return None
     return Bounds(np.concatenate(C, axis=-2), np.concatenate(lower, axis=-1), np.concatenate(upper, axis=-1), box)
-
-
-def _checked_levels(tree: Tree, levels: Any) -> tuple[tuple[Task, ...], ...]:
-    lists = list(levels) if isinstance(levels, Iterable) else []
-    if not lists:
-        raise InputError(f"levels: expected lists of tasks, one at least, got {levels!r}")
-    checked: list[tuple[Task, ...]] = []
-    for k, level in enumerate(lists, start=1):
-        tasks = list(level) if isinstance(level, Iterable) else []
-        if not tasks or not all(isinstance(task, Task) for task in tasks):
-            raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
-        checked.append(tuple(task.on(tree) for task in tasks))
-    inputs: dict[str, str] = dict.fromkeys(RESERVED, "an input of its own")
-    for task in (task for level in checked for task in level):
-        for name in (task.name, *(task.name + end for end in (GAIN, VELOCITY))):
-            if name in inputs:
-                raise InputError(
-                    f"task {task.name!r}: expected another name: the input {name!r} is already {inputs[name]}"
-                )
-            inputs[name] = f"that of task {task.name!r}"
-    return tuple(checked)
 
 
 def _checked_limits(tree: Tree, limits: Any) -> tuple[Limit, ...]:

@@ -12,7 +12,7 @@ from multibody.control._arrays import quick
 from multibody.control._checks import check_gains
 from multibody.control.quadratic_program import DAQP, INTERIOR_POINT
 from multibody.control.tasks import LoadTask, Task
-from multibody.control.whole_body.definition import checked_contacts, checked_levels, problem_of
+from multibody.control.whole_body.definition import checked_contacts, levels_on, problem_of
 from multibody.control.whole_body.hierarchy import Size
 from multibody.control.whole_body.one_state import OneState
 from multibody.control.whole_body.problem import Answer, AnyTask, Problem
@@ -125,7 +125,7 @@ class WholeBody:
         check_masses(robot.model)
         self._robot = robot
         held = checked_contacts(robot, contacts)
-        checked = checked_levels(robot.tree, held, levels)
+        checked = levels_on(robot.tree, held, levels)
         self._tasks = {task.name: task for level in checked for task in level}
         self._problem = problem_of(robot.tree, held, checked, limits, eliminate)
         self._sizes, self._programs = self._problem.sizes, self._problem.programs

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from multibody.algorithms.constraints import Constraint
+from multibody.control._checks import checked_levels
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body.problem import AnyTask, Problem
@@ -30,27 +31,13 @@ def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
     return robot.constraints(parts).constraints
 
 
-def checked_levels(tree: Tree, contacts: tuple[Constraint, ...], levels: Any) -> tuple[tuple[AnyTask, ...], ...]:
-    """Tasks on a tree, at levels, of which no two have one name for an input."""
-    lists = list(levels) if isinstance(levels, Iterable) else []
-    if not lists:
-        raise InputError(f"levels: expected lists of tasks, one at least, got {levels!r}")
-    checked: list[tuple[AnyTask, ...]] = []
-    for k, level in enumerate(lists, start=1):
-        tasks = list(level) if isinstance(level, Iterable) else []
-        if not tasks or not all(isinstance(task, Task | LoadTask) for task in tasks):
-            raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
-        checked.append(
-            tuple(task.on(tree, contacts) if isinstance(task, LoadTask) else task.on(tree) for task in tasks)
-        )
-    inputs: dict[str, str] = dict.fromkeys(RESERVED, "an input of its own")
-    for task in (task for level in checked for task in level):
-        for end in ("", ACCELERATION, STIFFNESS, DAMPING, VELOCITY):
-            if task.name + end in inputs:
-                taken = inputs[task.name + end]
-                raise InputError(f"task {task.name!r}: expected another name: the input {task.name + end!r} is {taken}")
-            inputs[task.name + end] = f"that of task {task.name!r}"
-    return tuple(checked)
+def levels_on(tree: Tree, contacts: tuple[Constraint, ...], levels: Any) -> tuple[tuple[AnyTask, ...], ...]:
+    """Tasks on a tree and its contacts, at levels, of which no two have one name for an input."""
+
+    def on(task: AnyTask) -> AnyTask:
+        return task.on(tree, contacts) if isinstance(task, LoadTask) else task.on(tree)
+
+    return checked_levels(levels, (Task, LoadTask), on, (ACCELERATION, STIFFNESS, DAMPING, VELOCITY), RESERVED)
 
 
 def problem_of(

@@ -232,9 +232,9 @@ class Problem:
             slacks += [still[..., place] for place in places]
             scales += [np.ones_like(still[..., place]) for place in places]
         for J, lower, upper in ranges.values():
-            y = matvec(J, a)
-            slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
-            scales.append(1.0 + np.minimum(np.abs(lower), np.abs(upper)))
+            slack, beside = _beyond(matvec(J, a), lower, upper)
+            slacks.append(slack)
+            scales.append(beside)
         return self._told(tau, a, f, slacks, scales, q, moving.v, np.stack(point.residuals, axis=-1))
 
     def _told(
@@ -319,8 +319,9 @@ class Problem:
         scales = [*known[: len(tasks)], *(np.ones_like(place) for place in places)]
         limited, slacks = slacks[len(tasks) :], slacks[: len(tasks)] + places
         for y, lower, upper in zip(limited, known[len(tasks) :: 2], known[len(tasks) + 1 :: 2], strict=True):
-            slacks.append(np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0))
-            scales.append(1.0 + np.minimum(np.abs(lower), np.abs(upper)))
+            slack, beside = _beyond(y, lower, upper)
+            slacks.append(slack)
+            scales.append(beside)
         left = base_velocity.to_left(self.tree, q, v)
         residual = np.max(program.judged(w, multipliers), axis=-1)
         residuals = [*[np.zeros_like(residual)] * (len(self.programs) - 1), residual]
@@ -368,6 +369,11 @@ def _stacked(level: Sequence[AnyTask], parts: Sequence[Wanted]) -> tuple[Array, 
         np.concatenate([root * part.b for root, part in weighted], axis=-1),
         reduce(np.maximum, [root * part.natural for root, part in weighted]),
     )
+
+
+def _beyond(y: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """What y is past its bounds, and beside what that is judged."""
+    return np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0), 1.0 + np.minimum(np.abs(lower), np.abs(upper))
 
 
 def _split(values: Array, sizes: Sequence[int]) -> list[Array]:
