@@ -17,7 +17,7 @@ import numpy as np
 from peers.casadi import function_of
 from peers.heyoka import over_batch
 
-from multibody.tracing.trace import Trace
+from multibody.tracing.record.trace import Trace
 
 LANES = 4
 SECONDS = 90

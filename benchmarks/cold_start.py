@@ -17,10 +17,10 @@ import numpy as np
 from _robots import CASES, load, plain_urdf
 
 import multibody as mb
-from multibody.compiler import native
-from multibody.compiler.batch_and_single import SINGLE
+from multibody.compiler.codegen.variants import SINGLE
 from multibody.compiler.compile import texts_of
 from multibody.compiler.config import config
+from multibody.compiler.runtime import native
 
 CLAIMS = {"panda": 1.0, "anymal": 2.0, "talos": 5.0}
 WARM = 0.1

@@ -19,7 +19,7 @@ import numpy as np
 
 import multibody as mb
 from multibody.geometry.operators import cross3
-from multibody.tracing.graph import flops
+from multibody.tracing.graph.graph import flops
 
 COUNT = 4096
 rng = np.random.default_rng(0)

@@ -18,8 +18,8 @@ from peers.casadi import function_of
 from peers.heyoka import over_batch
 
 import multibody as mb
-from multibody.tracing.graph import flops
-from multibody.tracing.trace import Trace, trace
+from multibody.tracing.graph.graph import flops
+from multibody.tracing.record.trace import Trace, trace
 
 COUNT = 4096
 CLAIMS = {"heyoka": 1.3, "jax": 3.0, "casadi": 10.0, "numba": 1.3}

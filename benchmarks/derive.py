@@ -33,7 +33,7 @@ from multibody.compiler.kernel import Kernel
 from multibody.derive.algebra.simplify import count
 from multibody.geometry._arrays import vector
 from multibody.model.robots import planar_arm
-from multibody.tracing.graph import flops
+from multibody.tracing.graph.graph import flops
 
 METHODS = ("lagrange", "projected-newton-euler")
 MOST_OPERATIONS, LEAST_SPEEDUP, LEAST_SAVING = 2.0, 3.0, 3.0

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 import multibody as mb
-from multibody.tracing.limits import limits
-from multibody.tracing.regions import AFTER
-from multibody.tracing.trace import trace
+from multibody.tracing.ad.memory_limit import limits
+from multibody.tracing.graph.loop_nodes import AFTER
+from multibody.tracing.record.trace import trace
 
 BATCH, STEPS = 256, 1000
 H = 0.002

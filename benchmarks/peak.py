@@ -16,7 +16,7 @@ from compiler_limits import independent
 
 import multibody as mb
 from multibody.algorithms.aba import aba
-from multibody.tracing.graph import flops
+from multibody.tracing.graph.graph import flops
 
 COUNT = 1024
 FRACTION = 0.35

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 import multibody as mb
-from multibody.algorithms import identification
+from multibody import identification
 from multibody.geometry import log_cholesky
 
 robot = mb.load("panda")

@@ -1,4 +1,4 @@
-"""Print src/multibody/compiler/vector_math/coefficients.py anew: `python tools/minimax.py > that file`.
+"""Print src/multibody/compiler/codegen/vector_math/coefficients.py anew: `python tools/minimax.py > that file`.
 
 Every polynomial is the best one of its degree (Remez' exchange algorithm, in 60 digits): the largest error that it
 causes in the function's value, relative to that value, is as small as can be. Its coefficients are then rounded.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from multibody.robot.quantity import TABLE
 from multibody.robot.request import Request
-from multibody.tracing.trace import Trace, trace
+from multibody.tracing.record.trace import Trace, trace
 from peers.peer import Call, Peer
 
 ARITHMETIC: dict[str, Any] = {

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.tracing.emission import Target, fold
-from multibody.tracing.trace import Trace
+from multibody.tracing.record.trace import Trace
 from peers.generated import ARITHMETIC, Generated, shaped
 from peers.peer import Call
 

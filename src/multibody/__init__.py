@@ -11,7 +11,7 @@ from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFi
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
-    from multibody import control, derive, simulate, sweep, view
+    from multibody import control, derive, identification, simulate, sweep, view
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config, eager
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
-    from multibody.tracing import linalg
-    from multibody.tracing.custom import custom, fixed_point
-    from multibody.tracing.differentiate import gradient, hessian, hessian_vector, jacobian, jvp, vjp
-    from multibody.tracing.loop import loop
-    from multibody.tracing.tables import lookup
-    from multibody.tracing.traced import TraceError
+    from multibody.tracing.ad.api import gradient, hessian, hessian_vector, jacobian, jvp, vjp
+    from multibody.tracing.ad.custom import custom, fixed_point
+    from multibody.tracing.array.lookup import lookup
+    from multibody.tracing.array.traced import TraceError
+    from multibody.tracing.matrices import linalg
+    from multibody.tracing.record.loop import loop
 
 __version__ = "0.1.0"
 
@@ -33,29 +33,30 @@ _LATER = {
     "Builder": "model.builder",
     "Kernel": "compiler.kernel",
     "Robot": "robot",
-    "TraceError": "tracing.traced",
+    "TraceError": "tracing.array.traced",
     "compile": "compiler.compile",
     "compile_scan": "compiler.scan",
     "config": "compiler.config",
-    "custom": "tracing.custom",
+    "custom": "tracing.ad.custom",
     "eager": "compiler.config",
-    "fixed_point": "tracing.custom",
-    "gradient": "tracing.differentiate",
-    "hessian": "tracing.differentiate",
-    "hessian_vector": "tracing.differentiate",
-    "jacobian": "tracing.differentiate",
-    "jvp": "tracing.differentiate",
+    "fixed_point": "tracing.ad.custom",
+    "gradient": "tracing.ad.api",
+    "hessian": "tracing.ad.api",
+    "hessian_vector": "tracing.ad.api",
+    "jacobian": "tracing.ad.api",
+    "jvp": "tracing.ad.api",
     "load": "robot",
-    "lookup": "tracing.tables",
-    "loop": "tracing.loop",
-    "vjp": "tracing.differentiate",
+    "lookup": "tracing.array.lookup",
+    "loop": "tracing.record.loop",
+    "vjp": "tracing.ad.api",
 }
 """Names from rooms that are imported when the first is used: LLVM takes a while."""
 
 _ROOMS = {
     "constraints": "algorithms.constraints",
     "derive": "derive",
-    "linalg": "tracing.linalg",
+    "identification": "identification",
+    "linalg": "tracing.matrices.linalg",
     "control": "control",
     "robots": "model.robots",
     "simulate": "simulate",
@@ -109,6 +110,7 @@ __all__ = [
     "gradient",
     "hessian",
     "hessian_vector",
+    "identification",
     "jacobian",
     "jvp",
     "linalg",

@@ -19,13 +19,13 @@ from multibody.algorithms.constraints import (
     Weld,
     stated,
 )
-from multibody.algorithms.generalized_forces import Action, generalized_force
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.model import configuration
 from multibody.model.builder import Builder
 from multibody.model.joints import Revolute
 from multibody.model.shapes import Cylinder, Sphere
+from multibody.textbook.generalized_forces import Action, generalized_force
 
 from ..sampling import sampled
 

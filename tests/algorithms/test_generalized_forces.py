@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.algorithms.generalized_forces import Action, generalized_force
 from multibody.errors import InputError
+from multibody.textbook.generalized_forces import Action, generalized_force
 
 ROBOT = mb.load("quadruped")
 RNG = np.random.default_rng(0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.algorithms import _groups, maximal, maximal_forces
+from multibody.algorithms.maximal_coordinates import clusters, forces, velocities
 from multibody.errors import InputError, SingularityError
 from multibody.geometry import Pose
 from multibody.model.builder import Builder
@@ -30,14 +30,14 @@ def test_joints_around_a_massless_hub_are_solved_together(hinges):
     """Seven velocities or more lead to each link, whose motion tells six: the other links tell the rest."""
     model = hub(hinges)
     q, v, Q = state(model, batch=(100,))
-    V = maximal.link_velocities(model, q, v)
-    same(maximal.joint_velocities_by_joint(model, q, V), v, 1e-9)
-    same(maximal.joint_velocities_by_joint(model, q[7], V[7]), v[7], 1e-9)
-    F = maximal_forces.applied_forces(model, q, Q)
-    same(maximal_forces.generalized_force(model, q, F), Q, 1e-9)
-    kernel = mb.compile(lambda q, V: maximal.joint_velocities_by_joint(model, q, V), model.nq, V.shape[1:])
+    V = velocities.link_velocities(model, q, v)
+    same(velocities.joint_velocities_by_joint(model, q, V), v, 1e-9)
+    same(velocities.joint_velocities_by_joint(model, q[7], V[7]), v[7], 1e-9)
+    F = forces.applied_forces(model, q, Q)
+    same(forces.generalized_force(model, q, F), Q, 1e-9)
+    kernel = mb.compile(lambda q, V: velocities.joint_velocities_by_joint(model, q, V), model.nq, V.shape[1:])
     same(kernel(q, V), v, 1e-9)
-    kernel = mb.compile(lambda q, Q: maximal_forces.applied_forces(model, q, Q), model.nq, model.nv)
+    kernel = mb.compile(lambda q, Q: forces.applied_forces(model, q, Q), model.nq, model.nv)
     same(kernel(q, Q), F, 1e-9)
 
 
@@ -45,31 +45,31 @@ def test_a_hub_that_one_link_does_not_tell():
     """Decided from the structure, at any state, also where code is traced; naming the hub helps."""
     model = hub(1)
     q, v, Q = state(model, batch=(20,))
-    V = maximal.link_velocities(model, q, v)
+    V = velocities.link_velocities(model, q, v)
     message = "hub: the motion of link 'link0' does not tell the 7 velocities of joints .*'hinge0'; .* such as 'hub'"
     for sample in range(20):
         with pytest.raises(InputError, match=message):
-            maximal.joint_velocities_by_joint(model, q[sample], V[sample])
+            velocities.joint_velocities_by_joint(model, q[sample], V[sample])
         with pytest.raises(InputError, match=message):
-            maximal_forces.applied_forces(model, q[sample], Q[sample])
+            forces.applied_forces(model, q[sample], Q[sample])
     with pytest.raises(InputError, match=message):
-        mb.compile(lambda q, V: maximal.joint_velocities_by_joint(model, q, V), model.nq, (1, 6))
+        mb.compile(lambda q, V: velocities.joint_velocities_by_joint(model, q, V), model.nq, (1, 6))
     names = ["hub", "link0"]
-    same(maximal.joint_velocities_by_joint(model, q, maximal.link_velocities(model, q, v, names), names), v, 1e-9)
-    F = maximal_forces.applied_forces(model, q, Q, names)
-    same(maximal_forces.generalized_force(model, q, F, names), Q, 1e-9)
+    same(velocities.joint_velocities_by_joint(model, q, velocities.link_velocities(model, q, v, names), names), v, 1e-9)
+    F = forces.applied_forces(model, q, Q, names)
+    same(forces.generalized_force(model, q, F, names), Q, 1e-9)
 
 
 def test_a_base_that_is_not_named():
     """The legs of a quadruped tell how its base moves, and those that share no velocity stay apart."""
     model = mb.load("quadruped").model
-    names = maximal.link_names(model)[1:]
+    names = velocities.link_names(model)[1:]
     q, v, Q = state(model, batch=(20,))
-    V = maximal.link_velocities(model, q, v, names)
-    same(maximal.joint_velocities_by_joint(model, q, V, names), v, 1e-9)
-    F = maximal_forces.applied_forces(model, q, Q, names)
-    same(maximal_forces.generalized_force(model, q, F, names), Q, 1e-9)
-    sizes = sorted(len(one.links) for one in _groups.together(model, _groups.links(model, names)))
+    V = velocities.link_velocities(model, q, v, names)
+    same(velocities.joint_velocities_by_joint(model, q, V, names), v, 1e-9)
+    F = forces.applied_forces(model, q, Q, names)
+    same(forces.generalized_force(model, q, F, names), Q, 1e-9)
+    sizes = sorted(len(one.links) for one in clusters.together(model, clusters.links(model, names)))
     assert sizes == [1] * 8 + [4]
 
 
@@ -82,8 +82,8 @@ def test_a_follower_tells_what_its_own_link_does_not():
     b.joint("four", Revolute("x"), parent=None, child="still", mimic=Mimic("one", 0.0))
     model = b.model()
     q, v, Q = state(model)
-    same(maximal.joint_velocities_by_joint(model, q, maximal.link_velocities(model, q, v)), v, 1e-9)
-    same(maximal_forces.generalized_force(model, q, maximal_forces.applied_forces(model, q, Q)), Q, 1e-9)
+    same(velocities.joint_velocities_by_joint(model, q, velocities.link_velocities(model, q, v)), v, 1e-9)
+    same(forces.generalized_force(model, q, forces.applied_forces(model, q, Q)), Q, 1e-9)
 
 
 def gimbal():
@@ -100,29 +100,29 @@ def test_massless_gimbals_that_lock(off):
     model = gimbal()
     q = np.array([[0.3, 1.0, 0.2], [0.3, off, 0.2]])
     v = np.random.default_rng(0).standard_normal((2, 3))
-    V = maximal.link_velocities(model, q, v)
-    same(maximal.joint_velocities_by_joint(model, q[0], V[0]), v[0], 1e-9)
+    V = velocities.link_velocities(model, q, v)
+    same(velocities.joint_velocities_by_joint(model, q[0], V[0]), v[0], 1e-9)
     message = r"link 'link2' does not tell the 3 velocities of joints .* at this configuration \(sample 1\)"
     with pytest.raises(SingularityError, match=message):
-        maximal.joint_velocities_by_joint(model, q, V)
+        velocities.joint_velocities_by_joint(model, q, V)
     with pytest.raises(SingularityError, match=message):
-        maximal_forces.applied_forces(model, q, v)
+        forces.applied_forces(model, q, v)
     with pytest.raises(SingularityError, match=r"angular velocity of link 'link2' .* \(sample 1\)"):
-        maximal_forces.joint_torques(model, q, v)
+        forces.joint_torques(model, q, v)
 
 
 def test_close_to_a_lock_there_are_digits_left():
     model = gimbal()
     q, v = np.array([0.3, 1e-6, 0.2]), np.array([1.0, -2.0, 0.5])
-    same(maximal.joint_velocities_by_joint(model, q, maximal.link_velocities(model, q, v)), v, 1e-5)
+    same(velocities.joint_velocities_by_joint(model, q, velocities.link_velocities(model, q, v)), v, 1e-5)
 
 
 def test_states_that_are_no_numbers_stay_so():
     """A sample of a batch that went to nan leaves the others alone, and is no singularity."""
     model = hub()
     q, v, _ = state(model, batch=(2,))
-    V = maximal.link_velocities(model, q, v)
+    V = velocities.link_velocities(model, q, v)
     q[1, -1] = np.nan
-    found = maximal.joint_velocities_by_joint(model, q, V)
+    found = velocities.joint_velocities_by_joint(model, q, V)
     same(found[0], v[0], 1e-9)
     assert np.isnan(found[1]).any()

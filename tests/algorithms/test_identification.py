@@ -6,9 +6,10 @@ import scipy.linalg
 import scipy.optimize
 
 import multibody as mb
-from multibody.algorithms import identification, regressor
-from multibody.algorithms.identification import base_parameters, identify
+from multibody import identification
+from multibody.algorithms import regressor
 from multibody.geometry import log_cholesky
+from multibody.identification import base_parameters, identify
 from multibody.model.joints import Revolute
 
 from ..laws.tools import near

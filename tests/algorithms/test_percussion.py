@@ -7,8 +7,8 @@ import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
 from multibody.algorithms.constraints import ConstraintSet, PointClosure, PointContact
 from multibody.algorithms.friction import FrictionCone
-from multibody.algorithms.percussion import percussion_step
 from multibody.errors import InputError
+from multibody.textbook.percussion import percussion_step
 
 from .test_constraints import FEET, QUADRUPED, closed, four_bar, state
 

@@ -12,9 +12,9 @@ from multibody.compiler.compile import compile  # noqa: A004
 from multibody.compiler.config import config
 from multibody.geometry import so3
 from multibody.geometry._value import Value
-from multibody.tracing.graph import Graph
-from multibody.tracing.ops import OPS
-from multibody.tracing.trace import Input, Trace
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.ops import OPS
+from multibody.tracing.record.trace import Input, Trace
 
 
 def arrays(result: Any) -> list[np.ndarray]:

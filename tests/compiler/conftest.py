@@ -2,7 +2,7 @@
 
 import pytest
 
-from multibody.compiler import cache, sharing
+from multibody.compiler.cache import code_cache, disk_cache
 from multibody.compiler.config import config
 
 
@@ -20,6 +20,6 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv("MULTIBODY_CACHE", "on")
     monkeypatch.setattr(config, "verify", False)
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr(sharing, "_alive", Forgetful())
-    cache._warn.cache_clear()
+    monkeypatch.setattr(code_cache, "_alive", Forgetful())
+    disk_cache._warn.cache_clear()
     return tmp_path / "kernels"

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import argument_rows_ir, native, program
-from multibody.compiler.passes import prepare
-from multibody.compiler.slots import runs_of
+from multibody.compiler.codegen import load_inputs
+from multibody.compiler.ir import segments
+from multibody.compiler.ir.liveness import runs_of
+from multibody.compiler.ir.passes import prepare
+from multibody.compiler.runtime import native
 
 from ..sampling import sampled
 
@@ -36,13 +38,13 @@ def made(monkeypatch, dtype="float64", many=None, segment=None):
     with monkeypatch.context() as patch:
         patch.setattr(mb.config, "cache", False)
         if many is not None:
-            patch.setattr(program, "MANY", many)
+            patch.setattr(segments, "MANY", many)
         if segment is not None:
-            patch.setattr(program, "ONE_BLOCK", segment)
-            patch.setattr(program, "SEGMENT", segment)
+            patch.setattr(segments, "ONE_BLOCK", segment)
+            patch.setattr(segments, "SEGMENT", segment)
         kernel = mb.compile(function, X_SIZE, Y_SIZE, dtype=dtype)
         traced = kernel.trace()
-        cut = program.cut(prepare(traced.graph, traced.roots), [ids.size for ids in traced.outputs])
+        cut = segments.cut(prepare(traced.graph, traced.roots), [ids.size for ids in traced.outputs])
     return kernel, cut
 
 
@@ -152,10 +154,10 @@ def test_nothing_past_a_row_is_read(monkeypatch, count):
 def test_groups_cover_what_is_used():
     places = [(0, 0), (0, 1), (0, 2), (0, 5), (0, 7), (0, 12), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3), (2, 9)]
     assert runs_of(places) == [(0, 0, 7), (0, 12, 12), (1, 3, 3), (2, 0, 3), (2, 9, 9)]
-    segment = program.Segment([], {}, {10 + n: place for n, place in enumerate(places)}, [])
+    segment = segments.Segment([], {}, {10 + n: place for n, place in enumerate(places)}, [])
     for lanes in (1, 2, 4, 8, 16):
-        shape = argument_rows_ir.Shape(lanes, "float64", 1, 1, True)
-        groups = argument_rows_ir.groups(segment, shape)
+        shape = load_inputs.Shape(lanes, "float64", 1, 1, True)
+        groups = load_inputs.groups(segment, shape)
         assert set(groups) == set(segment.rows)
         for k, group in groups.items():
             argument, element = segment.rows[k]

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import batch_and_single, cache, fetch_ir, native, sharing
+from multibody.compiler.cache import code_cache, disk_cache
+from multibody.compiler.codegen import prefetch, variants
+from multibody.compiler.ir.passes import prepare
+from multibody.compiler.ir.segments import cut
+from multibody.compiler.ir.tiling import Shape, choose_shape
 from multibody.compiler.kernel import revive
-from multibody.compiler.passes import prepare
-from multibody.compiler.program import cut
-from multibody.compiler.shape import Shape, choose_shape
+from multibody.compiler.runtime import native
 from multibody.errors import InputError
 
 DTYPES = ("float64", "float32")
@@ -85,7 +87,7 @@ def test_both_forms_of_a_robot(name):
 
 def test_only_programs_of_some_size_have_two_forms():
     kernel = mb.compile(grown(12, 300), 6)
-    assert nodes_of(program_of(kernel)[0]) > batch_and_single.LEAST
+    assert nodes_of(program_of(kernel)[0]) > variants.LEAST
     assert entries(kernel) == {"kernel", "one"}
     assert entries(mb.compile(lambda x: x + 1.0, 6)) == {"kernel"}
 
@@ -117,7 +119,7 @@ def test_a_form_is_compiled_when_it_is_first_called(monkeypatch):
     assert len(counted) == 3
     assert scan(x[4], steps=3)[0].tobytes() == many[4].tobytes()
     assert len(counted) == 4
-    monkeypatch.setattr(sharing, "_alive", {})
+    monkeypatch.setattr(code_cache, "_alive", {})
     assert mb.compile(function, 6)(x)[0].tobytes() == mb.compile(function, 6)(x[0]).tobytes() == single[0].tobytes()
     assert len(counted) == 4, "both forms lie on the disk"
 
@@ -148,7 +150,7 @@ def test_one_sample_may_be_written_over_its_argument():
 
 def test_code_of_another_version_is_refused():
     kernel = mb.compile(grown(4, 10), 6)
-    old = cache.Entry({}, {"kernel": [native.compile_object("define void @other() {\n  ret void\n}")]}, {})
+    old = disk_cache.Entry({}, {"kernel": [native.compile_object("define void @other() {\n  ret void\n}")]}, {})
     with pytest.raises(InputError, match="code of this version of the library: compile it here"):
         revive(native.host(), mb.Kernel, "grown", kernel.signature, old, kernel.ops, 1)
 
@@ -191,11 +193,11 @@ def test_lines_of_results_are_asked_for_once_each():
     kernel = mb.compile(grown(12, 300), 6)
     program, sizes = program_of(kernel)
     shape = choose_shape(program, native.host().lanes, "float64", fma=True)
-    plan = fetch_ir.plan(program, shape, sizes)
+    plan = prefetch.plan(program, shape, sizes)
     lines = [line for segment in plan.lines for line in segment]
     assert len(lines) == len(set(lines)) == sum(-(-size * shape.bytes // 64) for size in sizes)
     assert asked(kernel.ir) == (len(lines), 0)
-    assert not any(fetch_ir.plan(program, Shape(1, "float64", program.slots, 1, True), sizes).lines)
+    assert not any(prefetch.plan(program, Shape(1, "float64", program.slots, 1, True), sizes).lines)
 
 
 @pytest.mark.slow
@@ -203,7 +205,7 @@ def test_results_that_would_not_stay_near_are_asked_for_as_they_are_written():
     kernel = mb.compile(lambda x: np.outer(np.sin(x), np.cos(x)) * np.exp(x), 80)
     program, sizes = program_of(kernel)
     shape = choose_shape(program, native.host().lanes, "float64", fma=True)
-    assert not fetch_ir.plan(program, shape, sizes).results
+    assert not prefetch.plan(program, shape, sizes).results
     to_write, to_read = asked(kernel.ir)
     fours = shape.lanes % 4 == 0  # else rows are written element by element, and nothing is asked for
     assert to_write == (shape.lanes if fours else 0)  # in the loop that writes rows, and not in the form for one sample
@@ -217,7 +219,7 @@ def test_long_arguments_in_every_layout(n, dtype):
         return (np.sin(x) * y + np.roll(x, 1)) * (1.0 + x[0]), x * y
 
     kernel = mb.compile(function, n, n, dtype=dtype)
-    assert (asked(kernel.ir)[1] > 0) == (2 * n >= fetch_ir.MANY)
+    assert (asked(kernel.ir)[1] > 0) == (2 * n >= prefetch.MANY)
     rng = np.random.default_rng(3)
     X, Y = rng.standard_normal((2, 301, n)).astype(dtype)
     whole = kernel(X, Y)

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import cache, door, native
+from multibody.compiler.cache import disk_cache
+from multibody.compiler.runtime import fastcall, native
 
 posix = pytest.mark.skipif(os.name != "posix", reason="other rights")
 owner_only = pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
@@ -24,7 +25,7 @@ owner_only = pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason=
 @pytest.fixture
 def compiled(monkeypatch):
     """The modules that are compiled from now on."""
-    door._definition()
+    fastcall._definition()
     texts = []
     original = native.compile_object
     monkeypatch.setattr(native, "compile_object", lambda *args, **kw: texts.append(args[0]) or original(*args, **kw))
@@ -167,9 +168,9 @@ def test_nothing_is_pickled(place):
     called(mb.compile(lambda x: {"a": x, "b": mb.Pose.exp(x)}, 6))
     (entry,) = entries(place)
     data = entry.read_bytes()
-    head = data[len(cache._MAGIC) + 32 :].partition(b"\n")[0]
+    head = data[len(disk_cache._MAGIC) + 32 :].partition(b"\n")[0]
     assert set(json.loads(head)) >= {"key", "inputs", "outputs", "layout", "dtype", "ops", "parts"}
-    assert not {"pickle", "marshal", "eval", "exec"} & set(re.findall(r"\w+", Path(cache.__file__).read_text()))
+    assert not {"pickle", "marshal", "eval", "exec"} & set(re.findall(r"\w+", Path(disk_cache.__file__).read_text()))
 
 
 # ---- where it lies ---------------------------------------------------------------------------------------------------
@@ -225,10 +226,10 @@ def test_the_usual_place(monkeypatch, tmp_path):
     monkeypatch.delenv("MULTIBODY_CACHE_DIR")
     if sys.platform.startswith("linux"):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        assert cache.directory() == tmp_path / "multibody"
+        assert disk_cache.directory() == tmp_path / "multibody"
         monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache.directory().name == "multibody"
-    assert cache.directory().is_absolute()
+    assert disk_cache.directory().name == "multibody"
+    assert disk_cache.directory().is_absolute()
 
 
 # ---- a disk that fails -----------------------------------------------------------------------------------------------
@@ -310,7 +311,7 @@ def test_killed_while_it_stores(place):
         writer.stdout.close()
         found = place / ("k" * 64)
         if found.exists():
-            entry = cache.load("k" * 64)
+            entry = disk_cache.load("k" * 64)
             assert (entry.objects, entry.sources) == ({"kernel": [bytes(8_000_000)]}, {"one": b"text"})
     check(mb.compile(twice, 3))
     check(mb.compile(twice, 3))
@@ -327,7 +328,7 @@ def test_processes_at_once(place):
     running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
     assert [process.wait() for process in running] == [0] * 4
     assert len(entries(place)) == 6
-    assert all(cache.load(entry.name) is not None for entry in entries(place))
+    assert all(disk_cache.load(entry.name) is not None for entry in entries(place))
 
 
 @pytest.mark.usefixtures("place")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from multibody import InputError
-from multibody.compiler import native
+from multibody.compiler.runtime import native
 
 HERE = Path(__file__).parent
 SAMPLE = {

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import emit_c
 from multibody.compiler.config import config
-from multibody.tracing import linalg
+from multibody.compiler.export import to_c
+from multibody.tracing.array.traced import TraceError
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.trace import trace
-from multibody.tracing.traced import TraceError
+from multibody.tracing.matrices import linalg
+from multibody.tracing.record.trace import trace
 
 from .test_emitters import build, call, needs_compiler
 
@@ -140,7 +140,7 @@ def test_emitted_c_agrees(tmp_path, dtype, every):
     sources = []
     for number, case in enumerate(list(CASES.values())[::every]):
         traced = trace(case.function, case.shapes, dtype=dtype)
-        sources.append((number, case, traced, emit_c.to_c(traced, f"f{number}").source))
+        sources.append((number, case, traced, to_c.to_c(traced, f"f{number}").source))
     for number, case, traced, source in sources:
         place = tmp_path / str(number)
         place.mkdir()

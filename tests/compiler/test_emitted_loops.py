@@ -5,10 +5,10 @@ import pytest
 
 import multibody as mb
 from multibody import InputError
-from multibody.compiler.emit_c import to_c
-from multibody.compiler.emit_numpy import to_numpy
-from multibody.compiler.emit_sympy import to_sympy
-from multibody.tracing.trace import trace
+from multibody.compiler.export.to_c import to_c
+from multibody.compiler.export.to_numpy import to_numpy
+from multibody.compiler.export.to_sympy import to_sympy
+from multibody.tracing.record.trace import trace
 
 from ..tracing import test_loop_derivatives, test_loops_that_stop
 from .cases import arrays

@@ -12,19 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multibody import InputError
-from multibody.compiler import emit_c, emit_numpy, emit_sympy
-from multibody.compiler.emit_c import to_c
-from multibody.compiler.emit_numpy import to_numpy
-from multibody.compiler.emit_sympy import symbols_of, to_sympy, to_sympy_steps
-from multibody.compiler.passes import fuse_products
+from multibody.compiler.export import to_c as emit_c
+from multibody.compiler.export import to_numpy as emit_numpy
+from multibody.compiler.export import to_sympy as emit_sympy
+from multibody.compiler.export.to_c import to_c
+from multibody.compiler.export.to_numpy import to_numpy
+from multibody.compiler.export.to_sympy import symbols_of, to_sympy, to_sympy_steps
+from multibody.compiler.ir.passes import fuse_products
 from multibody.errors import MissingPackageError
-from multibody.tracing import derivatives, interpret
+from multibody.tracing import interpret
+from multibody.tracing.ad import traces
+from multibody.tracing.array.traced import TraceError
 from multibody.tracing.emission import optional
-from multibody.tracing.graph import Graph
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.ops import OPS
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.ops import OPS
-from multibody.tracing.trace import Trace, trace
-from multibody.tracing.traced import TraceError
+from multibody.tracing.record.trace import Trace, trace
 
 from ..laws.tools import near
 from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, program, samples, single
@@ -329,7 +332,7 @@ def test_sympy_takes_the_users_expressions():
 def test_sympy_derivatives_agree_with_those_of_the_graph():
     traced = trace(SUITE["arm"].function, [3])
     (q,) = symbols_of(traced).values()
-    assert sympy.simplify(to_sympy(traced).jacobian(q) - to_sympy(derivatives.jacobian(traced))) == sympy.zeros(3, 3)
+    assert sympy.simplify(to_sympy(traced).jacobian(q) - to_sympy(traces.jacobian(traced))) == sympy.zeros(3, 3)
 
 
 def test_a_missing_package_names_the_extra():

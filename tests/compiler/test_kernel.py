@@ -9,10 +9,11 @@ from hypothesis import given
 
 import multibody as mb
 from multibody.compiler import compile as compiling
-from multibody.compiler import native, sharing
-from multibody.compiler.code import Code
+from multibody.compiler.cache import code_cache
+from multibody.compiler.runtime import native
+from multibody.compiler.runtime.code import Code
+from multibody.tracing.graph.ops import OPS
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.ops import OPS
 
 from ..laws.tools import near
 from ..surface import KINDS, TABLE
@@ -113,7 +114,7 @@ def test_out_and_the_way_through_ctypes(kernel):
 def test_pieces(kernel, monkeypatch):
     x, A = draw(4096, kernel.signature.dtype)
     whole = kernel(x, A)
-    monkeypatch.setattr("multibody.compiler.call.PIECE", 0.0)
+    monkeypatch.setattr("multibody.compiler.runtime.launch.PIECE", 0.0)
     assert bits(kernel(x, A)) == bits(whole)
 
 
@@ -180,7 +181,7 @@ def eagerly(kernel, *arguments):
 
 def built(traced):
     """The kernel of a trace."""
-    code = Code(sharing._traced(traced, compiling.texts_of))
+    code = Code(code_cache._traced(traced, compiling.texts_of))
     header = code.header
     return mb.Kernel("kernel", compiling._signature(header), code, header["ops"], header["work"])
 

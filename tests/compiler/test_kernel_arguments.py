@@ -8,8 +8,8 @@ import pytest
 
 import multibody as mb
 from multibody import InputError, Pose
-from multibody.compiler import door
-from multibody.compiler.call import rows_of
+from multibody.compiler.runtime import fastcall
+from multibody.compiler.runtime.launch import rows_of
 
 RNG = np.random.default_rng(0)
 
@@ -23,7 +23,7 @@ def kernel(request):
     """Through the door where it can, and as it is where there is none."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "ctypes":
-            patch.setattr(door, "available", lambda: False)
+            patch.setattr(fastcall, "available", lambda: False)
         return mb.compile(mix, 3, (3, 3), ())
 
 

@@ -12,9 +12,10 @@ import pytest
 
 import multibody as mb
 from multibody import InputError, Pose
-from multibody.compiler import batch_and_single, door, entry_ir, llvm_ir, native
 from multibody.compiler import compile as compiling
-from multibody.compiler.program import ONE_BLOCK, SEGMENT
+from multibody.compiler.codegen import entry, module, variants
+from multibody.compiler.ir.segments import ONE_BLOCK, SEGMENT
+from multibody.compiler.runtime import fastcall, native
 
 from ..laws.tools import near
 
@@ -152,7 +153,7 @@ def test_threads_compile_and_call_the_same(monkeypatch):
     expected = mb.compile(function, 6)(x)
     for cached in (True, False):
         monkeypatch.setattr(mb.config, "cache", cached)
-        door._definition.cache_clear()
+        fastcall._definition.cache_clear()
 
         def work(k):
             kernel = mb.compile(function, 6)
@@ -308,7 +309,7 @@ def test_values_cross_segments(count, dtype):
     kernel = mb.compile(function, 5, dtype=dtype)
     nodes = sum(kernel.ops.values())
     assert (nodes < ONE_BLOCK) == (count == 150)
-    for form in (batch_and_single.BATCH, batch_and_single.SINGLE):
+    for form in (variants.BATCH, variants.SINGLE):
         assert kernel.ir.count(f"define void @{form}.") == (0 if count == 150 else -(-(nodes - 1) // SEGMENT))
     x = np.random.default_rng(0).uniform(-1, 1, (131, 5)).astype(dtype)
     found = kernel(x)
@@ -336,16 +337,16 @@ def test_sines_meet_their_cosines_at_every_cut(shift):
 
 
 def test_buffers_from_the_heap(monkeypatch):
-    monkeypatch.setattr(entry_ir, "STACK", 32 * 1024)  # an eighth of what it is: a shorter kernel
+    monkeypatch.setattr(entry, "STACK", 32 * 1024)  # an eighth of what it is: a shorter kernel
     monkeypatch.setattr(mb.config, "cache", False)
-    n = entry_ir.STACK // (8 * native.host().lanes) + 1  # results of a vector of samples: more than the stack may hold
+    n = entry.STACK // (8 * native.host().lanes) + 1  # results of a vector of samples: more than the stack may hold
     kernel = mb.compile(lambda x: np.flip(x) + 1.0, n)
     assert "@malloc(i64 " in re.sub("declare.*", "", kernel.ir)
     x = np.random.default_rng(0).uniform(-1, 1, (9, n))
     found = kernel(x, threads=2)
     np.testing.assert_array_equal(found, x[:, ::-1] + 1)
     np.testing.assert_array_equal(kernel(x[3]), found[3])
-    monkeypatch.setattr(entry_ir, "STACK", 0)
+    monkeypatch.setattr(entry, "STACK", 0)
     small = mb.compile(lambda x: 2 * x, 3)
     for count in (0, 1, 5, 1000):
         np.testing.assert_array_equal(small(np.ones((count, 3))), np.full((count, 3), 2.0))
@@ -359,7 +360,7 @@ def test_compile_time_of_many_results_is_linear():
         sizes.append(sum(map(len, forms.values())))
     assert sizes[0] <= 2
     assert sizes[1] > 5
-    assert llvm_ir.GROUP <= 4000
+    assert module.GROUP <= 4000
 
 
 # ---- what it shows ---------------------------------------------------------------------------------------------------

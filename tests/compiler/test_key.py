@@ -14,8 +14,8 @@ import pytest
 
 import multibody as mb
 from multibody import _sources
-from multibody.compiler import native
-from multibody.compiler.key import key
+from multibody.compiler.cache.key import key
+from multibody.compiler.runtime import native
 
 
 def test_keys_tell_machines_versions_and_sources_apart(monkeypatch):
@@ -50,7 +50,7 @@ def test_what_is_noted_at_import_takes_little_time():
     names = {os.path.relpath(file[0], _sources._ROOT) for file in files}
     rooms = {"geometry", "tracing", "model", "algorithms", "compiler", "robot"}
     assert {name.partition(os.sep)[0] for name in names if os.sep in name} >= rooms
-    assert os.path.join("compiler", "vector_math", "coefficients.py") in names
+    assert os.path.join("compiler", "codegen", "vector_math", "coefficients.py") in names
     assert not any(name.startswith(("cli", "derive")) for name in names)
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 
 import multibody as mb
-from multibody.compiler import llvm_ir, native
-from multibody.compiler.batch_and_single import SINGLE
+from multibody.compiler.codegen import module
+from multibody.compiler.codegen.variants import SINGLE
+from multibody.compiler.runtime import native
 
 
 def test_long_compilations_tell_how_far_they_are(monkeypatch, caplog):
@@ -42,7 +43,7 @@ def test_long_code_is_cut_into_basic_blocks_and_has_the_same_bits(monkeypatch):
     x, y = rng.standard_normal((2, 33, 3))
     results = []
     for lines in (10**6, 50):
-        monkeypatch.setattr(llvm_ir, "BASIC_BLOCK", lines)
+        monkeypatch.setattr(module, "BASIC_BLOCK", lines)
         texts.clear()
         kernel = mb.compile(function, 3, 3)
         results.append([*kernel(x, y), *kernel(x[0], y[0])])

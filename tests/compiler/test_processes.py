@@ -14,7 +14,7 @@ import pytest
 
 import multibody as mb
 from multibody import InputError, Pose
-from multibody.compiler import native
+from multibody.compiler.runtime import native
 
 posix = pytest.mark.skipif(os.name != "posix", reason="no fork, no signals")
 X = np.random.default_rng(0).uniform(-1, 1, (300, 6))

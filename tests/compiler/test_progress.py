@@ -13,7 +13,7 @@ from contextlib import suppress
 import pytest
 
 import multibody as mb
-from multibody.compiler import progress
+from multibody.compiler.runtime import progress
 from multibody.errors import InputError
 
 SLOW = """

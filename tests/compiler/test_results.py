@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import native
-from multibody.compiler.passes import prepare
-from multibody.compiler.program import cut
-from multibody.compiler.slots import ZEROS
+from multibody.compiler.ir.liveness import ZEROS
+from multibody.compiler.ir.passes import prepare
+from multibody.compiler.ir.segments import cut
+from multibody.compiler.runtime import native
 
 COUNTS = (0, 1, 3, 4, 5, 8, 9, 17, 4097)
 DTYPES = ("float64", "float32")

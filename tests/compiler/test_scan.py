@@ -9,7 +9,7 @@ import pytest
 
 import multibody as mb
 from multibody import InputError, Pose
-from multibody.compiler import scan_run
+from multibody.compiler.runtime import scan_pieces
 
 from .cases import arrays
 
@@ -84,7 +84,7 @@ def test_pieces_are_one(scan, monkeypatch, every):
     """A long scan is run in pieces, to hear signals: of one step each, when time is short."""
     state, u, p = draw(scan.dtype, (7,), 200)
     whole = scan(state, u, p, every=every)
-    monkeypatch.setattr(scan_run, "PIECE", 0.0)
+    monkeypatch.setattr(scan_pieces, "PIECE", 0.0)
     found = scan(state, u, p, every=every)
     same(found, (whole[0], arrays(whole[1])))
 
@@ -286,7 +286,7 @@ def test_kept_on_disk(place, monkeypatch):
     mb.compile_scan(pendulum, [2, 2], [2], [2], dtype=np.float32)(state, u, p)
     mb.compile(lambda q, v, u, p: pendulum((q, v), u, p), 2, 2, 2, 2)(*state, p, p)
     assert len(list(place.iterdir())) == 5
-    monkeypatch.setattr("multibody.compiler.native.compile_objects", None)
+    monkeypatch.setattr("multibody.compiler.runtime.native.compile_objects", None)
     second = mb.compile_scan(pendulum, [2, 2], [2], [2])
     same(second(state, u, p), (expected[0], arrays(expected[1])))
     assert first.ops == second.ops

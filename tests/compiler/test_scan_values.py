@@ -193,7 +193,7 @@ def test_keys(place, monkeypatch):
 
     first = mb.compile_scan(counted, (), key="doubled 1")
     assert first(1.0, steps=5)[0] == 32.0
-    monkeypatch.setattr("multibody.compiler.sharing._alive", {})
+    monkeypatch.setattr("multibody.compiler.cache.code_cache._alive", {})
     hidden.calls = 0
     second = mb.compile_scan(counted, (), key="doubled 1")
     assert not hidden.calls, "the step is not traced again"

@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import cache, native, sharing
+from multibody.compiler.cache import code_cache, disk_cache
+from multibody.compiler.runtime import native
 from multibody.errors import CacheError
 
-LENGTH = len(cache._MAGIC) + 32
+LENGTH = len(disk_cache._MAGIC) + 32
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_code_lives_as_long_as_a_kernel_that_has_it(place, compilations):
 
 
 def test_scans_share_code(compilations, monkeypatch):
-    monkeypatch.setattr(sharing, "_alive", type(sharing._alive)())
+    monkeypatch.setattr(code_cache, "_alive", type(code_cache._alive)())
 
     def step(x, u):
         return 0.25 * x + u, x
@@ -107,7 +108,7 @@ def test_scans_share_code(compilations, monkeypatch):
 
 
 def test_threads_that_make_one_kernel_share_its_code(monkeypatch):
-    monkeypatch.setattr(sharing, "_alive", type(sharing._alive)())
+    monkeypatch.setattr(code_cache, "_alive", type(code_cache._alive)())
     kernels, barrier = [], threading.Barrier(8)
 
     def make():
@@ -224,7 +225,7 @@ def read(path):
 def write(path, header, rest):
     """An entry that looks right."""
     body = json.dumps({**header, "key": path.name}).encode() + b"\n" + rest
-    path.write_bytes(cache._MAGIC + sha256(body).digest() + body)
+    path.write_bytes(disk_cache._MAGIC + sha256(body).digest() + body)
 
 
 @pytest.fixture

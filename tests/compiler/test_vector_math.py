@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multibody.compiler import vector_math
-from multibody.compiler.vector_math import coefficients
-from multibody.compiler.vector_math.trigonometry import LIMIT
+from multibody.compiler.codegen import vector_math
+from multibody.compiler.codegen.vector_math import coefficients
+from multibody.compiler.codegen.vector_math.trigonometry import LIMIT
 
 from .vector_loops import ARITY, BOUND, bits, evaluate, samples, ulps
 

@@ -9,8 +9,8 @@ import llvmlite.binding as llvm
 import mpmath as mp
 import numpy as np
 
-from multibody.compiler import vector_math
-from multibody.compiler.vector_math.trigonometry import LIMIT
+from multibody.compiler.codegen import vector_math
+from multibody.compiler.codegen.vector_math.trigonometry import LIMIT
 
 ARITY = dict.fromkeys("sin cos tan asin acos exp expm1 log log1p sinh cosh tanh".split(), 1)
 ARITY |= dict.fromkeys("atan2 hypot pow fmod mod".split(), 2)

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 
 from multibody.algorithms import coriolis, crba, energy, forward_dynamics, regressor, rnea
 from multibody.algorithms.aba import aba
-from multibody.algorithms.projected_newton_euler import projected_newton_euler
 from multibody.model import base_velocity
+from multibody.textbook.projected_newton_euler import projected_newton_euler
 
 from ..algorithms.covering import law
 from ..algorithms.states import rate, states

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multibody.geometry import Pose, Rotation, SpatialInertia
+from multibody.model.build_tree import StructureError, assemble
 from multibody.model.builder import Builder
 from multibody.model.joint import Joint, Limits, Mimic, Passive
 from multibody.model.joints import Continuous, Fixed, Helical, Planar, Prismatic, Revolute, Spherical
 from multibody.model.link import Frame, Link
 from multibody.model.model import Model
-from multibody.model.structure import StructureError, assemble
 
 from ..laws.tools import near
 from ..surface import particles, rotational_inertia

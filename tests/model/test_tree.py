@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.algorithms import coriolis, crba, energy, kinematics, projected_newton_euler, rnea
+from multibody.algorithms import coriolis, crba, energy, kinematics, rnea
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
 from multibody.geometry._value import Value
-from multibody.model import configuration, surgery
+from multibody.model import configuration
 from multibody.model.builder import Builder
 from multibody.model.joints import Fixed, Kind, Prismatic, Revolute
 from multibody.model.link import Link
 from multibody.model.parameters import check_values
 from multibody.model.shapes import Box, Sphere
+from multibody.model.surgery import attach
+from multibody.textbook import projected_newton_euler
 
 from ..laws.tools import near
 
@@ -114,7 +116,7 @@ def test_a_tree_is_no_model():
     with pytest.raises(InputError, match="Robot: expected a Model or a Builder, got Tree"):
         mb.Robot(tree)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"expected the Model of a robot, such as robot\.model, got Tree"):
-        surgery.attach(robot.model, tree, frame="tool")  # type: ignore[arg-type]
+        attach.attach(robot.model, tree, frame="tool")  # type: ignore[arg-type]
     with pytest.raises(InputError):
         robot.attach(tree, frame="tool")  # type: ignore[arg-type]
 

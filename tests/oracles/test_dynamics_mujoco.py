@@ -18,13 +18,13 @@ from multibody.algorithms import (
     hessian,
     jacobian,
     kinematics,
-    projected_newton_euler,
     rnea,
 )
 from multibody.model import configuration
 from multibody.model.layouts import MujocoLayout
 from multibody.model.loaders import mjcf
 from multibody.model.loaders.mjcf_names import body_names
+from multibody.textbook import projected_newton_euler
 
 from ..model.mjcf_texts import MODELS
 from .smooth_mujoco import smooth

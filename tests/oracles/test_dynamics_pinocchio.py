@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 
 import multibody as mb
-from multibody.algorithms import projected_newton_euler
+from multibody.textbook import projected_newton_euler
 
 from ..plain import Plain
 from .pinocchio_peer import CONDITION, REFERENCES, STILL, Peer, close, named, peer

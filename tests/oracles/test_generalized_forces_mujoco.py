@@ -6,12 +6,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from multibody.algorithms.generalized_forces import Action, generalized_force
 from multibody.model import configuration
 from multibody.model.layouts import MujocoLayout
 from multibody.model.load import load
 from multibody.model.loaders import mjcf
 from multibody.model.model import Model
+from multibody.textbook.generalized_forces import Action, generalized_force
 
 from ..model.mjcf_texts import MODELS
 from .robot_data import urdf

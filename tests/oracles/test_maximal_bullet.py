@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.algorithms import maximal, maximal_forces
+from multibody.algorithms.maximal_coordinates import forces
+from multibody.algorithms.maximal_coordinates import velocities as maximal
 
 bullet = pytest.importorskip("pybullet")
 
@@ -88,7 +89,7 @@ def test_forces(peer) -> None:
     before = other.rates()
     bullet.stepSimulation()
     after = other.rates()
-    a = robot.forward_dynamics(q, v, maximal_forces.generalized_force(robot.tree, q, F))
+    a = robot.forward_dynamics(q, v, forces.generalized_force(robot.tree, q, F))
     np.testing.assert_allclose((after - before) / STEP, a[-2:], rtol=1e-5)
     bullet.stepSimulation()  # without forces: they held for one step
     still = robot.forward_dynamics(q, v, np.zeros(robot.nv))

@@ -6,7 +6,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from multibody.algorithms import forward_dynamics, maximal, maximal_forces
+from multibody.algorithms import forward_dynamics
+from multibody.algorithms.maximal_coordinates import forces, velocities
 from multibody.errors import InputError
 from multibody.model import configuration
 from multibody.model.layouts import MujocoLayout
@@ -47,7 +48,7 @@ class Exchange:
         self.v, self.tau = rng.normal(size=(2, self.model.nv))
         self.data = self.fresh()
         mujoco.mj_forward(self.peer, self.data)
-        self.names = maximal.link_names(self.model)
+        self.names = velocities.link_names(self.model)
         index = {name: k for k, name in enumerate(body_names(self.peer))}
         self.ids = [index[name] for name in self.names]
 
@@ -88,7 +89,7 @@ def test_every_body_with_mass_is_a_link(e: Exchange) -> None:
 
 def test_velocities_of_bodies(e: Exchange) -> None:
     """[QT 60]: mj_objectVelocity of mjOBJ_BODY, at the centre of mass, and `cvel`."""
-    V = maximal.link_velocities(e.model, e.q, e.v)
+    V = velocities.link_velocities(e.model, e.q, e.v)
     found = np.zeros(6)
     for k, body in enumerate(e.ids):
         mujoco.mj_objectVelocity(e.peer, e.data, mujoco.mjtObj.mjOBJ_BODY, body, found, 0)
@@ -99,7 +100,7 @@ def test_velocities_of_bodies(e: Exchange) -> None:
 def test_velocities_of_the_robot(e: Exchange) -> None:
     """[QT 61-66]: from `cvel` to v, and to qvel, by all three ways."""
     V = e.cvel()
-    for way in (maximal.joint_velocities, maximal.joint_velocities_by_joint, maximal.check_velocities):
+    for way in (velocities.joint_velocities, velocities.joint_velocities_by_joint, velocities.check_velocities):
         v = way(e.model, e.q, V)
         close(v, e.v, 1e-8)
         close(e.layout.v_to(e.q, v), e.data.qvel, 1e-8)
@@ -112,12 +113,12 @@ def test_a_body_that_is_torn_off(e: Exchange) -> None:
     V = e.cvel()
     V[k, :3] += [0.1, 0.2, 0.3]
     with pytest.raises(InputError, match=f"no velocity of .* '{e.names[k]}' would leave"):
-        maximal.check_velocities(e.model, e.q, V)
+        velocities.check_velocities(e.model, e.q, V)
 
 
 def test_jacobians_of_bodies(e: Exchange) -> None:
     """[QT 60]: mj_jacBodyCom."""
-    J = maximal.link_jacobian(e.model, e.q)
+    J = velocities.link_jacobian(e.model, e.q)
     T = e.layout.v_to(e.q, np.eye(e.model.nv)).T
     for k, body in enumerate(e.ids):
         linear, angular = np.zeros((2, 3, e.peer.nv))
@@ -125,7 +126,7 @@ def test_jacobians_of_bodies(e: Exchange) -> None:
         close(J[k], np.concatenate([linear, angular]) @ T)
 
 
-@pytest.mark.parametrize("way", [maximal_forces.applied_forces, maximal_forces.least_forces])
+@pytest.mark.parametrize("way", [forces.applied_forces, forces.least_forces])
 def test_generalized_forces_through_xfrc_applied(e: Exchange, way) -> None:
     """[QT 67-71]: the acceleration under τ in the joints is that under forces on the bodies, and that of ours."""
     F = way(e.model, e.q, e.tau)
@@ -147,5 +148,5 @@ def test_forces_on_bodies_as_generalized_forces(e: Exchange) -> None:
     total = np.zeros(e.peer.nv)
     for k, body in enumerate(e.ids):
         mujoco.mj_applyFT(e.peer, e.data, F[k, :3], F[k, 3:], points[k], body, total)
-    Q = maximal_forces.generalized_force(e.model, e.q, F, points=points)
+    Q = forces.generalized_force(e.model, e.q, F, points=points)
     close(e.layout.tau_to(e.q, Q), total)

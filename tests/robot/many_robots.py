@@ -16,7 +16,7 @@ import numpy as np
 
 import multibody as mb
 from multibody.algorithms import jacobian, kinematics
-from multibody.compiler import native
+from multibody.compiler.runtime import native
 from multibody.geometry import Pose, Rotation
 from multibody.model import joints
 from multibody.model.joint import Passive

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import native
+from multibody.compiler.runtime import native
 from multibody.errors import InputError
 
 from ..laws.tools import near

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import native
+from multibody.compiler.runtime import native
 from multibody.errors import InputError
 from multibody.model.joints import Prismatic
 from multibody.robot.quantity import TABLE, Quantity, register

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler import native, sharing
+from multibody.compiler.cache import code_cache
+from multibody.compiler.runtime import native
+from multibody.tracing.array.traced import TracedArray
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.trace import trace
-from multibody.tracing.traced import TracedArray
+from multibody.tracing.record.trace import trace
 
 from ..laws.tools import near
 
@@ -106,9 +107,9 @@ def state(*batch):
 @pytest.fixture
 def compilations(monkeypatch):
     """Grows when native code is made, or a kernel that would make some at its first call."""
-    counted, compile_objects, code = [], native.compile_objects, sharing.code
+    counted, compile_objects, code = [], native.compile_objects, code_cache.code
     monkeypatch.setattr(native, "compile_objects", lambda *a, **k: counted.append(1) or compile_objects(*a, **k))
-    monkeypatch.setattr(sharing, "code", lambda *a, **k: counted.append(1) or code(*a, **k))
+    monkeypatch.setattr(code_cache, "code", lambda *a, **k: counted.append(1) or code(*a, **k))
     return counted
 
 

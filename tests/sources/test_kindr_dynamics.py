@@ -10,8 +10,8 @@ import pytest
 import multibody as mb
 from multibody.algorithms.change_of_velocity import equations_of_motion, transformed
 from multibody.algorithms.hessian import jacobian_dot_from_hessian
-from multibody.algorithms.projected_newton_euler import projected_newton_euler
 from multibody.model import base_velocity
+from multibody.textbook.projected_newton_euler import projected_newton_euler
 
 from ..plain import Plain, bodies_alone
 from .truth import hat, same

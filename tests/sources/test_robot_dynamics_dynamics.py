@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.algorithms.projected_newton_euler import projected_newton_euler
 from multibody.model.joint import Passive
+from multibody.textbook.projected_newton_euler import projected_newton_euler
 
 from ..plain import Plain, bodies_alone
 from .truth import T, differ, hat, mul, same

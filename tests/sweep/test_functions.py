@@ -72,16 +72,16 @@ def test_parcels_hold_code_and_are_rebuilt_for_other_processors(simulator, monke
 
 
 def test_compiled_kernels_travel(tmp_path, monkeypatch):
-    from multibody.compiler import cache, sharing
+    from multibody.compiler.cache import code_cache, disk_cache
 
     kernel = mb.compile(lambda x: 3 * x + 1.2345, ())
     kernel(np.arange(3.0))
-    key = next(key for key, code in sharing._alive.items() if code is kernel._code)
-    parcel = pack(Work(abs, None, 0, True, tmp_path), sharing.entries(), sweep.cpu.cpu_class())
+    key = next(key for key, code in code_cache._alive.items() if code is kernel._code)
+    parcel = pack(Work(abs, None, 0, True, tmp_path), code_cache.entries(), sweep.cpu.cpu_class())
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "cache"))
-    assert cache.load(key) is None
+    assert disk_cache.load(key) is None
     unpack(parcel)
-    assert cache.load(key) == kernel._code.entry
+    assert disk_cache.load(key) == kernel._code.entry
 
 
 def made(source, **scope):

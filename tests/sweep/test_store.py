@@ -11,7 +11,7 @@ import pytest
 
 import multibody as mb
 from multibody import sweep
-from multibody.compiler import native
+from multibody.compiler.runtime import native
 from multibody.errors import InputError
 from multibody.sweep import durable, marks
 from multibody.sweep import store as stores

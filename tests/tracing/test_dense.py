@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.tracing import dense, linalg
-from multibody.tracing.trace import trace
+from multibody.tracing.matrices import dense, linalg
+from multibody.tracing.record.trace import trace
 
 from ..sampling import sampled
 

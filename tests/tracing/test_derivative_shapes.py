@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import multibody as mb
 from multibody import Pose, Rotation
-from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
+from multibody.tracing.ad.api import gradient, hessian_vector, jacobian, jvp, vjp
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.layout import flatten, rebuild
-from multibody.tracing.trace import trace
+from multibody.tracing.record.layout import flatten, rebuild
+from multibody.tracing.record.trace import trace
 
 from ..laws.tools import difference, near
 from ..sampling import sampled

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multibody import InputError, Rotation
-from multibody.tracing import derivatives, sweeps
-from multibody.tracing.differentiate import gradient, jacobian
+from multibody.tracing.ad import jacobian as sweeps
+from multibody.tracing.ad import traces
+from multibody.tracing.ad.api import gradient, jacobian
+from multibody.tracing.ad.partials import CHOICES, PARTIALS
+from multibody.tracing.graph.ops import OPS
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.ops import OPS
-from multibody.tracing.partials import CHOICES, PARTIALS
-from multibody.tracing.trace import trace
+from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import FLOAT_OPERATIONS, INSTRUCTIONS, SMOOTH, SUITE, arrays, program, samples, single
 from ..laws.tools import difference, near
@@ -50,8 +51,8 @@ def test_the_derivatives_of_an_operation(op):
     x = samples(op, 24)
     x = x[[k for k in range(len(x)) if len(set(x[k])) == x.shape[1]]]  # away from the corners of min and max
     exact = np.array([exact_gradient(op, row) for row in x])
-    near(evaluate(derivatives.gradient(single(op)), x), exact, 4e-15)
-    forward = derivatives.jvp(single(op))
+    near(evaluate(traces.gradient(single(op)), x), exact, 4e-15)
+    forward = traces.jvp(single(op))
     for k in range(x.shape[1]):
         near(evaluate(forward, x, np.eye(x.shape[1])[k])[1], exact[:, k], 4e-15)
 
@@ -61,7 +62,7 @@ def test_the_derivatives_of_the_inverse_functions_keep_their_digits_near_one(x):
     with mp.workdps(40):
         exact = float(1 / mp.sqrt(1 - mp.mpf(x) ** 2))
     for op, sign in (("asin", 1), ("acos", -1)):
-        assert evaluate(derivatives.gradient(single(op)), [x])[0] == pytest.approx(sign * exact, rel=1e-15)
+        assert evaluate(traces.gradient(single(op)), [x])[0] == pytest.approx(sign * exact, rel=1e-15)
 
 
 CORNERS = {
@@ -81,9 +82,9 @@ CORNERS = {
 @pytest.mark.parametrize("op", CORNERS)
 def test_the_derivatives_at_corners_and_poles(op):
     x, expected = CORNERS[op]
-    np.testing.assert_array_equal(evaluate(derivatives.gradient(single(op)), x), expected)
+    np.testing.assert_array_equal(evaluate(traces.gradient(single(op)), x), expected)
     for k, value in enumerate(expected):
-        forward = evaluate(derivatives.jvp(single(op)), x, np.eye(len(x))[k])[1]
+        forward = evaluate(traces.jvp(single(op)), x, np.eye(len(x))[k])[1]
         np.testing.assert_array_equal(forward, value)
 
 
@@ -121,12 +122,12 @@ def test_the_branch_that_is_not_taken_adds_nothing_however_steep_it_is(name, x):
     traced = trace(function, [()])
     with np.errstate(all="ignore"):
         expected = difference(lambda t: function(np.float64(x) + t)) if x else 0.0
-    near(evaluate(derivatives.gradient(traced), x), expected, 1e-9)
-    near(evaluate(derivatives.jvp(traced), x, 1.0)[1], expected, 1e-9)
+    near(evaluate(traces.gradient(traced), x), expected, 1e-9)
+    near(evaluate(traces.jvp(traced), x, 1.0)[1], expected, 1e-9)
 
 
 def test_conditions_have_no_derivative():
-    traced = derivatives.sparse_jacobian(trace(lambda x: np.where(x[0] > 0, x[1], x[2]) + (x[0] > x[1]), [3]))
+    traced = traces.sparse_jacobian(trace(lambda x: np.where(x[0] > 0, x[1], x[2]) + (x[0] > x[1]), [3]))
     assert traced.columns.tolist() == [1, 2]
 
 
@@ -153,12 +154,12 @@ def test_all_modes_agree_on_random_programs(instructions, seed):
     by_rows = dense(traced, {(i, j): node for i, row in enumerate(ahead) for j, node in row.items()}, x)
     by_columns = dense(traced, {(i, j): node for j, column in enumerate(back) for i, node in column.items()}, x)
     near(by_rows, by_columns, 1e-11)
-    J = evaluate(derivatives.jacobian(traced), x)
+    J = evaluate(traces.jacobian(traced), x)
     near(J, by_rows, 1e-11)
-    y, dy = evaluate(derivatives.jvp(traced), x, dx)
+    y, dy = evaluate(traces.jvp(traced), x, dx)
     near(y, evaluate(traced, x), 0)
     near(dy, np.einsum("nij,nj->ni", J, dx), 1e-11)
-    y, xbar = evaluate(derivatives.vjp(traced), x, ybar)
+    y, xbar = evaluate(traces.vjp(traced), x, ybar)
     near(y, evaluate(traced, x), 0)
     near(xbar, np.einsum("nij,ni->nj", J, ybar), 1e-11)
 
@@ -198,7 +199,7 @@ def test_the_cheaper_mode_is_taken():
     assert sweeps.forward_is_cheaper(tall.graph, tall.roots, [0])
     for traced in (wide, tall):
         before = sum(traced.graph.count(traced.graph.live(traced.roots)).values())
-        after = derivatives.jacobian(traced)
+        after = traces.jacobian(traced)
         assert sum(after.graph.count(after.graph.live(after.roots)).values()) < 4 * before
 
 
@@ -210,12 +211,12 @@ def test_structural_zeros_stay_zeros():
         return np.stack([x[0] * x[1], np.cos(x[2]), x[3] * 0.0 + 2.0, 3 * x[0] - x[3]])
 
     traced = trace(f, [4])
-    J = derivatives.jacobian(traced)
+    J = traces.jacobian(traced)
     zero = traced.graph.const(0.0)
     pattern = [[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 1]]
     np.testing.assert_array_equal(J.outputs[0] != zero, pattern)
     assert traced.graph.number(J.outputs[0][3, 0]) == 3.0
-    sparse = derivatives.sparse_jacobian(traced)
+    sparse = traces.sparse_jacobian(traced)
     assert sparse.shape == (4, 4)
     assert [*zip(sparse.rows.tolist(), sparse.columns.tolist(), strict=True)] == [
         *zip(*np.nonzero(pattern), strict=True)
@@ -228,37 +229,37 @@ def test_structural_zeros_stay_zeros():
 def test_no_work_is_done_for_structural_zeros():
     traced = trace(lambda x: np.sin(x) * np.exp(x), [50])
     before = len(traced.graph)
-    sparse = derivatives.sparse_jacobian(traced)
+    sparse = traces.sparse_jacobian(traced)
     assert sparse.rows.tolist() == sparse.columns.tolist() == list(range(50))
     assert len(traced.graph) - before < 50 * 8
 
 
 def test_sparse_jacobians_of_several_arrays_lay_them_end_to_end():
     traced = trace(lambda q, v: (q * v[0], np.sum(v)), [2, 3])
-    sparse = derivatives.sparse_jacobian(traced)
+    sparse = traces.sparse_jacobian(traced)
     assert sparse.shape == (3, 5)
     full = np.zeros(sparse.shape)
     full[sparse.rows, sparse.columns] = evaluate(sparse.values, [1.0, 2.0], [3.0, 4.0, 5.0])
     near(full, [[3, 0, 1, 0, 0], [0, 3, 2, 0, 0], [0, 0, 1, 1, 1]], 0)
-    part = derivatives.sparse_jacobian(traced, "v")
+    part = traces.sparse_jacobian(traced, "v")
     assert part.shape == (3, 3)
-    assert derivatives.sparse_jacobian(trace(lambda x: 0 * x, [2])).rows.shape == (0,)
+    assert traces.sparse_jacobian(trace(lambda x: 0 * x, [2])).rows.shape == (0,)
 
 
 def test_traces_name_their_inputs_and_nest_their_results():
     traced = trace(lambda q, dq: {"r": Rotation.exp(q), "both": (q, dq)}, [3, 3])
-    forward = derivatives.jvp(traced)
+    forward = traces.jvp(traced)
     assert [i.name for i in forward.inputs] == ["q", "dq", "dq_", "ddq"]
     y, dy = evaluate(forward, *np.ones((4, 3)))
     assert isinstance(y["r"], Rotation)
     assert dy["r"].shape == (3, 3)
     assert dy["both"][1].shape == (3,)
-    backward = derivatives.vjp(traced)
+    backward = traces.vjp(traced)
     assert [i.name for i in backward.inputs] == ["q", "dq", "ybar0", "ybar1", "ybar2"]
     assert [i.shape for i in backward.inputs] == [(3,), (3,), (3, 3), (3,), (3,)]
-    J = evaluate(derivatives.jacobian(traced, "q"), np.ones(3), np.ones(3))
+    J = evaluate(traces.jacobian(traced, "q"), np.ones(3), np.ones(3))
     assert J["r"].shape == (3, 3, 3)
-    both = evaluate(derivatives.jacobian(traced, ["dq", "q"]), np.ones(3), np.ones(3))
+    both = evaluate(traces.jacobian(traced, ["dq", "q"]), np.ones(3), np.ones(3))
     near(both["both"][1][0], np.eye(3))
     near(both["both"][1][1], np.zeros((3, 3)))
 
@@ -266,10 +267,10 @@ def test_traces_name_their_inputs_and_nest_their_results():
 @pytest.mark.parametrize("wrt", ["w", ["q", "w"], []])
 def test_unknown_inputs_are_refused(wrt):
     with pytest.raises(InputError, match=r"expected names of inputs \(q, v\)"):
-        derivatives.jacobian(trace(lambda q, v: q * v, [3, 3]), wrt)
+        traces.jacobian(trace(lambda q, v: q * v, [3, 3]), wrt)
 
 
 def test_gradients_need_one_number():
     for wrong in (lambda x: x, lambda x: (x[0], x[1])):
         with pytest.raises(InputError, match="needs a function that returns one number"):
-            derivatives.gradient(trace(wrong, [3]))
+            traces.gradient(trace(wrong, [3]))

@@ -5,10 +5,10 @@ import pytest
 
 from multibody import InputError, Pose, Rotation
 from multibody.geometry import groups, so3
-from multibody.tracing import differentiate
-from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
+from multibody.tracing.ad import api
+from multibody.tracing.ad.api import gradient, hessian_vector, jacobian, jvp, vjp
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.trace import trace
+from multibody.tracing.record.trace import trace
 
 from ..laws.tools import difference, near
 
@@ -198,7 +198,7 @@ def test_wrong_arguments(call, message):
 def test_the_door_is_documented():
     for function in (jvp, vjp, jacobian, gradient, hessian_vector):
         assert ">>>" in (function.__doc__ or "")
-        assert function.__module__ == differentiate.__name__
+        assert function.__module__ == api.__name__
 
 
 def test_the_exponential_map_has_a_derivative_at_zero():

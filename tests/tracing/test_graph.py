@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multibody.tracing.graph import Graph, flops
+from multibody.tracing.graph.graph import Graph, flops
+from multibody.tracing.graph.loop_nodes import Loop
+from multibody.tracing.graph.ops import COMMUTATIVE, OPS
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.ops import COMMUTATIVE, OPS
-from multibody.tracing.regions import Loop
-from multibody.tracing.trace import trace
+from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import INSTRUCTIONS, program
 

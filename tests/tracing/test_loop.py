@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import multibody as mb
 from multibody import InputError, Pose, Rotation
 from multibody.tracing import interpret
-from multibody.tracing.trace import trace
+from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import arrays, cut_into
 from ..laws.tools import near

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.tracing import checkpoints
-from multibody.tracing.limits import limits
-from multibody.tracing.regions import AFTER
-from multibody.tracing.trace import trace
+from multibody.tracing.ad import checkpoints
+from multibody.tracing.ad.memory_limit import limits
+from multibody.tracing.graph.loop_nodes import AFTER
+from multibody.tracing.record.trace import trace
 
 from ..laws.tools import difference, near
 from ..sampling import sampled

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import multibody as mb
+from multibody.tracing.graph.unroll import unrolled
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.trace import trace
-from multibody.tracing.unroll import unrolled
+from multibody.tracing.record.trace import trace
 
 from ..laws.tools import near
 

@@ -8,9 +8,9 @@ import pytest
 import multibody as mb
 from multibody import InputError, Pose, Rotation
 from multibody.geometry._arrays import is_traced
+from multibody.tracing.graph.unroll import unrolled
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.trace import trace
-from multibody.tracing.unroll import unrolled
+from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import arrays
 from ..laws.tools import near

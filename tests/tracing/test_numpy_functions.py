@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import multibody as mb
+from multibody.tracing.array.numpy_functions import FUNCTIONS, REDUCTIONS, UFUNCS
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.numpy_functions import FUNCTIONS, REDUCTIONS, UFUNCS
-from multibody.tracing.trace import trace
+from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import arrays
 from ..laws.tools import near

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.tracing.differentiate import gradient, hessian_vector, jacobian, jvp, vjp
+from multibody.tracing.ad.api import gradient, hessian_vector, jacobian, jvp, vjp
+from multibody.tracing.array.traced import TracedArray
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.trace import open_graph, trace
-from multibody.tracing.traced import TracedArray
+from multibody.tracing.record.trace import open_graph, trace
 
 from ..laws.tools import near
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from multibody import InputError, Pose, Rotation
+from multibody.tracing.array.traced import TracedArray, TraceError
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.trace import trace
-from multibody.tracing.traced import TracedArray, TraceError
+from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import SUITE, arrays
 from ..laws.tools import near

@@ -7,7 +7,7 @@ import pytest
 
 import multibody as mb
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.trace import trace
+from multibody.tracing.record.trace import trace
 
 A = np.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.5], [1.5, 2.5, -3.0]])
 B = np.array([[0.5, 1.0], [-2.0, 4.0], [0.25, 3.0]])

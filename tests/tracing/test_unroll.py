@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from multibody.compiler.emit_numpy import to_numpy
-from multibody.tracing import derivatives
-from multibody.tracing.differentiate import gradient, jacobian, jvp
+from multibody.compiler.export.to_numpy import to_numpy
+from multibody.tracing.ad import traces
+from multibody.tracing.ad.api import gradient, jacobian, jvp
+from multibody.tracing.graph.unroll import unroll, unrolled
 from multibody.tracing.interpret import evaluate
-from multibody.tracing.loop import loop
-from multibody.tracing.trace import trace
-from multibody.tracing.unroll import unroll, unrolled
+from multibody.tracing.record.loop import loop
+from multibody.tracing.record.trace import trace
 
 from ..laws.tools import difference, near
 
@@ -95,4 +95,4 @@ def test_straight_code_is_left_alone():
     assert unroll(traced.graph, traced.roots) == traced.roots
     looped = unrolled(trace(newton, [3]))
     assert not {"carry", "result"} & {looped.graph.op[k] for k in looped.graph.live(looped.roots)}
-    assert derivatives.sparse_jacobian(trace(newton, [3])).rows.tolist() == [0, 1, 2]
+    assert traces.sparse_jacobian(trace(newton, [3])).rows.tolist() == [0, 1, 2]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import mirrored
+from multibody.algorithms.velocity_blocks import mirrored
 from multibody.geometry import Pose, Twist
 from multibody.geometry._arrays import block_matrix, diagonal, is_traced, is_zero, transpose
 from multibody.geometry.operators import ad, cross3, hat3

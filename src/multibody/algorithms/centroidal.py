@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms._flow import Flow
-from multibody.algorithms._moments import Moments
-from multibody.algorithms._parts import own_batch
 from multibody.algorithms.columns import Directions, directions, near_base
 from multibody.algorithms.crba import Composite
 from multibody.algorithms.jacobian import assemble
+from multibody.algorithms.mass_moments import Moments
 from multibody.algorithms.rnea import outward_wrenches
+from multibody.algorithms.velocity_blocks import own_batch
+from multibody.algorithms.velocity_moments import Flow
 from multibody.errors import InputError
 from multibody.geometry import Twist, Wrench
 from multibody.geometry._arrays import block_matrix, dot, eye_like, matvec

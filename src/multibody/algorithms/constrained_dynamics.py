@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import least_norm, rows
-from multibody.algorithms._parts import own_batch
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints._constraint import RANK_WITHIN, Constraint
 from multibody.algorithms.constraints.constraint_set import worst_of
@@ -21,6 +20,7 @@ from multibody.algorithms.crba import crba
 from multibody.algorithms.factorization import Factors, HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import Wrenches, rnea
+from multibody.algorithms.velocity_blocks import own_batch
 from multibody.errors import InputError, SingularityError
 from multibody.geometry._arrays import (
     at,
@@ -36,7 +36,7 @@ from multibody.geometry._arrays import (
 )
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree, expect_tree
-from multibody.tracing import linalg
+from multibody.tracing.matrices import linalg
 
 Constraints = Iterable[Constraint]
 METHODS = ("least-norm", "exact")

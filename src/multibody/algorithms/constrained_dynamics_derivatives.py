@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import least_norm
-from multibody.algorithms._parts import mirrored, own_batch
 from multibody.algorithms.constrained_dynamics import constrained_dynamics, drift
 from multibody.algorithms.constraints._constraint import Constraint
 from multibody.algorithms.constraints.independent import independent_rows, own_rows
@@ -26,11 +25,12 @@ from multibody.algorithms.rnea_derivatives import rnea_derivatives
 from multibody.algorithms.rows import count, members
 from multibody.algorithms.rows import jacobian as stacked
 from multibody.algorithms.rows import mask as mask_of
+from multibody.algorithms.velocity_blocks import mirrored, own_batch
 from multibody.geometry._arrays import eye_like, floats, matvec, transpose
 from multibody.model import configuration
 from multibody.model.tree import Tree
-from multibody.tracing import linalg
-from multibody.tracing.differentiate import jacobian
+from multibody.tracing.ad.api import jacobian
+from multibody.tracing.matrices import linalg
 
 
 class ConstrainedDerivatives(NamedTuple):

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms._flow import Flow
-from multibody.algorithms._moments import Moments
-from multibody.algorithms._parts import Entries, add_entry, dense, own_batch, paired
 from multibody.algorithms.base_representation import coriolis_and_inertia, in_left
 from multibody.algorithms.crba import Composite
+from multibody.algorithms.mass_moments import Moments
 from multibody.algorithms.rnea import rnea
+from multibody.algorithms.velocity_blocks import Entries, add_entry, dense, own_batch, paired
+from multibody.algorithms.velocity_moments import Flow
 from multibody.geometry import Twist, Wrench
 from multibody.model.tree import Tree
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import dense, mirrored
 from multibody.algorithms.base_representation import in_left, inertia
 from multibody.algorithms.rnea import rnea
+from multibody.algorithms.velocity_blocks import dense, mirrored
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
 from multibody.geometry._arrays import diagonal, dot, eye_like, matvec, transpose
 from multibody.geometry.operators import cross3

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms._parts import gravity, own_batch
 from multibody.algorithms.centroidal import center_of_mass
 from multibody.algorithms.crba import Composite
 from multibody.algorithms.rnea import rnea
+from multibody.algorithms.velocity_blocks import gravity, own_batch
 from multibody.geometry._arrays import dot
 from multibody.model.tree import Tree
 

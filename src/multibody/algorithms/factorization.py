@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import Entries, stacked
+from multibody.algorithms.velocity_blocks import Entries, stacked
 
 
 class Factors:

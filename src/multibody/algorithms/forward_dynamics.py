@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import own_batch
 from multibody.algorithms.aba import aba
 from multibody.algorithms.base_representation import armature, solved_in_left
 from multibody.algorithms.crba import upper_blocks
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.rnea import Wrenches, rnea
+from multibody.algorithms.velocity_blocks import own_batch
 from multibody.model.tree import Tree
 
 DEEP = 5

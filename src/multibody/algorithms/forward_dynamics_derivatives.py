@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import dense, own_batch
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
+from multibody.algorithms.velocity_blocks import dense, own_batch
 from multibody.model.tree import Tree
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import stacked
 from multibody.algorithms.columns import Directions, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
+from multibody.algorithms.velocity_blocks import stacked
 from multibody.geometry import Pose, Twist, representations
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree

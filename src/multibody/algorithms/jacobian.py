@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms._parts import stacked
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.columns import Directions, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
+from multibody.algorithms.velocity_blocks import stacked
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, Twist, representations
 from multibody.geometry._arrays import batch_shape, choice, matvec, transpose

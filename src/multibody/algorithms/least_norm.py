@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import mirrored
+from multibody.algorithms.velocity_blocks import mirrored
 from multibody.geometry._arrays import eye_like, matrix, transpose
-from multibody.tracing import linalg
+from multibody.tracing.matrices import linalg
 
 PIVOT_WITHIN = 1e-9
 """The share of its own entry on the diagonal of A below which a pivot counts as zero.

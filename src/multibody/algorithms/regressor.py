@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import own_batch, stacked
 from multibody.algorithms.base_representation import forces, in_left
 from multibody.algorithms.rnea import outward_motion
+from multibody.algorithms.velocity_blocks import own_batch, stacked
 from multibody.geometry import Wrench
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree, expect_tree

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms import _parts, kinematics
-from multibody.algorithms._moments import Moments, turning
-from multibody.algorithms._parts import VelocityParts, own_batch, stacked
+from multibody.algorithms import kinematics, velocity_blocks
 from multibody.algorithms.base_representation import force, in_left
+from multibody.algorithms.mass_moments import Moments, turning
+from multibody.algorithms.velocity_blocks import VelocityParts, own_batch, stacked
 from multibody.geometry import Pose, Wrench
 from multibody.geometry._arrays import matvec
 from multibody.geometry.operators import cross3
@@ -99,7 +99,7 @@ class Motion(NamedTuple):
 @in_left()
 def outward_motion(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any], *, gravity: bool = True) -> Motion:
     """The motion of the bodies, from the world outward.  [QT 76-85]"""
-    ground = -_parts.gravity(tree, q) if gravity else np.zeros(3, q.dtype)
+    ground = -velocity_blocks.gravity(tree, q) if gravity else np.zeros(3, q.dtype)
     none = Subspace.constant(np.zeros((6, 0)), q)
     motion = Motion([Pose.identity()], [none], [np.zeros(3)], [np.zeros(3)], [np.zeros((3, 3))], [ground])
     p_H, i_S, i_w, i_w_dot, i_U, i_o = motion

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._flow import Flow
-from multibody.algorithms._moments import Moments, turning
-from multibody.algorithms._parts import Entries, add_entry, dense, gravity, own_batch, paired, stacked
 from multibody.algorithms.base_representation import derivatives_and_force, in_left
 from multibody.algorithms.crba import Composite
+from multibody.algorithms.mass_moments import Moments, turning
+from multibody.algorithms.velocity_blocks import Entries, add_entry, dense, gravity, own_batch, paired, stacked
+from multibody.algorithms.velocity_moments import Flow
 from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry._arrays import diagonal
 from multibody.geometry.operators import cross3

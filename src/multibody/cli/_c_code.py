@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from multibody._saving import check_place, save
-from multibody.compiler.emit_c import CSource
+from multibody.compiler.export.to_c import CSource
 from multibody.errors import InputError
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 from rich.progress import Progress
 
 from multibody.cli._tables import terminal
-from multibody.compiler.progress import hidden
+from multibody.compiler.runtime.progress import hidden
 
 Item = TypeVar("Item")
 

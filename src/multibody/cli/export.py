@@ -23,14 +23,14 @@ from multibody.cli._options import (
 )
 from multibody.cli._progress import working
 from multibody.cli._tables import terminal
-from multibody.compiler.emit_c import RESERVED, CSource, to_c
-from multibody.compiler.emit_numpy import to_numpy
+from multibody.compiler.export.to_c import RESERVED, CSource, to_c
+from multibody.compiler.export.to_numpy import to_numpy
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
 from multibody.robot import Robot
 from multibody.robot.quantities import CONSTRAINED, QUANTITIES
 from multibody.tracing.emission import function_name
-from multibody.tracing.trace import Trace
+from multibody.tracing.record.trace import Trace
 
 WIDTH = 118
 
@@ -140,7 +140,7 @@ def _entries(arrays: list[tuple[str, tuple[int, ...], str]]) -> list[str]:
 
 def _sympy_source(trace: Trace) -> str:
     """A Python file that has the inputs as symbols, every value that is used twice as a step, and the result."""
-    from multibody.compiler.emit_sympy import symbols_of, to_sympy_steps
+    from multibody.compiler.export.to_sympy import symbols_of, to_sympy_steps
 
     steps, result = to_sympy_steps(trace)
     printer = _printer()

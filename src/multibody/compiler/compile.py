@@ -11,17 +11,19 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from multibody._signatures import readable
-from multibody.compiler import batch_and_single, progress, sharing
-from multibody.compiler.call import Signature
+from multibody.compiler.cache import code_cache
+from multibody.compiler.cache.key import fingerprint
+from multibody.compiler.cache.key import key as key_of
+from multibody.compiler.codegen import variants as batch_and_single
 from multibody.compiler.config import config
+from multibody.compiler.ir.passes import Block, prepare
+from multibody.compiler.ir.segments import cut
 from multibody.compiler.kernel import Kernel
-from multibody.compiler.key import fingerprint
-from multibody.compiler.key import key as key_of
-from multibody.compiler.passes import Block, prepare
-from multibody.compiler.program import cut
+from multibody.compiler.runtime import progress
+from multibody.compiler.runtime.launch import Signature
 from multibody.errors import InputError
-from multibody.tracing.naming import parameters
-from multibody.tracing.trace import Input, Trace, float_kind, shape_of, trace
+from multibody.tracing.record.naming import parameters
+from multibody.tracing.record.trace import Input, Trace, float_kind, shape_of, trace
 
 Shape = int | Sequence[int]
 
@@ -100,9 +102,9 @@ def compile(  # noqa: A001
     with progress.compiling(name):
         if key is None:
             traced = record()
-            code = sharing.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, texts_of)
+            code = code_cache.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, texts_of)
         else:
-            code = sharing.code(key_of(("key", key), shapes, names, dtype), name, record, texts_of)
+            code = code_cache.code(key_of(("key", key), shapes, names, dtype), name, record, texts_of)
     header = code.header
     signature = _signature(header, quaternions or {})
     variants = None

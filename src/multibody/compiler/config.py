@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from multibody.errors import InputError
-from multibody.tracing.limits import limits
+from multibody.tracing.ad.memory_limit import limits
 
 
 @dataclass(slots=True)

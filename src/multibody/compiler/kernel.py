@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from multibody.compiler import cache, native
-from multibody.compiler.batch_and_single import BATCH
-from multibody.compiler.call import Native, Signature
-from multibody.compiler.code import Code
+from multibody.compiler.cache import disk_cache
+from multibody.compiler.codegen.variants import BATCH
+from multibody.compiler.runtime import native
+from multibody.compiler.runtime.code import Code
+from multibody.compiler.runtime.launch import Native, Signature
 from multibody.errors import InputError
-from multibody.tracing.trace import Trace
+from multibody.tracing.record.trace import Trace
 
 
 class Kernel:
@@ -58,13 +59,13 @@ class Kernel:
     @property
     def graph(self) -> Any:
         """The operations to look at: `print(kernel.graph)`, `kernel.graph.draw("graph.png")`."""
-        from multibody.compiler.graph_view import GraphView
+        from multibody.compiler.export.graph_view import GraphView
 
         return GraphView(self.trace())
 
     def to_c(self, path: Any = None) -> Any:
         """C99 of the same graph, (source, header); given a path such as "x.c", they are written to x.c and x.h, too."""
-        from multibody.compiler import emit_c
+        from multibody.compiler.export import to_c as emit_c
 
         code = emit_c.to_c(self.trace(), _identifier(self.name))
         if path is not None:
@@ -73,13 +74,13 @@ class Kernel:
 
     def to_numpy(self) -> str:
         """Readable Python source of the same graph."""
-        from multibody.compiler.emit_numpy import to_numpy
+        from multibody.compiler.export.to_numpy import to_numpy
 
         return to_numpy(self.trace(), _identifier(self.name))
 
     def to_sympy(self, *symbols: Any) -> Any:
         """SymPy expressions of the same graph; needs `multibody[symbolic]`."""
-        from multibody.compiler.emit_sympy import to_sympy
+        from multibody.compiler.export.to_sympy import to_sympy
 
         return to_sympy(self.trace(), *symbols)
 
@@ -108,7 +109,12 @@ class Kernel:
 
 
 def revive(
-    machine: native.Machine, kind: Callable[..., Any], name: str, signature: Signature, entry: cache.Entry, *rest: Any
+    machine: native.Machine,
+    kind: Callable[..., Any],
+    name: str,
+    signature: Signature,
+    entry: disk_cache.Entry,
+    *rest: Any,
 ) -> Any:
     """What was pickled, where its code can run."""
     if machine != native.host():

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from multibody._signatures import readable
-from multibody.compiler import sharing
-from multibody.compiler.call import Signature
+from multibody.compiler.cache import code_cache
+from multibody.compiler.cache.key import fingerprint
+from multibody.compiler.cache.key import key as key_of
+from multibody.compiler.codegen.scan_modules import Plan, texts_of
 from multibody.compiler.config import config
-from multibody.compiler.key import fingerprint
-from multibody.compiler.key import key as key_of
-from multibody.compiler.scan_call import Scan, Source, Step
-from multibody.compiler.scan_layout import layout_of, shapes_of
-from multibody.compiler.scan_plan import Plan, texts_of
+from multibody.compiler.ir.scan_layout import layout_of, shapes_of
+from multibody.compiler.runtime.launch import Signature
+from multibody.compiler.runtime.scan_launch import Scan, Source, Step
 from multibody.errors import InputError
-from multibody.tracing.layout import Layout, flatten, rebuild
-from multibody.tracing.side_effects import Outside
-from multibody.tracing.trace import Input, Trace, float_kind, trace
+from multibody.tracing.record.layout import Layout, flatten, rebuild
+from multibody.tracing.record.side_effects import Outside
+from multibody.tracing.record.trace import Input, Trace, float_kind, trace
 
 
 @readable
@@ -85,10 +85,10 @@ def compile_scan(
     if key is None:
         traced = record()
         digest = key_of(("scan", fingerprint(traced), plan))
-        code = sharing.code(digest, name, lambda: traced, lambda trace: texts_of(trace, plan))
+        code = code_cache.code(digest, name, lambda: traced, lambda trace: texts_of(trace, plan))
     else:
         digest = key_of(("scan of a key", key, plan), shapes, names, kind)
-        code = sharing.code(digest, name, record, lambda trace: texts_of(trace, plan))
+        code = code_cache.code(digest, name, record, lambda trace: texts_of(trace, plan))
     header = code.header
     takes = tuple(Input(title, tuple(shape)) for title, shape in header["inputs"])
     signature = Signature(takes, tuple(map(tuple, header["outputs"])), np.dtype(header["dtype"]), header["layout"])

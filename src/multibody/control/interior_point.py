@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from multibody.control.predictor_corrector import Iterate, Kinds, Program, Sides, Tolerance, shifted
 from multibody.geometry._arrays import matvec
-from multibody.tracing import linalg
+from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
 ROUNDS = 50

@@ -21,7 +21,7 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.simulate.controllers import behind, joint_error, of_bases, spread
-from multibody.tracing import linalg
+from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
 WIDTH = 0.01

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import dot, matvec, transpose
-from multibody.tracing import linalg
-from multibody.tracing.loop import loop
+from multibody.tracing.matrices import linalg
+from multibody.tracing.record.loop import loop
 
 RANK_WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 """The share of the largest singular value of a matrix below which what the other rows leave of a row counts as zero.

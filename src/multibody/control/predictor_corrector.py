@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import mirrored
+from multibody.algorithms.velocity_blocks import mirrored
 from multibody.geometry._arrays import is_traced, matvec, transpose
-from multibody.tracing import linalg
-from multibody.tracing.loop import loop
+from multibody.tracing.matrices import linalg
+from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
 LITTLE = {np.dtype(np.float64): (1e-15, 1e-13), np.dtype(np.float32): (1e-9, 1e-6)}

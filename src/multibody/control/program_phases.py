@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from multibody.control import interior_point
 from multibody.geometry._arrays import dot, is_traced, matvec, transpose
-from multibody.tracing.loop import loop
+from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
 CONVERGED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-4}

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics, rows
-from multibody.algorithms._parts import mirrored, own_batch
 from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.factorization import HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
+from multibody.algorithms.velocity_blocks import mirrored, own_batch
 from multibody.control.orthogonal import left_solution, row_space
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model.tree import Tree
-from multibody.tracing import linalg
+from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
 ROUNDING = 64

@@ -8,14 +8,14 @@ import sympy as sp
 from numpy.typing import DTypeLike
 
 from multibody.compiler.compile import compile as compile_kernel
+from multibody.compiler.ir.passes import prepare
 from multibody.compiler.kernel import Kernel
-from multibody.compiler.passes import prepare
 from multibody.derive.algebra.arithmetic import evaluate
 from multibody.derive.symbols import TIME
 from multibody.errors import InputError
 from multibody.geometry._arrays import matrix, vector
-from multibody.tracing import linalg
-from multibody.tracing.trace import trace
+from multibody.tracing.matrices import linalg
+from multibody.tracing.record.trace import trace
 
 if TYPE_CHECKING:
     from multibody.derive.equations import Equations

@@ -10,7 +10,7 @@ from sympy.core.parameters import distribute
 
 from multibody.geometry import Rotation
 from multibody.tracing.emission import Target, fold
-from multibody.tracing.trace import trace
+from multibody.tracing.record.trace import trace
 
 NOTHING = 1e-14
 """Numbers that are smaller are rounding errors of a zero."""

@@ -7,6 +7,7 @@ from typing import IO, Any
 
 from multibody.errors import InputError, RobotFileError
 from multibody.geometry._arrays import choice
+from multibody.model.build_tree import StructureError
 from multibody.model.builder import Builder
 from multibody.model.fixed_base import fixed_base
 from multibody.model.loaders import sdf, urdf
@@ -15,7 +16,6 @@ from multibody.model.loaders.source import Source, from_path, from_stream, from_
 from multibody.model.loaders.urdf_origin import SNAP
 from multibody.model.loaders.xml import Document, parse, tag
 from multibody.model.model import Model
-from multibody.model.structure import StructureError
 
 ROOTS = {"urdf": "robot", "mjcf": "mujoco", "sdf": "sdf"}
 """The root element of each format."""

@@ -14,12 +14,12 @@ from multibody.geometry._arrays import choice
 from multibody.geometry._value import Value, owned
 from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model.actuator import Actuator, Equality
+from multibody.model.build_tree import Structure, assemble
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.digest import digest, is_our_code, is_ours
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating, check_kind
 from multibody.model.link import Frame, Geometry, Link
-from multibody.model.structure import Structure, assemble
 from multibody.model.tree import Body, Tree, unknown
 
 GRAVITY = (0.0, 0.0, -9.81)

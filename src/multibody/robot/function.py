@@ -11,7 +11,7 @@ from multibody.geometry._arrays import batch_shape, is_traced
 from multibody.model.model import Model
 from multibody.robot import kernels
 from multibody.robot.inputs import Kind, arrays_of, packed, unpacked
-from multibody.tracing.layout import flatten, rebuild
+from multibody.tracing.record.layout import flatten, rebuild
 
 
 @final

@@ -12,7 +12,7 @@ from multibody.geometry._value import Value
 from multibody.model import configuration
 from multibody.model.parameters import PLACED, check_units
 from multibody.model.tree import PLACEMENT, POSITION, Tree
-from multibody.tracing.trace import shape_of
+from multibody.tracing.record.trace import shape_of
 
 KINDS: dict[str, Callable[[Tree], tuple[int, ...]]] = {
     "configuration": lambda tree: (tree.nq,),

@@ -17,7 +17,7 @@ from multibody.model.tree import Tree, refuse_both
 from multibody.robot import quantities  # noqa: F401  fills the table
 from multibody.robot.inputs import WRENCH, Input, Kind, arrays_of
 from multibody.robot.quantity import TABLE, Quantity, quantity_of
-from multibody.tracing.differentiate import jacobian
+from multibody.tracing.ad.api import jacobian
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from multibody.geometry import Pose, SpatialInertia, Wrench
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
 from multibody.geometry._value import owned
 from multibody.geometry.pose import pose_of
-from multibody.model import actuation, configuration, cutting, named, rebuilding, scaling, show, surgery
+from multibody.model import actuation, configuration, show
+from multibody.model import by_name as named
 from multibody.model import parameters as checks
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
@@ -30,6 +31,10 @@ from multibody.model.fixed_base import fixed_mass
 from multibody.model.joint import Joint
 from multibody.model.limits import RobotLimits, limits_of
 from multibody.model.model import Model
+from multibody.model.surgery import attach as surgery
+from multibody.model.surgery import lock as cutting
+from multibody.model.surgery import scale as scaling
+from multibody.model.surgery import with_parameters as rebuilding
 from multibody.model.tree import Body, Tree
 from multibody.robot import kernels
 from multibody.robot.function import RobotFunction
@@ -37,7 +42,7 @@ from multibody.robot.inputs import Kind, arrays_of
 from multibody.robot.quantity import quantity_of
 from multibody.robot.request import Evaluation, Request, constraints_on, parameter_names, wrench_name
 from multibody.robot.words import Answering
-from multibody.tracing.trace import open_graph
+from multibody.tracing.record.trace import open_graph
 
 Array = NDArray[Any]
 Wrenches = Mapping[str, ArrayLike | Wrench]

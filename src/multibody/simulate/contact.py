@@ -30,7 +30,7 @@ from multibody.simulate.moved import Moved
 from multibody.simulate.rows import Bounds, Touch, touches
 from multibody.simulate.scene import Scene
 from multibody.simulate.sweeps import System
-from multibody.tracing.loop import loop
+from multibody.tracing.record.loop import loop
 
 LIFT = 1e-3
 """In m: by how much a robot is lifted out of the ground, whatever its energy."""

@@ -13,7 +13,7 @@ from multibody.simulate.held import PASSES as CLOSING
 from multibody.simulate.held import TIGHT, Held
 from multibody.simulate.motion import advance
 from multibody.simulate.rows import Bounds, Pair, gaps
-from multibody.tracing.loop import loop
+from multibody.tracing.record.loop import loop
 
 PASSES = 3
 """After each the true gaps are looked at again: one leaves millimetres at steps of 10 ms."""

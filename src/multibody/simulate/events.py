@@ -24,7 +24,7 @@ from multibody.simulate.conditions import Known, slow_speed
 from multibody.simulate.moved import Moved
 from multibody.simulate.rows import gaps, touches
 from multibody.simulate.scene import Scene
-from multibody.tracing.loop import loop
+from multibody.tracing.record.loop import loop
 
 MOST = 12
 """Pieces of a step, of which each impact is one; the last goes to the end of the step, whatever it meets."""

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.compiler.compile import compile as compile_kernel
+from multibody.compiler.runtime.scan_launch import Scan
 from multibody.compiler.scan import compile_scan
-from multibody.compiler.scan_call import Scan
 from multibody.errors import InputError
 from multibody.simulate.arguments import Arguments, arguments_of
 from multibody.simulate.simulator import Simulator
-from multibody.tracing import differentiate
+from multibody.tracing.ad import api
 
 DIFFERENTIATED = ("q", "v", "impulses", "memory", "held", "anchors", "slips")
 """What of a state is differentiated; counts and bounds are not."""
@@ -71,7 +71,7 @@ class gradient:  # noqa: N801  called as a function, it is one
         tree = simulator.tree
 
         def at_the_end(q: Any, v: Any) -> Any:
-            return (cost(q, v), *differentiate.gradient(cost, (0, 1))(q, v))
+            return (cost(q, v), *api.gradient(cost, (0, 1))(q, v))
 
         self._end = compile_kernel(at_the_end, (tree.nq,), (tree.nv,), dtype=simulator.dtype)
         self._scans: dict[Any, tuple[Scan, Scan]] = {}
@@ -166,7 +166,7 @@ class gradient:  # noqa: N801  called as a function, it is one
 
             weights = adjoint["weights"] if running is None else (adjoint["weights"], np.ones(()))
             own = {name: stored[name] for name in names}
-            _, bars = differentiate.vjp(function)(own, *values, weights)
+            _, bars = api.vjp(function)(own, *values, weights)
             by_state, *by_values = bars if values else (bars,)
             following = {"weights": by_state}
             if given.still:

@@ -12,8 +12,8 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import dot, floats, unit, vector
 from multibody.geometry.operators import cross3
 from multibody.simulate.contacts import share
-from multibody.tracing.differentiate import gradient
-from multibody.tracing.loop import loop
+from multibody.tracing.ad.api import gradient
+from multibody.tracing.record.loop import loop
 
 NEAREST = 8
 """Rounds to the place that a sphere touches; each leaves its radius over that of the landscape's curvature."""

@@ -22,8 +22,8 @@ from multibody.geometry._arrays import at, diagonal, eye_like, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.simulate.motion import advance
-from multibody.tracing import linalg
-from multibody.tracing.loop import loop
+from multibody.tracing.matrices import linalg
+from multibody.tracing.record.loop import loop
 
 GIVES = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-5}
 """By how much rows give way, as a share of their own response; those of contacts that constraints hold already, too."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import vector
-from multibody.tracing.custom import custom
-from multibody.tracing.loop import loop
+from multibody.tracing.ad.custom import custom
+from multibody.tracing.record.loop import loop
 
 NEWTON_STEPS = 5
 """For the direction of slip: from that of the sticking impulse they leave some 1e-10 of it."""

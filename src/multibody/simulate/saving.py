@@ -11,7 +11,7 @@ from multibody._saving import check_place
 from multibody.errors import InputError
 from multibody.robot import Robot
 from multibody.simulate.run import ROWS, Run
-from multibody.tracing.layout import flatten, rebuild
+from multibody.tracing.record.layout import flatten, rebuild
 
 FORMAT = 2
 """Of the files; one with another number is refused."""

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from multibody.algorithms.constrained_dynamics import projected_configuration
 from multibody.algorithms.constraints import Constraint
+from multibody.compiler.runtime.scan_launch import Scan
 from multibody.compiler.scan import compile_scan
-from multibody.compiler.scan_call import Scan
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, floats, is_traced, truth
 from multibody.model import configuration

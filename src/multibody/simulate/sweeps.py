@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.simulate.impulses import TINY, contact_impulse
-from multibody.tracing.custom import fixed_point
-from multibody.tracing.loop import loop
+from multibody.tracing.ad.custom import fixed_point
+from multibody.tracing.record.loop import loop
 
 REGULAR = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 """Of the trace of W: what is added to its blocks, so that directions in which nothing moves have an inverse."""

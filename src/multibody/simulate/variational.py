@@ -19,8 +19,8 @@ from multibody.model.tree import Tree
 from multibody.simulate.acting import Acting
 from multibody.simulate.motion import advance
 from multibody.simulate.moved import Moved
-from multibody.tracing.differentiate import gradient
-from multibody.tracing.loop import loop
+from multibody.tracing.ad.api import gradient
+from multibody.tracing.record.loop import loop
 
 ROUNDS = 40
 """At most; each gains as many digits as dt times the rates of the motion are small."""

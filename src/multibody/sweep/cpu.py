@@ -3,7 +3,7 @@
 import hashlib
 from functools import cache
 
-from multibody.compiler import native
+from multibody.compiler.runtime import native
 
 
 @cache

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from multibody.compiler.kernel import Kernel
-from multibody.compiler.scan_call import Scan
+from multibody.compiler.runtime.scan_launch import Scan
 from multibody.errors import InputError
 from multibody.geometry._value import Value
 from multibody.model.model import Model
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.simulate import Simulator
-from multibody.tracing.surroundings import PLAIN, is_users, parts_of
+from multibody.tracing.record.surroundings import PLAIN, is_users, parts_of
 
 Path = tuple[str, Any]
 _MARKER = "docstring"

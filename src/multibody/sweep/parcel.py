@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from multibody.compiler import sharing
+from multibody.compiler.cache import code_cache
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError, missing_package
@@ -22,7 +22,7 @@ from multibody.simulate import Simulator
 from multibody.sweep.cpu import cpu_class
 from multibody.sweep.identity import user_modules
 from multibody.sweep.work import Work
-from multibody.tracing.surroundings import is_installed
+from multibody.tracing.record.surroundings import is_installed
 
 
 def pack(work: Work, entries: Mapping[str, Any], cpu: str | None) -> bytes:
@@ -85,7 +85,7 @@ def _unpacked(digest: str, parcel: _Parcel) -> Work:
     work, entries, cpu = cloudpickle.loads(parcel.data)
     if cpu == cpu_class():
         for key, entry in entries.items():
-            sharing.take(key, entry)
+            code_cache.take(key, entry)
     return work
 
 

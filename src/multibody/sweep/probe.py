@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler import sharing
+from multibody.compiler.cache import code_cache
 from multibody.errors import InputError
 from multibody.sweep.begun import WORDS, Begun, first
 from multibody.sweep.cpu import cpu_class
@@ -103,7 +103,7 @@ def probe(
             columns = (*(Column("samples", k, x.shape[1:], x.dtype) for k, x in few.items()), *columns)
         if chunk is None:
             chunk = _chunk(look, place.few, most, size_of(columns), n)
-        return Probe(columns, chunk, cpu_class(), sharing.entries())
+        return Probe(columns, chunk, cpu_class(), code_cache.entries())
     finally:
         look.begun.close(remove=False)
 

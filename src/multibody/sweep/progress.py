@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from multibody.compiler.progress import hidden
+from multibody.compiler.runtime.progress import hidden
 from multibody.errors import InputError
 from multibody.sweep.running import Tally
 

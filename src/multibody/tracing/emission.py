@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from multibody.errors import InputError, missing_package
-from multibody.tracing.clone import levels_of
-from multibody.tracing.graph import Graph
-from multibody.tracing.regions import AFTER, Loop, Table, asked, kept_positions, stride
-from multibody.tracing.trace import Trace
-from multibody.tracing.traced import TraceError
-from multibody.tracing.unroll import unrolled
+from multibody.tracing.array.traced import TraceError
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.loop_nodes import AFTER, Loop, Table, asked, kept_positions, stride
+from multibody.tracing.graph.substitute import levels_of
+from multibody.tracing.graph.unroll import unrolled
+from multibody.tracing.record.trace import Trace
 
 TEMPORARY = r"(?:t|loop\w*)"
 """How names of temporary values, and of those of loops, begin; they end with a number."""

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.tracing.dense_kinds import operands
-from multibody.tracing.dense_values import VALUES
 from multibody.tracing.emission import Target, Walk, fold
-from multibody.tracing.layout import rebuild
-from multibody.tracing.regions import AFTER, Table
-from multibody.tracing.trace import Input, Trace
+from multibody.tracing.graph.loop_nodes import AFTER, Table
+from multibody.tracing.matrices.kinds import operands
+from multibody.tracing.matrices.reference import VALUES
+from multibody.tracing.record.layout import rebuild
+from multibody.tracing.record.trace import Input, Trace
 
 TABLE: dict[str, Callable[..., Any]] = {
     "true": lambda: np.True_,
@@ -65,7 +65,7 @@ TABLE: dict[str, Callable[..., Any]] = {
 def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
     """The result of the traced function on float arrays, with any leading batch axes; NaN and Inf stay silent.
 
-    >>> from multibody.tracing.trace import trace
+    >>> from multibody.tracing.record.trace import trace
     >>> evaluate(trace(lambda x: x @ x, [3]), [[1.0, 2.0, 2.0], [0.0, 3.0, 4.0]])
     array([ 9., 25.])
     """

@@ -19,8 +19,8 @@ from multibody.geometry._arrays import dot, eye_like, matvec, transpose
 from multibody.model import configuration
 from multibody.model.joints import Kind
 from multibody.model.tree import Tree
-from multibody.tracing import linalg
-from multibody.tracing.loop import loop
+from multibody.tracing.matrices import linalg
+from multibody.tracing.record.loop import loop
 
 FAR, NEAR, CAREFUL = 0.03, 1e-8, 1e-4
 """The damping of `descend`: FAR |e|² + NEAR, or + CAREFUL where a path is followed, so that it does not jump."""

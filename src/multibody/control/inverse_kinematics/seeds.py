@@ -10,7 +10,7 @@ from multibody.control.inverse_kinematics.goals import Goal
 from multibody.geometry import Pose
 from multibody.model import configuration
 from multibody.model.tree import Tree
-from multibody.tracing.loop import loop
+from multibody.tracing.record.loop import loop
 
 COUNT = 256
 """Configurations in a table."""

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import mirrored
+from multibody.algorithms.velocity_blocks import mirrored
 from multibody.control.predictor_corrector import AIM, PRESSED, YIELD, Sides, beside, shifted
 from multibody.control.whole_body.program import APART, ROUNDS, TOLERANCES, Box, Minimum, per_size
 from multibody.geometry._arrays import matvec, transpose
-from multibody.tracing import linalg
-from multibody.tracing.loop import loop
+from multibody.tracing.matrices import linalg
+from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
 HALF = float(np.sqrt(0.5))

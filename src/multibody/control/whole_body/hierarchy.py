@@ -17,7 +17,7 @@ from multibody.control.whole_body import cone_program, program
 from multibody.control.whole_body.cone_program import Cones, Held
 from multibody.control.whole_body.program import Box
 from multibody.geometry._arrays import matvec, transpose
-from multibody.tracing.loop import loop
+from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
 WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}

@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms._parts import mirrored
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.factorization import HalfSolved
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import rnea
+from multibody.algorithms.velocity_blocks import mirrored
 from multibody.control.whole_body.soles import Forces, forces
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
-from multibody.tracing import linalg
+from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
 USUAL = 10.0

@@ -23,7 +23,7 @@ from multibody.control.whole_body.soles import is_sole
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree
-from multibody.tracing import linalg
+from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
 AnyTask = Task | LoadTask

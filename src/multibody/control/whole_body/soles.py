@@ -19,7 +19,7 @@ from multibody.control.orthogonal import complement
 from multibody.geometry._arrays import block_matrix, matvec, transpose
 from multibody.geometry.operators import hat3
 from multibody.model.tree import Tree
-from multibody.tracing import linalg
+from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
 

@@ -1,0 +1,1 @@
+"""Maximal coordinates: the velocities of and forces on all links, as physics engines hold them."""

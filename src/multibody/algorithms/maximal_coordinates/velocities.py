@@ -1,0 +1,293 @@
+"""Maximal coordinates: the velocities of all links, as engines hold them, and the robot's v.  [QT §6-6.1]
+
+Engines such as Bullet and ODE, and MuJoCo in `cvel` and `xfrc_applied`, speak of each link alone: V_k = (v_k, ω_k) is
+the velocity of its centre of mass and its angular velocity, along the axes of the world. Here V is (..., m, 6) over m
+links; QT stacks all v_k before all ω_k. Massless links are left out unless they are named: engines have none. Each
+link k has a parent p(k), the nearest of the m links on the way to the world, and the joints between the two.
+
+Frames: W world, i the body of a link.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.algorithms import kinematics
+from multibody.algorithms.jacobian import assemble
+from multibody.algorithms.maximal_coordinates.clusters import at_point, least_squares, links, placed, together
+from multibody.algorithms.velocity_blocks import stacked
+from multibody.errors import InputError
+from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
+from multibody.geometry.operators import cross3
+from multibody.model import configuration
+from multibody.model.model import Model, expect_model
+
+Names = Sequence[str]
+
+
+def link_names(model: Model) -> tuple[str, ...]:
+    """The links that V holds by default, in its order: those that move and have a mass.
+
+    >>> from multibody.model.load import load
+    >>> link_names(load("planar-arm"))
+    ('link1', 'link2', 'link3')
+    """
+    return links(model, None).names
+
+
+def configured(model: Model, q: ArrayLike) -> NDArray[Any]:
+    """q as floats (..., nq), whose quaternions are units; what is traced passes as it is.
+
+    >>> from multibody.model.load import load
+    >>> configured(load("planar-arm"), [0, 1, 2])
+    array([0., 1., 2.])
+    """
+    q = configuration.coordinates(expect_model(model).tree, q)
+    if not is_traced(q):
+        configuration.check_units(model.tree, q)
+    return q
+
+
+def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """V, (..., m, 6): the velocity of each link's centre of mass and its angular velocity.  [QT 57-58, 60]
+
+    Args:
+        model: the robot.
+        q: (..., nq).
+        v: (..., nv) in the robot's own base representation.
+        names: of the links; by default `link_names(model)`.
+
+    >>> from multibody.model.load import load
+    >>> model = load("planar-arm")
+    >>> link_velocities(model, np.zeros(3), np.array([1.0, 0.0, 0.0])).shape
+    (3, 6)
+    """
+    q, v, selection = configured(model, q), configuration.velocities(model.tree, v), links(model, names)
+    batch = batch_shape("link_velocities, q, v", (q, 1), (v, 1))
+    W_H, i_v = kinematics.poses(model.tree, q), kinematics.twists(model.tree, q, v)
+    parts = []
+    for i, i_c in zip(selection.bodies, selection.centres, strict=True):
+        W_H_i = W_H[i]
+        assert W_H_i is not None
+        linear = W_H_i.rotation @ (i_v[i].linear + cross3(i_v[i].angular, i_c))
+        both = np.concatenate([linear, W_H_i.rotation @ i_v[i].angular], axis=-1)
+        parts.append(np.broadcast_to(both, (*batch, 6)))
+    return stacked(parts, -2, (*batch, 0, 6), q)
+
+
+def link_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """J, (..., m, 6, nv): V = J v. Its rows are J_vk and J_ωk of each link.  [QT 60]
+
+    >>> from multibody.model.load import load
+    >>> model, q, v = load("planar-arm"), [0.1, 0.2, 0.3], np.array([1.0, -2.0, 0.5])
+    >>> bool(np.allclose(link_jacobian(model, q) @ v, link_velocities(model, q, v)))
+    True
+    """
+    q = configured(model, q)
+    here = placed(model, q, names)
+    d, parts = here.directions, []
+    for i, x in zip(here.links.bodies, here.x, strict=True):
+        columns = {k: at_point(d.columns[k].twist, x) for k in d.on(i)}
+        parts.append(assemble(d, columns, q))
+    return stacked(parts, -3, (*q.shape[:-1], 0, 6, model.nv), q)
+
+
+def joint_velocities(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """v = J^+ V, (..., nv): the velocity of the robot that comes nearest to V, in least squares.  [QT 61]
+
+    Metres and radians count alike. `check_velocities` says whether v gives V exactly.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> V = link_velocities(model, q, [1.0, -2.0, 0.5])
+    >>> joint_velocities(model, q, V + 1e-3).round(1)  # with an error that no joint allows
+    array([ 1. , -2. , 0.5])
+    """
+    q, selection = configured(model, q), links(model, names)
+    selection.reach_all(model)
+    V = floats(V, "V", len(selection.names), 6)
+    batch_shape("joint_velocities, q, V", (q, 1), (V, 2))
+    J = link_jacobian(model, q, names)
+    J = J.reshape((*J.shape[:-3], 6 * len(selection.names), model.nv))
+    return least_squares(J, V.reshape((*V.shape[:-2], 6 * len(selection.names))), selection.untold(model))
+
+
+def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """v, (..., nv), joint by joint, in a time that grows linearly with the links; V must be consistent.  [QT 62-66]
+
+    Joints that only turn are read from ω alone, v_k = Ĵ_ωk^+ ω̂_k; others from the velocity of the link relative to its
+    parent, angular and linear. A velocity that several links tell is read from the first. Where a link alone does not
+    tell the velocities of its joints, those that share velocities with it are read together, in least squares. Where no
+    velocity of the robot gives V, the result is not that of `joint_velocities`.
+
+    Raises:
+        InputError: when the links do not tell some velocities, wherever the robot is; it names joints and links.
+        SingularityError: when they do not at q; a kernel gives numbers without meaning there.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> joint_velocities_by_joint(model, q, link_velocities(model, q, [1.0, -2.0, 0.5])).round(9)
+    array([ 1. , -2. , 0.5])
+    """
+    q = configured(model, q)
+    here = placed(model, q, names)
+    selection = here.links
+    selection.reach_all(model)
+    V = floats(V, "V", len(selection.names), 6)
+    batch = batch_shape("joint_velocities_by_joint, q, V", (q, 1), (V, 2))
+    rates: list[Any] = [None] * model.nv
+    for cluster in together(model, selection):
+        if any(rates[index] is None for index in cluster.velocities):
+            own = least_squares(here.system(cluster), here.motion(V, cluster), cluster.untold)
+            for position, index in enumerate(cluster.velocities):
+                if rates[index] is None:
+                    rates[index] = np.broadcast_to(own[..., position], batch)
+    return stacked(rates, -1, (*batch, 0), q)
+
+
+def check_velocities(
+    model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None, *, within: float = 1e-6
+) -> NDArray[Any]:
+    """The v that gives V, (..., nv), when there is one.  [QT 61]
+
+    Args:
+        model: the robot.
+        q: (..., nq).
+        V: (..., m, 6).
+        names: of the links.
+        within: how far V may be off, as a part of its largest number or of 1; finite, not negative.
+
+    Raises:
+        InputError: that names the sample, the two links and the joints between them that would have to break.
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> V = link_velocities(model, q, [1.0, -2.0, 0.5])
+    >>> check_velocities(model, q, V).round(9)
+    array([ 1. , -2. , 0.5])
+    >>> check_velocities(model, q, V + 1e-3)
+    Traceback (most recent call last):
+    multibody.errors.InputError: V: no velocity of planar-arm gives it; link ... would leave the world at ...
+    """
+    selection = links(model, names)
+    V = floats(V, "V", len(selection.names), 6)
+    if np.shape(within) or not (floats(within, "within") >= 0 and np.isfinite(within)):
+        raise InputError(f"within: expected a finite number >= 0, got {within!r}")
+    if is_traced(V) or is_traced(q):
+        raise InputError("check_velocities: expected arrays of numbers; code that is traced cannot raise on values")
+    q = configuration.check(model.tree, q, limits=False)
+    batch_shape("check_velocities, q, V", (q, 1), (V, 2))
+    bad = ~np.isfinite(V).all(axis=(-2, -1))
+    if bad.any():
+        raise InputError(f"V{at(first(bad))}: expected finite numbers, got some that are not")
+    allowed = within * np.maximum(np.abs(V).max(axis=(-2, -1), initial=0.0), 1.0)
+    here = placed(model, q, names)
+    for k, group in enumerate(selection.groups):
+        left = here.relative(V, k)
+        if group.velocities:
+            A = here.columns(k)
+            left = left - matvec(A, matvec(np.linalg.pinv(A), left))
+        off = np.abs(left).max(axis=-1) > allowed
+        if off.any():
+            index = first(off)
+            worst = np.broadcast_to(left, (*off.shape, 6))[index]
+            linear, angular = np.linalg.norm(worst[:3]), np.linalg.norm(worst[3:])
+            raise InputError(
+                f"V{at(index)}: no velocity of {model.name} gives it; link {selection.names[k]!r} would leave "
+                f"{selection.parent_name(k)} at {linear:.3g} m/s and {angular:.3g} rad/s, which {group.between} forbids"
+            )
+    v = joint_velocities(model, q, V, names)
+    error = np.abs(link_velocities(model, q, v, names) - V)
+    off = error.max(axis=(-2, -1), initial=0.0) > allowed
+    if off.any():
+        index = first(off)
+        k = int(error[index].max(axis=-1).argmax())
+        raise InputError(
+            f"V{at(index)}: no velocity of {model.name} gives it; each joint allows it, but joints that share a "
+            f"velocity disagree: link {selection.names[k]!r} is off by {error[index].max():.3g} from the nearest"
+        )
+    return v
+
+
+def connectivity(model: Model, names: Names | None = None) -> NDArray[Any]:
+    """D, (3m, 3m): D ω are the angular velocities of the links relative to their parents.  [QT 63-64]
+
+    >>> from multibody.model.load import load
+    >>> connectivity(load("branching-figure"))[::3, ::3]
+    array([[ 1.,  0.,  0.,  0.],
+           [-1.,  1.,  0.,  0.],
+           [ 0., -1.,  1.,  0.],
+           [ 0., -1.,  0.,  1.]])
+    """
+    selection = links(model, names)
+    D = np.eye(len(selection.names))
+    for k, p in enumerate(selection.parents):
+        if p is not None:
+            D[k, p] = -1.0
+    return np.kron(D, np.eye(3))
+
+
+def parent_rotations(model: Model, q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """(..., m, 3, 3): R^0_p(k) of each link, the blocks on the diagonal of QT's R.  [QT 63]
+
+    >>> from multibody.model.load import load
+    >>> parent_rotations(load("planar-arm"), [np.pi / 2, 0.2, 0.3])[1].round(9) + 0.0  # of link1
+    array([[ 0., 0., 1.],
+           [ 0., 1., 0.],
+           [-1., 0., 0.]])
+    """
+    q, selection = configured(model, q), links(model, names)
+    W_H = kinematics.poses(model.tree, q)
+    parts = []
+    for p in selection.parents:
+        R = eye_like(q, 3)
+        if p is not None:
+            W_H_i = W_H[selection.bodies[p]]
+            assert W_H_i is not None
+            R = (W_H_i.rotation @ selection.rotations[p]).matrix
+        parts.append(np.broadcast_to(R, (*q.shape[:-1], 3, 3)))
+    return stacked(parts, -3, (*q.shape[:-1], 0, 3, 3), q)
+
+
+def relative_angular_velocities(model: Model, q: ArrayLike, w: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """ω̂ = R^T D ω, (..., m, 3): of each link relative to its parent, in the parent's frame.  [QT 62, 65]
+
+    >>> from multibody.model.load import load
+    >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
+    >>> relative_angular_velocities(model, q, link_velocities(model, q, [1.0, -2.0, 0.5])[:, 3:]).round(9) + 0.0
+    array([[ 0. , 1. , 0. ],
+           [ 0. , -2. , 0. ],
+           [ 0. , 0.5, 0. ]])
+    """
+    q, selection = configured(model, q), links(model, names)
+    w = floats(w, "w", len(selection.names), 3)
+    batch_shape("relative_angular_velocities, q, w", (q, 1), (w, 2))
+    parts = [w[..., k, :] if p is None else w[..., k, :] - w[..., p, :] for k, p in enumerate(selection.parents)]
+    D_w = stacked(parts, -2, w.shape, w)
+    return matvec(transpose(parent_rotations(model, q, names)), D_w)
+
+
+def local_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
+    """Ĵ_ω = R^T D J_ω, (..., m, 3, nv): ω̂ = Ĵ_ω v; each link has its own joints' columns alone.  [QT 63, 65]
+
+    >>> from multibody.model.load import load
+    >>> local_jacobian(load("planar-arm"), [0.1, 0.2, 0.3])[:, 1].round(9) + 0.0  # about y
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    q = configured(model, q)
+    here = placed(model, q, names)
+    R_p = parent_rotations(model, q, names)
+    zero = np.zeros((*q.shape[:-1], 3), q.dtype)
+    parts = []
+    for k, group in enumerate(here.links.groups):
+        columns = [zero] * model.nv
+        if group.velocities:
+            A = np.matmul(transpose(R_p[..., k, :, :]), here.columns(k)[..., 3:, :])
+            for position, index in enumerate(group.velocities):
+                columns[index] = np.broadcast_to(A[..., position], zero.shape)
+        parts.append(stacked(columns, -1, (*zero.shape, 0), q))
+    return stacked(parts, -3, (*q.shape[:-1], 0, 3, model.nv), q)

@@ -1,0 +1,63 @@
+"""The key of compiled code: a digest of all that the code depends on.
+
+Code with the same key is the same code, in this process and in all others: `sharing` and `cache` rely on it. It depends
+on the function, which a text or the fingerprint of its graph stands for, on the shapes, names and precision of its
+arguments, on the library's sources as this process imports them, on the versions of what traces and compiles them, and
+on the processor.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+
+from multibody import _sources
+from multibody.compiler.config import config
+from multibody.compiler.runtime import native
+from multibody.tracing.graph.loop_nodes import Loop
+from multibody.tracing.record.trace import Trace, shape_of
+
+
+def key(
+    function: object, shapes: Sequence[Any] = (), names: Sequence[str] | None = None, dtype: np.dtype[Any] | None = None
+) -> str:
+    """The key of a kernel's code.
+
+    Args:
+        function: what stands for the function: plain data whose `repr` says all of it.
+        shapes: of the arguments.
+        names: of the arguments; None where the function has them.
+        dtype: of the arguments.
+    """
+    versions = llvmlite.__version__, llvm.llvm_version_info, np.__version__
+    arguments = [shape_of(shape) for shape in shapes], names and list(names), dtype and dtype.name
+    return _digest(_sources.digest(), versions, native.host(), config.level, config.tape, function, *arguments)
+
+
+def fingerprint(traced: Trace) -> str:
+    """A digest of a trace: equal graphs with equal arguments and results have equal ones."""
+    graph = traced.graph
+    order = graph.live(traced.roots)
+    new = {k: position for position, k in enumerate(order)}
+    nodes = [(graph.op[k], tuple(new[a] for a in graph.operands(k)), repr(graph.value.get(k))) for k in order]
+    loops = [None if loop is None else _loop(loop, new) for loop in graph.loops]
+    outputs = [(ids.shape, [new[k] for k in ids.ravel().tolist()]) for ids in traced.outputs]
+    return _digest(nodes, loops, traced.inputs, outputs, traced.layout, traced.dtype.name)
+
+
+def _loop(loop: Loop, new: dict[int, int]) -> object:
+    """What a loop is, in terms of the positions of live nodes."""
+    parts = [[new.get(k, -1) for k in part] for part in (loop.initial, loop.carried, loop.final, loop.rows, loop.kept)]
+    tables = [
+        ([new.get(k, -1) for k in table.nodes], *table[1:])
+        for row, table in zip(loop.rows, loop.tables, strict=True)
+        if row in new
+    ]
+    return loop.rounds, loop.parent, loop.backward, parts, tables, new.get(loop.stop, -1), new.get(loop.ran, -1)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

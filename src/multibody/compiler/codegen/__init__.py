@@ -1,0 +1,1 @@
+"""LLVM IR of a kernel: segments, loops, inputs and outputs, the entry."""

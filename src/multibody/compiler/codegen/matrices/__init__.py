@@ -1,0 +1,1 @@
+"""LLVM IR of operations on whole matrices: loops over register tiles."""

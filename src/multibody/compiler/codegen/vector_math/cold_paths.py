@@ -1,0 +1,38 @@
+"""What is too rare for vectors: lanes one by one through the functions of the C library."""
+
+from multibody.compiler.codegen.vector_math.vectors import Mask, Real
+
+_RARELY = '!prof !{!"branch_weights", i32 1, i32 1000000}'
+
+
+def lane_by_lane(symbol: str, kind: str, *arguments: Real) -> Real:
+    """A function of the C library, of the type "double" or "float", in every lane."""
+    function = arguments[0].function
+    real = function.fmt.real
+    result = "poison"
+    for lane in range(function.lanes):
+        scalars = [function.assign(f"extractelement {x}, i32 {lane}") for x in arguments]
+        if kind != real:
+            scalars = [function.assign(f"fpext {real} {x} to {kind}") for x in scalars]
+        value = function.call(symbol, kind, *scalars)
+        if kind != real:
+            value = function.assign(f"fptrunc {kind} {value} to {real}")
+        result = function.assign(f"insertelement {arguments[0].kind} {result}, {real} {value}, i32 {lane}")
+    return Real(function, result)
+
+
+def leave_if_any(condition: Mask, helper: str, x: Real, *results: Real) -> None:
+    """Return what the helper operation makes of x and the results if the condition holds in some lane; else go on.
+
+    The helper is jumped to rather than called, so that the common path needs no stack frame.
+    """
+    function = x.function
+    function.helpers.add(helper)
+    kind = function.results(len(results))
+    flags = function.assign(f"bitcast {condition} to i{function.lanes}")
+    some = function.assign(f"icmp ne i{function.lanes} {flags}, 0")
+    function.write(f"br i1 {some}, label %rare, label %common, {_RARELY}")
+    function.lines.append("rare:")
+    value = function.assign(f"tail call {kind} @{function.symbol(helper)}({', '.join(map(str, (x, *results)))}) cold")
+    function.write(f"ret {kind} {value}")
+    function.lines.append("common:")

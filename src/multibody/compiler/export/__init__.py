@@ -1,0 +1,1 @@
+"""Graphs for other programs and for people: C, NumPy, SymPy, text, DOT."""

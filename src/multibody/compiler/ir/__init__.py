@@ -1,0 +1,1 @@
+"""Passes over a graph and its division into segments, before any code is generated."""

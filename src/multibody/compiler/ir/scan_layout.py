@@ -1,0 +1,60 @@
+"""How the states, inputs and parameters of a scan are nested, from the shapes that declare them.
+
+A shape is a number or a tuple of numbers; tuples and lists of anything else, and dicts, are nested. In a layout it is
+["shape", length, ...].
+"""
+
+from typing import Any
+
+import numpy as np
+
+from multibody.errors import InputError
+from multibody.geometry._value import Value
+from multibody.tracing.record.layout import Layout
+from multibody.tracing.record.trace import shape_of
+
+
+def layout_of(spec: Any) -> Layout:
+    """The layout of nested shapes.
+
+    >>> layout_of({"q": 7, "v": [(3, 3), ()]})
+    ['dict', ['q', ['shape', 7]], ['v', ['tuple', ['shape', 3, 3], ['shape']]]]
+    """
+    if isinstance(spec, dict):
+        if not all(isinstance(name, str) for name in spec):
+            raise InputError(f"expected dicts with string keys, got {list(spec)}")
+        return ["dict", *([name, layout_of(part)] for name, part in spec.items())]
+    nested = isinstance(spec, list) or (
+        isinstance(spec, tuple) and not all(isinstance(n, int | np.integer) for n in spec)
+    )
+    if nested:
+        return ["tuple", *map(layout_of, spec)]
+    return ["shape", *shape_of(spec)]
+
+
+def shapes_of(layout: Layout) -> list[tuple[int, ...]]:
+    """The shapes of all arrays, one after the other; of arrays that are nested as values, as many empty ones."""
+    if layout == "array":
+        return [()]
+    kind, *parts = layout
+    if kind == "shape":
+        return [tuple(parts)]
+    return [shape for part in parts for shape in shapes_of(part[1] if kind == "dict" else part)]
+
+
+def parts_of(layout: Layout, value: Any, what: str) -> list[Any]:
+    """The arrays of a value that must be nested as a layout."""
+    if layout == "array":
+        if isinstance(value, dict | Value):
+            raise InputError(f"{what}: expected an array, got {type(value).__name__}")
+        return [value]
+    kind, *parts = layout
+    if kind == "dict":
+        names = [name for name, _ in parts]
+        if not isinstance(value, dict) or set(value) != set(names):
+            actual = f"keys {', '.join(value)}" if isinstance(value, dict) else type(value).__name__
+            raise InputError(f"{what}: expected a dict with keys {', '.join(names)}, got {actual}")
+        return [array for name, part in parts for array in parts_of(part, value[name], what)]
+    if not isinstance(value, tuple | list) or len(value) != len(parts):
+        raise InputError(f"{what}: expected a tuple of {len(parts)} arrays, got {value!r:.60}")
+    return [array for part, member in zip(parts, value, strict=True) for array in parts_of(part, member, what)]

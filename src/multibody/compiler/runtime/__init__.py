@@ -1,0 +1,1 @@
+"""Native code in this process: object code, linking, launching, worker threads."""

@@ -1,0 +1,333 @@
+"""A compiled scan: native code that is called as its step over time would be."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.compiler.codegen.scan_modules import Plan, texts_of
+from multibody.compiler.codegen.variants import BATCH
+from multibody.compiler.config import is_eager
+from multibody.compiler.ir.scan_layout import parts_of, shapes_of
+from multibody.compiler.kernel import revive
+from multibody.compiler.runtime import native, scan_pieces, workers
+from multibody.compiler.runtime.code import Code
+from multibody.compiler.runtime.launch import Signature, apart, rows_of
+from multibody.errors import InputError
+from multibody.tracing.array.traced import TracedArray
+from multibody.tracing.record.layout import flatten, rebuild
+from multibody.tracing.record.loop import loop
+from multibody.tracing.record.trace import Trace
+
+Step = Callable[..., Any]
+
+
+class Source(NamedTuple):
+    """What a scan was made from; a pickle has none of it."""
+
+    record: Callable[[], Trace]
+    flat: Step
+    """The step, of arrays."""
+    step: Step
+    until: Callable[[Any], Any] | None
+    variant: Callable[[tuple[str, ...]], "Scan"] | None
+    optional: tuple[str, ...]
+
+
+class Scan:
+    """A compiled scan; see `compile_scan`."""
+
+    def __init__(
+        self,
+        name: str,
+        signature: Signature,
+        code: Code,
+        ops: Counter[str],
+        work: int,
+        plan: Plan,
+        source: Source | None = None,
+    ) -> None:
+        self.name = name
+        self.plan = plan
+        self.signature = signature
+        self.inputs, self.outputs, self.dtype, layout = signature[:4]
+        self.output_layout = layout[2] if len(layout) > 2 else None
+        self.ops = ops
+        """How often each operation occurs in a step."""
+        self._work = work
+        self._source = source
+        self.code = code
+        self._native = scan_pieces.Runner(name, code, signature, range(plan.states, plan.states + plan.inputs), work)
+
+    def __call__(
+        self,
+        state: Any,
+        *args: Any,
+        steps: int | None = None,
+        every: int | None = 1,
+        out: Any = None,
+        threads: int | None = None,
+        **named: Any,
+    ) -> tuple[Any, Any]:
+        """Run the steps.
+
+        Args:
+            state: the first state, nested as it was declared, with any leading batch shape.
+            *args: per-step inputs, (..., steps, *shape) each, or of that shape alone when they do not change; then
+                parameters; batches broadcast.
+            steps: how many steps; needed only when no per-step input tells.
+            every: outputs are kept after every so many steps; None keeps none.
+            out: (state, outputs) with arrays to write into, nested as the result.
+            threads: over how many threads the batch is split.
+            **named: optional inputs.
+
+        Returns:
+            The last state, and the kept outputs, with an axis for time before the axes of each (or None).
+        """
+        given = {name: value for name, value in named.items() if value is not None}
+        if given:
+            return self._variant(tuple(sorted(given)))(
+                state,
+                *args[: len(self.plan.rest_layouts) - self._parameters],
+                *(given[name] for name in sorted(given)),
+                *args[len(self.plan.rest_layouts) - self._parameters :],
+                steps=steps,
+                every=every,
+                out=out,
+                threads=threads,
+            )
+        if every is not None and (not isinstance(every, int | np.integer) or every < 1):
+            raise InputError(f"{self.name}: every: expected a positive integer or None, got {every!r}")
+        values = parts_of(self.plan.state_layout, state, f"{self.name}: state")
+        if len(args) != len(self.plan.rest_layouts):
+            raise InputError(f"{self.name}: expected {1 + len(self.plan.rest_layouts)} arguments, got {1 + len(args)}")
+        for layout, value in zip(self.plan.rest_layouts, args, strict=True):
+            values += parts_of(layout, value, self.name)
+        if any(isinstance(value, TracedArray) for value in values):
+            return self._within(state, values, steps, every, out)
+        arrays = self._checked([*values[: self._own], *[0.0] * self.plan.stops, *values[self._own :]])
+        steps = self._count(arrays, steps)
+        arrays = [self._in_time(i, array, steps) for i, array in enumerate(arrays)]
+        cores = [len(spec.shape) + self._moves(i) for i, spec in enumerate(self.inputs)]
+        try:
+            batch = np.broadcast_shapes(*(a.shape[: a.ndim - core] for a, core in zip(arrays, cores, strict=True)))
+        except ValueError:
+            raise InputError(f"{self.name}: the batch shapes do not broadcast") from None
+        arguments = [rows_of(array, batch, core) for array, core in zip(arrays, cores, strict=True)]
+        often = steps + 1 if every is None else int(every)
+        last, kept = self._results(batch, arrays, steps // often)
+        if is_eager() and self._source is not None:
+            self._plain(self._source.flat, arrays, last, kept, batch, steps, often)
+        else:
+            count = workers.count(threads)
+            self._native.run(arguments, last, kept, math.prod(batch), steps, often, count)
+        following = rebuild(self.plan.state_layout, (final if final.ndim else final[()] for final in last[: self._own]))
+        output = None
+        if self.output_layout is not None and every is not None:
+            output = rebuild(self.output_layout, iter(kept))
+        return (following, output) if out is None else self._given(out, (following, output))
+
+    @property
+    def _own(self) -> int:
+        """How many arrays the state of the user has."""
+        return self.plan.states - self.plan.stops
+
+    @property
+    def _parameters(self) -> int:
+        """How many arguments are parameters."""
+        sizes, left = [len(shapes_of(layout)) for layout in self.plan.rest_layouts], self.plan.parameters
+        count = 0
+        while left > 0:
+            count += 1
+            left -= sizes[-count]
+        return count
+
+    def _moves(self, i: int) -> bool:
+        return self.plan.states <= i < self.plan.states + self.plan.inputs
+
+    def _checked(self, values: list[Any]) -> list[NDArray[Any]]:
+        arrays = []
+        for i, (value, spec) in enumerate(zip(values, self.inputs, strict=True)):
+            try:
+                array = np.asarray(value)
+            except ValueError as error:
+                raise InputError(f"{self.name}: {spec.name}: expected numbers, got {error}") from None
+            core = len(spec.shape)
+            if array.dtype.kind not in "fiub":
+                raise InputError(f"{self.name}: {spec.name}: expected real numbers, got dtype {array.dtype}")
+            if array.ndim < core or array.shape[array.ndim - core :] != spec.shape:
+                expected = ("steps", *spec.shape) if self._moves(i) else spec.shape
+                raise InputError(
+                    f"{self.name}: {spec.name}: expected (..., {', '.join(map(str, expected))}), got {array.shape}"
+                )
+            arrays.append(array.astype(self.dtype, copy=False))
+        return arrays
+
+    def _count(self, arrays: Sequence[Any], steps: int | None) -> int:
+        lengths = {
+            np.shape(array)[np.ndim(array) - len(spec.shape) - 1]
+            for i, (array, spec) in enumerate(zip(arrays, self.inputs, strict=True))
+            if self._moves(i) and np.ndim(array) > len(spec.shape)
+        } | ({steps} if steps is not None else set())
+        if len(lengths) != 1:
+            raise InputError(
+                f"{self.name}: expected one number of steps, got {sorted(lengths) or 'none (pass steps=)'}"
+            )
+        count = lengths.pop()
+        if not isinstance(count, int | np.integer) or count < 0:
+            raise InputError(f"{self.name}: steps: expected an integer that is not negative, got {count!r}")
+        return int(count)
+
+    def _in_time(self, i: int, array: Any, steps: int) -> Any:
+        """An input with its axis of time, also where it does not change."""
+        if not self._moves(i) or np.ndim(array) > len(self.inputs[i].shape):
+            return array
+        return np.broadcast_to(array, (steps, *self.inputs[i].shape))
+
+    def _results(
+        self, batch: tuple[int, ...], arrays: list[NDArray[Any]], kept: int
+    ) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
+        """Arrays for the state, with the first one in them, and for the outputs: NaN where samples may stop."""
+        states = self.plan.states
+        finals = [np.empty(batch + shape, self.dtype) for shape in self.outputs[:states]]
+        for final, array in zip(finals, arrays, strict=False):
+            final[...] = array
+        shapes = [(*batch, kept, *shape) for shape in self.outputs[states:]]
+        if self.plan.stops:
+            return finals, [np.full(shape, np.nan, self.dtype) for shape in shapes]
+        return finals, [np.empty(shape, self.dtype) for shape in shapes]
+
+    def _given(self, out: Any, results: tuple[Any, Any]) -> Any:
+        """The results, in the arrays that are there for them."""
+        if not isinstance(out, tuple | list) or len(out) != 2:
+            raise InputError(f"{self.name}: out: expected (state, outputs), got {type(out).__name__}")
+        computed: list[Any] = []
+        flatten(results[0], computed.append)
+        places = parts_of(self.plan.state_layout, out[0], f"{self.name}: out")
+        if results[1] is not None:
+            flatten(results[1], computed.append)
+            outputs: list[Any] = []
+            flatten(out[1], outputs.append)
+            places += outputs
+        if len(places) != len(computed):
+            raise InputError(f"{self.name}: out: expected {len(computed)} arrays, got {len(places)}")
+        for place, array in zip(places, computed, strict=True):
+            if not isinstance(place, np.ndarray) or place.shape != np.shape(array) or not place.flags.writeable:
+                actual = place.shape if isinstance(place, np.ndarray) else type(place).__name__
+                raise InputError(
+                    f"{self.name}: out: expected a writable array of shape {np.shape(array)}, got {actual}"
+                )
+            if place.dtype.kind != "f":
+                raise InputError(f"{self.name}: out: expected dtype {self.dtype}, got {place.dtype}")
+        apart(places)
+        for place, array in zip(places, computed, strict=True):
+            place[...] = array
+        return out
+
+    def _plain(
+        self,
+        step: Step,
+        arrays: list[NDArray[Any]],
+        finals: list[NDArray[Any]],
+        results: list[NDArray[Any]],
+        batch: tuple[int, ...],
+        steps: int,
+        every: int,
+    ) -> None:
+        """The NumPy source, sample by sample and step by step."""
+        cores = [((steps,) if self._moves(i) else ()) + spec.shape for i, spec in enumerate(self.inputs)]
+        whole = [np.broadcast_to(array, batch + core) for array, core in zip(arrays, cores, strict=True)]
+        states = self.plan.states
+        for index in np.ndindex(*batch):
+            sample = [array[index] for array in whole]
+            for now in range(steps):
+                values = (array[now] if self._moves(i) else array for i, array in enumerate(sample))
+                parts: list[Any] = []
+                flatten(step(*values), parts.append)
+                sample[:states] = parts[:states]
+                if (now + 1) % every == 0:
+                    for result, part in zip(results, parts[states:], strict=True):
+                        result[(*index, now // every)] = part
+            for final, part in zip(finals, sample, strict=False):
+                final[index] = part
+
+    def _within(self, state: Any, values: list[Any], steps: int | None, every: int | None, out: Any) -> tuple[Any, Any]:
+        """In a function that is traced, a scan is a loop over its step."""
+        if self._source is None:
+            raise InputError(
+                f"{self.name}: a scan from a pickle came without its step: it cannot be part of a function"
+            )
+        if out is not None:
+            raise InputError("out= is not traced: use the result that is returned")
+        source, plan = self._source, self.plan
+        padded = [*values[: self._own], *[0.0] * plan.stops, *values[self._own :]]
+        for i, (value, (name, shape)) in enumerate(zip(padded, self.inputs, strict=True)):
+            lead = np.ndim(value) - len(shape)
+            if np.shape(value)[max(lead, 0) :] != shape or lead not in ((0, 1) if self._moves(i) else (0,)):
+                raise InputError(
+                    f"{self.name}: {name}: expected one sample in a traced function, got {np.shape(value)}"
+                )
+        count = self._count(padded, steps)
+        xs = [self._in_time(i, x, count) for i, x in enumerate(padded) if self._moves(i)]
+
+        still = padded[plan.states + plan.inputs :]
+
+        def body(carry: Any, row: Any) -> Any:
+            rest = iter([*row, *still])
+            following, output = source.step(carry, *(rebuild(layout, rest) for layout in plan.rest_layouts))
+            return following, () if output is None else output
+
+        last, kept = loop(count, body, state, source.until, xs if xs else np.zeros((count, 0)), outputs=True)
+        if self.output_layout is None or every is None:
+            return last, None
+        arrays: list[Any] = []
+        layout = flatten(kept, arrays.append)
+        return last, rebuild(layout, (array[every - 1 :: every] for array in arrays))
+
+    def _variant(self, names: tuple[str, ...]) -> "Scan":
+        source = self._source
+        unknown = [name for name in names if source is None or name not in source.optional]
+        if unknown or source is None or source.variant is None:
+            listed = ", ".join(source.optional) if source else ""
+            raise InputError(f"{self.name}: no optional input is called {unknown[0]!r}; there are: {listed or 'none'}")
+        return source.variant(names)
+
+    def trace(self) -> Trace:
+        """The graph of one step, recorded anew: of the arrays of the state, the inputs and the parameters."""
+        if self._source is None:
+            raise InputError(f"{self.name} came without its step (from a pickle): only its code is here")
+        return self._source.record()
+
+    def to_c(self) -> Any:
+        """C99 of one step: a source and a header."""
+        from multibody.compiler.export.to_c import to_c
+
+        return to_c(self.trace(), "step")
+
+    def to_numpy(self) -> str:
+        """Readable Python source of one step."""
+        from multibody.compiler.export.to_numpy import to_numpy
+
+        return to_numpy(self.trace(), "step")
+
+    @property
+    def ir(self) -> str:
+        """The text of the LLVM modules."""
+        return "\n".join(text for texts in texts_of(self.trace(), self.plan)[0].values() for text in texts)
+
+    @property
+    def asm(self) -> str:
+        """The assembly of the native code."""
+        forms = texts_of(self.trace(), self.plan)[0]
+        return "\n".join(native.assembly(text) for texts in forms.values() for text in texts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.code.address(BATCH, self.name)  # which runs wherever it arrives
+        code = self.code.entry, self.ops, self._work
+        return revive, (native.host(), Scan, self.name, self.signature, *code, self.plan)
+
+    def __repr__(self) -> str:
+        return f"<Scan {self.name}, {sum(self.ops.values())} operations a step, {self.dtype}>"

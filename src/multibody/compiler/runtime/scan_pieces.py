@@ -1,0 +1,97 @@
+"""Running a scan: samples in parts, time in pieces after which a signal is heard."""
+
+import ctypes
+import math
+import time
+from typing import Any
+
+from numpy.typing import NDArray
+
+from multibody.compiler.codegen.variants import BATCH, SINGLE
+from multibody.compiler.ir.segments import LONG
+from multibody.compiler.runtime import workers
+from multibody.compiler.runtime.code import Code
+from multibody.compiler.runtime.launch import PIECE, Argument, Signature, words
+
+_ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5)
+TOGETHER = 4096
+"""Samples of which all steps are run before those of the next."""
+
+
+class Runner:
+    """The code of a scan."""
+
+    def __init__(self, name: str, code: Code, signature: Signature, moving: range, work: int) -> None:
+        self.name = name
+        self.code = code
+        self.inputs, self.outputs, self.dtype = signature.inputs, signature.outputs, signature.dtype
+        self.moving = moving
+        self.rate = 5e-10 * (1 + work)  # seconds per sample and step, a guess to begin with
+        self.long = work > LONG
+
+    def run(
+        self,
+        arguments: list[Argument],
+        finals: list[NDArray[Any]],
+        results: list[NDArray[Any]],
+        count: int,
+        steps: int,
+        every: int,
+        threads: int,
+    ) -> None:
+        """All steps of all samples; `finals` have the first state, and then the last."""
+        if not count or not steps:
+            return
+        share = -(-count // threads)
+        parts = [(start, min(count, start + share)) for start in range(0, count, share)]
+        entry = _ENTRY(self.code.address(SINGLE if count == 1 else BATCH, self.name))
+
+        def part(start: int, end: int, stop: workers.Stop) -> None:
+            while start < end and not stop.is_set():
+                piece = min(end, start + TOGETHER)
+                self._over_time(entry, arguments, finals, results, start, piece, steps, every, stop)
+                start = piece
+
+        workers.run([lambda stop, a=a, b=b: part(a, b, stop) for a, b in parts], long=self.long)
+
+    def _over_time(
+        self,
+        entry: Any,
+        arguments: list[Argument],
+        finals: list[NDArray[Any]],
+        results: list[NDArray[Any]],
+        start: int,
+        end: int,
+        steps: int,
+        every: int,
+        stop: workers.Stop,
+    ) -> None:
+        """All steps of some samples, in pieces after which a signal is heard; the state waits in `finals`."""
+        done, total = 0, steps // every
+        while done < steps and not stop.is_set():
+            piece = min(steps - done, max(1, int(PIECE / self.rate / (end - start))))
+            begun = time.perf_counter()
+            data, strides, offsets = self._pointers(arguments, finals, start, done, stop)
+            out = (ctypes.c_void_p * (len(finals) + len(results)))()
+            for m, (array, shape) in enumerate(zip([*finals, *results], self.outputs, strict=True)):
+                size = math.prod(shape) * array.itemsize
+                kept = m >= len(finals)
+                out[m] = array.ctypes.data + size * (start * total + done // every if kept else start)
+            entry(data, strides, offsets, out, end - start, piece, every - done % every, every, total)
+            self.rate = max(1e-11, (time.perf_counter() - begun) / (piece * (end - start)))
+            done += piece
+
+    def _pointers(
+        self, arguments: list[Argument], finals: list[NDArray[Any]], start: int, done: int, stop: workers.Stop
+    ) -> tuple[Any, ...]:
+        data, strides, offsets = words(len(arguments), stop)
+        for i, argument in enumerate(arguments):
+            size = math.prod(self.inputs[i].shape) * self.dtype.itemsize
+            if i < len(finals):
+                data[i], strides[i] = finals[i].ctypes.data + start * size, size
+                continue
+            ahead = done * size if i in self.moving else 0
+            data[i] = argument.array.ctypes.data + ahead + (start * argument.stride if argument.offsets is None else 0)
+            strides[i] = argument.stride
+            offsets[i] = None if argument.offsets is None else argument.offsets.ctypes.data + 8 * start
+        return data, strides, offsets

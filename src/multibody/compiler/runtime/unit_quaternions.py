@@ -1,0 +1,53 @@
+"""The check that quaternions in the arguments of a kernel have unit length, where the door has not made it."""
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.compiler.runtime import fastcall
+from multibody.compiler.runtime.unit_quaternions_ir import WITHIN
+from multibody.errors import InputError
+from multibody.tracing.record.trace import Input
+
+
+def check(inputs: Sequence[Input], quaternions: Sequence[tuple[int, int]], arrays: Sequence[NDArray[Any]]) -> None:
+    """Refuse arguments with a quaternion of another length; what is not finite passes.
+
+    Args:
+        inputs: the names and shapes of the arguments.
+        quaternions: (argument, first entry) of every quaternion.
+        arrays: the arguments, with any leading batch shape.
+    """
+    for k, group in groupby(quaternions, key=itemgetter(0)):
+        starts = [start for _, start in group]
+        array, core = arrays[k], inputs[k].shape
+        flat = array.reshape(*array.shape[: array.ndim - len(core)], math.prod(core))
+        if not _are_units(flat, starts):
+            _refuse_first(inputs[k].name, flat, starts)
+
+
+def _are_units(flat: NDArray[Any], starts: list[int]) -> bool:
+    """Whether all are, as far as it can be told fast."""
+    easy = fastcall.available() and flat.flags.c_contiguous and flat.flags.aligned
+    return easy and fastcall.units(flat.reshape(-1, flat.shape[-1]), starts)
+
+
+def _refuse_first(name: str, flat: NDArray[Any], starts: list[int]) -> None:
+    """Name the first one that is not of unit length, if there is one."""
+    for start in starts:
+        with np.errstate(over="ignore"):
+            w, x, y, z = np.moveaxis(flat[..., start : start + 4].astype(np.float64) ** 2, -1, 0)
+            square = (w + x) + (y + z)  # as the door has it, so that both agree to the last bit
+        off = ((square < 1 - WITHIN) | (square > 1 + WITHIN)) & np.isfinite(square)
+        if off.any():
+            index = tuple(int(i) for i in np.argwhere(off)[0])
+            where = f" (sample {', '.join(map(str, index))})" if index else ""
+            raise InputError(
+                f"{name}{where}: expected a unit quaternion in the entries {start} to "
+                f"{start + 3}, got one of length {math.sqrt(square[index]):.9g}"
+            )

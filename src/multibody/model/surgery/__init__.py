@@ -1,0 +1,1 @@
+"""Changes to a model: each function takes one and returns another."""

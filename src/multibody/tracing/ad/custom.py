@@ -1,0 +1,265 @@
+"""Functions with derivatives of their own: by rules that are given, and of fixed points by the implicit function.
+
+    y = custom(f, jvp=rule)(x)          x = fixed_point(body, guess)
+
+In a graph their results are nodes "ruled": the value, and the inputs through which changes reach it by the rule.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multibody.errors import InputError
+from multibody.tracing.ad.jacobian import jacobian_rows
+from multibody.tracing.ad.reverse import reverse
+from multibody.tracing.ad.tangents import Row
+from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, refuse
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.substitute import substitute
+from multibody.tracing.matrices.linalg_unrolled import solve
+from multibody.tracing.record.layout import Layout, flatten, rebuild
+from multibody.tracing.record.loop import loop
+from multibody.tracing.record.trace import input_nodes, open_graph
+
+Function = Callable[..., Any]
+
+
+def custom(function: Function, *, jvp: Function | None = None, vjp: Function | None = None) -> Function:
+    """The function with a derivative that is given, in place of that of its operations.
+
+    For solvers of contacts, quadratic programs and other iterations whose derivative is known. One rule is enough:
+    both are linear, and the other mode is its transpose. What the function or the rule takes from outside counts as
+    constant.
+
+    Args:
+        function: of arrays, or tuples, lists and dicts of them; plain NumPy.
+        jvp: `jvp(x, ..., dx, ...)`, the change of the result along the changes of all arguments, nested as the result.
+        vjp: `vjp(x, ..., ybar)`, the weights of the arguments from those of the result: nested as the argument, or a
+            tuple for several.
+
+    >>> root = custom(lambda a: loop(40, lambda x: (x + a / x) / 2, a), jvp=lambda a, da: da / (2 * np.sqrt(a)))
+    >>> from multibody.tracing.ad.api import gradient
+    >>> gradient(root)(4.0)
+    np.float64(0.25)
+    """
+    if jvp is None and vjp is None:
+        raise InputError("custom: expected jvp or vjp, the rule of the derivative")
+
+    def run(*arguments: Any) -> Any:
+        arrays: list[Any] = []
+        layouts = [flatten(argument, arrays.append) for argument in arguments]
+        graph = next((x.graph for x in arrays if isinstance(x, TracedArray)), None)
+        result = function(*arguments)
+        if graph is None:
+            return result
+        parts: list[Any] = []
+        layout = flatten(result, parts.append)
+        if any(map(is_mask, [*arrays, *parts])):
+            raise refuse("custom: expected numbers as arguments and results, got truth values")
+        inputs = [floats(graph, x) for x in arrays]
+        results = [floats(graph, x) for x in parts]
+        shapes = [ids.shape for ids in inputs], [ids.shape for ids in results]
+        rule = _Given(jvp, vjp, layouts, layout, *shapes)
+        ids = _ruled(
+            graph, rule, [k for x in results for k in x.ravel().tolist()], [x.ravel().tolist() for x in inputs]
+        )
+        return rebuild(layout, iter(_arrays(graph, ids, shapes[1])))
+
+    return run
+
+
+def fixed_point(
+    body: Callable[[Any], Any],
+    carry: Any,
+    *,
+    count: int = 100,
+    tolerance: float | None = None,
+    rounds: bool = False,
+) -> Any:
+    """X with x = body(x), by iteration from a first guess; its derivative is that of the solution, not of the rounds.
+
+    With x = b(x, p), the change of x is (1 - ∂b/∂x)⁻¹ ∂b/∂p dp: one linear system, whatever the number of rounds. The
+    first guess has no influence. Where the iteration has not converged the derivative is NaN.
+
+    Args:
+        body: one step of the iteration; shapes stay. Newton's method is one.
+        carry: the first guess: an array, or tuples, lists and dicts of arrays.
+        count: how many rounds at most.
+        tolerance: how small, relative to 1 + |x|, the last change of every number must be; 1e-12, or 1e-5 in float32.
+        rounds: whether to return, as well, how many rounds a sample took.
+
+    >>> fixed_point(np.cos, 1.0).round(9)
+    np.float64(0.739085133)
+    >>> from multibody.tracing.ad.api import gradient
+    >>> gradient(lambda a: fixed_point(lambda x: (x + a / x) / 2, 1.0))(4.0)
+    np.float64(0.25)
+    """
+
+    def step(state: tuple[Any, Any]) -> tuple[Any, Any]:
+        before: list[Any] = []
+        after: list[Any] = []
+        flatten(state[0], before.append)
+        following = body(state[0])
+        flatten(following, after.append)
+        sizes = [np.abs(new - old) / (1.0 + np.abs(new)) for old, new in zip(before, after, strict=True)]
+        return following, np.max(np.concatenate([np.reshape(x, (-1,)) for x in sizes]))
+
+    graph = open_graph()
+    single = graph is not None and graph.dtype == np.float32
+    small = (1e-5 if single else 1e-12) if tolerance is None else tolerance
+    (x, change), taken = loop(count, step, (carry, np.inf), until=lambda state: state[1] <= small, rounds=True)
+    arrays: list[Any] = []
+    layout = flatten(x, arrays.append)
+    graph = next((a.graph for a in arrays if isinstance(a, TracedArray)), None)
+    if graph is not None:
+        shapes = [np.shape(a) for a in arrays]
+        values = [k for a in arrays for k in floats(graph, a).ravel().tolist()]
+        still = _ruled(graph, None, values, [])
+        again: list[Any] = []
+        flatten(body(rebuild(layout, iter(_arrays(graph, still, shapes)))), again.append)
+        residual = [k for a in again for k in floats(graph, a).ravel().tolist()]
+        converged = int(nodes(graph, change <= small)[()])
+        x = rebuild(
+            layout, iter(_arrays(graph, _ruled(graph, _Implicit(), still, [residual, still, [converged]]), shapes))
+        )
+    return (x, taken) if rounds else x
+
+
+def _ruled(graph: Graph, rule: Any, values: list[int], inputs: list[list[int]]) -> list[int]:
+    """The values with a rule for their derivatives by the inputs."""
+    graph.rules.append(rule)
+    number, arguments = len(graph.rules) - 1, tuple(k for part in inputs for k in part)
+    return [graph._intern("ruled", (k, *arguments), (number, j)) for j, k in enumerate(values)]
+
+
+def _arrays(graph: Graph, ids: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> list[TracedArray]:
+    """Arrays of these shapes, one after the other, of nodes."""
+    parts = np.split(np.array(ids, dtype=np.int64), np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
+    return [TracedArray(graph, part.reshape(shape), graph.dtype) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def _size(shapes: Sequence[tuple[int, ...]]) -> int:
+    return sum(math.prod(shape) for shape in shapes)
+
+
+def _columns(rows: Mapping[int, Row]) -> list[int]:
+    return sorted({i for row in rows.values() for i in row})
+
+
+class _Given(NamedTuple):
+    """A rule that the user has given."""
+
+    jvp: Function | None
+    vjp: Function | None
+    layouts: list[Layout]
+    layout: Layout
+    inputs: list[tuple[int, ...]]
+    outputs: list[tuple[int, ...]]
+
+    def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
+        """There are none."""
+        del graph, number, inputs
+        return {}
+
+    def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
+        """The changes of the results from those of the inputs."""
+        changes = dict(enumerate(rows))
+        if self.jvp is None:
+            return _transposed(graph, lambda w: self._pull(graph, inputs, w), changes, _size(self.outputs))
+        return _by_columns(graph, lambda dx: self._push(graph, inputs, dx), changes, len(inputs))
+
+    def pull(self, graph: Graph, inputs: list[int], rows: Mapping[int, Row]) -> list[Row]:
+        """The weights of the inputs from those of the results."""
+        if self.vjp is None:
+            return _transposed(graph, lambda dx: self._push(graph, inputs, dx), rows, len(inputs))
+        return _by_columns(graph, lambda w: self._pull(graph, inputs, w), rows, _size(self.outputs))
+
+    def _nested(self, graph: Graph, ids: Sequence[int]) -> list[Any]:
+        rest = iter(_arrays(graph, ids, self.inputs))
+        return [rebuild(layout, rest) for layout in self.layouts]
+
+    def _push(self, graph: Graph, inputs: list[int], changes: Sequence[int]) -> list[int]:
+        assert self.jvp is not None
+        result = self.jvp(*self._nested(graph, inputs), *self._nested(graph, changes))
+        return _nodes(graph, result, self.layout, self.outputs, "custom: jvp: expected a change nested as the result")
+
+    def _pull(self, graph: Graph, inputs: list[int], weights: Sequence[int]) -> list[int]:
+        assert self.vjp is not None
+        ybar = rebuild(self.layout, iter(_arrays(graph, weights, self.outputs)))
+        result = self.vjp(*self._nested(graph, inputs), ybar)
+        layout = self.layouts[0] if len(self.layouts) == 1 else ["tuple", *self.layouts]
+        return _nodes(graph, result, layout, self.inputs, "custom: vjp: expected weights nested as the arguments")
+
+
+class _Implicit:
+    """The rule of x = b(x): the inputs are b at x, x itself as a constant, and whether the iteration has converged."""
+
+    def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
+        """The constants x, and the nodes that have this rule: what derivatives are to have in their place."""
+        n = len(inputs) // 2
+        return {k: graph._intern("ruled", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])}
+
+    def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
+        """The changes of x from those of b."""
+        n = len(inputs) // 2
+        return self._solved(graph, inputs, dict(enumerate(rows[:n])), transpose=False)
+
+    def pull(self, graph: Graph, inputs: list[int], rows: Mapping[int, Row]) -> list[Row]:
+        """The weights of b from those of x."""
+        n = len(inputs) // 2
+        return [*self._solved(graph, inputs, rows, transpose=True), *[{} for _ in range(n + 1)]]
+
+    def _solved(self, graph: Graph, inputs: list[int], rows: Mapping[int, Row], *, transpose: bool) -> list[Row]:
+        n = len(inputs) // 2
+        residual, still, converged = inputs[:n], inputs[n : 2 * n], inputs[-1]
+        ids = np.full((n, n), graph.const(0.0), dtype=np.int64)
+        for i, row in enumerate(jacobian_rows(graph, residual, still)):
+            for j, node in row.items():
+                ids[i, j] = node
+        slope = TracedArray(graph, ids, graph.dtype)
+        matrix: Any = np.eye(n) - (slope.T if transpose else slope)
+        nan = graph.const(np.nan)
+        result: list[Row] = [{} for _ in range(n)]
+        for i in _columns(rows):
+            right = [rows.get(j, {}).get(i, graph.const(0.0)) for j in range(n)]
+            x = solve(matrix, TracedArray(graph, np.array(right, dtype=np.int64), graph.dtype))
+            for j, node in enumerate(x.ids.tolist()):
+                result[j][i] = graph.apply("select", converged, node, nan)
+        return result
+
+
+def _nodes(graph: Graph, result: Any, layout: Layout, shapes: list[tuple[int, ...]], refusal: str) -> list[int]:
+    parts: list[Any] = []
+    if flatten(result, parts.append) != layout or [np.shape(x) for x in parts] != shapes:
+        raise refuse(f"{refusal}, of shapes {shapes}, got {[np.shape(x) for x in parts]}")
+    return [k for x in parts for k in floats(graph, x).ravel().tolist()]
+
+
+def _by_columns(
+    graph: Graph, linear: Callable[[list[int]], list[int]], rows: Mapping[int, Row], size: int
+) -> list[Row]:
+    """A linear function of every column of rows."""
+    zero = graph.const(0.0)
+    result: list[Row] = []
+    for i in _columns(rows):
+        column = linear([rows.get(j, {}).get(i, zero) for j in range(size)])
+        result = result or [{} for _ in column]
+        for row, node in zip(result, column, strict=True):
+            row[i] = node
+    return result
+
+
+def _transposed(
+    graph: Graph, linear: Callable[[Sequence[int]], list[int]], rows: Mapping[int, Row], size: int
+) -> list[Row]:
+    """The transpose of a linear function, of every column of rows."""
+    leaves = input_nodes(graph, -(len(graph) + 1) << 16, (size,)).tolist()
+    roots = linear(leaves)
+    weighted = reverse(graph, roots, [dict(rows.get(j, {})) for j in range(len(roots))], leaves)
+    zero = graph.const(0.0)  # a linear function has the same derivative everywhere
+    return [
+        dict(zip(row, substitute(graph, list(row.values()), dict.fromkeys(leaves, zero)), strict=True))
+        for row in weighted
+    ]

@@ -1,0 +1,78 @@
+"""Which nodes depend on which: sets of sources, as bits, that spread through a graph and its loops."""
+
+from collections.abc import Sequence
+
+from multibody.tracing.ad.partials import flows
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.loop_nodes import AFTER
+from multibody.tracing.graph.substitute import levels_of
+
+
+def spread(graph: Graph, order: Sequence[int], masks: dict[int, int]) -> dict[int, int]:
+    """For every node of an order the sources that changes reach it from.
+
+    Args:
+        graph: of the nodes.
+        order: nodes, each after those it needs.
+        masks: the bits of some nodes, which keep them.
+    """
+    return _Spread(graph, order, masks).masks
+
+
+class _Spread:
+    def __init__(self, graph: Graph, order: Sequence[int], masks: dict[int, int]) -> None:
+        self.graph = graph
+        self.masks = dict(masks)
+        self.fixed = frozenset(masks)
+        self.levels = levels_of(graph, order, self.fixed)
+        self.run(-1)
+
+    def run(self, level: int) -> None:
+        graph, masks = self.graph, self.masks
+        finished: set[int] = set()
+        for k in self.levels.get(level, ()):
+            if k in self.fixed:
+                continue
+            op = graph.op[k]
+            if op in AFTER:
+                number, *place = graph.value[k]
+                if number not in finished:
+                    finished.add(number)
+                    self.loop(number)
+                loop = graph._loop(number)
+                if op == "result":
+                    masks[k] = masks.get(loop.carried[place[0]], 0)
+                elif op == "kept":
+                    masks[k] = masks.get(loop.kept[place[0]], 0)
+                else:
+                    masks[k] = 0
+            elif graph.args[k]:
+                mask = 0
+                for a in flows(graph, k):
+                    mask |= masks.get(a, 0)
+                masks[k] = mask
+            else:
+                masks.setdefault(k, 0)
+
+    def loop(self, number: int) -> None:
+        """What a round changes may change the next one: so until nothing is added."""
+        graph, masks = self.graph, self.masks
+        loop = graph._loop(number)
+        for p, k in enumerate(loop.carried):
+            masks[k] = masks.get(loop.initial[p], 0)
+        for k, table in zip(loop.rows, loop.tables, strict=True):
+            nodes = table.nodes
+            if table.source is not None:
+                source, position = table.source
+                nodes = (graph._loop(source).kept[position],)
+            masks[k] = 0
+            for node in nodes:
+                masks[k] |= masks.get(node, 0)
+        changed = True
+        while changed:
+            self.run(number)
+            changed = False
+            for carried, final in zip(loop.carried, loop.final, strict=True):
+                more = masks[carried] | masks.get(final, 0)
+                changed = changed or more != masks[carried]
+                masks[carried] = more

@@ -1,0 +1,1 @@
+"""Traced arrays, and NumPy's functions on them."""

@@ -1,0 +1,154 @@
+"""Ufuncs that are composed of others: rounding, signs, angles, logarithms of other bases, tests for NaN and infinity.
+
+They keep NumPy's values for NaN, infinities and zeros. Accuracy, in units in the last place: log2 and log10 4 (so
+that of a power of two may lie beside its whole number); arctanh, arcsinh and arccosh 8; exp2 that of the C library's
+pow; the others are exact or rounded once.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from multibody.tracing.array.traced import TracedArray, floats, refuse
+from multibody.tracing.graph.graph import Graph
+
+
+def composed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The handler of a ufunc that is a function of traced arrays of floats."""
+
+    def run(graph: Graph, dtype: np.dtype[Any], *inputs: Any) -> Any:
+        return function(*(TracedArray(graph, floats(graph, x), dtype) for x in inputs))
+
+    return run
+
+
+def scaled(factor: float) -> Callable[[Any], Any]:
+    """A multiple of the argument."""
+    return lambda x: x * factor
+
+
+# ---- whole numbers ---------------------------------------------------------------------------------------------------
+
+
+def ceil(x: Any) -> Any:
+    """The least whole number that is not below x."""
+    return -np.floor(-x)
+
+
+def trunc(x: Any) -> Any:
+    """The whole number towards zero."""
+    return np.where(x < 0.0, ceil(x), np.floor(x))
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """x / y rounded down, from the exact remainder, so that it fits np.mod."""
+    rest = np.fmod(x, y)
+    below = (rest != 0.0) & ((rest < 0.0) != (y < 0.0))
+    ratio = x / y
+    whole = np.rint((x - rest) / y - np.where(below, 1.0, 0.0))
+    zero = np.where(signbit(ratio), -0.0, 0.0)
+    return np.where(y == 0.0, ratio, np.where(whole == 0.0, zero, whole))
+
+
+def divmod_(x: Any, y: Any) -> tuple[Any, Any]:
+    """The quotient rounded down and the remainder."""
+    return floor_divide(x, y), np.mod(x, y)
+
+
+def round_(self: TracedArray, x: Any, decimals: int = 0) -> Any:
+    """np.round: of two nearest ones the even one."""
+    numbers = TracedArray(self.graph, floats(self.graph, x), self.float_dtype)
+    if not isinstance(decimals, int | np.integer):
+        raise refuse(f"np.round: expected a number of decimals, got {decimals!r}")
+    if decimals == 0:
+        return np.rint(numbers)
+    scale = 10.0 ** abs(int(decimals))
+    return np.rint(numbers * scale) / scale if decimals > 0 else np.rint(numbers / scale) * scale
+
+
+# ---- signs and special values ----------------------------------------------------------------------------------------
+
+
+def isnan(x: Any) -> Any:
+    """Whether x is no number."""
+    return x != x
+
+
+def isfinite(x: Any) -> Any:
+    """Whether x is a number and not infinite."""
+    return np.abs(x) < math.inf
+
+
+def isinf(x: Any) -> Any:
+    """Whether x is infinite."""
+    return np.abs(x) == math.inf
+
+
+def signbit(x: Any) -> Any:
+    """Whether x is negative, or -0; NaN counts as positive."""
+    return (x < 0.0) | (1.0 / x < 0.0)
+
+
+def copysign(x: Any, y: Any) -> Any:
+    """|x| with the sign of y; NaN counts as positive."""
+    return np.where(signbit(y), -np.abs(x), np.abs(x))
+
+
+def heaviside(x: Any, at_zero: Any) -> Any:
+    """0 below zero, 1 above."""
+    return np.where(x < 0.0, 0.0, np.where(x > 0.0, 1.0, np.where(x == 0.0, at_zero, x)))
+
+
+def fmin(x: Any, y: Any) -> Any:
+    """The lesser, or the one that is a number."""
+    return np.where(isnan(x), y, np.where(isnan(y), x, np.minimum(x, y)))
+
+
+def fmax(x: Any, y: Any) -> Any:
+    """The greater, or the one that is a number."""
+    return np.where(isnan(x), y, np.where(isnan(y), x, np.maximum(x, y)))
+
+
+def nan_to_num(self: TracedArray, x: Any, *, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Numbers in place of NaN and infinities."""
+    numbers = TracedArray(self.graph, floats(self.graph, x), self.float_dtype)
+    limits = np.finfo(self.float_dtype)
+    high, low = (limits.max if posinf is None else posinf), (limits.min if neginf is None else neginf)
+    tame = np.where(numbers == math.inf, float(high), np.where(numbers == -math.inf, float(low), numbers))
+    return np.where(isnan(numbers), nan, tame)
+
+
+def isclose(self: TracedArray, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
+    """|a - b| <= atol + rtol |b|, or the same infinity."""
+    x, y = (TracedArray(self.graph, floats(self.graph, n), self.float_dtype) for n in (a, b))
+    return (x == y) | ((np.abs(x - y) <= atol + rtol * np.abs(y)) & isfinite(y))
+
+
+# ---- exponentials ----------------------------------------------------------------------------------------------------
+
+
+def exp2(x: Any) -> Any:
+    """2^x."""
+    return np.power(2.0, x)
+
+
+def arctanh(x: Any) -> Any:
+    """log ((1 + x) / (1 - x)) / 2, which keeps its digits near 0."""
+    a = np.abs(x)
+    return copysign(0.5 * np.log1p(2.0 * a / (1.0 - a)), x)
+
+
+def arcsinh(x: Any) -> Any:
+    """log (x + sqrt(x² + 1)), which keeps its digits near 0."""
+    a = np.abs(x)
+    near = np.log1p(a + a * (a / (1.0 + np.hypot(1.0, a))))
+    return copysign(np.where(a < 1e15, near, np.log(a) + math.log(2.0)), x)
+
+
+def arccosh(x: Any) -> Any:
+    """log (x + sqrt(x² - 1)), which keeps its digits near 1."""
+    t = x - 1.0
+    near = np.log1p(t + np.sqrt(t) * np.sqrt(x + 1.0))
+    return np.where(x < 1e15, near, np.log(x) + math.log(2.0))

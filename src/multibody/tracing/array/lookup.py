@@ -1,0 +1,151 @@
+"""Look-ups: rows of a table at indices that are data, places in sorted tables, interpolation between rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+from numpy.typing import ArrayLike, NDArray
+
+from multibody._signatures import readable
+from multibody.errors import InputError
+from multibody.tracing.array.traced import TracedArray, floats, lifted, refuse
+from multibody.tracing.graph.graph import Graph
+
+FEW = 16
+"""Entries up to which comparing with all of them is quicker than halving."""
+
+
+@readable
+def lookup(table: ArrayLike, index: Any) -> Any:
+    """Rows of a table at indices that are data: `table[index]` where the index may be traced.
+
+    In a kernel an index cannot raise an error. So one beyond the ends of the table gets the first or the last row, and
+    NaN gets NaN; one between two rows is rounded down: for the nearest row pass `np.rint(index)`, and to go from row to
+    row in straight lines use `np.interp`. The result does not change with the index, so derivatives by it are zero.
+
+    Args:
+        table: (n, ...), constant, or traced, in which case a look-up takes about n operations.
+        index: (...), floats that are whole numbers, such as those of np.floor, np.searchsorted or np.argmin.
+
+    Returns:
+        The array of shape index.shape + table.shape[1:].
+
+    >>> lookup([10.0, 20.0, 40.0], [2, 0, 7])
+    array([40., 10., 40.])
+    """
+    rows, at = (lifted(None, x if isinstance(x, TracedArray) else np.asarray(x)) for x in (table, index))
+    if not rows.ndim or not len(rows):
+        raise InputError(f"table: expected at least one row, got an array of shape {rows.shape}")
+    traced = next((x for x in (at, rows) if isinstance(x, TracedArray)), None)
+    if traced is None:
+        places = np.asarray(at, dtype=float)
+        safe = np.clip(np.floor(np.where(np.isnan(places), 0.0, places)), 0, len(rows) - 1).astype(np.intp)
+        missing = np.isnan(places).reshape(places.shape + (1,) * (rows.ndim - 1))
+        picked = np.asarray(rows, dtype=np.result_type(rows, np.float32))[safe]
+        return np.where(missing, picked.dtype.type(np.nan), picked)[()]
+    graph = traced.graph
+    return TracedArray(graph, pick(graph, floats(graph, rows), floats(graph, at)), traced.float_dtype)
+
+
+def pick(graph: Graph, rows: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
+    """The nodes of the rows at these indices, as `lookup` says."""
+    columns = rows.reshape(len(rows), -1).T.tolist()
+    picked = [[_entry(graph, column, at) for column in columns] for at in index.ravel().tolist()]
+    return np.array(picked, dtype=np.int64).reshape(index.shape + rows.shape[1:])
+
+
+def _entry(graph: Graph, entries: list[int], index: int) -> int:
+    apply, zero, last = graph.apply, graph.const(0.0), graph.const(len(entries) - 1.0)
+    if len(set(entries)) == 1:
+        chosen = entries[0]
+    elif all(graph.op[k] == "const" for k in entries):
+        inside = apply("min", apply("floor", index), last)
+        chosen = apply("lookup", apply("select", apply("lt", zero, index), inside, zero), *entries)
+    else:
+        chosen = _halved(graph, entries, index, 0)
+    return apply("select", apply("eq", index, index), chosen, graph.const(np.nan))
+
+
+def _halved(graph: Graph, entries: list[int], index: int, first: int) -> int:
+    """The entry for an index that counts from `first`, by comparisons: for entries that are no constants."""
+    if len(entries) == 1:
+        return entries[0]
+    half = len(entries) // 2
+    below = graph.apply("lt", index, graph.const(float(first + half)))
+    low, high = _halved(graph, entries[:half], index, first), _halved(graph, entries[half:], index, first + half)
+    return graph.apply("select", below, low, high)
+
+
+def take(self: TracedArray, a: Any, indices: Any, axis: int | None = None, *, mode: Any = "raise") -> Any:
+    """np.take: with constant indices as they are, with traced ones clipped to the array."""
+    graph, ids = self.graph, floats(self.graph, a)
+    ids, axis = (ids.ravel(), 0) if axis is None else (ids, normalize_axis_index(axis, ids.ndim))
+    indices = lifted(graph, indices)
+    if not isinstance(indices, TracedArray):
+        return TracedArray(graph, np.take(ids, indices, axis=axis, mode=mode), self.float_dtype)
+    if mode != "clip":
+        raise refuse("in a kernel an index cannot raise an error: write np.take(..., mode='clip'), or multibody.lookup")
+    picked = pick(graph, np.moveaxis(ids, axis, 0), floats(graph, indices))
+    places = range(indices.ndim)
+    return TracedArray(graph, np.moveaxis(picked, list(places), [axis + k for k in places]), self.float_dtype)
+
+
+def searchsorted(self: TracedArray, a: Any, v: Any, side: str = "left") -> TracedArray:
+    """How many entries of a sorted table are below v, or with side="right" not above; all of them for NaN."""
+    graph = self.graph
+    entries, values = floats(graph, a), floats(graph, v)
+    if entries.ndim != 1 or side not in ("left", "right"):
+        raise refuse(
+            f"np.searchsorted of a table of shape {entries.shape}, side={side!r}: expected (n,), left or right"
+        )
+    table, op = entries.tolist(), "le" if side == "left" else "lt"
+    constant = all(graph.op[k] == "const" for k in table)
+    place = _place_by_halving if constant and len(table) > FEW else _place_by_counting
+    ids = [place(graph, table, x, op) for x in values.ravel().tolist()]
+    return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(values.shape), self.float_dtype)
+
+
+def _place_by_counting(graph: Graph, table: list[int], x: int, op: str) -> int:
+    apply, zero, unit = graph.apply, graph.const(0.0), graph.const(1.0)
+    place = zero
+    for entry in table:
+        place = apply("add", place, apply("select", apply(op, x, entry), zero, unit))
+    return place
+
+
+def _place_by_halving(graph: Graph, table: list[int], x: int, op: str) -> int:
+    apply, last = graph.apply, graph.const(float(len(table)))
+    step = 1 << (len(table).bit_length() - 1)
+    padded = table + [graph.const(np.inf)] * (2 * step - len(table))
+    place = graph.const(0.0)
+    while step:
+        further = apply("add", place, graph.const(float(step)))
+        entry = apply("lookup", apply("sub", further, graph.const(1.0)), *padded)
+        passed = apply("and", apply("le", further, last), apply("not", apply(op, x, entry)))
+        place = apply("select", passed, further, place)
+        step //= 2
+    return place
+
+
+def interp(self: TracedArray, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """np.interp: straight lines between points that increase, the first and last value outside."""
+    if period is not None:
+        raise refuse("np.interp with period= cannot be traced: write np.interp(x % period, ...)")
+    graph = self.graph
+    at, points, values = (TracedArray(graph, floats(graph, n), self.float_dtype) for n in (x, xp, fp))
+    if points.ndim != 1 or points.shape != values.shape or not points.size:
+        raise refuse(f"np.interp of points {points.shape} and values {values.shape}: expected (n,) twice, n not zero")
+    left, right = (values[0] if left is None else left), (values[-1] if right is None else right)
+    inside: Any = values[0] + 0.0 * at  # NaN where x is
+    if len(points) > 1:
+        k = searchsorted(self, points, at, "right") - 1.0
+        slopes = (values[1:] - values[:-1]) / (points[1:] - points[:-1])
+        start, value, slope = (
+            TracedArray(graph, pick(graph, n.ids, np.minimum(k, len(points) - 2.0).ids), self.float_dtype)
+            for n in (points[:-1], values[:-1], slopes)
+        )
+        inside = np.where(at == start, value, slope * (at - start) + value)
+        inside = np.where(at == points[-1], values[-1], inside)
+    return np.where(at < points[0], left, np.where(at > points[-1], right, inside))

@@ -1,0 +1,280 @@
+"""What each NumPy function does to traced arrays: one table for ufuncs, one for the rest."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from multibody.tracing.array import composed_ufuncs, lookup, products, reductions, shape_functions, sorting
+from multibody.tracing.array.composed_ufuncs import composed
+from multibody.tracing.array.reductions import LOGICAL, reduction, running
+from multibody.tracing.array.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.matrices import dense, linalg_unrolled
+
+Dtype = np.dtype[Any]
+
+# ---- elementwise -----------------------------------------------------------------------------------------------------
+
+
+def elementwise(op: str, *, swap: bool = False, boolean: bool = False) -> Callable[..., TracedArray]:
+    """The operation on every element, after broadcasting."""
+
+    def run(graph: Graph, dtype: Dtype, *inputs: Any) -> TracedArray:
+        convert = truths if op in LOGICAL else floats
+        arrays = [convert(graph, x) for x in inputs]
+        shape = arrays[0].shape
+        if any(array.shape != shape for array in arrays):
+            arrays = np.broadcast_arrays(*arrays)
+            shape = arrays[0].shape
+        columns = [array.ravel().tolist() for array in (arrays[::-1] if swap else arrays)]
+        apply = graph.apply
+        ids = [apply(op, *group) for group in zip(*columns, strict=True)]
+        return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(shape), BOOL if boolean else dtype)
+
+    return run
+
+
+def _of_masks(op: str, numbers: Callable[..., TracedArray]) -> Callable[..., TracedArray]:
+    """An operation on numbers that is a logical one where both sides are truth values, as NumPy has it."""
+    logical = elementwise(op, boolean=True)
+
+    def run(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
+        return (logical if is_mask(x) and is_mask(y) else numbers)(graph, dtype, x, y)
+
+    return run
+
+
+def _power(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
+    return elementwise("pow")(graph, dtype, x, y)
+
+
+def _square(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
+    return elementwise("mul")(graph, dtype, x, x)
+
+
+def _reciprocal(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
+    return elementwise("div")(graph, dtype, 1.0, x)
+
+
+def _arctan(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
+    return elementwise("atan2")(graph, dtype, x, 1.0)
+
+
+def _positive(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
+    return TracedArray(graph, nodes(graph, x).copy(), dtype)
+
+
+def _xor(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
+    del dtype
+    p, q = (TracedArray(graph, truths(graph, n), BOOL) for n in (x, y))
+    return (p & ~q) | (~p & q)
+
+
+def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
+    masks, A, B = is_mask(a) and is_mask(b), floats(graph, a), floats(graph, b)
+    if not A.ndim or not B.ndim:
+        raise refuse("np.matmul needs arrays with at least one axis: write * for numbers")
+    vector_a, vector_b = A.ndim == 1, B.ndim == 1
+    A, B = (A[None] if vector_a else A), (B[:, None] if vector_b else B)
+    if A.shape[-1] != B.shape[-2]:
+        raise refuse(f"np.matmul of shapes {np.shape(a)} and {np.shape(b)}: the inner lengths differ")
+    batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    A, B = np.broadcast_to(A, batch + A.shape[-2:]), np.broadcast_to(B, batch + B.shape[-2:])
+    out = np.empty((*batch, A.shape[-2], B.shape[-1]), dtype=np.int64)
+    for index in np.ndindex(*batch):
+        whole = dense.product(graph, A[index], B[index])
+        out[index] = dense.written_out(graph, A[index], B[index]) if whole is None else whole
+    out = out[..., 0, :] if vector_a else out
+    result = TracedArray(graph, out[..., 0] if vector_b else out, dtype)
+    return result != 0.0 if masks else result  # of truth values: whether a product is true
+
+
+UFUNCS: dict[Any, Callable[..., TracedArray]] = {
+    np.add: _of_masks("or", elementwise("add")),
+    np.subtract: elementwise("sub"),
+    np.multiply: _of_masks("and", elementwise("mul")),
+    np.divide: elementwise("div"),
+    np.negative: elementwise("neg"),
+    np.positive: _positive,
+    np.absolute: elementwise("abs"),
+    np.fabs: elementwise("abs"),
+    np.sign: elementwise("sign"),
+    np.sqrt: elementwise("sqrt"),
+    np.square: _square,
+    np.reciprocal: _reciprocal,
+    np.sin: elementwise("sin"),
+    np.cos: elementwise("cos"),
+    np.tan: elementwise("tan"),
+    np.arcsin: elementwise("asin"),
+    np.arccos: elementwise("acos"),
+    np.arctan: _arctan,
+    np.arctan2: elementwise("atan2"),
+    np.exp: elementwise("exp"),
+    np.log: elementwise("log"),
+    np.tanh: elementwise("tanh"),
+    np.sinh: elementwise("sinh"),
+    np.cosh: elementwise("cosh"),
+    np.expm1: elementwise("expm1"),
+    np.log1p: elementwise("log1p"),
+    np.exp2: composed(composed_ufuncs.exp2),
+    np.log2: composed(lambda x: np.log(x) * (1 / math.log(2))),
+    np.log10: composed(lambda x: np.log(x) * (1 / math.log(10))),
+    np.arcsinh: composed(composed_ufuncs.arcsinh),
+    np.arccosh: composed(composed_ufuncs.arccosh),
+    np.arctanh: composed(composed_ufuncs.arctanh),
+    np.floor: elementwise("floor"),
+    np.rint: elementwise("rint"),
+    np.ceil: composed(composed_ufuncs.ceil),
+    np.trunc: composed(composed_ufuncs.trunc),
+    np.remainder: elementwise("mod"),
+    np.fmod: elementwise("fmod"),
+    np.floor_divide: composed(composed_ufuncs.floor_divide),
+    np.divmod: composed(composed_ufuncs.divmod_),
+    np.copysign: composed(composed_ufuncs.copysign),
+    np.signbit: composed(composed_ufuncs.signbit),
+    np.heaviside: composed(composed_ufuncs.heaviside),
+    np.isnan: composed(composed_ufuncs.isnan),
+    np.isinf: composed(composed_ufuncs.isinf),
+    np.isfinite: composed(composed_ufuncs.isfinite),
+    np.fmin: composed(composed_ufuncs.fmin),
+    np.fmax: composed(composed_ufuncs.fmax),
+    np.deg2rad: composed(composed_ufuncs.scaled(math.pi / 180)),
+    np.radians: composed(composed_ufuncs.scaled(math.pi / 180)),
+    np.rad2deg: composed(composed_ufuncs.scaled(180 / math.pi)),
+    np.degrees: composed(composed_ufuncs.scaled(180 / math.pi)),
+    np.hypot: elementwise("hypot"),
+    np.power: _power,
+    np.float_power: _power,
+    np.minimum: _of_masks("and", elementwise("min")),
+    np.maximum: _of_masks("or", elementwise("max")),
+    np.less: elementwise("lt", boolean=True),
+    np.less_equal: elementwise("le", boolean=True),
+    np.greater: elementwise("lt", swap=True, boolean=True),
+    np.greater_equal: elementwise("le", swap=True, boolean=True),
+    np.equal: elementwise("eq", boolean=True),
+    np.not_equal: elementwise("ne", boolean=True),
+    np.logical_and: elementwise("and", boolean=True),
+    np.logical_or: elementwise("or", boolean=True),
+    np.logical_not: elementwise("not", boolean=True),
+    np.bitwise_and: elementwise("and", boolean=True),
+    np.bitwise_or: elementwise("or", boolean=True),
+    np.logical_xor: _xor,
+    np.bitwise_xor: _xor,
+    np.invert: elementwise("not", boolean=True),
+    np.matmul: _matmul,
+}
+REDUCTIONS = {
+    np.add: "add",
+    np.multiply: "mul",
+    np.minimum: "min",
+    np.maximum: "max",
+    np.logical_and: "and",
+    np.logical_or: "or",
+}
+
+# ---- structure -------------------------------------------------------------------------------------------------------
+
+
+def _clip(
+    self: TracedArray,
+    x: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    *,
+    min: Any = None,  # noqa: A002
+    max: Any = None,  # noqa: A002
+) -> Any:
+    low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    x = x if low is None else elementwise("max")(self.graph, self.float_dtype, x, low)
+    return x if high is None else elementwise("min")(self.graph, self.float_dtype, x, high)
+
+
+# ---- products and systems of equations -------------------------------------------------------------------------------
+
+
+def _dot(self: TracedArray, a: Any, b: Any) -> TracedArray:
+    A, B = nodes(self.graph, a), nodes(self.graph, b)
+    if not A.ndim or not B.ndim:
+        return UFUNCS[np.multiply](self.graph, self.float_dtype, a, b)
+    if A.ndim > 2 or B.ndim > 2:
+        raise refuse("np.dot of more than two axes cannot be traced: write np.matmul or np.einsum")
+    return _matmul(self.graph, self.float_dtype, a, b)
+
+
+def _solve(self: TracedArray, A: Any, b: Any) -> TracedArray:
+    return linalg_unrolled.solve(products.numbers(self, A), products.numbers(self, b))
+
+
+def _inv(self: TracedArray, A: Any) -> TracedArray:
+    return linalg_unrolled.inverse(products.numbers(self, A))
+
+
+def _cholesky(self: TracedArray, A: Any) -> TracedArray:
+    return linalg_unrolled.cholesky(products.numbers(self, A))
+
+
+_STRUCTURAL = (
+    np.stack, np.concatenate, np.block, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.broadcast_to,
+    np.expand_dims, np.squeeze, np.ravel, np.hstack, np.vstack, np.column_stack, np.flip, np.roll, np.repeat, np.tile,
+    np.diagonal, np.split, np.array_split, np.dstack, np.fliplr, np.flipud,
+    np.rot90, np.copy, np.delete,
+)  # fmt: skip
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{function: shape_functions.structural(function) for function in _STRUCTURAL},
+    **{function: shape_functions.each(function) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
+    np.where: shape_functions.where,
+    np.select: shape_functions.select,
+    np.clip: _clip,
+    np.zeros_like: shape_functions.like(0.0),
+    np.ones_like: shape_functions.like(1.0),
+    np.full_like: shape_functions.full_like,
+    np.diag: shape_functions.diag,
+    np.tril: shape_functions.triangle(np.tril),
+    np.triu: shape_functions.triangle(np.triu),
+    np.broadcast_arrays: shape_functions.broadcast_arrays,
+    np.cross: products.cross,
+    np.dot: _dot,
+    np.inner: products.inner,
+    np.tensordot: products.tensordot,
+    np.einsum: products.einsum,
+    np.trace: products.trace,
+    np.outer: products.outer,
+    np.kron: products.kron,
+    np.linalg.det: products.determinant,
+    np.sum: reduction("add"),
+    np.prod: reduction("mul"),
+    np.amin: reduction("min"),
+    np.amax: reduction("max"),
+    np.min: reduction("min"),
+    np.max: reduction("max"),
+    np.all: reduction("and"),
+    np.any: reduction("or"),
+    np.mean: reductions.mean,
+    np.var: reductions.var,
+    np.std: reductions.std,
+    np.ptp: reductions.ptp,
+    np.diff: reductions.diff,
+    np.cumsum: running("add"),
+    np.cumprod: running("mul"),
+    np.linalg.norm: reductions.norm,
+    np.argmin: sorting.place_of("lt"),
+    np.argmax: sorting.place_of("gt"),
+    np.sort: sorting.sort,
+    np.argsort: sorting.argsort,
+    np.take: lookup.take,
+    np.searchsorted: lookup.searchsorted,
+    np.interp: lookup.interp,
+    np.round: composed_ufuncs.round_,
+    np.around: composed_ufuncs.round_,
+    np.nan_to_num: composed_ufuncs.nan_to_num,
+    np.isclose: composed_ufuncs.isclose,
+    np.linalg.solve: _solve,
+    np.linalg.inv: _inv,
+    np.linalg.cholesky: _cholesky,
+    np.shape: lambda self, x: x.shape,  # noqa: ARG005
+    np.ndim: lambda self, x: x.ndim,  # noqa: ARG005
+    np.size: lambda self, x: x.size,  # noqa: ARG005
+}
+NAMES = sorted({function.__name__ for function in (*UFUNCS, *FUNCTIONS)})

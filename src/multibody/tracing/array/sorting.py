@@ -1,0 +1,102 @@
+"""Order along an axis: sorting by networks of comparisons, and the places of extremes. NaN as in NumPy: sorted last."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from multibody.tracing.array.traced import TracedArray, floats, refuse
+from multibody.tracing.graph.graph import Graph
+
+LONGEST = 64
+"""Elements of an axis that can be sorted: a network of this length has about 550 comparisons."""
+
+
+def sort(self: TracedArray, a: Any, axis: int | None = -1) -> TracedArray:
+    """np.sort by Batcher's network (K. E. Batcher, Sorting networks and their applications, 1968)."""
+
+    def order(graph: Graph, values: list[int]) -> list[int]:
+        apply = graph.apply
+        for i, j in _comparisons(len(values)):
+            low, high = values[i], values[j]
+            swap = apply("or", apply("lt", high, low), apply("ne", low, low))
+            values[i], values[j] = apply("select", swap, high, low), apply("select", swap, low, high)
+        return values
+
+    return _along(self, "np.sort", a, axis, order)
+
+
+def argsort(self: TracedArray, a: Any, axis: int | None = -1, *, kind: str | None = None, stable: Any = None) -> Any:
+    """np.argsort: equal elements keep their order, as with kind="stable"."""
+    del kind, stable  # every kind is an order that this one is too
+
+    def order(graph: Graph, values: list[int]) -> list[int]:
+        apply = graph.apply
+        places = [graph.const(float(k)) for k in range(len(values))]
+        for turn in range(len(values)):
+            for i in range(turn % 2, len(values) - 1, 2):  # neighbours only: none passes its equal
+                low, high = values[i], values[i + 1]
+                only_low = apply("and", apply("ne", low, low), apply("eq", high, high))
+                swap = apply("or", apply("lt", high, low), only_low)
+                for row in (values, places):
+                    row[i], row[i + 1] = (
+                        apply("select", swap, row[i + 1], row[i]),
+                        apply("select", swap, row[i], row[i + 1]),
+                    )
+        return places
+
+    return _along(self, "np.argsort", a, axis, order)
+
+
+def _comparisons(n: int) -> Iterator[tuple[int, int]]:
+    p = 1
+    while p < n:
+        k = p
+        while k:
+            for j in range(k % p, n - k, 2 * k):
+                for i in range(min(k, n - j - k)):
+                    if (i + j) // (2 * p) == (i + j + k) // (2 * p):
+                        yield i + j, i + j + k
+            k //= 2
+        p *= 2
+
+
+def _along(
+    self: TracedArray, name: str, a: Any, axis: int | None, order: Callable[[Graph, list[int]], list[int]]
+) -> TracedArray:
+    ids = floats(self.graph, a)
+    ids, axis = (ids.ravel(), 0) if axis is None else (ids, normalize_axis_index(axis, ids.ndim))
+    rows = np.moveaxis(ids, axis, -1).copy()
+    if rows.shape[-1] > LONGEST:
+        raise refuse(f"{name} of {rows.shape[-1]} elements cannot be traced: at most {LONGEST} can, by comparing them")
+    for index in np.ndindex(*rows.shape[:-1]):
+        rows[index] = order(self.graph, rows[index].tolist())
+    return TracedArray(self.graph, np.moveaxis(rows, -1, axis), self.float_dtype)
+
+
+def place_of(comparison: str) -> Callable[..., TracedArray]:
+    """np.argmin ("lt") or np.argmax ("gt"): the first of equal ones, the first NaN if there is one."""
+
+    def run(self: TracedArray, a: Any, axis: int | None = None, *, keepdims: bool = False) -> TracedArray:
+        graph, ids = self.graph, floats(self.graph, a)
+        apply, shape = graph.apply, ids.shape
+        at = None if axis is None else normalize_axis_index(axis, ids.ndim)
+        rows = ids.reshape(1, -1) if at is None else np.moveaxis(ids, at, -1)
+        if not rows.shape[-1]:
+            raise refuse(f"np.argmin and np.argmax of shape {shape}: there are no elements")
+        out = np.empty(rows.shape[:-1], dtype=np.int64)
+        for index in np.ndindex(*out.shape):
+            best, *rest = rows[index].tolist()
+            place = graph.const(0.0)
+            for k, x in enumerate(rest, 1):
+                kept = apply("le", best, x) if comparison == "lt" else apply("le", x, best)
+                better = apply("and", apply("eq", best, best), apply("not", kept))  # a NaN is not passed
+                best, place = apply("select", better, x, best), apply("select", better, graph.const(float(k)), place)
+            out[index] = place
+        out = out[0] if at is None else out
+        if keepdims:
+            out = out.reshape([1] * len(shape)) if at is None else np.expand_dims(out, at)
+        return TracedArray(graph, np.asarray(out), self.float_dtype)
+
+    return run

@@ -1,0 +1,357 @@
+"""The traced array: it looks like a NumPy array of floats and records what is done to it.
+
+Its elements are nodes of a graph, kept as an integer array, so that indexing, reshaping and stacking are NumPy's own.
+What cannot be recorded raises a TraceError that names the user's line and says what to write instead.
+"""
+
+import inspect
+import traceback
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import MultibodyError
+from multibody.tracing.array.array_methods import ArrayMethods
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.ops import OPS
+
+BOOL = np.dtype(bool)
+_PLAIN = frozenset((int, slice, type(...), type(None)))
+"""Parts of an index that are never traced."""
+ADVICE = "let the loop carry what changes from round to round, and return it; or work on a copy that is made within"
+"""What to do instead of changing something from outside, in a function that is recorded once for many rounds."""
+_HERE = str(Path(__file__).parent)
+_NUMPY = str(Path(np.__file__).parent)
+
+
+class TraceError(MultibodyError, TypeError):
+    """Something that cannot be recorded was done to a traced array."""
+
+
+def refuse(what: str) -> TraceError:
+    """An error that names the line of the user's code."""
+    return located(what, next(filter(from_user, reversed(traceback.extract_stack())), None))
+
+
+def from_user(frame: traceback.FrameSummary) -> bool:
+    """Whether a frame is neither of the recorder nor of NumPy."""
+    return not frame.filename.startswith((_HERE, _NUMPY))
+
+
+def located(what: str, frame: traceback.FrameSummary | None) -> TraceError:
+    """An error that names a line."""
+    if frame is None:
+        return TraceError(what)
+    return TraceError(f"{what} (at {Path(frame.filename).name}:{frame.lineno}: {frame.line})")
+
+
+class TracedArray(ArrayMethods):
+    """An array of nodes of one graph.
+
+    Views share their nodes as NumPy's views share their numbers, so what is written into an array is seen through its
+    views. Arguments are read-only: writing would change the caller's array in plain NumPy, and in a kernel could not.
+    So are, in the body of a loop, arrays from outside: the body is recorded once, and what it writes there would be the
+    same in every round. What a loop hands to its body is the body's own.
+    """
+
+    __slots__ = ("dtype", "graph", "home", "ids")
+
+    def __init__(self, graph: Graph, ids: NDArray[Any], dtype: np.dtype[Any]) -> None:
+        self.graph = graph
+        self.ids = ids
+        self.dtype = dtype
+        self.home = graph.opened[-1] if graph.opened else -1  # the loop in whose body the array was made
+
+    # ---- what an array has -------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.ids.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.ids.ndim
+
+    @property
+    def size(self) -> int:
+        return self.ids.size
+
+    @property
+    def float_dtype(self) -> np.dtype[Any]:
+        """The dtype of floats that are made from this array."""
+        return self.graph.dtype if self.dtype == BOOL else self.dtype
+
+    @property
+    def T(self) -> "TracedArray":
+        return self._with(self.ids.T)
+
+    def _with(self, ids: Any) -> "TracedArray":
+        array = TracedArray(self.graph, np.asarray(ids), self.dtype)
+        if array.home != self.home and np.may_share_memory(array.ids, self.ids):
+            array.home = self.home  # a view is where its numbers are
+        return array
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Any:
+        return (self._with(row) for row in self.ids)
+
+    def __getitem__(self, index: Any) -> "TracedArray":
+        if _depends(index):
+            raise refuse(
+                "an index must not depend on traced values: write np.where over the candidates, or multibody.lookup "
+                "for an index that is a number"
+            )
+        return self._with(self.ids[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not self.ndim:
+            raise refuse("a traced number cannot be written into: give the result of an operation its name")
+        if isinstance(index, TracedArray) and index.dtype == BOOL:
+            rest = self.ndim - index.ndim
+            if index.shape != self.shape[: index.ndim] or np.ndim(value) > rest:
+                raise refuse("y[mask] = value with a traced mask needs a mask of the shape of y and a number")
+            mask = index.reshape(*index.shape, *[1] * rest)
+            self._write(..., np.where(mask, value, self))  # type: ignore[call-overload]
+        elif _depends(index):
+            raise refuse("a place to write must not depend on traced values: write np.where(condition, this, that)")
+        else:
+            self._write(index, value)
+
+    def _write(self, index: Any, value: Any) -> None:
+        if not self.ids.flags.writeable:
+            raise refuse(
+                "an argument of a traced function, and what np.broadcast_to returns, cannot be changed: work on a "
+                "copy, as in y = x.copy(), or write y = y + ... in place of y += ..."
+            )
+        if self.home != (self.graph.opened[-1] if self.graph.opened else -1):
+            raise refuse(f"the body of a loop is recorded once, and writes into an array from outside it: {ADVICE}")
+        self.ids[index] = (truths if self.dtype == BOOL else floats)(self.graph, value)
+
+    def __repr__(self) -> str:
+        return f"TracedArray(shape={self.shape}, dtype={self.dtype})"
+
+    # ---- methods that forward to functions ---------------------------------------------------------------------------
+
+    def reshape(self, *shape: Any, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.reshape(*shape, order=order))
+
+    def ravel(self, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.ravel(order))
+
+    def flatten(self, order: Any = "C") -> "TracedArray":
+        return self._with(self.ids.flatten(order))
+
+    def transpose(self, *axes: Any) -> "TracedArray":
+        return self._with(self.ids.transpose(*axes))
+
+    def swapaxes(self, a: int, b: int) -> "TracedArray":
+        return self._with(self.ids.swapaxes(a, b))
+
+    def squeeze(self, axis: Any = None) -> "TracedArray":
+        return self._with(self.ids.squeeze(axis))
+
+    def copy(self) -> "TracedArray":
+        return self._with(self.ids.copy())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> "TracedArray":
+        del memo
+        return self.copy()
+
+    def astype(self, dtype: Any) -> "TracedArray":
+        """The same numbers; integers are whole numbers in the float format of the trace."""
+        kind = np.dtype(dtype).kind
+        if kind not in "fiu":
+            raise refuse(f"a traced array cannot become {np.dtype(dtype)}: only real numbers are traced")
+        numbers = TracedArray(self.graph, floats(self.graph, self).copy(), self.float_dtype)
+        return numbers if kind == "f" or self.dtype == BOOL else np.trunc(numbers)  # type: ignore[return-value]
+
+    # ---- dispatch ----------------------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        table = _functions()
+        out = kwargs.pop("out", None)
+        if out is not None:
+            return self._store(getattr(ufunc, method)(*inputs, **kwargs), out[0])
+        inputs = tuple(lifted(self.graph, x) for x in inputs)
+        if method == "reduce" and ufunc in table.REDUCTIONS and kwargs.keys() <= {"axis", "keepdims"}:
+            return table.reductions.reduce(table.REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **kwargs})
+        handler = table.UFUNCS.get(ufunc) if method == "__call__" else None
+        if handler is None or kwargs:
+            options = f" with {', '.join(kwargs)}" if kwargs else ""
+            raise refuse(f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}{options} cannot be traced")
+        dtypes = (x.dtype for x in inputs if isinstance(x, TracedArray) and x.dtype != BOOL)
+        return handler(self.graph, next(dtypes, self.float_dtype), *inputs)
+
+    def _store(self, result: Any, target: Any) -> Any:
+        """What `y += x` and `out=y` do: the array that was written, or a new number, which has no place of its own."""
+        if isinstance(target, TracedArray):
+            if not target.ndim:
+                return result
+            target._write(..., result)
+        elif target.dtype == object:
+            target[...] = result
+        else:
+            raise refuse(
+                f"traced values cannot be written into an array of {target.dtype}, as += and out= would: "
+                "write z = z + ... in place of z += ..., and take the result that is returned in place of out="
+            )
+        return target
+
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        del types
+        table = _functions()
+        handler = table.FUNCTIONS.get(function)
+        name = f"{function.__module__.replace('numpy', 'np')}.{function.__name__}"
+        if handler is None:
+            raise refuse(f"{name} cannot be traced; traceable are {', '.join(table.NAMES)}")
+        try:
+            return handler(self, *(lifted(self.graph, x) for x in args), **kwargs)
+        except TypeError as error:
+            taken = inspect.signature(handler)
+            try:
+                taken.bind(self, *args, **kwargs)
+            except TypeError:
+                options = ", ".join(list(taken.parameters)[1:])
+                raise refuse(f"{name} is traced with the arguments {options} only: {error}") from None
+            raise
+
+    # ---- what a recording cannot give --------------------------------------------------------------------------------
+
+    def __bool__(self) -> bool:
+        raise refuse("a Python branch cannot depend on traced values: write np.where(condition, this, that)")
+
+    def __float__(self) -> float:
+        raise refuse(
+            "a traced value has no number yet: drop float(), and np.float64(); it cannot be written into an array that "
+            "np.zeros made: begin with np.zeros_like(x, shape=...), x being traced, or collect a list for np.stack"
+        )
+
+    __int__ = __index__ = __complex__ = __float__  # type: ignore[assignment]
+
+    def item(self, *index: Any) -> Any:
+        del index
+        raise refuse("a traced array has no numbers yet, and no item() or tolist(): write x[0], list(x), or x itself")
+
+    tolist = item
+
+    @property
+    def flat(self) -> Any:
+        raise refuse("a traced array has no flat: write x.ravel()")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """An array of objects, each of which is a traced number: so np.array([[x, 0], [0, y]]) can be written."""
+        if dtype is not None and np.dtype(dtype).kind in "iu":
+            raise refuse(
+                f"traced values cannot become {np.dtype(dtype)}: for an index write multibody.lookup(table, index)"
+            )
+        if dtype is not None and np.dtype(dtype) != object:
+            raise refuse(
+                f"traced values cannot become an array of {np.dtype(dtype)}, or be written into one: leave dtype= out; "
+                "begin with np.zeros_like(x, shape=...), x being traced, or collect a list for np.stack"
+            )
+        array = np.empty(self.shape, dtype=object)
+        for index in np.ndindex(*self.shape):
+            array[index] = self._with(self.ids[index])
+        array.flags.writeable = bool(copy)  # np.asarray(x) shares the numbers of x
+        return array
+
+
+@cache
+def _functions() -> ModuleType:
+    """The tables of functions, which know this class."""
+    from multibody.tracing.array import numpy_functions
+
+    return numpy_functions
+
+
+def _depends(index: Any) -> bool:
+    """Whether an index has traced parts."""
+    for part in index if isinstance(index, tuple) else (index,):
+        if type(part) not in _PLAIN and isinstance(gathered(part), TracedArray):
+            return True
+    return False
+
+
+def gathered(x: Any) -> Any:
+    """The traced array that a list with traced values, or an array of objects, stands for; all else as it is."""
+    return lifted(None, np.asarray(x) if isinstance(x, list | tuple) and _has_traced(x) else x)
+
+
+def _has_traced(x: Any) -> bool:
+    return isinstance(x, TracedArray) or (isinstance(x, list | tuple) and any(map(_has_traced, x)))
+
+
+def lifted(graph: Graph | None, x: Any) -> Any:
+    """The traced array that an array of objects stands for; all else as it is."""
+    if not isinstance(x, np.ndarray) or x.dtype != object:
+        return x
+    elements = x.ravel().tolist()
+    traced = next((e for e in elements if isinstance(e, TracedArray)), None)
+    if traced is None:
+        return x
+    if any(np.ndim(e) for e in elements):
+        raise refuse("an array of traced arrays is not traced: join them with np.stack or np.concatenate")
+    graph = traced.graph if graph is None else graph
+    masks = is_mask(x)
+    ids = [int((nodes if masks else floats)(graph, e)) for e in elements]
+    return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(x.shape), BOOL if masks else traced.float_dtype)
+
+
+def nodes(graph: Graph, x: Any) -> NDArray[Any]:
+    """The nodes of a traced array, or those of constants."""
+    if isinstance(x, TracedArray):
+        if x.graph is not graph:
+            raise refuse("arrays of two different traces cannot meet")
+        return x.ids
+    array = lifted(graph, np.asarray(x))
+    if isinstance(array, TracedArray):
+        return array.ids
+    if array.dtype.kind == "b":
+        return _map(graph.truth, array)
+    if array.dtype.kind not in "fiu":
+        raise refuse(f"a traced array cannot meet an array of {array.dtype}: only real numbers are traced")
+    return _map(graph.const, array)
+
+
+def _map(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[Any]:
+    flat = [function(x) for x in array.ravel().tolist()]
+    return np.array(flat, dtype=np.int64).reshape(array.shape)
+
+
+def is_mask(x: Any) -> bool:
+    """Whether x has truth values, traced or not."""
+    array = x if isinstance(x, TracedArray | np.ndarray) else np.asarray(x)
+    if isinstance(array, np.ndarray) and array.dtype == object:
+        elements = array.ravel().tolist()
+        return bool(elements) and all(isinstance(e, TracedArray | bool | np.bool_) and is_mask(e) for e in elements)
+    return array.dtype == BOOL
+
+
+def floats(graph: Graph, x: Any) -> NDArray[Any]:
+    """The nodes of x, with 1.0 and 0.0 in place of truth values, as NumPy has it in arithmetic."""
+    ids = nodes(graph, x)
+    if type(x) is float or not is_mask(x):
+        return ids
+    one, zero = graph.const(1.0), graph.const(0.0)
+    return _map(lambda p: graph.apply("select", p, one, zero), ids)
+
+
+def truths(graph: Graph, x: Any) -> NDArray[Any]:
+    """The nodes of x, which must be truth values."""
+    if not is_mask(x):
+        raise refuse("numbers cannot be traced as truth values: compare them, as in x != 0")
+    return nodes(graph, x)
+
+
+def is_boolean(graph: Graph, ids: NDArray[Any]) -> bool:
+    """Whether the nodes yield truth values."""
+    return bool(ids.size) and OPS[graph.op[ids.flat[0]]].boolean

@@ -1,0 +1,1 @@
+"""The graph of scalar operations: nodes, simplification, loops, substitution."""

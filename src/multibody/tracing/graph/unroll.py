@@ -1,0 +1,89 @@
+"""Loops written out round by round, for what wants straight-line code."""
+
+import numpy as np
+
+from multibody.errors import InputError
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.loop_nodes import AFTER, Table
+from multibody.tracing.graph.substitute import levels_of
+from multibody.tracing.record.trace import Trace
+
+LONGEST = 200_000
+"""Operations beyond which a loop is not written out."""
+
+
+def unrolled(trace: Trace) -> Trace:
+    """The trace without loops."""
+    roots = unroll(trace.graph, trace.roots)
+    parts = np.split(np.array(roots, dtype=np.int64), np.cumsum([ids.size for ids in trace.outputs])[:-1])
+    outputs = tuple(part.reshape(ids.shape) for part, ids in zip(parts, trace.outputs, strict=True))
+    return trace._replace(outputs=outputs)
+
+
+def unroll(graph: Graph, roots: list[int]) -> list[int]:
+    """Nodes of the same graph that are equal to the roots and need no loop."""
+    order = graph.live(roots)
+    present = {graph.value[k][0] for k in order if graph.op[k] in AFTER}
+    if not present:
+        return roots
+    if graph.work(order) > LONGEST:
+        longest = max(graph._loop(n).rounds for n in present)
+        raise InputError(
+            f"a loop of {longest} rounds is too long to be written out: up to some {LONGEST} operations can be"
+        )
+    levels = levels_of(graph, order)
+    new: dict[int, int] = {}
+    results: dict[int, list[int]] = {}
+    kept: dict[int, dict[int, list[int]]] = {}
+
+    def run(level: int) -> None:
+        finished: set[int] = set()
+        for k in levels.get(level, ()):
+            op, args = graph.op[k], graph.operands(k)
+            if op in AFTER:
+                number, *place = graph.value[k]
+                if number not in finished:
+                    finished.add(number)
+                    repeat(number)
+                if op == "result":
+                    new[k] = results[number][place[0]]
+                elif op == "kept":
+                    new[k] = kept[number][place[1]][place[0]]
+                else:
+                    new[k] = k
+            elif not args:
+                new.setdefault(k, k)
+            elif op == "ruled":
+                new[k] = new[args[0]]
+            else:
+                replaced = tuple(new[a] for a in args)
+                new[k] = k if replaced == args else graph.again(k, replaced)
+
+    def repeat(number: int) -> None:
+        loop = graph._loop(number)
+        at = [p for p, k in enumerate(loop.carried) if k in needed]
+        state = {p: new[loop.initial[p]] for p in at}
+        kept[number] = {}
+        nan = graph.const(float("nan"))
+        for k in range(loop.rounds)[:: -1 if loop.backward else 1]:
+            new.update((loop.carried[p], state[p]) for p in at)
+            for row, table in zip(loop.rows, loop.tables, strict=True):
+                if row in needed:
+                    new[row] = entry(table, k)
+            run(number)
+            stop = new[loop.stop] if loop.stop >= 0 else graph.truth(False)
+            following = {p: graph.apply("select", stop, state[p], new[loop.final[p]]) for p in at}
+            rows = [new.get(n, nan) for n in loop.kept]
+            kept[number][k] = [
+                graph.apply("select", stop, nan, n) if (number, p) in shown else n for p, n in enumerate(rows)
+            ]
+            state = following
+        results[number] = [state.get(p, -1) for p in range(len(loop.carried))]
+
+    def entry(table: Table, k: int) -> int:
+        return new[table.nodes[k]] if table.source is None else kept[table.source[0]][k][table.source[1]]
+
+    needed = set(order)
+    shown = {graph.value[k][:2] for k in order if graph.op[k] == "kept"}
+    run(-1)
+    return [new[k] for k in roots]

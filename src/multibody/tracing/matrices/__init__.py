@@ -1,0 +1,1 @@
+"""Linear algebra: operations on whole matrices as nodes, and unrolled."""

@@ -1,0 +1,1 @@
+"""Recording a function: traces, loops, nested results, purity."""

@@ -1,0 +1,309 @@
+"""A loop that stays a loop in the kernel: a number of rounds, fewer where samples are done before."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.errors import InputError
+from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, refuse
+from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.loop_nodes import Loop, Table
+from multibody.tracing.record.layout import Layout, flatten, rebuild
+from multibody.tracing.record.side_effects import Outside
+from multibody.tracing.record.trace import open_graph
+
+NESTING = "loop: the body must return values nested as those it takes"
+
+
+def loop(
+    count: int | None,
+    body: Callable[..., Any],
+    carry: Any,
+    until: Callable[[Any], Any] | None = None,
+    xs: Any = None,
+    *,
+    rounds: bool = False,
+    outputs: bool = False,
+) -> Any:
+    """Carry after `count` rounds of `carry = body(carry)`, or fewer.
+
+    In plain NumPy this is a for loop. In a traced function it becomes one loop of the kernel, whose code does not grow
+    with the number of rounds: for Newton steps, integrators, iterative solvers. There, plain numbers are carried by a
+    for loop as long as the body returns plain numbers. Derivatives of a loop are loops.
+
+    Args:
+        count: how many rounds at most, known when the function is traced; None for as many as xs has rows.
+        body: takes and returns the carried values; their shapes stay. What it is handed is its own, and may be written
+            into; anything else is not.
+        carry: an array, or tuples, lists and dicts of arrays.
+        until: of the carried values, the truth value that a sample is done, asked before every round. A sample that is
+            done keeps its values. Of a batch in plain NumPy, an array of the batch's shape.
+        xs: arrays whose first axis is that of the rounds, nested in any way; the body is then `body(carry, x)`, where x
+            has row k of each in round k.
+        rounds: whether to return, as well, how many rounds a sample took.
+        outputs: whether the body returns `(carry, y)`; all y are then returned as well, stacked along a first axis of
+            `count`, with NaN for rounds that a sample did not take.
+
+    Returns:
+        The carried values; with outputs or rounds a tuple of them, the outputs and the number of rounds.
+
+    >>> loop(20, lambda x: x - (x * x - 2.0) / (2 * x), 1.0).round(12)
+    np.float64(1.414213562373)
+    >>> loop(100, lambda x: x / 2, 40.0, until=lambda x: x < 3, rounds=True)
+    (np.float64(2.5), np.float64(4.0))
+    >>> loop(None, lambda total, x: (total + x, total), 0.0, xs=np.array([1.0, 2.0, 3.0]), outputs=True)
+    (np.float64(6.0), array([0., 1., 3.]))
+    """
+    tables: list[Any] = []
+    row_layout = flatten(xs, tables.append) if xs is not None else None
+    tables = [_table(array, count) for array in tables] if xs is not None else []
+    if count is None and tables:
+        count = int(np.shape(tables[0])[0])
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
+        raise InputError(f"loop: expected a number of rounds that is not negative, got {count!r}")
+    lengths = sorted({int(np.shape(array)[0]) for array in tables} - {int(count)})
+    if lengths:
+        raise InputError(f"loop: xs: expected arrays of {count} rows, one for each round, got {lengths[0]}")
+    work = _Work(body, until, row_layout, outputs)
+    if rounds:
+        work = work.counted()
+        carry = (carry, np.float64(0.0))
+    after, ys = _run(int(count), work, carry, tables)
+    after, *taken = after if rounds else (after,)
+    after = np.float64(after) if isinstance(after, float) else after
+    result = (after, *((ys,) if outputs else ()), *taken)
+    return result if len(result) > 1 else after
+
+
+class _Work(NamedTuple):
+    """What is done in a round."""
+
+    body: Callable[..., Any]
+    until: Callable[[Any], Any] | None
+    row_layout: Layout
+    outputs: bool
+
+    def round(self, carry: Any, rows: list[Any]) -> tuple[Any, Any]:
+        """The carried values after a round, and its output or None."""
+        result = self.body(carry, *(() if self.row_layout is None else (rebuild(self.row_layout, iter(rows)),)))
+        if result is None:
+            raise refuse("loop: the body must return the carried values, and returns None")
+        if not self.outputs:
+            return result, None
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise refuse("loop: with outputs=True the body must return (carry, output)")
+        return result
+
+    def counted(self) -> "_Work":
+        """The same, with the number of rounds behind the carried values."""
+        inner, outputs = self.body, self.outputs
+
+        def body(carry: Any, *x: Any) -> Any:
+            if not outputs:
+                return inner(carry[0], *x), carry[1] + 1.0
+            after, y = inner(carry[0], *x)
+            return (after, carry[1] + 1.0), y
+
+        until = self.until
+        return self._replace(body=body, until=None if until is None else lambda carry: until(carry[0]))
+
+
+def _table(array: Any, count: int | None) -> Any:
+    array = array if isinstance(array, TracedArray) else np.asarray(array)
+    if not array.ndim:
+        expected = "rounds" if count is None else str(count)
+        raise InputError(f"loop: xs: expected arrays of shape ({expected}, ...), got a number")
+    return array
+
+
+def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, Any]:
+    """The carried values and the outputs; recorded from the round on in which something traced is met."""
+    done: Any = np.False_
+    ys: list[Any] = []
+    for k in range(count):
+        arrays: list[Any] = []
+        layout = flatten(carry, arrays.append)
+        graph = _graph_of([arrays, tables])
+        following = y = None
+        if graph is None:
+            if work.until is not None:
+                asked = work.until(_own(layout, arrays))
+                graph = _graph_of(asked)
+                if graph is None:
+                    done = done | _truth(asked)
+                    if np.all(done):
+                        if work.outputs and not ys:  # the shapes of what all samples have NaN for
+                            _, y = work.round(_own(layout, arrays), [_copy(array[k]) for array in tables])
+                            ys.append(_keep(done, np.nan, y))
+                        break
+            if graph is None:
+                following, y = work.round(_own(layout, arrays), [_copy(array[k]) for array in tables])
+                # a body that met something traced is recorded, from what was carried before this round
+                graph = None if open_graph() is None else _graph_of([following, y])
+                if graph is None and flatten(following, [].append) != layout:
+                    raise refuse(NESTING)
+        if graph is not None:
+            if np.any(done):
+                raise refuse("loop: some samples of a batch are done before the loop meets traced values: trace it all")
+            after, rest = _record(graph, count - k, work, layout, arrays, [array[k:] for array in tables])
+            return after, _stacked([*ys, *_split(rest, count - k)], count) if work.outputs else None
+        carry = _keep(done, carry, following)
+        ys.append(_keep(done, np.nan, y) if work.outputs else None)
+    return carry, _stacked(ys, count) if work.outputs else None
+
+
+def _own(layout: Layout, arrays: list[Any]) -> Any:
+    """What is carried, for a function that may write into it: neither the caller's arrays nor outputs change."""
+    return rebuild(layout, map(_copy, arrays))
+
+
+def _copy(x: Any) -> Any:
+    if isinstance(x, bool):
+        return np.bool_(x)  # as traced ones: ~ of a plain one is that of a whole number
+    return x.copy() if isinstance(x, np.ndarray | TracedArray) else x
+
+
+def _truth(asked: Any) -> Any:
+    answer = np.asarray(asked)
+    if answer.dtype != bool:
+        raise InputError(f"loop: until: expected truth values such as x < 1, got {answer.dtype}")
+    return answer
+
+
+def _keep(done: Any, before: Any, after: Any) -> Any:
+    """What follows, but what was before in samples that are done."""
+    if not np.any(done):
+        return after
+    old: list[Any] = []
+    new: list[Any] = []
+    flatten(before, old.append)
+    layout = flatten(after, new.append)
+    kept = []
+    for was, now in zip(old * len(new) if before is np.nan else old, new, strict=True):
+        batched = np.shape(now)[: np.ndim(done)] == np.shape(done)
+        core = np.ndim(now) - (np.ndim(done) if batched else 0)
+        kept.append(np.where(np.reshape(done, np.shape(done) + (1,) * core), was, now)[()])
+    return rebuild(layout, iter(kept))
+
+
+def _split(ys: Any, count: int) -> list[Any]:
+    """Outputs that are stacked already, round by round."""
+    arrays: list[Any] = []
+    layout = flatten(ys, arrays.append)
+    return [rebuild(layout, iter([array[k] for array in arrays])) for k in range(count)]
+
+
+def _stacked(ys: list[Any], count: int) -> Any:
+    """The outputs of all rounds along a first axis, NaN for those that were not taken."""
+    if not ys:
+        return np.zeros((0,))
+    columns: list[list[Any]] = []
+    layout: Layout = None
+    for y in ys:
+        columns.append([])
+        layout = flatten(y, columns[-1].append)
+    missing = count - len(ys)
+    stacked = []
+    for parts in zip(*columns, strict=True):
+        rows = [*parts, *[np.full(np.shape(parts[0]), np.nan)] * missing]
+        stacked.append(np.stack(rows))
+    return rebuild(layout, iter(stacked))
+
+
+def _graph_of(values: Any) -> Graph | None:
+    """The graph of the first traced array among nested values, if there is one."""
+    arrays: list[Any] = []
+    flatten(values, arrays.append)
+    return next((array.graph for array in arrays if isinstance(array, TracedArray)), None)
+
+
+def _record(
+    graph: Graph, rounds: int, work: _Work, layout: Layout, arrays: list[Any], tables: list[Any]
+) -> tuple[Any, Any]:
+    """The loop as one of the graph, with the arrays as the first carried values."""
+    masks = [is_mask(array) for array in arrays]
+    initial = [floats(graph, array) for array in arrays]
+    columns = [floats(graph, array) for array in tables]
+    number = len(graph.loops)
+    parent = graph.opened[-1] if graph.opened else -1
+    graph.opened.append(number)
+    leaves, carried = _leaves(graph, "carry", number, [ids.shape for ids in initial], masks)
+    row_leaves, rows = _leaves(graph, "row", number, [ids.shape[1:] for ids in columns], [is_mask(x) for x in tables])
+    # a parent link must exist while the body is traced, for loops within it
+    graph.loops.append(Loop(-1, (), leaves, (), parent))
+    after: list[Any] = []
+    kept: list[Any] = []
+    stop, output_layout = -1, None
+    outside = Outside(work.body, work.until)
+    try:
+        if work.until is not None:
+            stop = _stop(graph, work.until(_own(layout, carried)))
+        following, y = work.round(_own(layout, carried), rows)
+        nesting = flatten(following, after.append)
+        if work.outputs:
+            output_layout = flatten(y, kept.append)
+    finally:
+        graph.opened.pop()
+    outside.check("the body of a loop", refuse)
+    if nesting != layout:
+        raise refuse(NESTING)
+    if any(mask and not is_mask(array) for mask, array in zip(masks, after, strict=True)):
+        raise refuse("loop: a carried truth value becomes a number: carry a number from the start")
+    final = [floats(graph, array) for array in after]
+    for before, now in zip(initial, final, strict=True):
+        if before.shape != now.shape:
+            raise refuse(f"loop: a carried value changes its shape from {before.shape} to {now.shape}")
+    stored = [floats(graph, array) for array in kept]
+    graph.loops[number] = Loop(
+        rounds,
+        _flat(initial),
+        leaves,
+        _flat(final),
+        parent,
+        stop,
+        row_leaves,
+        tuple(Table(tuple(column)) for ids in columns for column in ids.reshape(rounds, -1).T.tolist()),
+        _flat(stored),
+    )
+    shapes = [ids.shape for ids in initial]
+    result = rebuild(layout, iter(_leaves(graph, "result", number, shapes, masks)[1]))
+    return result, rebuild(output_layout, iter(_outputs(graph, number, rounds, stored))) if work.outputs else None
+
+
+def _stop(graph: Graph, asked: Any) -> int:
+    """The node that tells whether a sample is done."""
+    if np.shape(asked) != ():
+        raise refuse(f"loop: until: expected one truth value a sample, got shape {np.shape(asked)}")
+    if not is_mask(asked):
+        raise refuse("loop: until: expected a truth value such as x < 1, got a number")
+    return int(nodes(graph, asked)[()])
+
+
+def _flat(arrays: list[NDArray[Any]]) -> tuple[int, ...]:
+    return tuple(k for ids in arrays for k in ids.ravel().tolist())
+
+
+def _outputs(graph: Graph, number: int, rounds: int, stored: list[NDArray[Any]]) -> list[TracedArray]:
+    """Arrays of what a loop keeps, with an axis for the rounds."""
+    arrays, first = [], 0
+    for ids in stored:
+        new = [[graph.leaf("kept", number, first + p, k) for p in range(ids.size)] for k in range(rounds)]
+        first += ids.size
+        arrays.append(TracedArray(graph, np.array(new, dtype=np.int64).reshape(rounds, *ids.shape), graph.dtype))
+    return arrays
+
+
+def _leaves(
+    graph: Graph, op: str, number: int, shapes: list[tuple[int, ...]], masks: list[bool]
+) -> tuple[tuple[int, ...], list[TracedArray]]:
+    """New leaves of a loop, and arrays of them; truth values are carried as numbers."""
+    arrays: list[TracedArray] = []
+    nodes: list[int] = []
+    for shape, mask in zip(shapes, masks, strict=True):
+        new = [graph.leaf(op, number, len(nodes) + k) for k in range(int(np.prod(shape)))]
+        array = TracedArray(graph, np.array(new, dtype=np.int64).reshape(shape), graph.dtype)
+        arrays.append(array != 0.0 if mask else array)
+        nodes += new
+    return tuple(nodes), arrays
