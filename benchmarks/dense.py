@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("MULTIBODY_CACHE", "off")
+os.environ.setdefault("MULTIBODY_CACHE_MODE", "off")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import numpy as np

@@ -145,7 +145,7 @@ def seconds(name: str) -> float:
     """From the system to the function, in a process that has done nothing like it before."""
     command = [sys.executable, __file__, "--build", name]
     completed = subprocess.run(
-        command, env=os.environ | {"MULTIBODY_CACHE": "off"}, capture_output=True, text=True, check=True
+        command, env=os.environ | {"MULTIBODY_CACHE_MODE": "off"}, capture_output=True, text=True, check=True
     )
     return float(completed.stdout)
 

@@ -21,7 +21,7 @@ class MissingPackageError(MultibodyError, ImportError):
 
 
 class CacheError(MultibodyError):
-    """Compiled code that was kept is not what its function compiles to; raised where MULTIBODY_CACHE is "verify"."""
+    """Cached code differs from what its function compiles to now; raised if MULTIBODY_CACHE_MODE is "verify"."""
 
 
 class RobotFileError(InputError):

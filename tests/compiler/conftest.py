@@ -17,7 +17,7 @@ class Forgetful(dict):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """An empty cache on disk, which is trusted; the code that lives in this process is not used."""
-    monkeypatch.setenv("MULTIBODY_CACHE", "on")
+    monkeypatch.setenv("MULTIBODY_CACHE_MODE", "on")
     monkeypatch.setattr(config, "verify", False)
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "kernels"))
     monkeypatch.setattr(code_cache, "_alive", Forgetful())

@@ -218,7 +218,7 @@ def test_off(place, compiled, monkeypatch):
 @pytest.mark.parametrize("value", ["off", "OFF", "0", "no"])
 def test_off_by_the_environment(place, value):
     code = "import multibody as mb; mb.compile(lambda x: x + 1, 2)([1.0, 2.0])"
-    subprocess.run([sys.executable, "-c", code], env={**os.environ, "MULTIBODY_CACHE": value}, check=True)
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "MULTIBODY_CACHE_MODE": value}, check=True)
     assert not place.exists()
 
 

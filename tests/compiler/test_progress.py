@@ -14,13 +14,12 @@ import pytest
 
 import multibody as mb
 from multibody.compiler.runtime import progress
-from multibody.errors import InputError
 
 SLOW = """
 import os, sys, time
 import numpy as np
 import multibody as mb
-from multibody.compiler import native, progress
+from multibody.compiler.runtime import native, progress
 progress.PATIENCE, progress.INTERVAL, compile_object = 0.05, 0.01, native.compile_object
 def slowly(*args, **named):
     time.sleep(0.2)
@@ -137,12 +136,6 @@ def test_a_notebook_is_watched_and_a_dumb_terminal_is_not(monkeypatch, term):
     assert progress._is_watched(notebook)
     assert not progress._is_watched(io.StringIO())
     assert not progress._is_watched(None)
-
-
-def test_another_word_is_refused(monkeypatch):
-    monkeypatch.setattr(mb.config, "progress", "loud")
-    with pytest.raises(InputError, match=r"config\.progress: expected True, .* got 'loud'"):
-        mb.compile(lambda x: x, 2)
 
 
 def test_the_thread_ends_with_the_work(monkeypatch):

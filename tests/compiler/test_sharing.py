@@ -208,7 +208,7 @@ RUN = textwrap.dedent("""
 def process(code, cached="on"):
     done = subprocess.run(
         [sys.executable, "-c", RUN + code],
-        env={**os.environ, "MULTIBODY_CACHE": cached}, capture_output=True, text=True, check=False,
+        env={**os.environ, "MULTIBODY_CACHE_MODE": cached}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.stdout.split(), done.stderr.strip().split("\n")[-1]
 
@@ -266,4 +266,6 @@ def test_words_of_the_environment():
     assert process("print(mb.config.cache, mb.config.verify)", "")[0] == ["True", "False"]
     assert process("print(mb.config.cache, mb.config.verify)", "off")[0] == ["False", "False"]
     assert process("print(mb.config.cache, mb.config.verify)", "verify")[0] == ["True", "True"]
-    assert "InputError: MULTIBODY_CACHE: expected on, off or verify, got 'verfy'" in process("mb.config", "verfy")[1]
+    assert (
+        "InputError: MULTIBODY_CACHE_MODE: expected on, off or verify, got 'verfy'" in process("mb.config", "verfy")[1]
+    )

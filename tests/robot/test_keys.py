@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent.parent
 def run(cache: Path, *arguments: str, **environment: str) -> str:
     """What Python prints, with kernels in a cache."""
     cache.mkdir(mode=0o700, exist_ok=True)
-    variables = {**os.environ, "MULTIBODY_CACHE": "on", "MULTIBODY_CACHE_DIR": str(cache), **environment}
+    variables = {**os.environ, "MULTIBODY_CACHE_MODE": "on", "MULTIBODY_CACHE_DIR": str(cache), **environment}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=900
     )
@@ -281,7 +281,7 @@ def test_many_more_robots_in_one_cache(tmp_path):
 @pytest.mark.slow
 def test_many_robots_under_verification(tmp_path):
     for gear in ("1", "2"):
-        many(tmp_path, 2 * ROBOTS, gear, MULTIBODY_CACHE="verify")
+        many(tmp_path, 2 * ROBOTS, gear, MULTIBODY_CACHE_MODE="verify")
 
 
 def many(place: Path, robots: int, gear: str, **environment: str) -> tuple[int, int]:
@@ -308,7 +308,7 @@ print(robot.gravity(q)[0])
     run(tmp_path / "cache", "-c", plant)
     run(tmp_path / "cache", "-c", use)  # a wrong number that nobody notices
     with pytest.raises(AssertionError, match="center_of_mass"):
-        run(tmp_path / "cache", "-c", use, MULTIBODY_CACHE="verify")
+        run(tmp_path / "cache", "-c", use, MULTIBODY_CACHE_MODE="verify")
 
 
 def test_native_compilations_are_counted_at_one_door(monkeypatch):

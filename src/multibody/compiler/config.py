@@ -3,13 +3,21 @@
 import ctypes
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from multibody.errors import InputError
 from multibody.tracing.ad.memory_limit import limits
+
+EAGER = ctypes.c_int64(0)
+"""Open `eager` blocks of all threads. While there are none, the fast path need not ask which thread opened them."""
+THREADS = ctypes.c_int64(1)
+"""A copy of `config.threads` in memory, which the fast path reads."""
 
 
 @dataclass(slots=True)
@@ -21,45 +29,86 @@ class Config:
     dtype: str = "float64"
     """The precision of kernels when `compile` does not say: "float64" or "float32"."""
     level: int = 2
-    """How hard LLVM's code generator works: 1, 2 or 3."""
+    """Optimization level of LLVM's code generator: 1, 2 or 3."""
     cache: bool = True
     """Whether compiled code is used again: in this process, and from disk in the next."""
     verify: bool = False
-    """Whether code that is used again is first compared with what the function compiles to now: slow, for tests."""
+    """Whether cached code is first compared with what the function compiles to now: slow, for tests."""
     progress: bool | str = "auto"
-    """Whether a line on stderr tells of compilations that take longer than a second: "auto" where it is a terminal or a
-    notebook, never in a file or a pipe."""
+    """Whether a line on stderr reports compilations that take longer than a second: "auto" means if stderr is a
+    terminal or a notebook, never in a file or a pipe."""
 
     @property
     def tape(self) -> int:
-        """Bytes that a loop may keep for its gradient, in every sample; beyond, rounds are computed anew."""
+        """Bytes per sample that a loop may store for its gradient; beyond, iterations are recomputed."""
         return limits.tape
 
     @tape.setter
     def tape(self, size: int) -> None:
-        if not isinstance(size, int) or size < 0:
-            raise InputError(f"config.tape: expected a number of bytes, got {size!r}")
         limits.tape = size
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _SETTINGS:  # object raises for other names
+            is_valid, expected = _SETTINGS[name]
+            if not is_valid(value):
+                raise InputError(f"config.{name}: expected {expected}, got {value!r}")
+            if name == "threads":
+                THREADS.value = value
+        object.__setattr__(self, name, value)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_float_dtype(value: Any) -> bool:
+    try:
+        return value is not None and np.dtype(value) in (np.float64, np.float32)
+    except TypeError:
+        return False
+
+
+_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "threads": (lambda value: _is_integer(value) and value >= 1, "a positive integer"),
+    "dtype": (_is_float_dtype, '"float64" or "float32"'),
+    "level": (lambda value: _is_integer(value) and 1 <= value <= 3, "1, 2 or 3"),
+    "cache": (lambda value: isinstance(value, bool), "True or False"),
+    "verify": (lambda value: isinstance(value, bool), "True or False"),
+    "progress": (lambda value: isinstance(value, bool) or value == "auto", 'True, False or "auto"'),
+    "tape": (lambda value: _is_integer(value) and value >= 0, "a number of bytes"),
+}
+"""The check of each setting, and what it expects."""
 
 
 def _from_environment() -> Config:
-    word = os.environ.get("MULTIBODY_CACHE", "").lower()
-    if word not in ("", "on", "1", "yes", "true", "off", "0", "no", "false", "verify"):
-        raise InputError(f"MULTIBODY_CACHE: expected on, off or verify, got {word!r}")
-    return Config(cache=word not in ("off", "0", "no", "false"), verify=word == "verify")
+    name = "MULTIBODY_CACHE_MODE" if "MULTIBODY_CACHE_MODE" in os.environ else "MULTIBODY_CACHE"  # the former name
+    mode = os.environ.get(name, "")
+    if mode.lower() not in ("", "on", "1", "yes", "true", "off", "0", "no", "false", "verify"):
+        hint = ". The directory is set by MULTIBODY_CACHE_DIR" if {"/", "\\", "~"} & set(mode) else ""
+        raise InputError(f"{name}: expected on, off or verify, got {mode!r}{hint}")
+    return Config(cache=mode.lower() not in ("off", "0", "no", "false"), verify=mode.lower() == "verify")
 
 
 config = _from_environment()
-EAGER = ctypes.c_int64(0)
-"""How many `eager` blocks are open in all threads: while none is, the door need not ask whose they are."""
 _lock = threading.Lock()
-_eager: ContextVar[bool] = ContextVar("multibody_eager", default=False)
+_eager_depth: ContextVar[int] = ContextVar("multibody_eager_depth", default=0)
+
+
+def _after_fork() -> None:
+    """In a child, keep only the blocks of the thread that forked. Another thread may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+    EAGER.value = _eager_depth.get()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager
 def eager() -> Iterator[None]:
     """Within this block, what would run as a kernel runs as the plain NumPy it was written in."""
-    token = _eager.set(True)
+    token = _eager_depth.set(_eager_depth.get() + 1)
     with _lock:
         EAGER.value += 1
     try:
@@ -67,9 +116,9 @@ def eager() -> Iterator[None]:
     finally:
         with _lock:
             EAGER.value -= 1
-        _eager.reset(token)
+        _eager_depth.reset(token)
 
 
 def is_eager() -> bool:
     """Whether an `eager` block is open."""
-    return _eager.get()
+    return _eager_depth.get() > 0

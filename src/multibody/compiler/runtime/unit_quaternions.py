@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.runtime import fastcall
-from multibody.compiler.runtime.unit_quaternions_ir import WITHIN
+from multibody.compiler.runtime.unit_quaternions_ir import SQUARED_LENGTH_TOLERANCE
 from multibody.errors import InputError
 from multibody.tracing.record.trace import Input
 
@@ -43,7 +43,7 @@ def _refuse_first(name: str, flat: NDArray[Any], starts: list[int]) -> None:
         with np.errstate(over="ignore"):
             w, x, y, z = np.moveaxis(flat[..., start : start + 4].astype(np.float64) ** 2, -1, 0)
             square = (w + x) + (y + z)  # as the door has it, so that both agree to the last bit
-        off = ((square < 1 - WITHIN) | (square > 1 + WITHIN)) & np.isfinite(square)
+        off = ((square < 1 - SQUARED_LENGTH_TOLERANCE) | (square > 1 + SQUARED_LENGTH_TOLERANCE)) & np.isfinite(square)
         if off.any():
             index = tuple(int(i) for i in np.argwhere(off)[0])
             where = f" (sample {', '.join(map(str, index))})" if index else ""

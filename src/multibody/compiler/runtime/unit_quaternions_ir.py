@@ -3,8 +3,10 @@
 The door calls it; calls past the door do so through `unit_quaternions`, which also says which one is wrong.
 """
 
-WITHIN = 2e-6
-"""How far the square of the length of a quaternion may be from 1."""
+from multibody.geometry.quaternions import UNIT_QUATERNION_TOLERANCE
+
+SQUARED_LENGTH_TOLERANCE = 2 * UNIT_QUATERNION_TOLERANCE
+"""Largest accepted deviation of the squared length from 1."""
 ROWS = 16
 """Samples whose quaternions are checked together, before those of the next samples."""
 
@@ -71,8 +73,8 @@ square:
   %s1 = fadd double %q0, %q1
   %s2 = fadd double %q2, %q3
   %s = fadd double %s1, %s2
-  %low = fcmp olt double %s, {1 - WITHIN!r}
-  %high = fcmp ogt double %s, {1 + WITHIN!r}
+  %low = fcmp olt double %s, {1 - SQUARED_LENGTH_TOLERANCE!r}
+  %high = fcmp ogt double %s, {1 + SQUARED_LENGTH_TOLERANCE!r}
   %finite = fcmp olt double %s, 0x7FF0000000000000
   %large = and i1 %high, %finite
   %off = or i1 %low, %large
