@@ -1,15 +1,12 @@
 """Settings: each is checked when it is set, and a forked child has those of the thread that forked."""
 
 import os
-import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
 import multibody as mb
-from multibody.compiler import config as settings
 
 
 @pytest.mark.parametrize(
@@ -47,60 +44,3 @@ def test_a_wrong_cache_mode_is_refused_and_a_path_gets_a_hint(name, value, hint)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert f"InputError: {name}: expected on, off or verify, got {value!r}" in done.stderr
     assert ("MULTIBODY_CACHE_DIR" in done.stderr) == hint
-
-
-def in_child(function) -> int:
-    """The exit status of a forked child that runs a function; it is killed if it hangs."""
-    child = os.fork()
-    if not child:
-        signal.alarm(20)
-        try:
-            os._exit(int(function()))
-        finally:
-            os._exit(99)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_keeps_only_the_eager_blocks_of_its_thread():
-    opened, leave = threading.Event(), threading.Event()
-
-    def other():
-        with mb.eager():
-            opened.set()
-            leave.wait()
-
-    thread = threading.Thread(target=other)
-    thread.start()
-    opened.wait()
-    try:
-        assert in_child(lambda: settings.EAGER.value) == 0
-        with mb.eager(), mb.eager():
-            assert in_child(lambda: settings.EAGER.value) == 2
-    finally:
-        leave.set()
-        thread.join()
-    assert settings.EAGER.value == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_does_not_wait_for_a_lock_of_another_thread():
-    def use() -> int:
-        with mb.eager():
-            return settings.EAGER.value
-
-    held, leave = threading.Event(), threading.Event()
-
-    def other():
-        with settings._lock:
-            held.set()
-            leave.wait()
-
-    thread = threading.Thread(target=other)
-    thread.start()
-    held.wait()
-    try:
-        assert in_child(use) == 1
-    finally:
-        leave.set()
-        thread.join()

@@ -16,6 +16,7 @@ from multibody.compiler import compile as compiling
 from multibody.compiler.codegen import entry, module, variants
 from multibody.compiler.ir.segments import ONE_BLOCK, SEGMENT
 from multibody.compiler.runtime import fastcall, native
+from multibody.tracing.record.general_path import OPEN_BLOCKS
 
 from ..laws.tools import near
 
@@ -253,7 +254,7 @@ def test_eager_is_of_this_thread_alone_and_ends_with_an_error():
     in_threads(8, work)
     with pytest.raises(ZeroDivisionError), mb.eager():
         raise ZeroDivisionError
-    assert mb.compiler.config.EAGER.value == 0
+    assert OPEN_BLOCKS.value == 0
     kernel(np.ones(2))
     assert not seen
 

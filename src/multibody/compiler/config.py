@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,9 +12,8 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.tracing.ad.memory_limit import limits
+from multibody.tracing.record.general_path import general_path
 
-EAGER = ctypes.c_int64(0)
-"""Open `eager` blocks of all threads. While there are none, the fast path need not ask which thread opened them."""
 THREADS = ctypes.c_int64(1)
 """A copy of `config.threads` in memory, which the fast path reads."""
 
@@ -90,35 +88,20 @@ def _from_environment() -> Config:
 
 
 config = _from_environment()
-_lock = threading.Lock()
-_eager_depth: ContextVar[int] = ContextVar("multibody_eager_depth", default=0)
-
-
-def _after_fork() -> None:
-    """In a child, keep only the blocks of the thread that forked. Another thread may have held the lock."""
-    global _lock
-    _lock = threading.Lock()
-    EAGER.value = _eager_depth.get()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+_eager: ContextVar[bool] = ContextVar("multibody_eager", default=False)
 
 
 @contextmanager
 def eager() -> Iterator[None]:
-    """Within this block, what would run as a kernel runs as the plain NumPy it was written in."""
-    token = _eager_depth.set(_eager_depth.get() + 1)
-    with _lock:
-        EAGER.value += 1
+    """Run the NumPy source of kernels instead of their native code within this block."""
+    token = _eager.set(True)
     try:
-        yield
+        with general_path():
+            yield
     finally:
-        with _lock:
-            EAGER.value -= 1
-        _eager_depth.reset(token)
+        _eager.reset(token)
 
 
 def is_eager() -> bool:
-    """Whether an `eager` block is open."""
-    return _eager_depth.get() > 0
+    """Return whether an `eager` block is open in this context."""
+    return _eager.get()

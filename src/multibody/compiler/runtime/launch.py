@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.codegen.variants import BATCH, SINGLE
-from multibody.compiler.config import EAGER, is_eager
+from multibody.compiler.config import is_eager
 from multibody.compiler.ir.segments import LONG
 from multibody.compiler.runtime import fastcall, fastcall_ir, unit_quaternions, workers
 from multibody.compiler.runtime.code import Code
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, gathered
+from multibody.tracing.record.general_path import OPEN_BLOCKS
 from multibody.tracing.record.layout import Layout, flatten, is_flat, rebuild
 from multibody.tracing.record.trace import Input
 
@@ -97,7 +98,7 @@ class Native:
                 slow=self.slow,
                 largest=int(GUESSED * PIECE / self.rate),
                 alone=int(HELD / self.rate),
-                eager=ctypes.addressof(EAGER),
+                eager=ctypes.addressof(OPEN_BLOCKS),
                 quaternions=signature.quaternions,
             )
 

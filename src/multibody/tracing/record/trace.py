@@ -12,6 +12,7 @@ from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, TraceError, is_boolean, nodes, refuse
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.record.explanations import explained
+from multibody.tracing.record.general_path import general_path
 from multibody.tracing.record.layout import Layout, flatten
 from multibody.tracing.record.naming import argument_names
 from multibody.tracing.record.randomness import Draws
@@ -100,7 +101,8 @@ def record(
     outputs: list[NDArray[Any]] = []
     token = _open.set(graph)
     try:
-        layout = flatten(function(*arrays), lambda array: outputs.append(nodes_of(graph, array)))
+        with general_path():
+            layout = flatten(function(*arrays), lambda array: outputs.append(nodes_of(graph, array)))
     except (TypeError, ValueError, IndexError, AttributeError) as error:
         told = explained(error)
         if told is None:
