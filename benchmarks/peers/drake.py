@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.model import joints
 from multibody.model.joint import Joint
+from multibody.model.layouts._joint_maps import Part, Turned
 from multibody.model.layouts._layout import Layout
-from multibody.model.layouts._parts import Part, Turned
 from peers.peer import Call, Library
 
 

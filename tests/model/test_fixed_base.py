@@ -3,7 +3,7 @@
 import pytest
 
 from multibody.model.builder import Builder
-from multibody.model.fixed_base import fixed_base, fixed_mass
+from multibody.model.fixed_base_warning import fixed_base, fixed_mass
 from multibody.model.joints import Continuous, Revolute
 from multibody.model.load import load
 from multibody.model.shapes import Sphere

@@ -7,7 +7,7 @@ from multibody.model.builder import Builder
 from multibody.model.joint import Limits, Mimic
 from multibody.model.joints import Fixed, Helical, Prismatic, Revolute, Schoenflies, Spherical, Universal
 from multibody.model.shapes import Sphere
-from multibody.model.show import WIDTH, tree
+from multibody.model.tree_text import WIDTH, tree
 
 from .trees import random_model
 

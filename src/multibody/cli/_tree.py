@@ -3,7 +3,7 @@
 import re
 import textwrap
 
-from multibody.model import show
+from multibody.model import tree_text
 from multibody.robot import Robot
 
 ROW = re.compile(r"^(?P<lead>[│├└─ ]*)(?P<cells>[^│├└─ +·].*  .*)$")
@@ -12,7 +12,7 @@ ROW = re.compile(r"^(?P<lead>[│├└─ ]*)(?P<cells>[^│├└─ +·].*  .
 
 def tree(robot: Robot, width: int, rows: int = 400) -> str:
     """As `print(robot)`; where that is too wide without the ranges of joints, and at last on two rows a body."""
-    lines = show.tree(robot.model, rows).splitlines()
+    lines = tree_text.tree(robot.model, rows).splitlines()
     if max(map(len, lines)) <= width:
         return "\n".join(lines)
     cells = [_cells(line) for line in lines]

@@ -9,7 +9,7 @@ from multibody.errors import InputError, RobotFileError
 from multibody.geometry._arrays import choice
 from multibody.model.build_tree import StructureError
 from multibody.model.builder import Builder
-from multibody.model.fixed_base import fixed_base
+from multibody.model.fixed_base_warning import fixed_base
 from multibody.model.loaders import sdf, urdf
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.source import Source, from_path, from_stream, from_text, is_text

@@ -22,15 +22,15 @@ from multibody.geometry import Pose, SpatialInertia, Wrench
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
 from multibody.geometry._value import owned
 from multibody.geometry.pose import pose_of
-from multibody.model import actuation, configuration, show
+from multibody.model import actuation, configuration, tree_text
 from multibody.model import by_name as named
 from multibody.model import parameters as checks
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
-from multibody.model.fixed_base import fixed_mass
+from multibody.model.fixed_base_warning import fixed_mass
 from multibody.model.joint import Joint
-from multibody.model.limits import RobotLimits, limits_of
 from multibody.model.model import Model
+from multibody.model.robot_limits import RobotLimits, limits_of
 from multibody.model.surgery import attach as surgery
 from multibody.model.surgery import lock as cutting
 from multibody.model.surgery import scale as scaling
@@ -1705,7 +1705,7 @@ class Robot(metaclass=Answering):
         return Robot(self.model, dtype=dtype)
 
     def __str__(self) -> str:
-        return show.tree(self.model)
+        return tree_text.tree(self.model)
 
     def __repr__(self) -> str:
         fixed = fixed_mass(self.model)

@@ -1,6 +1,6 @@
 """The kinds of joints, one file each."""
 
-from multibody.model.joints._check import check_kind
+from multibody.model.joints._contract import check_kind
 from multibody.model.joints._kind import Kind
 from multibody.model.joints.continuous import Continuous
 from multibody.model.joints.cylindrical import Cylindrical

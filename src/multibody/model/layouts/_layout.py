@@ -13,7 +13,7 @@ from multibody.model import base_velocity
 from multibody.model.configuration import coordinates, velocities
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
-from multibody.model.layouts._parts import Part
+from multibody.model.layouts._joint_maps import Part
 from multibody.model.model import Model
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from multibody.model.joint import Joint
 from multibody.model.joints import Continuous, Floating, Kind, Planar, Prismatic, Revolute, Spherical
+from multibody.model.layouts._joint_maps import Free, Part, Turned
 from multibody.model.layouts._layout import Layout
-from multibody.model.layouts._parts import Free, Part, Turned
 from multibody.model.loaders.mjcf_names import JOINTS, joint_names
 
 _KINDS: dict[str, tuple[type[Kind], ...]] = {

@@ -19,8 +19,8 @@ from multibody.model.joints import (
     Translational,
     Universal,
 )
+from multibody.model.layouts._joint_maps import Circle, Part, Turned, Xyzw
 from multibody.model.layouts._layout import Layout
-from multibody.model.layouts._parts import Circle, Part, Turned, Xyzw
 
 _ROTATIONS = ("RX", "RY", "RZ", "RevoluteUnaligned")
 _CIRCLES = ("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned")

@@ -18,13 +18,13 @@ import numpy as np
 
 from multibody.errors import RobotFileError, missing_package
 from multibody.model.builder import Builder
-from multibody.model.loaders import mjcf_assets, mjcf_extras
+from multibody.model.loaders import mjcf_actuators, mjcf_assets
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.mjcf_bodies import Bodies
-from multibody.model.loaders.mjcf_notes import Notes
+from multibody.model.loaders.mjcf_diagnostics import Notes
+from multibody.model.loaders.mjcf_includes import Text, merged
 from multibody.model.loaders.mjcf_poses import Poses
 from multibody.model.loaders.mjcf_shapes import Files, add_shapes
-from multibody.model.loaders.mjcf_text import Text, merged
 from multibody.model.loaders.source import STRING, from_text
 
 _UNNAMED = "MuJoCo Model"
@@ -140,9 +140,9 @@ def _built(m: Any, spec: Any, text: Text, notes: Notes, files: Files, poses: Pos
     bodies.add_to(builder)
     for g in add_shapes(builder, m, bodies.names, files, poses):
         notes.note("ignored", "a height field or signed distance field is ignored", notes.place("geoms", g))
-    mjcf_extras.add_actuators(builder, m, bodies, notes)
-    mjcf_extras.add_equalities(builder, m, bodies, notes)
-    builder.home = mjcf_extras.home(m, notes)
+    mjcf_actuators.add_actuators(builder, m, bodies, notes)
+    mjcf_actuators.add_equalities(builder, m, bodies, notes)
+    builder.home = mjcf_actuators.home(m, notes)
     notes.elements()
     notes.compiled(m, bodies)
     if poses.snapped:

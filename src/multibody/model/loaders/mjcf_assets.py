@@ -9,7 +9,7 @@ import numpy as np
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.model.loaders.meshes import Meshes
-from multibody.model.loaders.mjcf_notes import Notes
+from multibody.model.loaders.mjcf_diagnostics import Notes
 from multibody.model.loaders.mjcf_poses import Poses
 from multibody.model.loaders.mjcf_shapes import Files, MeshFile
 

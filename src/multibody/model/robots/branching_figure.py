@@ -5,7 +5,7 @@ import math
 from multibody.model.builder import Builder
 from multibody.model.joint import Limits
 from multibody.model.joints import Revolute, Spherical, Universal
-from multibody.model.robots._parts import BLUE, GREEN, ORANGE, WHITE, rod
+from multibody.model.robots._construction import BLUE, GREEN, ORANGE, WHITE, rod
 
 SUMMARY = "Tree of four links with joints of 2, 3, 1 and 1 degrees of freedom: p(2) = 1, p(3) = p(4) = 2."
 SOURCE = "Liu & Jain, A Quick Tutorial on Multibody Dynamics, figure 1 and section 5.1; dimensions chosen here."

@@ -3,7 +3,7 @@
 from multibody.model.builder import Builder
 from multibody.model.joint import Limits
 from multibody.model.joints import Continuous, Prismatic
-from multibody.model.robots._parts import BLUE, GREY, ORANGE, draw_cylinder, positive, solid
+from multibody.model.robots._construction import BLUE, GREY, ORANGE, draw_cylinder, positive, solid
 from multibody.model.shapes import Box
 
 SUMMARY = "Cart on a rail along x with a hanging pendulum; only the cart is driven."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from multibody.model.builder import Builder
 from multibody.model.joints import Continuous
-from multibody.model.robots._parts import BLUE, GREY, ORANGE, positive, rod
+from multibody.model.robots._construction import BLUE, GREY, ORANGE, positive, rod
 from multibody.model.shapes import Sphere
 
 SUMMARY = "Two hinged rods that hang under gravity."

@@ -15,7 +15,7 @@ from multibody.model.joints import (
     Spherical,
     Translational,
 )
-from multibody.model.robots._parts import BLUE, positive
+from multibody.model.robots._construction import BLUE, positive
 from multibody.model.shapes import Box
 
 SOURCE = "From, Explicit Formulation of Singularity-Free Dynamic Equations, part one, section 4; a box chosen here."

@@ -7,7 +7,7 @@ from multibody.geometry import SpatialInertia
 from multibody.model.builder import BASE, Builder
 from multibody.model.joint import Limits
 from multibody.model.joints import Floating, Revolute
-from multibody.model.robots._parts import BLUE, DARK, GREY, ORANGE, WHITE, Color, draw_capsule, positive, solid
+from multibody.model.robots._construction import BLUE, DARK, GREY, ORANGE, WHITE, Color, draw_capsule, positive, solid
 from multibody.model.shapes import Box, Ellipsoid, Sphere
 
 SUMMARY = "Humanoid with the segments of a man of 73 kg and 1.741 m: floating pelvis and 29 joints."

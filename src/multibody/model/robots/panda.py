@@ -6,7 +6,7 @@ from multibody.model.builder import Builder
 from multibody.model.denavit_hartenberg import about
 from multibody.model.joint import Limits
 from multibody.model.joints import Revolute
-from multibody.model.robots._parts import DARK, WHITE, draw_capsule, draw_cylinder, solid
+from multibody.model.robots._construction import DARK, WHITE, draw_capsule, draw_cylinder, solid
 
 SUMMARY = "Franka Emika Panda, a 7-joint arm without its hand."
 SOURCE = (

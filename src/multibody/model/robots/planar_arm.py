@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from multibody.model.builder import Builder
 from multibody.model.joint import Limits
 from multibody.model.joints import Revolute
-from multibody.model.robots._parts import BLUE, GREY, ORANGE, WHITE, positive, rod
+from multibody.model.robots._construction import BLUE, GREY, ORANGE, WHITE, positive, rod
 
 SUMMARY = "Planar arm with three hinges about y, upright at zero."
 SOURCE = "ETH Zurich, Robot Dynamics Lecture Notes, example 2.8.5; the text gives no numbers, all are chosen here."

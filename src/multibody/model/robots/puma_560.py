@@ -7,7 +7,7 @@ from multibody.model.builder import Builder
 from multibody.model.denavit_hartenberg import about
 from multibody.model.joint import Limits, Passive
 from multibody.model.joints import Revolute
-from multibody.model.robots._parts import DARK, GREY, WHITE, draw_capsule, draw_cylinder, solid
+from multibody.model.robots._construction import DARK, GREY, WHITE, draw_capsule, draw_cylinder, solid
 from multibody.model.shapes import Sphere
 
 SUMMARY = "Unimation PUMA 560, a 6R arm with a spherical wrist, with its motors, gears and friction."

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from multibody.model.builder import BASE, Builder
 from multibody.model.joints import Fixed, Floating
 from multibody.model.model import Model
-from multibody.model.robots._parts import DARK, GLASS, ORANGE, WHITE, draw_cylinder, solid
+from multibody.model.robots._construction import DARK, GLASS, ORANGE, WHITE, draw_cylinder, solid
 from multibody.model.shapes import Box, Cylinder
 
 SUMMARY = "AscTec Hummingbird: one floating body with four rotors, given as frames and data."

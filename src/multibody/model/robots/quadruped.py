@@ -5,7 +5,7 @@ import math
 from multibody.model.builder import BASE, Builder
 from multibody.model.joint import Limits, Passive
 from multibody.model.joints import Floating, Revolute
-from multibody.model.robots._parts import BLUE, DARK, GREY, WHITE, draw_capsule, draw_cylinder, solid
+from multibody.model.robots._construction import BLUE, DARK, GREY, WHITE, draw_capsule, draw_cylinder, solid
 from multibody.model.shapes import Box, Sphere
 
 SUMMARY = "MIT Mini Cheetah: floating trunk and twelve geared joints."

@@ -5,7 +5,7 @@ import numpy as np
 from multibody.model.builder import Builder
 from multibody.model.joint import Limits, Passive
 from multibody.model.joints import Prismatic, Revolute
-from multibody.model.robots._parts import BLUE, DARK, GREY, WHITE, draw_cylinder, positive
+from multibody.model.robots._construction import BLUE, DARK, GREY, WHITE, draw_cylinder, positive
 from multibody.model.shapes import Box, Cylinder
 
 SUMMARY = "SCARA arm, q = (alpha, beta, gamma, zeta): three hinges about the vertical and a slider."

@@ -5,7 +5,7 @@ import math
 from multibody.model.builder import Builder
 from multibody.model.joint import Limits
 from multibody.model.joints import Revolute
-from multibody.model.robots._parts import BLUE, GREY, ORANGE, WHITE, positive, rod
+from multibody.model.robots._construction import BLUE, GREY, ORANGE, WHITE, positive, rod
 from multibody.model.shapes import Box, Cylinder
 
 SUMMARY = "Wrist with hinges about z, y and x, whose angles are the Euler angles ZYX of the tool."

@@ -9,8 +9,8 @@ import numpy as np
 from multibody.errors import RobotFileError
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.loaders.mjcf_bodies import Bodies
+from multibody.model.loaders.mjcf_includes import Place, Text
 from multibody.model.loaders.mjcf_names import JOINTS
-from multibody.model.loaders.mjcf_text import Place, Text
 from multibody.model.loaders.xml import tag
 
 _PARTS = {

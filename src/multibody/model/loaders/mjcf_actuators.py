@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from multibody.model.actuator import Equality
 from multibody.model.builder import Builder
 from multibody.model.loaders.mjcf_bodies import Bodies, driving, neutral
+from multibody.model.loaders.mjcf_diagnostics import Notes
 from multibody.model.loaders.mjcf_names import Names
-from multibody.model.loaders.mjcf_notes import Notes
 
 _CONSTRAINTS = (
     ("connect", 6),
