@@ -13,7 +13,7 @@ from multibody.model.actuation import motors, passive, selection
 from multibody.model.builder import Builder
 from multibody.model.joint import Mimic, Passive
 from multibody.model.joints import Continuous, Floating, Prismatic, Revolute, Spherical
-from multibody.model.surgery.attach import change
+from multibody.model.surgery import change
 
 from .trees import MOVING, models, random_model, random_state
 

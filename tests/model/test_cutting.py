@@ -14,7 +14,7 @@ from multibody.model.joint import Limits, Mimic
 from multibody.model.joints import Fixed, Floating, Prismatic, Revolute, Spherical
 from multibody.model.load import load
 from multibody.model.model import Model
-from multibody.model.surgery.attach import attach, lock, remove
+from multibody.model.surgery import attach, lock, remove
 
 from ..oracles.robot_data import urdf
 from .by_hand import mass_matrix as body_mass_matrix

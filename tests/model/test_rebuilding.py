@@ -6,7 +6,7 @@ import pytest
 import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, log_cholesky
-from multibody.model.surgery.with_parameters import with_parameters
+from multibody.model.surgery import with_parameters
 from multibody.robot.request import Evaluation
 
 from ..laws.tools import near

@@ -14,7 +14,7 @@ from multibody.model.joint import Passive
 from multibody.model.joints import Helical, Prismatic
 from multibody.model.model import Model
 from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
-from multibody.model.surgery.attach import scale
+from multibody.model.surgery import scale
 
 from .by_hand import mass_matrix as body_mass_matrix
 from .links import gripper, own_joints, poses

@@ -13,7 +13,7 @@ from multibody.model.joint import Limits, Mimic, Passive
 from multibody.model.joints import Fixed, Prismatic, Revolute
 from multibody.model.model import Model
 from multibody.model.shapes import Box, Cylinder
-from multibody.model.surgery.attach import attach, change, lock, payload, remove, rename, scale
+from multibody.model.surgery import attach, change, lock, payload, remove, rename, scale
 
 from .by_hand import jacobians
 from .by_hand import mass_matrix as body_mass_matrix

@@ -116,7 +116,7 @@ def test_a_tree_is_no_model():
     with pytest.raises(InputError, match="Robot: expected a Model or a Builder, got Tree"):
         mb.Robot(tree)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"expected the Model of a robot, such as robot\.model, got Tree"):
-        attach.attach(robot.model, tree, frame="tool")  # type: ignore[arg-type]
+        attach(robot.model, tree, frame="tool")  # type: ignore[arg-type]
     with pytest.raises(InputError):
         robot.attach(tree, frame="tool")  # type: ignore[arg-type]
 

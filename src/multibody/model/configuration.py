@@ -4,7 +4,7 @@ q are coordinates (..., nq), v velocities (..., nv); all functions take batches,
 arrays too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import quaternions, rates
-from multibody.geometry._arrays import at, batch_of, block_matrix, choice, eye_like, first, floats, generator, numbers
+from multibody.geometry._arrays import (
+    at,
+    batch_of,
+    batch_shape,
+    block_matrix,
+    choice,
+    eye_like,
+    first,
+    floats,
+    generator,
+    numbers,
+)
 from multibody.model import base_velocity
 from multibody.model.joint import Joint
 from multibody.model.tree import UNIT_WITHIN, Tree
@@ -129,6 +140,57 @@ def _sized(tree: Tree, x: ArrayLike, what: str, n: int, kind: str, other: int, o
     if array.ndim and array.shape[-1] == other != n:
         hint = f"; {other} is its {other_name}: coordinates and velocities differ in number where there are quaternions"
     raise InputError(f"{tree.name}: {what} needs the shape (..., {n}), its {kind}, got {array.shape}{hint}")
+
+
+def from_names(tree: Tree, values: Mapping[str, ArrayLike], default: ArrayLike) -> NDArray[Any]:
+    """Return the configuration (..., nq) with some joints at named values.
+
+    Args:
+        tree: the robot.
+        values: {joint: (...)}; {joint: (..., n)} for a joint with n > 1 coordinates. Batches broadcast.
+        default: (..., nq), the coordinates of the other joints.
+
+    Raises:
+        InputError: for unknown names, mimic joints and wrong shapes.
+
+    >>> import multibody as mb
+    >>> from_names(mb.load("planar-arm").tree, {"joint2": [0.5, 1.0]}, [0.1, 0.2, 0.3])
+    array([[0.1, 0.5, 0.3],
+           [0.1, 1. , 0.3]])
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(f"{tree.name}: expected {{joint: value}}, got {type(values).__name__}")
+    rest = coordinates(tree, default, "default")
+    stated = {name: _named_coordinates(tree.joint(name), value) for name, value in values.items()}
+    named = [(rest, 1), *((x, 1) for x in stated.values())]
+    batch = batch_shape(", ".join(["default", *stated]), *named)
+    parts = [stated.get(joint.name, rest[..., joint.q]) for joint in own_joints(tree)]
+    if not parts:
+        return rest
+    return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
+
+
+def by_name(tree: Tree, q: ArrayLike) -> dict[str, NDArray[Any]]:
+    """Return {joint name: (...), or (..., n) if the joint has n > 1 coordinates}; mimic joints are left out.
+
+    >>> import multibody as mb
+    >>> by_name(mb.load("cart-pendulum").tree, [0.5, 1.0])
+    {'slider': array(0.5), 'hinge': array(1.)}
+    """
+    q = coordinates(tree, q)
+    return {j.name: q[..., j.q.start] if j.nq == 1 else q[..., j.q] for j in own_joints(tree)}
+
+
+def _named_coordinates(joint: Joint, value: ArrayLike) -> NDArray[Any]:
+    """The coordinates (..., nq) of a joint."""
+    if joint.mimic is not None:
+        raise InputError(
+            f"joint {joint.name!r} has no coordinate of its own: it is {joint.mimic.ratio:g} times "
+            f"{joint.mimic.joint!r} plus {joint.mimic.offset:g}; set that one"
+        )
+    if joint.nq == 1:
+        return floats(value, f"joint {joint.name!r}")[..., None]
+    return floats(value, f"joint {joint.name!r} ({joint.kind.name})", joint.nq)
 
 
 def coordinate(tree: Tree, k: int) -> str:

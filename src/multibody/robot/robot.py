@@ -22,8 +22,7 @@ from multibody.geometry import Pose, SpatialInertia, Wrench
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
 from multibody.geometry._value import owned
 from multibody.geometry.pose import pose_of
-from multibody.model import actuation, configuration, tree_text
-from multibody.model import by_name as named
+from multibody.model import actuation, configuration, surgery, tree_text
 from multibody.model import parameters as checks
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
@@ -31,10 +30,6 @@ from multibody.model.fixed_base_warning import fixed_mass
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.model.robot_limits import RobotLimits, limits_of
-from multibody.model.surgery import attach as surgery
-from multibody.model.surgery import lock as cutting
-from multibody.model.surgery import scale as scaling
-from multibody.model.surgery import with_parameters as rebuilding
 from multibody.model.tree import Body, Tree
 from multibody.robot import kernels
 from multibody.robot.function import RobotFunction
@@ -232,7 +227,7 @@ class Robot(metaclass=Answering):
         >>> mb.load("panda").configuration({"joint2": 0.5}, np.zeros(7))
         array([0. , 0.5, 0. , 0. , 0. , 0. , 0. ])
         """
-        q = named.configuration(self.tree, values, self.home() if default is None else default)
+        q = configuration.from_names(self.tree, values, self.home() if default is None else default)
         return q if is_traced(q) else q.astype(self.dtype)
 
     def by_name(self, q: ArrayLike) -> dict[str, Array]:
@@ -244,7 +239,7 @@ class Robot(metaclass=Answering):
         >>> mb.load("planar-arm").by_name([0.1, 0.2, 0.3])["joint3"]
         array(0.3)
         """
-        return named.by_name(self.tree, q)
+        return configuration.by_name(self.tree, q)
 
     def random(self, rng: np.random.Generator | None = None, batch: int | tuple[int, ...] = ()) -> Array:
         """(..., nq): configurations that are uniform within the limits of the joints.
@@ -1400,7 +1395,7 @@ class Robot(metaclass=Answering):
 
     def lock(self, values: Mapping[str, ArrayLike]) -> Robot:
         """With joints fixed at values (rad, m, or (nq,) coordinates): {"elbow": 0.5}."""
-        return self._with(cutting.lock(self.model, values))
+        return self._with(surgery.lock(self.model, values))
 
     def attach(
         self,
@@ -1447,7 +1442,7 @@ class Robot(metaclass=Answering):
 
     def remove(self, link: str) -> Robot:
         """Without a link and all that hangs on it."""
-        return self._with(cutting.remove(self.model, link))
+        return self._with(surgery.remove(self.model, link))
 
     def rename(self, names: Mapping[str, str] | None = None, **options: Any) -> Robot:
         """With other names of links, frames and joints: {old: new}; name="..." for the robot itself."""
@@ -1455,7 +1450,7 @@ class Robot(metaclass=Answering):
 
     def scale(self, factor: float, mass: float | None = None) -> Robot:
         """With all lengths times a factor, and masses times its cube or `mass`."""
-        return self._with(scaling.scale(self.model, factor, mass))
+        return self._with(surgery.scale(self.model, factor, mass))
 
     def change(self, **changes: Any) -> Robot:
         """With other parameters: inertias, placements, limits, passive by name; gravity, velocity, home."""
@@ -1506,7 +1501,7 @@ class Robot(metaclass=Answering):
         places = {"placements": placements, "positions": positions, "frame_placements": frame_placements}
         drives = {"damping": damping, "friction": friction, "armature": armature, "offsets": offsets}
         return self._with(
-            rebuilding.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses, **drives)
+            surgery.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses, **drives)
         )
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
