@@ -17,8 +17,7 @@ import numpy as np
 from _robots import CASES, load, plain_urdf
 
 import multibody as mb
-from multibody.compiler.codegen.variants import SINGLE
-from multibody.compiler.compile import texts_of
+from multibody.compiler.codegen.variants import SINGLE, modules_of
 from multibody.compiler.config import config
 from multibody.compiler.runtime import native
 
@@ -66,7 +65,7 @@ def stages(robot: mb.Robot) -> dict[str, float]:
         ticks = [time.process_time()]
         traced = kernel.trace()
         ticks.append(time.process_time())
-        forms, _ = texts_of(traced)
+        forms, _ = modules_of(traced)
         ticks.append(time.process_time())
         for text in forms[SINGLE]:
             native.compile_object(text, config.level)

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler.codegen import load_inputs
+from multibody.compiler.codegen import load_inputs, target
 from multibody.compiler.ir import segments
 from multibody.compiler.ir.liveness import runs_of
 from multibody.compiler.ir.passes import prepare
-from multibody.compiler.runtime import native
 
 from ..sampling import sampled
 
@@ -98,8 +97,8 @@ def test_bits_are_those_of_slots(monkeypatch, dtype, segment):
 @pytest.mark.parametrize("width", sampled(WIDTHS, 2))
 def test_vectors_of_every_width(monkeypatch, width):
     expected, _ = made(monkeypatch)
-    host = native.host()
-    monkeypatch.setattr(native, "host", lambda: host._replace(lanes=width))
+    host = target.host()
+    monkeypatch.setattr(target, "host", lambda: host._replace(lanes=width))
     kernel, _ = made(monkeypatch)
     for count in (1, 5, 37):
         x, y = inputs(count)

@@ -7,7 +7,7 @@ import pytest
 
 import multibody as mb
 from multibody.compiler.cache import code_cache, disk_cache
-from multibody.compiler.codegen import prefetch, variants
+from multibody.compiler.codegen import prefetch, target, variants
 from multibody.compiler.ir.passes import prepare
 from multibody.compiler.ir.segments import cut
 from multibody.compiler.ir.tiling import Shape, choose_shape
@@ -126,7 +126,7 @@ def test_a_form_is_compiled_when_it_is_first_called(monkeypatch):
 
 def test_vectors_are_not_halved_where_nothing_can_be_fetched_early():
     """In loops and scans the rows are written once for many rounds."""
-    lanes = native.host().lanes
+    lanes = target.host().lanes
     for kernel, halved in (
         (mb.compile(lambda x: mb.loop(5, lambda y: np.sin(y) + x, x), 100), False),
         (mb.compile(lambda x: np.concatenate([np.sin(x), x, x]), 100), lanes > 4),
@@ -152,7 +152,7 @@ def test_code_of_another_version_is_refused():
     kernel = mb.compile(grown(4, 10), 6)
     old = disk_cache.Entry({}, {"kernel": [native.compile_object("define void @other() {\n  ret void\n}")]}, {})
     with pytest.raises(InputError, match="code of this version of the library: compile it here"):
-        revive(native.host(), mb.Kernel, "grown", kernel.signature, old, kernel.ops, 1)
+        revive(target.host(), mb.Kernel, "grown", kernel.signature, old, kernel.ops, 1)
 
 
 def test_a_scan_of_one_sample_has_the_bits_of_a_batch():
@@ -192,7 +192,7 @@ def asked(ir):
 def test_lines_of_results_are_asked_for_once_each():
     kernel = mb.compile(grown(12, 300), 6)
     program, sizes = program_of(kernel)
-    shape = choose_shape(program, native.host().lanes, "float64", fma=True)
+    shape = choose_shape(program, target.host().lanes, "float64", fma=True)
     plan = prefetch.plan(program, shape, sizes)
     lines = [line for segment in plan.lines for line in segment]
     assert len(lines) == len(set(lines)) == sum(-(-size * shape.bytes // 64) for size in sizes)
@@ -204,7 +204,7 @@ def test_lines_of_results_are_asked_for_once_each():
 def test_results_that_would_not_stay_near_are_asked_for_as_they_are_written():
     kernel = mb.compile(lambda x: np.outer(np.sin(x), np.cos(x)) * np.exp(x), 80)
     program, sizes = program_of(kernel)
-    shape = choose_shape(program, native.host().lanes, "float64", fma=True)
+    shape = choose_shape(program, target.host().lanes, "float64", fma=True)
     assert not prefetch.plan(program, shape, sizes).results
     to_write, to_read = asked(kernel.ir)
     fours = shape.lanes % 4 == 0  # else rows are written element by element, and nothing is asked for

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from multibody import InputError
-from multibody.compiler.runtime import native
+from multibody.compiler.codegen import target
 
 HERE = Path(__file__).parent
 SAMPLE = {
@@ -26,17 +26,17 @@ SAMPLE = {
 
 
 def where_it_is(level):
-    return [] if level in native.levels() else [pytest.mark.skip(reason="not on this machine")]
+    return [] if level in target.levels() else [pytest.mark.skip(reason="not on this machine")]
 
 
 def where_it_is_another(level):
     """By default not where all other tests have the same vectors and operations."""
-    same = native.LEVELS[level][1:] == (native.host().lanes, native.host().fma)
+    same = target.LEVELS[level][1:] == (target.host().lanes, target.host().fma)
     return [*where_it_is(level), *([pytest.mark.slow] if same else [])]
 
 
 every_level = pytest.mark.parametrize(
-    "level", [pytest.param(level, marks=where_it_is(level)) for level in native.LEVELS]
+    "level", [pytest.param(level, marks=where_it_is(level)) for level in target.LEVELS]
 )
 
 
@@ -47,7 +47,7 @@ def process(level, *arguments):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("level", [pytest.param(level, marks=where_it_is_another(level)) for level in native.LEVELS])
+@pytest.mark.parametrize("level", [pytest.param(level, marks=where_it_is_another(level)) for level in target.LEVELS])
 def test_a_sample_of_the_suite(level):
     names = " or ".join(f"({file} and ({words}))" if words else file for file, words in SAMPLE.items())
     files = [str(HERE / file) for file in SAMPLE]
@@ -59,14 +59,14 @@ RUN = textwrap.dedent("""
     import pickle, sys
     import numpy as np
     import multibody as mb
-    from multibody.compiler import native
+    from multibody.compiler.codegen import target
     def function(x):
         return np.sin(x) @ np.exp(x) * x - x[::-1] / 3.0
     kernel = mb.compile(function, 6)
     x = np.random.default_rng(0).uniform(-1, 1, (21, 6))
     asm = kernel.asm
     wide = [register for register in ("xmm", "ymm", "zmm") if register in asm]
-    print((native.host().lanes, wide[-1], "vfma" in asm or "vfnma" in asm or "vfms" in asm))
+    print((target.host().lanes, wide[-1], "vfma" in asm or "vfnma" in asm or "vfms" in asm))
     np.save(sys.argv[1] + ".npy", kernel(x))
     with open(sys.argv[1], "wb") as file:
         pickle.dump(kernel, file)
@@ -82,7 +82,7 @@ def test_lanes_and_fused_operations_follow_the_level(level, tmp_path, monkeypatc
     expected = {"x86-64-v2": (2, "xmm", False), "x86-64-v3": (4, "ymm", True), "x86-64-v4": (8, "zmm", True)}[level]
     assert outputs[level].stdout.strip() == str(expected)
     assert len(list((tmp_path / "kernels").iterdir())) == 2
-    other = "native" if native.host().cpu == level else level
+    other = "native" if target.host().cpu == level else level
     with pytest.raises(InputError, match=r"function: expected code for .*, got code for .*: compile it here"):
         pickle.loads((tmp_path / other).read_bytes())
     results = [np.load(tmp_path / f"{cpu}.npy") for cpu in outputs]
@@ -92,30 +92,30 @@ def test_lanes_and_fused_operations_follow_the_level(level, tmp_path, monkeypatc
 @pytest.mark.parametrize("word", ["x86-64-v5", "v3", "znver4", "X86-64-V3"])
 def test_unknown_levels_are_refused(word, monkeypatch):
     monkeypatch.setenv("MULTIBODY_CPU", word)
-    there = ", ".join(["native", *native.levels()])
+    there = ", ".join(["native", *target.levels()])
     with pytest.raises(InputError, match=f"^MULTIBODY_CPU: expected {there}, got '{word}', which is not known$"):
-        native.host.__wrapped__()
+        target.host.__wrapped__()
 
 
 @pytest.mark.parametrize("without", ["avx512f", "avx512vl", "fma", "movbe", "popcnt"])
 def test_levels_that_the_machine_has_not_are_refused(without, monkeypatch):
     """A level needs all features of those below."""
-    everything = {feature for level in native.LEVELS.values() for feature in level.features}
-    monkeypatch.setattr(native.llvm, "get_host_cpu_features", lambda: dict.fromkeys(everything - {without}, True))
+    everything = {feature for level in target.LEVELS.values() for feature in level.features}
+    monkeypatch.setattr(target.llvm, "get_host_cpu_features", lambda: dict.fromkeys(everything - {without}, True))
     count = {"avx512f": 2, "avx512vl": 2, "fma": 1, "movbe": 1, "popcnt": 0}[without]
-    assert native.levels() == list(native.LEVELS)[:count]
-    for position, level in enumerate(native.LEVELS):
+    assert target.levels() == list(target.LEVELS)[:count]
+    for position, level in enumerate(target.LEVELS):
         monkeypatch.setenv("MULTIBODY_CPU", level)
         if position < count:
-            assert native.host.__wrapped__().cpu == level
+            assert target.host.__wrapped__().cpu == level
         else:
             with pytest.raises(InputError, match=f"got '{level}', which this machine is not"):
-                native.host.__wrapped__()
+                target.host.__wrapped__()
 
 
 @pytest.mark.parametrize("word", ["", "native"])
 def test_the_machine_itself(word, monkeypatch):
     monkeypatch.delenv("MULTIBODY_CPU", raising=False)
-    here = native.host.__wrapped__()
+    here = target.host.__wrapped__()
     monkeypatch.setenv("MULTIBODY_CPU", word)
-    assert native.host.__wrapped__() == here
+    assert target.host.__wrapped__() == here

@@ -10,7 +10,7 @@ from hypothesis import given
 import multibody as mb
 from multibody.compiler import compile as compiling
 from multibody.compiler.cache import code_cache
-from multibody.compiler.runtime import native
+from multibody.compiler.codegen import target, variants
 from multibody.compiler.runtime.code import Code
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.interpret import evaluate
@@ -131,9 +131,9 @@ def test_one_bad_sample_touches_itself_alone(kernel, bad):
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_lanes(kernel, monkeypatch, lanes):
     """Machines with other vectors of the same class give the same bits."""
-    here, dtype = native.host(), kernel.signature.dtype
+    here, dtype = target.host(), kernel.signature.dtype
     expected = [kernel(*draw(n, dtype)) for n in (1, 7, 67)]
-    monkeypatch.setattr(native, "host", lambda: here._replace(lanes=lanes))
+    monkeypatch.setattr(target, "host", lambda: here._replace(lanes=lanes))
     monkeypatch.setattr(mb.config, "cache", False)
     other = mb.compile(globals()[kernel.name], 4, (3, 3), dtype=dtype)
     assert f"<{lanes * (2 if dtype == np.float32 else 1)} x " in other.ir
@@ -161,8 +161,8 @@ def test_a_difference_of_equal_squares_is_zero(function, dtype):
 
 
 def test_without_fused_operations(monkeypatch):
-    here = native.host()
-    monkeypatch.setattr(native, "host", lambda: here._replace(fma=False))
+    here = target.host()
+    monkeypatch.setattr(target, "host", lambda: here._replace(fma=False))
     monkeypatch.setattr(mb.config, "cache", False)
     kernel = mb.compile(everything, 4, (3, 3))
     assert "@llvm.fma" not in re.sub("declare.*", "", kernel.ir)
@@ -181,7 +181,7 @@ def eagerly(kernel, *arguments):
 
 def built(traced):
     """The kernel of a trace."""
-    code = Code(code_cache._traced(traced, compiling.texts_of))
+    code = Code(code_cache._traced(traced, variants.modules_of))
     header = code.header
     return mb.Kernel("kernel", compiling._signature(header), code, header["ops"], header["work"])
 

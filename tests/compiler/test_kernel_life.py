@@ -13,7 +13,7 @@ import pytest
 import multibody as mb
 from multibody import InputError, Pose
 from multibody.compiler import compile as compiling
-from multibody.compiler.codegen import entry, module, variants
+from multibody.compiler.codegen import entry, module, target, variants
 from multibody.compiler.ir.segments import ONE_BLOCK, SEGMENT
 from multibody.compiler.runtime import fastcall, native
 from multibody.tracing.record.general_path import OPEN_BLOCKS
@@ -340,7 +340,7 @@ def test_sines_meet_their_cosines_at_every_cut(shift):
 def test_buffers_from_the_heap(monkeypatch):
     monkeypatch.setattr(entry, "STACK", 32 * 1024)  # an eighth of what it is: a shorter kernel
     monkeypatch.setattr(mb.config, "cache", False)
-    n = entry.STACK // (8 * native.host().lanes) + 1  # results of a vector of samples: more than the stack may hold
+    n = entry.STACK // (8 * target.host().lanes) + 1  # results of a vector of samples: more than the stack may hold
     kernel = mb.compile(lambda x: np.flip(x) + 1.0, n)
     assert "@malloc(i64 " in re.sub("declare.*", "", kernel.ir)
     x = np.random.default_rng(0).uniform(-1, 1, (9, n))
@@ -357,7 +357,7 @@ def test_compile_time_of_many_results_is_linear():
     """Results that are arguments or constants are cut into segments too."""
     sizes = []
     for n in (1000, 8000):
-        forms, _ = compiling.texts_of(compiling.trace(lambda x, n=n: np.concatenate([x, np.ones(n)]), [n]))
+        forms, _ = variants.modules_of(compiling.trace(lambda x, n=n: np.concatenate([x, np.ones(n)]), [n]))
         sizes.append(sum(map(len, forms.values())))
     assert sizes[0] <= 2
     assert sizes[1] > 5

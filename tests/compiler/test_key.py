@@ -15,14 +15,14 @@ import pytest
 import multibody as mb
 from multibody import _sources
 from multibody.compiler.cache.key import key
-from multibody.compiler.runtime import native
+from multibody.compiler.codegen import target
 
 
 def test_keys_tell_machines_versions_and_sources_apart(monkeypatch):
-    here, keys = native.host(), [key("x")]
+    here, keys = target.host(), [key("x")]
     for change in ({"cpu": "another"}, {"features": "-all"}, {"lanes": 16}, {"fma": not here.fma}, {"triple": "x"}):
         with monkeypatch.context() as patch:
-            patch.setattr(native, "host", lambda change=change: here._replace(**change))
+            patch.setattr(target, "host", lambda change=change: here._replace(**change))
             keys.append(key("x"))
     for place, value in (
         ((llvmlite, "__version__"), "0.0"),

@@ -14,7 +14,7 @@ import pytest
 
 import multibody as mb
 from multibody import InputError, Pose
-from multibody.compiler.runtime import native
+from multibody.compiler.codegen import target
 
 posix = pytest.mark.skipif(os.name != "posix", reason="no fork, no signals")
 X = np.random.default_rng(0).uniform(-1, 1, (300, 6))
@@ -68,8 +68,8 @@ def test_pickles_of_nested_results():
 
 def test_a_pickle_of_another_machine_is_refused(monkeypatch):
     kernel = mb.compile(function, 6)
-    here = native.host()
-    monkeypatch.setattr(native, "host", lambda: here._replace(cpu="z80", features="+nothing"))
+    here = target.host()
+    monkeypatch.setattr(target, "host", lambda: here._replace(cpu="z80", features="+nothing"))
     data = pickle.dumps(kernel)
     monkeypatch.undo()
     with pytest.raises(InputError, match=r"expected code for .*, got code for z80"):
@@ -238,8 +238,8 @@ def test_interrupted_compilation():
 
         stopped(lambda: mb.compile(function(100_000), 2))  # while it is traced
         traced = compiling.trace(function(12_000), [2])
-        texts = compiling.texts_of(traced)[0]["kernel"]
-        stopped(lambda: compiling.texts_of(traced), 0.1)
+        texts = variants.modules_of(traced)[0]["kernel"]
+        stopped(lambda: variants.modules_of(traced), 0.1)
         for after in (0.01, 0.2, 0.4):
             stopped(lambda: [native.compile_object(text) for text in texts], after)
         assert mb.compile(lambda x: 2 * x, 2)(np.ones(2)).tolist() == [2.0, 2.0]

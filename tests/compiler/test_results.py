@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import multibody as mb
+from multibody.compiler.codegen import target
 from multibody.compiler.ir.liveness import ZEROS
 from multibody.compiler.ir.passes import prepare
 from multibody.compiler.ir.segments import cut
-from multibody.compiler.runtime import native
 
 COUNTS = (0, 1, 3, 4, 5, 8, 9, 17, 4097)
 DTYPES = ("float64", "float32")
@@ -135,8 +135,8 @@ def test_elements_that_are_not_used_may_lie_between_those_that_are(unused):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("lanes", [1, 2, 4])
 def test_machines_with_other_vectors_write_the_same(monkeypatch, lanes, dtype):
-    here = native.host()
-    monkeypatch.setattr(native, "host", lambda: here._replace(lanes=lanes))
+    here = target.host()
+    monkeypatch.setattr(target, "host", lambda: here._replace(lanes=lanes))
     monkeypatch.setattr(mb.config, "cache", False)
     for name in ("lines of zeros", "nan and inf", "several results", "zeros alone", "a short row"):
         kernel = mb.compile(CASES[name], 5, dtype=dtype)

@@ -18,6 +18,7 @@ import pytest
 
 import multibody as mb
 from multibody.compiler.cache import code_cache, disk_cache
+from multibody.compiler.codegen import variants
 from multibody.compiler.runtime import native
 from multibody.errors import CacheError
 
@@ -169,7 +170,7 @@ def test_compilation_is_deterministic():
             x = x * x[::-1] + np.sin(x) * k
         return x, np.exp(x)
 
-    forms, _ = mb.compiler.compile.texts_of(mb.compiler.compile.trace(function, [2]))
+    forms, _ = variants.modules_of(mb.compiler.compile.trace(function, [2]))
     assert len(forms) == 2
     for texts in forms.values():
         assert native.compile_objects(texts) == native.compile_objects(texts)

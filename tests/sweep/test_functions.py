@@ -63,8 +63,8 @@ def test_parcels_hold_code_and_are_rebuilt_for_other_processors(simulator, monke
     assert same is not function
     sample = {"x": np.arange(3.0)}
     assert (same(sample)["y"] == function(sample)["y"]).all()
-    real = mb.compiler.native.host()
-    monkeypatch.setattr(mb.compiler.native, "host", lambda: real._replace(features=real.features + ",+other"))
+    real = mb.compiler.codegen.target.host()
+    monkeypatch.setattr(mb.compiler.codegen.target, "host", lambda: real._replace(features=real.features + ",+other"))
     other = unpack(parcel + b" ").function
     monkeypatch.undo()
     assert (other(sample)["y"] == function(sample)["y"]).all()

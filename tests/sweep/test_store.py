@@ -11,7 +11,7 @@ import pytest
 
 import multibody as mb
 from multibody import sweep
-from multibody.compiler.runtime import native
+from multibody.compiler.codegen import target
 from multibody.errors import InputError
 from multibody.sweep import durable, marks
 from multibody.sweep import store as stores
@@ -134,8 +134,8 @@ def test_another_version_of_the_library_is_told(study, monkeypatch):
 
 def test_another_class_of_processor_is_refused_unless_allowed(tmp_path, monkeypatch):
     """A process that computes for another level of this machine: its kernel is made anew there."""
-    level = "x86-64-v2" if native.host().cpu == "x86-64-v3" else "x86-64-v3"
-    if level not in native.levels():
+    level = "x86-64-v2" if target.host().cpu == "x86-64-v3" else "x86-64-v3"
+    if level not in target.levels():
         pytest.skip(f"this machine is not {level}")
     kernel = mb.compile(lambda x: np.sin(x) / (1 + x * x), (), names=["x"])
     study = sweep.Study(kernel, SAMPLES, tmp_path / "a.zarr", chunk=10)

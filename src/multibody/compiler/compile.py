@@ -14,10 +14,8 @@ from multibody._signatures import readable
 from multibody.compiler.cache import code_cache
 from multibody.compiler.cache.key import fingerprint
 from multibody.compiler.cache.key import key as key_of
-from multibody.compiler.codegen import variants as batch_and_single
+from multibody.compiler.codegen.variants import modules_of
 from multibody.compiler.config import config
-from multibody.compiler.ir.passes import Block, prepare
-from multibody.compiler.ir.segments import cut
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.runtime import progress
 from multibody.compiler.runtime.launch import Signature
@@ -102,9 +100,9 @@ def compile(  # noqa: A001
     with progress.compiling(name):
         if key is None:
             traced = record()
-            code = code_cache.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, texts_of)
+            code = code_cache.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, modules_of)
         else:
-            code = code_cache.code(key_of(("key", key), shapes, names, dtype), name, record, texts_of)
+            code = code_cache.code(key_of(("key", key), shapes, names, dtype), name, record, modules_of)
     header = code.header
     signature = _signature(header, quaternions or {})
     variants = None
@@ -160,13 +158,6 @@ class _Variants:
             names = [*required, *options]
             self.made[options] = compile(bound, *shapes, names=names, dtype=self.dtype, quaternions=self.quaternions)
         return self.made[options]
-
-
-def texts_of(traced: Trace) -> tuple[batch_and_single.Texts, Block]:
-    """The modules of each form of a trace, and what they compute."""
-    block = prepare(traced.graph, traced.roots)
-    sizes = [ids.size for ids in traced.outputs]
-    return batch_and_single.texts(cut(block, sizes), sizes, traced.dtype), block
 
 
 def _signature(header: dict[str, Any], quaternions: Mapping[str, Sequence[int]] = {}) -> Signature:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from multibody.compiler.cache import disk_cache
-from multibody.compiler.codegen.variants import BATCH
+from multibody.compiler.codegen import target
+from multibody.compiler.codegen.variants import BATCH, modules_of
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.launch import Native, Signature
@@ -87,20 +88,16 @@ class Kernel:
     @property
     def ir(self) -> str:
         """The text of the LLVM modules."""
-        from multibody.compiler.compile import texts_of  # which makes kernels
-
-        return "\n".join(text for texts in texts_of(self.trace())[0].values() for text in texts)
+        return "\n".join(text for texts in modules_of(self.trace())[0].values() for text in texts)
 
     @property
     def asm(self) -> str:
         """The assembly of the native code."""
-        from multibody.compiler.compile import texts_of
-
-        return "\n".join(native.assembly(text) for texts in texts_of(self.trace())[0].values() for text in texts)
+        return "\n".join(native.assembly(text) for texts in modules_of(self.trace())[0].values() for text in texts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         self._code.address(BATCH, self.name)  # which runs wherever it arrives
-        return revive, (native.host(), Kernel, self.name, self.signature, self._code.entry, self.ops, self._work)
+        return revive, (target.host(), Kernel, self.name, self.signature, self._code.entry, self.ops, self._work)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
@@ -109,7 +106,7 @@ class Kernel:
 
 
 def revive(
-    machine: native.Machine,
+    machine: target.Machine,
     kind: Callable[..., Any],
     name: str,
     signature: Signature,
@@ -117,8 +114,8 @@ def revive(
     *rest: Any,
 ) -> Any:
     """What was pickled, where its code can run."""
-    if machine != native.host():
-        raise InputError(f"{name}: expected code for {native.host().cpu}, got code for {machine.cpu}: compile it here")
+    if machine != target.host():
+        raise InputError(f"{name}: expected code for {target.host().cpu}, got code for {machine.cpu}: compile it here")
     code = Code(entry)
     try:
         code.address(BATCH, name)

@@ -17,7 +17,7 @@ from multibody._signatures import readable
 from multibody.compiler.cache import code_cache
 from multibody.compiler.cache.key import fingerprint
 from multibody.compiler.cache.key import key as key_of
-from multibody.compiler.codegen.scan_modules import Plan, texts_of
+from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.config import config
 from multibody.compiler.ir.scan_layout import layout_of, shapes_of
 from multibody.compiler.runtime.launch import Signature
@@ -85,10 +85,10 @@ def compile_scan(
     if key is None:
         traced = record()
         digest = key_of(("scan", fingerprint(traced), plan))
-        code = code_cache.code(digest, name, lambda: traced, lambda trace: texts_of(trace, plan))
+        code = code_cache.code(digest, name, lambda: traced, lambda trace: scan_modules_of(trace, plan))
     else:
         digest = key_of(("scan of a key", key, plan), shapes, names, kind)
-        code = code_cache.code(digest, name, record, lambda trace: texts_of(trace, plan))
+        code = code_cache.code(digest, name, record, lambda trace: scan_modules_of(trace, plan))
     header = code.header
     takes = tuple(Input(title, tuple(shape)) for title, shape in header["inputs"])
     signature = Signature(takes, tuple(map(tuple, header["outputs"])), np.dtype(header["dtype"]), header["layout"])

@@ -3,7 +3,7 @@
 import hashlib
 from functools import cache
 
-from multibody.compiler.runtime import native
+from multibody.compiler.codegen import target
 
 
 @cache
@@ -13,5 +13,5 @@ def cpu_class() -> str:
     >>> len(cpu_class().rsplit(" ", 1)[1])
     8
     """
-    machine = native.host()
+    machine = target.host()
     return f"{machine.cpu} {hashlib.sha256(repr(machine).encode()).hexdigest()[:8]}"

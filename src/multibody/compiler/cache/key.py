@@ -15,8 +15,8 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from multibody import _sources
+from multibody.compiler.codegen import target
 from multibody.compiler.config import config
-from multibody.compiler.runtime import native
 from multibody.tracing.graph.loop_nodes import Loop
 from multibody.tracing.record.trace import Trace, shape_of
 
@@ -34,7 +34,7 @@ def key(
     """
     versions = llvmlite.__version__, llvm.llvm_version_info, np.__version__
     arguments = [shape_of(shape) for shape in shapes], names and list(names), dtype and dtype.name
-    return _digest(_sources.digest(), versions, native.host(), config.level, config.tape, function, *arguments)
+    return _digest(_sources.digest(), versions, target.host(), config.level, config.tape, function, *arguments)
 
 
 def fingerprint(traced: Trace) -> str:

@@ -25,7 +25,7 @@ class Plan(NamedTuple):
     """Whether the last state is not the user's, but says that a sample is done."""
 
 
-def texts_of(traced: Trace, plan: Plan) -> tuple[variants.Texts, Block]:
+def scan_modules_of(traced: Trace, plan: Plan) -> tuple[variants.Texts, Block]:
     """The modules of each form of a step, and what they compute."""
     block = prepare(traced.graph, _with_all_states(traced, plan))
     leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}

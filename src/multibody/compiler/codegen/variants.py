@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from multibody.compiler.codegen import entry, module
-from multibody.compiler.ir.segments import Program
+from multibody.compiler.codegen import entry, module, target
+from multibody.compiler.ir.passes import Block, prepare
+from multibody.compiler.ir.segments import Program, cut
 from multibody.compiler.ir.tiling import choose_shape, lone_shape
-from multibody.compiler.runtime import native
+from multibody.tracing.record.trace import Trace
 
 Texts = dict[str, list[str]]
 """The texts of the modules of a form, by its name."""
@@ -21,6 +22,13 @@ BATCH, SINGLE = "kernel", "one"
 """The forms, which are also the names of their entries."""
 LEAST = 100
 """Nodes and results of a program that has two forms: fewer are fast in any form."""
+
+
+def modules_of(traced: Trace) -> tuple[Texts, Block]:
+    """The LLVM modules of a trace, by variant, and the prepared graph that they compute."""
+    block = prepare(traced.graph, traced.roots)
+    sizes = [ids.size for ids in traced.outputs]
+    return texts(cut(block, sizes), sizes, traced.dtype), block
 
 
 def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry.Scan | None = None) -> Texts:
@@ -32,7 +40,7 @@ def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry.
         dtype: float64 or float32.
         scan: for a scan over time.
     """
-    machine = native.host()
+    machine = target.host()
     lanes = machine.lanes * (2 if dtype == np.float32 else 1)
     shape = choose_shape(program, lanes, dtype.name, fma=machine.fma, once=scan is None)
     batch = module.modules(program, shape, sizes, scan, BATCH)

@@ -8,12 +8,12 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import llvmlite.binding as llvm
 
+from multibody.compiler.codegen import target
 from multibody.compiler.runtime import progress
-from multibody.errors import InputError
 
 MANY_MODULES = 8
 """Modules of a kernel from which on it takes seconds to compile, and progress is told."""
@@ -28,70 +28,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 
-class Machine(NamedTuple):
-    """The processor that code is made for."""
-
-    triple: str
-    cpu: str
-    features: str
-    lanes: int
-    """Doubles in a vector register."""
-    fma: bool
-
-
-class Level(NamedTuple):
-    """A level of the x86-64 architecture, by the features that it adds to the one below."""
-
-    features: tuple[str, ...]
-    lanes: int
-    fma: bool
-
-
-LEVELS = {
-    "x86-64-v2": Level(("cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"), 2, False),
-    "x86-64-v3": Level(("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"), 4, True),
-    "x86-64-v4": Level(("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"), 8, True),
-}
-"""The levels that can be asked for, under LLVM's names."""
-
-
-@cache
-def host() -> Machine:
-    """The machine that code is made for: the one at hand, or the level of it that $MULTIBODY_CPU asks for."""
-    _initialize()
-    triple, asked = llvm.get_process_triple(), os.environ.get("MULTIBODY_CPU", "")
-    if asked in LEVELS and asked in levels():
-        return Machine(triple, asked, "", LEVELS[asked].lanes, LEVELS[asked].fma)
-    if asked not in ("", "native"):
-        known = "which this machine is not" if asked in LEVELS else "which is not known"
-        raise InputError(f"MULTIBODY_CPU: expected {', '.join(['native', *levels()])}, got {asked!r}, {known}")
-    features = llvm.get_host_cpu_features()
-    lanes = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
-    fma = bool(features.get("fma")) or triple.startswith(("aarch64", "arm64"))
-    return Machine(triple, llvm.get_host_cpu_name(), features.flatten(), lanes, fma)
-
-
-def levels() -> list[str]:
-    """The levels of x86-64 that this machine has; none on other architectures."""
-    features, present = llvm.get_host_cpu_features(), list[str]()
-    for name, level in LEVELS.items():
-        if not all(features.get(feature) for feature in level.features):
-            break
-        present.append(name)
-    return present
-
-
-@cache
-def _initialize() -> None:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-
-
 @cache
 def _target_machine(level: int) -> Any:
-    machine = host()
-    target = llvm.Target.from_triple(machine.triple)
-    return target.create_target_machine(
+    machine = target.host()
+    return llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.cpu, features=machine.features, opt=level, reloc="pic", codemodel="default"
     )
 
@@ -146,7 +86,7 @@ def assembly(text: str, level: int = 2) -> str:
 
 def _parse(text: str) -> Any:
     machine = _target_machine(2)
-    module = llvm.parse_assembly(f'target triple = "{host().triple}"\n{text}')
+    module = llvm.parse_assembly(f'target triple = "{target.host().triple}"\n{text}')
     module.data_layout = str(machine.target_data)
     return module
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler.codegen.scan_modules import Plan, texts_of
+from multibody.compiler.codegen import target
+from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.codegen.variants import BATCH
 from multibody.compiler.config import is_eager
 from multibody.compiler.ir.scan_layout import parts_of, shapes_of
@@ -316,18 +317,18 @@ class Scan:
     @property
     def ir(self) -> str:
         """The text of the LLVM modules."""
-        return "\n".join(text for texts in texts_of(self.trace(), self.plan)[0].values() for text in texts)
+        return "\n".join(text for texts in scan_modules_of(self.trace(), self.plan)[0].values() for text in texts)
 
     @property
     def asm(self) -> str:
         """The assembly of the native code."""
-        forms = texts_of(self.trace(), self.plan)[0]
+        forms = scan_modules_of(self.trace(), self.plan)[0]
         return "\n".join(native.assembly(text) for texts in forms.values() for text in texts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         self.code.address(BATCH, self.name)  # which runs wherever it arrives
         code = self.code.entry, self.ops, self._work
-        return revive, (native.host(), Scan, self.name, self.signature, *code, self.plan)
+        return revive, (target.host(), Scan, self.name, self.signature, *code, self.plan)
 
     def __repr__(self) -> str:
         return f"<Scan {self.name}, {sum(self.ops.values())} operations a step, {self.dtype}>"
