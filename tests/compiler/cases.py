@@ -30,7 +30,7 @@ def cut_into(length: int, function: Callable[..., Any], *shapes: Any) -> Any:
     """The kernel of a function, in segments and modules of so many nodes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(config, "cache", False)
-        for name in ("program.SEGMENT", "program.ONE_BLOCK", "llvm_ir.GROUP"):
+        for name in ("ir.segments.SEGMENT", "ir.segments.ONE_BLOCK", "codegen.module.GROUP"):
             patch.setattr(f"multibody.compiler.{name}", length)
         return compile(function, *shapes)
 

@@ -227,7 +227,9 @@ def test_interrupted_scan(threads, every):
 @posix
 def test_interrupted_compilation():
     run("""
-        from multibody.compiler import compile as compiling, native
+        from multibody.compiler import compile as compiling
+        from multibody.compiler.codegen import variants
+        from multibody.compiler.runtime import native
 
         def function(rounds):
             def run(x):
