@@ -180,7 +180,7 @@ def checkpoints(claims: Claims) -> None:
         limits.tape = before
     graph = traced.graph
     loops = {graph.value[k][0] for k in graph.live(traced.roots) if graph.op[k] in AFTER}
-    stored = sum(graph._loop(n).rounds for n in loops if graph._loop(n).kept)
+    stored = sum(graph.loop_at(n).iterations for n in loops if graph.loop_at(n).outputs)
     claims.tell("10,000 steps: states that are stored", stored, 200, below=True)
     forward = mb.compile(in_a_loop(10_000), 4, ())
     x, u = 0.1 * rng.normal(size=(64, 4)), rng.normal(size=64)

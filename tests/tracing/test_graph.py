@@ -197,7 +197,7 @@ def test_other_operations_fold_too():
     assert w("not", true) == false
     assert set(OPS) == {
         *NUMPY, "fma", "fms", "fnma", "select", "lookup", "and", "or", "not", "true", "false", "const", "input",
-        "carry", "row", "result", "kept", "count", "ruled", "dense", "entry",
+        "carry", "scan_input", "result", "stacked_output", "trip_count", "custom_derivative", "dense", "entry",
     }  # fmt: skip
 
 

@@ -173,8 +173,8 @@ def test_checkpoints_store_the_square_root(monkeypatch):
     graph = traced.graph
     order = graph.live(traced.roots)
     loops = {graph.value[k][0] for k in order if graph.op[k] in AFTER}
-    assert sum(graph._loop(n).rounds for n in loops if graph._loop(n).kept) <= 2 * 100
-    assert max(graph._loop(n).rounds for n in loops) == 100
+    assert sum(graph.loop_at(n).iterations for n in loops if graph.loop_at(n).outputs) <= 2 * 100
+    assert max(graph.loop_at(n).iterations for n in loops) == 100
     x = np.array(0.7)
     near(mb.compile(mb.gradient(function), ())(x), difference(lambda t: function(x + t)), 1e-8)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from multibody.errors import InputError, missing_package
 from multibody.tracing.array.traced import TraceError
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import AFTER, Loop, Table, asked, kept_positions, stride
+from multibody.tracing.graph.loop_nodes import AFTER, ScanInput, live_loops, stop_condition, stride
 from multibody.tracing.graph.substitute import levels_of
 from multibody.tracing.graph.unroll import unrolled
 from multibody.tracing.record.trace import Trace
@@ -57,43 +57,31 @@ class Walk:
         self.order = self.graph.live(trace.roots)
         self.values: dict[int, Any] = {}
         self.left = uses(trace)
-        self.needed = set(self.order)
-        self.kept = kept_positions(self.graph, self.order)
-        self.shown = {self.graph.value[k][:2] for k in self.order if self.graph.op[k] == "kept"}
-        """(loop, position) of kept values that are used after the loop, not by other loops alone."""
+        self.loops = live_loops(self.graph, self.order)
         self.levels = levels_of(self.graph, self.order)
         for loop in filter(None, self.graph.loops):  # what loops use is never let go
-            self.left.update(dict.fromkeys(_used(loop), len(self.order)))
+            self.left.update(dict.fromkeys(loop.references(), len(self.order)))
         self.straight = len(self.levels) <= 1
         self.silent = self._in_rows() if target.rows and not self.straight else set()
 
     def _in_rows(self) -> set[int]:
         """Elements of arguments, and constants, that only tables have which are read as rows."""
         graph = self.graph
-        tables = [table for n in self.levels if n >= 0 for _, table in self.rows(n)]
+        tables = [x for live in self.loops.values() for _, x in live.inputs]
         plain = {k for table in tables if is_row(graph, table) for k in table.nodes}
         used = {a for k in self.order for a in graph.operands(k)} | set(self.trace.roots)
-        for loop in (graph._loop(n) for n in self.levels if n >= 0):
-            used.update(loop.initial, loop.final, loop.kept)
+        for live in self.loops.values():
+            used.update(live.loop.initial, live.loop.final, live.loop.outputs)
         return plain - used - {k for table in tables if not is_row(graph, table) for k in table.nodes}
 
     def members(self, number: int) -> list[int]:
         """The nodes of a loop's body, or those outside of all (-1)."""
         return self.levels.get(number, [])
 
-    def head(self, number: int) -> list[int]:
-        """Those members that tell whether a sample is done."""
-        nodes = asked(self.graph, number)
-        return [k for k in self.members(number) if k in nodes]
-
-    def live(self, number: int) -> list[int]:
-        """The positions of carried values that are needed."""
-        return self.graph._loop(number).positions(self.needed)
-
-    def rows(self, number: int) -> list[tuple[int, Table]]:
-        """The leaves of a loop's rows that are needed, and their tables."""
-        loop = self.graph._loop(number)
-        return [(k, table) for k, table in zip(loop.rows, loop.tables, strict=True) if k in self.needed]
+    def body(self, number: int) -> tuple[list[int], list[int]]:
+        """The nodes of a loop's body: those that the stop condition needs, and the others."""
+        nodes, members = stop_condition(self.graph, number), self.members(number)
+        return [k for k in members if k in nodes], [k for k in members if k not in nodes]
 
     def run(self, nodes: list[int]) -> None:
         """Give values to nodes, in this order."""
@@ -106,7 +94,7 @@ class Walk:
                 values[k] = target.number(graph.value[k])
             elif op == "input":
                 values[k] = target.keep(k, target.element(*graph.value[k]))
-            elif op == "ruled":
+            elif op == "custom_derivative":
                 values[k] = values[args[0]]
             elif op in AFTER and target.repeat:
                 if k not in values:
@@ -129,14 +117,10 @@ class Walk:
                     del values[a]
 
 
-def is_row(graph: Graph, table: Table) -> bool:
+def is_row(graph: Graph, table: ScanInput) -> bool:
     """Whether a table is constant, or regular elements of an argument."""
     constant = table.source is None and all(graph.op[k] == "const" for k in table.nodes)
     return constant or stride(graph, table) is not None
-
-
-def _used(loop: Loop) -> list[int]:
-    return [*loop.initial, *loop.final, *loop.kept, loop.stop, *(k for table in loop.tables for k in table.nodes)]
 
 
 def uses(trace: Trace) -> Counter[int]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.tracing.emission import Target, Walk, fold
-from multibody.tracing.graph.loop_nodes import AFTER, Table
+from multibody.tracing.graph.loop_nodes import AFTER, ScanInput
 from multibody.tracing.matrices.kinds import operands
 from multibody.tracing.matrices.reference import VALUES
 from multibody.tracing.record.layout import rebuild
@@ -116,14 +116,12 @@ class _Loops:
     def repeat(self, walk: Walk, number: int) -> None:
         """Run a loop."""
         graph, values = walk.graph, walk.values
-        loop = graph._loop(number)
-        at, rows, kept = walk.live(number), walk.rows(number), walk.kept.get(number, [])
-        head = walk.head(number)
-        body = [k for k in walk.members(number) if k not in set(head)]
+        loop, at, rows, kept, visible, results, same_count_as = walk.loops[number]
+        head, body = walk.body(number)
         state = [values[loop.initial[p]] for p in at]
         stored = self.stored[number] = {}
-        count = loop.rounds if loop.ran < 0 else len(self.stored[graph.value[loop.ran][0]])
-        for k in range(count)[:: -1 if loop.backward else 1]:
+        count = loop.iterations if same_count_as < 0 else len(self.stored[same_count_as])
+        for k in range(count)[:: -1 if loop.reverse else 1]:
             values.update((loop.carried[p], x) for p, x in zip(at, state, strict=True))
             inner = [n for n in walk.members(number) if graph.op[n] in AFTER]
             for n in inner:  # loops of the last round
@@ -137,26 +135,25 @@ class _Loops:
             done = self.done[number]
             values.update((row, self.entry(values, table, k)) for row, table in rows)
             walk.run(body)
-            stored[k] = {p: values[loop.kept[p]] for p in kept}
+            stored[k] = {p: values[loop.outputs[p]] for p in kept}
             following = [values[loop.final[p]] for p in at]
             if loop.stop >= 0:
                 following = [np.where(done, x, y) for x, y in zip(state, following, strict=True)]
             state = following
             if loop.stop >= 0:
-                for p in kept:
-                    if (number, p) in walk.shown:
-                        stored[k][p] = np.where(done, walk.trace.dtype.type(np.nan), stored[k][p])
-        for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == number):
+                for p in visible:
+                    stored[k][p] = np.where(done, walk.trace.dtype.type(np.nan), stored[k][p])
+        for leaf in results:
             _, *place = graph.value[leaf]
             if graph.op[leaf] == "result":
                 values[leaf] = state[at.index(place[0])]
-            elif graph.op[leaf] == "kept":
+            elif graph.op[leaf] == "stacked_output":
                 missing = walk.trace.dtype.type(np.nan if loop.stop >= 0 else 0.0)
                 values[leaf] = stored[place[1]][place[0]] if place[1] in stored else missing
             else:
                 values[leaf] = None
 
-    def entry(self, values: dict[int, Any], table: Table, k: int) -> Any:
+    def entry(self, values: dict[int, Any], table: ScanInput, k: int) -> Any:
         """What a table has in row k."""
         return values[table.nodes[k]] if table.source is None else self.stored[table.source[0]][k][table.source[1]]
 

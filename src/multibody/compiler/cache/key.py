@@ -50,13 +50,23 @@ def fingerprint(traced: Trace) -> str:
 
 def _loop(loop: Loop, new: dict[int, int]) -> object:
     """What a loop is, in terms of the positions of live nodes."""
-    parts = [[new.get(k, -1) for k in part] for part in (loop.initial, loop.carried, loop.final, loop.rows, loop.kept)]
+    parts = [
+        [new.get(k, -1) for k in part] for part in (loop.initial, loop.carried, loop.final, loop.inputs, loop.outputs)
+    ]
     tables = [
         ([new.get(k, -1) for k in table.nodes], *table[1:])
-        for row, table in zip(loop.rows, loop.tables, strict=True)
+        for row, table in zip(loop.inputs, loop.xs, strict=True)
         if row in new
     ]
-    return loop.rounds, loop.parent, loop.backward, parts, tables, new.get(loop.stop, -1), new.get(loop.ran, -1)
+    return (
+        loop.iterations,
+        loop.parent,
+        loop.reverse,
+        parts,
+        tables,
+        new.get(loop.stop, -1),
+        new.get(loop.trip_count, -1),
+    )
 
 
 def _digest(*parts: object) -> str:

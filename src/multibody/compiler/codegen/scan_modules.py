@@ -54,6 +54,6 @@ def _with_all_states(traced: Trace, plan: Plan) -> list[int]:
         for e in range(math.prod(traced.inputs[i].shape)):
             leaf = graph.leaf("input", i, e)
             if leaf not in needed:  # a state that is written and never read
-                roots[position] = graph._intern("select", (graph.truth(True), roots[position], leaf))
+                roots[position] = graph.intern("select", (graph.truth(True), roots[position], leaf))
             position += 1
     return roots

@@ -15,7 +15,7 @@ import numpy as np
 from multibody.compiler.export import to_c_matrices
 from multibody.errors import InputError
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers
-from multibody.tracing.graph.loop_nodes import AFTER, Table, stride
+from multibody.tracing.graph.loop_nodes import ScanInput, stride
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices.kinds import KINDS, operands
 from multibody.tracing.record.trace import Trace
@@ -200,50 +200,49 @@ class _Loops:
     def repeat(self, walk: Walk, n: int) -> None:
         """Write a loop."""
         graph, values, add = walk.graph, walk.values, self.lines.add
-        loop = graph._loop(n)
-        at, rows, kept = walk.live(n), walk.rows(n), walk.kept.get(n, [])
+        loop, at, rows, kept, visible, results, same_count_as = walk.loops[n]
         for p in at:
             add(f"{self.real} loop_c{n}_{p} = {values[loop.initial[p]]};")
         if kept:
-            add(f"{self.real} loop_y{n}[{loop.rounds * len(kept)}];")
-            if any((n, p) in walk.shown for p in kept) and (loop.stop >= 0 or loop.ran >= 0):
+            add(f"{self.real} loop_y{n}[{loop.iterations * len(kept)}];")
+            if visible and (loop.stop >= 0 or same_count_as >= 0):
                 missing = self.number(math.nan if loop.stop >= 0 else 0.0)
-                size, k = loop.rounds * len(kept), f"loop_k{n}"
+                size, k = loop.iterations * len(kept), f"loop_k{n}"
                 add(f"for (long {k} = 0; {k} < {size}; ++{k}) loop_y{n}[{k}] = {missing};")
         texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
-        limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
+        limit = str(loop.iterations) if same_count_as < 0 else f"loop_n{same_count_as}"
         add(f"long loop_n{n} = 0;")
         add(f"for (; loop_n{n} < {limit}; ++loop_n{n}) {{")
         if rows or kept:
-            add(f"const long loop_i{n} = {f'{limit} - 1 - loop_n{n}' if loop.backward else f'loop_n{n}'};")
+            add(f"const long loop_i{n} = {f'{limit} - 1 - loop_n{n}' if loop.reverse else f'loop_n{n}'};")
         values.update((loop.carried[p], f"loop_c{n}_{p}") for p in at)
-        head = walk.head(n)
+        head, body = walk.body(n)
         walk.run(head)
         if loop.stop >= 0:
             add(f"if ({values[loop.stop]}) break;")
         values.update((k, text) for (k, _), text in zip(rows, texts, strict=True))
-        walk.run([k for k in walk.members(n) if k not in set(head)])
+        walk.run(body)
         for position, p in enumerate(kept):
-            add(f"loop_y{n}[{len(kept)} * loop_i{n} + {position}] = {values[loop.kept[p]]};")
+            add(f"loop_y{n}[{len(kept)} * loop_i{n} + {position}] = {values[loop.outputs[p]]};")
         for p in at:
             add(f"const {self.real} loop_f{n}_{p} = {values[loop.final[p]]};")
         for p in at:
             add(f"loop_c{n}_{p} = loop_f{n}_{p};")
         add("}")
-        for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == n):
+        for leaf in results:
             _, *place = graph.value[leaf]
             if graph.op[leaf] == "result":
                 values[leaf] = f"loop_c{n}_{place[0]}"
-            elif graph.op[leaf] == "kept":
+            elif graph.op[leaf] == "stacked_output":
                 values[leaf] = f"loop_y{n}[{place[1] * len(kept) + kept.index(place[0])}]"
             else:
                 values[leaf] = f"loop_n{n}"
 
-    def row(self, walk: Walk, n: int, j: int, table: Table) -> str:
+    def row(self, walk: Walk, n: int, j: int, table: ScanInput) -> str:
         """What a row is in round n; tables that are neither arguments nor kept are declared."""
         graph = walk.graph
         if table.source is not None:
-            kept = walk.kept[table.source[0]]
+            kept = walk.loops[table.source[0]].outputs
             return f"loop_y{table.source[0]}[{len(kept)} * loop_i{n} + {kept.index(table.source[1])}]"
         regular = stride(graph, table)
         if regular:

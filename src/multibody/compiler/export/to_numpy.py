@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers, uses
-from multibody.tracing.graph.loop_nodes import AFTER, Table, stride
+from multibody.tracing.graph.loop_nodes import ScanInput, stride
 from multibody.tracing.matrices.kinds import KINDS, operands
 from multibody.tracing.matrices.reference import VALUES
 from multibody.tracing.record.trace import Trace
@@ -188,21 +188,20 @@ class _Loops:
     def repeat(self, walk: Walk, n: int) -> None:
         """Write a loop."""
         graph, values, add = walk.graph, walk.values, self.lines.append
-        loop = graph._loop(n)
-        at, rows, kept = walk.live(n), walk.rows(n), walk.kept.get(n, [])
+        loop, at, rows, kept, visible, results, same_count_as = walk.loops[n]
         for p in at:
             add(f"loop_c{n}_{p} = {values[loop.initial[p]].text}")
         for p in kept:
             add(f"loop_y{n}_{p} = {{}}")
         texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
-        limit = str(loop.rounds) if loop.ran < 0 else f"loop_n{graph.value[loop.ran][0]}"
+        limit = str(loop.iterations) if same_count_as < 0 else f"loop_n{same_count_as}"
         add(f"loop_n{n} = 0")
         add(f"while loop_n{n} < {limit}:")
         self.lines.depth += 1
         if rows or kept:
-            add(f"loop_i{n} = {f'{limit} - 1 - loop_n{n}' if loop.backward else f'loop_n{n}'}")
+            add(f"loop_i{n} = {f'{limit} - 1 - loop_n{n}' if loop.reverse else f'loop_n{n}'}")
         values.update((loop.carried[p], Expression(f"loop_c{n}_{p}", ATOM)) for p in at)
-        head = walk.head(n)
+        head, body = walk.body(n)
         walk.run(head)
         around = self.done.get(loop.parent, "")
         self.done[n] = around if loop.stop < 0 else f"loop_d{n}"
@@ -211,10 +210,10 @@ class _Loops:
             add(f"if np.all(loop_d{n}):")
             add("    break")
         values.update((k, text) for (k, _), text in zip(rows, texts, strict=True))
-        walk.run([k for k in walk.members(n) if k not in set(head)])
+        walk.run(body)
         for p in kept:
-            text = values[loop.kept[p]].text
-            if loop.stop >= 0 and (n, p) in walk.shown:
+            text = values[loop.outputs[p]].text
+            if loop.stop >= 0 and p in visible:
                 text = f"np.where(loop_d{n}, np.nan, {text})"
             add(f"loop_y{n}_{p}[loop_i{n}] = {text}")
         finals = [values[loop.final[p]].text for p in at]
@@ -225,14 +224,14 @@ class _Loops:
         add(f"loop_n{n} += 1")
         self.lines.depth -= 1
         missing = ", np.nan" if loop.stop >= 0 else ", 0.0"
-        for leaf in (k for k in walk.order if graph.op[k] in AFTER and graph.value[k][0] == n):
+        for leaf in results:
             _, *place = graph.value[leaf]
-            if graph.op[leaf] == "kept":
+            if graph.op[leaf] == "stacked_output":
                 values[leaf] = Expression(f"loop_y{n}_{place[0]}.get({place[1]}{missing})", ATOM)
             else:
                 values[leaf] = Expression(f"loop_c{n}_{place[0]}" if place else f"loop_n{n}", ATOM)
 
-    def row(self, walk: Walk, n: int, j: int, table: Table) -> Expression:
+    def row(self, walk: Walk, n: int, j: int, table: ScanInput) -> Expression:
         """What a row is in round n; tables that are neither arguments nor kept are named."""
         graph = walk.graph
         if table.source is not None:

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from multibody.compiler.ir.passes import Block
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import around
+from multibody.tracing.graph.loop_nodes import enclosing_loops
 
 ZEROS = 8
 """Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
@@ -47,12 +47,12 @@ def last_uses(
         ends: the last segment of every loop.
     """
     owner, last = graph.owners(), dict[int, int]()
-    chains = {number: around(graph, number) for number in {*owner}}
+    chains = {number: enclosing_loops(graph, number) for number in {*owner}}
     for number, piece in enumerate(pieces):
         for a in [*(a for k in piece for a in graph.args[k]), *(k for k, _ in stores[number])]:
             until, loop = number, within[number]
             while loop >= 0 and loop not in chains[owner[a]]:
-                until, loop = ends[loop], graph._loop(loop).parent
+                until, loop = ends[loop], graph.loop_at(loop).parent
             last[a] = max(last.get(a, -1), until)
     return last
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import Loop, Table, stride
+from multibody.tracing.graph.loop_nodes import Loop, ScanInput, stride
 
 
 class Move(NamedTuple):
@@ -68,19 +68,19 @@ class Stretch(NamedTuple):
 
 def stretches(graph: Graph, loop: Loop, constants: list[list[float]]) -> list[Stretch]:
     """The tables of a loop in groups that are read together; rows of constants are appended to those there are."""
-    kinds = [_kind(graph, table) for table in loop.tables]
+    kinds = [_kind(graph, table) for table in loop.xs]
     result: list[Stretch] = []
     at = 0
-    while at < len(loop.tables):
+    while at < len(loop.xs):
         end = at + 1
-        while end < len(loop.tables) and _beside(kinds[at], kinds[end], end - at):
+        while end < len(loop.xs) and _beside(kinds[at], kinds[end], end - at):
             end += 1
-        result.append(_stretch(graph, loop.tables[at:end], at, kinds[at], constants))
+        result.append(_stretch(graph, loop.xs[at:end], at, kinds[at], constants))
         at = end
     return result
 
 
-def _kind(graph: Graph, table: Table) -> tuple[str, int, int, int]:
+def _kind(graph: Graph, table: ScanInput) -> tuple[str, int, int, int]:
     """Where a table is, and two numbers that tell where there, and how it moves."""
     if table.source is not None:
         return "kept", *table.source, 0
@@ -98,7 +98,7 @@ def _beside(first: tuple[str, int, int, int], other: tuple[str, int, int, int], 
 
 def _stretch(
     graph: Graph,
-    tables: tuple[Table, ...],
+    tables: tuple[ScanInput, ...],
     first: int,
     kind: tuple[str, int, int, int],
     constants: list[list[float]],
@@ -130,11 +130,11 @@ def copies(
     Returns:
         The copies at the beginning and at the end of a round, and what to store for the latter as (node, slot).
     """
-    width = len(loop.kept)
-    leaves = {*loop.carried, *loop.rows}
+    width = len(loop.outputs)
+    leaves = {*loop.carried, *loop.inputs}
     moves: tuple[list[Move], list[Move]] = ([], [])
     stores: Stores = []
-    for position, k in enumerate(loop.kept):
+    for position, k in enumerate(loop.outputs):
         late = k not in leaves
         place = fresh() if late else slot[k]
         if late:

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import AFTER, INSIDE, kept_positions
+from multibody.tracing.graph.loop_nodes import AFTER, INSIDE, output_positions
 
 
 class Block(NamedTuple):
@@ -51,20 +51,20 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
             a, b = args
             if lone_product(b):  # the younger one: its factors are still at hand
                 x, y = (new[f] for f in graph.args[b])
-                new[k] = fused._intern("fma" if op == "add" else "fnma", (x, y, new[a]))
+                new[k] = fused.intern("fma" if op == "add" else "fnma", (x, y, new[a]))
                 continue
             if lone_product(a):
                 x, y = (new[f] for f in graph.args[a])
-                new[k] = fused._intern("fma" if op == "add" else "fms", (x, y, new[b]))
+                new[k] = fused.intern("fma" if op == "add" else "fms", (x, y, new[b]))
                 continue
         if op == "const":
             new[k] = fused.const(graph.value[k])
-        elif op == "ruled":
+        elif op == "custom_derivative":
             new[k] = new[args[0]]
         elif loops and (op in INSIDE or op in AFTER):
             new[k] = fused.leaf(op, *loops.place(k))
         else:
-            new[k] = fused._intern(op, tuple(new[a] for a in args), graph.value.get(k))
+            new[k] = fused.intern(op, tuple(new[a] for a in args), graph.value.get(k))
     if loops:
         loops.renew(fused, new)
         hold_the_done(fused, loops.shown)
@@ -78,11 +78,12 @@ class _Loops:
         self.graph = graph
         needed = set(order)
         self.numbers = sorted({graph.value[k][0] for k in order if graph.op[k] in AFTER})
-        self.positions = {n: graph._loop(n).positions(needed) for n in self.numbers}
-        self.rows = {n: [p for p, k in enumerate(graph._loop(n).rows) if k in needed] for n in self.numbers}
-        self.kept = kept_positions(graph, order)
+        self.positions = {n: graph.loop_at(n).positions(needed) for n in self.numbers}
+        self.rows = {n: [p for p, k in enumerate(graph.loop_at(n).inputs) if k in needed] for n in self.numbers}
+        self.kept = output_positions(graph, order)
         self.shown = {
-            (n, self.kept[n].index(p)) for n, p in {graph.value[k][:2] for k in order if graph.op[k] == "kept"}
+            (n, self.kept[n].index(p))
+            for n, p in {graph.value[k][:2] for k in order if graph.op[k] == "stacked_output"}
         }
         """(loop, position) of what is kept and used after the loop, not by other loops alone."""
 
@@ -90,26 +91,26 @@ class _Loops:
         """The nodes that loops use."""
         nodes: list[int] = []
         for n in self.numbers:
-            loop = self.graph._loop(n)
+            loop = self.graph.loop_at(n)
             nodes += [part[p] for part in (loop.initial, loop.final) for p in self.positions[n]]
-            nodes += [k for p in self.rows[n] for k in loop.tables[p].nodes]
-            nodes += [loop.kept[p] for p in self.kept.get(n, ())]
-            nodes += [k for k in (loop.stop, loop.ran) if k >= 0]
+            nodes += [k for p in self.rows[n] for k in loop.xs[p].nodes]
+            nodes += [loop.outputs[p] for p in self.kept.get(n, ())]
+            nodes += [k for k in (loop.stop, loop.trip_count) if k >= 0]
         return nodes
 
     def place(self, k: int) -> tuple[int, ...]:
         """The loop of a leaf, and its position among what is live of it."""
         op, (number, *rest) = self.graph.op[k], self.graph.value[k]
-        live = self.rows if op == "row" else self.kept if op == "kept" else self.positions
+        live = self.rows if op == "scan_input" else self.kept if op == "stacked_output" else self.positions
         return (number, live[number].index(rest[0]), *rest[1:]) if rest else (number,)
 
     def renew(self, fused: Graph, new: dict[int, int]) -> None:
         """Give the fused graph its loops."""
         fused.loops = [None] * len(self.graph.loops)
         for n in self.numbers:
-            loop = self.graph._loop(n)
+            loop = self.graph.loop_at(n)
             tables = []
-            for table in (loop.tables[p] for p in self.rows[n]):
+            for table in (loop.xs[p] for p in self.rows[n]):
                 source = table.source
                 if source is not None:
                     source = source[0], self.kept[source[0]].index(source[1])
@@ -122,10 +123,10 @@ class _Loops:
                 carried=carried,
                 final=final,
                 stop=new[loop.stop] if loop.stop >= 0 else -1,
-                rows=tuple(new[loop.rows[p]] for p in self.rows[n]),
-                tables=tuple(tables),
-                kept=tuple(new[loop.kept[p]] for p in self.kept.get(n, ())),
-                ran=new[loop.ran] if loop.ran >= 0 else -1,
+                inputs=tuple(new[loop.inputs[p]] for p in self.rows[n]),
+                xs=tuple(tables),
+                outputs=tuple(new[loop.outputs[p]] for p in self.kept.get(n, ())),
+                trip_count=new[loop.trip_count] if loop.trip_count >= 0 else -1,
             )
 
 
@@ -138,15 +139,16 @@ def hold_the_done(graph: Graph, shown: set[tuple[int, int]]) -> None:
         done[number] = around
         if loop is not None and loop.stop >= 0:
             # nothing is simplified here: what loops list, such as rows, must stay live
-            stop = done[number] = loop.stop if around < 0 else graph._intern("or", (loop.stop, around))
+            stop = done[number] = loop.stop if around < 0 else graph.intern("or", (loop.stop, around))
             final = [
-                f if f == k else graph._intern("select", (stop, k, f))
+                f if f == k else graph.intern("select", (stop, k, f))
                 for k, f in zip(loop.carried, loop.final, strict=True)
             ]
             kept = [
-                graph._intern("select", (stop, nan, k)) if (number, p) in shown else k for p, k in enumerate(loop.kept)
+                graph.intern("select", (stop, nan, k)) if (number, p) in shown else k
+                for p, k in enumerate(loop.outputs)
             ]
-            graph.loops[number] = loop._replace(final=tuple(final), stop=stop, kept=tuple(kept))
+            graph.loops[number] = loop._replace(final=tuple(final), stop=stop, outputs=tuple(kept))
 
 
 def pair_sines(graph: Graph, order: list[int]) -> list[int]:

@@ -17,7 +17,7 @@ from multibody.compiler.ir.loop_steps import Fill, Leave, Load, Move, Stretch, c
 from multibody.compiler.ir.matrix_storage import Dense, Matrices
 from multibody.compiler.ir.passes import Block
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import AFTER, Loop, asked
+from multibody.tracing.graph.loop_nodes import AFTER, Loop, stop_condition
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices.kinds import operations
 
@@ -188,9 +188,9 @@ class _Cutter:
         read: dict[int, list[Stretch]] = {}
         alone: set[int] = set()
         for number in self.results:
-            loop = graph._loop(number)
+            loop = graph.loop_at(number)
             read[number] = stretches(graph, loop, self.constants)
-            elsewhere.update(loop.initial + loop.final + loop.kept)
+            elsewhere.update(loop.initial + loop.final + loop.outputs)
             for stretch in read[number]:
                 (alone if stretch.argument >= 0 else elsewhere).update(stretch.nodes)
         self.leaves = {place: k for place, k in self.leaves.items() if k in elsewhere or k not in alone}
@@ -235,7 +235,7 @@ class _Cutter:
                     slots.append(-1)
                 elif size <= SHORT or position in self.feedback:
                     slots.append(self.fresh())
-                elif self.graph.op[k] in ("kept", "entry"):  # it stays where it is
+                elif self.graph.op[k] in ("stacked_output", "entry"):  # it stays where it is
                     slots.append(self.slot[k])
                 else:
                     if k not in shared:
@@ -271,28 +271,28 @@ class _Cutter:
 
     def repeat(self, number: int) -> list[Step]:
         """A loop: carried values get their first numbers, then the body runs, which ends by renewing them."""
-        graph, loop = self.graph, self.graph._loop(number)
+        graph, loop = self.graph, self.graph.loop_at(number)
         places = [self.fresh() for _ in loop.carried]
         self.slot.update(zip(loop.carried, places, strict=True))
-        self.slot.update((k, self.fresh()) for k in loop.rows)
-        width, first = len(loop.kept), self.slots
+        self.slot.update((k, self.fresh()) for k in loop.inputs)
+        width, first = len(loop.outputs), self.slots
         self.store[number] = first
-        self.slots += width * loop.rounds
-        self.stored += width * loop.rounds
+        self.slots += width * loop.iterations
+        self.stored += width * loop.iterations
         for k in self.results[number]:
             op, (_, *place) = graph.op[k], graph.value[k]
-            if op != "count":
+            if op != "trip_count":
                 self.slot[k] = places[place[0]] if op == "result" else first + place[1] * width + place[0]
         self.end[number] = -1  # begun
         stores = list(zip(loop.initial, places, strict=True))
         loads: list[Step] = []
         for stretch in self.read[number]:
-            to = self.slot[loop.rows[stretch.first]]
+            to = self.slot[loop.inputs[stretch.first]]
             if stretch.argument >= 0 or stretch.constant >= 0:
                 loads.append(Load(stretch.argument, stretch.constant, stretch.element, stretch.step, stretch.width, to))
             elif stretch.source is not None:
                 source, position = stretch.source
-                kept = len(graph._loop(source).kept)
+                kept = len(graph.loop_at(source).outputs)
                 loads.append(Move(self.store[source] + position, kept, to, 0, stretch.width))
             else:
                 start, step = self.slots, stretch.width
@@ -302,10 +302,12 @@ class _Cutter:
         start = self.add([], stores, loop.parent)
         body = self.body(number, loop, loads)
         # of loops that may have fewer rounds, what they keep is there for those rounds too that were not taken
-        shown = (loop.stop >= 0 or loop.ran >= 0) and any(graph.op[k] == "kept" for k in self.results[number])
-        like = graph.value[loop.ran][0] if loop.ran >= 0 else -1
-        fill = [Fill(first, width * loop.rounds, math.nan if loop.stop >= 0 else 0.0)] if shown else []
-        repeat = Repeat(number, loop.rounds, body, like, loop.backward)
+        shown = (loop.stop >= 0 or loop.trip_count >= 0) and any(
+            graph.op[k] == "stacked_output" for k in self.results[number]
+        )
+        like = graph.value[loop.trip_count][0] if loop.trip_count >= 0 else -1
+        fill = [Fill(first, width * loop.iterations, math.nan if loop.stop >= 0 else 0.0)] if shown else []
+        repeat = Repeat(number, loop.iterations, body, like, loop.reverse)
         return [start, *fill, repeat]
 
     def body(self, number: int, loop: Loop, loads: list[Step]) -> list[Step]:
@@ -318,7 +320,7 @@ class _Cutter:
         early = loop.stop >= 0 and (len(members) > BRIEF or any(self.graph.op[k] in (*AFTER, "dense") for k in members))
         head: list[Step] = []
         if early:
-            first = asked(self.graph, number)
+            first = stop_condition(self.graph, number)
             head = self.region(number, [k for k in members if k in first])
             members = [k for k in members if k not in first]
             answer = self.answer(loop)

@@ -278,8 +278,8 @@ def _reaches_out(recorded: Trace) -> bool:
     graph, own = recorded.graph, range(recorded.first, recorded.first + len(recorded.inputs))
     return any(
         (graph.op[k] == "input" and graph.value[k][0] not in own)
-        or (graph.op[k] == "carry" and graph.value[k][0] in graph.opened)
-        for k in graph.live(recorded.roots, rules="both")
+        or (graph.op[k] == "carry" and graph.value[k][0] in graph.open_loops)
+        for k in graph.live(recorded.roots, through="both")
     )
 
 

@@ -2,7 +2,7 @@
 
     y = custom(f, jvp=rule)(x)          x = fixed_point(body, guess)
 
-In a graph their results are nodes "ruled": the value, and the inputs through which changes reach it by the rule.
+In a graph their results are nodes "custom_derivative": the value, and the inputs of the derivative.
 """
 
 import math
@@ -129,9 +129,9 @@ def fixed_point(
 
 def _ruled(graph: Graph, rule: Any, values: list[int], inputs: list[list[int]]) -> list[int]:
     """The values with a rule for their derivatives by the inputs."""
-    graph.rules.append(rule)
-    number, arguments = len(graph.rules) - 1, tuple(k for part in inputs for k in part)
-    return [graph._intern("ruled", (k, *arguments), (number, j)) for j, k in enumerate(values)]
+    graph.custom_derivatives.append(rule)
+    number, arguments = len(graph.custom_derivatives) - 1, tuple(k for part in inputs for k in part)
+    return [graph.intern("custom_derivative", (k, *arguments), (number, j)) for j, k in enumerate(values)]
 
 
 def _arrays(graph: Graph, ids: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> list[TracedArray]:
@@ -199,7 +199,9 @@ class _Implicit:
     def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
         """The constants x, and the nodes that have this rule: what derivatives are to have in their place."""
         n = len(inputs) // 2
-        return {k: graph._intern("ruled", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])}
+        return {
+            k: graph.intern("custom_derivative", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])
+        }
 
     def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
         """The changes of x from those of b."""

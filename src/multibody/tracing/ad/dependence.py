@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from multibody.tracing.ad.partials import flows
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import AFTER
+from multibody.tracing.graph.loop_nodes import AFTER, input_nodes
 from multibody.tracing.graph.substitute import levels_of
 
 
@@ -39,11 +39,11 @@ class _Spread:
                 if number not in finished:
                     finished.add(number)
                     self.loop(number)
-                loop = graph._loop(number)
+                loop = graph.loop_at(number)
                 if op == "result":
                     masks[k] = masks.get(loop.carried[place[0]], 0)
-                elif op == "kept":
-                    masks[k] = masks.get(loop.kept[place[0]], 0)
+                elif op == "stacked_output":
+                    masks[k] = masks.get(loop.outputs[place[0]], 0)
                 else:
                     masks[k] = 0
             elif graph.args[k]:
@@ -57,16 +57,12 @@ class _Spread:
     def loop(self, number: int) -> None:
         """What a round changes may change the next one: so until nothing is added."""
         graph, masks = self.graph, self.masks
-        loop = graph._loop(number)
+        loop = graph.loop_at(number)
         for p, k in enumerate(loop.carried):
             masks[k] = masks.get(loop.initial[p], 0)
-        for k, table in zip(loop.rows, loop.tables, strict=True):
-            nodes = table.nodes
-            if table.source is not None:
-                source, position = table.source
-                nodes = (graph._loop(source).kept[position],)
+        for k, table in zip(loop.inputs, loop.xs, strict=True):
             masks[k] = 0
-            for node in nodes:
+            for node in input_nodes(graph, table):
                 masks[k] |= masks.get(node, 0)
         changed = True
         while changed:

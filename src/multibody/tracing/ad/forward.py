@@ -9,7 +9,7 @@ from multibody.tracing.ad.dependence import spread
 from multibody.tracing.ad.partials import CHOICES, PARTIALS, flows, times
 from multibody.tracing.ad.tangents import Growth, Row, accumulate, bits, places_of, stand_ins_of, without_zeros
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import AFTER, Table, kept_positions
+from multibody.tracing.graph.loop_nodes import AFTER, ScanInput, output_positions
 from multibody.tracing.graph.substitute import levels_of, substitute
 from multibody.tracing.matrices import matrix_derivatives
 
@@ -23,10 +23,10 @@ def forward(graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> list[R
 class _Forward:
     def __init__(self, graph: Graph, roots: Sequence[int], seeds: dict[int, Row]) -> None:
         self.graph = graph
-        self.order = graph.live(list(roots), rules="rule", ends=seeds.keys())
+        self.order = graph.live(list(roots), through="derivative", ends=seeds.keys())
         self.needed = set(self.order)
         self.levels = levels_of(graph, self.order, seeds.keys())
-        self.stored = kept_positions(graph, self.order)
+        self.stored = output_positions(graph, self.order)
         self.kept: dict[tuple[int, int], dict[int, int]] = {}  # (loop, position) -> positions of its changes
         self.masks = spread(graph, self.order, {k: bits(row) for k, row in seeds.items()}) if graph.loops else {}
         self.changes = dict(seeds)
@@ -55,10 +55,10 @@ class _Forward:
                 p, *sides = CHOICES[op](graph, args)
                 a, b = (changes.get(side, {}) for side in sides)
                 row = {i: graph.apply("select", p, a.get(i, zero), b.get(i, zero)) for i in {**a, **b}}
-            elif op == "ruled":
+            elif op == "custom_derivative":
                 number, position = graph.value[k]
                 rows = [changes.get(a, {}) for a in args[1:]]
-                row = self.settled(k, graph.rules[number].push(graph, list(args[1:]), rows)[position])
+                row = self.settled(k, graph.custom_derivatives[number].push(graph, list(args[1:]), rows)[position])
             elif op == "dense":
                 self.dense[k] = matrix_derivatives.push(graph, k, changes)
             elif op == "entry":
@@ -79,7 +79,7 @@ class _Forward:
     def loop(self, number: int) -> None:
         """Extend a loop by the changes of what it carries, reads and keeps."""
         graph, changes = self.graph, self.changes
-        loop = graph._loop(number)
+        loop = graph.loop_at(number)
         zero = graph.const(0.0)
         new = Growth(graph, number, loop)
         carried: dict[tuple[int, int], int] = {}
@@ -90,10 +90,10 @@ class _Forward:
                 carried[p, i] = new.carry(first.get(i, zero))
             if indices:
                 changes[loop.carried[p]] = {i: new.carried[carried[p, i]] for i in indices}
-        for row, table in zip(loop.rows, loop.tables, strict=True):
+        for row, table in zip(loop.inputs, loop.xs, strict=True):
             if row in self.needed and self.masks.get(row):
                 changes[row] = self.table(new, table, places_of(self.masks[row]))
-        kept = {p: places_of(self.masks.get(loop.kept[p], 0)) for p in self.stored.get(number, ())}
+        kept = {p: places_of(self.masks.get(loop.outputs[p], 0)) for p in self.stored.get(number, ())}
         if not carried and not any(kept.values()):
             return
         new.close()
@@ -101,7 +101,7 @@ class _Forward:
         for (p, i), q in carried.items():
             new.final[q] = changes.get(loop.final[p], {}).get(i, zero)
         for p, indices in kept.items():
-            row = changes.get(loop.kept[p], {})
+            row = changes.get(loop.outputs[p], {})
             self.kept[number, p] = {i: new.keep(row[i], anew=True) for i in indices if i in row}
         new.close()
         for k in self.order:
@@ -111,13 +111,13 @@ class _Forward:
                     at = place[0]
                     indices = places_of(self.masks.get(loop.carried[at], 0))
                     changes[k] = {i: graph.leaf("result", number, carried[at, i]) for i in indices}
-                elif graph.op[k] == "kept":
+                elif graph.op[k] == "stacked_output":
                     more = self.kept.get((number, place[0]), {})
-                    changes[k] = {i: graph.leaf("kept", number, q, place[1]) for i, q in more.items()}
+                    changes[k] = {i: graph.leaf("stacked_output", number, q, place[1]) for i, q in more.items()}
                 if not changes.get(k, True):
                     del changes[k]
 
-    def table(self, new: "Growth", table: Table, indices: list[int]) -> Row:
+    def table(self, new: "Growth", table: ScanInput, indices: list[int]) -> Row:
         """The changes of a row, read from a table of its own."""
         zero = self.graph.const(0.0)
         if table.source is None:

@@ -25,7 +25,7 @@ def jacobian_rows(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> lis
 
 def forward_is_cheaper(graph: Graph, roots: Sequence[int], wrt: Sequence[int]) -> bool:
     """Count the products of both modes: one for every input that a node depends on, or every output that it reaches."""
-    order = graph.live(list(roots), rules="rule", ends=set(wrt))
+    order = graph.live(list(roots), through="derivative", ends=set(wrt))
     if any(graph.op[k] in AFTER for k in order):  # in reverse loops run twice, and their values are stored
         return len(wrt) <= 3 * len(roots)
     depends = {node: 1 << j for j, node in enumerate(wrt)}

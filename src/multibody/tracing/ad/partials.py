@@ -113,7 +113,7 @@ def flows(graph: Graph, node: int) -> tuple[int, ...]:
         return args
     if op == "dense":
         return matrix_derivatives.flows(graph, node)
-    if op == "ruled":
+    if op == "custom_derivative":
         return args[1:]
     return tuple(a for a, partial in zip(args, PARTIALS.get(op, ()), strict=False) if partial)
 

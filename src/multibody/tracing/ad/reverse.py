@@ -13,7 +13,7 @@ from multibody.tracing.ad.dependence import spread
 from multibody.tracing.ad.partials import CHOICES, PARTIALS, guard, plus, times
 from multibody.tracing.ad.tangents import Growth, Row, accumulate, bits, places_of, stand_ins_of, without_zeros
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import AFTER, Loop, Table, body, kept_positions
+from multibody.tracing.graph.loop_nodes import AFTER, Loop, ScanInput, body, output_positions
 from multibody.tracing.graph.substitute import levels_of, substitute
 from multibody.tracing.matrices import matrix_derivatives
 
@@ -40,9 +40,9 @@ class _Reverse:
     ) -> None:
         self.graph = graph
         self.ends = {*wrt, *still}
-        self.order = graph.live(list(roots), rules="rule", ends=self.ends)
+        self.order = graph.live(list(roots), through="derivative", ends=self.ends)
         self.needed = set(self.order)
-        self.stored = kept_positions(graph, self.order)
+        self.stored = output_positions(graph, self.order)
         self.levels = levels_of(graph, self.order, self.ends)
         masks = spread(graph, self.order, {**dict.fromkeys(still, 0), **dict.fromkeys(wrt, 1)})
         self.active = {k for k, mask in masks.items() if mask}
@@ -53,7 +53,7 @@ class _Reverse:
         self.dense: dict[int, dict[int, Row]] = {}  # operation on matrices -> the weights of its results
         first: dict[Any, int] = {}  # loop, or rule with its inputs -> its first node
         for k in self.levels[-1]:
-            if graph.op[k] in AFTER or graph.op[k] == "ruled":
+            if graph.op[k] in AFTER or graph.op[k] == "custom_derivative":
                 first.setdefault(self.group(k), k)
         for root, row in zip(roots, seeds, strict=True):
             self.add(root, row)
@@ -61,7 +61,7 @@ class _Reverse:
             op = graph.op[k]
             if k in self.ends:
                 continue
-            if op in AFTER or op == "ruled":
+            if op in AFTER or op == "custom_derivative":
                 if first[self.group(k)] == k:
                     self.loop(graph.value[k][0]) if op in AFTER else self.rule(k)
             elif k in self.weights:
@@ -73,7 +73,7 @@ class _Reverse:
 
     def group(self, k: int) -> Any:
         op, place = self.graph.op[k], self.graph.value[k]
-        return ("ruled", place[0], self.graph.args[k][1:]) if op == "ruled" else place[0]
+        return ("custom_derivative", place[0], self.graph.args[k][1:]) if op == "custom_derivative" else place[0]
 
     def node(self, k: int, row: Row) -> None:
         graph, op, args = self.graph, self.graph.op[k], self.graph.args[k]
@@ -102,10 +102,10 @@ class _Reverse:
         number, inputs = graph.value[first][0], list(graph.args[first][1:])
         rows: dict[int, Row] = {}
         for k in self.levels[-1]:
-            if graph.op[k] == "ruled" and self.group(k) == group:
+            if graph.op[k] == "custom_derivative" and self.group(k) == group:
                 rows[graph.value[k][1]] = without_zeros(graph, self.weights.pop(k, {}))
         if any(rows.values()):
-            for a, row in zip(inputs, graph.rules[number].pull(graph, inputs, rows), strict=True):
+            for a, row in zip(inputs, graph.custom_derivatives[number].pull(graph, inputs, rows), strict=True):
                 self.add(a, without_zeros(graph, row))
 
     # ---- loops ----------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class _Reverse:
     def loop(self, number: int) -> None:
         """A loop in reverse after the one with that number."""
         graph = self.graph
-        loop = graph._loop(number)
+        loop = graph.loop_at(number)
         results: dict[int, Row] = {}
         columns: dict[int, dict[int, dict[int, int]]] = {}  # kept position -> index -> round -> weight
         for k in self.levels[-1]:
@@ -129,7 +129,7 @@ class _Reverse:
         if any(results.values()) or columns or any(sources.values()):
             if not self.stored.get(number) and is_long(graph, loop, len(loop.positions(self.needed))):
                 nest(graph, number, self.needed, self.active)
-            _ReverseLoop(self, number, graph._loop(number), results, columns, sources).build()
+            _ReverseLoop(self, number, graph.loop_at(number), results, columns, sources).build()
 
 
 class _ReverseLoop:
@@ -151,14 +151,14 @@ class _ReverseLoop:
 
     def build(self) -> None:
         graph, loop, sweep = self.graph, self.loop, self.sweep
-        roots = [loop.final[p] for p in self.at] + [loop.kept[p] for p in self.kept]
+        roots = [loop.final[p] for p in self.at] + [loop.outputs[p] for p in self.kept]
         asked = [*roots, *([loop.stop] if loop.stop >= 0 else [])]
         outside = body(graph, self.number, asked)[1]
         captured = sorted(outside & sweep.active)
         weights = self.pattern(roots, outside)
         number = len(graph.loops)
         graph.loops.append(Loop(-1, (), (), (), loop.parent))
-        back = Growth(graph, number, Loop(loop.rounds, (), (), (), loop.parent, backward=not loop.backward))
+        back = Growth(graph, number, Loop(loop.iterations, (), (), (), loop.parent, reverse=not loop.reverse))
         values = self.values(back)
         anew = substitute(graph, asked, values | {k: k for k in outside}, {self.number: number})
         stop = anew.pop() if loop.stop >= 0 else -1
@@ -172,10 +172,12 @@ class _ReverseLoop:
             self.kept_row(back, p) for p in self.kept
         ]
         moved = [p for p in self.at if p in weights]
-        tables = [j for j, k in enumerate(loop.rows) if k in sweep.active and k in sweep.needed]
-        wrt = [values[loop.carried[p]] for p in moved] + [values[loop.rows[j]] for j in tables] + captured
+        tables = [j for j, k in enumerate(loop.inputs) if k in sweep.active and k in sweep.needed]
+        wrt = [values[loop.carried[p]] for p in moved] + [values[loop.inputs[j]] for j in tables] + captured
         back.close()
-        graph.loops[number] = graph._loop(number)._replace(rounds=-1)  # its values are leaves until it is complete
+        graph.loops[number] = graph.loop_at(number)._replace(
+            iterations=-1
+        )  # its values are leaves until it is complete
         rows = reverse(graph, anew, seeds, wrt, outside)
 
         def unless_done(before: int, node: int) -> int:
@@ -192,7 +194,9 @@ class _ReverseLoop:
             for i, node in row.items():
                 q = sums[a, i] = back.carry(zero)
                 back.final[q] = unless_done(back.carried[q], graph.apply("add", back.carried[q], node))
-        back.loop = back.loop._replace(ran=graph.leaf("count", self.number) if loop.stop >= 0 or loop.ran >= 0 else -1)
+        back.loop = back.loop._replace(
+            trip_count=graph.leaf("trip_count", self.number) if loop.stop >= 0 or loop.trip_count >= 0 else -1
+        )
         back.close()
         for (p, i), q in places.items():
             sweep.add(loop.initial[p], {i: graph.leaf("result", number, q)})
@@ -203,8 +207,8 @@ class _ReverseLoop:
         """For the carried values that weights can reach the indices of these weights."""
         graph, loop, active = self.graph, self.loop, self.sweep.active
         ends = {loop.carried[p]: 1 << p for p in self.at if loop.carried[p] in active}
-        still = {*outside, *loop.carried, *loop.rows}
-        masks = spread(graph, graph.live(roots, rules="rule", ends=still), {**dict.fromkeys(still, 0), **ends})
+        still = {*outside, *loop.carried, *loop.inputs}
+        masks = spread(graph, graph.live(roots, through="derivative", ends=still), {**dict.fromkeys(still, 0), **ends})
         weights = {p: bits(self.results.get(p, {})) for p in self.at if loop.carried[p] in active}
         kept = {
             p: bits(dict.fromkeys([*self.columns.get(p, {}), *(i for i, *_ in self.sources.get(p, ()))], 0))
@@ -213,7 +217,9 @@ class _ReverseLoop:
         changed = True
         while changed:
             changed = False
-            flow = [(loop.final[q], weights.get(q, 0)) for q in self.at] + [(loop.kept[p], m) for p, m in kept.items()]
+            flow = [(loop.final[q], weights.get(q, 0)) for q in self.at] + [
+                (loop.outputs[p], m) for p, m in kept.items()
+            ]
             for node, mask in flow:
                 for p in places_of(masks.get(node, 0)):
                     if mask & ~weights[p]:
@@ -225,35 +231,35 @@ class _ReverseLoop:
         """The rows that have the carried values of a round, and what it reads, by the leaves they stand for."""
         graph, number = self.graph, self.number
         first = Growth(graph, number, self.loop)
-        ran = graph.leaf("count", number)
+        ran = graph.leaf("trip_count", number)
         values: dict[int, int] = {}
         for p in self.at:
             source = number, first.keep(self.loop.carried[p])
-            values[self.loop.carried[p]] = back.row(Table((ran,), source))
+            values[self.loop.carried[p]] = back.row(ScanInput((ran,), source))
         first.close()
-        for k, table in zip(self.loop.rows, self.loop.tables, strict=True):
+        for k, table in zip(self.loop.inputs, self.loop.xs, strict=True):
             if k in self.sweep.needed:
                 values[k] = back.row(table)
         return values
 
     def kept_row(self, back: Growth, p: int) -> Row:
         """The weights of what is kept, in every round."""
-        graph, rounds = self.graph, self.loop.rounds
+        graph, rounds = self.graph, self.loop.iterations
         zero = graph.const(0.0)
         row: Row = {}
         for i, column in self.columns.get(p, {}).items():
-            row[i] = back.row(Table(tuple(column.get(k, zero) for k in range(rounds))))
+            row[i] = back.row(ScanInput(tuple(column.get(k, zero) for k in range(rounds))))
         for i, source, position in self.sources.get(p, ()):
-            leaf = back.row(Table((graph.leaf("count", source),), (source, position)))
+            leaf = back.row(ScanInput((graph.leaf("trip_count", source),), (source, position)))
             row[i] = plus(graph, row[i], leaf) if i in row else leaf
         return row
 
     def return_rows(self, back: Growth, j: int, kept: dict[int, int]) -> None:
         """Hand the weights of a row to where the row comes from."""
-        table = self.loop.tables[j]
+        table = self.loop.xs[j]
         for i, position in kept.items():
             if table.source is not None:
                 self.sweep.rows.setdefault(table.source, []).append((i, back.number, position))
                 continue
             for row, node in enumerate(table.nodes):
-                self.sweep.add(node, {i: self.graph.leaf("kept", back.number, position, row)})
+                self.sweep.add(node, {i: self.graph.leaf("stacked_output", back.number, position, row)})

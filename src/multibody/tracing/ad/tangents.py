@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from multibody.tracing.ad.partials import plus
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import Loop, Table
+from multibody.tracing.graph.loop_nodes import Loop, ScanInput
 
 Row = dict[int, int]
 """The nodes of the entries that are not zero for all values."""
@@ -38,7 +38,7 @@ def stand_ins_of(graph: Graph, nodes: Sequence[int]) -> dict[int, int]:
     """Constants that stand for the values of rules, where a rule has such, and these values."""
     values: dict[int, int] = {}
     for k in nodes:
-        rule = graph.rules[graph.value[k][0]] if graph.op[k] == "ruled" else None
+        rule = graph.custom_derivatives[graph.value[k][0]] if graph.op[k] == "custom_derivative" else None
         if rule is not None and graph.args[k][0] not in values:
             values.update(rule.stand_ins(graph, graph.value[k][0], graph.args[k][1:]))
     return values | {k: k for k in values.values()}
@@ -50,8 +50,8 @@ class Growth:
     def __init__(self, graph: Graph, number: int, loop: Loop) -> None:
         self.graph, self.number, self.loop = graph, number, loop
         self.initial, self.carried, self.final = list(loop.initial), list(loop.carried), list(loop.final)
-        self.rows, self.tables, self.kept = list(loop.rows), list(loop.tables), list(loop.kept)
-        places = (graph.value[k] for k, op in enumerate(graph.op) if op == "kept")
+        self.rows, self.tables, self.kept = list(loop.inputs), list(loop.xs), list(loop.outputs)
+        places = (graph.value[k] for k, op in enumerate(graph.op) if op == "stacked_output")
         self.shown = {place[1] for place in places if place[0] == number}
 
     def carry(self, initial: int) -> int:
@@ -62,9 +62,9 @@ class Growth:
         self.final.append(leaf)
         return len(self.carried) - 1
 
-    def row(self, table: Table) -> int:
+    def row(self, table: ScanInput) -> int:
         """The leaf of a further row."""
-        leaf = self.graph.leaf("row", self.number, len(self.rows))
+        leaf = self.graph.leaf("scan_input", self.number, len(self.rows))
         self.rows.append(leaf)
         self.tables.append(table)
         return leaf
@@ -87,7 +87,7 @@ class Growth:
             initial=tuple(self.initial),
             carried=tuple(self.carried),
             final=tuple(self.final),
-            rows=tuple(self.rows),
-            tables=tuple(self.tables),
-            kept=tuple(self.kept),
+            inputs=tuple(self.rows),
+            xs=tuple(self.tables),
+            outputs=tuple(self.kept),
         )

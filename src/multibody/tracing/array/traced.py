@@ -65,7 +65,7 @@ class TracedArray(ArrayMethods):
         self.graph = graph
         self.ids = ids
         self.dtype = dtype
-        self.home = graph.opened[-1] if graph.opened else -1  # the loop in whose body the array was made
+        self.home = graph.open_loops[-1] if graph.open_loops else -1  # the loop in whose body the array was made
 
     # ---- what an array has -------------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class TracedArray(ArrayMethods):
                 "an argument of a traced function, and what np.broadcast_to returns, cannot be changed: work on a "
                 "copy, as in y = x.copy(), or write y = y + ... in place of y += ..."
             )
-        if self.home != (self.graph.opened[-1] if self.graph.opened else -1):
+        if self.home != (self.graph.open_loops[-1] if self.graph.open_loops else -1):
             raise refuse(f"the body of a loop is recorded once, and writes into an array from outside it: {ADVICE}")
         self.ids[index] = (truths if self.dtype == BOOL else floats)(self.graph, value)
 

@@ -25,15 +25,15 @@ _bits = struct.Struct("d").pack
 class Graph:
     """One per trace; nothing is shared between graphs."""
 
-    __slots__ = ("args", "dtype", "known", "loops", "op", "opened", "owned", "rules", "value")
+    __slots__ = ("args", "dtype", "custom_derivatives", "known", "loops", "op", "open_loops", "owned", "value")
 
     def __init__(self, dtype: np.dtype[Any] = FLOAT64) -> None:
         self.dtype = dtype
         self.loops: list[Loop | None] = []
-        self.opened: list[int] = []
+        self.open_loops: list[int] = []
         self.owned: tuple[Any, list[int]] = (None, [])
         """What `owners` depends on, and its result."""
-        self.rules: list[Any] = []
+        self.custom_derivatives: list[Any] = []
         self.op: list[str] = []
         self.args: list[tuple[int, ...]] = []
         self.value: dict[int, Any] = {}
@@ -46,17 +46,17 @@ class Graph:
 
     def leaf(self, op: str, *position: int) -> int:
         """An input, or a value that a loop carries."""
-        return self._intern(op, (), position)
+        return self.intern(op, (), position)
 
     def const(self, number: float) -> int:
         """A number; -0.0 is another one than 0.0."""
-        return self._intern("const", (), _bits(number), float(number))
+        return self.intern("const", (), _bits(number), float(number))
 
     def truth(self, value: bool) -> int:
         """A constant truth value."""
-        return self._intern("true" if value else "false", ())
+        return self.intern("true" if value else "false", ())
 
-    def _intern(self, op: str, args: tuple[int, ...], extra: Any = None, value: Any = None) -> int:
+    def intern(self, op: str, args: tuple[int, ...], extra: Any = None, value: Any = None) -> int:
         key = (op, args, extra)
         node = self.known.get(key)
         if node is None:
@@ -87,20 +87,24 @@ class Graph:
                 return simpler
         if op in COMMUTATIVE and args[0] > args[1]:
             args = args[::-1]
-        return self._intern(op, args)
+        return self.intern(op, args)
 
     def dense(self, kind: str, sizes: tuple[int, ...], operands: tuple[int, ...]) -> int:
         """The node of an operation on whole matrices, see `dense_kinds`; its results are its entries."""
-        return self._intern("dense", operands, (kind, sizes))
+        return self.intern("dense", operands, (kind, sizes))
 
     def entry(self, dense: int, position: int) -> int:
         """A number that an operation on matrices gives."""
-        return self._intern("entry", (dense,), position)
+        return self.intern("entry", (dense,), position)
 
     def again(self, node: int, args: tuple[int, ...]) -> int:
         """What a node does, done to other arguments."""
         op = self.op[node]
-        return self._intern(op, args, self.value[node]) if op in ("dense", "entry", "ruled") else self.apply(op, *args)
+        return (
+            self.intern(op, args, self.value[node])
+            if op in ("dense", "entry", "custom_derivative")
+            else self.apply(op, *args)
+        )
 
     def number(self, node: int) -> float | None:
         """The number of a constant; None for other nodes."""
@@ -112,13 +116,13 @@ class Graph:
 
     def operands(self, node: int) -> tuple[int, ...]:
         """The arguments that its value is computed from, without those of a rule of differentiation."""
-        return self.args[node][:1] if self.op[node] == "ruled" else self.args[node]
+        return self.args[node][:1] if self.op[node] == "custom_derivative" else self.args[node]
 
     # ---- what is in it -----------------------------------------------------------------------------------------------
 
-    def live(self, outputs: list[int], *, rules: str = "value", ends: Collection[int] = ()) -> list[int]:
+    def live(self, outputs: list[int], *, through: str = "value", ends: Collection[int] = ()) -> list[int]:
         """The nodes that the outputs need, each after those it needs; see `regions.live`."""
-        return loop_nodes.live(self, outputs, rules=rules, ends=ends)
+        return loop_nodes.live(self, outputs, through=through, ends=ends)
 
     def owners(self) -> list[int]:
         """For each node the innermost loop whose values it depends on, or -1; not to be changed."""
@@ -127,11 +131,11 @@ class Graph:
             self.owned = now, loop_nodes.owners(self)
         return self.owned[1]
 
-    def escapes(self, outputs: list[int]) -> bool:
+    def leaks(self, outputs: list[int]) -> bool:
         """Whether a value of a loop's body is used where the loop is over; loops that are still open are not."""
-        return loop_nodes.escapes(self, outputs)
+        return loop_nodes.leaks(self, outputs)
 
-    def _loop(self, number: int) -> Loop:
+    def loop_at(self, number: int) -> Loop:
         loop = self.loops[number]
         assert loop is not None
         return loop
@@ -147,16 +151,16 @@ class Graph:
     def work(self, nodes: list[int]) -> int:
         """How long the operations take together, in additions; what is in a loop runs in every round."""
         owners = self.owners()
-        rounds = {-1: 1}
+        runs = {-1: 1}
         for number, loop in enumerate(self.loops):
-            rounds[number] = 0 if loop is None else loop.rounds * rounds[loop.parent]
+            runs[number] = 0 if loop is None else loop.iterations * runs[loop.parent]
         total = 0
         for k in nodes:
             if self.op[k] == "dense":
                 inside = kinds.operations(*self.value[k])
-                total += sum(COSTS.get(op, 1) * n for op, n in inside.items()) * rounds[owners[k]]
+                total += sum(COSTS.get(op, 1) * n for op, n in inside.items()) * runs[owners[k]]
             elif OPS[self.op[k]].arity:
-                total += COSTS.get(self.op[k], 1) * rounds[owners[k]]
+                total += COSTS.get(self.op[k], 1) * runs[owners[k]]
         return total
 
 

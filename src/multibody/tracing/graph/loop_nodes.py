@@ -1,9 +1,9 @@
-"""Loops of a graph: what belongs to them, in which order nodes run, and which values have escaped from a body.
+"""Loops of a graph: their fields, the order in which nodes run, and values that leak out of a body.
 
-A loop's values are leaves: ("carry", loop, position) and ("row", loop, position) within a round; ("result", loop,
-position), ("kept", loop, position, round) and ("count", loop) after it, where the last one stands for the loop having
-run. What a loop is can grow after its results were made, as derivatives add to it: so the order of creation is not
-always one in which nodes can run, and `live` finds one.
+The values of a loop are leaves. Within an iteration these are ("carry", loop, position) and ("scan_input", loop,
+position). After the loop they are ("result", loop, position), ("stacked_output", loop, position, iteration) and
+("trip_count", loop). Derivatives extend a loop after its results exist. So the order of creation is not always an order
+of execution; `live` finds one.
 """
 
 from collections.abc import Collection
@@ -12,73 +12,116 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from multibody.tracing.graph.graph import Graph
 
-INSIDE = ("carry", "row")
-"""Leaves that have a value within a round."""
-AFTER = ("result", "kept", "count")
-"""Leaves that have a value when the loop is over."""
+INSIDE = ("carry", "scan_input")
+"""Leaves that have a value within an iteration."""
+AFTER = ("result", "stacked_output", "trip_count")
+"""Leaves that have a value after the loop."""
+_THROUGH = {"value": slice(1), "derivative": slice(1, None), "both": slice(None)}
+"""The arguments of a node "custom_derivative" that are followed."""
 
 
-_RULED = {"value": slice(1), "rule": slice(1, None), "both": slice(None)}
-"""Which arguments of a value with a derivative of its own are needed."""
-
-
-class Table(NamedTuple):
-    """A number for every round of a loop."""
+class ScanInput(NamedTuple):
+    """One value per iteration of a loop."""
 
     nodes: tuple[int, ...]
-    """One for each round; the node "count" of the loop whose kept values are read, where there is a source."""
+    """One per iteration; with a source, the node "trip_count" of the source loop."""
     source: tuple[int, int] | None = None
-    """(loop, position) of the kept values that are read."""
+    """(loop, position) of the stacked output that is read."""
 
 
 class Loop(NamedTuple):
-    """Rounds of the same code on carried values.
+    """Iterations of the same body on carried values, as in `jax.lax.scan`.
 
-    Within a round the values are the leaves `carried` and `rows`; the nodes `final` are the carried values after it.
+    Within an iteration the values are the leaves `carried` and `inputs`; the nodes `final` replace the carried values.
     """
 
-    rounds: int
-    """How many at most; -1 while the body is being traced."""
+    iterations: int
+    """The upper bound; -1 while the body is being traced."""
     initial: tuple[int, ...]
     carried: tuple[int, ...]
     final: tuple[int, ...]
     parent: int
-    """The loop around this one, or -1."""
+    """The enclosing loop, or -1."""
     stop: int = -1
-    """The truth value, asked before every round, that a sample is done; it keeps its carried values from then on."""
-    rows: tuple[int, ...] = ()
-    tables: tuple[Table, ...] = ()
-    """What the leaves `rows` are in each round."""
-    kept: tuple[int, ...] = ()
-    """Nodes of the body whose values are stored in every round."""
-    ran: int = -1
-    """The node "count" of a loop that has run before: this one then has as many rounds as that one took."""
-    backward: bool = False
-    """Whether the rounds go from the last row to the first, in what is read and in what is kept."""
+    """The stop condition, evaluated before every iteration; a finished sample keeps its carried values."""
+    inputs: tuple[int, ...] = ()
+    xs: tuple[ScanInput, ...] = ()
+    """The values of the leaves `inputs`."""
+    outputs: tuple[int, ...] = ()
+    """Nodes of the body that are stored in every iteration."""
+    trip_count: int = -1
+    """The node "trip_count" of an earlier loop; this loop then has as many iterations as that one took."""
+    reverse: bool = False
+    """Whether inputs and outputs are visited from the last iteration to the first."""
 
-    def positions(self, needed: bytearray | set[int]) -> list[int]:
-        """The carried values that are needed."""
-        return [p for p, k in enumerate(self.carried) if _has(needed, k)]
+    def positions(self, needed: Collection[int]) -> list[int]:
+        """The positions of the needed carried values."""
+        return [p for p, k in enumerate(self.carried) if k in needed]
+
+    def conditions(self) -> list[int]:
+        """The stop condition and the trip count, as far as there are any."""
+        return [k for k in (self.stop, self.trip_count) if k >= 0]
+
+    def references(self) -> list[int]:
+        """All nodes that the loop refers to, besides its leaves."""
+        return [*self.initial, *self.final, *self.outputs, *self.conditions(), *(k for x in self.xs for k in x.nodes)]
 
 
-def _has(needed: bytearray | set[int], k: int) -> bool:
-    return bool(needed[k]) if isinstance(needed, bytearray) else k in needed
+class LiveLoop(NamedTuple):
+    """The live part of a loop, which every back end runs or writes."""
+
+    loop: Loop
+    carries: list[int]
+    """Positions of the carried values."""
+    inputs: list[tuple[int, ScanInput]]
+    """Leaves and their values."""
+    outputs: list[int]
+    """Positions of the stacked outputs."""
+    visible: set[int]
+    """Positions of the outputs that are used after the loop; these are NaN for the iterations of a finished sample."""
+    results: list[int]
+    """The leaves after the loop."""
+    same_count_as: int
+    """The earlier loop that determines the number of iterations, or -1."""
 
 
-def live(graph: "Graph", outputs: list[int], *, rules: str = "value", ends: Collection[int] = ()) -> list[int]:
-    """The nodes that the outputs need, every one after those that it needs itself.
+def live_loops(graph: "Graph", order: list[int]) -> dict[int, LiveLoop]:
+    """The loops that are run for the nodes of an order, by number."""
+    needed, outputs = set(order), output_positions(graph, order)
+    results: dict[int, list[int]] = {}
+    for k in order:
+        if graph.op[k] in AFTER:
+            results.setdefault(graph.value[k][0], []).append(k)
+    loops: dict[int, LiveLoop] = {}
+    for number, leaves in results.items():
+        loop = graph.loop_at(number)
+        loops[number] = LiveLoop(
+            loop,
+            loop.positions(needed),
+            [(k, x) for k, x in zip(loop.inputs, loop.xs, strict=True) if k in needed],
+            outputs.get(number, []),
+            {graph.value[k][1] for k in leaves if graph.op[k] == "stacked_output"},
+            leaves,
+            graph.value[loop.trip_count][0] if loop.trip_count >= 0 else -1,
+        )
+    return loops
+
+
+def live(graph: "Graph", outputs: list[int], *, through: str = "value", ends: Collection[int] = ()) -> list[int]:
+    """The nodes that the outputs need, in an order of execution.
 
     Outputs may lie within the body of a loop: its carried values are leaves then.
 
     Args:
         graph: with or without loops.
-        outputs: the nodes that are wanted.
-        rules: of values with a derivative of their own, what is needed: "value", inputs of the "rule", or "both".
-        ends: nodes that are taken as they are, whatever they need.
+        outputs: the requested nodes.
+        through: the arguments of nodes "custom_derivative" to follow: the "value", the inputs of the "derivative", or
+            "both".
+        ends: nodes whose arguments are not followed.
     """
     needed = bytearray(len(graph.op))
     stack = list(outputs)
-    if not graph.loops and not graph.rules and not ends:  # as most are
+    if not graph.loops and not graph.custom_derivatives and not ends:  # the usual case
         args = graph.args
         while stack:
             node = stack.pop()
@@ -95,87 +138,81 @@ def live(graph: "Graph", outputs: list[int], *, rules: str = "value", ends: Coll
             if node in ends:
                 continue
             op = graph.op[node]
-            stack.extend(graph.args[node][_RULED[rules]] if op == "ruled" else graph.args[node])
+            stack.extend(graph.args[node][_THROUGH[through]] if op == "custom_derivative" else graph.args[node])
             if op in INSIDE and graph.value[node][0] not in entered:
                 waiting.setdefault(graph.value[node][0], []).append(node)
             elif op in INSIDE or op in AFTER:
-                stack.extend(_parts(graph, node))
+                stack.extend(_leaf_needs(graph, node))
                 if op in AFTER and graph.value[node][0] not in entered:
                     entered.add(graph.value[node][0])
-                    stack.extend(k for leaf in waiting.pop(graph.value[node][0], ()) for k in _parts(graph, leaf))
+                    stack.extend(k for leaf in waiting.pop(graph.value[node][0], ()) for k in _leaf_needs(graph, leaf))
     order = [k for k in range(len(needed)) if needed[k]]
-    return _sorted(graph, order, needed, ends, rules) if entered else order
+    return _execution_order(graph, order, ends, through) if entered else order
 
 
-def _parts(graph: "Graph", node: int) -> list[int]:
-    """What a leaf of a loop needs of that loop; nothing while the loop is being traced."""
-    op, (number, *place) = graph.op[node], graph.value[node]
+def _leaf_needs(graph: "Graph", node: int) -> list[int]:
+    """The nodes of its loop that a leaf needs; none while the loop is being traced."""
+    op, (number, *position) = graph.op[node], graph.value[node]
     loop = graph.loops[number] if number < len(graph.loops) else None
-    if loop is None or loop.rounds < 0:
+    if loop is None or loop.iterations < 0:
         return []
-    parts = [k for k in (loop.stop, loop.ran) if k >= 0]
+    nodes = loop.conditions()
     if op in ("carry", "result"):
-        parts += [loop.initial[place[0]], loop.carried[place[0]], loop.final[place[0]]]
-    elif op == "kept":
-        parts.append(loop.kept[place[0]])
-    elif op == "row":
-        table = loop.tables[place[0]]
-        parts += table.nodes
-        if table.source is not None:
-            source, position = table.source
-            parts.append(graph._loop(source).kept[position])
-    return parts
+        nodes += [loop.initial[position[0]], loop.carried[position[0]], loop.final[position[0]]]
+    elif op == "stacked_output":
+        nodes.append(loop.outputs[position[0]])
+    elif op == "scan_input":
+        nodes += input_nodes(graph, loop.xs[position[0]])
+    return nodes
 
 
-def stride(graph: "Graph", table: Table) -> tuple[int, int, int] | None:
-    """(argument, element, step), where a table has elements of one argument at equal distances."""
-    if table.source is not None or any(graph.op[k] != "input" for k in table.nodes) or not table.nodes:
+def input_nodes(graph: "Graph", x: ScanInput) -> tuple[int, ...]:
+    """The nodes that a scan input needs."""
+    return x.nodes if x.source is None else (*x.nodes, graph.loop_at(x.source[0]).outputs[x.source[1]])
+
+
+def stride(graph: "Graph", x: ScanInput) -> tuple[int, int, int] | None:
+    """(argument, element, step), if a scan input has elements of one argument at equal distances."""
+    if x.source is not None or any(graph.op[k] != "input" for k in x.nodes) or not x.nodes:
         return None
-    places = [graph.value[k] for k in table.nodes]
-    argument, element = places[0]
-    step = places[1][1] - element if len(places) > 1 else 0
-    regular = all(place == (argument, element + k * step) for k, place in enumerate(places))
-    return (argument, element, step) if regular else None
+    elements = [graph.value[k] for k in x.nodes]
+    argument, first = elements[0]
+    step = elements[1][1] - first if len(elements) > 1 else 0
+    regular = all(element == (argument, first + k * step) for k, element in enumerate(elements))
+    return (argument, first, step) if regular else None
 
 
-def kept_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
-    """For each loop which of its kept values live nodes need."""
-    places: dict[int, set[int]] = {}
+def output_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
+    """For each loop the positions of the stacked outputs that live nodes need."""
+    positions: dict[int, set[int]] = {}
     for k in order:
-        if graph.op[k] == "kept":
-            places.setdefault(graph.value[k][0], set()).add(graph.value[k][1])
-        elif graph.op[k] == "row":
+        if graph.op[k] == "stacked_output":
+            positions.setdefault(graph.value[k][0], set()).add(graph.value[k][1])
+        elif graph.op[k] == "scan_input":
             number, position = graph.value[k]
-            tables = graph._loop(number).tables
-            source = tables[position].source if tables else None
+            xs = graph.loop_at(number).xs
+            source = xs[position].source if xs else None
             if source is not None:
-                places.setdefault(source[0], set()).add(source[1])
-    return {number: sorted(positions) for number, positions in places.items()}
+                positions.setdefault(source[0], set()).add(source[1])
+    return {number: sorted(indices) for number, indices in positions.items()}
 
 
-def _sorted(graph: "Graph", order: list[int], needed: bytearray, ends: Collection[int], rules: str) -> list[int]:
-    """The order of creation, but with what a loop needs before its first result."""
-    kept = kept_positions(graph, order)
-    before: dict[int, list[int]] = {}
+def _execution_order(graph: "Graph", order: list[int], ends: Collection[int], through: str) -> list[int]:
+    """The order of creation, with the nodes that a loop needs before its first result."""
+    loops = live_loops(graph, order)
+    entered: set[int] = set()
 
     def needs(k: int) -> tuple[int, ...] | list[int]:
         op = graph.op[k]
         if k in ends:
             return ()
         if op in AFTER:
-            number = graph.value[k][0]
-            if number not in before:
-                loop = graph._loop(number)
-                at = loop.positions(needed)
-                nodes = [loop.initial[p] for p in at] + [loop.final[p] for p in at]
-                nodes += [n for n in (loop.stop, loop.ran) if n >= 0]
-                nodes += [loop.kept[p] for p in kept.get(number, ())]
-                nodes += [
-                    n for row, table in zip(loop.rows, loop.tables, strict=True) if needed[row] for n in table.nodes
-                ]
-                before[number] = nodes
-            return before[number]
-        return graph.args[k][_RULED[rules]] if op == "ruled" else graph.args[k]
+            if graph.value[k][0] in entered:
+                return ()
+            loop, carries, inputs, outputs, *_ = loops[graph.value[k][0]]
+            nodes = [loop.initial[p] for p in carries] + [loop.final[p] for p in carries] + loop.conditions()
+            return nodes + [loop.outputs[p] for p in outputs] + [n for _, x in inputs for n in x.nodes]
+        return graph.args[k][_THROUGH[through]] if op == "custom_derivative" else graph.args[k]
 
     done = bytearray(len(graph.op))
     result: list[int] = []
@@ -192,13 +229,13 @@ def _sorted(graph: "Graph", order: list[int], needed: bytearray, ends: Collectio
                 done[k] = 1
                 result.append(k)
                 if graph.op[k] in AFTER and k not in ends:
-                    before[graph.value[k][0]] = []
+                    entered.add(graph.value[k][0])
     return result
 
 
 def body(graph: "Graph", number: int, roots: Collection[int]) -> tuple[set[int], set[int]]:
-    """The nodes that roots need in a round of a loop: those within it, and those that are taken from outside."""
-    owner, outer = graph.owners(), around(graph, graph._loop(number).parent)
+    """The nodes that roots need in an iteration of a loop: those within the body, and those from outside."""
+    owner, outer = graph.owners(), enclosing_loops(graph, graph.loop_at(number).parent)
     inside, outside = set[int](), set[int]()
     stack = list(roots)
     while stack:
@@ -210,18 +247,18 @@ def body(graph: "Graph", number: int, roots: Collection[int]) -> tuple[set[int],
             stack.extend(graph.args[node])
             op = graph.op[node]
             if op in AFTER or (op in INSIDE and graph.value[node][0] != number):
-                stack.extend(_parts(graph, node))
+                stack.extend(_leaf_needs(graph, node))
     return inside, outside
 
 
-def asked(graph: "Graph", number: int) -> set[int]:
-    """The nodes of a loop's body that tell whether a sample is done."""
-    stop = graph._loop(number).stop
+def stop_condition(graph: "Graph", number: int) -> set[int]:
+    """The nodes of a loop's body that the stop condition needs."""
+    stop = graph.loop_at(number).stop
     return body(graph, number, [stop])[0] if stop >= 0 else set()
 
 
 def depths(graph: "Graph") -> list[int]:
-    """How many loops are around the body of each; the last entry, of number -1, is for what is outside of all."""
+    """The nesting depth of each loop's body; the last entry, of number -1, is 0."""
     result: list[int] = []
     for loop in graph.loops:
         result.append(1 if loop is None or loop.parent < 0 else result[loop.parent] + 1)
@@ -238,7 +275,7 @@ def owners(graph: "Graph") -> list[int]:
         if op in INSIDE:
             owner.append(graph.value[k][0])
         elif op in AFTER:
-            owner.append(graph._loop(graph.value[k][0]).parent)
+            owner.append(graph.loop_at(graph.value[k][0]).parent)
         else:
             innermost = -1
             for a in args:
@@ -248,34 +285,29 @@ def owners(graph: "Graph") -> list[int]:
     return owner
 
 
-def around(graph: "Graph", number: int) -> set[int]:
-    """A loop and all those around it, and -1."""
+def enclosing_loops(graph: "Graph", number: int) -> set[int]:
+    """A loop, all loops that enclose it, and -1."""
     chain = {-1}
     while number >= 0:
         chain.add(number)
-        number = graph._loop(number).parent
+        number = graph.loop_at(number).parent
     return chain
 
 
-def escapes(graph: "Graph", outputs: list[int]) -> bool:
-    """Whether a value of a loop's body is used outside of it; the bodies of loops that are still open are not over."""
+def leaks(graph: "Graph", outputs: list[int]) -> bool:
+    """Whether a value of a loop's body is used outside of it; the bodies of open loops have not ended yet."""
     owner = graph.owners()
-    order = live(graph, outputs, rules="both")
-    kept = kept_positions(graph, order)
-    here = around(graph, graph.opened[-1]) if graph.opened else {-1}
+    order = live(graph, outputs, through="both")
+    here = enclosing_loops(graph, graph.open_loops[-1]) if graph.open_loops else {-1}
     if any(owner[k] not in here for k in outputs):
         return True
-    chains = {n: around(graph, n) for n in {owner[k] for k in order}}
+    chains = {n: enclosing_loops(graph, n) for n in {owner[k] for k in order}}
     if any(owner[a] not in chains[owner[k]] for k in order for a in graph.args[k]):
         return True
-    needed = set(order)
-    for number in {graph.value[k][0] for k in order if graph.op[k] in AFTER}:
-        loop = graph._loop(number)
-        outer, inner = around(graph, loop.parent), around(graph, number)
-        at = loop.positions(needed)
-        first = [loop.initial[p] for p in at]
-        first += [n for row, table in zip(loop.rows, loop.tables, strict=True) if row in needed for n in table.nodes]
-        last = [loop.final[p] for p in at] + [loop.kept[p] for p in kept.get(number, ())]
+    for number, (loop, carries, inputs, positions, *_) in live_loops(graph, order).items():
+        outer, inner = enclosing_loops(graph, loop.parent), enclosing_loops(graph, number)
+        first = [loop.initial[p] for p in carries] + [n for _, x in inputs for n in x.nodes]
+        last = [loop.final[p] for p in carries] + [loop.outputs[p] for p in positions]
         last += [loop.stop] if loop.stop >= 0 else []
         if any(owner[k] not in outer for k in first) or any(owner[k] not in inner for k in last):
             return True

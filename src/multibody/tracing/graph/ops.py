@@ -84,11 +84,11 @@ OPS: dict[str, Op] = {
     "const": Op(0, False, None),
     "input": Op(0, False, None),
     "carry": Op(0, False, None),
-    "row": Op(0, False, None),
+    "scan_input": Op(0, False, None),
     "result": Op(0, False, None),
-    "kept": Op(0, False, None),
-    "count": Op(0, False, None),
-    "ruled": Op(0, False, None),  # its first argument, with a derivative of its own
+    "stacked_output": Op(0, False, None),
+    "trip_count": Op(0, False, None),
+    "custom_derivative": Op(0, False, None),  # its first argument, with a derivative of its own
     "dense": Op(0, False, None),  # on whole matrices; any number of arguments
     "entry": Op(0, False, None),  # one of its results
     "true": Op(0, True, lambda: True),

@@ -16,7 +16,7 @@ def levels_of(graph: Graph, order: Sequence[int], ends: Collection[int] = ()) ->
     for k in order:
         owner = owners[k]
         while owner >= 0 and owner not in present:
-            owner = graph._loop(owner).parent
+            owner = graph.loop_at(owner).parent
         levels.setdefault(owner, []).append(k)
     return levels
 
@@ -40,7 +40,7 @@ class _Substitution:
     def __init__(self, graph: Graph, roots: Sequence[int], new: dict[int, int], parents: dict[int, int]) -> None:
         self.graph, self.new, self.parents = graph, new, parents
         ends = set(new)
-        order = graph.live(list(roots), rules="both", ends=ends)
+        order = graph.live(list(roots), through="both", ends=ends)
         self.live = set(order)
         self.levels = levels_of(graph, order, ends)
         self.loops: dict[int, int] = {}
@@ -67,11 +67,11 @@ class _Substitution:
     def copied(self, number: int) -> int:
         """The number of the loop with replacements; its own where nothing is replaced."""
         graph, new = self.graph, self.new
-        loop = graph._loop(number)
+        loop = graph.loop_at(number)
         nested = self.nested(number)
         within = {k for n in nested for k in self.levels.get(n, ())}
         outside = ({a for k in within for a in graph.args[k]} | self.uses(nested)) - within
-        sources = {table.source[0] for n in nested for table in graph._loop(n).tables if table.source}
+        sources = {table.source[0] for n in nested for table in graph.loop_at(n).xs if table.source}
         if (
             loop.parent not in self.parents
             and all(new.get(a, a) == a for a in outside)
@@ -83,27 +83,29 @@ class _Substitution:
         parent = self.parents.get(loop.parent, loop.parent)
         self.parents[number] = copy
         carried = tuple(graph.leaf("carry", copy, p) for p in range(len(loop.carried)))
-        rows = tuple(graph.leaf("row", copy, p) for p in range(len(loop.rows)))
+        rows = tuple(graph.leaf("scan_input", copy, p) for p in range(len(loop.inputs)))
         graph.loops.append(Loop(-1, (), carried, (), parent))
         new.update(zip(loop.carried, carried, strict=True))
-        new.update(zip(loop.rows, rows, strict=True))
+        new.update(zip(loop.inputs, rows, strict=True))
         self.run(number)
         zero = graph.const(0.0)  # in place of what nobody needs
         tables = []
-        for table in loop.tables:
+        for table in loop.xs:
             source = table.source and (self.loops.get(table.source[0], table.source[0]), table.source[1])
             tables.append(table._replace(nodes=tuple(new.get(k, zero) for k in table.nodes), source=source))
-        initial, final, kept = (tuple(new.get(k, zero) for k in part) for part in (loop.initial, loop.final, loop.kept))
+        initial, final, kept = (
+            tuple(new.get(k, zero) for k in part) for part in (loop.initial, loop.final, loop.outputs)
+        )
         graph.loops[copy] = loop._replace(
             initial=initial,
             carried=carried,
             final=final,
             parent=parent,
             stop=new[loop.stop] if loop.stop >= 0 else -1,
-            rows=rows,
-            tables=tuple(tables),
-            kept=kept,
-            ran=new[loop.ran] if loop.ran >= 0 else -1,
+            inputs=rows,
+            xs=tuple(tables),
+            outputs=kept,
+            trip_count=new[loop.trip_count] if loop.trip_count >= 0 else -1,
         )
         return copy
 
@@ -116,7 +118,6 @@ class _Substitution:
     def uses(self, numbers: list[int]) -> set[int]:
         """What loops use besides arguments."""
         used: set[int] = set()
-        for loop in map(self.graph._loop, numbers):
-            used.update(loop.initial, loop.final, loop.kept, (k for table in loop.tables for k in table.nodes))
-            used.update(k for k in (loop.stop, loop.ran) if k >= 0)
+        for loop in map(self.graph.loop_at, numbers):
+            used.update(loop.references())
         return used & self.live

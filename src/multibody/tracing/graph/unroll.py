@@ -4,7 +4,7 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import AFTER, Table
+from multibody.tracing.graph.loop_nodes import AFTER, ScanInput, live_loops
 from multibody.tracing.graph.substitute import levels_of
 from multibody.tracing.record.trace import Trace
 
@@ -23,11 +23,11 @@ def unrolled(trace: Trace) -> Trace:
 def unroll(graph: Graph, roots: list[int]) -> list[int]:
     """Nodes of the same graph that are equal to the roots and need no loop."""
     order = graph.live(roots)
-    present = {graph.value[k][0] for k in order if graph.op[k] in AFTER}
-    if not present:
+    loops = live_loops(graph, order)
+    if not loops:
         return roots
     if graph.work(order) > LONGEST:
-        longest = max(graph._loop(n).rounds for n in present)
+        longest = max(live.loop.iterations for live in loops.values())
         raise InputError(
             f"a loop of {longest} rounds is too long to be written out: up to some {LONGEST} operations can be"
         )
@@ -47,43 +47,36 @@ def unroll(graph: Graph, roots: list[int]) -> list[int]:
                     repeat(number)
                 if op == "result":
                     new[k] = results[number][place[0]]
-                elif op == "kept":
+                elif op == "stacked_output":
                     new[k] = kept[number][place[1]][place[0]]
                 else:
                     new[k] = k
             elif not args:
                 new.setdefault(k, k)
-            elif op == "ruled":
+            elif op == "custom_derivative":
                 new[k] = new[args[0]]
             else:
                 replaced = tuple(new[a] for a in args)
                 new[k] = k if replaced == args else graph.again(k, replaced)
 
     def repeat(number: int) -> None:
-        loop = graph._loop(number)
-        at = [p for p, k in enumerate(loop.carried) if k in needed]
+        loop, at, inputs, _, visible, *_ = loops[number]
         state = {p: new[loop.initial[p]] for p in at}
         kept[number] = {}
         nan = graph.const(float("nan"))
-        for k in range(loop.rounds)[:: -1 if loop.backward else 1]:
+        for k in range(loop.iterations)[:: -1 if loop.reverse else 1]:
             new.update((loop.carried[p], state[p]) for p in at)
-            for row, table in zip(loop.rows, loop.tables, strict=True):
-                if row in needed:
-                    new[row] = entry(table, k)
+            new.update((leaf, entry(x, k)) for leaf, x in inputs)
             run(number)
             stop = new[loop.stop] if loop.stop >= 0 else graph.truth(False)
             following = {p: graph.apply("select", stop, state[p], new[loop.final[p]]) for p in at}
-            rows = [new.get(n, nan) for n in loop.kept]
-            kept[number][k] = [
-                graph.apply("select", stop, nan, n) if (number, p) in shown else n for p, n in enumerate(rows)
-            ]
+            rows = [new.get(n, nan) for n in loop.outputs]
+            kept[number][k] = [graph.apply("select", stop, nan, n) if p in visible else n for p, n in enumerate(rows)]
             state = following
         results[number] = [state.get(p, -1) for p in range(len(loop.carried))]
 
-    def entry(table: Table, k: int) -> int:
+    def entry(table: ScanInput, k: int) -> int:
         return new[table.nodes[k]] if table.source is None else kept[table.source[0]][k][table.source[1]]
 
-    needed = set(order)
-    shown = {graph.value[k][:2] for k in order if graph.op[k] == "kept"}
     run(-1)
     return [new[k] for k in roots]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, refuse
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.loop_nodes import Loop, Table
+from multibody.tracing.graph.loop_nodes import Loop, ScanInput
 from multibody.tracing.record.layout import Layout, flatten, rebuild
 from multibody.tracing.record.side_effects import Outside
 from multibody.tracing.record.trace import open_graph
@@ -227,10 +227,12 @@ def _record(
     initial = [floats(graph, array) for array in arrays]
     columns = [floats(graph, array) for array in tables]
     number = len(graph.loops)
-    parent = graph.opened[-1] if graph.opened else -1
-    graph.opened.append(number)
+    parent = graph.open_loops[-1] if graph.open_loops else -1
+    graph.open_loops.append(number)
     leaves, carried = _leaves(graph, "carry", number, [ids.shape for ids in initial], masks)
-    row_leaves, rows = _leaves(graph, "row", number, [ids.shape[1:] for ids in columns], [is_mask(x) for x in tables])
+    row_leaves, rows = _leaves(
+        graph, "scan_input", number, [ids.shape[1:] for ids in columns], [is_mask(x) for x in tables]
+    )
     # a parent link must exist while the body is traced, for loops within it
     graph.loops.append(Loop(-1, (), leaves, (), parent))
     after: list[Any] = []
@@ -245,7 +247,7 @@ def _record(
         if work.outputs:
             output_layout = flatten(y, kept.append)
     finally:
-        graph.opened.pop()
+        graph.open_loops.pop()
     outside.check("the body of a loop", refuse)
     if nesting != layout:
         raise refuse(NESTING)
@@ -264,7 +266,7 @@ def _record(
         parent,
         stop,
         row_leaves,
-        tuple(Table(tuple(column)) for ids in columns for column in ids.reshape(rounds, -1).T.tolist()),
+        tuple(ScanInput(tuple(column)) for ids in columns for column in ids.reshape(rounds, -1).T.tolist()),
         _flat(stored),
     )
     shapes = [ids.shape for ids in initial]
@@ -289,7 +291,7 @@ def _outputs(graph: Graph, number: int, rounds: int, stored: list[NDArray[Any]])
     """Arrays of what a loop keeps, with an axis for the rounds."""
     arrays, first = [], 0
     for ids in stored:
-        new = [[graph.leaf("kept", number, first + p, k) for p in range(ids.size)] for k in range(rounds)]
+        new = [[graph.leaf("stacked_output", number, first + p, k) for p in range(ids.size)] for k in range(rounds)]
         first += ids.size
         arrays.append(TracedArray(graph, np.array(new, dtype=np.int64).reshape(rounds, *ids.shape), graph.dtype))
     return arrays

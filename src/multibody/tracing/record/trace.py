@@ -111,7 +111,7 @@ def record(
     finally:
         _open.reset(token)
     recorded = Trace(graph, inputs, tuple(outputs), layout, dtype, first)
-    if graph.loops and graph.escapes(recorded.roots):
+    if graph.loops and graph.leaks(recorded.roots):
         raise refuse("a value from inside a loop is used after it: let the loop carry it")
     return recorded
 
