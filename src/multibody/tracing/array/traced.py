@@ -25,7 +25,7 @@ _PLAIN = frozenset((int, slice, type(...), type(None)))
 """Parts of an index that are never traced."""
 ADVICE = "let the loop carry what changes from round to round, and return it; or work on a copy that is made within"
 """What to do instead of changing something from outside, in a function that is recorded once for many rounds."""
-_HERE = str(Path(__file__).parent)
+_HERE = str(Path(__file__).parents[1])
 _NUMPY = str(Path(np.__file__).parent)
 
 
