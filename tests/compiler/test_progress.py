@@ -20,7 +20,7 @@ import os, sys, time
 import numpy as np
 import multibody as mb
 from multibody.compiler.runtime import native, progress
-progress.PATIENCE, progress.INTERVAL, compile_object = 0.05, 0.01, native.compile_object
+progress.SILENT_SECONDS, progress.REFRESH_INTERVAL, compile_object = 0.05, 0.01, native.compile_object
 def slowly(*args, **named):
     time.sleep(0.2)
     return compile_object(*args, **named)
@@ -106,6 +106,22 @@ def test_a_forked_child_writes_a_line_of_its_own():
     assert screen(said) == ["0"]
 
 
+def test_a_child_forked_while_the_line_is_written_ends(monkeypatch):
+    monkeypatch.setattr(mb.config, "progress", True)
+    with progress.compiling("parent"):
+        line = progress._line
+        with line.lock:  # as the thread that refreshes the line may have it
+            child = os.fork()
+            if not child:
+                signal.alarm(20)
+        if not child:
+            line.lock.acquire()
+    if not child:
+        with progress.compiling("child"), progress.hidden():
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -121,7 +137,7 @@ def test_what_is_quick_is_not_told(monkeypatch):
 
 def test_another_sign_of_life_has_the_line_to_itself(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     with progress.hidden(), progress.compiling("hidden"):
         time.sleep(0.25)

@@ -9,17 +9,17 @@ of viser can ask for is switched off.
 
 import http
 import socket
-import threading
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
+from multibody._fork import ForkSafeLock
 from multibody.errors import InputError, MultibodyError, missing_package
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 FIRST_PORT = 8080
-_MAKING = threading.Lock()
+_PATCH_LOCK = ForkSafeLock()
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def serve(host: str, port: int | None, hosts: tuple[str, ...]) -> Any:
         guarded.append(socket.create_server((host, port), family=family))
         return original(handler, sock=guarded[-1], process_request=answer, **options)
 
-    with _MAKING:
+    with _PATCH_LOCK.hold():
         websockets_server.serve = listen  # type: ignore[assignment]
         try:
             with redirect_stdout(StringIO()):

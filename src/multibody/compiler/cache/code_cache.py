@@ -16,7 +16,7 @@ from multibody.compiler.config import config
 from multibody.compiler.ir.passes import Block
 from multibody.compiler.runtime import native, progress
 from multibody.compiler.runtime.code import Code
-from multibody.compiler.runtime.once import turn
+from multibody.compiler.runtime.once import single_flight
 from multibody.errors import CacheError
 from multibody.tracing.record.trace import Trace
 
@@ -55,7 +55,7 @@ def take(key: str, entry: disk_cache.Entry) -> None:
 def _code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
     if not config.cache:
         return Code(_traced(record(), texts))
-    with turn(key):  # what a thread traces here, those who wait find among the living
+    with single_flight(key):  # what a thread traces here, those who wait find among the living
         return _shared(key, name, record, texts)
 
 

@@ -7,7 +7,7 @@ from multibody.compiler.cache import disk_cache
 from multibody.compiler.codegen.variants import BATCH
 from multibody.compiler.config import config
 from multibody.compiler.runtime import native, progress
-from multibody.compiler.runtime.once import turn
+from multibody.compiler.runtime.once import single_flight
 
 
 class Code:
@@ -46,7 +46,7 @@ class Code:
         """
         form = self._serving(form)
         if form not in self._libraries:
-            with turn((id(self), form)):
+            with single_flight((id(self), form)):
                 if form not in self._libraries:  # another thread may have linked it
                     self._libraries[form] = native.link(self._objects(form, name), form)
         return self._libraries[form].addresses[form]

@@ -6,6 +6,7 @@ import ctypes
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -129,7 +130,7 @@ class Native:
             raise InputError(f"the batch shapes do not broadcast: {listed}") from None
         unit_quaternions.check(self.signature.inputs, self.signature.quaternions, arrays)
         results, copies = self._results(out, batch, arrays)
-        count = workers.count(threads)
+        count = workers.thread_count(threads)
         if is_eager() and self.function is not None:
             self._plain(self.function, arrays, results, batch)
         else:
@@ -240,10 +241,8 @@ class Native:
     def _run(self, arguments: list[Argument], results: list[NDArray[Any]], count: int, threads: int) -> None:
         if not count:
             return
-        share = -(-count // threads)
-        parts = [(start, min(count, start + share)) for start in range(0, count, share)]
         call = Call(self._entry(SINGLE if count == 1 else BATCH), arguments, results)
-        workers.run([lambda stop, a=a, b=b: self._pieces(call, a, b, stop) for a, b in parts], long=self.long)
+        workers.run(count, threads, partial(self._pieces, call), long=self.long)
 
     def _entry(self, form: str) -> Any:
         """The entry of a form, compiled at its first call; the door takes the next ones."""

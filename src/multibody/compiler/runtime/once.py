@@ -1,17 +1,15 @@
-"""Of threads that want to make the same thing, one makes it; those who come meanwhile wait, and find it made."""
+"""Single-flight locks: of several threads that request the same artefact, one builds it and the others wait."""
 
-import os
 import threading
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
-_guard = threading.Lock()
-_turns: "WeakValueDictionary[Hashable, _Turn]" = WeakValueDictionary()
+from multibody._fork import ForkSafeLock, in_child
 
 
-class _Turn:
-    """A lock that its waiters keep alive; who has it may ask for it again."""
+class _Flight:
+    """A reentrant lock that its waiters keep alive."""
 
     __slots__ = ("__weakref__", "lock")
 
@@ -19,23 +17,17 @@ class _Turn:
         self.lock = threading.RLock()
 
 
-def _forget() -> None:
-    """In a child: threads that held a turn are not there any more."""
-    global _guard
-    _guard = threading.Lock()
-    _turns.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+_guard = ForkSafeLock()
+_flights: WeakValueDictionary[Hashable, _Flight] = WeakValueDictionary()
+in_child(_flights.clear)
 
 
 @contextmanager
-def turn(key: Hashable) -> Iterator[None]:
+def single_flight(key: Hashable) -> Iterator[None]:
     """Within this block no other thread is in a block of the same key."""
-    with _guard:
-        mine = _turns.get(key)
-        if mine is None:
-            mine = _turns[key] = _Turn()
-    with mine.lock:
+    with _guard.hold():
+        flight = _flights.get(key)
+        if flight is None:
+            flight = _flights[key] = _Flight()
+    with flight.lock:
         yield

@@ -1,4 +1,8 @@
-"""One line about a compilation that takes longer than a second, where a person looks; it goes away when all is done."""
+"""A line on stderr about a compilation that takes longer than a second; it is erased at the end.
+
+The line is plain text, rewritten with carriage returns and erased with spaces: terminals, notebooks and pipes all show
+it, while `rich.live` moves the cursor, which notebooks ignore, and needs ipywidgets there.
+"""
 
 import os
 import sys
@@ -9,138 +13,129 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from multibody._fork import in_child
 from multibody.compiler.config import config
-from multibody.errors import InputError
 
-PATIENCE = 1.0
-"""Seconds that pass in silence."""
-INTERVAL = 0.1
-"""Seconds between two looks."""
-COLUMNS = 79
+SILENT_SECONDS = 1.0
+"""Shorter compilations are not reported."""
+REFRESH_INTERVAL = 0.1
+"""Seconds between two updates of the line."""
+MAX_COLUMNS = 79
 
 
-class _Work:
-    """A compilation that is under way."""
+class _Compilation:
+    """A compilation in progress."""
 
-    __slots__ = ("begun", "name", "stage")
+    __slots__ = ("name", "stage", "start")
 
     def __init__(self, name: str) -> None:
-        self.name, self.stage, self.begun = name, "", time.monotonic()
+        self.name, self.stage, self.start = name, "", time.monotonic()
 
     def __str__(self) -> str:
-        seconds = time.monotonic() - self.begun
         stage = f", {self.stage}" if self.stage else ""
-        return f"multibody: compiling {self.name}{stage}, {seconds:.0f} s"
+        return f"multibody: compiling {self.name}{stage}, {time.monotonic() - self.start:.0f} s"
 
 
 class _Line:
-    """The line that all compilations of a process share; the one that has run longest has it."""
+    """The line of a process, shared by its compilations: it shows the oldest one."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.works: list[_Work] = []
-        self.ticking = False
-        self.written = 0
-        """Characters on the line."""
-        self.hidden = 0
-        """How many others say for themselves what is going on."""
+        self.running: list[_Compilation] = []
+        self.refreshes = False
+        self.length = 0
+        self.suppressions = 0
 
-    def add(self, work: _Work) -> None:
+    def add(self, compilation: _Compilation) -> None:
         with self.lock:
-            self.works.append(work)
-            if not self.ticking:
-                self.ticking = True
-                threading.Thread(target=self._tick, name="multibody-progress", daemon=True).start()
+            self.running.append(compilation)
+            if not self.refreshes:
+                self.refreshes = True
+                threading.Thread(target=self._refresh, name="multibody-progress", daemon=True).start()
 
-    def remove(self, work: _Work) -> None:
+    def remove(self, compilation: _Compilation) -> None:
         with self.lock:
-            self.works.remove(work)
-            self._write("")
+            if compilation in self.running:  # a forked child has no compilations of its parent
+                self.running.remove(compilation)
+                self._write("")
 
-    def _tick(self) -> None:
+    def suppress(self, change: int) -> None:
+        with self.lock:
+            self.suppressions = max(0, self.suppressions + change)
+
+    def _refresh(self) -> None:
         while True:
-            time.sleep(INTERVAL)
+            time.sleep(REFRESH_INTERVAL)
             with self.lock:
-                if not self.works:
-                    self.ticking = False
+                if not self.running:
+                    self.refreshes = False
                     return
-                if not self.hidden and time.monotonic() - self.works[0].begun > PATIENCE:
-                    self._write(str(self.works[0])[:COLUMNS])
+                if not self.suppressions and time.monotonic() - self.running[0].start > SILENT_SECONDS:
+                    self._write(str(self.running[0])[:MAX_COLUMNS])
 
     def _write(self, text: str) -> None:
-        """Replace what stands on the line: with spaces, since not every place knows how to erase."""
-        if not (text or self.written):
+        if not (text or self.length):
             return
-        blank = "\r" + " " * self.written + "\r" if self.written else ""
+        erase = "\r" + " " * self.length + "\r" if self.length else ""
         try:
-            sys.stderr.write(blank + text)
+            sys.stderr.write(erase + text)
             sys.stderr.flush()
-        except (AttributeError, OSError, ValueError):  # there is no stderr, or it was closed meanwhile
+        except (AttributeError, OSError, ValueError):  # stderr is missing or closed
             pass
-        self.written = len(text)
+        self.length = len(text)
 
 
 _line = _Line()
-_current: ContextVar[_Work | None] = ContextVar("multibody_compilation", default=None)
+_current: ContextVar[_Compilation | None] = ContextVar("multibody_compilation", default=None)
 
 
-def _forget() -> None:
-    """In a forked child the thread that writes does not exist, and its lock may be held for ever."""
+def _renew() -> None:
+    """Start a new line in a forked child, where the refreshing thread does not exist and may have held the lock."""
     global _line
     _line = _Line()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+in_child(_renew)
 
 
 @contextmanager
 def compiling(name: str) -> Iterator[None]:
-    """Within this block a person is told, after a second, that something is compiled; the innermost `say` how far."""
-    if _current.get() is not None or not _wanted(sys.stderr):
+    """Report what this block does as a compilation, unless it is part of one that is reported."""
+    if _current.get() is not None or not (config.progress is True or (config.progress and _is_watched(sys.stderr))):
         yield
         return
-    work, line = _Work(name), _line
-    token = _current.set(work)
-    line.add(work)
+    compilation = _Compilation(name)
+    token = _current.set(compilation)
+    _line.add(compilation)
     try:
         yield
     finally:
         _current.reset(token)
-        line.remove(work)
+        _line.remove(compilation)  # in a child that was forked meanwhile, this is another line
 
 
 def say(stage: str) -> None:
-    """How far the compilation is that runs here, if one does."""
-    work = _current.get()
-    if work is not None:
-        work.stage = stage
+    """Set the stage of the compilation that this thread runs, if it runs one."""
+    compilation = _current.get()
+    if compilation is not None:
+        compilation.stage = stage
 
 
 @contextmanager
 def hidden() -> Iterator[None]:
-    """Within this block nothing is written: whoever opens it has the line for signs of its own."""
-    line = _line
-    with line.lock:
-        line.hidden += 1
+    """Within this block nothing is written, because the caller shows progress of its own."""
+    _line.suppress(1)
     try:
         yield
     finally:
-        with line.lock:
-            line.hidden -= 1
-
-
-def _wanted(stream: Any) -> bool:
-    if config.progress not in (True, False, "auto"):
-        raise InputError(f'config.progress: expected True, False or "auto", got {config.progress!r}')
-    return config.progress is True or (config.progress == "auto" and _is_watched(stream))
+        _line.suppress(-1)
 
 
 def _is_watched(stream: Any) -> bool:
-    """Whether a person sees what is written to the stream at once: in a terminal that can go back, or in a notebook."""
+    """Whether the stream is a terminal that handles carriage returns, or a notebook."""
     if type(stream).__module__.startswith("ipykernel."):
         return True
     try:
         return stream.isatty() and os.environ.get("TERM") != "dumb"
-    except (AttributeError, ValueError):  # there is none, or it was closed
+    except (AttributeError, ValueError):  # it is missing or closed
         return False

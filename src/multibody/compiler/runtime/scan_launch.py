@@ -123,7 +123,7 @@ class Scan:
         if is_eager() and self._source is not None:
             self._plain(self._source.flat, arrays, last, kept, batch, steps, often)
         else:
-            count = workers.count(threads)
+            count = workers.thread_count(threads)
             self._native.run(arguments, last, kept, math.prod(batch), steps, often, count)
         following = rebuild(self.plan.state_layout, (final if final.ndim else final[()] for final in last[: self._own]))
         output = None

@@ -42,8 +42,6 @@ class Runner:
         """All steps of all samples; `finals` have the first state, and then the last."""
         if not count or not steps:
             return
-        share = -(-count // threads)
-        parts = [(start, min(count, start + share)) for start in range(0, count, share)]
         entry = _ENTRY(self.code.address(SINGLE if count == 1 else BATCH, self.name))
 
         def part(start: int, end: int, stop: workers.Stop) -> None:
@@ -52,7 +50,7 @@ class Runner:
                 self._over_time(entry, arguments, finals, results, start, piece, steps, every, stop)
                 start = piece
 
-        workers.run([lambda stop, a=a, b=b: part(a, b, stop) for a, b in parts], long=self.long)
+        workers.run(count, threads, part, long=self.long)
 
     def _over_time(
         self,

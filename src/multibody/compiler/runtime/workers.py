@@ -1,4 +1,4 @@
-"""Threads for batches: started when first asked for, forgotten by forked children."""
+"""Worker threads for batches: started at first use, and again in a forked child."""
 
 import ctypes
 import os
@@ -9,35 +9,35 @@ from typing import Any
 
 import numpy as np
 
+from multibody._fork import ForkSafeLock, in_child
 from multibody.compiler.config import config
 from multibody.errors import InputError
 
-LISTEN = 0.1
-"""Seconds between two looks for a signal: one that the system hands to another thread does not wake the main one."""
+SIGNAL_INTERVAL = 0.1
+"""Seconds between two checks for a signal. If another thread receives it, the main thread does not wake up."""
 _pool: ThreadPoolExecutor | None = None
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 
 
-def _forget() -> None:
-    """In a forked child the threads of the parent do not exist, and its locks may be held for ever."""
-    global _pool, _lock
-    _pool, _lock = None, threading.Lock()
+def _forget_pool() -> None:
+    """In a forked child the threads of the parent do not exist."""
+    global _pool
+    _pool = None
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+in_child(_forget_pool)
 
 
-def count(threads: int | None) -> int:
-    """How many threads to use: those asked for, or those of the configuration."""
-    asked = config.threads if threads is None else threads
-    if not isinstance(asked, int | np.integer) or asked < 1:
-        raise InputError(f"threads: expected a positive integer, got {asked!r}")
-    return int(asked)
+def thread_count(threads: int | None) -> int:
+    """The number of threads of a call, `config.threads` by default."""
+    count = config.threads if threads is None else threads
+    if not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"threads: expected a positive integer, got {count!r}")
+    return int(count)
 
 
 class Stop:
-    """Whether to stop: known to Python, and at an address in memory to code that runs for long."""
+    """A flag that asks all parts of a call to stop; native code that runs for long reads it at its address."""
 
     def __init__(self) -> None:
         self._flag = ctypes.c_int64(0)
@@ -52,24 +52,30 @@ class Stop:
         return bool(self._flag.value)
 
 
-def run(parts: list[Callable[[Stop], None]], *, long: bool = False) -> None:
-    """Run all parts, the first one here; when one fails or a signal comes, the others stop at their next piece.
+def run(count: int, threads: int, task: Callable[[int, int, Stop], None], *, long: bool = False) -> None:
+    """Split samples over threads, the first part on this one; if one fails or a signal comes, the others stop.
 
-    Parts that are `long` without a piece to stop at look at the flag themselves. The main thread, which alone hears
-    signals and hears them only in Python, runs none of these.
+    Args:
+        count: the number of samples.
+        threads: the number of parts.
+        task: runs the samples from `start` to `end`, and returns early if the flag is set.
+        long: whether native code runs for long and reads the flag itself. The main thread, the only one that receives
+            signals, and only in Python code, then runs no part.
     """
     stop = Stop()
-    futures: list[Future[Any]] = []
+    share = -(-count // threads)
+    parts = [(start, min(count, start + share), stop) for start in range(0, count, share)]
     here = [] if long and threading.current_thread() is threading.main_thread() else parts[:1]
+    futures: list[Future[Any]] = []
     try:
         for part in parts[len(here) :]:
             try:
-                futures.append(_executor().submit(part, stop))
-            except RuntimeError:  # Python is ending, and starts no threads any more
+                futures.append(_executor().submit(task, *part))
+            except RuntimeError:  # the interpreter is shutting down and starts no threads
                 here.append(part)
         for part in here:
-            part(stop)
-        while wait(futures, LISTEN).not_done:
+            task(*part)
+        while wait(futures, SIGNAL_INTERVAL).not_done:
             pass
         for future in futures:
             future.result()
@@ -83,7 +89,7 @@ def run(parts: list[Callable[[Stop], None]], *, long: bool = False) -> None:
 
 def _executor() -> ThreadPoolExecutor:
     global _pool
-    with _lock:
+    with _lock.hold():
         if _pool is None:
             _pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="multibody")
         return _pool

@@ -8,7 +8,6 @@ import contextlib
 import importlib
 import os
 import re
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from multibody._fork import ForkSafeLock
 from multibody.errors import RobotFileError, missing_package
 from multibody.model.builder import Builder
 from multibody.model.loaders import mjcf_actuators, mjcf_assets
@@ -31,7 +31,7 @@ _UNNAMED = "MuJoCo Model"
 _NO_GRAVITY = 1 << 7
 """MuJoCo's flag for a simulation without gravity."""
 
-_ONE_AT_A_TIME = threading.Lock()
+_WARNINGS_LOCK = ForkSafeLock()
 """Where MuJoCo's warnings go is one setting for the whole process."""
 
 _LINE = re.compile(r"[Ll]ine(?: number=| )(\d+)")
@@ -119,7 +119,7 @@ def _mujoco() -> Any:
 def _listening(mujoco: Any) -> Iterator[list[str]]:
     """Collects MuJoCo's warnings, which it would otherwise print and write to a file in the working directory."""
     said: list[str] = []
-    with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught:
+    with _WARNINGS_LOCK.hold(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         before = mujoco.get_mju_user_warning()
         mujoco.set_mju_user_warning(said.append)
