@@ -291,7 +291,7 @@ def test_a_disk_that_fills_while_writing(place, compiled, monkeypatch):
 STORE = """
 import os, sys
 import numpy as np
-from multibody.compiler import cache
+from multibody.compiler.cache import disk_cache as cache
 entry = cache.Entry({"inputs": []}, {"kernel": [bytes(8_000_000)]}, {"one": b"text"})
 print("ready", flush=True)
 while True:

@@ -68,7 +68,7 @@ def test_a_forked_child_does_not_wait_for_a_lock_of_another_thread():
     held, leave = threading.Event(), threading.Event()
 
     def other():
-        with counter._lock:
+        with counter._lock.hold():
             held.set()
             leave.wait()
 
