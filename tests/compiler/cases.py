@@ -11,7 +11,7 @@ from multibody import Pose, Rotation, SpatialInertia, Twist
 from multibody.compiler.compile import compile  # noqa: A004
 from multibody.compiler.config import config
 from multibody.geometry import so3
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.record.trace import Input, Trace

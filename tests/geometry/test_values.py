@@ -10,8 +10,8 @@ import pytest
 import multibody as mb
 from multibody import Pose, Rotation, SpatialInertia, Twist, Wrench
 from multibody.geometry import groups
-from multibody.geometry._value import Value
 from multibody.geometry.pose import pose_of
+from multibody.geometry.value import Value
 
 from ..surface import KINDS, TABLE, inertial_parameters, plain
 

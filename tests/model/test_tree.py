@@ -9,7 +9,7 @@ import multibody as mb
 from multibody.algorithms import coriolis, crba, energy, kinematics, rnea
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 from multibody.model import configuration
 from multibody.model.builder import Builder
 from multibody.model.joints import Fixed, Kind, Prismatic, Revolute

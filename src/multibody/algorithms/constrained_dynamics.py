@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import least_norm, rows
 from multibody.algorithms.change_of_velocity import with_base
-from multibody.algorithms.constraints._constraint import RANK_WITHIN, Constraint
+from multibody.algorithms.constraints.constraint import RANK_WITHIN, Constraint
 from multibody.algorithms.constraints.constraint_set import worst_of
 from multibody.algorithms.constraints.independent import independent_rows, own_rows
 from multibody.algorithms.coriolis import bias

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import least_norm
 from multibody.algorithms.constrained_dynamics import constrained_dynamics, drift
-from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.constraints.independent import independent_rows, own_rows
 from multibody.algorithms.factorization import Factors, HalfSolved
 from multibody.algorithms.forward_dynamics_derivatives import related

@@ -1,8 +1,8 @@
-"""What all of geometry does with arrays: check them, build them, cut large batches into blocks.
+"""Helpers on arrays: checks of inputs, small vectors and matrices, batches cut into blocks.
 
-The functions of this package are *traceable*: they use only NumPy functions that dispatch to array-like objects which
-record operations instead of computing them. Such an object derives from NumPy's own operator mixin; that is how
-`is_traced` knows it. Checks look at the values of plain arrays alone.
+The functions of this package are *traceable*: they use only NumPy functions that dispatch to array-like objects, which
+record operations instead of computing them. Such an object derives from NumPy's own operator mixin, which `is_traced`
+tests. Checks read the values of plain arrays only.
 """
 
 import math
@@ -18,16 +18,16 @@ from multibody.errors import InputError, SingularityError
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 BLOCK = 4096
-"""Samples that are worked on together, so that the intermediate arrays of a large batch stay in the cache."""
+"""Samples per block: the intermediate arrays of a block fit into the cache."""
 
 
 def is_traced(x: object) -> bool:
-    """Whether x records operations instead of holding numbers."""
+    """Whether x records operations instead of holding values."""
     return isinstance(x, NDArrayOperatorsMixin)
 
 
 def floats(x: ArrayLike, what: str, *core: int) -> NDArray[Any]:
-    """X as a float array whose last axes have the lengths `core`; an InputError that names `what` otherwise."""
+    """Return x as a float array whose last axes have the lengths `core`; otherwise raise an InputError on `what`."""
     if is_traced(x):
         array: Any = x
     else:
@@ -52,12 +52,12 @@ def _expected(core: tuple[int, ...]) -> str:
 
 
 def numbers(x: ArrayLike, what: str, like: NDArray[Any]) -> NDArray[Any]:
-    """x as floats of any shape; a Python number has no precision of its own and takes that of `like`."""
+    """Return x as floats of any shape; a Python number takes the precision of `like`."""
     return np.asarray(x, dtype=like.dtype) if isinstance(x, int | float) else floats(x, what)
 
 
 def choice(value: str, what: str, options: Sequence[str]) -> str:
-    """Value, if it is one of the options; an InputError that lists them otherwise."""
+    """Return the value if it is one of the options; otherwise raise an InputError that lists them."""
     if not isinstance(value, str) or value not in options:
         raise InputError(f"{what}: expected one of {', '.join(map(repr, options))}, got {value!r}")
     return value
@@ -73,12 +73,12 @@ def batch_shape(what: str, *parts: tuple[NDArray[Any], int]) -> tuple[int, ...]:
 
 
 def common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape to which all shapes broadcast, found at once where they are equal; a ValueError where there is none."""
+    """The shape to which all shapes broadcast, without a computation if they are equal; otherwise a ValueError."""
     return shapes[0] if len(set(shapes)) == 1 else np.broadcast_shapes(*shapes)
 
 
 def truth(value: Any, what: str) -> bool:
-    """True or False, NumPy's too; nothing else counts as one of them."""
+    """Return a Python or NumPy boolean as a bool; refuse anything else."""
     if value is True or value is False:
         return value
     if not isinstance(value, np.bool_):
@@ -87,7 +87,7 @@ def truth(value: Any, what: str) -> bool:
 
 
 def batch_of(batch: int | tuple[int, ...]) -> tuple[int, ...]:
-    """A batch shape that the caller asks for; a number of samples is one, too."""
+    """The requested batch shape: a tuple of lengths, or a number of samples."""
     if isinstance(batch, int | np.integer) and not isinstance(batch, bool):
         batch = (int(batch),)
     if not isinstance(batch, tuple) or not all(isinstance(n, int | np.integer) and n >= 0 for n in batch):
@@ -96,7 +96,7 @@ def batch_of(batch: int | tuple[int, ...]) -> tuple[int, ...]:
 
 
 def solve(A: NDArray[Any], b: NDArray[Any], what: str) -> NDArray[Any]:
-    """x with A x = b for vectors b over the batch; a SingularityError that names the sample where A has no inverse."""
+    """Solve A x = b for vectors b over the batch; raise a SingularityError that names the sample with a singular A."""
     try:
         return np.linalg.solve(A, b[..., None])[..., 0]
     except np.linalg.LinAlgError:
@@ -113,7 +113,7 @@ def _first_singular(A: NDArray[Any]) -> tuple[int, ...]:
 
 
 def singular_within(x: NDArray[Any]) -> float:
-    """The distance to a singularity at which numbers of the precision of x cannot tell it any more."""
+    """The distance to a singularity below which the precision of x does not resolve it."""
     return max(1e-9, 4 * float(np.finfo(x.dtype).eps))
 
 
@@ -147,7 +147,7 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
-    """x, unless it is a concrete vector of zeros, which has no direction."""
+    """Return x; refuse concrete zero vectors, which have no direction."""
     if not is_traced(x):
         zero = ~x.any(axis=-1)
         if zero.any():
@@ -156,11 +156,12 @@ def not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
 
 
 def generator(rng: np.random.Generator) -> np.random.Generator:
-    """The source of random numbers that the caller gives."""
+    """Return the random number generator; refuse seeds and other types."""
     if isinstance(rng, int | np.integer | tuple):
-        told = f"got {type(rng).__name__}: {rng!r} could be a seed or a number of samples, "
-        told += f"random(np.random.default_rng({rng!r})) or random(rng, {rng!r})"
-        raise InputError(f"rng: expected a numpy.random.Generator, {told}")
+        raise InputError(
+            f"rng: expected a numpy.random.Generator, got {type(rng).__name__}: {rng!r} could be a seed or a number of "
+            f"samples, random(np.random.default_rng({rng!r})) or random(rng, {rng!r})"
+        )
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng: expected a numpy.random.Generator, got {type(rng).__name__}")
     return rng
@@ -191,12 +192,12 @@ def eye_like(x: NDArray[Any], n: int) -> NDArray[Any]:
 
 
 def diagonal(x: NDArray[Any]) -> NDArray[Any]:
-    """(..., n, n): the matrix with x (..., n) on its diagonal; zeros beside it are exact."""
+    """(..., n, n): the matrix with x (..., n) on its diagonal; the other entries are exact zeros."""
     return np.where(np.eye(x.shape[-1], dtype=bool), x[..., None], 0.0)
 
 
 def is_zero(x: NDArray[Any]) -> bool:
-    """Whether all numbers are known to be zeros; traced ones are not."""
+    """Whether all values are known to be zero; those of traced arrays are not known."""
     return not is_traced(x) and not x.any()
 
 
@@ -210,29 +211,23 @@ def damped_inverse(E: NDArray[Any], squared: Any) -> NDArray[Any]:
 
 
 def block_matrix(rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
-    """Matrices (or zero: an integer 0) as the blocks of a larger one; every row and column has one true block."""
+    """Assemble matrices, or an integer 0 for zero blocks; every row and column of blocks has at least one matrix."""
     blocks = [list(row) for row in rows]
     batch = np.broadcast_shapes(*(entry.shape[:-2] for row in blocks for entry in row if not isinstance(entry, int)))
     heights = [next(e.shape[-2] for e in row if not isinstance(e, int)) for row in blocks]
     widths = [next(e.shape[-1] for e in column if not isinstance(e, int)) for column in zip(*blocks, strict=True)]
     dtype = next(e.dtype for row in blocks for e in row if not isinstance(e, int))
-    return np.concatenate(
-        [
-            np.concatenate(
-                [
-                    np.broadcast_to(np.zeros((h, w), dtype) if isinstance(e, int) else e, (*batch, h, w))
-                    for e, w in zip(row, widths, strict=True)
-                ],
-                axis=-1,
-            )
-            for row, h in zip(blocks, heights, strict=True)
-        ],
-        axis=-2,
-    )
+
+    def full(block: Any, height: int, width: int) -> NDArray[Any]:
+        block = np.zeros((height, width), dtype) if isinstance(block, int) else block
+        return np.broadcast_to(block, (*batch, height, width))
+
+    lines = [[full(e, h, w) for e, w in zip(row, widths, strict=True)] for row, h in zip(blocks, heights, strict=True)]
+    return np.concatenate([np.concatenate(line, axis=-1) for line in lines], axis=-2)
 
 
 def blockwise(function: Callable[..., NDArray[Any]], *parts: tuple[NDArray[Any], int]) -> NDArray[Any]:
-    """function(*arrays), evaluated block by block when all of a large batch have one shape.
+    """Evaluate function(*arrays), in blocks if all arrays have the same large batch shape.
 
     Each part is an array with its number of core axes.
     """
@@ -254,12 +249,12 @@ def blockwise(function: Callable[..., NDArray[Any]], *parts: tuple[NDArray[Any],
 
 
 def first(bad: Any) -> tuple[int, ...]:
-    """The index of the first sample that is marked."""
+    """The index of the first true sample."""
     return tuple(int(k) for k in np.argwhere(bad)[0])
 
 
 def at(index: tuple[int, ...]) -> str:
-    """How a message names a sample: nothing for a single one."""
+    """The name of a sample in a message; empty for a single one."""
     return f" (sample {', '.join(map(str, index))})" if index else ""
 
 

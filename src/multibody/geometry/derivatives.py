@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry import so3
 from multibody.geometry._arrays import eye_like, transpose
-from multibody.geometry._public import public
-from multibody.geometry._value import need
 from multibody.geometry.operators import hat3
+from multibody.geometry.public_api import public
 from multibody.geometry.rotation import Rotation
+from multibody.geometry.value import need
 
 
 @public

@@ -24,15 +24,15 @@ from multibody.geometry._arrays import (
     transpose,
     vector,
 )
-from multibody.geometry._public import public, public_methods
-from multibody.geometry._value import Value, need, own
 from multibody.geometry.operators import cross3, cross6_dual, hat3, vee3
 from multibody.geometry.pose import Pose
+from multibody.geometry.public_api import public, public_methods
 from multibody.geometry.twist import Twist
+from multibody.geometry.value import Value, need, own
 from multibody.geometry.wrench import Wrench
 
-WITHIN = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
-"""How far, relative to its largest entry, an inertia may be from its form: symmetric, of six by six, possible."""
+INERTIA_TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
+"""Tolerated deviation from a symmetric, well-formed, physical inertia, relative to its largest entry."""
 
 
 @public_methods
@@ -61,7 +61,7 @@ class SpatialInertia(Value):
         batch = batch_shape("SpatialInertia", (mass, 0), (com, 1), (inertia, 2))
         if not is_traced(inertia):
             skew = np.abs(inertia - transpose(inertia)).max(axis=(-1, -2))
-            bad = (skew > WITHIN[inertia.dtype] * np.abs(inertia).max(axis=(-1, -2))) & np.isfinite(skew)
+            bad = (skew > INERTIA_TOLERANCE[inertia.dtype] * np.abs(inertia).max(axis=(-1, -2))) & np.isfinite(skew)
             if bad.any():
                 index = first(bad)
                 raise InputError(
@@ -79,7 +79,9 @@ class SpatialInertia(Value):
         com = _per_mass(offset, mass)
         value = cls(mass=mass, com=com, inertia=M[..., 3:, 3:] - _steiner(mass, com))
         if not is_traced(M):
-            bad = np.abs(value.matrix - M).max(axis=(-1, -2)) > WITHIN[M.dtype] * np.abs(M).max(axis=(-1, -2))
+            bad = np.abs(value.matrix - M).max(axis=(-1, -2)) > INERTIA_TOLERANCE[M.dtype] * np.abs(M).max(
+                axis=(-1, -2)
+            )
             bad = bad & np.isfinite(M).all(axis=(-1, -2))  # NaN and Inf are data
             if bad.any():
                 raise InputError(
@@ -217,7 +219,7 @@ class SpatialInertia(Value):
                 moments[..., 0],
             ),
             (
-                finite & (excess > WITHIN[self.inertia.dtype] * size),
+                finite & (excess > INERTIA_TOLERANCE[self.inertia.dtype] * size),
                 "no principal moment may exceed the sum of the other two (triangle inequality), but one does by "
                 "{:.6g} kg m^2",
                 excess,

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import first, floats, is_traced, matrix, vector
-from multibody.geometry._public import public
+from multibody.geometry.public_api import public
 
 SIZE = 10
 

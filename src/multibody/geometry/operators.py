@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import block_matrix, floats, matrix, transpose, vector
-from multibody.geometry._public import public
+from multibody.geometry.public_api import public
 
 
 @public

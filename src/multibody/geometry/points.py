@@ -8,8 +8,8 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import floats
-from multibody.geometry._public import public
 from multibody.geometry.operators import cross3
+from multibody.geometry.public_api import public
 
 
 @public

@@ -21,10 +21,10 @@ from multibody.geometry._arrays import (
     matvec,
     numbers,
 )
-from multibody.geometry._public import public_methods
-from multibody.geometry._value import Value, need, own
 from multibody.geometry.operators import hat3
+from multibody.geometry.public_api import public_methods
 from multibody.geometry.rotation import Rotation
+from multibody.geometry.value import Value, need, own
 
 
 class SupportsPull(Value):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import dot, floats, matrix, not_zero, unit, vector
-from multibody.geometry._coefficients import half_angle
-from multibody.geometry._public import public
+from multibody.geometry.exponential_coefficients import half_angle
+from multibody.geometry.public_api import public
 
 UNIT_QUATERNION_TOLERANCE = 1e-6
 """Largest accepted deviation of a unit quaternion's length from 1, for arguments of the library and of its kernels."""

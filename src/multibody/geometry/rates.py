@@ -1,4 +1,4 @@
-"""Rates of parameterisations: how the derivatives of parameters χ relate to linear and angular velocity.
+"""Rates of parameterisations: linear and angular velocity from the derivatives of parameters χ, and back.
 
 A parameterisation is chosen by name: "cartesian", "cylindrical", "spherical" for positions; for orientations
 "euler-zyx" (any of the twelve sequences, also as "euler-extrinsic-xyz"), "quaternion", "angle-axis", "rotation-vector"
@@ -6,7 +6,7 @@ and "matrix" (nine entries, row after row). Angular velocity is that of B with r
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,22 @@ from multibody.geometry._arrays import (
     is_traced,
     singular_within,
 )
-from multibody.geometry._orientations import AngleAxis, Euler, Matrix, Orientation, Quaternion, RotationVector
-from multibody.geometry._positions import POSITIONS
-from multibody.geometry._public import public
-from multibody.geometry._value import need
 from multibody.geometry.euler import SEQUENCES
+from multibody.geometry.orientation_parameters import (
+    AngleAxis,
+    Euler,
+    Matrix,
+    Orientation,
+    Parameters,
+    Quaternion,
+    RotationVector,
+)
+from multibody.geometry.position_parameters import POSITIONS
+from multibody.geometry.public_api import public
 from multibody.geometry.rotation import Rotation
+from multibody.geometry.value import need
 
+_Map = Callable[[NDArray[Any]], NDArray[Any]]
 _EULER = "euler-"
 _ORIENTATIONS: dict[str, Callable[[], Orientation]] = {
     "quaternion": Quaternion,
@@ -38,7 +47,7 @@ _ORIENTATIONS: dict[str, Callable[[], Orientation]] = {
     "matrix": Matrix,
 }
 ORIENTATIONS = (*(_EULER + sequence for sequence in SEQUENCES), *_ORIENTATIONS)
-"""The names of the parameterisations of orientations (the extrinsic sequences have names of their own besides)."""
+"""The names of the orientation parameterisations; extrinsic Euler sequences have further names."""
 
 
 def _orientation(name: str) -> Orientation:
@@ -104,20 +113,17 @@ def linear_inverse(name: str, chi: ArrayLike, *, damping: float | None = None) -
         SingularityError: on the axis, where an angle is not defined, when there is no damping.
     """
     kind, chi = _position(name), floats(chi, f"{name} parameters", 3)
-    if damping is not None:
-        return _damped(kind.linear(chi), damping)
-    _refuse_singular(name, kind.singular, kind.distance, chi, "m")
-    return kind.linear_inverse(chi)
+    return _inverse(name, kind, chi, damping, "m", kind.linear, kind.linear_inverse)
 
 
 @public
 def linear_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike) -> NDArray[Any]:
     """The time derivative of E_P: the acceleration is E_P χ'' + E_P' χ'."""
-    chi, chi_dot = _together(floats(chi, f"{name} parameters", 3), floats(chi_dot, "their rates", 3))
+    chi, chi_dot = _broadcast(floats(chi, f"{name} parameters", 3), floats(chi_dot, "their rates", 3))
     return _position(name).linear_dot(chi, chi_dot)
 
 
-def _together(chi: NDArray[Any], chi_dot: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _broadcast(chi: NDArray[Any], chi_dot: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Parameters and their rates in one batch shape."""
     batch = batch_shape("parameters and rates", (chi, 1), (chi_dot, 1))
     return np.broadcast_to(chi, (*batch, chi.shape[-1])), np.broadcast_to(chi_dot, (*batch, chi.shape[-1]))
@@ -181,11 +187,8 @@ def angular_inverse(name: str, chi: ArrayLike, frame: str = "A", *, damping: flo
         SingularityError: at a singularity of the parameterisation, when there is no damping.
     """
     kind, chi = _checked(name, chi)
-    choice(frame, "frame", ("A", "B"))
-    if damping is not None:
-        return _damped(kind.angular(chi, frame), damping)
-    _refuse_singular(name, kind.singular, kind.distance, chi, "rad")
-    return kind.angular_inverse(chi, frame)
+    maps = (partial(E, frame=choice(frame, "frame", ("A", "B"))) for E in (kind.angular, kind.angular_inverse))
+    return _inverse(name, kind, chi, damping, "rad", *maps)
 
 
 @public
@@ -199,30 +202,29 @@ def angular_dot(name: str, chi: ArrayLike, chi_dot: ArrayLike, frame: str = "A")
         frame: the frame in which the angular velocity is written, "A" or "B".
     """
     kind, chi = _checked(name, chi)
-    chi, chi_dot = _together(chi, floats(chi_dot, f"rates of {name} parameters", kind.size))
+    chi, chi_dot = _broadcast(chi, floats(chi_dot, f"rates of {name} parameters", kind.size))
     return kind.angular_dot(chi, chi_dot, choice(frame, "frame", ("A", "B")))
 
 
 # ---- singularities ---------------------------------------------------------------------------------------------------
 
 
-def _damped(E: NDArray[Any], damping: float) -> NDArray[Any]:
-    if not isinstance(damping, int | float) or not damping > 0:
-        raise InputError(f"damping: expected a positive number, got {damping!r}")
-    return damped_inverse(E, damping**2)
-
-
-def _refuse_singular(
-    name: str, where: str, distance: Callable[[NDArray[Any]], NDArray[Any]], chi: NDArray[Any], unit: str
-) -> None:
-    if is_traced(chi):
-        return
-    with np.errstate(all="ignore"):
-        away = distance(chi)
-        bad = away < singular_within(chi)
-    if bad.any():
-        index = first(bad)
-        raise SingularityError(
-            f"{name} {chi[index].tolist()}{at(index)}: the rates are singular {where}, which is "
-            f"{away[index]:.1e} {unit} away; damping= gives a damped inverse"
-        )
+def _inverse(
+    name: str, kind: Parameters, chi: NDArray[Any], damping: float | None, unit: str, E: _Map, E_inverse: _Map
+) -> NDArray[Any]:
+    """The inverse rate map, damped or exact; the exact one raises a SingularityError at a singularity."""
+    if damping is not None:
+        if not isinstance(damping, int | float) or not damping > 0:
+            raise InputError(f"damping: expected a positive number, got {damping!r}")
+        return damped_inverse(E(chi), damping**2)
+    if not is_traced(chi):
+        with np.errstate(all="ignore"):
+            distance = kind.distance(chi)
+            bad = distance < singular_within(chi)
+        if bad.any():
+            index = first(bad)
+            raise SingularityError(
+                f"{name} {chi[index].tolist()}{at(index)}: the rates are singular {kind.singular}, which is "
+                f"{distance[index]:.1e} {unit} away; damping= gives a damped inverse"
+            )
+    return E_inverse(chi)

@@ -1,5 +1,6 @@
-"""The one place where twists, accelerations and wrenches change their representation.
+"""Representations of one twist, acceleration or wrench: left, right, mixed, kindr, and conversions between them.
 
+`model.base_velocity` applies these to the base entries of v, and `algorithms.base_representation` to whole algorithms.
 A twist of B relative to A is written, linear first, as
 
     "left"    B_v_AB   in B                                        (left-trivialised, body)      [MDN 20]
@@ -8,7 +9,7 @@ A twist of B relative to A is written, linear first, as
     "kindr"            velocity of B's origin in A, angular velocity in B                        [Kindr §Coordinates]
 
 and a wrench dually, so that its power with the twist is the same in each. Accelerations here are *apparent*: time
-derivatives of the twist's numbers [MDN 44]; `intrinsic` and `apparent` go to the intrinsic ones [MDN 47] and back.
+derivatives of the twist's entries [MDN 44]; `intrinsic` and `apparent` convert to intrinsic ones [MDN 47] and back.
 All conversions go through "left".
 """
 
@@ -20,11 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, block_matrix, choice, eye_like, floats
-from multibody.geometry._public import public
-from multibody.geometry._value import need
 from multibody.geometry.operators import cross3, cross6
 from multibody.geometry.pose import Pose
+from multibody.geometry.public_api import public
 from multibody.geometry.twist import Twist
+from multibody.geometry.value import need
 from multibody.geometry.wrench import Wrench
 
 REPRESENTATIONS = ("left", "right", "mixed", "kindr")
@@ -33,11 +34,11 @@ ELSEWHERE = {
     "right": ("world", "spatial", "right-trivialised", "right-trivialized"),
     "mixed": ("local_world_aligned", "hybrid", "world_aligned", "inertial", "geometric", "drake", "mujoco"),
 }
-"""What the representations are called elsewhere, in small letters."""
+"""Names of the representations in other libraries, in lower case."""
 
 
 def representation(name: str, options: Sequence[str]) -> str:
-    """The name, if it is one of the options; an InputError that says which of them it is elsewhere otherwise."""
+    """Return the name if it is one of the options; otherwise raise an InputError that translates foreign names."""
     word = str(name).rsplit(".", 1)[-1].lower()  # of an enumeration, as Pinocchio's, the member
     meant = [ours for ours, others in ELSEWHERE.items() if word in others]
     if not meant:
@@ -60,7 +61,7 @@ def transform(A_H_B: Pose, source: str, target: str) -> NDArray[Any]:
     (6, 6)
     """
     need(A_H_B, Pose)
-    return np.matmul(_from_left(A_H_B, target), _to_left(A_H_B, source))
+    return np.matmul(_matrix_from_left(A_H_B, target), _matrix_from_left(A_H_B.inverse(), source))
 
 
 @public
@@ -76,7 +77,7 @@ def velocity(A_H_B: Pose, twist: ArrayLike, source: str, target: str) -> NDArray
     twist = _fitting(A_H_B, floats(twist, "twist", 6))
     if _known(source) == _known(target):
         return twist + 0.0
-    return _velocity_from_left(A_H_B, _velocity_to_left(A_H_B, twist, source), target)
+    return _from_left(Twist, A_H_B, _to_left(A_H_B, twist, source), target)
 
 
 @public
@@ -85,14 +86,7 @@ def wrench(A_H_B: Pose, wrench: ArrayLike, source: str, target: str) -> NDArray[
     wrench = _fitting(A_H_B, floats(wrench, "wrench", 6))
     if _known(source) == _known(target):
         return wrench + 0.0
-    left = wrench
-    if source == "right":
-        left = (A_H_B.inverse() @ Wrench.from_vector(wrench)).vector
-    elif source != "left":
-        left = _turned(A_H_B.inverse(), wrench, source)
-    if target == "right":
-        return (A_H_B @ Wrench.from_vector(left)).vector
-    return left if target == "left" else _turned(A_H_B, left, target)
+    return _from_left(Wrench, A_H_B, _from_left(Wrench, A_H_B.inverse(), wrench, source), target)
 
 
 @public
@@ -111,9 +105,9 @@ def acceleration(A_H_B: Pose, twist: ArrayLike, acceleration: ArrayLike, source:
     twist, acceleration = np.broadcast_to(twist, (*batch, 6)), np.broadcast_to(acceleration, (*batch, 6))
     if _known(source) == _known(target):
         return acceleration + 0.0
-    B_v = _velocity_to_left(A_H_B, twist, source)
-    B_a = _velocity_to_left(A_H_B, acceleration, source) - _turning(B_v, source)
-    return _velocity_from_left(A_H_B, B_a + _turning(B_v, target), target)
+    B_v = _to_left(A_H_B, twist, source)
+    B_a = _to_left(A_H_B, acceleration, source) - _map_rate(B_v, source)
+    return _from_left(Twist, A_H_B, B_a + _map_rate(B_v, target), target)
 
 
 @public
@@ -150,7 +144,7 @@ def _known(name: str) -> str:
     return representation(name, REPRESENTATIONS)
 
 
-def _from_left(A_H_B: Pose, target: str) -> NDArray[Any]:
+def _matrix_from_left(A_H_B: Pose, target: str) -> NDArray[Any]:
     R = A_H_B.rotation.matrix
     identity = eye_like(R, 3)
     if _known(target) == "left":
@@ -160,31 +154,26 @@ def _from_left(A_H_B: Pose, target: str) -> NDArray[Any]:
     return block_matrix([[R, 0], [0, R if target == "mixed" else identity]])
 
 
-def _to_left(A_H_B: Pose, source: str) -> NDArray[Any]:
-    return _from_left(A_H_B.inverse(), source)
-
-
-def _velocity_from_left(A_H_B: Pose, B_v: NDArray[Any], target: str) -> NDArray[Any]:
+def _from_left(kind: type[Twist | Wrench], A_H_B: Pose, x: NDArray[Any], target: str) -> NDArray[Any]:
+    """A twist or wrench in "left" as one in the target representation; the inverse pose reverses the direction."""
     if target == "left":
-        return B_v
-    if target == "right":
-        return in_frame(A_H_B, B_v)
-    return _turned(A_H_B, B_v, target)
+        return x
+    return (A_H_B @ kind.from_vector(x)).vector if target == "right" else _rotate(A_H_B, x, target)
 
 
-def _velocity_to_left(A_H_B: Pose, twist: NDArray[Any], source: str) -> NDArray[Any]:
-    return _velocity_from_left(A_H_B.inverse(), twist, source)
+def _to_left(A_H_B: Pose, twist: NDArray[Any], source: str) -> NDArray[Any]:
+    return _from_left(Twist, A_H_B.inverse(), twist, source)
 
 
-def _turned(A_H_B: Pose, x: NDArray[Any], target: str) -> NDArray[Any]:
-    """Both halves along the axes of A ("mixed"), or the first alone ("kindr")."""
+def _rotate(A_H_B: Pose, x: NDArray[Any], target: str) -> NDArray[Any]:
+    """Rotate both halves to the axes of A ("mixed"), or only the linear one ("kindr")."""
     linear = A_H_B.rotation @ x[..., :3]
     angular = A_H_B.rotation @ x[..., 3:] if target == "mixed" else np.broadcast_to(x[..., 3:], linear.shape)
     return np.concatenate([linear, angular], axis=-1)
 
 
-def _turning(B_v: NDArray[Any], representation: str) -> NDArray[Any]:
-    """What the derivative of the map from "left" adds: ω × v where the linear part is along the axes of A."""
+def _map_rate(B_v: NDArray[Any], representation: str) -> NDArray[Any]:
+    """The term from the time derivative of the map from "left": ω × v if the linear part is along the axes of A."""
     if representation in ("left", "right"):
         return np.zeros_like(B_v)
     turning = cross3(B_v[..., 3:], B_v[..., :3])

@@ -28,11 +28,12 @@ from multibody.geometry._arrays import (
     vector,
 )
 from multibody.geometry._arrays import matrix as matrix_of
-from multibody.geometry._public import public_methods
-from multibody.geometry._value import Value, need, own
+from multibody.geometry.operators import cross3
+from multibody.geometry.public_api import public_methods
+from multibody.geometry.value import Value, need, own
 
-TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
-"""How far an entry of R^T R may be from the identity in a matrix that is taken to be a rotation."""
+ORTHONORMAL_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
+"""Tolerated deviation of an entry of R^T R from the identity."""
 
 
 @public_methods
@@ -113,7 +114,7 @@ class Rotation(Value):
         if project:
             return cls._trusted(_nearest(matrix, "from_matrix"))
         if not is_traced(matrix):
-            _check_orthonormal(matrix, TOLERANCE[matrix.dtype] if tolerance is None else tolerance)
+            _check_orthonormal(matrix, ORTHONORMAL_TOLERANCE[matrix.dtype] if tolerance is None else tolerance)
         return cls._trusted(own(matrix))
 
     @classmethod
@@ -329,7 +330,7 @@ def _check_orthonormal(R: NDArray[Any], tolerance: float) -> None:
         worst = np.abs(dot(columns[0], columns[0]) - 1)
         for i, j in ((1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
             worst = np.maximum(worst, np.abs(dot(columns[i], columns[j]) - (i == j)))
-        return vector(worst, _determinant(R))
+        return vector(worst, dot(R[..., 0, :], cross3(R[..., 1, :], R[..., 2, :])))  # the determinant
 
     if R.ndim == 2 and _is_rotation(R.tolist(), tolerance):  # much quicker than arrays of a single number
         return
@@ -355,15 +356,6 @@ def _is_rotation(R: list[list[float]], tolerance: float) -> bool:
         and abs(a * c + d * f + g * i) <= tolerance
         and abs(b * c + e * f + h * i) <= tolerance
         and a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) >= 0
-    )
-
-
-def _determinant(R: NDArray[Any]) -> NDArray[Any]:
-    a, b, c = R[..., 0, :], R[..., 1, :], R[..., 2, :]
-    return (
-        a[..., 0] * (b[..., 1] * c[..., 2] - b[..., 2] * c[..., 1])
-        + a[..., 1] * (b[..., 2] * c[..., 0] - b[..., 0] * c[..., 2])
-        + a[..., 2] * (b[..., 0] * c[..., 1] - b[..., 1] * c[..., 0])
     )
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import SingularityError
-from multibody.geometry import _coefficients as k
+from multibody.geometry import exponential_coefficients as k
 from multibody.geometry import quaternions
 from multibody.geometry._arrays import at, blockwise, dot, first, floats, is_traced, matrix, numbers, singular_within
-from multibody.geometry._public import public
+from multibody.geometry.public_api import public
 
 
 def _isotropic(a: Any, b: Any, c: Any, phi: NDArray[Any]) -> NDArray[Any]:

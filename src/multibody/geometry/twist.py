@@ -7,10 +7,10 @@ from typing import Any, Self, overload
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._public import public_methods
-from multibody.geometry._spatial import SpatialVector
 from multibody.geometry.operators import ad, cross3, cross6, cross6_dual, hat6
 from multibody.geometry.pose import Pose
+from multibody.geometry.public_api import public_methods
+from multibody.geometry.spatial_vector import SpatialVector
 from multibody.geometry.wrench import Wrench
 
 

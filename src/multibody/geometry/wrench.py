@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot
-from multibody.geometry._public import public_methods
-from multibody.geometry._spatial import SpatialVector
 from multibody.geometry.operators import cross3
 from multibody.geometry.pose import Pose
+from multibody.geometry.public_api import public_methods
+from multibody.geometry.spatial_vector import SpatialVector
 
 
 @public_methods

@@ -12,7 +12,7 @@ from multibody._signatures import readable_methods
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
 from multibody.geometry._arrays import floats
-from multibody.geometry._value import owned
+from multibody.geometry.value import owned
 from multibody.model.actuator import Actuator, Equality
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint, Limits, Mimic, Passive

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from multibody.errors import InputError
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 
 # named, because an int | float is made anew each time that it is asked for
 SEQUENCES = (tuple, list)

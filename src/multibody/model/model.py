@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice
-from multibody.geometry._value import Value, owned
 from multibody.geometry.representations import REPRESENTATIONS
+from multibody.geometry.value import Value, owned
 from multibody.model.actuator import Actuator, Equality
 from multibody.model.build_tree import Structure, assemble
 from multibody.model.diagnostics import Diagnostic

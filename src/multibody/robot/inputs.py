@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import choice, floats, is_traced
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 from multibody.model import configuration
 from multibody.model.parameters import PLACED, check_units
 from multibody.model.tree import PLACEMENT, POSITION, Tree

@@ -20,8 +20,8 @@ from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia, Wrench
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
-from multibody.geometry._value import owned
 from multibody.geometry.pose import pose_of
+from multibody.geometry.value import owned
 from multibody.model import actuation, configuration, surgery, tree_text
 from multibody.model import parameters as checks
 from multibody.model.builder import Builder

@@ -17,7 +17,7 @@ import numpy as np
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.runtime.scan_launch import Scan
 from multibody.errors import InputError
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 from multibody.model.model import Model
 from multibody.model.tree import Tree
 from multibody.robot import Robot

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.constrained_dynamics import Response, restitution_of
-from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.errors import InputError
 from multibody.geometry import Wrench

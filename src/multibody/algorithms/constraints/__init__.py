@@ -1,7 +1,7 @@
 """Constraints and contacts: one small interface, a file for each family, and sets of them."""
 
-from multibody.algorithms.constraints._constraint import Constraint
 from multibody.algorithms.constraints.closures import Distance, HingeClosure, JointCoupling, PointClosure, Weld
+from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.constraints.constraint_set import ConstraintSet, Ranks, Worst
 from multibody.algorithms.constraints.contacts import FrameContact, PointContact, SurfaceContact
 from multibody.algorithms.constraints.rolling import NoSlip, RollingContact

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from multibody.algorithms.constraints._constraint import Constraint
+from multibody.algorithms.constraints.constraint import Constraint
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint, Grip, Point
+from multibody.algorithms.constraints.constraint import Constraint, Grip, Point
 from multibody.algorithms.constraints.contacts import number, on_moving_body, one_pose, point, tips
 from multibody.errors import InputError
 from multibody.geometry import Pose

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.change_of_velocity import with_base
-from multibody.algorithms.constraints._constraint import Constraint, rank, settled
 from multibody.algorithms.constraints.anchors import check_anchors
+from multibody.algorithms.constraints.constraint import Constraint, rank, settled
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, transpose, truth
 from multibody.geometry.representations import REPRESENTATIONS

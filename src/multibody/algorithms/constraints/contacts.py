@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint, Grip, Point
+from multibody.algorithms.constraints.constraint import Constraint, Grip, Point
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import floats
-from multibody.geometry._value import owned
+from multibody.geometry.value import owned
 from multibody.model.tree import Tree
 
 TIPS: tuple[Point, ...] = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics, least_norm, rows
-from multibody.algorithms.constraints._constraint import Constraint, Grip
+from multibody.algorithms.constraints.constraint import Constraint, Grip
 from multibody.geometry._arrays import block_matrix, is_traced, matvec, transpose
 from multibody.geometry.operators import hat3
 from multibody.model.tree import Tree

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints._constraint import Constraint, Point
+from multibody.algorithms.constraints.constraint import Constraint, Point
 from multibody.algorithms.constraints.contacts import number, on_moving_body, point
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot

@@ -1,7 +1,7 @@
 """Constraints that a robot's file states besides its tree, such as MJCF's <equality>."""
 
-from multibody.algorithms.constraints._constraint import Constraint
 from multibody.algorithms.constraints.closures import JointCoupling, PointClosure, Weld
+from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.constraints.contacts import point
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation

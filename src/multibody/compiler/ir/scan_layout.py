@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from multibody.errors import InputError
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 from multibody.tracing.record.layout import Layout
 from multibody.tracing.record.trace import shape_of
 

@@ -12,7 +12,7 @@ from multibody.control._checks import is_number
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import floats, is_traced
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 from multibody.model import configuration
 from multibody.model.tree import Tree
 from multibody.robot.inputs import Kind

@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import operators
-from multibody.geometry._arrays import eye_like, matrix, vector
-from multibody.geometry._public import public_methods
-from multibody.geometry.groups._group import Group
-from multibody.geometry.pose import Pose
-from multibody.geometry.rotation import Rotation
+from multibody.geometry._arrays import matrix, vector
+from multibody.geometry.groups.group import Group
+from multibody.geometry.public_api import public_methods
 
 
 @public_methods
@@ -56,11 +54,3 @@ class Helical(Group):
 
     def log(self, g: ArrayLike) -> NDArray[Any]:
         return vector(self._element(g)[..., 2, 3] / self.pitch)
-
-    def Ad(self, g: ArrayLike) -> NDArray[Any]:
-        g = self._element(g)
-        return np.broadcast_to(eye_like(g, 1), (*g.shape[:-2], 1, 1))
-
-    def pose(self, g: ArrayLike) -> Pose:
-        g = self._element(g)
-        return Pose._trusted(Rotation._trusted(g[..., :3, :3] + 0.0), g[..., :3, 3] + 0.0)

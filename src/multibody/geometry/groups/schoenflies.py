@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.geometry import _coefficients as k
+from multibody.geometry import exponential_coefficients as k
 from multibody.geometry import operators
 from multibody.geometry._arrays import choice, matvec, vector
-from multibody.geometry._public import public_methods
-from multibody.geometry.groups._group import Group
+from multibody.geometry.groups.group import Group
 from multibody.geometry.pose import Pose
+from multibody.geometry.public_api import public_methods
 from multibody.geometry.rotation import Rotation
 
 AXES = ("x", "y", "z")
@@ -61,15 +61,6 @@ class Schoenflies(Group):
         along = 1 - theta * theta * k.d(theta * theta, *k.a_b(theta))
         rho = self._along_and_across(along, -theta / 2, g[..., :3, 3])
         return vector(rho[..., 0], rho[..., 1], rho[..., 2], theta)
-
-    def Ad(self, g: ArrayLike) -> NDArray[Any]:
-        Ad = self.pose(g).adjoint
-        H = self.H.astype(Ad.dtype)
-        return np.matmul(np.matmul(H.T, Ad), H)
-
-    def pose(self, g: ArrayLike) -> Pose:
-        g = self._element(g)
-        return Pose._trusted(Rotation._trusted(g[..., :3, :3] + 0.0), g[..., :3, 3] + 0.0)
 
     def _along_and_across(self, along: NDArray[Any], across: NDArray[Any], r: NDArray[Any]) -> NDArray[Any]:
         """Along r + across (axis × r) in the plane across the axis; the part of r along the axis stays."""

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import eye_like, matrix, vector
-from multibody.geometry._public import public_methods
-from multibody.geometry.groups._group import Group
+from multibody.geometry.groups.group import Group
 from multibody.geometry.pose import Pose
+from multibody.geometry.public_api import public_methods
 from multibody.geometry.rotation import Rotation
 
 
@@ -34,10 +34,6 @@ class Translations(Group):
 
     def log(self, g: ArrayLike) -> NDArray[Any]:
         return self.vee(g)
-
-    def Ad(self, g: ArrayLike) -> NDArray[Any]:
-        g = self._element(g)
-        return np.broadcast_to(eye_like(g, self.dim), (*g.shape[:-2], self.dim, self.dim))
 
     def pose(self, g: ArrayLike) -> Pose:
         x = self.log(g)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multibody.errors import InputError
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 from multibody.tracing.ad.traces import plain
 from multibody.tracing.array.traced import TracedArray, gathered
 from multibody.tracing.record.layout import Layout, flatten, rebuild

@@ -11,7 +11,7 @@ from typing import Any
 
 from multibody import geometry
 from multibody.errors import InputError
-from multibody.geometry._value import Value
+from multibody.geometry.value import Value
 
 Layout = Any
 

@@ -11,19 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.geometry import _coefficients as k
+from multibody.geometry import exponential_coefficients as k
 from multibody.geometry import operators, so3
 from multibody.geometry._arrays import eye_like, floats, matvec, solve, transpose
-from multibody.geometry._public import public_methods
 from multibody.geometry.pose import Pose
+from multibody.geometry.public_api import public_methods
+from multibody.geometry.rotation import Rotation
 
 
 @public_methods
 class Group(ABC):
-    """A Lie group of rigid motion: what its subclasses say, and what follows from it.  [From §4]
+    """A Lie group of rigid motion.  [From §4]
 
-    A subclass gives `dim`, `size`, `selection`, `hat`, `vee`, `exp`, `log`, `Ad`, `inverse` and `pose`. The bracket,
-    the Coriolis matrix and the equations of motion follow from the selection matrix alone.
+    A subclass defines `dim`, `size`, `selection`, `hat`, `vee`, `exp` and `log`; it overrides `pose` and `inverse` if
+    its elements are not homogeneous 4 × 4 matrices, and `Ad` if a closed form is shorter. The bracket, the Coriolis
+    matrix and the equations of motion follow from the selection matrix.
     """
 
     dim: ClassVar[int]
@@ -31,7 +33,7 @@ class Group(ABC):
     size: ClassVar[int]
     """The number n of rows of an element."""
 
-    # ---- what a group is ---------------------------------------------------------------------------------------------
+    # ---- defined by each group ---------------------------------------------------------------------------------------
 
     @abstractmethod
     def selection(self) -> NDArray[Any]:
@@ -53,19 +55,11 @@ class Group(ABC):
     def log(self, g: ArrayLike) -> NDArray[Any]:
         """The x, (..., m), with the smallest angle such that exp(x) = g."""
 
-    @abstractmethod
-    def Ad(self, g: ArrayLike) -> NDArray[Any]:
-        """(..., m, m): Ad_g x = vee(g hat(x) g^-1).  [MDN 29]"""
-
-    @abstractmethod
-    def pose(self, g: ArrayLike) -> Pose:
-        """The rigid motion that an element is.  [From Def. 4.1]"""
-
-    # ---- what follows ------------------------------------------------------------------------------------------------
+    # ---- derived -----------------------------------------------------------------------------------------------------
 
     @property
     def H(self) -> NDArray[Any]:
-        """(6, m): the selection matrix, which makes a twist of a velocity, V = H v.
+        """(6, m): the selection matrix, which maps a velocity to a twist, V = H v.
 
         [From Def. 4.2; From 58, 62, 77, 88]
         """
@@ -92,6 +86,23 @@ class Group(ABC):
         R_T = transpose(g[..., :n, :n])
         upper = np.concatenate([R_T, -np.matmul(R_T, g[..., :n, n:])], axis=-1)
         return np.concatenate([upper, g[..., n:, :]], axis=-2)
+
+    def pose(self, g: ArrayLike) -> Pose:
+        """The rigid motion of an element, here of a homogeneous 4 × 4 matrix.  [From Def. 4.1]"""
+        g = self._element(g)
+        return Pose._trusted(Rotation._trusted(g[..., :3, :3] + 0.0), g[..., :3, 3] + 0.0)
+
+    def Ad(self, g: ArrayLike) -> NDArray[Any]:
+        """(..., m, m): Ad_g x = vee(g hat(x) g^-1).  [MDN 29]
+
+        This is the identity if the group is abelian, otherwise H^T Ad H for an H with orthonormal columns.
+        """
+        if self.abelian:
+            g = self._element(g)
+            return np.broadcast_to(eye_like(g, self.dim), (*g.shape[:-2], self.dim, self.dim))
+        Ad = self.pose(g).adjoint
+        H = self.H.astype(Ad.dtype)
+        return np.matmul(np.matmul(H.T, Ad), H)
 
     def ad(self, x: ArrayLike) -> NDArray[Any]:
         """(..., m, m): ad_x y = [x, y].  [From 8, 78, 89, 102; From Table 1]"""
@@ -122,7 +133,7 @@ class Group(ABC):
         """(..., m, m): φ' = S(φ)^-1 v, which is 1 + ad/2 + D ad² for groups with one angle.
 
         Raises:
-            SingularityError: at a whole turn, where S cannot be inverted.
+            SingularityError: at a whole turn, where S is singular.
         """
         phi = self._vector(phi)
         identity = eye_like(phi, self.dim)

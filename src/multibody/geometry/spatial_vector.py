@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry._arrays import batch_of, batch_shape, floats, numbers
-from multibody.geometry._public import public_methods
-from multibody.geometry._value import Value, own
 from multibody.geometry.pose import Pose, SupportsPull
+from multibody.geometry.public_api import public_methods
+from multibody.geometry.value import Value, own
 
 
 @public_methods

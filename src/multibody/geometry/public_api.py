@@ -1,8 +1,8 @@
-"""What every public function of geometry promises: NaN and Inf are data, and batches that do not fit are told so."""
+"""Decorators of the public functions: NaN and Inf are data, and batches that do not broadcast are an InputError."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -25,18 +25,8 @@ _SPECIAL = (
 )
 
 
-@runtime_checkable
-class Shaped(Protocol):
-    """A value or an array."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape."""
-        ...
-
-
 def public(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, silent about numbers that are not finite; it refuses batch shapes that do not broadcast."""
+    """Wrap a function: no warnings on NaN and Inf, an InputError if batch shapes do not broadcast."""
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -54,9 +44,9 @@ def public(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def public_methods(cls: type[T]) -> type[T]:
-    """The class, with its public methods and operators made `public`, but for those it lists in `_plain`.
+    """Make the public methods and operators of a class `public`, except for those listed in its `_plain`.
 
-    Their signatures are shown as they are written.
+    `help` shows their signatures as written.
     """
     for name, member in list(vars(cls).items()):
         if (name.startswith("_") and name not in _SPECIAL) or name in vars(cls).get("_plain", ()):
@@ -75,4 +65,7 @@ def public_methods(cls: type[T]) -> type[T]:
 
 def _shape(x: Any) -> tuple[int, ...]:
     """The batch shape of a value, the whole shape of an array."""
-    return x.shape if isinstance(x, Shaped) else np.shape(x)
+    try:
+        return x.shape
+    except AttributeError:
+        return np.shape(x)

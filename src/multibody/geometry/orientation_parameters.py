@@ -1,6 +1,7 @@
 """Parameterisations of orientations, one class each: to rotations and back, E_R in frames A and B, E_R^-1, E_R'."""
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,41 +15,43 @@ SIGN = {"A": 1.0, "B": -1.0}
 """Most rate maps in frame B are those in frame A with the sign of one cross product changed."""
 
 
-class Orientation(Protocol):
-    """What every parameterisation χ of a rotation A_R_B offers; chi is (..., size)."""
-
-    size: int
-    singular: str
-
-    def rotation(self, chi: NDArray[Any]) -> Rotation:
-        """The rotation of the parameters."""
-        ...
-
-    def parameters(self, rotation: Rotation) -> NDArray[Any]:
-        """The parameters of a rotation."""
-        ...
-
-    def angular(self, chi: NDArray[Any], frame: str) -> NDArray[Any]:
-        """E_R, (..., 3, size): the angular velocity is E_R χ'."""
-        ...
-
-    def angular_inverse(self, chi: NDArray[Any], frame: str) -> NDArray[Any]:
-        """E_R^-1, (..., size, 3): χ' is E_R^-1 times the angular velocity."""
-        ...
-
-    def angular_dot(self, chi: NDArray[Any], dchi: NDArray[Any], frame: str) -> NDArray[Any]:
-        """The time derivative of E_R."""
-        ...
-
-    def distance(self, chi: NDArray[Any]) -> NDArray[Any]:
-        """(...): how far the parameters are from a singularity of E_R^-1, in radians."""
-        ...
-
-
-class Euler:
-    """Three Euler angles, in the order of the sequence.  [RD 2.82-2.93; Kindr 1-8, §Euler ZYX Rates, §Appendix I]"""
+class Parameters:
+    """The base of all parameterisations χ, (..., size): by default without a singularity."""
 
     size = 3
+    singular = "nowhere"
+
+    def distance(self, chi: NDArray[Any]) -> NDArray[Any]:
+        """(...): the distance to the nearest singularity of the inverse rates, in m or rad."""
+        return np.ones_like(chi[..., 0]) * np.inf
+
+
+class Orientation(Parameters, ABC):
+    """The interface of a parameterisation of a rotation A_R_B."""
+
+    @abstractmethod
+    def rotation(self, chi: NDArray[Any]) -> Rotation:
+        """The rotation of the parameters."""
+
+    @abstractmethod
+    def parameters(self, rotation: Rotation) -> NDArray[Any]:
+        """The parameters of a rotation."""
+
+    @abstractmethod
+    def angular(self, chi: NDArray[Any], frame: str) -> NDArray[Any]:
+        """E_R, (..., 3, size): the angular velocity is E_R χ'."""
+
+    @abstractmethod
+    def angular_inverse(self, chi: NDArray[Any], frame: str) -> NDArray[Any]:
+        """E_R^-1, (..., size, 3): χ' is E_R^-1 times the angular velocity."""
+
+    @abstractmethod
+    def angular_dot(self, chi: NDArray[Any], dchi: NDArray[Any], frame: str) -> NDArray[Any]:
+        """The time derivative of E_R."""
+
+
+class Euler(Orientation):
+    """Three Euler angles, in the order of the sequence.  [RD 2.82-2.93; Kindr 1-8, §Euler ZYX Rates, §Appendix I]"""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -99,11 +102,10 @@ class Euler:
         return np.stack(axes[::-1] if backwards else axes, axis=-1)
 
 
-class Quaternion:
+class Quaternion(Orientation):
     """The unit quaternion w, x, y, z.  [RD 2.94-2.99; Kindr §Quaternion Rates]"""
 
     size = 4
-    singular = "nowhere"
     _H = {"A": staticmethod(quaternions.rate_matrix), "B": staticmethod(quaternions.rate_matrix_bar)}  # noqa: RUF012
 
     def rotation(self, chi: NDArray[Any]) -> Rotation:
@@ -123,11 +125,8 @@ class Quaternion:
     def angular_dot(self, chi: NDArray[Any], dchi: NDArray[Any], frame: str) -> NDArray[Any]:  # noqa: ARG002
         return 2 * self._H[frame](dchi)
 
-    def distance(self, chi: NDArray[Any]) -> NDArray[Any]:
-        return np.ones_like(chi[..., 0]) * np.inf
 
-
-class AngleAxis:
+class AngleAxis(Orientation):
     """The angle and the unit axis, (θ, n_x, n_y, n_z).  [RD 2.100-2.103; Kindr §Angle-Axis Rates]"""
 
     size = 4
@@ -164,10 +163,9 @@ class AngleAxis:
         return np.abs(2 * np.sin(chi[..., 0] / 2))
 
 
-class RotationVector:
+class RotationVector(Orientation):
     """The axis times the angle.  [RD 2.104-2.107; Kindr §Rotation Vector Rates]"""
 
-    size = 3
     singular = "at an angle of 2 pi, 4 pi, ..."
 
     def rotation(self, chi: NDArray[Any]) -> Rotation:
@@ -192,11 +190,10 @@ class RotationVector:
         return np.where(theta < np.pi, np.pi, np.abs(2 * np.sin(theta / 2)))
 
 
-class Matrix:
+class Matrix(Orientation):
     """The nine entries of the rotation matrix, row after row.  [RD 2.72-2.75; Kindr §Matrix Rates]"""
 
     size = 9
-    singular = "nowhere"
 
     def rotation(self, chi: NDArray[Any]) -> Rotation:
         return Rotation.from_matrix(chi.reshape(*chi.shape[:-1], 3, 3))
@@ -220,6 +217,3 @@ class Matrix:
 
     def angular_dot(self, chi: NDArray[Any], dchi: NDArray[Any], frame: str) -> NDArray[Any]:  # noqa: ARG002
         return self.angular(dchi, frame)
-
-    def distance(self, chi: NDArray[Any]) -> NDArray[Any]:
-        return np.ones_like(chi[..., 0]) * np.inf

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, is_traced
-from multibody.geometry._public import public_methods
+from multibody.geometry.public_api import public_methods
 
 
 @public_methods
