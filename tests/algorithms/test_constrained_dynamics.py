@@ -7,6 +7,8 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms import constraint_projection as projection
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.constraints import ConstraintSet, JointCoupling, PointContact
 from multibody.errors import InputError
 from multibody.model import configuration
@@ -23,20 +25,20 @@ def test_bad_arguments_of_projections():
     for bad in (5, None, [held], (), QUADRUPED):
         for name, args in (("projected_configuration", (q,)), ("projected_velocity", (q, v))):
             with pytest.raises(InputError, match=re.escape(f"{name}: expected constraints, got {bad!r}")):
-                getattr(dynamics, name)(QUADRUPED.tree, bad, *args)
+                getattr(projection, name)(QUADRUPED.tree, bad, *args)
     for bad in ("a", -1, 1.5, None, True):
         with pytest.raises(InputError, match=f"rounds: expected a whole number >= 0, got {bad!r}"):
-            dynamics.projected_configuration(held.tree, held, q, bad)
+            projection.projected_configuration(held.tree, held, q, bad)
     for bad in (5, "a", None, np.zeros(3)):
         with pytest.raises(InputError, match=r"v needs the shape|v: expected"):
-            dynamics.projected_velocity(held.tree, held, q, bad)
+            projection.projected_velocity(held.tree, held, q, bad)
     with pytest.raises(InputError, match="projected_velocity, q, v: batch shapes"):
-        dynamics.projected_velocity(held.tree, held, np.stack([q] * 2), np.stack([v] * 3))
+        projection.projected_velocity(held.tree, held, np.stack([q] * 2), np.stack([v] * 3))
 
 
 @pytest.mark.parametrize("name", ["contact_inertia", "consistent_inverse", "null_space_projector"])
 def test_bad_matrices(name):
-    function, one = getattr(dynamics, name), np.eye(3)
+    function, one = getattr(projection, name), np.eye(3)
     for M, J, words in (
         (5, 6, r"M: expected a mass matrix \(..., nv, nv\), got shape \(\)"),
         (one[:2], one, r"M: expected a mass matrix \(..., nv, nv\), got shape \(2, 3\)"),
@@ -65,8 +67,8 @@ def test_bad_arguments_of_a_support():
         (np.stack([one] * 2), one, np.zeros((3, 3)), r"J, task, wanted: batch shapes \(2,\), \(\), \(3,\)"),
     ):
         with pytest.raises(InputError, match=f"support_consistent_velocity, {words}"):
-            dynamics.support_consistent_velocity(J, task, wanted)
-    found = dynamics.support_consistent_velocity(one[:2].tolist(), one[2:].tolist(), [5])
+            projection.support_consistent_velocity(J, task, wanted)
+    found = projection.support_consistent_velocity(one[:2].tolist(), one[2:].tolist(), [5])
     np.testing.assert_array_equal(found, [0, 0, 5])
 
 
@@ -74,11 +76,15 @@ def test_bad_arguments_of_motion():
     held = ConstraintSet(QUADRUPED, [PointContact("a", "foot-lf")])
     q, v = configuration.neutral(QUADRUPED), np.zeros(QUADRUPED.nv)
     for bad in (5, None, QUADRUPED):
-        for name, args in (("projected_equations", (v, v)), ("constrained_dynamics", (v, v)), ("impact", (v,))):
-            with pytest.raises(InputError, match=re.escape(f"{name}: expected constraints, got {bad!r}")):
-                getattr(dynamics, name)(QUADRUPED.tree, bad, q, *args)
+        for function, args in (
+            (projection.projected_equations, (v, v)),
+            (dynamics.constrained_dynamics, (v, v)),
+            (impacts.impact, (v,)),
+        ):
+            with pytest.raises(InputError, match=re.escape(f"{function.__name__}: expected constraints, got {bad!r}")):
+                function(QUADRUPED.tree, bad, q, *args)
             with pytest.raises(InputError, match=f"expected the Tree of a robot, .* got {type(bad).__name__}"):
-                getattr(dynamics, name)(bad, held, q, *args)
+                function(bad, held, q, *args)
     for args, words in (
         ((v, v, v), "q needs the shape"),
         ((q, q, v), "v needs the shape"),
@@ -87,7 +93,7 @@ def test_bad_arguments_of_motion():
         ((np.stack([q] * 2), v, np.stack([v] * 3)), "projected_equations, q, v, tau: batch shapes"),
     ):
         with pytest.raises(InputError, match=words):
-            dynamics.projected_equations(held.tree, held, *args)
+            projection.projected_equations(held.tree, held, *args)
 
 
 def test_an_impact_of_nothing_loses_no_energy():
@@ -96,7 +102,7 @@ def test_an_impact_of_nothing_loses_no_energy():
     held = robot.constraints([PointContact(foot, foot) for foot in ("foot-lf", "foot-rh")])
     for velocity, active in ((v, [0, 0]), (0 * v, [1, 1]), (-v, [0, 0])):
         for loss in (
-            dynamics.impact(held.tree, held, robot.home(), velocity, active=active).energy_loss,
+            impacts.impact(held.tree, held, robot.home(), velocity, active=active).energy_loss,
             robot.impact(held, robot.home(), velocity, active=active).energy_loss,
         ):
             assert loss == 0

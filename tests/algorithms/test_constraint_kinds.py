@@ -7,6 +7,7 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms import constraint_projection as projection
 from multibody.algorithms import kinematics
 from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
 from multibody.algorithms.constraints import (
@@ -95,7 +96,7 @@ def test_anchors_of_a_surface():
     sole = SurfaceContact("sole", FEET[0], CORNERS, anchors)
     assert [part.anchor for part in sole.parts] == list(anchors)
     held = ConstraintSet(QUADRUPED, [sole])
-    there = dynamics.projected_configuration(held.tree, held, q)
+    there = projection.projected_configuration(held.tree, held, q)
     np.testing.assert_allclose(ROBOT.pose(FEET[0], there).matrix, target.matrix, atol=1e-9)
     error, J = held.error(there), held.jacobian(there)
     assert np.abs(error).max() < 1e-9
@@ -211,8 +212,8 @@ def test_a_coin_keeps_its_energy():
     model = disc(Cylinder(0.2, 0.01), (0.0, 0.0, -9.6))
     robot, roll = mb.Robot(model), ConstraintSet(model, [RollingContact("ground", "disc", 0.2, axle=(0, 0, 1))])
     R = Rotation.elementary("x", 1.3)
-    q = dynamics.projected_configuration(roll.tree, roll, np.concatenate([[0.0, 0.0, 0.2], R.quaternion]))
-    v = dynamics.projected_velocity(roll.tree, roll, q, np.array([2.0, 0.0, 0.0, 0.3, 0.5, -10.0]))
+    q = projection.projected_configuration(roll.tree, roll, np.concatenate([[0.0, 0.0, 0.2], R.quaternion]))
+    v = projection.projected_velocity(roll.tree, roll, q, np.array([2.0, 0.0, 0.0, 0.3, 0.5, -10.0]))
     start, dt = robot.kinetic_energy(q, v) + robot.potential_energy(q), 1e-3
 
     def change(q, v):
@@ -318,7 +319,7 @@ def test_the_worst_row():
         InputError, match=r"worst: expected at least one configuration, got none, of shape \(0, 3, 19\)"
     ):
         held.worst(q[:0])
-    assert dynamics.projected_configuration(held.tree, held, q[:0], 0).shape == (0, 3, 19)
+    assert projection.projected_configuration(held.tree, held, q[:0], 0).shape == (0, 3, 19)
     q[0, 1, 2] = np.nan
     assert np.isnan(held.worst(q).error)
     assert held.worst(q).sample == (0, 1)

@@ -5,6 +5,8 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms import constraint_projection as projection
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.constraints import (
     ConstraintSet,
     Distance,
@@ -168,8 +170,8 @@ def test_constrained_dynamics(constraints, seed):
     assert np.abs(J @ a + constraints.bias(q, v)).max() < 1e-8
     np.testing.assert_allclose(M @ a + h, tau + J.T @ f, atol=1e-9)
     assert abs(f @ (J @ v)) < 1e-9
-    np.testing.assert_allclose(dynamics.projected_equations(constraints.tree, constraints, q, v, tau), a, atol=1e-7)
-    N = dynamics.null_space_projector(M, J)
+    np.testing.assert_allclose(projection.projected_equations(constraints.tree, constraints, q, v, tau), a, atol=1e-7)
+    N = projection.null_space_projector(M, J)
     assert np.abs(J @ N).max() < 1e-10
     np.testing.assert_allclose(N @ N, N, atol=1e-9)
     symmetric = N @ np.linalg.inv(M)
@@ -181,7 +183,7 @@ def test_contact_force_as_printed():
     q, v, tau = consistent(REGULAR)
     robot = mb.Robot(QUADRUPED)
     J, M, h = REGULAR.jacobian(q), robot.mass_matrix(q), robot.bias(q, v)
-    printed = dynamics.contact_inertia(M, J) @ (J @ np.linalg.solve(M, tau - h) + REGULAR.bias(q, v))
+    printed = projection.contact_inertia(M, J) @ (J @ np.linalg.solve(M, tau - h) + REGULAR.bias(q, v))
     np.testing.assert_allclose(
         dynamics.constrained_dynamics(REGULAR.tree, REGULAR, q, v, tau, method="exact").force, -printed, atol=1e-8
     )
@@ -193,17 +195,17 @@ def test_impacts(constraints):
     robot = mb.Robot(constraints.model)
     q, v, _ = state(constraints.model)
     J, M = constraints.jacobian(q), robot.mass_matrix(q)
-    plastic = dynamics.impact(constraints.tree, constraints, q, v)
+    plastic = impacts.impact(constraints.tree, constraints, q, v)
     assert np.abs(J @ plastic.velocity).max() < 1e-9
     change = plastic.velocity - v
     np.testing.assert_allclose(M @ change, J.T @ plastic.impulse, atol=1e-9)
-    np.testing.assert_allclose(plastic.velocity, dynamics.null_space_projector(M, J) @ v, atol=1e-8)
+    np.testing.assert_allclose(plastic.velocity, projection.null_space_projector(M, J) @ v, atol=1e-8)
     np.testing.assert_allclose(plastic.energy_loss, change @ M @ change / 2, rtol=1e-7)
     if constraints is REGULAR:
         slip = J @ v
-        np.testing.assert_allclose(plastic.energy_loss, slip @ dynamics.contact_inertia(M, J) @ slip / 2, rtol=1e-7)
+        np.testing.assert_allclose(plastic.energy_loss, slip @ projection.contact_inertia(M, J) @ slip / 2, rtol=1e-7)
     assert plastic.energy_loss > 0
-    elastic = dynamics.impact(constraints.tree, constraints, q, v, restitution=1.0)
+    elastic = impacts.impact(constraints.tree, constraints, q, v, restitution=1.0)
     np.testing.assert_allclose(J @ elastic.velocity, -J @ v, atol=1e-8)
     assert abs(elastic.energy_loss) < 1e-9
 
@@ -214,7 +216,7 @@ def test_support_consistent_motion():
     robot = mb.Robot(QUADRUPED)
     support = ConstraintSet(QUADRUPED, [PointContact(f, f) for f in FEET[:3]])
     J_t, w = robot.jacobian("foot-rh", q)[:3], np.array([0.1, -0.2, 0.3])
-    u = dynamics.support_consistent_velocity(support.jacobian(q), J_t, w)
+    u = projection.support_consistent_velocity(support.jacobian(q), J_t, w)
     J_c = support.jacobian(q)
     assert np.abs(J_c @ u).max() < 1e-10
     np.testing.assert_allclose(J_t @ u, w, atol=1e-9)
@@ -359,7 +361,7 @@ def test_bad_configurations():
         held.jacobian(q, velocity="up")
     q[-1] = np.nan
     with pytest.raises(InputError, match="expected finite numbers, got nan"):
-        dynamics.projected_configuration(held.tree, held, q)
+        projection.projected_configuration(held.tree, held, q)
 
 
 def test_a_ball_rolls_down_a_slope():
@@ -368,7 +370,7 @@ def test_a_ball_rolls_down_a_slope():
     model = b.model(floating=True)
     roll = ConstraintSet(model, [RollingContact("ground", "ball", 0.2)])
     q = np.concatenate([[0.5, -0.3, 0.2], Rotation.random(np.random.default_rng(0)).quaternion])
-    v = dynamics.projected_velocity(roll.tree, roll, q, np.array([0.4, 0.1, 0.3, 1.0, 2.0, 3.0]))
+    v = projection.projected_velocity(roll.tree, roll, q, np.array([0.4, 0.1, 0.3, 1.0, 2.0, 3.0]))
     assert np.abs(roll.error(q)).max() < 1e-15
     a, f = dynamics.constrained_dynamics(roll.tree, roll, q, v, np.zeros(6))
     np.testing.assert_allclose(a[:3], [2.0 * 5 / 7, 0.0, 0.0], atol=1e-12)
@@ -397,7 +399,7 @@ def test_rows_of_rounding_errors_hold_nothing():
     assert contact.ranks(q).rank == 0
     assert contact.ranks(q.astype(np.float32)).rank == 0
     np.testing.assert_allclose(dynamics.constrained_dynamics(contact.tree, contact, q, v, tau).acceleration, free)
-    np.testing.assert_allclose(dynamics.impact(contact.tree, contact, q, v).velocity, v)
+    np.testing.assert_allclose(impacts.impact(contact.tree, contact, q, v).velocity, v)
     single = mb.Robot(model, dtype="float32").constrained_dynamics(contact, q, v, tau)
     np.testing.assert_allclose(single.acceleration, free, rtol=1e-5)
     assert not single.force.any()

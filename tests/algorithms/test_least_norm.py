@@ -5,7 +5,7 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import least_norm
-from multibody.algorithms.constrained_dynamics import contact_inertia
+from multibody.algorithms.constraint_projection import contact_inertia
 
 from ..laws.tools import near
 

@@ -5,6 +5,8 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms import constraint_projection as projection
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.constraints import ConstraintSet, PointClosure, PointContact
 from multibody.algorithms.friction import FrictionCone
 from multibody.errors import InputError
@@ -26,7 +28,7 @@ def test_a_step_in_kindrs_notation():
     assert np.abs(W.T @ found.velocity).max() < 1e-9
     # a step without time is an impact
     instant = percussion_step(STANDING.tree, STANDING, q, u, tau, 1e-12)
-    np.testing.assert_allclose(instant.percussion, dynamics.impact(STANDING.tree, STANDING, q, u).impulse, atol=1e-6)
+    np.testing.assert_allclose(instant.percussion, impacts.impact(STANDING.tree, STANDING, q, u).impulse, atol=1e-6)
 
 
 def test_a_step_with_restitution_wrenches_and_open_contacts():
@@ -45,7 +47,7 @@ def test_a_step_with_restitution_wrenches_and_open_contacts():
     np.testing.assert_array_equal(same.velocity, found.velocity)
     # a step without time is an impact
     instant = percussion_step(STANDING.tree, STANDING, q, u, tau, 1e-12, restitution=e, active=on)
-    impact = dynamics.impact(STANDING.tree, STANDING, q, u, e, active=on)
+    impact = impacts.impact(STANDING.tree, STANDING, q, u, e, active=on)
     np.testing.assert_allclose(instant.velocity, impact.velocity, atol=1e-6)
     np.testing.assert_allclose(instant.percussion, impact.impulse, atol=1e-6)
 
@@ -152,13 +154,13 @@ def test_rows_that_are_off_have_no_force():
 def test_projection_closes_a_loop():
     model = four_bar()
     loop = ConstraintSet(model, [PointClosure("loop", "end", "pin")])
-    q = dynamics.projected_configuration(loop.tree, loop, closed(model) + 0.05)
+    q = projection.projected_configuration(loop.tree, loop, closed(model) + 0.05)
     assert np.abs(loop.error(q)).max() < 1e-12
-    v = dynamics.projected_velocity(loop.tree, loop, q, np.ones(3))
+    v = projection.projected_velocity(loop.tree, loop, q, np.ones(3))
     assert np.abs(loop.jacobian(q) @ v).max() < 1e-12
     far = ConstraintSet(model, [PointContact("far", "end", anchor=(9.0, 0.0, 0.0))])
     with pytest.raises(InputError, match="cannot be met from here, an error of"):
-        dynamics.projected_configuration(far.tree, far, q)
+        projection.projected_configuration(far.tree, far, q)
 
 
 def test_derivatives_of_constrained_dynamics():

@@ -11,7 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms import constraint_projection as projection
 from multibody.algorithms import coriolis, crba, energy, kinematics
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.constraints import (
     Constraint,
     ConstraintSet,
@@ -214,7 +216,7 @@ def test_rows_that_are_switched_off(c, data):
     """A mask of constraints is the set of the others; rows apart hold alone, and what is off has no force."""
     chosen = data.draw(st.lists(st.booleans(), min_size=len(c.set.constraints), max_size=len(c.set.constraints)))
     a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau, active=chosen)
-    hit = dynamics.impact(c.set.tree, c.set, c.s.q, c.u, active=chosen)
+    hit = impacts.impact(c.set.tree, c.set, c.s.q, c.u, active=chosen)
     on = np.repeat(chosen, [one.rows for one in c.set.constraints])
     assert not f[~on].any()
     assert not hit.impulse[~on].any()
@@ -223,7 +225,7 @@ def test_rows_that_are_switched_off(c, data):
         other = dynamics.constrained_dynamics(rest.tree, rest, c.s.q, c.v, c.tau)
         near(a, other.acceleration, 1e-6)
         near(f[on], other.force, 1e-6)
-        near(hit.velocity, dynamics.impact(rest.tree, rest, c.s.q, c.u).velocity, 1e-7)
+        near(hit.velocity, impacts.impact(rest.tree, rest, c.s.q, c.u).velocity, 1e-7)
     else:
         near(a, np.linalg.solve(c.M, c.tau - coriolis.bias(c.s.tree, c.s.q, c.v)), 1e-8)
         near(hit.velocity, c.u, 1e-12)
@@ -258,7 +260,7 @@ def test_baumgarte(c, stiffness, damping):
 def test_other_forms_agree(c):
     """The projected one, and a dense solution of [[M, -J^T], [J, 0]] [a, f] = [τ - h, -J' v].  [RD 3.63-3.65]"""
     a, f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau)
-    near(dynamics.projected_equations(c.set.tree, c.set, c.s.q, c.v, c.tau), a, 1e-7)
+    near(projection.projected_equations(c.set.tree, c.set, c.s.q, c.v, c.tau), a, 1e-7)
     n, rows = c.s.model.nv, c.set.rows
     K = np.block([[c.M, -c.J.T], [c.J, np.zeros((rows, rows))]])
     right = np.concatenate([c.tau - coriolis.bias(c.s.tree, c.s.q, c.v), -c.set.bias(c.s.q, c.v)])
@@ -270,7 +272,7 @@ def test_other_forms_agree(c):
 @given(held())
 def test_the_projector(c):
     """J N_c = 0, N_c is a projector, N_c M^-1 is symmetric, and nothing that J allows is lost.  [RD 3.63]"""
-    N = dynamics.null_space_projector(c.M, c.J)
+    N = projection.null_space_projector(c.M, c.J)
     near(c.J @ N, np.zeros_like(c.J), 1e-8)
     near(N @ N, N, 1e-8)
     mobility = N @ np.linalg.inv(c.M)
@@ -307,7 +309,7 @@ def test_the_exact_method(c):
 @given(held())
 def test_plastic_impacts(c):
     """Energy never grows, and both forms of the loss agree.  [RD 3.66-3.72]"""
-    after, impulse, loss = dynamics.impact(c.set.tree, c.set, c.s.q, c.u)
+    after, impulse, loss = impacts.impact(c.set.tree, c.set, c.s.q, c.u)
     near(c.J @ after, np.zeros(c.set.rows), 1e-8)
     near(c.M @ (after - c.u), c.J.T @ impulse, 1e-8)
     before = energy.kinetic_energy(c.s.tree, c.s.q, c.u)
@@ -316,13 +318,13 @@ def test_plastic_impacts(c):
     change, slip = after - c.u, c.J @ c.u
     near(loss, change @ c.M @ change / 2, 1e-8 * max(1.0, before))
     near(loss, slip @ np.linalg.pinv(c.inner, rcond=1e-9, hermitian=True) @ slip / 2, 1e-8 * max(1.0, before))
-    near(after, dynamics.null_space_projector(c.M, c.J) @ c.u, 1e-8)
+    near(after, projection.null_space_projector(c.M, c.J) @ c.u, 1e-8)
 
 
 @given(held(), st.floats(0.0, 1.0))
 def test_restitution(c, e):
     """J v⁺ = -e J v⁻, and the loss is 1 - e² of the plastic one."""
-    plastic, partial = dynamics.impact(c.set.tree, c.set, c.s.q, c.u), dynamics.impact(c.set.tree, c.set, c.s.q, c.u, e)
+    plastic, partial = impacts.impact(c.set.tree, c.set, c.s.q, c.u), impacts.impact(c.set.tree, c.set, c.s.q, c.u, e)
     near(c.J @ partial.velocity, -e * (c.J @ c.u), 1e-8)
     near(partial.energy_loss, (1 - e**2) * plastic.energy_loss, 1e-8 * max(1.0, float(plastic.energy_loss)))
 
@@ -332,7 +334,7 @@ def test_restitution(c, e):
 def test_forces_do_not_depend_on_the_representation_of_the_base(c):
     """The same motion and torques; without armature, which is by definition on the robot's own velocities."""
     f = dynamics.constrained_dynamics(c.set.tree, c.set, c.s.q, c.v, c.tau).force
-    lost = dynamics.impact(c.set.tree, c.set, c.s.q, c.u).energy_loss
+    lost = impacts.impact(c.set.tree, c.set, c.s.q, c.u).energy_loss
     v, u = (base_velocity.to_left(c.s.tree, c.s.q, x) for x in (c.v, c.u))
     tau = base_velocity.force_to_left(c.s.tree, c.s.q, c.tau)
     for velocity in ("kindr", *REPRESENTATIONS):
@@ -341,4 +343,4 @@ def test_forces_do_not_depend_on_the_representation_of_the_base(c):
         v_, u_ = (base_velocity.from_left(other.tree, c.s.q, x) for x in (v, u))
         tau_ = base_velocity.force_from_left(other.tree, c.s.q, tau)
         near(dynamics.constrained_dynamics(same.tree, same, c.s.q, v_, tau_).force, f, 1e-6)
-        near(dynamics.impact(same.tree, same, c.s.q, u_).energy_loss, lost, 1e-7)
+        near(impacts.impact(same.tree, same, c.s.q, u_).energy_loss, lost, 1e-7)

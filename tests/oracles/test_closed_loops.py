@@ -18,6 +18,7 @@ import pytest
 
 from multibody.algorithms import constrained_dynamics as dynamics
 from multibody.algorithms import crba, jacobian, kinematics, regressor
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.constraints import (
     Constraint,
     ConstraintSet,
@@ -246,7 +247,7 @@ def test_impulse_dynamics_of_pinocchio(mechanism: str, closure: str, restitution
     u -= np.linalg.pinv(J_2, rcond=1e-9) @ (J_2 @ u)
     state = peer.state(u)
     theirs = pin.impulseDynamics(peer.model, peer.data, *state, peer.models, peer.datas, restitution, SETTINGS)
-    after, impulse, _ = dynamics.impact(one.set.tree, one.set, one.q, u, restitution)
+    after, impulse, _ = impacts.impact(one.set.tree, one.set, one.q, u, restitution)
     assert np.abs(impulse).max() > 0.1
     close(after, peer.layout.v_from(state[0], theirs), 1e-7)
     close(impulse, peer.force(), 1e-7)
@@ -258,7 +259,7 @@ def test_impacts_of_loops(mechanism: str, closure: str, restitution: float) -> N
     """Both bodies move before the impact; what Pinocchio cannot be asked is asked of the laws.  [RD 3.66-3.72]"""
     one = loop(mechanism, closure)
     u = np.random.default_rng(1).standard_normal(one.model.nv)
-    after, impulse, loss = dynamics.impact(one.set.tree, one.set, one.q, u, restitution)
+    after, impulse, loss = impacts.impact(one.set.tree, one.set, one.q, u, restitution)
     M, J = crba.crba(one.model.tree, one.q), one.set.jacobian(one.q)
     close(J @ after, -restitution * (J @ u), 1e-9)
     close(M @ (after - u), J.T @ impulse, 1e-9)

@@ -6,6 +6,7 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.constraints import ConstraintSet, FrameContact, PointContact, SurfaceContact
 from multibody.model.layouts import PinocchioLayout
 
@@ -59,7 +60,7 @@ def test_impulse_dynamics(path, frames, kind, restitution):
     q, v = robot.random(rng), rng.standard_normal(robot.nv)
     state = layout.q_to(q), layout.v_to(q, v)
     theirs = pin.impulseDynamics(model, data, *state, models, datas, restitution)
-    found = dynamics.impact(constraints.tree, constraints, q, v, restitution)
+    found = impacts.impact(constraints.tree, constraints, q, v, restitution)
     np.testing.assert_allclose(layout.v_from(state[0], theirs), found.velocity, atol=1e-8 * np.abs(v).max())
     impulses = [d.contact_force.vector[: constraints.rows // len(frames)] for d in datas]
     np.testing.assert_allclose(np.concatenate(impulses), found.impulse, rtol=0, atol=1e-9 * np.abs(found.impulse).max())

@@ -10,6 +10,8 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms import constraint_projection as projection
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
 from multibody.algorithms.constraints import (
     Constraint,
@@ -66,11 +68,11 @@ def test_every_method_is_the_algorithm(case):
     robot, held, q, v, tau = case
     M, J = robot.mass_matrix(q), held.jacobian(q)
     same(robot.constrained_dynamics(held, q, v, tau), dynamics.constrained_dynamics(held.tree, held, q, v, tau), 1e-7)
-    same(robot.impact(held, q, v), dynamics.impact(held.tree, held, q, v), 1e-7)
-    same([robot.null_space_projector(held, q)], [dynamics.null_space_projector(M, J)], 1e-7)
+    same(robot.impact(held, q, v), impacts.impact(held.tree, held, q, v), 1e-7)
+    same([robot.null_space_projector(held, q)], [projection.null_space_projector(M, J)], 1e-7)
     task, wanted = robot.jacobian(robot.frames[-1], q)[..., :2, :], np.ones((COUNT, 2))
     found = robot.support_consistent_velocity(held, q, task, wanted)
-    same([found], [dynamics.support_consistent_velocity(J, task, wanted)], 1e-7)
+    same([found], [projection.support_consistent_velocity(J, task, wanted)], 1e-7)
     near(np.einsum("krn,kn->kr", J, found), np.zeros(J.shape[:-1]), 1e-9)
 
 
@@ -108,8 +110,8 @@ def test_optional_inputs(case):
     assert not off.force.any()
     bounce = np.linspace(0.0, 1.0, COUNT)
     found = robot.impact(held, q, v, bounce, active=by_row)
-    same(found, dynamics.impact(held.tree, held, q, v, bounce[:, None], active=by_row), 1e-7)
-    same(robot.impact(held, q, v, 0.5), dynamics.impact(held.tree, held, q, v, 0.5), 1e-7)
+    same(found, impacts.impact(held.tree, held, q, v, bounce[:, None], active=by_row), 1e-7)
+    same(robot.impact(held, q, v, 0.5), impacts.impact(held.tree, held, q, v, 0.5), 1e-7)
 
 
 @mostly_fixed
@@ -346,7 +348,7 @@ def test_bad_arguments():
     says(lambda: robot.impact(held, q, v, [0.5, 2.0]), "restitution (sample 1): expected 0, plastic, to 1", "2.0")
     says(lambda: robot.impact(held, q, v, np.nan), "restitution: expected 0, plastic, to 1, without loss, got nan")
     says(
-        lambda: dynamics.impact(held.tree, held, q, v, -0.1),
+        lambda: impacts.impact(held.tree, held, q, v, -0.1),
         "restitution: expected 0, plastic, to 1, without loss, got -0.1",
     )
     says(lambda: robot.impact(held, q, v, active=[[1, 0], [1, np.nan]]), "active (sample 1): expected ones and zeros")
@@ -384,6 +386,6 @@ def test_a_constraint_that_needs_more_than_the_robot_has():
     far = robot.constraints([PointContact("far", "end", anchor=(9.0, 0.0, 0.0))])
     message = "cannot be met from here, an error of .* is left in the row 'far.x'"
     with pytest.raises(InputError, match=message):
-        dynamics.projected_configuration(far.tree, far, np.array([0.1, 0.2, 0.3]))
+        projection.projected_configuration(far.tree, far, np.array([0.1, 0.2, 0.3]))
     with pytest.raises(InputError, match=f"{message}.*sample 1"):
-        dynamics.projected_configuration(far.tree, far, np.array([[0.1, 0.2, 0.3], [3.0, 0.2, 0.3]]))
+        projection.projected_configuration(far.tree, far, np.array([[0.1, 0.2, 0.3], [3.0, 0.2, 0.3]]))

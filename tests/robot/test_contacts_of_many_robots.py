@@ -7,6 +7,7 @@ import pytest
 
 import multibody as mb
 from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
 from multibody.geometry import Rotation, log_cholesky
@@ -74,7 +75,7 @@ def test_each_sample_is_the_robot_rebuilt(name, given):
         expected = dynamics.constrained_dynamics(held.tree, held, q[k], slides[k], tau[k])
         near(a[k], expected.acceleration, 1e-7)
         near(f[k], expected.force, 1e-7)
-        for found, wanted in zip(impact, dynamics.impact(held.tree, held, q[k], v[k]), strict=True):
+        for found, wanted in zip(impact, impacts.impact(held.tree, held, q[k], v[k]), strict=True):
             near(found[k], wanted, 1e-7)
         scale = max(1.0, np.abs(a[k]).max(), np.abs(f[k]).max())
         near(J[k] @ a[k] + held.bias(q[k], slides[k]), np.zeros(held.rows), 1e-7 * scale)

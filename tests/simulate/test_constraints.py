@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import multibody as mb
 from multibody import simulate
-from multibody.algorithms.constrained_dynamics import projected_velocity
+from multibody.algorithms.constraint_projection import projected_velocity
 from multibody.algorithms.constraints import HingeClosure, JointCoupling, PointClosure, Weld
 from multibody.errors import InputError
 from multibody.model.joint import Limits

@@ -8,7 +8,7 @@ import pytest
 
 import multibody as mb
 from multibody import simulate
-from multibody.algorithms.constrained_dynamics import projected_velocity
+from multibody.algorithms.constraint_projection import projected_velocity
 from multibody.model.shapes import Box
 from multibody.simulate import SphereContact, contacts_of
 

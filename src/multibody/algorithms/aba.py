@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.base_representation import armature, in_left, velocity
 from multibody.algorithms.crba import congruence
 from multibody.algorithms.rnea import Wrenches, outward_wrenches
-from multibody.algorithms.velocity_blocks import VelocityParts, mirrored, own_batch
+from multibody.algorithms.velocity_blocks import VelocityBlocks, common_batch, mirror_upper
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
 from multibody.geometry._arrays import matrix, matvec, transpose
@@ -44,13 +44,13 @@ class Articulated(NamedTuple):
         """The blocks of a symmetric matrix."""
         return Articulated(M[..., :3, :3], M[..., :3, 3:], M[..., 3:, 3:])
 
-    def seen_in(self, A_H_B: Pose) -> "Articulated":
+    def in_frame(self, A_H_B: Pose) -> "Articulated":
         """The same, from frame B, in frame A: A_Xf_B M B_X_A."""
         R, P = A_H_B.rotation.matrix, hat3(A_H_B.position)
         A, C = congruence(R, self.A), congruence(R, self.C)
         B = np.matmul(np.matmul(R, self.B), transpose(R))
         moved = B - np.matmul(A, P)
-        return Articulated(A, moved, mirrored(C - np.matmul(transpose(B), P) + np.matmul(P, moved)))
+        return Articulated(A, moved, mirror_upper(C - np.matmul(transpose(B), P) + np.matmul(P, moved)))
 
 
 def aba(
@@ -102,9 +102,9 @@ def _beyond(
         if p:
             parent = i_M[p]
             assert parent is not None
-            i_M[p] = parent + articulation.inertia(M).seen_in(p_H[i])
+            i_M[p] = parent + articulation.inertia(M).in_frame(p_H[i])
             i_f[p] = i_f[p] + p_H[i] @ articulation.wrench(i_f[i])
-    added = VelocityParts(tree)
+    added = VelocityBlocks(tree)
     i_a: list[Twist | None] = [None] * len(i_M)
     for i, p, body in tree.outward():
         articulation, before = solved[i], i_a[p]
@@ -114,7 +114,7 @@ def _beyond(
         added.add(body.joint, rates)
         own = articulation.S @ rates
         i_a[i] = own if i_a_p is None else i_a_p + own
-    return added.vector(own_batch(q, v, tau, *(wrenches or {}).values()))
+    return added.vector(common_batch(q, v, tau, *(wrenches or {}).values()))
 
 
 class _Articulation:
@@ -123,7 +123,7 @@ class _Articulation:
     def __init__(self, M: Articulated, S: Subspace, tau: NDArray[Any], f: Wrench, drives: NDArray[Any] | None) -> None:
         self.S, self.U = S, np.matmul(M.matrix, S.matrix)
         self.D = np.matmul(transpose(S.matrix), self.U)
-        self.D = mirrored(self.D) if drives is None else self.D + drives
+        self.D = mirror_upper(self.D) if drives is None else self.D + drives
         self.free = drives is None
         self.u = tau - S.project(f)
         self.solved_u = self._solve(self.u[..., None])[..., 0]

@@ -37,7 +37,7 @@ def parameters(
     pose = kinematics.pose(tree, frame, q)
     parts = [rates.position_inverse(position, pose.position), rates.parameters(rotation, pose.rotation)]
     chi = np.concatenate(parts, axis=-1)
-    return chi if coordinates is None else chi[..., chosen(coordinates, chi.shape[-1])]
+    return chi if coordinates is None else chi[..., check_coordinates(coordinates, chi.shape[-1])]
 
 
 def analytical_jacobian(
@@ -77,10 +77,10 @@ def analytical_jacobian(
         E_R_inverse = damped_inverse(rates.angular(rotation, chi_R, frame="A"), squared)
     upper, lower = np.matmul(E_P_inverse, J[..., :3, :]), np.matmul(E_R_inverse, J[..., 3:, :])
     J_A = np.concatenate([upper, lower], axis=-2)
-    return J_A if coordinates is None else J_A[..., chosen(coordinates, J_A.shape[-2]), :]
+    return J_A if coordinates is None else J_A[..., check_coordinates(coordinates, J_A.shape[-2]), :]
 
 
-def chosen(coordinates: Sequence[int], count: int) -> list[int]:
+def check_coordinates(coordinates: Sequence[int], count: int) -> list[int]:
     """The places of some coordinates, checked: each is one of so many."""
     try:
         rows = list(coordinates)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import mirrored
+from multibody.algorithms.velocity_blocks import mirror_upper
 from multibody.geometry import Pose, Twist
 from multibody.geometry._arrays import block_matrix, diagonal, is_traced, is_zero, transpose
 from multibody.geometry.operators import ad, cross3, hat3
@@ -94,7 +94,7 @@ def forces(state: State, Y: NDArray[Any]) -> NDArray[Any]:
 
 def inertia(state: State, M: NDArray[Any]) -> NDArray[Any]:
     """T^T M T of a symmetric M; the lower triangle is the upper one, which alone a kernel computes."""
-    return mirrored(_both_sides(state, M))
+    return mirror_upper(_both_sides(state, M))
 
 
 def coriolis_and_inertia(state: State, C_M: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -124,7 +124,7 @@ def derivatives_and_force(
     return _both_sides(state, by_q), _both_sides(state, by_v), inertia(state, M), force(state, tau)
 
 
-def solved_in_left(
+def solve_in_left(
     tree: Tree, q: NDArray[Any], tau: NDArray[Any], solve: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> NDArray[Any]:
     """M^-1 τ, from what solves with the mass matrix in "left", which has the zeros of the tree."""

@@ -12,10 +12,10 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.columns import Directions, directions, near_base
 from multibody.algorithms.crba import Composite
 from multibody.algorithms.jacobian import assemble
-from multibody.algorithms.mass_moments import Moments
+from multibody.algorithms.mass_moments import MassMoments
 from multibody.algorithms.rnea import outward_wrenches
-from multibody.algorithms.velocity_blocks import own_batch
-from multibody.algorithms.velocity_moments import Flow
+from multibody.algorithms.velocity_blocks import common_batch
+from multibody.algorithms.velocity_moments import VelocityMoments
 from multibody.errors import InputError
 from multibody.geometry import Twist, Wrench
 from multibody.geometry._arrays import block_matrix, dot, eye_like, matvec
@@ -55,13 +55,13 @@ def centroidal_momentum(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray
     """(..., 6): A_G v, by a sum over the bodies."""
     i_v = kinematics.twists(tree, q, v)
     momenta = [None, *(Composite.of(body.inertia).momentum(i_v[body.index]) for body in tree.bodies)]
-    return _total(tree, q, momenta, own_batch(q, v))
+    return _total(tree, q, momenta, common_batch(q, v))
 
 
 def centroidal_momentum_rate(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """(..., 6): the time derivative of `centroidal_momentum`, A_G a + A_G' v: what outer forces must give."""
     _, i_f = outward_wrenches(tree, q, v, a, gravity=False)
-    return _total(tree, q, i_f, own_batch(q, v, a))
+    return _total(tree, q, i_f, common_batch(q, v, a))
 
 
 def centroidal_momentum_matrix_dot(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
@@ -122,30 +122,30 @@ def _beyond(d: Directions) -> list[Composite]:
     for i, p, body in d.tree.inward():
         pose = d.poses[i]
         assert pose is not None
-        beyond[i] = inner[i].seen_in(pose)
+        beyond[i] = inner[i].in_frame(pose)
         if p:
-            inner[p] = inner[p] + inner[i].seen_in(body.joint.pose(d.near))
+            inner[p] = inner[p] + inner[i].in_frame(body.joint.pose(d.near))
         else:
             beyond[0] = beyond[0] + beyond[i]
     return beyond
 
 
-def _flows(d: Directions, v: NDArray[Any]) -> list[Flow]:
+def _flows(d: Directions, v: NDArray[Any]) -> list[VelocityMoments]:
     """The flow of mass of each body with all that hang on it, as in `_beyond`."""
-    flows: list[Flow] = [Flow(np.zeros(3), np.zeros((3, 3)))] * (len(d.tree.bodies) + 1)
+    flows: list[VelocityMoments] = [VelocityMoments(np.zeros(3), np.zeros((3, 3)))] * (len(d.tree.bodies) + 1)
     twists = d.twists(v)
     for i, _, body in d.tree.outward():
         pose = d.poses[i]
         twist = twists[i]
         assert pose is not None
         assert twist is not None
-        flows[i] = Flow.of(Moments.of(body.inertia), pose.pull(twist)).seen_in(pose)
+        flows[i] = VelocityMoments.of(MassMoments.of(body.inertia), pose.pull(twist)).in_frame(pose)
     for i, p, _ in d.tree.inward():
         flows[p] = flows[p] + flows[i]
     return flows
 
 
-def _inertia_rate(flow: Flow) -> Composite:
+def _inertia_rate(flow: VelocityMoments) -> Composite:
     """The rate of an inertia whose particles flow: of the second moments it is G + G^T."""
     spread = flow.G + np.swapaxes(flow.G, -1, -2)
     trace = (spread[..., 0, 0] + spread[..., 1, 1] + spread[..., 2, 2])[..., None, None]

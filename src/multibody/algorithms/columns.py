@@ -29,7 +29,7 @@ class Column:
     twist: Twist
     carrier: int
     """The body that carries the twist along when it moves; 0 when it stands still in the world."""
-    alone: range | None = None
+    carried_only_by: range | None = None
     """The places in the list of the only columns that carry it, where these are not all that move the carrier."""
 
 
@@ -61,8 +61,8 @@ class Directions:
     def carries(self, k: int, c: int) -> bool:
         """Whether column c is carried along when column k moves."""
         column = self.columns[c]
-        if column.alone is not None:
-            return k in column.alone
+        if column.carried_only_by is not None:
+            return k in column.carried_only_by
         body = self.columns[k].body
         return body <= column.carrier <= self.tree.last(body)
 
@@ -88,9 +88,9 @@ class Directions:
         rates: list[Twist | None] = []
         for column in self.columns:
             carrier = twists[column.carrier]
-            if column.alone is not None:
+            if column.carried_only_by is not None:
                 carrier = None
-                for k in column.alone:
+                for k in column.carried_only_by:
                     carrier = _sum(carrier, self.columns[k].twist * v[..., self.columns[k].index])
             rates.append(None if carrier is None else carrier.cross(column.twist))
         return rates
@@ -106,10 +106,11 @@ def directions(tree: Tree, q: NDArray[Any], only: Collection[int] | None = None)
             continue
         W_H_i = W_H[i]
         assert W_H_i is not None
-        place = len(columns)
+        start = len(columns)
         for k, (twist, carrier) in enumerate(_of_joint(tree, body.joint, near, W_H_i, origin)):
-            alone = range(place, place + 3) if carrier == "position" else None
-            columns.append(Column(body.joint.v.start + k, i, twist, {"parent": p, "child": i}.get(carrier, 0), alone))
+            carriers = range(start, start + 3) if carrier == "position" else None
+            fixed_to = {"parent": p, "child": i}.get(carrier, 0)
+            columns.append(Column(body.joint.v.start + k, i, twist, fixed_to, carriers))
     return Directions(tree, origin, near, W_H, columns)
 
 

@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import least_norm
-from multibody.algorithms.constrained_dynamics import constrained_dynamics, drift
+from multibody.algorithms.baumgarte import constraint_drift
+from multibody.algorithms.constrained_dynamics import constrained_dynamics
 from multibody.algorithms.constraints.constraint import Constraint
-from multibody.algorithms.constraints.independent import independent_rows, own_rows
-from multibody.algorithms.factorization import Factors, HalfSolved
-from multibody.algorithms.forward_dynamics_derivatives import related
+from multibody.algorithms.constraints.independent import independent_rows, stack_rows
+from multibody.algorithms.factorization import Factors, HalfSolve
+from multibody.algorithms.forward_dynamics_derivatives import coupled_velocities
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
 from multibody.algorithms.rows import count, members
 from multibody.algorithms.rows import jacobian as stacked
 from multibody.algorithms.rows import mask as mask_of
-from multibody.algorithms.velocity_blocks import mirrored, own_batch
+from multibody.algorithms.velocity_blocks import common_batch, mirror_upper
 from multibody.geometry._arrays import eye_like, floats, matvec, transpose
 from multibody.model import configuration
 from multibody.model.tree import Tree
@@ -73,7 +74,7 @@ def constrained_dynamics_derivatives(
     held = members(constraints, "constrained_dynamics_derivatives")
     options: dict[str, Any] = {"method": method, "baumgarte": baumgarte, "active": active}
     a, f = constrained_dynamics(tree, held, q, v, tau, wrenches, **options)
-    batch, n = own_batch(a, f), tree.nv
+    batch, n = common_batch(a, f), tree.nv
     mask = None if active is None else mask_of(held, active)
     gains = np.zeros(2, q.dtype) if baumgarte is None else floats(baumgarte, "baumgarte", 2)
     frames, forces = tuple(wrenches or {}), tuple((wrenches or {}).values())
@@ -83,7 +84,7 @@ def constrained_dynamics_derivatives(
         return stacked(tree, held, q)
 
     def unmet_rows(q: Any, v: Any, a: Any, gains: Any) -> Any:
-        return matvec(J(q), a) + drift(tree, held, q, v, None if baumgarte is None else gains)
+        return matvec(J(q), a) + constraint_drift(tree, held, q, v, None if baumgarte is None else gains)
 
     def push(q: Any, f: Any, *forces: Any) -> Any:
         still = np.zeros((*f.shape[:-1], n), f.dtype)
@@ -97,16 +98,16 @@ def constrained_dynamics_derivatives(
         return np.matmul(by_vectors(function, 0, q, *args), F)
 
     id_by_q, id_by_v, M = rnea_derivatives(tree, q, v, a)
-    factors = Factors({(r, c): M[..., r, c] for r, c in related(tree) if r <= c}, n)
+    factors = Factors({(r, c): M[..., r, c] for r, c in coupled_velocities(tree) if r <= c}, n)
 
     def solve(X: NDArray[Any]) -> NDArray[Any]:
         return np.stack([factors.solve_vector(X[..., :, k], batch) for k in range(X.shape[-1])], axis=-1)
 
     whole = np.ones(count(held), q.dtype) if mask is None else mask
     exact = method == "exact"
-    independent = (own_rows if exact else independent_rows)(tree, held, q, mask)
+    independent = (stack_rows if exact else independent_rows)(tree, held, q, mask)
     R, reduced, expanded = independent.jacobian, independent.reduced, independent.expanded  # J = U R
-    half = HalfSolved(factors, R, batch)
+    half = HalfSolve(factors, R, batch)
     A, R_M_inv = least_norm.gram(half.Z, half.D_inv), transpose(half.M_inv_R_T)
     rows_by_q, rows_by_v = (X * whole[..., :, None] for X in by_vectors(unmet_rows, (0, 1), q, v, a, gains))
     identity = np.broadcast_to(eye_like(M, n), (*batch, n, n))
@@ -130,4 +131,4 @@ def constrained_dynamics_derivatives(
     force[0] = force[0] + idle
     pushed = [np.matmul(transpose(R), reduced(df)) for df in force]
     by_q, by_v, by_tau = (solve(X + P) for X, P in zip(rest, pushed, strict=True))
-    return ConstrainedDerivatives(by_q, by_v, mirrored(by_tau), *force)
+    return ConstrainedDerivatives(by_q, by_v, mirror_upper(by_tau), *force)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from multibody.algorithms import kinematics
 from multibody.algorithms.base_representation import coriolis_and_inertia, in_left
 from multibody.algorithms.crba import Composite
-from multibody.algorithms.mass_moments import Moments
+from multibody.algorithms.mass_moments import MassMoments
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import Entries, add_entry, dense, own_batch, paired
-from multibody.algorithms.velocity_moments import Flow
+from multibody.algorithms.velocity_blocks import Entries, add_entry, common_batch, dense_matrix, pairing
+from multibody.algorithms.velocity_moments import VelocityMoments
 from multibody.geometry import Twist, Wrench
 from multibody.model.tree import Tree
 
@@ -42,7 +42,7 @@ def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[An
     i_v = kinematics.twists(tree, q, v)
     p_H = [None, *(body.joint.pose(q) for body in tree.bodies)]
     composites = [None, *(Composite.of(body.inertia) for body in tree.bodies)]
-    flows = [None, *(Flow.of(Moments.of(body.inertia), i_v[body.index]) for body in tree.bodies)]
+    flows = [None, *(VelocityMoments.of(MassMoments.of(body.inertia), i_v[body.index]) for body in tree.bodies)]
     columns = [[], *(_columns(tree, body.index, q, i_v) for body in tree.bodies)]
     C: Entries = {}
     M: Entries = {}
@@ -55,16 +55,16 @@ def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[An
             around, momentum = Wrench._trusted(np.zeros_like(lever), lever), I.momentum(S)
             dragged = B.times(S) + I.momentum(S_dot)
             for c, S_c, S_c_dot in columns[i]:
-                add_entry(C, r, c, paired(S_c, around) + paired(S_c_dot, momentum))
-                add_entry(M, r, c, paired(S_c, momentum))
+                add_entry(C, r, c, pairing(S_c, around) + pairing(S_c_dot, momentum))
+                add_entry(M, r, c, pairing(S_c, momentum))
             j, H = p, p_H[i]
             while j:
                 assert H is not None
                 around, momentum, dragged = H @ around, H @ momentum, H @ dragged
                 for c, S_c, S_c_dot in columns[j]:
-                    add_entry(C, r, c, paired(S_c, around) + paired(S_c_dot, momentum))
-                    add_entry(C, c, r, paired(S_c, dragged))
-                    mass = paired(S_c, momentum)
+                    add_entry(C, r, c, pairing(S_c, around) + pairing(S_c_dot, momentum))
+                    add_entry(C, c, r, pairing(S_c, dragged))
+                    mass = pairing(S_c, momentum)
                     add_entry(M, r, c, mass)
                     add_entry(M, c, r, mass)
                 j, H = tree.bodies[j - 1].parent, p_H[j]
@@ -73,9 +73,9 @@ def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[An
             assert outer is not None
             assert flow is not None
             assert H is not None
-            composites[p], flows[p] = outer + I.seen_in(H), flow + B.seen_in(H)
-    batch, n = own_batch(q, v), tree.nv
-    full_C, full_M = (dense([[X.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for X in (C, M))
+            composites[p], flows[p] = outer + I.in_frame(H), flow + B.in_frame(H)
+    batch, n = common_batch(q, v), tree.nv
+    full_C, full_M = (dense_matrix([[X.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for X in (C, M))
     return full_C, full_M
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import in_left, inertia
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import dense, mirrored
+from multibody.algorithms.velocity_blocks import dense_matrix, mirror_upper
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
 from multibody.geometry._arrays import diagonal, dot, eye_like, matvec, transpose
 from multibody.geometry.operators import cross3
@@ -30,7 +30,7 @@ class Composite(NamedTuple):
         """The inertia of both together."""
         return Composite(self.mass + other.mass, self.first + other.first, self.inertia + other.inertia)
 
-    def seen_in(self, A_H_B: Pose) -> "Composite":
+    def in_frame(self, A_H_B: Pose) -> "Composite":
         """The same, from frame B, in frame A.  [MDN 68-69]"""
         R, p, m = A_H_B.rotation.matrix, A_H_B.position, self.mass
         turned = A_H_B.rotation @ self.first
@@ -38,7 +38,7 @@ class Composite(NamedTuple):
         # I about A's origin: R I R^T + [(p·h + h'·p) 1 - p h^T - h' p^T], h before and h' after the shift
         shift = dot(p, turned) + dot(first, p)
         moved = congruence(R, self.inertia) + shift[..., None, None] * eye_like(R, 3)
-        outer = mirrored(p[..., :, None] * turned[..., None, :] + first[..., :, None] * p[..., None, :])
+        outer = mirror_upper(p[..., :, None] * turned[..., None, :] + first[..., :, None] * p[..., None, :])
         return Composite(m, first, moved - outer)
 
     def momentum(self, v: Twist) -> Wrench:
@@ -49,7 +49,7 @@ class Composite(NamedTuple):
 
 def congruence(R: NDArray[Any], I: NDArray[Any]) -> NDArray[Any]:
     """R I R^T of a symmetric I, (..., 3, 3): the lower triangle is the upper one, which alone a kernel computes."""
-    return mirrored(np.matmul(np.matmul(R, I), transpose(R)))
+    return mirror_upper(np.matmul(np.matmul(R, I), transpose(R)))
 
 
 def crba(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
@@ -70,7 +70,7 @@ def mass_matrix_product(tree: Tree, q: NDArray[Any], x: NDArray[Any]) -> NDArray
 def _of_bodies(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """The mass matrix without the drives."""
     M, n = upper_blocks(tree, q), tree.nv
-    return dense([[M.get((min(r, c), max(r, c))) for c in range(n)] for r in range(n)], q.shape[:-1], q)
+    return dense_matrix([[M.get((min(r, c), max(r, c))) for c in range(n)] for r in range(n)], q.shape[:-1], q)
 
 
 def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[Any]]:
@@ -111,5 +111,5 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[A
         if p:
             parent = i_M[p]
             assert parent is not None
-            i_M[p] = parent + composite.seen_in(p_H[i])
+            i_M[p] = parent + composite.in_frame(p_H[i])
     return M

@@ -9,7 +9,7 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.centroidal import center_of_mass
 from multibody.algorithms.crba import Composite
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import gravity, own_batch
+from multibody.algorithms.velocity_blocks import common_batch, gravity
 from multibody.geometry._arrays import dot
 from multibody.model.tree import Tree
 
@@ -32,4 +32,4 @@ def potential_energy(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
 
 def power(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """(...): v·τ in W, what the joints must deliver: the rate of the total energy.  [RD 3.54, §3.6]"""
-    return dot(v, rnea(tree, q, v, a)) if tree.nv else np.zeros(own_batch(q, v, a), q.dtype)
+    return dot(v, rnea(tree, q, v, a)) if tree.nv else np.zeros(common_batch(q, v, a), q.dtype)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import Entries, stacked
+from multibody.algorithms.velocity_blocks import Entries, stack
 
 
 class Factors:
@@ -42,9 +42,9 @@ class Factors:
 
     def solve(self, x: list[Any]) -> list[Any]:
         """M^-1 x for the numbers x over the batch; None stands for zero."""
-        return self.onward(self.halfway(x))
+        return self.solve_DL(self.solve_LT(x))
 
-    def halfway(self, x: list[Any]) -> list[Any]:
+    def solve_LT(self, x: list[Any]) -> list[Any]:
         """The y with L^T y = x, zero where neither x nor the branches beyond have anything."""
         y = list(x)
         for c in reversed(range(self.n)):
@@ -52,7 +52,7 @@ class Factors:
                 y[r] = _less(y[r], self.L[c, r], y[c])
         return y
 
-    def onward(self, y: list[Any]) -> list[Any]:
+    def solve_DL(self, y: list[Any]) -> list[Any]:
         """The z with D L z = y."""
         z = [None if value is None else value * d for value, d in zip(y, self.inverse, strict=True)]
         for c in range(self.n):
@@ -67,34 +67,34 @@ class Factors:
     def vector(self, solve: Callable[[list[Any]], list[Any]], x: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
         """(..., n): what `solve`, `halfway` or `onward` makes of vectors (..., n) that broadcast to a batch."""
         parts = solve([np.broadcast_to(x[..., k], batch) for k in range(self.n)])
-        return stacked([np.broadcast_to(part, batch) for part in parts], -1, (*batch, 0), x)
+        return stack([np.broadcast_to(part, batch) for part in parts], -1, (*batch, 0), x)
 
 
-class HalfSolved:
+class HalfSolve:
     """Z = L^-T R^T of rows R, (..., r, n): R M^-1 R^T = Z^T D^-1 Z, and Z has the zeros that branches keep in R."""
 
     def __init__(self, factors: Factors, R: NDArray[Any], batch: tuple[int, ...]) -> None:
         self.factors, self.batch = factors, batch
-        self.Z = np.stack([self.halfway(R[..., k, :]) for k in range(R.shape[-2])], axis=-1)
-        self.D_inv = stacked([np.broadcast_to(d, batch) for d in factors.inverse], -1, (*batch, 0), R)
+        self.Z = np.stack([self.solve_LT(R[..., k, :]) for k in range(R.shape[-2])], axis=-1)
+        self.D_inv = stack([np.broadcast_to(d, batch) for d in factors.inverse], -1, (*batch, 0), R)
         """(..., n): the diagonal of D^-1."""
 
     @property
     def M_inv_R_T(self) -> NDArray[Any]:
         """M^-1 R^T, (..., n, r)."""
-        return self.all_onward(self.Z)
+        return self.solve_DL_columns(self.Z)
 
-    def halfway(self, x: NDArray[Any]) -> NDArray[Any]:
+    def solve_LT(self, x: NDArray[Any]) -> NDArray[Any]:
         """L^-T x, (..., n)."""
-        return self.factors.vector(self.factors.halfway, x, self.batch)
+        return self.factors.vector(self.factors.solve_LT, x, self.batch)
 
-    def onward(self, y: NDArray[Any]) -> NDArray[Any]:
+    def solve_DL(self, y: NDArray[Any]) -> NDArray[Any]:
         """L^-1 D^-1 y, (..., n): M^-1 R^T x for y = Z x."""
-        return self.factors.vector(self.factors.onward, y, self.batch)
+        return self.factors.vector(self.factors.solve_DL, y, self.batch)
 
-    def all_onward(self, Y: NDArray[Any]) -> NDArray[Any]:
+    def solve_DL_columns(self, Y: NDArray[Any]) -> NDArray[Any]:
         """L^-1 D^-1 Y, (..., n, k): M^-1 R^T X for Y = Z X."""
-        return np.stack([self.onward(Y[..., :, k]) for k in range(Y.shape[-1])], axis=-1)
+        return np.stack([self.solve_DL(Y[..., :, k]) for k in range(Y.shape[-1])], axis=-1)
 
 
 def _less(x: Any, factor: NDArray[Any], y: Any) -> Any:

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.aba import aba
-from multibody.algorithms.base_representation import armature, solved_in_left
+from multibody.algorithms.base_representation import armature, solve_in_left
 from multibody.algorithms.crba import upper_blocks
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.rnea import Wrenches, rnea
-from multibody.algorithms.velocity_blocks import own_batch
+from multibody.algorithms.velocity_blocks import common_batch
 from multibody.model.tree import Tree
 
-DEEP = 5
+MIN_ABA_DEPTH = 5
 """Mean number of bodies between world and body from which the articulated body algorithm takes fewer operations."""
 
 
@@ -34,7 +34,7 @@ def forward_dynamics(
     factors of the mass matrix, which branches keep sparse.
     """
     coupled = any(joint.mimic is not None for joint in tree.joints)
-    if not coupled and mean_depth(tree) > DEEP:
+    if not coupled and mean_depth(tree) > MIN_ABA_DEPTH:
         return aba(tree, q, v, tau, wrenches)
     return by_factors(tree, q, v, tau, wrenches)
 
@@ -47,9 +47,9 @@ def by_factors(
     wrenches: Wrenches | None = None,
 ) -> NDArray[Any]:
     """M^-1 (τ - h) by M = L^T D L.  [RD 3.55]"""
-    batch = own_batch(q, v, tau, *(wrenches or {}).values())
+    batch = common_batch(q, v, tau, *(wrenches or {}).values())
     h = rnea(tree, q, v, np.zeros_like(v), wrenches)
-    return solved_in_left(tree, q, tau - h, lambda x: factors(tree, q).solve_vector(x, batch))
+    return solve_in_left(tree, q, tau - h, lambda x: factors(tree, q).solve_vector(x, batch))
 
 
 def factors(tree: Tree, q: NDArray[Any], added: NDArray[Any] | None = None) -> Factors:

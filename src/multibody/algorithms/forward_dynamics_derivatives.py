@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.factorization import Factors
 from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
-from multibody.algorithms.velocity_blocks import dense, own_batch
+from multibody.algorithms.velocity_blocks import common_batch, dense_matrix
 from multibody.model.tree import Tree
 
 
@@ -21,8 +21,8 @@ def forward_dynamics_derivatives(
     """
     a = forward_dynamics(tree, q, v, tau)
     dq, dv, M = rnea_derivatives(tree, q, v, a)
-    batch, n = own_batch(q, v, tau), tree.nv
-    pairs = related(tree)
+    batch, n = common_batch(q, v, tau), tree.nv
+    pairs = coupled_velocities(tree)
     factors = Factors({(r, c): M[..., r, c] for r, c in pairs if r <= c}, n)
     by_q, by_v = (
         [factors.solve([-D[..., r, c] if (r, c) in pairs else None for r in range(n)]) for c in range(n)]
@@ -30,10 +30,10 @@ def forward_dynamics_derivatives(
     )
     unit = np.ones(batch, q.dtype)
     by_tau = [factors.solve([unit if r == c else None for r in range(n)]) for c in range(n)]
-    return tuple(dense(_transposed(columns), batch, q) for columns in (by_q, by_v, by_tau))  # type: ignore[return-value]
+    return tuple(dense_matrix(_transposed(columns), batch, q) for columns in (by_q, by_v, by_tau))  # type: ignore[return-value]
 
 
-def related(tree: Tree) -> set[tuple[int, int]]:
+def coupled_velocities(tree: Tree) -> set[tuple[int, int]]:
     """The pairs of velocities of which one is of a joint that carries the other: the rest of M is zero."""
     pairs: set[tuple[int, int]] = set()
     for i, _, body in tree.outward():

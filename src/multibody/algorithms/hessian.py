@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.columns import Directions, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
-from multibody.algorithms.velocity_blocks import stacked
+from multibody.algorithms.velocity_blocks import stack
 from multibody.geometry import Pose, Twist, representations
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree
@@ -37,7 +37,7 @@ def hessian(tree: Tree, frame: str, q: NDArray[Any], representation: str = "mixe
                 entries[key] = entries[key] + vector if key in entries else vector
     zero = np.zeros((*batch, 6), q.dtype)
     rows = [np.stack([entries.get((k, c), zero) for c in range(n)], axis=-1) for k in range(n)]
-    return stacked(rows, -3, (*batch, 0, 6, 0), q)
+    return stack(rows, -3, (*batch, 0, 6, 0), q)
 
 
 def jacobian_dot_from_hessian(H: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:

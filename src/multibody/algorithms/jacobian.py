@@ -14,7 +14,7 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.columns import Directions, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
-from multibody.algorithms.velocity_blocks import stacked
+from multibody.algorithms.velocity_blocks import stack
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, Twist, representations
 from multibody.geometry._arrays import batch_shape, choice, matvec, transpose
@@ -74,7 +74,7 @@ def point_jacobian(tree: Tree, frame: str, q: NDArray[Any], F_r: NDArray[Any]) -
     """
     J = jacobian(tree, frame, q, "mixed")
     arm = kinematics.pose(tree, frame, q).rotation @ F_r
-    return J[..., :3, :] + crossed(J[..., 3:, :], arm)
+    return J[..., :3, :] + cross_columns(J[..., 3:, :], arm)
 
 
 def jacobian_in(
@@ -105,7 +105,7 @@ def jacobian_in(
     if W_H_C is not None:
         J = base_velocity.columns_from_left_in(own, q, J, W_H_C)
     D_R_W, arm = W_H_D.rotation.inverse(), W_H_D.position - W_H_F.position
-    linear, angular = J[..., :3, :] + crossed(J[..., 3:, :], arm), J[..., 3:, :]
+    linear, angular = J[..., :3, :] + cross_columns(J[..., 3:, :], arm), J[..., 3:, :]
     return np.concatenate(
         [np.matmul(D_R_W.matrix, np.broadcast_to(part, linear.shape)) for part in (linear, angular)], axis=-2
     )
@@ -157,7 +157,7 @@ def moving_contact_velocity(
     return matvec(jacobian_in(tree, frame, q, written_in=W_H_C), v) + C_v_FC
 
 
-def crossed(J_R: NDArray[Any], arm: NDArray[Any]) -> NDArray[Any]:
+def cross_columns(J_R: NDArray[Any], arm: NDArray[Any]) -> NDArray[Any]:
     """(..., 3, nv): each column of J_R, a rotation, crossed with an arm (..., 3): the velocity of its end."""
     return transpose(cross3(transpose(J_R), arm[..., None, :]))
 
@@ -172,7 +172,7 @@ def assemble(d: Directions, columns: dict[int, Twist], *arrays: NDArray[Any]) ->
         vector = np.broadcast_to(twist.vector, (*batch, 6))
         full[index] = full[index] + vector if index in seen else vector
         seen.add(index)
-    return stacked(full, -1, (*batch, 6, 0), arrays[0])
+    return stack(full, -1, (*batch, 6, 0), arrays[0])
 
 
 def _pose(tree: Tree, place: str | Pose, q: NDArray[Any], what: str) -> Pose:

@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import mirrored
+from multibody.algorithms.velocity_blocks import mirror_upper
 from multibody.geometry._arrays import eye_like, matrix, transpose
 from multibody.tracing.matrices import linalg
 
-PIVOT_WITHIN = 1e-9
+PIVOT_TOLERANCE = 1e-9
 """The share of its own entry on the diagonal of A below which a pivot counts as zero.
 
 Pivots are squares: what the others do not say of a column of Y is dropped below some 3e-5 of it, which the rounding
 errors of A in double precision ask for, and those of Y in single. `constraints._constraint.RANK_WITHIN`, of singular
 values of J, is finer.
 """
-NOTHING = 1e-20
+ZERO_DIAGONAL = 1e-20
 """Entries on the diagonal of A that come from rounding errors of zero rows, as a share of the largest one or,
 where that is larger, of 1/kg; float32 has larger ones."""
 
@@ -41,7 +41,7 @@ _least_rounding: ContextVar[float] = ContextVar("least_rounding", default=0.0)
 
 
 @contextmanager
-def judged_in(dtype: Any) -> Iterator[None]:
+def rank_precision(dtype: Any) -> Iterator[None]:
     """Ranks are judged as in this precision, also where doubles stand for numbers of it: as its kernels judge them.
 
     >>> Y, b = np.diag([1.0, 1e-6]), np.ones((2, 1))
@@ -60,7 +60,7 @@ def judged_in(dtype: Any) -> Iterator[None]:
 
 def gram(Y: NDArray[Any], weights: Weights = None) -> NDArray[Any]:
     """A = Y^T w Y, (..., n, n), for Y (..., m, n) and weights (..., m), or without weights Y^T Y."""
-    return mirrored(np.matmul(transpose(Y), Y if weights is None else weights[..., :, None] * Y))
+    return mirror_upper(np.matmul(transpose(Y), Y if weights is None else weights[..., :, None] * Y))
 
 
 def solution(Y: NDArray[Any], b: NDArray[Any], weights: Weights = None) -> NDArray[Any]:
@@ -82,9 +82,9 @@ def pseudo_inverse(Y: NDArray[Any], weights: Weights = None) -> NDArray[Any]:
     """A^+, (..., n, n); A is that of `gram`."""
     W, inverse, dropped = _factors(Y, weights)
     N, N_T_N = _idle(W, dropped)
-    G = mirrored(np.matmul(transpose(W), inverse[..., :, None] * W))
-    felt = eye_like(W, W.shape[-1]) - mirrored(np.matmul(N, linalg.solve(N_T_N, transpose(N), definite=True)))
-    return mirrored(np.matmul(felt, np.matmul(G, felt)))
+    G = mirror_upper(np.matmul(transpose(W), inverse[..., :, None] * W))
+    felt = eye_like(W, W.shape[-1]) - mirror_upper(np.matmul(N, linalg.solve(N_T_N, transpose(N), definite=True)))
+    return mirror_upper(np.matmul(felt, np.matmul(G, felt)))
 
 
 def whitening(Y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -97,7 +97,7 @@ def whitening(Y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 def _idle(W: NDArray[Any], dropped: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """N, (..., n, n), with zeros for rows that are kept, and N^T N with a one there."""
     N = transpose(W) * dropped[..., None, :]
-    return N, mirrored(np.matmul(transpose(N), N)) + (1 - dropped)[..., :, None] * eye_like(W, W.shape[-1])
+    return N, mirror_upper(np.matmul(transpose(N), N)) + (1 - dropped)[..., :, None] * eye_like(W, W.shape[-1])
 
 
 def _product(Y: NDArray[Any], weights: Weights, x: NDArray[Any]) -> NDArray[Any]:
@@ -110,13 +110,13 @@ def _product(Y: NDArray[Any], weights: Weights, x: NDArray[Any]) -> NDArray[Any]
 
 def _is_coarse(Y: NDArray[Any]) -> bool:
     """Whether rounding errors of squares hide what counts as a rank."""
-    return bool(np.finfo(Y.dtype).eps > PIVOT_WITHIN)
+    return bool(np.finfo(Y.dtype).eps > PIVOT_TOLERANCE)
 
 
 def _factors(Y: NDArray[Any], weights: Weights = None) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """W, (..., n, n), D^+, (..., n), and ones at the pivots that are zero, (..., n)."""
     A, n = gram(Y, weights), Y.shape[-1]
-    nothing = max(NOTHING, (100 * max(float(np.finfo(Y.dtype).eps), _least_rounding.get())) ** 2)
+    nothing = max(ZERO_DIAGONAL, (100 * max(float(np.finfo(Y.dtype).eps), _least_rounding.get())) ** 2)
     zero, one = np.zeros_like(A[..., 0, 0]), np.ones_like(A[..., 0, 0])
     largest = reduce(np.maximum, (A[..., i, i] for i in range(n)), one)
     some = [A[..., i, i] > nothing * largest for i in range(n)]
@@ -172,7 +172,7 @@ def _orthogonalised(Y_T: Rows, W: Rows) -> list[tuple[Any, Any]]:
 def _judged(pivot: Any) -> tuple[Any, Any]:
     """1 / pivot and a zero, or, for a pivot that counts as zero, a zero and a one."""
     zero, one = np.zeros_like(pivot), np.ones_like(pivot)
-    kept = pivot > PIVOT_WITHIN
+    kept = pivot > PIVOT_TOLERANCE
     return np.where(kept, one, zero) / np.where(kept, pivot, one), np.where(kept, zero, one)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.analytical_jacobian import chosen
+from multibody.algorithms.analytical_jacobian import check_coordinates
 from multibody.algorithms.jacobian import jacobian
 from multibody.errors import InputError
 from multibody.model.tree import Tree
@@ -22,7 +22,7 @@ def singular_values(tree: Tree, frame: str, q: NDArray[Any], coordinates: Sequen
 
 def singular_values_of(J: NDArray[Any], coordinates: Sequence[int] = range(6)) -> NDArray[Any]:
     """The singular values of rows of a Jacobian (..., 6, nv).  [RD 2.135]"""
-    rows = J[..., chosen(coordinates, 6), :]
+    rows = J[..., check_coordinates(coordinates, 6), :]
     known = np.asarray(np.isfinite(rows).all(axis=(-2, -1)))  # what is no number has none, and they are NaN
     values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
     return np.where(known[..., None], values, np.nan).astype(J.dtype, copy=False)

@@ -15,7 +15,7 @@ from multibody.geometry._arrays import eye_like, matvec, vector
 from multibody.geometry.operators import cross3, hat3
 
 
-class Moments(NamedTuple):
+class MassMoments(NamedTuple):
     """The moments of the mass of a body, about its frame's origin, along its axes."""
 
     mass: NDArray[Any]
@@ -23,11 +23,11 @@ class Moments(NamedTuple):
     second: NDArray[Any]
 
     @staticmethod
-    def of(inertia: SpatialInertia) -> "Moments":
+    def of(inertia: SpatialInertia) -> "MassMoments":
         """From an inertia: the second moments are tr(I)/2 - I."""
         I = inertia.about_origin
         half = (I[..., 0, 0] + I[..., 1, 1] + I[..., 2, 2]) / 2
-        return Moments(inertia.mass, inertia.first_moment, half[..., None, None] * eye_like(I, 3) - I)
+        return MassMoments(inertia.mass, inertia.first_moment, half[..., None, None] * eye_like(I, 3) - I)
 
     def wrench(self, a: NDArray[Any], U: NDArray[Any]) -> Wrench:
         """The wrench that gives the origin the acceleration a and points r the further acceleration U r."""
@@ -35,7 +35,7 @@ class Moments(NamedTuple):
         return Wrench._trusted(force, torque_of(np.matmul(U, self.second)) + cross3(self.first, a))
 
 
-def turning(w: NDArray[Any], w_dot: NDArray[Any]) -> NDArray[Any]:
+def rotational_acceleration(w: NDArray[Any], w_dot: NDArray[Any]) -> NDArray[Any]:
     """U = [ω'] + [ω][ω], (..., 3, 3): points r fixed to a body accelerate by U r relative to its origin.  [RD 2.122]"""
     W = hat3(w)
     return hat3(w_dot) + np.matmul(W, W)

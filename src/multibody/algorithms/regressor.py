@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import forces, in_left
 from multibody.algorithms.rnea import outward_motion
-from multibody.algorithms.velocity_blocks import own_batch, stacked
+from multibody.algorithms.velocity_blocks import common_batch, stack
 from multibody.geometry import Wrench
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree, expect_tree
@@ -45,7 +45,7 @@ def regressor(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> 
     True
     """
     motion = outward_motion(tree, q, v, a)
-    batch, n = own_batch(q, v, a), tree.nv
+    batch, n = common_batch(q, v, a), tree.nv
     columns: list[NDArray[Any]] = []
     for body in tree.bodies:
         for f in _wrenches(motion.i_o[body.index], motion.i_U[body.index]):
@@ -58,7 +58,7 @@ def regressor(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> 
                     entries[joint.v.start + k] = entries[joint.v.start + k] + part[..., k]
                 wrench, i = motion.p_H[i] @ wrench, tree.bodies[i - 1].parent
             columns.append(np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1))
-    return stacked(columns, -1, (*batch, n, 0), q)
+    return stack(columns, -1, (*batch, n, 0), q)
 
 
 def _wrenches(o: NDArray[Any], U: NDArray[Any]) -> list[Wrench]:

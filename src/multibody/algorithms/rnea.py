@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics, velocity_blocks
 from multibody.algorithms.base_representation import force, in_left
-from multibody.algorithms.mass_moments import Moments, turning
-from multibody.algorithms.velocity_blocks import VelocityParts, own_batch, stacked
+from multibody.algorithms.mass_moments import MassMoments, rotational_acceleration
+from multibody.algorithms.velocity_blocks import VelocityBlocks, common_batch, stack
 from multibody.geometry import Pose, Wrench
 from multibody.geometry._arrays import matvec
 from multibody.geometry.operators import cross3
@@ -42,8 +42,8 @@ def rnea(
         (..., nv), dual to v.
     """
     motion, i_f = outward_wrenches(tree, q, v, a, wrenches, gravity=gravity)
-    batch = own_batch(q, v, a, *(wrenches or {}).values())
-    return projected(tree, q, transmitted(tree, motion.p_H, i_f), batch) + tree.armature * a
+    batch = common_batch(q, v, a, *(wrenches or {}).values())
+    return project(tree, q, transmit(tree, motion.p_H, i_f), batch) + tree.armature * a
 
 
 def joint_wrenches(
@@ -59,12 +59,12 @@ def joint_wrenches(
     bearings carry.  [RD §3.3.2]
     """
     motion, i_f = outward_wrenches(tree, q, v, a, wrenches)
-    i_f = transmitted(tree, motion.p_H, i_f)
-    batch = own_batch(q, v, a, *(wrenches or {}).values())
-    return stacked([np.broadcast_to(f.vector, (*batch, 6)) for f in i_f[1:]], -2, (*batch, 0, 6), q)
+    i_f = transmit(tree, motion.p_H, i_f)
+    batch = common_batch(q, v, a, *(wrenches or {}).values())
+    return stack([np.broadcast_to(f.vector, (*batch, 6)) for f in i_f[1:]], -2, (*batch, 0, 6), q)
 
 
-def transmitted(tree: Tree, p_H: Sequence[Pose], i_f: Sequence[Wrench]) -> list[Wrench]:
+def transmit(tree: Tree, p_H: Sequence[Pose], i_f: Sequence[Wrench]) -> list[Wrench]:
     """The wrench that each joint passes on to its child, in the child's frame, from those on the bodies.  [QT 72-73]"""
     i_f = list(i_f)
     for i, p, _ in tree.inward():
@@ -74,9 +74,9 @@ def transmitted(tree: Tree, p_H: Sequence[Pose], i_f: Sequence[Wrench]) -> list[
 
 
 @in_left(returns=force)
-def projected(tree: Tree, q: NDArray[Any], i_f: Sequence[Wrench], batch: tuple[int, ...]) -> NDArray[Any]:
+def project(tree: Tree, q: NDArray[Any], i_f: Sequence[Wrench], batch: tuple[int, ...]) -> NDArray[Any]:
     """τ, (..., nv): what the joints feel of the wrenches that they pass on.  [QT 72-73]"""
-    tau = VelocityParts(tree)
+    tau = VelocityBlocks(tree)
     for i, _, body in tree.inward():
         tau.add(body.joint, body.joint.subspace(q).project(i_f[i]))
     return tau.vector(batch)
@@ -117,7 +117,7 @@ def outward_motion(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
         i_o.append(i_R_p @ (i_o[p] + matvec(i_U[p], p_H_i.position)) + i_a_pi.linear + slide)  # [QT 79, 84]
         i_w.append(w)
         i_w_dot.append(w_dot)
-        i_U.append(turning(w, w_dot))
+        i_U.append(rotational_acceleration(w, w_dot))
         p_H.append(p_H_i)
         i_S.append(S)
     return motion
@@ -136,7 +136,7 @@ def outward_wrenches(
     motion = outward_motion(tree, q, v, a, gravity=gravity)
     i_f = [Wrench.zero()]
     for i, _, body in tree.outward():
-        i_f.append(Moments.of(body.inertia).wrench(motion.i_o[i], motion.i_U[i]))
+        i_f.append(MassMoments.of(body.inertia).wrench(motion.i_o[i], motion.i_U[i]))
     for i, i_f_ext in external(tree, q, wrenches).items():
         i_f[i] = i_f[i] - i_f_ext
     return motion, i_f

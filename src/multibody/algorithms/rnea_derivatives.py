@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import derivatives_and_force, in_left
 from multibody.algorithms.crba import Composite
-from multibody.algorithms.mass_moments import Moments, turning
-from multibody.algorithms.velocity_blocks import Entries, add_entry, dense, gravity, own_batch, paired, stacked
-from multibody.algorithms.velocity_moments import Flow
+from multibody.algorithms.mass_moments import MassMoments, rotational_acceleration
+from multibody.algorithms.velocity_blocks import Entries, add_entry, common_batch, dense_matrix, gravity, pairing, stack
+from multibody.algorithms.velocity_moments import VelocityMoments
 from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry._arrays import diagonal
 from multibody.geometry.operators import cross3
@@ -77,7 +77,7 @@ def _of_bodies(
         I, B, f = composites[i], flows[i], i_f[i]
         own = directions[i]
         for d in own:
-            _add_at(tau, d.index, paired(d.S, f))
+            _add_at(tau, d.index, pairing(d.S, f))
             # the four wrenches of this direction, which go inward to the joints that carry it
             lever = B.transpose_times(d.S) * 2
             around = Wrench._trusted(np.zeros_like(lever), lever)
@@ -87,9 +87,9 @@ def _of_bodies(
             dragged = B.times(d.S) * 2 + I.momentum(d.P_S_dot)
             for e in own:
                 if e.stage == d.stage:
-                    add_entry(by_q, d.index, e.index, paired(e.P_dot, around) + paired(e.P_ddot, momentum))
-                    add_entry(by_v, d.index, e.index, paired(e.S, around) + paired(e.P_S_dot, momentum))
-                    add_entry(by_a, d.index, e.index, paired(e.S, momentum))
+                    add_entry(by_q, d.index, e.index, pairing(e.P_dot, around) + pairing(e.P_ddot, momentum))
+                    add_entry(by_v, d.index, e.index, pairing(e.S, around) + pairing(e.P_S_dot, momentum))
+                    add_entry(by_a, d.index, e.index, pairing(e.S, momentum))
                 elif e.stage < d.stage:
                     _pair(by_q, by_v, by_a, d, e, around, momentum, pushed, dragged)
             for j, H in _way(tree, p_H, i):
@@ -97,12 +97,14 @@ def _of_bodies(
                 for e in directions[j]:
                     _pair(by_q, by_v, by_a, d, e, around, momentum, pushed, dragged)
         if p:
-            composites[p] = composites[p] + I.seen_in(p_H[i])
-            flows[p] = flows[p] + B.seen_in(p_H[i])
+            composites[p] = composites[p] + I.in_frame(p_H[i])
+            flows[p] = flows[p] + B.in_frame(p_H[i])
             i_f[p] = i_f[p] + p_H[i] @ f
-    batch, n = own_batch(q, v, a), tree.nv
-    dq, dv, M = (dense([[D.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for D in (by_q, by_v, by_a))
-    return dq, dv, M, stacked([np.broadcast_to(x, batch) for x in tau], -1, (*batch, 0), q)
+    batch, n = common_batch(q, v, a), tree.nv
+    dq, dv, M = (
+        dense_matrix([[D.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for D in (by_q, by_v, by_a)
+    )
+    return dq, dv, M, stack([np.broadcast_to(x, batch) for x in tau], -1, (*batch, 0), q)
 
 
 def _pair(
@@ -117,24 +119,24 @@ def _pair(
     dragged: Wrench,
 ) -> None:
     """What a direction d and one e that carries it have to do with each other."""
-    add_entry(by_q, d.index, e.index, paired(e.P_dot, around) + paired(e.P_ddot, momentum))
-    add_entry(by_q, e.index, d.index, paired(e.S, pushed))
-    add_entry(by_v, d.index, e.index, paired(e.S, around) + paired(e.P_S_dot, momentum))
-    add_entry(by_v, e.index, d.index, paired(e.S, dragged))
-    mass = paired(e.S, momentum)
+    add_entry(by_q, d.index, e.index, pairing(e.P_dot, around) + pairing(e.P_ddot, momentum))
+    add_entry(by_q, e.index, d.index, pairing(e.S, pushed))
+    add_entry(by_v, d.index, e.index, pairing(e.S, around) + pairing(e.P_S_dot, momentum))
+    add_entry(by_v, e.index, d.index, pairing(e.S, dragged))
+    mass = pairing(e.S, momentum)
     add_entry(by_a, d.index, e.index, mass)
     add_entry(by_a, e.index, d.index, mass)
 
 
 def _outward(
     tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
-) -> tuple[list[Pose], list[list[Direction]], list[Composite], list[Flow], list[Wrench]]:
+) -> tuple[list[Pose], list[list[Direction]], list[Composite], list[VelocityMoments], list[Wrench]]:
     """The pose in its parent, the directions, and the own inertia, flow and wrench of every body."""
     i_v = [Twist.zero()]
     i_a = [Twist._trusted(-gravity(tree, q), np.zeros(3, q.dtype))]
     p_H, directions = [Pose.identity()], [[]]
-    none = Moments(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
-    composites, flows, i_f = [Composite(*none)], [Flow(np.zeros(3), np.zeros((3, 3)))], [Wrench.zero()]
+    none = MassMoments(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
+    composites, flows, i_f = [Composite(*none)], [VelocityMoments(np.zeros(3), np.zeros((3, 3)))], [Wrench.zero()]
     for _, p, body in tree.outward():
         p_H_i = body.joint.pose(q)
         before_v, before_a = p_H_i.pull(i_v[p]), p_H_i.pull(i_a[p])
@@ -158,11 +160,11 @@ def _outward(
         i_v.append(before_v)
         i_a.append(before_a)
         directions.append(moves)
-        mass = Moments.of(body.inertia)
+        mass = MassMoments.of(body.inertia)
         composites.append(Composite.of(body.inertia))
-        flows.append(Flow.of(mass, before_v))
+        flows.append(VelocityMoments.of(mass, before_v))
         o = before_a.linear + cross3(before_v.angular, before_v.linear)
-        i_f.append(mass.wrench(o, turning(before_v.angular, before_a.angular)))
+        i_f.append(mass.wrench(o, rotational_acceleration(before_v.angular, before_a.angular)))
     return p_H, directions, composites, flows, i_f
 
 

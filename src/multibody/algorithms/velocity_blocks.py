@@ -15,7 +15,7 @@ Entries = dict[tuple[int, int], NDArray[Any]]
 """The entries (row, column) of a matrix, each a number over the batch; those that are absent are zero."""
 
 
-class VelocityParts:
+class VelocityBlocks:
     """A vector (..., nv) that grows joint by joint; joints that share a velocity (mimic) add up."""
 
     def __init__(self, tree: Tree) -> None:
@@ -42,30 +42,30 @@ def add_entry(entries: Entries, row: int, column: int, value: NDArray[Any]) -> N
     entries[key] = entries[key] + value if key in entries else value
 
 
-def paired(twist: Twist, wrench: Wrench) -> NDArray[Any]:
+def pairing(twist: Twist, wrench: Wrench) -> NDArray[Any]:
     """(...): the product of a direction and a wrench in the same frame."""
     return dot(twist.linear, wrench.force) + dot(twist.angular, wrench.torque)
 
 
-def mirrored(M: NDArray[Any]) -> NDArray[Any]:
+def mirror_upper(M: NDArray[Any]) -> NDArray[Any]:
     """A matrix that is symmetric but for rounding, with the upper triangle on both sides."""
     n = M.shape[-1]
     return matrix([[M[..., min(i, j), max(i, j)] for j in range(n)] for i in range(n)])
 
 
-def dense(rows: Sequence[Sequence[Any]], batch: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
+def dense_matrix(rows: Sequence[Sequence[Any]], batch: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
     """(..., n, m): numbers over the batch, or None for zero, as a matrix."""
     zero = np.zeros(batch, like.dtype)
     full = [[zero if entry is None else np.broadcast_to(entry, batch) for entry in row] for row in rows]
-    return stacked([np.stack(row, axis=-1) for row in full], -2, (*batch, 0, 0), like)
+    return stack([np.stack(row, axis=-1) for row in full], -2, (*batch, 0, 0), like)
 
 
-def stacked(parts: Sequence[NDArray[Any]], axis: int, empty: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
+def stack(parts: Sequence[NDArray[Any]], axis: int, empty: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
     """The parts along a new axis; of a robot that has none, an array of the shape `empty`."""
     return np.stack(parts, axis=axis) if parts else np.zeros(empty, like.dtype)
 
 
-def own_batch(*arrays: NDArray[Any]) -> tuple[int, ...]:
+def common_batch(*arrays: NDArray[Any]) -> tuple[int, ...]:
     """The common batch shape of arrays (..., n)."""
     return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
 

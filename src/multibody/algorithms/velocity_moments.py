@@ -9,33 +9,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.mass_moments import Moments
+from multibody.algorithms.mass_moments import MassMoments
 from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry._arrays import matvec, transpose
 from multibody.geometry.operators import cross3, hat3
 
 
-class Flow(NamedTuple):
+class VelocityMoments(NamedTuple):
     """p and G of one or several bodies, about a frame's origin, along its axes."""
 
     p: NDArray[Any]
     G: NDArray[Any]
 
     @staticmethod
-    def of(mass: Moments, v: Twist) -> "Flow":
+    def of(mass: MassMoments, v: Twist) -> "VelocityMoments":
         """The moments of a body that moves with a twist: u = v + w × r."""
         p = mass.mass[..., None] * v.linear + cross3(v.angular, mass.first)
         G = v.linear[..., :, None] * mass.first[..., None, :] + np.matmul(hat3(v.angular), mass.second)
-        return Flow(p, G)
+        return VelocityMoments(p, G)
 
-    def __add__(self, other: Any) -> "Flow":
-        return Flow(self.p + other.p, self.G + other.G)
+    def __add__(self, other: Any) -> "VelocityMoments":
+        return VelocityMoments(self.p + other.p, self.G + other.G)
 
-    def seen_in(self, A_H_B: Pose) -> "Flow":
+    def in_frame(self, A_H_B: Pose) -> "VelocityMoments":
         """The same, from frame B, in frame A."""
         R, p = A_H_B.rotation.matrix, A_H_B.rotation @ self.p
         turned = np.matmul(np.matmul(R, self.G), transpose(R))
-        return Flow(p, turned + p[..., :, None] * A_H_B.position[..., None, :])
+        return VelocityMoments(p, turned + p[..., :, None] * A_H_B.position[..., None, :])
 
     def times(self, y: Twist) -> Wrench:
         """B y."""

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import mirrored
+from multibody.algorithms.velocity_blocks import mirror_upper
 from multibody.geometry._arrays import is_traced, matvec, transpose
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
@@ -232,7 +232,7 @@ class Program(NamedTuple):
     def weighted(self, w: Array) -> Array:
         """H + C^T diag(w) C, built so that the compiler knows it to be symmetric."""
         weighted = transpose(self.C) * self.sides.merged(w, 1)[..., None, :]
-        return mirrored(self.H + np.matmul(weighted, self.C))
+        return mirror_upper(self.H + np.matmul(weighted, self.C))
 
     def improved(self, at: Iterate) -> Iterate:
         """What follows after a round."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics, rows
 from multibody.algorithms.constraints import Constraint
-from multibody.algorithms.factorization import HalfSolved
+from multibody.algorithms.factorization import HalfSolve
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
-from multibody.algorithms.velocity_blocks import mirrored, own_batch
+from multibody.algorithms.velocity_blocks import common_batch, mirror_upper
 from multibody.control.orthogonal import left_solution, row_space
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model.tree import Tree
@@ -47,7 +47,7 @@ class TaskDynamics:
         self.tree, self.frame, self.chosen, self.q = tree, frame, chosen, q
         self.contacts = contacts
         self.J = jacobian.jacobian(tree, frame, q, "mixed")[..., chosen, :]
-        self.half = HalfSolved(factors(tree, q), self.J, own_batch(q))
+        self.half = HalfSolve(factors(tree, q), self.J, common_batch(q))
         self.Y = np.sqrt(self.half.D_inv)[..., :, None] * self.half.Z
         self.free = self.Y  # P Y
         if contacts:
@@ -74,12 +74,12 @@ class TaskDynamics:
     def inverse(self) -> Array:
         """J̄ = M^-1 J^T Λ, (..., nv, m): the inverse of J that moves the least mass."""
         spread = self.free / np.sqrt(self.half.D_inv)[..., :, None]
-        columns = [self.half.onward(spread[..., :, k]) for k in range(spread.shape[-1])]
+        columns = [self.half.solve_DL(spread[..., :, k]) for k in range(spread.shape[-1])]
         return np.matmul(np.stack(columns, axis=-1), self.inertia)
 
     def _whitened(self, force: Array) -> Array:
         """D^-1/2 L^-T τ, (..., nv)."""
-        return np.sqrt(self.half.D_inv) * self.half.halfway(force)
+        return np.sqrt(self.half.D_inv) * self.half.solve_LT(force)
 
 
 def damped_inverse(A: Array, heaviest: float) -> Array:
@@ -91,9 +91,9 @@ def damped_inverse(A: Array, heaviest: float) -> Array:
     """
     one = eye_like(A, A.shape[-1])
     least = np.maximum(1.0 / heaviest, ROUNDING * np.finfo(A.dtype).eps * _trace(A))
-    lifted = mirrored(A + (FLOOR * least)[..., None, None] * one)
+    lifted = mirror_upper(A + (FLOOR * least)[..., None, None] * one)
     missing = np.maximum(least - 1.0 / _trace(linalg.solve(lifted, one, definite=True)), 0.0)
-    return mirrored(linalg.solve(A + missing[..., None, None] * one, one, definite=True))
+    return mirror_upper(linalg.solve(A + missing[..., None, None] * one, one, definite=True))
 
 
 def _trace(A: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.algorithms.least_norm import judged_in
+from multibody.algorithms.least_norm import rank_precision
 from multibody.algorithms.pivots import pivots
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
@@ -96,7 +96,7 @@ def in_double(compute: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[...
     def call(*args: Any) -> Any:
         if any(is_traced(x) for x in args):
             return compute(*args)
-        with judged_in(dtype):
+        with rank_precision(dtype):
             return compute(*(np.asarray(x, np.float64) for x in args))
 
     return call

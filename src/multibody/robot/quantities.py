@@ -10,6 +10,7 @@ from multibody.algorithms import (
     centroidal,
     change_of_velocity,
     constrained_dynamics,
+    constraint_projection,
     coriolis,
     crba,
     energy,
@@ -23,6 +24,7 @@ from multibody.algorithms import (
     rnea_derivatives,
     rows,
 )
+from multibody.algorithms import impact as impacts
 from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
 from multibody.algorithms.constraints import ConstraintSet
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
@@ -50,14 +52,14 @@ def _relative_jacobian(
 
 
 def _null_space_projector(tree: Tree, constraints: ConstraintSet, q: Any) -> Any:
-    return constrained_dynamics.null_space_projector(crba.crba(tree, q), rows.jacobian(tree, constraints, q))
+    return constraint_projection.null_space_projector(crba.crba(tree, q), rows.jacobian(tree, constraints, q))
 
 
 def _support_consistent_velocity(
     tree: Tree, constraints: ConstraintSet, q: Any, task: Any, wanted: Any, *, task_rows: int
 ) -> Any:
     del task_rows  # the shapes have it
-    return constrained_dynamics.support_consistent_velocity(rows.jacobian(tree, constraints, q), task, wanted)
+    return constraint_projection.support_consistent_velocity(rows.jacobian(tree, constraints, q), task, wanted)
 
 
 REPRESENTATION = {"representation": lambda value, _: representation(value, FRAME_REPRESENTATIONS)}
@@ -137,7 +139,7 @@ CONSTRAINED: dict[str, Quantity] = {
     "constrained_dynamics": _holding(constrained_dynamics.constrained_dynamics),
     "constrained_dynamics_derivatives": _holding(constrained_dynamics_derivatives),
     "impact": Quantity(
-        constrained_dynamics.impact,
+        impacts.impact,
         QV,
         constraints=True,
         optional={"active": "rows", "restitution": (1,)},

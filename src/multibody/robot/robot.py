@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from multibody._rooms import door
 from multibody._signatures import readable_methods
 from multibody.algorithms import analytical_jacobian, jacobian, manipulability
-from multibody.algorithms import constrained_dynamics as dynamics
-from multibody.algorithms.constrained_dynamics import Constrained, Impact
+from multibody.algorithms.baumgarte import check_gains
+from multibody.algorithms.constrained_dynamics import Constrained
 from multibody.algorithms.constrained_dynamics_derivatives import ConstrainedDerivatives
 from multibody.algorithms.constraints import Constraint, ConstraintSet
+from multibody.algorithms.impact import Impact, check_restitution
 from multibody.compiler.config import config, is_eager
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
@@ -1304,7 +1305,7 @@ class Robot(metaclass=Answering):
             own = options.get("threads"), options.get("parameters")
             tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, *own)
         held = constraints_on(self.model, constraints)
-        optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
+        optional = _holding(held, active, baumgarte=None if baumgarte is None else check_gains(baumgarte))
         key, under = ("constrained_dynamics", None, method), {"constraints": held, "optional": optional}
         return Constrained(*self._run_with(key, (q, v, tau), **_checked(options, key), wrenches=wrenches, **under))
 
@@ -1328,7 +1329,7 @@ class Robot(metaclass=Answering):
         Arguments, and the sign of the forces, are as in `constrained_dynamics`; external wrenches are held.
         """
         held = constraints_on(self.model, constraints)
-        optional = _holding(held, active, baumgarte=None if baumgarte is None else dynamics.gains_of(baumgarte))
+        optional = _holding(held, active, baumgarte=None if baumgarte is None else check_gains(baumgarte))
         key, under = ("constrained_dynamics_derivatives", None, method), {"constraints": held, "optional": optional}
         return ConstrainedDerivatives(
             *self._run_with(key, (q, v, tau), **_checked(options, key), wrenches=wrenches, **under)
@@ -1357,7 +1358,7 @@ class Robot(metaclass=Answering):
             **options: `out`, `threads`, `parameters`, as everywhere.
         """
         held = constraints_on(self.model, constraints)
-        bounce = None if restitution is None else dynamics.restitution_of(restitution)[..., None]
+        bounce = None if restitution is None else check_restitution(restitution)[..., None]
         optional = _holding(held, active, restitution=bounce)
         return Impact(
             *self._run_with("impact", (q, v), **_checked(options, "impact"), constraints=held, optional=optional)

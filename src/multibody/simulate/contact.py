@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.energy import kinetic_energy
-from multibody.algorithms.factorization import Factors, HalfSolved
+from multibody.algorithms.factorization import Factors, HalfSolve
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
 from multibody.algorithms.rnea import rnea
@@ -115,7 +115,7 @@ def step(
         return Moved(q_after, v_after, mean, acting, bound=bound, constraint_forces=impulses)
     touching = touches(tree, scene.pairs, q_m)
     R = np.concatenate([touch.R for touch in touching] + [_unit_rows(scene.bounds, tree, v)])
-    half = HalfSolved(M, R, ())
+    half = HalfSolve(M, R, ())
     scaled = half.Z * half.D_inv[:, None]
     Z = half.Z if held is None else held.remaining(half.Z)
     W = gram(Z, half.D_inv)
@@ -134,11 +134,11 @@ def step(
 
     def pushed(v_h: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         """The impulse of forces at a velocity, half solved, without and, where there are some, with constraints."""
-        y = half.halfway(push(v_h))
+        y = half.solve_LT(push(v_h))
         return (y,) if held is None else (y, held.push(y, v_h))
 
     def change_of(y: NDArray[Any]) -> NDArray[Any]:
-        return base_velocity.from_left(tree, q_m, half.onward(y))
+        return base_velocity.from_left(tree, q_m, half.solve_DL(y))
 
     start, most = pushed(v), np.maximum(2.0 * kinetic_energy(tree, q_m, v), TINY)  # roots have a slope at rest, too
 
@@ -174,7 +174,7 @@ def step(
     attempts = loop(2, attempt, first, until=lambda carry: Attempt(*carry).off <= FORETOLD)
     _, change, ys, P, residual, sweeps, times, _, _ = attempts
     v_after = v + change
-    late = base_velocity.from_left(tree, q_m, half.onward(np.matmul(Z, times * P)))
+    late = base_velocity.from_left(tree, q_m, half.solve_DL(np.matmul(Z, times * P)))
     q_after = advance(tree, middle, dt / 2 * v_after - late)
     on_robot = forces_of(scene, touching, P, dt)
     mean = mean_force(tau, slope, change)
@@ -216,9 +216,9 @@ def _untouched(
     def change_of(v_h: NDArray[Any]) -> tuple[NDArray[Any], Any]:
         if held is None:
             return base_velocity.from_left(tree, q_m, M.solve_vector(push(v_h), ())), None
-        y = held.half.halfway(push(v_h))
+        y = held.half.solve_LT(push(v_h))
         after = held.push(y, v_h)
-        return base_velocity.from_left(tree, q_m, held.half.onward(after)), held.impulses(y, after)
+        return base_velocity.from_left(tree, q_m, held.half.solve_DL(after)), held.impulses(y, after)
 
     return change_of(v + change_of(v)[0] / 2)
 

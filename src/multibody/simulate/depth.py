@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.energy import potential_energy
-from multibody.algorithms.factorization import HalfSolved
+from multibody.algorithms.factorization import HalfSolve
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.simulate.held import PASSES as CLOSING
@@ -26,7 +26,7 @@ def lifted(
     tree: Tree,
     pairs: tuple[Pair, ...],
     bounds: Bounds,
-    half: HalfSolved,
+    half: HalfSolve,
     Z: NDArray[Any],
     W: NDArray[Any],
     q_m: NDArray[Any],
@@ -84,7 +84,7 @@ def lifted(
 
         zero = 0.0 * Wn[:, 0]
         x, _ = loop(SWEEPS, sweep, (zero, zero))
-        way = base_velocity.from_left(tree, q_m, half.onward(np.matmul(Zn, x)))
+        way = base_velocity.from_left(tree, q_m, half.solve_DL(np.matmul(Zn, x)))
         there = advance(tree, q, part * way)
         if held is not None:
             there = held.closing.nearer(there)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from multibody.algorithms import rows
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint, ConstraintSet
-from multibody.algorithms.factorization import Factors, HalfSolved
+from multibody.algorithms.factorization import Factors, HalfSolve
 from multibody.algorithms.least_norm import gram
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, diagonal, eye_like, matvec, transpose
@@ -88,10 +88,10 @@ class Held:
     def __init__(self, tree: Tree, held: ConstraintSet, M: Factors, q: NDArray[Any], v: NDArray[Any], dt: Any) -> None:
         self.tree, self.constraints, self.q, self.dt = tree, held.constraints, q, dt
         J = rows.jacobian(with_base(tree, "left"), self.constraints, q)
-        self.half = HalfSolved(M, J, ())
+        self.half = HalfSolve(M, J, ())
         self.V = _whitening(gram(self.half.Z, self.half.D_inv), self.constraints)
         self.Q = np.matmul(self.half.Z, self.V)
-        ways = np.stack([self.half.onward(self.Q[:, k]) for k in range(held.rows)], axis=-1)
+        ways = np.stack([self.half.solve_DL(self.Q[:, k]) for k in range(held.rows)], axis=-1)
         self.closing = Closing(tree, self.constraints, q, self.V, ways)
         """Of positions, in the metric of M."""
         self.before = matvec(transpose(self.V), matvec(J, base_velocity.to_left(tree, q, v)))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms.jacobian import crossed, jacobian
+from multibody.algorithms.jacobian import cross_columns, jacobian
 from multibody.geometry._arrays import dot, is_zero, matrix
 from multibody.model.tree import Tree
 from multibody.simulate.contacts import SphereContact, SpherePair
@@ -99,7 +99,7 @@ def _moving(
     arm = pose.rotation @ np.array(contact.point)
 
     def moves(below: NDArray[Any]) -> NDArray[Any]:
-        return J[..., :3, :] + crossed(J[..., 3:, :], arm - below)
+        return J[..., :3, :] + cross_columns(J[..., 3:, :], arm - below)
 
     return pose.position + arm, moves
 

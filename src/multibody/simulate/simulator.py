@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from multibody.algorithms.constrained_dynamics import projected_configuration
+from multibody.algorithms.constraint_projection import projected_configuration
 from multibody.algorithms.constraints import Constraint
 from multibody.compiler.runtime.scan_launch import Scan
 from multibody.compiler.scan import compile_scan

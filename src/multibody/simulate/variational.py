@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.base_representation import solved_in_left
+from multibody.algorithms.base_representation import solve_in_left
 from multibody.algorithms.crba import mass_matrix_product
 from multibody.algorithms.energy import kinetic_energy, potential_energy
 from multibody.algorithms.forward_dynamics import factors
@@ -76,4 +76,4 @@ def _momenta(tree: Tree, dt: float, q0: NDArray[Any], q1: NDArray[Any]) -> tuple
 
 def _solve(tree: Tree, q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
     """M(q)^-1 p."""
-    return solved_in_left(tree, q, p, lambda x: factors(tree, q).solve_vector(x, ()))
+    return solve_in_left(tree, q, p, lambda x: factors(tree, q).solve_vector(x, ()))

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
-from multibody.algorithms.constrained_dynamics import Response, restitution_of
+from multibody.algorithms.constrained_dynamics import Response
 from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.forward_dynamics import forward_dynamics
+from multibody.algorithms.impact import check_restitution
 from multibody.errors import InputError
 from multibody.geometry import Wrench
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers
@@ -76,7 +77,7 @@ def percussion_step(
         configuration.check_units(tree, q)
     forces = _forces(wrenches)
     h = _time_step(numbers(dt, "dt", v))
-    e = restitution_of(numbers(restitution, "restitution", v))
+    e = check_restitution(numbers(restitution, "restitution", v))
     arrays = {"q": q, "v": v, "tau": tau, **{f"the wrench at {frame!r}": f for frame, f in forces.items()}}
     if active is not None:
         arrays["active"] = rows.mask(contacts, active)

@@ -38,8 +38,8 @@ def projected_newton_euler(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> Equa
         omega = matvec(J_R, v)
         arm = W_R_B @ B_s
         arm_dot = cross3(omega, arm)
-        J_S = J[..., :3, :] + jacobian.crossed(J_R, arm)
-        J_S_dot = J_dot[..., :3, :] + jacobian.crossed(J_R_dot, arm) + jacobian.crossed(J_R, arm_dot)
+        J_S = J[..., :3, :] + jacobian.cross_columns(J_R, arm)
+        J_S_dot = J_dot[..., :3, :] + jacobian.cross_columns(J_R_dot, arm) + jacobian.cross_columns(J_R, arm_dot)
         theta = np.matmul(np.matmul(W_R_B.matrix, body.inertia.inertia), transpose(W_R_B.matrix))
         M = (
             M + m[..., None] * np.matmul(transpose(J_S), J_S) + np.matmul(transpose(J_R), np.matmul(theta, J_R))

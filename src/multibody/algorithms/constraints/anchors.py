@@ -9,7 +9,7 @@ from multibody.algorithms.constraints.constraint import Constraint
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 
-ANCHORS_WITHIN = 1e-5
+ANCHOR_TOLERANCE = 1e-5
 """In m: what anchors may be off, so that those in float32 pass."""
 
 
@@ -17,7 +17,7 @@ def check_anchors(tree: Tree, constraints: Iterable[Constraint]) -> None:
     """Refuse anchors that no pose of a body meets.
 
     Distances alone are compared, between two points of one body: what a loop or a joint between bodies cannot reach is
-    seen by `constrained_dynamics.projected_configuration`.
+    seen by `constraint_projection.projected_configuration`.
 
     Raises:
         InputError: that names two constraints, or one whose own points disagree.
@@ -37,7 +37,7 @@ def check_anchors(tree: Tree, constraints: Iterable[Constraint]) -> None:
     for body, points in held.items():
         for (name, i_r, W_r), (other, i_s, W_s) in combinations(points, 2):
             own, asked = (float(np.linalg.norm(d)) for d in (i_r - i_s, W_r - W_s))
-            if abs(own - asked) > ANCHORS_WITHIN:
+            if abs(own - asked) > ANCHOR_TOLERANCE:
                 who = f"{name!r} holds" if name == other else f"{name!r} and {other!r} hold"
                 raise InputError(
                     f"{tree.name}: {who} two points of {tree.bodies[body - 1].name!r}, {own:.6g} m apart, at places "

@@ -13,7 +13,7 @@ from multibody.model.tree import Tree
 
 Point = tuple[float, float, float]
 
-RANK_WITHIN = 1e-9
+RANK_TOLERANCE = 1e-9
 """Singular values of J below this times the largest count as zero; `least_norm.PIVOT_WITHIN` is of their squares."""
 
 
@@ -77,7 +77,7 @@ class Constraint(Rows):
         >>> edge.rows, edge.rank(robot.tree, robot.home())
         (6, 5)
         """
-        q = settled(tree, q)
+        q = checked_configuration(tree, q)
         with np.errstate(invalid="ignore", divide="ignore"):
             J = self.jacobian(tree, q)
         return rank(J, self.row_names)
@@ -100,7 +100,7 @@ class Constraint(Rows):
             )
 
 
-def settled(tree: Tree, q: Any) -> NDArray[Any]:
+def checked_configuration(tree: Tree, q: Any) -> NDArray[Any]:
     """q in full precision, when it is a configuration: rows that are redundant are so in float64 alone."""
     return configuration.check(tree, q, limits=False).astype(np.float64)
 
@@ -113,5 +113,5 @@ def rank(J: NDArray[Any], names: tuple[str, ...]) -> int | NDArray[Any]:
         raise InputError(f"q{at(tuple(sample))}: the row {names[row]!r} has no direction here")
     values = np.linalg.svd(J, compute_uv=False)
     largest = values.max(axis=-1, initial=1.0)
-    ranks = (values > RANK_WITHIN * largest[..., None]).sum(axis=-1)
+    ranks = (values > RANK_TOLERANCE * largest[..., None]).sum(axis=-1)
     return ranks if ranks.ndim else int(ranks)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from multibody.algorithms import rows
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints.anchors import check_anchors
-from multibody.algorithms.constraints.constraint import Constraint, rank, settled
+from multibody.algorithms.constraints.constraint import Constraint, checked_configuration, rank
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, transpose, truth
 from multibody.geometry.representations import REPRESENTATIONS
@@ -204,7 +204,7 @@ class ConstraintSet:
         >>> ConstraintSet(robot.model, feet).ranks(robot.home())
         Ranks(rows=9, rank=9, base=6, internal=3)
         """
-        q = settled(self.tree, q)
+        q = checked_configuration(self.tree, q)
         with np.errstate(invalid="ignore", divide="ignore"):
             J = self.jacobian(q)
         base = [k for joint in self.tree.bases for k in range(joint.v.start, joint.v.stop)]

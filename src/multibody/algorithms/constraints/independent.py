@@ -39,7 +39,7 @@ class IndependentRows(NamedTuple):
         return x if self.basis is None else np.matmul(self.basis, x)
 
 
-def own_rows(
+def stack_rows(
     tree: Tree, constraints: Sequence[Constraint], q: NDArray[Any], mask: NDArray[Any] | None = None
 ) -> IndependentRows:
     """The rows of constraints as they are, zero where a mask (..., rows) is."""
@@ -58,7 +58,7 @@ def independent_rows(
     for members in groups:
         held, masked = [constraints[k] for k in members], [masks[k] for k in members]
         alone = len(members) == 1 and _points(held[0]) < 2
-        blocks.append(own_rows(tree, held, q, masked[0]) if alone else _patch(tree, held, q, masked))
+        blocks.append(stack_rows(tree, held, q, masked[0]) if alone else _patch(tree, held, q, masked))
     J = np.concatenate([block.jacobian for block in blocks], axis=-2)
     if all(block.basis is None for block in blocks):
         return IndependentRows(J, None)
@@ -103,7 +103,7 @@ def _patch(
     arms = [hat3(cloud - mean[..., None, :]) for cloud in clouds]
     W_R_F = kinematics.pose(tree, frame, q).rotation.matrix
     J = jacobian.jacobian(tree, frame, q, "mixed")
-    at_mean = J[..., :3, :] + jacobian.crossed(J[..., 3:, :], matvec(W_R_F, mean))
+    at_mean = J[..., :3, :] + jacobian.cross_columns(J[..., 3:, :], matvec(W_R_F, mean))
     twist = np.concatenate([at_mean, np.matmul(transpose(W_R_F), J[..., 3:, :])], axis=-2)
     lines, identity, zero = [], np.eye(3), np.zeros((3, 3))
     for grip, arm in zip(grips, arms, strict=True):

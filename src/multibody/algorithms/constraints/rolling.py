@@ -99,7 +99,7 @@ class RollingContact(Constraint):
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         J = jacobian.jacobian(tree, self.frame, q, "mixed")
-        return J[..., :3, :] + jacobian.crossed(J[..., 3:, :], self._arm(tree, q))
+        return J[..., :3, :] + jacobian.cross_columns(J[..., 3:, :], self._arm(tree, q))
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         a = kinematics.acceleration(tree, self.frame, q, v, np.zeros_like(v), "mixed")

@@ -20,8 +20,8 @@ from multibody.algorithms.maximal_coordinates.velocities import (
     local_jacobian,
     parent_rotations,
 )
-from multibody.algorithms.rnea import projected, transmitted
-from multibody.algorithms.velocity_blocks import stacked
+from multibody.algorithms.rnea import project, transmit
+from multibody.algorithms.velocity_blocks import stack
 from multibody.errors import InputError
 from multibody.geometry import Pose, Wrench
 from multibody.geometry._arrays import batch_shape, floats, matvec, transpose
@@ -70,7 +70,7 @@ def generalized_force(
         arm = i_c if r is None else i_R_W @ (r[..., k, :] - W_H_i.position)
         i_f[i] = i_f[i] + Wrench._trusted(force, i_R_W @ F[..., k, 3:] + cross3(arm, force))
     p_H = [Pose.identity(), *(body.joint.pose(q) for body in model.bodies)]
-    return projected(model.tree, q, transmitted(model.tree, p_H, i_f), batch)
+    return project(model.tree, q, transmit(model.tree, p_H, i_f), batch)
 
 
 def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -92,7 +92,7 @@ def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, name
         W_H_i = W_H[i]
         assert W_H_i is not None
         parts.append(cross3(points[..., k, :] - W_H_i @ i_c, F[..., k, :3]))
-    turned = stacked([np.broadcast_to(part, (*batch, 3)) for part in parts], -2, (*batch, 0, 3), q)
+    turned = stack([np.broadcast_to(part, (*batch, 3)) for part in parts], -2, (*batch, 0, 3), q)
     return np.concatenate([np.broadcast_to(F[..., :3], turned.shape), F[..., 3:] + turned], axis=-1)
 
 
@@ -147,7 +147,7 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
             if p is not None:
                 arm = here.x[k] - here.x[p]
                 F[p] = F[p] - np.concatenate([f[..., :3], f[..., 3:] + cross3(arm, f[..., :3])], axis=-1)
-    return stacked(F, -2, (*batch, 0, 6), q)
+    return stack(F, -2, (*batch, 0, 6), q)
 
 
 def _wrenches(here: Placed, cluster: Together, Q: NDArray[Any]) -> list[NDArray[Any]]:
@@ -201,7 +201,7 @@ def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None 
             world = least_norm(A, _parts(own, group.turning), untold)
             torque = np.broadcast_to(matvec(transpose(R_p[..., k, :, :]), world), torque.shape)
         parts.append(torque)
-    return stacked(parts, -2, (*batch, 0, 3), q)
+    return stack(parts, -2, (*batch, 0, 3), q)
 
 
 def body_torques(model: Model, q: ArrayLike, torques: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -220,7 +220,7 @@ def body_torques(model: Model, q: ArrayLike, torques: ArrayLike, names: Names | 
     for k, p in enumerate(selection.parents):
         if p is not None:
             parts[p] = parts[p] - turned[..., k, :]
-    return stacked(parts, -2, turned.shape, q)
+    return stack(parts, -2, turned.shape, q)
 
 
 def generalized_force_of_torques(
@@ -263,7 +263,7 @@ def least_forces_and_torques(
     batch_shape("least_forces_and_torques, q, Q, points", (q, 1), (Q, 1), (points, 2))
     W_o = here.directions.origin
     J = link_jacobian(model, q, names)
-    arms = stacked([points[..., k, :] - W_o - here.x[k] for k in range(m)], -2, (*q.shape[:-1], 0, 3), q)
+    arms = stack([points[..., k, :] - W_o - here.x[k] for k in range(m)], -2, (*q.shape[:-1], 0, 3), q)
     J_v = J[..., :3, :] + transpose(cross3(transpose(J[..., 3:, :]), arms[..., None, :]))
     hat = local_jacobian(model, q, names)
     shape = (*np.broadcast_shapes(J_v.shape[:-3], hat.shape[:-3]), m, 3, model.nv)

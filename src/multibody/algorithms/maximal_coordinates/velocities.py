@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import kinematics
 from multibody.algorithms.jacobian import assemble
 from multibody.algorithms.maximal_coordinates.clusters import at_point, least_squares, links, placed, together
-from multibody.algorithms.velocity_blocks import stacked
+from multibody.algorithms.velocity_blocks import stack
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
 from multibody.geometry.operators import cross3
@@ -74,7 +74,7 @@ def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | Non
         linear = W_H_i.rotation @ (i_v[i].linear + cross3(i_v[i].angular, i_c))
         both = np.concatenate([linear, W_H_i.rotation @ i_v[i].angular], axis=-1)
         parts.append(np.broadcast_to(both, (*batch, 6)))
-    return stacked(parts, -2, (*batch, 0, 6), q)
+    return stack(parts, -2, (*batch, 0, 6), q)
 
 
 def link_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -91,7 +91,7 @@ def link_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDA
     for i, x in zip(here.links.bodies, here.x, strict=True):
         columns = {k: at_point(d.columns[k].twist, x) for k in d.on(i)}
         parts.append(assemble(d, columns, q))
-    return stacked(parts, -3, (*q.shape[:-1], 0, 6, model.nv), q)
+    return stack(parts, -3, (*q.shape[:-1], 0, 6, model.nv), q)
 
 
 def joint_velocities(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -144,7 +144,7 @@ def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: N
             for position, index in enumerate(cluster.velocities):
                 if rates[index] is None:
                     rates[index] = np.broadcast_to(own[..., position], batch)
-    return stacked(rates, -1, (*batch, 0), q)
+    return stack(rates, -1, (*batch, 0), q)
 
 
 def check_velocities(
@@ -248,7 +248,7 @@ def parent_rotations(model: Model, q: ArrayLike, names: Names | None = None) -> 
             assert W_H_i is not None
             R = (W_H_i.rotation @ selection.rotations[p]).matrix
         parts.append(np.broadcast_to(R, (*q.shape[:-1], 3, 3)))
-    return stacked(parts, -3, (*q.shape[:-1], 0, 3, 3), q)
+    return stack(parts, -3, (*q.shape[:-1], 0, 3, 3), q)
 
 
 def relative_angular_velocities(model: Model, q: ArrayLike, w: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -265,7 +265,7 @@ def relative_angular_velocities(model: Model, q: ArrayLike, w: ArrayLike, names:
     w = floats(w, "w", len(selection.names), 3)
     batch_shape("relative_angular_velocities, q, w", (q, 1), (w, 2))
     parts = [w[..., k, :] if p is None else w[..., k, :] - w[..., p, :] for k, p in enumerate(selection.parents)]
-    D_w = stacked(parts, -2, w.shape, w)
+    D_w = stack(parts, -2, w.shape, w)
     return matvec(transpose(parent_rotations(model, q, names)), D_w)
 
 
@@ -289,5 +289,5 @@ def local_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> ND
             A = np.matmul(transpose(R_p[..., k, :, :]), here.columns(k)[..., 3:, :])
             for position, index in enumerate(group.velocities):
                 columns[index] = np.broadcast_to(A[..., position], zero.shape)
-        parts.append(stacked(columns, -1, (*zero.shape, 0), q))
-    return stacked(parts, -3, (*q.shape[:-1], 0, 3, model.nv), q)
+        parts.append(stack(columns, -1, (*zero.shape, 0), q))
+    return stack(parts, -3, (*q.shape[:-1], 0, 3, model.nv), q)

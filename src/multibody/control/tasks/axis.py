@@ -77,7 +77,7 @@ def pointing_error(target: NDArray[Any], actual: NDArray[Any]) -> NDArray[Any]:
 def axis_jacobian(tree: Tree, frame: str, q: NDArray[Any], axis: Axis) -> NDArray[Any]:
     """(..., 3, nv): n' = w x n of an axis n that is fixed to a frame."""
     n = kinematics.pose(tree, frame, q).rotation @ np.array(axis, q.dtype)
-    return jacobian.crossed(jacobian.jacobian(tree, frame, q, "mixed")[..., 3:, :], n)
+    return jacobian.cross_columns(jacobian.jacobian(tree, frame, q, "mixed")[..., 3:, :], n)
 
 
 def axis_bias(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], axis: Axis) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import mirrored
+from multibody.algorithms.velocity_blocks import mirror_upper
 from multibody.control.predictor_corrector import AIM, PRESSED, YIELD, Sides, beside, shifted
 from multibody.control.whole_body.program import APART, ROUNDS, TOLERANCES, Box, Minimum, per_size
 from multibody.geometry._arrays import matvec, transpose
@@ -156,7 +156,7 @@ def minimiser(
         scaled = turn.light(_triples(z_c)) * stretch
         every = np.concatenate([G, rows], axis=-2)
         weights = np.concatenate([sides.merged(w, 1), _flat(soft)], axis=-1)
-        A = mirrored(H + np.matmul(transpose(every) * weights[..., None, :], every))
+        A = mirror_upper(H + np.matmul(transpose(every) * weights[..., None, :], every))
         A = shifted(A, beside(A))
 
         def direction(

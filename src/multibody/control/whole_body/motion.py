@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint
-from multibody.algorithms.factorization import HalfSolved
+from multibody.algorithms.factorization import HalfSolve
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import mirrored
+from multibody.algorithms.velocity_blocks import mirror_upper
 from multibody.control.whole_body.soles import Forces, forces
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity
@@ -55,7 +55,7 @@ class Motion(NamedTuple):
     """(..., nv)"""
     unactuated: int
     """How many velocities come before those of actuated joints."""
-    half: HalfSolved
+    half: HalfSolve
     """Of (S, R): the rows of the actuated joints, then those of contacts that move the robot."""
     fall: Array
     """(..., nv): the acceleration without torques and forces."""
@@ -118,8 +118,8 @@ def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     pushes = forces(left, contacts, q, left_v, mask) if contacts else None
     if pushes is not None:
         R = np.concatenate([R, pushes.J], axis=-2)
-    half = HalfSolved(factors(tree, q).per(unit), R, q.shape[:-1])
-    fall = half.onward(half.halfway(fall))
+    half = HalfSolve(factors(tree, q).per(unit), R, q.shape[:-1])
+    fall = half.solve_DL(half.solve_LT(fall))
     if pushes is None:
         return Motion(left, unit, left_v, unactuated, half, fall, Affine(R[..., :0, :], fall[..., :0]), None)
     Z_R = half.Z[..., tree.nv - unactuated :]
@@ -133,7 +133,7 @@ def of_torques(motion: Motion) -> Affine:
     With K = R M^-1 (S^T, R^T), K_w is symmetric and regular: w = -K_w^-1 (K_tau tau + k).  [RD 3.62]
     """
     n, mask = motion.torques, None if motion.forces is None else motion.forces.mask
-    K_tau, K_w = motion.still.matrix[..., :n], mirrored(motion.still.matrix[..., n:])
+    K_tau, K_w = motion.still.matrix[..., :n], mirror_upper(motion.still.matrix[..., n:])
     if mask is not None:
         K_w = K_w + (1 - mask)[..., :, None] * eye_like(K_w, K_w.shape[-1])  # what is not active has no force
     solved = linalg.solve(K_w, np.concatenate([K_tau, motion.still.offset[..., None]], axis=-1), definite=True)
@@ -145,7 +145,7 @@ def around(motion: Motion, w: Affine) -> Unknowns:
     n, half, pushes = motion.torques, motion.half, motion.forces
     assert pushes is not None, "w is the force of contacts"
     Z, Z_R = half.Z[..., :n], half.Z[..., n:]
-    a = Affine(half.all_onward(Z + np.matmul(Z_R, w.matrix)), motion.fall + half.onward(matvec(Z_R, w.offset)))
+    a = Affine(half.solve_DL_columns(Z + np.matmul(Z_R, w.matrix)), motion.fall + half.solve_DL(matvec(Z_R, w.offset)))
     one = np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:-2], n, n))
     tau = Affine(one, np.zeros_like(one[..., 0]))
     if pushes.U is None or pushes.N is None:
