@@ -39,8 +39,8 @@ def test_it_serves_until_it_is_interrupted(words):
     command = [sys.executable, "-c", "from multibody.cli import main; main()", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         address = next(filter(None, (re.search(r"is at (http://\S+)", line) for line in process.stdout)))[1]
-        with urllib.request.urlopen(address, timeout=20) as page:
+        with urllib.request.urlopen(address, timeout=120) as page:
             assert page.status == 200
             assert b"<html" in page.read()
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0

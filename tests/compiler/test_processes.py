@@ -119,7 +119,7 @@ def test_fork_while_other_threads_compile_and_run(monkeypatch):
         for _ in range(8):
             child = os.fork()
             if not child:
-                signal.alarm(20)
+                signal.alarm(200)  # a hang, on any machine
                 good = bits(kernel(X, threads=2)) == expected and compile_and_call(X) == expected
                 os._exit(0 if good else 1)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -152,11 +152,13 @@ mb.config.cache = False
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it from birth
 
 def interrupt(after):
+    # when so much CPU time is used: on a busy machine as far into the work as on an idle one
     def send():
-        time.sleep(after)
-        sent.append(time.perf_counter())
+        while time.process_time() < begun + after:
+            time.sleep(0.001)
+        sent.append(time.process_time())
         os.kill(os.getpid(), signal.SIGINT)
-    sent = []
+    sent, begun = [], time.process_time()
     threading.Thread(target=send, daemon=True).start()
     return sent
 
@@ -165,20 +167,20 @@ def stopped(work, after=0.3):
     try:
         work()
     except KeyboardInterrupt:
-        took = time.perf_counter() - sent[0]
-        assert took < {limit}, took
+        took = time.process_time() - sent[0]
+        assert took < {limit}, took  # of CPU time, of all threads
         print("heard after", took)
     else:
         raise SystemExit("ended before the signal came" if not sent else "never heard")
 """
-LIMIT = 1.0 * (1 + os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 1.0
-"""Seconds; more on a machine that has no core for us."""
+LIMIT = 2.0
+"""Seconds of CPU time, of two threads at most."""
 
 
 def run(code):
     done = subprocess.run(
         [sys.executable, "-c", PREFACE.replace("{limit}", str(LIMIT)) + textwrap.dedent(code)],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

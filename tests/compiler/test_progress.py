@@ -16,17 +16,30 @@ import multibody as mb
 from multibody.compiler.runtime import progress
 
 SLOW = """
-import os, sys, time
+import os, sys, threading
 import numpy as np
 import multibody as mb
 from multibody.compiler.runtime import native, progress
 progress.SILENT_SECONDS, progress.REFRESH_INTERVAL, compile_object = 0.05, 0.01, native.compile_object
+class Observed:
+    def __init__(self, stream):
+        self.stream, self.wrote = stream, threading.Event()
+    def write(self, text):
+        self.stream.write(text)
+        self.wrote.set()
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+observed = sys.stderr = Observed(sys.stderr)
 def slowly(*args, **named):
-    time.sleep(0.2)
+    WAIT
     return compile_object(*args, **named)
 native.compile_object = slowly
 mb.config.cache = False
 """
+SAID = SLOW.replace("WAIT", "assert observed.wrote.wait(200)")
+"""Each compilation takes until the line is written."""
+SILENT = SLOW.replace("WAIT", "observed.wrote.wait(0.3)")
+ENDLESS = SLOW.replace("WAIT", "threading.Event().wait(200)")
 COMPILE = "assert mb.compile(lambda x: 2 * x, 2)([1.0, 2.0])[1] == 4.0\n"
 IN_THREADS = """
 import threading
@@ -67,7 +80,7 @@ def screen(said: str) -> list[str]:
 
 
 def test_a_terminal_has_one_line_that_goes_away():
-    said = in_terminal(f"{SLOW}{COMPILE}print('done')")
+    said = in_terminal(f"{SAID}{COMPILE}print('done')")
     assert "multibody: compiling <lambda>, module 1 of " in said
     assert said.count("\n") == 1
     assert screen(said) == ["done"]
@@ -75,7 +88,7 @@ def test_a_terminal_has_one_line_that_goes_away():
 
 @pytest.mark.parametrize(("wanted", "told"), [('"auto"', False), ("False", False), ("True", True)])
 def test_a_pipe_has_it_only_on_request(wanted, told):
-    code = f"{SLOW}mb.config.progress = {wanted}\n{COMPILE}"
+    code = f"{SAID if told else SILENT}mb.config.progress = {wanted}\n{COMPILE}"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
     assert done.stdout == b""
@@ -84,24 +97,24 @@ def test_a_pipe_has_it_only_on_request(wanted, told):
 
 
 def test_it_can_be_switched_off_in_a_terminal():
-    assert in_terminal(f"{SLOW}mb.config.progress = False\n{COMPILE}") == ""
+    assert in_terminal(f"{SILENT}mb.config.progress = False\n{COMPILE}") == ""
 
 
 def test_threads_share_the_line():
-    said = in_terminal(f"{SLOW}{IN_THREADS}print('done')")
+    said = in_terminal(f"{SAID}{IN_THREADS}print('done')")
     assert "compiling" in said
     assert said.count("\n") == 1
     assert screen(said) == ["done"]
 
 
 def test_an_interrupted_compilation_leaves_a_clean_line():
-    code = f"{SLOW}try:\n    {COMPILE.strip()}\nexcept KeyboardInterrupt:\n    print('stopped')"
+    code = f"{ENDLESS}try:\n    {COMPILE.strip()}\nexcept KeyboardInterrupt:\n    print('stopped')"
     assert screen(in_terminal(code, interrupt="compiling")) == ["stopped"]
 
 
 def test_a_forked_child_writes_a_line_of_its_own():
     fork = "with progress.compiling('parent'):\n    child = os.fork()\n"
-    code = f"{SLOW}{fork}if not child:\n    {COMPILE.strip()}\n    os._exit(0)\nprint(os.waitpid(child, 0)[1])"
+    code = f"{SILENT}{fork}if not child:\n    {COMPILE.strip()}\n    os._exit(0)\nprint(os.waitpid(child, 0)[1])"
     said = in_terminal(code)
     assert screen(said) == ["0"]
 
@@ -127,20 +140,53 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_what_is_quick_is_not_told(monkeypatch):
+class Clock:
+    """A clock that a test sets, in place of the module time; `looks` counts how often somebody slept."""
+
+    def __init__(self):
+        self.now, self.looks = 0.0, 0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, _):
+        time.sleep(0.002)
+        self.looks += 1
+
+    def wait_for_looks(self, count):
+        last = self.looks + count
+        wait(lambda: self.looks >= last)
+
+
+def wait(condition):
+    end = time.monotonic() + 200
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def test_a_compilation_of_less_than_a_second_is_not_reported(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setenv("TERM", "xterm")
     with progress.compiling("quick"):
-        time.sleep(0.15)
-    assert sys.stderr.getvalue() == ""
+        clock.now = 0.9
+        clock.wait_for_looks(3)
+        assert sys.stderr.getvalue() == ""
+        clock.now = 1.1
+        wait(sys.stderr.getvalue)
 
 
 def test_another_sign_of_life_has_the_line_to_itself(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setenv("TERM", "xterm")
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
     with progress.hidden(), progress.compiling("hidden"):
-        time.sleep(0.25)
+        clock.now = 10.0
+        clock.wait_for_looks(3)
     assert sys.stderr.getvalue() == ""
 
 
@@ -158,7 +204,4 @@ def test_the_thread_ends_with_the_work(monkeypatch):
     monkeypatch.setattr(mb.config, "progress", True)
     with progress.compiling("work"):
         assert any(thread.name == "multibody-progress" for thread in threading.enumerate())
-    end = time.monotonic() + 5
-    while any(thread.name == "multibody-progress" for thread in threading.enumerate()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait(lambda: all(thread.name != "multibody-progress" for thread in threading.enumerate()))

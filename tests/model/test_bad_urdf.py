@@ -246,10 +246,10 @@ def test_a_bad_file_is_one_error_that_says_where(name: str, tmp_path: Path) -> N
     text, line, element, message = BAD[name]
     path = tmp_path / ("robot.sdf" if name == "SDF" else "robot.urdf")
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(RobotFileError, match=message) as caught:
         load(path)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     error = caught.value
     assert error.file == str(path)
     assert error.line == line
@@ -318,9 +318,9 @@ def test_a_text_that_is_not_unicode_is_refused() -> None:
 
 
 def test_a_long_chain_loads_in_seconds() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     model = load(chain(5000))
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert model.nv == 5000
     assert len(model.tree.support(5000)) == 5000
 

@@ -331,7 +331,7 @@ def test_a_chain_of_five_thousand_links_is_quick():
     n = 5000
     names = [f"link{k}" for k in range(n + 1)]
     inertia = SpatialInertia(mass=1.0, com=np.zeros(3), inertia=np.eye(3))
-    start = time.perf_counter()
+    start = time.process_time()
     model = Model(
         "long",
         tuple(Link(name, inertia) for name in names),
@@ -342,7 +342,7 @@ def test_a_chain_of_five_thousand_links_is_quick():
     assert len(model.tree.chain(names[0], names[-1])) == model.nv
     assert model.tree.mass == n
     assert len(model.digest) == 64
-    assert time.perf_counter() - start < 10.0
+    assert time.process_time() - start < 10.0
 
 
 def test_a_cycle_of_five_thousand_links_is_found():

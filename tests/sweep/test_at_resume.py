@@ -4,6 +4,8 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 from multibody import sweep
+from multibody.sweep import begun
 
 from .cluster import Cluster
 
@@ -121,5 +124,21 @@ def test_on_bare_workers(tmp_path):
             study(tmp_path).run(cluster.address, progress=False)
     finally:
         cluster.close()
-    assert 3 <= len(killed) <= 2 * DEATHS  # one whose keeper has not noticed it yet is not taken for dead
+    assert 3 <= len(killed) <= DEATHS
     check(sweep.open(tmp_path / "a.zarr"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_zombie_counts_as_dead():
+    """A process that has exited takes signals until its parent reaps it."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    name = f"{begun._process(process.pid)}:0"
+    try:
+        assert begun._lives(name)
+        process.stdin.close()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # until it has exited; a zombie stays
+        os.kill(process.pid, 0)
+        assert not begun._lives(name)
+    finally:
+        process.kill()
+        process.wait()

@@ -86,7 +86,7 @@ class Screen:
         picture = self.page.screenshot(clip=self.page.locator("canvas").first.bounding_box())
         return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"), float)
 
-    def until(self, condition, seconds=45.0):
+    def until(self, condition, seconds=200.0):
         """The first picture of which something holds."""
         end = time.monotonic() + seconds
         while not condition(image := self.shot()):

@@ -34,7 +34,7 @@ def viewer():
 
 
 def status(viewer, path="/", **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=120)
     connection.putrequest("GET", path, skip_host=True)
     for name, value in headers.items():
         connection.putheader(name, value)
@@ -182,7 +182,7 @@ def test_it_ends_with_its_process(seconds, kill):
         port = int(process.stdout.readline())
         if kill:
             process.terminate()
-        process.wait(60)
+        process.wait(120)
     assert kill or process.returncode == 0
     with pytest.raises(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):  # noqa: PT011
         pass

@@ -26,6 +26,8 @@ WORDS = {
 }
 
 FORGIVEN = "forgiven"
+PF_EXITING = 0x4
+"""Linux's flag of a process that exits."""
 
 Span = tuple[int, int]
 
@@ -145,7 +147,7 @@ def _process(pid: int) -> str:
 
 
 def _lives(who: str) -> bool:
-    """Whether a process of this machine is still there; of others nobody can tell, and they are taken for dead."""
+    """Whether a process of this machine is still running; processes of other machines count as dead."""
     host, pid, _ = who.rsplit(":", 2)
     if host != socket.gethostname() or int(pid) == os.getpid():
         return False
@@ -153,4 +155,16 @@ def _lives(who: str) -> bool:
         os.kill(int(pid), 0)
     except OSError:
         return False
-    return True
+    return not _exits(int(pid))
+
+
+def _exits(pid: int) -> bool:
+    """Whether a process is a zombie, or exits: a signal reaches it until its parent has reaped it.
+
+    The system marks a process before it closes its connections, so whoever sees a connection close sees the mark.
+    """
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    except OSError:  # no /proc here
+        return False
+    return status[0] in ("Z", "X") or bool(int(status[6]) & PF_EXITING)
