@@ -17,6 +17,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 import pytest
 from hypothesis import HealthCheck, settings
 
+SLOW_TIMEOUT = 1800
+"""Seconds for a test marked slow; pyproject.toml has the limit of the others."""
+
 settings.register_profile(
     "multibody",
     max_examples=8,
@@ -37,6 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
         kernels = TemporaryDirectory(prefix="multibody-tests-", ignore_cleanup_errors=True)
         config.add_cleanup(kernels.cleanup)
         os.environ["MULTIBODY_CACHE_DIR"] = kernels.name
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give slow tests three times the time limit of the others."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT))
 
 
 def pytest_collection_finish() -> None:

@@ -126,7 +126,8 @@ def test_a_child_forked_while_the_line_is_written_ends(monkeypatch):
         with line.lock:  # as the thread that refreshes the line may have it
             child = os.fork()
             if not child:
-                signal.alarm(20)
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)  # pytest-timeout has it
+                signal.alarm(200)
         if not child:
             line.lock.acquire()
     if not child:

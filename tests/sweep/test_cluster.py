@@ -15,6 +15,7 @@ from . import chaos
 from .cluster import Cluster, Disk, may_make_hosts
 
 pytest.importorskip("distributed")
+pytestmark = pytest.mark.timeout(3600)
 SCRIPT = Path(__file__).with_name("chaos.py")
 LONGEST = 900.0
 """In s."""
