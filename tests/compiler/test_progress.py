@@ -26,12 +26,14 @@ class Observed:
         self.stream, self.wrote = stream, threading.Event()
     def write(self, text):
         self.stream.write(text)
-        self.wrote.set()
+        if "module" in text:
+            self.wrote.set()
     def __getattr__(self, name):
         return getattr(self.stream, name)
 observed = sys.stderr = Observed(sys.stderr)
 def slowly(*args, **named):
-    WAIT
+    if progress._current.get() is not None:  # it is reported
+        WAIT
     return compile_object(*args, **named)
 native.compile_object = slowly
 mb.config.cache = False
