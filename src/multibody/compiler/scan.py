@@ -24,7 +24,7 @@ from multibody.compiler.runtime.launch import Signature
 from multibody.compiler.runtime.scan_launch import Scan, Source, Step
 from multibody.errors import InputError
 from multibody.tracing.record.layout import Layout, flatten, rebuild
-from multibody.tracing.record.side_effects import Outside
+from multibody.tracing.record.purity import SideEffects
 from multibody.tracing.record.trace import Input, Trace, float_kind, trace
 
 
@@ -74,9 +74,9 @@ def compile_scan(
     name = getattr(step, "__name__", "scan")
 
     def record() -> Trace:
-        outside = Outside(step, until)
+        side_effects = SideEffects(step, until)
         traced = trace(flat, shapes, names, kind)
-        outside.check(f"the step {name}")
+        side_effects.check(f"the step {name}")
         for spec, ids in zip(traced.inputs[:states], traced.outputs, strict=False):
             if ids.shape != spec.shape:
                 raise InputError(f"a step must keep the shape of the state: {spec.shape} became {ids.shape}")

@@ -22,7 +22,7 @@ from multibody.model.model import Model
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.simulate import Simulator
-from multibody.tracing.record.surroundings import PLAIN, is_users, parts_of
+from multibody.tracing.record.purity import PLAIN, is_users, parts_of
 
 Path = tuple[str, Any]
 _MARKER = "docstring"

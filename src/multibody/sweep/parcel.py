@@ -22,7 +22,7 @@ from multibody.simulate import Simulator
 from multibody.sweep.cpu import cpu_class
 from multibody.sweep.identity import user_modules
 from multibody.sweep.work import Work
-from multibody.tracing.record.surroundings import is_installed
+from multibody.tracing.record.purity import is_installed
 
 
 def pack(work: Work, entries: Mapping[str, Any], cpu: str | None) -> bytes:

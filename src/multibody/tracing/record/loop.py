@@ -11,7 +11,7 @@ from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, 
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.loop_nodes import Loop, ScanInput
 from multibody.tracing.record.layout import Layout, flatten, rebuild
-from multibody.tracing.record.side_effects import Outside
+from multibody.tracing.record.purity import SideEffects
 from multibody.tracing.record.trace import open_graph
 
 NESTING = "loop: the body must return values nested as those it takes"
@@ -238,7 +238,7 @@ def _record(
     after: list[Any] = []
     kept: list[Any] = []
     stop, output_layout = -1, None
-    outside = Outside(work.body, work.until)
+    side_effects = SideEffects(work.body, work.until)
     try:
         if work.until is not None:
             stop = _stop(graph, work.until(_own(layout, carried)))
@@ -248,7 +248,7 @@ def _record(
             output_layout = flatten(y, kept.append)
     finally:
         graph.open_loops.pop()
-    outside.check("the body of a loop", refuse)
+    side_effects.check("the body of a loop", refuse)
     if nesting != layout:
         raise refuse(NESTING)
     if any(mask and not is_mask(array) for mask, array in zip(masks, after, strict=True)):

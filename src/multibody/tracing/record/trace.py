@@ -15,7 +15,7 @@ from multibody.tracing.record.explanations import explained
 from multibody.tracing.record.general_path import general_path
 from multibody.tracing.record.layout import Layout, flatten
 from multibody.tracing.record.naming import argument_names
-from multibody.tracing.record.randomness import Draws
+from multibody.tracing.record.purity import RandomDraws
 
 _open: ContextVar[Graph | None] = ContextVar("multibody_open_graph", default=None)
 
@@ -73,7 +73,7 @@ def trace(
     """
     kind = float_kind(dtype)
     inputs = tuple(Input(n, shape_of(s)) for n, s in zip(_names(function, shapes, names), shapes, strict=True))
-    draws = Draws(function)
+    draws = RandomDraws(function)
     recorded = record(Graph(kind), function, inputs, kind)
     if draws.suspected():  # numbers that are drawn anew would differ in a second graph
         again = record(Graph(kind), function, inputs, kind)
