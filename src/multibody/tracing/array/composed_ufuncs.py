@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.tracing.array.traced import TracedArray, floats, refuse
+from multibody.tracing.array.traced import TracedArray, floats, numbers, refuse
 from multibody.tracing.graph.graph import Graph
 
 
@@ -59,13 +59,13 @@ def divmod_(x: Any, y: Any) -> tuple[Any, Any]:
 
 def round_(self: TracedArray, x: Any, decimals: int = 0) -> Any:
     """np.round: of two nearest ones the even one."""
-    numbers = TracedArray(self.graph, floats(self.graph, x), self.float_dtype)
+    x = numbers(self, x)
     if not isinstance(decimals, int | np.integer):
         raise refuse(f"np.round: expected a number of decimals, got {decimals!r}")
     if decimals == 0:
-        return np.rint(numbers)
+        return np.rint(x)
     scale = 10.0 ** abs(int(decimals))
-    return np.rint(numbers * scale) / scale if decimals > 0 else np.rint(numbers / scale) * scale
+    return np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
 
 
 # ---- signs and special values ----------------------------------------------------------------------------------------
@@ -113,16 +113,16 @@ def fmax(x: Any, y: Any) -> Any:
 
 def nan_to_num(self: TracedArray, x: Any, *, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """Numbers in place of NaN and infinities."""
-    numbers = TracedArray(self.graph, floats(self.graph, x), self.float_dtype)
+    x = numbers(self, x)
     limits = np.finfo(self.float_dtype)
     high, low = (limits.max if posinf is None else posinf), (limits.min if neginf is None else neginf)
-    tame = np.where(numbers == math.inf, float(high), np.where(numbers == -math.inf, float(low), numbers))
-    return np.where(isnan(numbers), nan, tame)
+    tame = np.where(x == math.inf, float(high), np.where(x == -math.inf, float(low), x))
+    return np.where(isnan(x), nan, tame)
 
 
 def isclose(self: TracedArray, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
     """|a - b| <= atol + rtol |b|, or the same infinity."""
-    x, y = (TracedArray(self.graph, floats(self.graph, n), self.float_dtype) for n in (a, b))
+    x, y = numbers(self, a), numbers(self, b)
     return (x == y) | ((np.abs(x - y) <= atol + rtol * np.abs(y)) & isfinite(y))
 
 

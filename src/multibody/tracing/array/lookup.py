@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody._signatures import readable
 from multibody.errors import InputError
-from multibody.tracing.array.traced import TracedArray, floats, lifted, refuse
+from multibody.tracing.array.traced import TracedArray, floats, is_mask, lifted, numbers, refuse, traced
 from multibody.tracing.graph.graph import Graph
 
 FEW = 16
@@ -38,15 +38,15 @@ def lookup(table: ArrayLike, index: Any) -> Any:
     rows, at = (lifted(None, x if isinstance(x, TracedArray) else np.asarray(x)) for x in (table, index))
     if not rows.ndim or not len(rows):
         raise InputError(f"table: expected at least one row, got an array of shape {rows.shape}")
-    traced = next((x for x in (at, rows) if isinstance(x, TracedArray)), None)
-    if traced is None:
+    like = next((x for x in (at, rows) if isinstance(x, TracedArray)), None)
+    if like is None:
         places = np.asarray(at, dtype=float)
         safe = np.clip(np.floor(np.where(np.isnan(places), 0.0, places)), 0, len(rows) - 1).astype(np.intp)
         missing = np.isnan(places).reshape(places.shape + (1,) * (rows.ndim - 1))
         picked = np.asarray(rows, dtype=np.result_type(rows, np.float32))[safe]
         return np.where(missing, picked.dtype.type(np.nan), picked)[()]
-    graph = traced.graph
-    return TracedArray(graph, pick(graph, floats(graph, rows), floats(graph, at)), traced.float_dtype)
+    graph = like.graph
+    return TracedArray(graph, pick(graph, floats(graph, rows), floats(graph, at)), like.float_dtype)
 
 
 def pick(graph: Graph, rows: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
@@ -80,16 +80,17 @@ def _halved(graph: Graph, entries: list[int], index: int, first: int) -> int:
 
 def take(self: TracedArray, a: Any, indices: Any, axis: int | None = None, *, mode: Any = "raise") -> Any:
     """np.take: with constant indices as they are, with traced ones clipped to the array."""
-    graph, ids = self.graph, floats(self.graph, a)
-    ids, axis = (ids.ravel(), 0) if axis is None else (ids, normalize_axis_index(axis, ids.ndim))
+    graph, x = self.graph, traced(self, a)
+    x, axis = (x.ravel(), 0) if axis is None else (x, normalize_axis_index(axis, x.ndim))
     indices = lifted(graph, indices)
     if not isinstance(indices, TracedArray):
-        return TracedArray(graph, np.take(ids, indices, axis=axis, mode=mode), self.float_dtype)
+        return x._with(np.take(x.ids, indices, axis=axis, mode=mode))
     if mode != "clip":
         raise refuse("in a kernel an index cannot raise an error: write np.take(..., mode='clip'), or multibody.lookup")
-    picked = pick(graph, np.moveaxis(ids, axis, 0), floats(graph, indices))
+    picked = pick(graph, np.moveaxis(floats(graph, x), axis, 0), floats(graph, indices))
     places = range(indices.ndim)
-    return TracedArray(graph, np.moveaxis(picked, list(places), [axis + k for k in places]), self.float_dtype)
+    result = TracedArray(graph, np.moveaxis(picked, list(places), [axis + k for k in places]), self.float_dtype)
+    return result != 0.0 if is_mask(x) else result
 
 
 def searchsorted(self: TracedArray, a: Any, v: Any, side: str = "left") -> TracedArray:
@@ -134,7 +135,7 @@ def interp(self: TracedArray, x: Any, xp: Any, fp: Any, left: Any = None, right:
     if period is not None:
         raise refuse("np.interp with period= cannot be traced: write np.interp(x % period, ...)")
     graph = self.graph
-    at, points, values = (TracedArray(graph, floats(graph, n), self.float_dtype) for n in (x, xp, fp))
+    at, points, values = numbers(self, x), numbers(self, xp), numbers(self, fp)
     if points.ndim != 1 or points.shape != values.shape or not points.size:
         raise refuse(f"np.interp of points {points.shape} and values {values.shape}: expected (n,) twice, n not zero")
     left, right = (values[0] if left is None else left), (values[-1] if right is None else right)

@@ -9,7 +9,7 @@ import numpy as np
 from multibody.tracing.array import composed_ufuncs, lookup, products, reductions, shape_functions, sorting
 from multibody.tracing.array.composed_ufuncs import composed
 from multibody.tracing.array.reductions import LOGICAL, reduction, running
-from multibody.tracing.array.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
+from multibody.tracing.array.traced import BOOL, TracedArray, floats, is_mask, nodes, numbers, refuse, truths
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.matrices import dense, linalg_unrolled
 
@@ -63,7 +63,11 @@ def _arctan(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
 
 
 def _positive(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
-    return TracedArray(graph, nodes(graph, x).copy(), dtype)
+    return TracedArray(graph, floats(graph, x).copy(), dtype)
+
+
+def _absolute(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
+    return TracedArray(graph, nodes(graph, x), BOOL) if is_mask(x) else elementwise("abs")(graph, dtype, x)
 
 
 def _xor(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
@@ -98,7 +102,7 @@ UFUNCS: dict[Any, Callable[..., TracedArray]] = {
     np.divide: elementwise("div"),
     np.negative: elementwise("neg"),
     np.positive: _positive,
-    np.absolute: elementwise("abs"),
+    np.absolute: _absolute,
     np.fabs: elementwise("abs"),
     np.sign: elementwise("sign"),
     np.sqrt: elementwise("sqrt"),
@@ -204,15 +208,15 @@ def _dot(self: TracedArray, a: Any, b: Any) -> TracedArray:
 
 
 def _solve(self: TracedArray, A: Any, b: Any) -> TracedArray:
-    return linalg_unrolled.solve(products.numbers(self, A), products.numbers(self, b))
+    return linalg_unrolled.solve(numbers(self, A), numbers(self, b))
 
 
 def _inv(self: TracedArray, A: Any) -> TracedArray:
-    return linalg_unrolled.inverse(products.numbers(self, A))
+    return linalg_unrolled.inverse(numbers(self, A))
 
 
 def _cholesky(self: TracedArray, A: Any) -> TracedArray:
-    return linalg_unrolled.cholesky(products.numbers(self, A))
+    return linalg_unrolled.cholesky(numbers(self, A))
 
 
 _STRUCTURAL = (

@@ -8,13 +8,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.typing import NDArray
 
-from multibody.tracing.array.reductions import reduce, traced
-from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, refuse
-
-
-def numbers(self: TracedArray, x: Any) -> TracedArray:
-    """An array of the graph of another one, with 1.0 and 0.0 in place of truth values."""
-    return TracedArray(self.graph, floats(self.graph, x), self.float_dtype)
+from multibody.tracing.array.reductions import reduce
+from multibody.tracing.array.traced import TracedArray, floats, is_mask, numbers, refuse, traced
 
 
 def outer(self: TracedArray, a: Any, b: Any) -> TracedArray:
@@ -69,7 +64,8 @@ def cross(self: TracedArray, a: Any, b: Any, *, axis: int = -1) -> TracedArray:
 
 def trace(self: TracedArray, x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TracedArray:
     """The sum of the diagonal."""
-    return reduce("add", self._with(np.diagonal(nodes(self.graph, x), offset, axis1, axis2)), -1)
+    matrix = traced(self, x)
+    return reduce("add", matrix._with(np.diagonal(matrix.ids, offset, axis1, axis2)), -1)
 
 
 def determinant(self: TracedArray, a: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from multibody.tracing.array.traced import BOOL, TracedArray, floats, is_mask, nodes, refuse, truths
+from multibody.tracing.array.traced import BOOL, TracedArray, floats, refuse, traced, truths
 
 LOGICAL = ("and", "or", "not")
 IN_ANY_ORDER = ("max", "min", "and", "or")
@@ -18,6 +18,8 @@ IN_ANY_ORDER = ("max", "min", "and", "or")
 def reduce(op: str, x: TracedArray, axis: Any, keepdims: bool = False) -> TracedArray:
     """Fold an operation along axes, first element first, or in halves where that changes nothing."""
     graph = x.graph
+    if x.dtype == BOOL and x.size:
+        op = {"min": "and", "max": "or"}.get(op, op)
     ids = (truths if op in LOGICAL else floats)(graph, x)
     axes = normalize_axis_tuple(tuple(range(x.ndim)) if axis is None else axis, x.ndim)
     kept = [a for a in range(x.ndim) if a not in axes]
@@ -52,11 +54,6 @@ def reduction(op: str) -> Callable[..., TracedArray]:
         return reduce(op, traced(self, x), axis, keepdims)
 
     return run
-
-
-def traced(self: TracedArray, x: Any) -> TracedArray:
-    """An array of the graph of another one: truth values, or numbers."""
-    return TracedArray(self.graph, nodes(self.graph, x), BOOL if is_mask(x) else self.float_dtype)
 
 
 def _count(x: TracedArray, axis: Any) -> int:
@@ -125,7 +122,7 @@ def diff(self: TracedArray, a: Any, n: int = 1, axis: int = -1) -> Any:
     x: Any = traced(self, a)
     x = np.moveaxis(x, axis, 0)
     for _ in range(n):
-        x = x[1:] - x[:-1]
+        x = x[1:] != x[:-1] if x.dtype == BOOL else x[1:] - x[:-1]
     return np.moveaxis(x, 0, axis)
 
 

@@ -5,7 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from multibody.tracing.array.traced import BOOL, TracedArray, floats, gathered, is_mask, nodes, refuse, truths
+from multibody.tracing.array.traced import (
+    BOOL,
+    TracedArray,
+    floats,
+    gathered,
+    is_mask,
+    nodes,
+    numbers,
+    refuse,
+    traced,
+    truths,
+)
 
 
 def structural(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,10 +75,12 @@ def like(number: float) -> Callable[..., TracedArray]:
 
 def full_like(self: TracedArray, x: Any, value: Any, dtype: Any = None, *, shape: Any = None) -> TracedArray:
     """An array of one value, which can be written into."""
-    if dtype is not None and np.dtype(dtype).kind != "f":
-        raise refuse(f"an array of {np.dtype(dtype)} cannot be traced: only floats are")
-    shape = np.shape(x) if shape is None else shape
-    return TracedArray(self.graph, np.broadcast_to(floats(self.graph, value), shape).copy(), self.float_dtype)
+    kind = ("b" if is_mask(x) else "f") if dtype is None else np.dtype(dtype).kind
+    if kind not in "bf":
+        raise refuse(f"an array of {np.dtype(dtype)} cannot be traced: only floats and booleans are")
+    filled: Any = numbers(self, value)
+    filled = filled != 0.0 if kind == "b" else filled
+    return filled._with(np.broadcast_to(filled.ids, np.shape(x) if shape is None else shape).copy())
 
 
 def where(self: TracedArray, condition: Any, a: Any = None, b: Any = None) -> TracedArray:
@@ -97,24 +110,31 @@ def select(self: TracedArray, condlist: Any, choicelist: Any, default: Any = 0.0
 
 def diag(self: TracedArray, v: Any, k: int = 0) -> TracedArray:
     """The matrix with that diagonal, or the diagonal of a matrix."""
+    v = traced(self, v)
     if v.ndim not in (1, 2):
         raise refuse(f"np.diag of shape {v.shape}: expected one or two axes")
     if v.ndim == 2:
-        return v._with(np.diagonal(floats(self.graph, v), k))
+        return v._with(np.diagonal(v.ids, k))
     n = len(v) + abs(k)
-    out = np.full((n, n), self.graph.const(0.0))
-    out[np.eye(n, k=k, dtype=bool)] = floats(self.graph, v)
-    return TracedArray(self.graph, out, self.float_dtype)
+    out = np.full((n, n), _zero(v))
+    out[np.eye(n, k=k, dtype=bool)] = v.ids
+    return v._with(out)
+
+
+def _zero(x: TracedArray) -> int:
+    """The node of the zero of an array's type."""
+    return x.graph.truth(False) if x.dtype == BOOL else x.graph.const(0.0)
 
 
 def triangle(mask: Callable[..., Any]) -> Callable[..., TracedArray]:
     """np.tril and np.triu: zeros where the mask of that triangle is not."""
 
     def run(self: TracedArray, m: Any, k: int = 0) -> TracedArray:
+        m = traced(self, m)
         if m.ndim < 2:
             raise refuse(f"np.tril and np.triu of shape {m.shape}: expected (..., n, m)")
         kept = mask(np.ones(m.shape[-2:], dtype=bool), k)
-        return TracedArray(self.graph, np.where(kept, floats(self.graph, m), self.graph.const(0.0)), self.float_dtype)
+        return m._with(np.where(kept, m.ids, _zero(m)))
 
     return run
 
@@ -122,7 +142,5 @@ def triangle(mask: Callable[..., Any]) -> Callable[..., TracedArray]:
 def broadcast_arrays(self: TracedArray, *arrays: Any) -> tuple[TracedArray, ...]:
     """All arrays in their common shape."""
     shape = np.broadcast_shapes(*(np.shape(x) for x in arrays))
-    return tuple(
-        TracedArray(self.graph, np.broadcast_to(nodes(self.graph, x), shape), BOOL if is_mask(x) else self.float_dtype)
-        for x in arrays
-    )
+    lifted = [traced(self, x) for x in arrays]
+    return tuple(x._with(np.broadcast_to(x.ids, shape)) for x in lifted)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from multibody.tracing.array.traced import TracedArray, floats, refuse
+from multibody.tracing.array.traced import TracedArray, floats, is_mask, refuse
 from multibody.tracing.graph.graph import Graph
 
 LONGEST = 64
@@ -24,7 +24,8 @@ def sort(self: TracedArray, a: Any, axis: int | None = -1) -> TracedArray:
             values[i], values[j] = apply("select", swap, high, low), apply("select", swap, low, high)
         return values
 
-    return _along(self, "np.sort", a, axis, order)
+    ordered = _along(self, "np.sort", a, axis, order)
+    return ordered != 0.0 if is_mask(a) else ordered  # type: ignore[return-value]
 
 
 def argsort(self: TracedArray, a: Any, axis: int | None = -1, *, kind: str | None = None, stable: Any = None) -> Any:

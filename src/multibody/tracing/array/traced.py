@@ -345,6 +345,16 @@ def floats(graph: Graph, x: Any) -> NDArray[Any]:
     return _map(lambda p: graph.apply("select", p, one, zero), ids)
 
 
+def traced(like: TracedArray, x: Any) -> TracedArray:
+    """X as an array of the graph of another one: booleans stay booleans."""
+    return TracedArray(like.graph, nodes(like.graph, x), BOOL if is_mask(x) else like.float_dtype)
+
+
+def numbers(like: TracedArray, x: Any) -> TracedArray:
+    """X as an array of floats of the graph of another one: 1.0 and 0.0 in place of booleans."""
+    return TracedArray(like.graph, floats(like.graph, x), like.float_dtype)
+
+
 def truths(graph: Graph, x: Any) -> NDArray[Any]:
     """The nodes of x, which must be truth values."""
     if not is_mask(x):
