@@ -62,7 +62,7 @@ class _Substitution:
             if replaced == args:
                 new[k] = k
             else:
-                new[k] = graph.again(k, replaced)
+                new[k] = graph.with_args(k, replaced)
 
     def copied(self, number: int) -> int:
         """The number of the loop with replacements; its own where nothing is replaced."""

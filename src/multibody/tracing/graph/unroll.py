@@ -57,7 +57,7 @@ def unroll(graph: Graph, roots: list[int]) -> list[int]:
                 new[k] = new[args[0]]
             else:
                 replaced = tuple(new[a] for a in args)
-                new[k] = k if replaced == args else graph.again(k, replaced)
+                new[k] = k if replaced == args else graph.with_args(k, replaced)
 
     def repeat(number: int) -> None:
         loop, at, inputs, _, visible, *_ = loops[number]
