@@ -43,7 +43,7 @@ def digest() -> str:
     return _state.digest or ""
 
 
-def are_those_on_disk() -> bool:
+def match_disk() -> bool:
     """Whether other processes that import the same files have the same digest."""
     return not digest().startswith(_OWN)
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.compiler.cache import code_cache, disk_cache
+from multibody.compiler.cache import code_cache
 from multibody.compiler.codegen import prefetch, target, variants
 from multibody.compiler.ir.passes import prepare
 from multibody.compiler.ir.segments import cut
 from multibody.compiler.ir.tiling import Shape, choose_shape
-from multibody.compiler.kernel import revive
 from multibody.compiler.runtime import native
+from multibody.compiler.runtime.code import Entry, unpickle
 from multibody.errors import InputError
 
 DTYPES = ("float64", "float32")
@@ -150,9 +150,9 @@ def test_one_sample_may_be_written_over_its_argument():
 
 def test_code_of_another_version_is_refused():
     kernel = mb.compile(grown(4, 10), 6)
-    old = disk_cache.Entry({}, {"kernel": [native.compile_object("define void @other() {\n  ret void\n}")]}, {})
+    old = Entry({}, {"kernel": [native.compile_object("define void @other() {\n  ret void\n}")]}, {})
     with pytest.raises(InputError, match="code of this version of the library: compile it here"):
-        revive(target.host(), mb.Kernel, "grown", kernel.signature, old, kernel.ops, 1)
+        unpickle(target.host(), mb.Kernel, "grown", kernel.signature, old, kernel.ops, 1)
 
 
 def test_a_scan_of_one_sample_has_the_bits_of_a_batch():

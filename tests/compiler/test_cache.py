@@ -47,7 +47,8 @@ def called(kernel):
 
 
 def entries(place):
-    return sorted(place.iterdir())
+    """The files of code."""
+    return sorted(file for file in place.iterdir() if file.suffix != ".alias")
 
 
 # ---- what is found ---------------------------------------------------------------------------------------------------
@@ -96,6 +97,35 @@ def test_what_differs_has_entries_of_its_own(place, key, monkeypatch):
     monkeypatch.setattr(mb.config, "level", 1)
     make()
     assert len(entries(place)) == 6
+    assert len(list(place.iterdir())) == (6 if key is None else 12), "a text key is an alias"
+
+
+def test_text_keys_of_equal_graphs_share_an_entry(place, compiled):
+    traced = []
+
+    def function(x):
+        traced.append(1)
+        return 2.0 * x
+
+    for key in ("first", "second", "third", "second", "first"):
+        check(mb.compile(function, 3, key=key))
+    assert len(traced) == 3
+    assert len(compiled) == len(entries(place)) == 1
+    check(mb.compile(twice, 3))
+    assert len(compiled) == 1
+
+
+def test_a_damaged_alias_costs_a_trace_and_nothing_else(place, compiled):
+    check(mb.compile(twice, 3, key="mine"))
+    (alias,) = place.glob("*.alias")
+    data = alias.read_bytes()
+    called(mb.compile(lambda x: 3.0 * x, 3, key="other"))
+    (other,) = set(place.glob("*.alias")) - {alias}
+    for wrong in (b"", b"\xff\xfe", data[:-1], b"0" * 64 + data[64:], other.read_bytes(), b"../../etc/passwd x"):
+        alias.write_bytes(wrong)
+        check(mb.compile(twice, 3, key="mine"))
+        assert alias.read_bytes() == data
+    assert len(compiled) == 2
 
 
 def test_graphs_that_differ_in_small_ways(place):
@@ -232,6 +262,90 @@ def test_the_usual_place(monkeypatch, tmp_path):
     assert disk_cache.directory().is_absolute()
 
 
+@pytest.mark.usefixtures("place")
+def test_without_a_home_directory_nothing_is_cached(monkeypatch, compiled):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("MULTIBODY_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    check(mb.compile(twice, 3, key="homeless"))
+    check(mb.compile(twice, 3, key="homeless"))
+    assert len(compiled) == 2
+    assert disk_cache.directory() is None
+    assert disk_cache.files() == disk_cache.clear() == []
+
+
+# ---- the limit of its size -------------------------------------------------------------------------------------------
+
+
+def age(file, days):
+    os.utime(file, (time.time() - 86400 * days,) * 2)
+
+
+def test_the_least_recently_used_files_go_first(place, monkeypatch):
+    for k in range(4):
+        called(mb.compile(lambda x, k=k: x + k, 3, names=["x"]))
+    files = sorted(entries(place), key=lambda file: file.name)
+    for days, file in enumerate(files):
+        age(file, days)
+    size = files[0].stat().st_size
+    disk_cache.load(files[3].name)  # it counts as used now
+    monkeypatch.setattr(mb.config, "cache_size", int(2.5 * size))
+    disk_cache.prune()
+    assert entries(place) == sorted([files[0], files[3]])
+    disk_cache.prune()
+    assert len(entries(place)) == 2
+
+
+def test_the_limit_is_checked_when_code_is_stored(place, monkeypatch):
+    called(mb.compile(lambda x: x + 1.0, 3))
+    (first,) = entries(place)
+    age(first, 10)
+    monkeypatch.setattr(mb.config, "cache_size", first.stat().st_size + 10)
+    called(mb.compile(lambda x: x + 2.0, 3))
+    assert len(entries(place)) <= 1
+    assert not first.exists()
+
+
+def test_leftover_temporary_files_are_removed(place):
+    called(mb.compile(twice, 3))
+    old, new = place / ".old", place / ".new"
+    old.write_text("of a process that was killed")
+    new.write_text("of a process that writes it now")
+    age(old, 1)
+    disk_cache.prune()
+    assert not old.exists()
+    assert new.exists()
+    assert len(disk_cache.files()) == 1
+
+
+def test_clear(place):
+    for k in range(3):
+        called(mb.compile(lambda x, k=k: x + k, 3, names=["x"], key=f"k{k}"))
+    assert len(disk_cache.files()) == 6
+    age(disk_cache.files()[0].path, 3)
+    assert len(disk_cache.clear(older_than=2 * 86400)) == 1
+    assert len(disk_cache.clear()) == 5
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize(("text", "size"), [("1000", 1000), ("3k", 3072), ("2 GiB", 2 * 2**30), ("5MB", 5 * 2**20)])
+def test_the_limit_from_the_environment(text, size):
+    code = "import multibody as mb; print(mb.config.cache_size)"
+    environment = {**os.environ, "MULTIBODY_CACHE_SIZE": text}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert int(done.stdout) == size
+
+
+def test_a_wrong_limit_is_refused():
+    environment = {**os.environ, "MULTIBODY_CACHE_SIZE": "much"}
+    command = [sys.executable, "-c", "import multibody as mb; mb.config"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "MULTIBODY_CACHE_SIZE: expected a number of bytes such as 500M or 2G, got 'much'" in done.stderr
+
+
 # ---- a disk that fails -----------------------------------------------------------------------------------------------
 
 
@@ -292,7 +406,8 @@ STORE = """
 import os, sys
 import numpy as np
 from multibody.compiler.cache import disk_cache as cache
-entry = cache.Entry({"inputs": []}, {"kernel": [bytes(8_000_000)]}, {"one": b"text"})
+from multibody.compiler.runtime.code import Entry
+entry = Entry({"inputs": []}, {"kernel": [bytes(8_000_000)]}, {"one": b"text"})
 print("ready", flush=True)
 while True:
     cache.store("k" * 64, entry)

@@ -181,7 +181,7 @@ def eagerly(kernel, *arguments):
 
 def built(traced):
     """The kernel of a trace."""
-    code = Code(code_cache._traced(traced, variants.modules_of))
+    code = Code(code_cache._entry(traced, variants.modules_of))
     header = code.header
     return mb.Kernel("kernel", compiling._signature(header), code, header["ops"], header["work"])
 

@@ -182,7 +182,7 @@ def test_verified_within_a_process(monkeypatch):
     right = mb.compile(lambda x: 2.0 * x, 1, key="verified")
     for kept in ("source", "object code"):
         assert mb.compile(lambda x: 2.0 * x, 1, key="verified")._code is right._code
-        with pytest.raises(CacheError, match=rf"^<lambda>: the code that was kept in this process .*: graph, {kept}"):
+        with pytest.raises(CacheError, match=rf"^<lambda>: the cached code in this process .*: graph, {kept}"):
             mb.compile(lambda x: 3.0 * x, 1, key="verified")
         right([1.0])
     with pytest.raises(CacheError, match="inputs"):
@@ -234,7 +234,7 @@ def pairs(place):
     """Files of two kernels, and of two scans, with the same arguments: a pair can change places."""
     assert process("show()") == RIGHT
     pairs: dict[str, list[Path]] = {}
-    for path in place.iterdir():
+    for path in (path for path in place.iterdir() if path.suffix != ".alias"):
         header, _ = read(path)
         pairs.setdefault("scan" if len(header["inputs"]) > 1 else "kernel", []).append(path)
     assert [len(pair) for pair in pairs.values()] == [2, 2]

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import multibody as mb
+from multibody.algorithms.constraints.contacts import PointContact
 from multibody.compiler.runtime import native
 from multibody.errors import InputError
-from multibody.model.joints import Prismatic
+from multibody.model.joint import Limits
+from multibody.model.joints import Prismatic, Revolute
+from multibody.model.shapes import Box
 from multibody.robot.quantity import TABLE, Quantity, register
 from multibody.robot.request import Request
 
@@ -318,3 +321,25 @@ def test_native_compilations_are_counted_at_one_door(monkeypatch):
     monkeypatch.setattr(mb.config, "cache", False)
     mb.load("planar-arm").change(gravity=(0.0, 0.1234, 0.0)).gravity([0.1, 0.2, 0.3])
     assert len(counted) == 1
+
+
+def test_equal_graphs_are_compiled_once(tmp_path, monkeypatch):
+    """Names and limits of joints are no part of a graph, nor is the anchor of a contact without stabilization."""
+    monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(mb.config, "verify", False)
+    counts, original = [], native.compile_objects
+    monkeypatch.setattr(native, "compile_objects", lambda *args: counts.append(1) or original(*args))
+
+    def arm(name, upper):
+        builder = mb.Builder("arm").body("hand", mass=1.234, shape=Box([0.1, 0.2, 0.3]))
+        limits = Limits(-1.0, upper)
+        return mb.Robot(builder.joint(name, Revolute("y"), parent=None, child="hand", limits=limits).model())
+
+    for robot in (arm("elbow", 1.0), arm("shoulder", 1.0), arm("elbow", 2.0)):
+        robot.forward_dynamics([0.1], [0.2], [0.3])
+    assert len(counts) == 1
+    robot = mb.load("planar-arm")
+    for k in range(4):
+        contact = PointContact("foot", "tool", anchor=[0.1 * k, 0.0, 0.0])
+        robot.constrained_dynamics([contact], np.ones(3), np.zeros(3), np.zeros(3))
+    assert len(counts) == 2

@@ -76,7 +76,7 @@ def test_compiled_kernels_travel(tmp_path, monkeypatch):
 
     kernel = mb.compile(lambda x: 3 * x + 1.2345, ())
     kernel(np.arange(3.0))
-    key = next(key for key, code in code_cache._alive.items() if code is kernel._code)
+    key = kernel._code.key
     parcel = pack(Work(abs, None, 0, True, tmp_path), code_cache.entries(), sweep.cpu.cpu_class())
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(tmp_path / "cache"))
     assert disk_cache.load(key) is None

@@ -11,6 +11,7 @@ from multibody import __version__
 from multibody.cli._spelling import spelled
 from multibody.cli._tables import terminal
 from multibody.cli.bench import bench
+from multibody.cli.cache import cache
 from multibody.cli.demo import demo
 from multibody.cli.derive import derive
 from multibody.cli.evaluate import evaluate
@@ -32,6 +33,7 @@ app.command()(simulate)
 app.command()(sweep)
 app.command()(view)
 app.command()(bench)
+app.command()(cache)
 app.command()(demo)
 
 

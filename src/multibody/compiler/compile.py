@@ -12,12 +12,10 @@ from numpy.typing import DTypeLike
 
 from multibody._signatures import readable
 from multibody.compiler.cache import code_cache
-from multibody.compiler.cache.key import fingerprint
 from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.variants import modules_of
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel
-from multibody.compiler.runtime import progress
 from multibody.compiler.runtime.launch import Signature
 from multibody.errors import InputError
 from multibody.tracing.record.naming import parameters
@@ -97,12 +95,8 @@ def compile(  # noqa: A001
     def record() -> Trace:
         return trace(function, shapes, names, dtype)
 
-    with progress.compiling(name):
-        if key is None:
-            traced = record()
-            code = code_cache.code(key_of(("graph", fingerprint(traced))), name, lambda: traced, modules_of)
-        else:
-            code = code_cache.code(key_of(("key", key), shapes, names, dtype), name, record, modules_of)
+    text_key = None if key is None else key_of(("key", key), shapes, names, dtype)
+    code = code_cache.code(name, record, modules_of, ("graph",), text_key)
     header = code.header
     signature = _signature(header, quaternions or {})
     variants = None

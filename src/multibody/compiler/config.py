@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,6 +31,8 @@ class Config:
     """Optimization level of LLVM's code generator: 1, 2 or 3."""
     cache: bool = True
     """Whether compiled code is used again: in this process, and from disk in the next."""
+    cache_size: int = 2 * 2**30
+    """Bytes that the cache on disk may have: beyond, the least recently used code is removed."""
     verify: bool = False
     """Whether cached code is first compared with what the function compiles to now: slow, for tests."""
     progress: bool | str = "auto"
@@ -71,6 +74,7 @@ _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "dtype": (_is_float_dtype, '"float64" or "float32"'),
     "level": (lambda value: _is_integer(value) and 1 <= value <= 3, "1, 2 or 3"),
     "cache": (lambda value: isinstance(value, bool), "True or False"),
+    "cache_size": (lambda value: _is_integer(value) and value >= 0, "a number of bytes"),
     "verify": (lambda value: isinstance(value, bool), "True or False"),
     "progress": (lambda value: isinstance(value, bool) or value == "auto", 'True, False or "auto"'),
     "tape": (lambda value: _is_integer(value) and value >= 0, "a number of bytes"),
@@ -84,7 +88,13 @@ def _from_environment() -> Config:
     if mode.lower() not in ("", "on", "1", "yes", "true", "off", "0", "no", "false", "verify"):
         hint = ". The directory is set by MULTIBODY_CACHE_DIR" if {"/", "\\", "~"} & set(mode) else ""
         raise InputError(f"{name}: expected on, off or verify, got {mode!r}{hint}")
-    return Config(cache=mode.lower() not in ("off", "0", "no", "false"), verify=mode.lower() == "verify")
+    settings = Config(cache=mode.lower() not in ("off", "0", "no", "false"), verify=mode.lower() == "verify")
+    if size := os.environ.get("MULTIBODY_CACHE_SIZE"):
+        number = re.fullmatch(r"(\d+) *([KMGT]?)(i?B)?", size.strip(), re.IGNORECASE)
+        if number is None:
+            raise InputError(f"MULTIBODY_CACHE_SIZE: expected a number of bytes such as 500M or 2G, got {size!r}")
+        settings.cache_size = int(number[1]) * 1024 ** " KMGT".index(number[2].upper() or " ")
+    return settings
 
 
 config = _from_environment()

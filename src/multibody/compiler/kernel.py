@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from multibody.compiler.cache import disk_cache
 from multibody.compiler.codegen import target
 from multibody.compiler.codegen.variants import BATCH, modules_of
 from multibody.compiler.runtime import native
-from multibody.compiler.runtime.code import Code
+from multibody.compiler.runtime.code import Code, unpickle
 from multibody.compiler.runtime.launch import Native, Signature
 from multibody.errors import InputError
 from multibody.tracing.record.trace import Trace
@@ -97,31 +96,12 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         self._code.address(BATCH, self.name)  # which runs wherever it arrives
-        return revive, (target.host(), Kernel, self.name, self.signature, self._code.entry, self.ops, self._work)
+        return unpickle, (target.host(), Kernel, self.name, self.signature, self._code.entry, self.ops, self._work)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
         gives = ", ".join(map(str, self.signature.outputs))
         return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
-
-
-def revive(
-    machine: target.Machine,
-    kind: Callable[..., Any],
-    name: str,
-    signature: Signature,
-    entry: disk_cache.Entry,
-    *rest: Any,
-) -> Any:
-    """What was pickled, where its code can run."""
-    if machine != target.host():
-        raise InputError(f"{name}: expected code for {target.host().cpu}, got code for {machine.cpu}: compile it here")
-    code = Code(entry)
-    try:
-        code.address(BATCH, name)
-    except RuntimeError as error:
-        raise InputError(f"{name}: expected code of this version of the library: compile it here ({error})") from None
-    return kind(name, signature, code, *rest)
 
 
 def _identifier(name: str) -> str:

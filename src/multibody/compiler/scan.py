@@ -15,7 +15,6 @@ from numpy.typing import DTypeLike
 
 from multibody._signatures import readable
 from multibody.compiler.cache import code_cache
-from multibody.compiler.cache.key import fingerprint
 from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.config import config
@@ -82,13 +81,8 @@ def compile_scan(
                 raise InputError(f"a step must keep the shape of the state: {spec.shape} became {ids.shape}")
         return traced
 
-    if key is None:
-        traced = record()
-        digest = key_of(("scan", fingerprint(traced), plan))
-        code = code_cache.code(digest, name, lambda: traced, lambda trace: scan_modules_of(trace, plan))
-    else:
-        digest = key_of(("scan of a key", key, plan), shapes, names, kind)
-        code = code_cache.code(digest, name, record, lambda trace: scan_modules_of(trace, plan))
+    text_key = None if key is None else key_of(("scan of a key", key, plan), shapes, names, kind)
+    code = code_cache.code(name, record, lambda trace: scan_modules_of(trace, plan), ("scan", plan), text_key)
     header = code.header
     takes = tuple(Input(title, tuple(shape)) for title, shape in header["inputs"])
     signature = Signature(takes, tuple(map(tuple, header["outputs"])), np.dtype(header["dtype"]), header["layout"])

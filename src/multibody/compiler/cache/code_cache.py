@@ -1,87 +1,135 @@
-"""Compiled code is made once: kernels with one key share it in a process, and later processes load it from the cache.
+"""Compiled code is shared by key: by the kernels of this process in memory, and by later processes on disk.
 
-What is shared is native code and the plain data that describes it. The Python function, its name and the door to the
-code are each kernel's own.
+Two keys lead to the same code. The graph key stands for the traced graph. A text key, which the caller chooses, stands
+for the function; it is an alias of the graph key, so that a kernel with a text key is found without tracing. On a miss
+of the text key, the function is traced and the graph key looked up: equal graphs are compiled once, whatever their text
+keys. Shared are native code and the plain data that describe it; each kernel has a Python function and name of its own.
 """
 
-import json
 from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from multibody import _sources
 from multibody.compiler.cache import disk_cache
 from multibody.compiler.cache.key import fingerprint
+from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen import variants
 from multibody.compiler.config import config
 from multibody.compiler.ir.passes import Block
 from multibody.compiler.runtime import native, progress
-from multibody.compiler.runtime.code import Code
+from multibody.compiler.runtime.code import Code, Entry
 from multibody.compiler.runtime.once import single_flight
 from multibody.errors import CacheError
 from multibody.tracing.record.trace import Trace
 
-Texts = Callable[[Trace], tuple[variants.Texts, Block]]
-"""What makes the texts of the modules of a trace, and tells what they compute."""
+Modules = Callable[[Trace], tuple[variants.Texts, Block]]
+"""Returns the LLVM modules of a trace, by variant, and the graph that they compute."""
 
 _alive: WeakValueDictionary[str, Code] = WeakValueDictionary()
-"""The code of the kernels that live in this process, by their keys."""
+"""The code of the kernels of this process, by graph key and by text key."""
 
 
-def code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
-    """The code of a key: of another kernel, from the cache, or traced now and compiled at its first call.
+def code(
+    name: str, record: Callable[[], Trace], modules: Modules, kind: tuple[object, ...], text_key: str | None = None
+) -> Code:
+    """Return the code of a function: shared, from disk, or traced now and compiled at its first call.
 
     Args:
-        key: see `key.key`.
         name: of the kernel, for messages.
         record: traces the function.
-        texts: makes the modules of the trace.
+        modules: makes the LLVM modules of the trace.
+        kind: distinguishes the code of a graph from other code of the same graph, such as a scan.
+        text_key: see `key.key`; None if the function is traced to find its code.
     """
     with progress.compiling(name):
-        return _code(key, name, record, texts)
+        if not config.cache:
+            return Code(_entry(record(), modules))
+        if text_key is None:
+            return _find_by_graph(name, record(), modules, kind)
+        with single_flight(text_key):
+            return _find_by_text(name, record, modules, kind, text_key)
 
 
-def entries() -> dict[str, disk_cache.Entry]:
-    """The code of all kernels that live in this process, by key, for other processes of the same machine."""
+def entries() -> dict[str, Entry | str]:
+    """Return all code of this process, for others of its machine: entries by graph key, graph keys by text key."""
     with native.LOCK:
-        return {key: code.entry for key, code in _alive.items()}
+        return {key: code.entry if key == code.key else code.key for key, code in _alive.items()}
 
 
-def take(key: str, entry: disk_cache.Entry) -> None:
-    """Keep code that another process has compiled, where it is not known: kernels of that key need no compilation."""
-    if config.cache and _sources.are_those_on_disk() and disk_cache.load(key) is None:
-        disk_cache.store(key, entry)
+def take(key: str, value: Entry | str) -> None:
+    """Store an item of the `entries` of another process, unless it is stored already."""
+    if not config.cache or not _sources.match_disk():
+        return
+    if isinstance(value, str):
+        disk_cache.store_alias(key, value)
+    elif disk_cache.load(key) is None:
+        disk_cache.store(key, value)
 
 
-def _code(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
-    if not config.cache:
-        return Code(_traced(record(), texts))
-    with single_flight(key):  # what a thread traces here, those who wait find among the living
-        return _shared(key, name, record, texts)
-
-
-def _shared(key: str, name: str, record: Callable[[], Trace], texts: Texts) -> Code:
-    known = _alive.get(key)
-    if known is not None:
+def _find_by_text(
+    name: str, record: Callable[[], Trace], modules: Modules, kind: tuple[object, ...], text_key: str
+) -> Code:
+    code, origin = _alive.get(text_key), "in this process"
+    if code is None:
+        graph_key = disk_cache.load_alias(text_key)
+        if graph_key is not None:
+            code, origin = _load(graph_key)
+    if code is not None:
         if config.verify:
-            _verify(known.entry, _traced(record(), texts), name, "in this process")
-        return known
-    entry = disk_cache.load(key)
+            _verify(code.entry, _entry(record(), modules), name, origin)
+    else:
+        code = _find_by_graph(name, record(), modules, kind)
+        if code.entry.objects:
+            _store_alias(text_key, code)
+        code.after_compilation.append(lambda code: _store_alias(text_key, code))
+    return _share(text_key, code)
+
+
+def _find_by_graph(name: str, traced: Trace, modules: Modules, kind: tuple[object, ...]) -> Code:
+    graph_key = key_of((*kind, fingerprint(traced)))
+    with single_flight(graph_key):
+        code, origin = _load(graph_key)
+        if code is None:
+            return _share(graph_key, _make(_entry(traced, modules), graph_key))
+        if config.verify:
+            _verify(code.entry, _entry(traced, modules), name, origin)
+        return code
+
+
+def _load(graph_key: str) -> tuple[Code | None, str]:
+    """The code of a graph key, if there is any in memory or on disk, and where it was found."""
+    code = _alive.get(graph_key)
+    if code is not None:
+        return code, "in this process"
+    entry = disk_cache.load(graph_key)
     if entry is None:
-        entry = _traced(record(), texts)
-    elif config.verify:
-        _verify(entry, _traced(record(), texts), name, f"in the file {disk_cache.directory() / key}")
+        return None, ""
+    return _share(graph_key, _make(entry, graph_key)), f"in the file {disk_cache.path(graph_key)}"
 
-    def keep(compiled: disk_cache.Entry) -> None:
-        if _sources.are_those_on_disk():  # still, with all that tracing has imported
-            disk_cache.store(key, compiled)
 
-    made = Code(entry, keep)
+def _share(key: str, code: Code) -> Code:
     with native.LOCK:
-        return _alive.setdefault(key, made)
+        return _alive.setdefault(key, code)
 
 
-def _traced(traced: Trace, texts: Texts) -> disk_cache.Entry:
-    forms, block = texts(traced)
+def _make(entry: Entry, graph_key: str) -> Code:
+    code = Code(entry, graph_key)
+    code.after_compilation.append(_store)
+    return code
+
+
+def _store(code: Code) -> None:
+    if _sources.match_disk():  # also after the imports that tracing may have caused
+        disk_cache.store(code.key, code.entry)
+
+
+def _store_alias(text_key: str, code: Code) -> None:
+    if _sources.match_disk():
+        disk_cache.store_alias(text_key, code.key)
+
+
+def _entry(traced: Trace, modules: Modules) -> Entry:
+    texts, block = modules(traced)
     header = {
         "graph": fingerprint(traced),
         "inputs": traced.inputs,
@@ -91,25 +139,19 @@ def _traced(traced: Trace, texts: Texts) -> disk_cache.Entry:
         "ops": block.graph.count(block.order),
         "work": block.graph.work(block.order),
     }
-    return disk_cache.Entry(
-        json.loads(json.dumps(header)), {}, {form: disk_cache.pack(parts) for form, parts in forms.items()}
-    )
+    return Entry.of_modules(header, texts)
 
 
-def _verify(kept: disk_cache.Entry, anew: disk_cache.Entry, name: str, place: str) -> None:
-    """Refuse code that was kept and is not what the function compiles to now."""
-    parts = [part for part in anew.header if kept.header.get(part) != anew.header[part]]
-    same = kept.objects.keys() | kept.sources.keys() == anew.sources.keys()
-    if not same or any(source != anew.sources[form] for form, source in kept.sources.items()):
+def _verify(cached: Entry, fresh: Entry, name: str, origin: str) -> None:
+    """Refuse cached code that differs from what the function compiles to now."""
+    parts = [part for part in fresh.header if cached.header.get(part) != fresh.header[part]]
+    same = cached.objects.keys() | cached.sources.keys() == fresh.sources.keys()
+    if not same or any(source != fresh.sources[variant] for variant, source in cached.sources.items()):
         parts.append("source")
-    elif any(code != _objects(anew, form) for form, code in kept.objects.items()):
+    elif any(objects != fresh.compile(variant, config.level) for variant, objects in cached.objects.items()):
         parts.append("object code")
     if parts:
         raise CacheError(
-            f"{name}: the code that was kept {place} is not that of the function, which was traced and compiled anew: "
-            f"{', '.join(parts)} differ. The key leaves out what the function depends on, or the code was changed"
+            f"{name}: the cached code {origin} differs from what the function compiles to now: {', '.join(parts)} "
+            "differ. The key omits something that the function depends on, or the cache was changed"
         )
-
-
-def _objects(entry: disk_cache.Entry, form: str) -> list[bytes]:
-    return native.compile_objects(disk_cache.unpack(entry.sources[form]), config.level)

@@ -1,67 +1,113 @@
-"""The native code of a kernel, in forms that are each compiled and linked when they are first called."""
+"""The native code of a kernel, in variants that are compiled and linked at their first call."""
 
+from __future__ import annotations
+
+import json
+import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from multibody.compiler.cache import disk_cache
+from multibody.compiler.codegen import target
 from multibody.compiler.codegen.variants import BATCH
 from multibody.compiler.config import config
 from multibody.compiler.runtime import native, progress
 from multibody.compiler.runtime.once import single_flight
+from multibody.errors import InputError
+
+
+class Entry(NamedTuple):
+    """The code of a kernel as plain data, which is stored on disk and sent to other processes."""
+
+    header: dict[str, Any]
+    """JSON data: the fingerprint of the graph, the signature and the operation counts."""
+    objects: dict[str, list[bytes]]
+    """The object code of each variant that is compiled."""
+    sources: dict[str, bytes]
+    """The LLVM IR of each variant that is not compiled yet, compressed."""
+
+    @classmethod
+    def of_modules(cls, header: dict[str, Any], modules: dict[str, list[str]]) -> Entry:
+        """An entry of LLVM IR only."""
+        sources = {variant: zlib.compress(json.dumps(texts).encode(), 1) for variant, texts in modules.items()}
+        return cls(json.loads(json.dumps(header)), {}, sources)
+
+    def compile(self, variant: str, level: int) -> list[bytes]:
+        """Compile the LLVM IR of a variant to object code."""
+        return native.compile_objects(json.loads(zlib.decompress(self.sources[variant])), level)
+
+    def with_objects(self, variant: str, objects: list[bytes]) -> Entry:
+        """The entry with the object code of a variant instead of its LLVM IR."""
+        sources = {name: source for name, source in self.sources.items() if name != variant}
+        return Entry(self.header, {**self.objects, variant: objects}, sources)
 
 
 class Code:
-    """What an entry of the cache holds, ready to be called.
+    """The code of an entry, ready to be called.
 
     Args:
-        entry: the forms, as object code or as texts.
-        keep: what to do with the entry when another form of it was compiled.
+        entry: the variants, as object code or as LLVM IR.
+        key: of the graph; empty if the code is not cached.
     """
 
-    __slots__ = ("__weakref__", "_keep", "_level", "_libraries", "entry")
+    __slots__ = ("__weakref__", "_level", "_libraries", "after_compilation", "entry", "key")
 
-    def __init__(self, entry: disk_cache.Entry, keep: Callable[[disk_cache.Entry], None] | None = None) -> None:
+    def __init__(self, entry: Entry, key: str = "") -> None:
         self.entry = entry
-        self._keep = keep
+        self.key = key
+        self.after_compilation: list[Callable[[Code], None]] = []
+        """Called whenever a variant was compiled."""
         self._level = config.level
         self._libraries: dict[str, native.Library] = {}
 
     @property
     def header(self) -> dict[str, Any]:
-        """What is known of the code, as plain data."""
+        """The header of the entry."""
         return self.entry.header
 
-    def linked(self, form: str) -> int:
-        """The address of the entry of a form; 0 while it was not called."""
-        form = self._serving(form)
-        library = self._libraries.get(form)
-        return 0 if library is None else library.addresses[form]
+    def linked(self, variant: str) -> int:
+        """The address of a variant; 0 before its first call."""
+        variant = self._available(variant)
+        library = self._libraries.get(variant)
+        return 0 if library is None else library.addresses[variant]
 
-    def address(self, form: str, name: str) -> int:
-        """The address of the entry of a form, which is compiled and linked now if it never was.
+    def address(self, variant: str, name: str) -> int:
+        """The address of a variant, which is compiled and linked at the first call.
 
         Args:
-            form: of `batch_and_single`.
+            variant: see `codegen.variants`.
             name: of the kernel, for messages.
         """
-        form = self._serving(form)
-        if form not in self._libraries:
-            with single_flight((id(self), form)):
-                if form not in self._libraries:  # another thread may have linked it
-                    self._libraries[form] = native.link(self._objects(form, name), form)
-        return self._libraries[form].addresses[form]
+        variant = self._available(variant)
+        if variant not in self._libraries:
+            with single_flight((id(self), variant)):
+                if variant not in self._libraries:  # another thread may have linked it
+                    self._libraries[variant] = native.link(self._objects(variant, name), variant)
+        return self._libraries[variant].addresses[variant]
 
-    def _serving(self, form: str) -> str:
-        """The form that serves calls of another one that there is not."""
-        return form if form in self.entry.objects or form in self.entry.sources else BATCH
+    def _available(self, variant: str) -> str:
+        """The variant itself if there is code for it, otherwise the one for batches."""
+        return variant if variant in self.entry.objects or variant in self.entry.sources else BATCH
 
-    def _objects(self, form: str, name: str) -> list[bytes]:
-        entry = self.entry
-        if form not in entry.objects:
+    def _objects(self, variant: str, name: str) -> list[bytes]:
+        if variant not in self.entry.objects:
             with progress.compiling(name):
-                objects = native.compile_objects(disk_cache.unpack(entry.sources[form]), self._level)
+                objects = self.entry.compile(variant, self._level)
             with native.LOCK:
-                entry = self.entry = self.entry.compiled(form, objects)
-            if self._keep is not None:
-                self._keep(entry)
-        return entry.objects[form]
+                self.entry = self.entry.with_objects(variant, objects)
+            for callback in self.after_compilation:
+                callback(self)
+        return self.entry.objects[variant]
+
+
+def unpickle(
+    machine: target.Machine, make: Callable[..., Any], name: str, signature: Any, entry: Entry, *rest: Any
+) -> Any:
+    """Make a pickled kernel or scan again, if its code was compiled for this machine."""
+    if machine != target.host():
+        raise InputError(f"{name}: expected code for {target.host().cpu}, got code for {machine.cpu}: compile it here")
+    code = Code(entry)
+    try:
+        code.address(BATCH, name)
+    except RuntimeError as error:
+        raise InputError(f"{name}: expected code of this version of the library: compile it here ({error})") from None
+    return make(name, signature, code, *rest)

@@ -13,9 +13,8 @@ from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.codegen.variants import BATCH
 from multibody.compiler.config import is_eager
 from multibody.compiler.ir.scan_layout import parts_of, shapes_of
-from multibody.compiler.kernel import revive
 from multibody.compiler.runtime import native, scan_pieces, workers
-from multibody.compiler.runtime.code import Code
+from multibody.compiler.runtime.code import Code, unpickle
 from multibody.compiler.runtime.launch import Signature, apart, rows_of
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray
@@ -328,7 +327,7 @@ class Scan:
     def __reduce__(self) -> tuple[Any, ...]:
         self.code.address(BATCH, self.name)  # which runs wherever it arrives
         code = self.code.entry, self.ops, self._work
-        return revive, (target.host(), Scan, self.name, self.signature, *code, self.plan)
+        return unpickle, (target.host(), Scan, self.name, self.signature, *code, self.plan)
 
     def __repr__(self) -> str:
         return f"<Scan {self.name}, {sum(self.ops.values())} operations a step, {self.dtype}>"
