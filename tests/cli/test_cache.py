@@ -3,10 +3,11 @@
 import os
 import time
 
-import numpy as np
 import pytest
 
 import multibody as mb
+from multibody.compiler.cache import disk_cache
+from multibody.compiler.runtime.code import Entry
 
 from .running import run, widest
 
@@ -17,10 +18,9 @@ def folder(tmp_path, monkeypatch):
     place = tmp_path / "kernels"
     monkeypatch.setenv("MULTIBODY_CACHE_DIR", str(place))
     monkeypatch.setattr(mb.config, "cache", True)
-    for k in (1.2347, 2.2347):
-        mb.compile(lambda x, k=k: k * x, 3, names=["x"])(np.ones(3))
-    first, _ = place.iterdir()
-    os.utime(first, (time.time() - 10 * 86400,) * 2)
+    for key in ("first", "second"):
+        disk_cache.store(key, Entry({}, {"kernel": [b"code"]}, {}))
+    os.utime(place / "first", (time.time() - 10 * 86400,) * 2)
     return place
 
 
