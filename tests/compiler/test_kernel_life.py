@@ -273,7 +273,7 @@ def test_a_kernel_in_a_traced_function_is_its_source():
     near(kernel(x, 2.0), 2 * np.sin(x) + np.sin(2 * x), 1e-14)
     with mb.eager():
         near(kernel(x, 2.0), 2 * np.sin(x) + np.sin(2 * x), 1e-14)
-    with pytest.raises(InputError, match=r"x: expected shape \(3,\) in a traced function, got \(2,\)"):
+    with pytest.raises(InputError, match=r"x: expected shape \(\.\.\., 3\), got \(2,\)"):
         mb.compile(lambda x: inner(x, 1.0)["s"], 2)
     with pytest.raises(InputError, match="missing: time"):
         mb.compile(lambda x: inner(x)["s"], 3)

@@ -5,13 +5,12 @@ from typing import Any, final
 
 import numpy as np
 
-from multibody.compiler.kernel import Kernel
+from multibody.compiler.kernel import Kernel, LazyKernel
+from multibody.compiler.runtime.execution import bind
 from multibody.errors import InputError
-from multibody.geometry._arrays import batch_shape, is_traced
 from multibody.model.model import Model
 from multibody.robot import kernels
 from multibody.robot.inputs import Kind, arrays_of, packed, unpacked
-from multibody.tracing.record.layout import flatten, rebuild
 
 
 @final
@@ -43,7 +42,7 @@ class RobotFunction:
         arrays_of(model.tree, {**inputs, **optional})  # refuses kinds that do not exist
         self._model, self._dtype, self._function, self._key = model, dtype, function, key
         self._inputs, self._optional = dict(inputs), dict(optional)
-        self._kernels: dict[tuple[str, ...], Kernel] = {}
+        self._kernels: dict[tuple[str, ...], LazyKernel] = {}
 
     def kernel(self, *optional: str) -> Kernel:
         """The native kernel, with some of the optional inputs after the others; a pose is two arrays there."""
@@ -52,46 +51,41 @@ class RobotFunction:
                 raise InputError(
                     f"no optional input is called {name!r}; there are {', '.join(self._optional) or 'none'}"
                 )
-        present = tuple(name for name in self._optional if name in optional)
-        if present not in self._kernels:
-            kinds = self._kinds(present)
-            told = self._key is not None and self._model.tree_digest is not None
-            key = f"{self._key} {present} {self._model.tree_digest}" if told else None
-            self._kernels[present] = kernels.compiled(
-                self._of_arrays(kinds),
-                self._model,
-                arrays_of(self._model.tree, kinds),
-                self._dtype,
-                key=key,
-                name=getattr(self._function, "__name__", "function"),
-                batched=False,
-            )
-        return self._kernels[present]
+        return self._lazy(tuple(name for name in self._optional if name in optional)).kernel
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
         """Evaluate; see the class."""
-        values = self._bound(args, named)
+        values = bind(tuple(self._inputs), args, named, self._optional)
         present = tuple(name for name in self._optional if name in values)
         kinds = self._kinds(present)
         arrays = unpacked(kinds, values)
-        if all(type(x) is np.ndarray and x.dtype == self._dtype for x in arrays):  # what the kernel takes as it is
-            kernel = self.kernel(*present)
-            try:
-                # without keywords a call goes straight to the code
-                return kernel(*arrays) if out is None and threads is None else kernel(*arrays, out=out, threads=threads)
-            except InputError:  # the checks below say it in the words of robots, if it is theirs to say
-                pass
-        inputs = arrays_of(self._model.tree, kinds)
-        checked = [x.check(self._model.tree, value) for x, value in zip(inputs, arrays, strict=True)]
-        if not any(is_traced(x) for x in checked):
-            return self.kernel(*present)(*arrays, out=out, threads=threads)
-        if out is not None:
-            raise InputError("out= is not traced: use the result that is returned")
-        cores = [len(x.shape) for x in inputs]
-        batch = batch_shape(", ".join(values), *zip(checked, cores, strict=True))
-        full = [np.broadcast_to(x, batch + x.shape[x.ndim - core :]) for x, core in zip(checked, cores, strict=True)]
-        samples = [self._run(packed(kinds, [x[index] for x in full])) for index in np.ndindex(*batch)]
-        return _stacked(samples, batch)
+        call = self._lazy(present).call
+        try:
+            # a call without keywords takes the fast path
+            return call(*arrays) if out is None and threads is None else call(*arrays, out=out, threads=threads)
+        except InputError:
+            inputs = arrays_of(self._model.tree, kinds)
+            for x, value in zip(inputs, arrays, strict=True):
+                x.check(self._model.tree, value)  # says it in the terms of the robot, if it can
+            raise
+
+    def _lazy(self, present: tuple[str, ...]) -> LazyKernel:
+        """The kernel with these optional inputs."""
+        lazy = self._kernels.get(present)
+        if lazy is None:
+            kinds, name = self._kinds(present), getattr(self._function, "__name__", "function")
+            arrays = arrays_of(self._model.tree, kinds)
+            function = self._of_arrays(kinds)
+            lazy = kernels.lazy_kernel_of(
+                function, self._model, arrays, self._dtype, lambda: self._cache_key(present), name, batched=False
+            )
+            self._kernels[present] = lazy
+        return lazy
+
+    def _cache_key(self, present: tuple[str, ...]) -> str | None:
+        if self._key is None or self._model.tree_digest is None:
+            return None
+        return f"{self._key} {present} {self._model.tree_digest}"
 
     def _run(self, values: Mapping[str, Any]) -> Any:
         """The function itself: required inputs by position, optional ones by name."""
@@ -104,37 +98,6 @@ class RobotFunction:
     def _of_arrays(self, kinds: dict[str, Kind]) -> Callable[..., Any]:
         return lambda *arrays: self._run(packed(kinds, arrays))
 
-    def _bound(self, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        """The values of the inputs, by name."""
-        if len(args) > len(self._inputs):
-            raise InputError(f"expected {len(self._inputs)} arguments ({', '.join(self._inputs)}), got {len(args)}")
-        values = dict(zip(self._inputs, args, strict=False))
-        for name, value in named.items():
-            if name not in self._inputs and name not in self._optional:
-                known = ", ".join((*self._inputs, *self._optional))
-                raise InputError(f"no argument is called {name!r}; expected {known}, out, threads")
-            if name in values:
-                raise InputError(f"the argument {name!r} is given twice")
-            if value is not None or name in self._inputs:
-                values[name] = value
-        missing = [name for name in self._inputs if name not in values]
-        if missing:
-            raise InputError(f"missing: {', '.join(missing)} (expected {', '.join(self._inputs)})")
-        return values
-
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in {**self._inputs, **self._optional}.items())
         return f"<function of {self._model.name!r}: {getattr(self._function, '__name__', 'function')}({inputs})>"
-
-
-def _stacked(samples: list[Any], batch: tuple[int, ...]) -> Any:
-    """The results of samples as those of a batch, nested as each of them."""
-    if not batch:
-        return samples[0]
-    if not samples:
-        raise InputError("expected at least one sample in a traced batch, got none")
-    leaves: list[list[Any]] = [[] for _ in samples]
-    layouts = [flatten(sample, own.append) for sample, own in zip(samples, leaves, strict=True)]
-    return rebuild(
-        layouts[0], iter([np.stack(part).reshape(batch + part[0].shape) for part in zip(*leaves, strict=True)])
-    )

@@ -1,4 +1,4 @@
-"""Kernels of robots: compiled when first asked for; equal requests share their code, in a process and on disk."""
+"""Kernels of robots: compiled at their first native call; equal requests share code, in a process and on disk."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,75 +9,73 @@ import numpy as np
 from multibody.algorithms.least_norm import rank_precision
 from multibody.algorithms.pivots import pivots
 from multibody.compiler.compile import compile as compile_kernel
-from multibody.compiler.kernel import Kernel
+from multibody.compiler.kernel import Kernel, LazyKernel
+from multibody.compiler.runtime.execution import Source
 from multibody.errors import InputError
-from multibody.geometry._arrays import batch_shape, is_traced
+from multibody.geometry._arrays import is_traced
 from multibody.model import configuration
 from multibody.model.model import Model
 from multibody.robot.inputs import Input
 from multibody.robot.request import Request
+from multibody.tracing.record.trace import Input as Argument
 
-FEW_PIVOTS = 1e-13
-"""A joint moves nothing when its share of the mass matrix is below this, relative to the largest."""
+SINGULAR_PIVOT = 1e-13
+"""A joint carries no inertia if its pivot of the mass matrix is below this, relative to the largest."""
 
 
-def kernel(model: Model, request: Request, dtype: np.dtype[Any]) -> Kernel:
-    """The native kernel of a request."""
-    arrays = request.arrays(model.tree)
+def lazy_kernel(model: Model, request: Request, dtype: np.dtype[Any]) -> LazyKernel:
+    """The kernel of a request, compiled at its first native call."""
     source = in_double(_source(model, request), dtype)
-    return compiled(source, model, arrays, dtype, key=request.key(model), name=request.name, batched=True)
+    arrays = request.arrays(model.tree)
+    return lazy_kernel_of(source, model, arrays, dtype, lambda: request.key(model), request.name, batched=True)
 
 
-def compiled(
+def lazy_kernel_of(
     function: Callable[..., Any],
     model: Model,
     arrays: list[Input],
     dtype: np.dtype[Any],
-    *,
-    key: str | None,
+    key: Callable[[], str | None],
     name: str,
+    *,
     batched: bool,
-) -> Kernel:
-    """The kernel of a function of arrays of a robot; `batched` says whether the function itself takes batches."""
-    function.__name__ = name
-    return compile_kernel(
-        function,
-        *(x.shape for x in arrays),
-        names=[x.name for x in arrays],
-        dtype=dtype,
-        key=key,
-        batched=batched,
-        quaternions={x.name: starts for x in arrays if (starts := x.quaternions(model.tree))},
-    )
+) -> LazyKernel:
+    """The kernel of a function of a robot's arrays.
 
-
-def plain(model: Model, request: Request, dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """The NumPy source of a request, called as its kernel is: arguments and results have the robot's precision.
-
-    Traced arrays pass as they are: the algorithm becomes a part of the function that is traced.
+    Args:
+        function: of these arrays.
+        model: whose joints say where unit quaternions are.
+        arrays: the inputs.
+        dtype: the precision of the robot.
+        key: returns the key of the function in the cache, as in `mb.compile`.
+        name: of the kernel.
+        batched: whether the function itself takes batches.
     """
-    arrays, source = request.arrays(model.tree), in_double(_source(model, request), dtype)
+    function.__name__ = name
+    starts = [x.quaternions(model.tree) for x in arrays]
+    quaternions = tuple((k, start) for k, places in enumerate(starts) for start in places)
+    source = Source(function, tuple(Argument(x.name, x.shape) for x in arrays), dtype, quaternions, batched)
 
-    def call(*args: Any, out: Any = None, threads: int | None = None) -> Any:
-        del threads
-        names = ", ".join(x.name for x in arrays)
-        if len(args) != len(arrays):
-            raise InputError(f"expected {len(arrays)} arguments ({names}), got {len(args)}")
-        values = [x.check(model.tree, value) for x, value in zip(arrays, args, strict=True)]
-        values = [value if is_traced(value) else value.astype(dtype, copy=False) for value in values]
-        batch = batch_shape(names, *((value, len(x.shape)) for x, value in zip(arrays, values, strict=True)))
-        full = [np.broadcast_to(value, (*batch, *x.shape)) for x, value in zip(arrays, values, strict=True)]
-        return handed(source(*full), out, dtype)
+    def build() -> Kernel:
+        return compile_kernel(
+            function,
+            *(x.shape for x in arrays),
+            names=[x.name for x in arrays],
+            dtype=dtype,
+            key=key(),
+            batched=batched,
+            quaternions={x.name: places for x, places in zip(arrays, starts, strict=True) if places},
+        )
 
-    return call
+    return LazyKernel(source, build)
 
 
 def _source(model: Model, request: Request) -> Callable[..., Any]:
-    """The function of a request, which refuses a robot without a mass matrix to divide by."""
+    """The function of a request; it refuses a robot with a singular mass matrix if it solves with that matrix."""
     function, unchecked = request.function(model.tree), [request] if request.solves else []
 
     def compute(*args: Any) -> Any:
-        if unchecked:  # when there is no code in the cache: what is there has passed
+        if unchecked:  # cached code has passed the check
             check_masses(model)
             unchecked.clear()
         return function(*args)
@@ -86,10 +84,10 @@ def _source(model: Model, request: Request) -> Callable[..., Any]:
 
 
 def in_double(compute: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """A function that computes with numbers in double precision, as those of the model have; traced arrays keep theirs.
+    """A function that computes in double precision, as the model's parameters are; traced arrays keep their precision.
 
-    Numbers of both would give a result of doubles with the rounding errors of singles, which no threshold expects: rows
-    that cannot move anything would hold. Ranks are judged as kernels of the dtype judge them.
+    Mixed precision would return doubles with the rounding errors of singles, which the tolerances do not expect: rows
+    that cannot move anything would count as constraints. Ranks are determined with the tolerance of the dtype.
     """
 
     @wraps(compute)
@@ -102,13 +100,13 @@ def in_double(compute: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[...
     return call
 
 
-def handed(results: Any, out: Any, dtype: np.dtype[Any]) -> Any:
+def deliver(results: Any, out: Any, dtype: np.dtype[Any]) -> Any:
     """The results in the robot's precision, or written into `out`."""
     if isinstance(results, tuple):
         places = (None,) * len(results) if out is None else out
         if not isinstance(places, tuple | list) or len(places) != len(results):
             raise InputError(f"out: expected {len(results)} arrays in a tuple, got {out!r}")
-        return tuple(handed(result, place, dtype) for result, place in zip(results, places, strict=True))
+        return tuple(deliver(result, place, dtype) for result, place in zip(results, places, strict=True))
     if out is None:
         return results if is_traced(results) else np.asarray(results, dtype)[()]
     if not isinstance(out, np.ndarray) or out.shape != results.shape:
@@ -118,19 +116,19 @@ def handed(results: Any, out: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def check_masses(model: Model) -> None:
-    """Refuse a robot on which forward dynamics divides by zero, naming the joint that moves nothing.
+    """Refuse a robot with a singular mass matrix; the error names a joint that carries no inertia.
 
-    A joint is blamed when its share of the mass matrix vanishes at several configurations.
+    That is a joint whose pivot vanishes at several configurations.
     """
     tree, rng = model.tree, np.random.default_rng(0)
     for q in (configuration.neutral(tree), configuration.random(tree, rng), configuration.random(tree, rng)):
         shares = pivots(tree, q)
-        bad = [k for k, x in enumerate(shares) if not x > FEW_PIVOTS * np.nanmax(np.abs(shares), initial=0.0)]
+        bad = [k for k, x in enumerate(shares) if not x > SINGULAR_PIVOT * np.nanmax(np.abs(shares), initial=0.0)]
         if not bad:
             return
     joint = next(j for j in model.joints if j.v.start <= bad[-1] < j.v.stop)
     raise InputError(
-        f"{model.name}: the joint {joint.name!r} moves no inertia when those beyond it are free, so that the mass "
-        f"matrix is singular: look for links without mass from {joint.child!r} on. Give one an inertia or the joint an "
-        "armature, or lock it: robot.lock({...})"
+        f"{model.name}: the joint {joint.name!r} carries no inertia (the mass matrix is singular): look for links "
+        f"without mass from {joint.child!r} on. Give one an inertia or the joint an armature, or lock it: "
+        "robot.lock({...})"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.codegen.variants import BATCH, SINGLE
-from multibody.compiler.config import is_eager
 from multibody.compiler.ir.segments import LONG
-from multibody.compiler.runtime import fastcall, fastcall_ir, unit_quaternions, workers
+from multibody.compiler.runtime import fastcall, fastcall_ir, workers
 from multibody.compiler.runtime.code import Code
-from multibody.errors import InputError
-from multibody.tracing.array.traced import TracedArray, gathered
+from multibody.compiler.runtime.execution import Source, check_out
 from multibody.tracing.record.general_path import OPEN_BLOCKS
-from multibody.tracing.record.layout import Layout, flatten, is_flat, rebuild
+from multibody.tracing.record.layout import Layout, is_flat, rebuild
 from multibody.tracing.record.trace import Input
 
 PIECE = 0.03
@@ -77,8 +75,8 @@ class Native:
         *,
         batched: bool,
     ) -> None:
-        self.function = function
-        self.batched = batched
+        inputs, outputs, dtype, _, quaternions = signature
+        self.source = Source(function, inputs, dtype, quaternions, batched, outputs)
         self.variants = variants
         self.name = name
         self.code = code
@@ -88,7 +86,7 @@ class Native:
         self.rate = 5e-10 * (1 + work + numbers)  # seconds per sample, a guess until the first long run tells
         self.long = work > LONG
         easy = is_flat(signature.layout) and max(len(signature.inputs), len(signature.outputs)) <= fastcall_ir.MOST
-        self.call = self.slow
+        self.call = self.general
         if easy and not self.long and fastcall.available():
             self.call, self.tell = fastcall.make(
                 code,
@@ -96,147 +94,48 @@ class Native:
                 [spec.shape for spec in signature.inputs],
                 list(signature.outputs),
                 single=signature.layout == "array",
-                slow=self.slow,
+                slow=self.general,
                 largest=int(GUESSED * PIECE / self.rate),
                 alone=int(HELD / self.rate),
                 eager=ctypes.addressof(OPEN_BLOCKS),
                 quaternions=signature.quaternions,
             )
 
-    def slow(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
-        """All that the door does not take: lists, other dtypes and layouts, any batch shape, names, threads."""
+    def general(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
+        """Evaluate any call that the fast path does not take: lists, other dtypes and layouts, names, threads."""
         extra = tuple(name for name in named if self.variants and name in self.variants.optional)
         options = {name: named.pop(name) for name in extra}
         options = {name: value for name, value in options.items() if value is not None}
         if options:
             kernel = self.variants.get(tuple(options), tuple(i.name for i in self.signature.inputs))
             return kernel(*args, **named, **options, out=out, threads=threads)
-        values = [gathered(value) for value in self._bind(args, named)]
-        if any(isinstance(value, TracedArray) for value in values):
-            if out is not None:
-                raise InputError("out= is not traced: use the result that is returned")
-            return self._within(values)
-        arrays = [self._checked(value, spec) for value, spec in zip(values, self.signature.inputs, strict=True)]
-        shapes = [
-            array.shape[: array.ndim - len(spec.shape)]
-            for array, spec in zip(arrays, self.signature.inputs, strict=True)
-        ]
-        try:
-            batch = np.broadcast_shapes(*shapes)
-        except ValueError:
-            listed = ", ".join(
-                f"{spec.name} {shape}" for spec, shape in zip(self.signature.inputs, shapes, strict=True)
-            )
-            raise InputError(f"the batch shapes do not broadcast: {listed}") from None
-        unit_quaternions.check(self.signature.inputs, self.signature.quaternions, arrays)
+        return self.source.call(args, named, out, threads, self.launch)
+
+    def launch(self, arrays: list[NDArray[Any]], batch: tuple[int, ...], out: Any, threads: int) -> Any:
+        """Run the native code on checked arrays."""
         results, copies = self._results(out, batch, arrays)
-        count = workers.thread_count(threads)
-        if is_eager() and self.function is not None:
-            self._plain(self.function, arrays, results, batch)
-        else:
-            rows = [rows_of(a, batch, len(spec.shape)) for a, spec in zip(arrays, self.signature.inputs, strict=True)]
-            self._run(rows, results, math.prod(batch), count)
+        rows = [rows_of(a, batch, len(spec.shape)) for a, spec in zip(arrays, self.signature.inputs, strict=True)]
+        self._run(rows, results, math.prod(batch), threads)
         for place, computed in copies:
             place[...] = computed
         if out is not None:
             return out
         return rebuild(self.signature.layout, (result if result.ndim else result[()] for result in results))
 
-    def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-        inputs = self.signature.inputs
-        names = [spec.name for spec in inputs]
-        if len(args) > len(inputs):
-            raise InputError(f"expected {len(inputs)} arguments ({', '.join(names)}), got {len(args)}")
-        values = dict(zip(names, args, strict=False))
-        for name, value in named.items():
-            if name not in names:
-                raise InputError(f"no argument is called {name!r}; expected {', '.join(names)}, out, threads")
-            if name in values:
-                raise InputError(f"the argument {name!r} is given twice")
-            values[name] = value
-        missing = [name for name in names if name not in values]
-        if missing:
-            raise InputError(f"missing: {', '.join(missing)} (expected {', '.join(names)})")
-        return [values[name] for name in names]
-
-    def _within(self, values: list[Any]) -> Any:
-        """In a function that is traced, a kernel is the function that it was made from."""
-        if self.function is None:
-            raise InputError("a kernel from a pickle came without its function, and cannot be part of another one")
-        cores = [argument.shape for argument in self.signature.inputs]
-        batches = []
-        for value, (name, core) in zip(values, self.signature.inputs, strict=True):
-            shape = np.shape(value)
-            batches.append(shape[: len(shape) - len(core)])
-            if shape[len(batches[-1]) :] != core or (batches[-1] and not self.batched):
-                expected = _dots(core) if self.batched else core
-                raise InputError(f"{name}: expected shape {expected} in a traced function, got {shape}")
-        plain = [not isinstance(value, TracedArray) for value in values]
-        checked = [place for place in self.signature.quaternions if plain[place[0]]]
-        arrays = [np.asarray(x, np.float64) if known else x for x, known in zip(values, plain, strict=True)]
-        unit_quaternions.check(self.signature.inputs, checked, arrays)
-        if not any(batches):
-            return self.function(*values)
-        batch = np.broadcast_shapes(*batches)
-        return self.function(*(np.broadcast_to(x, batch + core) for x, core in zip(values, cores, strict=True)))
-
-    def _checked(self, value: Any, spec: Input) -> NDArray[Any]:
-        try:
-            array = np.asarray(value)
-        except ValueError as error:
-            raise InputError(f"{spec.name}: expected numbers of shape {_dots(spec.shape)}, got {error}") from None
-        if array.dtype.kind not in "fiub":
-            raise InputError(f"{spec.name}: expected real numbers, got dtype {array.dtype}")
-        core = len(spec.shape)
-        if array.shape[array.ndim - core :] != spec.shape or array.ndim < core:
-            raise InputError(f"{spec.name}: expected shape {_dots(spec.shape)}, got {array.shape}")
-        return array.astype(self.signature.dtype, copy=False)
-
     def _results(self, out: Any, batch: tuple[int, ...], arrays: list[NDArray[Any]]) -> tuple[list[Any], list[Any]]:
         """Where the kernel writes, and (place, computed) pairs to copy afterwards."""
         shapes = [batch + core for core in self.signature.outputs]
         if out is None:
             return [np.empty(shape, self.signature.dtype) for shape in shapes], []
-        places = [out] if self.signature.layout == "array" else list(out) if isinstance(out, tuple | list) else None
-        if places is None or len(places) != len(shapes):
-            raise InputError(f"out: expected {len(shapes)} arrays in a tuple, got {type(out).__name__}")
         results, copies = [], []
-        for place, shape in zip(places, shapes, strict=True):
-            if not isinstance(place, np.ndarray) or place.shape != shape:
-                actual = place.shape if isinstance(place, np.ndarray) else type(place).__name__
-                raise InputError(f"out: expected an array of shape {shape}, got {actual}")
-            if place.dtype.kind != "f":
-                raise InputError(f"out: expected dtype {self.signature.dtype}, got {place.dtype}")
-            if not place.flags.writeable:
-                raise InputError("out: expected an array that can be written, got a read-only one")
+        for place in check_out(out, shapes, self.signature.layout, self.signature.dtype):
             direct = place.flags.c_contiguous and place.flags.aligned and place.dtype == self.signature.dtype
             if direct and not any(np.may_share_memory(place, array) for array in arrays):
                 results.append(place)
             else:
-                results.append(np.empty(shape, self.signature.dtype))
+                results.append(np.empty(place.shape, self.signature.dtype))
                 copies.append((place, results[-1]))
-        apart(places)
         return results, copies
-
-    def _plain(
-        self, function: Callable[..., Any], arrays: list[NDArray[Any]], results: list[Any], batch: tuple[int, ...]
-    ) -> None:
-        """The NumPy source, sample by sample where it was traced on one and need not know of batches."""
-        whole = [
-            np.broadcast_to(array, batch + spec.shape)
-            for array, spec in zip(arrays, self.signature.inputs, strict=True)
-        ]
-        if self.batched:
-            values: list[Any] = []
-            flatten(function(*whole), values.append)
-            for result, value in zip(results, values, strict=True):
-                result[...] = value
-            return
-        for index in np.ndindex(*batch):
-            parts: list[Any] = []
-            flatten(function(*(array[index] for array in whole)), parts.append)
-            for result, part in zip(results, parts, strict=True):
-                result[index] = part
 
     def _run(self, arguments: list[Argument], results: list[NDArray[Any]], count: int, threads: int) -> None:
         if not count:
@@ -293,24 +192,8 @@ def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
     return Argument(array, lengths[-1][1] if lengths else 0, None)
 
 
-def apart(places: Sequence[NDArray[Any]]) -> None:
-    """Refuse arrays for results of which two lie over each other: one would be lost."""
-    for k, place in enumerate(places):
-        for i, other in enumerate(places[:k]):
-            try:
-                together = np.shares_memory(place, other, max_work=1000)  # type: ignore[arg-type]
-            except np.exceptions.TooHardError:  # views with odd strides, which are as good as never meant
-                together = False
-            if together:
-                raise InputError(f"out: expected an array of its own for each result, got one memory for {i} and {k}")
-
-
 def words(count: int, stop: workers.Stop) -> tuple[Any, Any, Any]:
     """Memory for the addresses, the strides and the tables of so many arguments, with that of the flag before all."""
     whole = (ctypes.c_void_p * (count + 1))(stop.address)
     data = (ctypes.c_void_p * count).from_buffer(whole, ctypes.sizeof(ctypes.c_void_p))
     return data, (ctypes.c_int64 * count)(), (ctypes.c_void_p * count)()
-
-
-def _dots(shape: tuple[int, ...]) -> str:
-    return f"(..., {', '.join(map(str, shape))})" if shape else "(...)"

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from multibody.compiler.codegen import target
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.codegen.variants import BATCH
-from multibody.compiler.config import is_eager
 from multibody.compiler.ir.scan_layout import parts_of, shapes_of
 from multibody.compiler.runtime import native, scan_pieces, workers
 from multibody.compiler.runtime.code import Code, unpickle
-from multibody.compiler.runtime.launch import Signature, apart, rows_of
+from multibody.compiler.runtime.execution import Mode, check_apart, mode_of
+from multibody.compiler.runtime.launch import Signature, rows_of
 from multibody.errors import InputError
-from multibody.tracing.array.traced import TracedArray
 from multibody.tracing.record.layout import flatten, rebuild
 from multibody.tracing.record.loop import loop
 from multibody.tracing.record.trace import Trace
@@ -106,7 +105,8 @@ class Scan:
             raise InputError(f"{self.name}: expected {1 + len(self.plan.rest_layouts)} arguments, got {1 + len(args)}")
         for layout, value in zip(self.plan.rest_layouts, args, strict=True):
             values += parts_of(layout, value, self.name)
-        if any(isinstance(value, TracedArray) for value in values):
+        mode, count = mode_of(values), workers.thread_count(threads)
+        if mode is Mode.TRACED:
             return self._within(state, values, steps, every, out)
         arrays = self._checked([*values[: self._own], *[0.0] * self.plan.stops, *values[self._own :]])
         steps = self._count(arrays, steps)
@@ -119,10 +119,9 @@ class Scan:
         arguments = [rows_of(array, batch, core) for array, core in zip(arrays, cores, strict=True)]
         often = steps + 1 if every is None else int(every)
         last, kept = self._results(batch, arrays, steps // often)
-        if is_eager() and self._source is not None:
+        if mode is Mode.NUMPY and self._source is not None:
             self._plain(self._source.flat, arrays, last, kept, batch, steps, often)
         else:
-            count = workers.thread_count(threads)
             self._native.run(arguments, last, kept, math.prod(batch), steps, often, count)
         following = rebuild(self.plan.state_layout, (final if final.ndim else final[()] for final in last[: self._own]))
         output = None
@@ -222,7 +221,7 @@ class Scan:
                 )
             if place.dtype.kind != "f":
                 raise InputError(f"{self.name}: out: expected dtype {self.dtype}, got {place.dtype}")
-        apart(places)
+        check_apart(places)
         for place, array in zip(places, computed, strict=True):
             place[...] = array
         return out

@@ -1,0 +1,79 @@
+"""How a call runs: NumPy for plain arguments in eager blocks and open traces, native otherwise."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import multibody as mb
+from multibody.compiler.cache.key import fingerprint
+from multibody.tracing.record.trace import trace
+
+Q = np.array([0.3, -0.4, 0.5])
+
+
+def recorded(robot) -> str:
+    """The fingerprint of a trace in which a robot is called with plain arguments."""
+    return fingerprint(trace(lambda q: robot.mass_matrix(Q) @ q, [3]))
+
+
+def test_a_trace_does_not_depend_on_the_kernels_that_exist():
+    robot = mb.load("planar-arm")
+    before = recorded(robot)
+    robot.mass_matrix(Q)
+    robot.mass_matrix(Q)
+    assert recorded(robot) == before
+
+
+def test_plain_arguments_in_a_trace_run_the_source():
+    seen = []
+    kernel = mb.compile(lambda x: seen.append(type(x)) or 2 * x, 3)
+    scan = mb.compile_scan(lambda x: (seen.append(type(x)) or 2 * x, None), (3,))
+    kernel(Q)
+    seen.clear()
+    trace(lambda x: x + kernel(Q) + scan(Q, steps=1)[0], [3])
+    assert seen == [np.ndarray, np.ndarray]
+
+
+def test_other_threads_run_native_while_a_trace_is_open():
+    seen, results = [], []
+    kernel = mb.compile(lambda x: seen.append(1) or 2 * x, 3)
+    kernel(Q)
+    seen.clear()
+
+    def function(x):
+        thread = threading.Thread(target=lambda: results.append(kernel(Q)))
+        thread.start()
+        thread.join()
+        return x
+
+    trace(function, [3])
+    assert not seen
+    np.testing.assert_array_equal(results[0], 2 * Q)
+
+
+@pytest.mark.parametrize("threads", [-5, 0, 1.5, "two"])
+def test_threads_are_checked_in_every_mode(threads):
+    robot = mb.load("planar-arm")
+    scan = mb.compile_scan(lambda x: (2 * x, None), (3,))
+    calls = [lambda q: robot.gravity(q, threads=threads), lambda q: scan(q, steps=1, threads=threads)]
+    for call in calls:
+        with mb.eager(), pytest.raises(mb.InputError, match="threads: expected a positive integer"):
+            call(Q)
+        with pytest.raises(mb.InputError, match="threads: expected a positive integer"):
+            trace(call, [3])
+        with pytest.raises(mb.InputError, match="threads: expected a positive integer"):
+            call(Q)
+
+
+def test_traced_batches_of_a_function_of_one_sample():
+    inner = mb.compile(lambda x, t: {"s": np.sum(x) * t}, 3, ())
+    outer = mb.compile(lambda x: inner(x, np.arange(2.0))["s"], (2, 3))
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(outer(x), x.sum(axis=-1) * np.arange(2.0))
+
+
+def test_constant_results_of_a_batched_function_are_spread_over_the_batch():
+    kernel = mb.compile(lambda x: (x, np.arange(5.0)), 3, batched=True)
+    with mb.eager():
+        assert [y.shape for y in kernel(np.ones((5, 3)))] == [(5, 3), (5, 5)]
