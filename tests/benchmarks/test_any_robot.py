@@ -216,7 +216,7 @@ def test_links_without_mass_are_left_out_where_a_peer_does_not_take_them() -> No
     heavy = weightless.replace('<link name="rod"/>', f'<link name="rod">{INERTIAL}</link>')
     done = run(heavy, *QUICK, columns=120)
     assert done.code == 0, done.err
-    assert "Forward dynamics is left out: rod: the joint 'end' moves no inertia" in words(done.out)
+    assert "Forward dynamics is left out: rod: the joint 'end' carries no inertia" in words(done.out)
     assert "MuJoCo is left out: it does not take this robot" in words(done.out)
     assert "'link tip'" in words(done.out)
     assert "Results of Pinocchio and ours agree" in words(done.out)

@@ -38,7 +38,7 @@ def test_links_without_mass_leave_forward_dynamics_out() -> None:
     heavy = weightless.replace('<link name="rod"/>', f'<link name="rod">{INERTIAL}</link>')
     done = run("bench", heavy, *QUICK, columns=120)
     assert done.code == 0, done.err
-    assert "Forward dynamics is left out: rod: the joint 'end' moves no inertia" in " ".join(done.out.split())
+    assert "Forward dynamics is left out: rod: the joint 'end' carries no inertia" in " ".join(done.out.split())
     assert "First use of all 5" in " ".join(done.out.split())
     assert "forward dynamics " not in done.out
 

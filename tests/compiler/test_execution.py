@@ -7,6 +7,7 @@ import pytest
 
 import multibody as mb
 from multibody.compiler.cache.key import fingerprint
+from multibody.compiler.runtime.scan_launch import Scan
 from multibody.tracing.record.trace import trace
 
 Q = np.array([0.3, -0.4, 0.5])
@@ -28,11 +29,20 @@ def test_a_trace_does_not_depend_on_the_kernels_that_exist():
 def test_plain_arguments_in_a_trace_run_the_source():
     seen = []
     kernel = mb.compile(lambda x: seen.append(type(x)) or 2 * x, 3)
-    scan = mb.compile_scan(lambda x: (seen.append(type(x)) or 2 * x, None), (3,))
     kernel(Q)
     seen.clear()
-    trace(lambda x: x + kernel(Q) + scan(Q, steps=1)[0], [3])
-    assert seen == [np.ndarray, np.ndarray]
+    trace(lambda x: x + kernel(Q), [3])
+    assert seen == [np.ndarray]
+
+
+def test_plain_arguments_of_a_scan_in_a_trace_run_the_source(monkeypatch):
+    seen = []
+    scan = mb.compile_scan(lambda x: (2 * x, None), (3,))
+    monkeypatch.setattr(Scan, "_plain", lambda *_: seen.append(1))
+    scan(Q, steps=1)
+    assert not seen
+    trace(lambda x: x + scan(Q, steps=1)[0], [3])
+    assert seen
 
 
 def test_other_threads_run_native_while_a_trace_is_open():

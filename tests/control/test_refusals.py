@@ -47,8 +47,8 @@ def bare():
 @pytest.mark.parametrize(
     ("words", "call"),
     [
-        ("'free' moves no inertia", lambda: control.WholeBody(bare(), [], [[control.PositionTask("t", "b")]])),
-        ("'free' moves no inertia", lambda: control.OperationalSpace(bare(), "b", rows="position")),
+        ("'free' carries no inertia", lambda: control.WholeBody(bare(), [], [[control.PositionTask("t", "b")]])),
+        ("'free' carries no inertia", lambda: control.OperationalSpace(bare(), "b", rows="position")),
         ("target: expected kp", lambda: control.gravity_compensation(ARM, Q, V, Q)),
         ("target: expected kp", lambda: control.inverse_dynamics_control(ARM, Q, V, Q, kd=1.0)),
         ("target: expected kp", lambda: control.joint_impedance(ARM, Q, V, Q, kp=None, kd=1.0)),

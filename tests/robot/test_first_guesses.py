@@ -78,7 +78,7 @@ def test_words_are_not_listed():
     assert "rnea" in words
     assert not words & {*dir(ROBOT), *dir(mb.Robot)}
     assert set(dir(ROBOT)) == set(object.__dir__(ROBOT)) - words
-    assert {"jacobian", "nq", "__eq__", "_run"} <= set(dir(ROBOT))
+    assert {"jacobian", "nq", "__eq__", "_with"} <= set(dir(ROBOT))
 
 
 def test_robots_with_words_are_values_still():

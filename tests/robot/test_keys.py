@@ -217,7 +217,7 @@ def test_one_request_whatever_door_it_comes_through():
     robot.jacobian("tool", q, "mixed", threads=1)
     with_default = robot.kernel("jacobian", "tool")
     assert with_default is robot.kernel("jacobian", "tool", representation="mixed")
-    assert len(robot._kernels) == 1
+    assert len(robot._calls._kernels) == 1
     assert Request.of(robot.model, "acceleration", "tool") == Request.of(
         robot.model, "acceleration", "tool", intrinsic=np.False_, representation=None
     )

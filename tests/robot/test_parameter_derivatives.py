@@ -162,5 +162,5 @@ def test_a_robot_without_masses_can_be_given_some():
     found = empty.derivatives("forward_dynamics", *args, robot.parameters(), parameters="inertias")
     for one, two in zip(found, robot.derivatives("forward_dynamics", *args), strict=False):
         near(one, two, 1e-8)
-    with pytest.raises(mb.InputError, match="moves no inertia"):
+    with pytest.raises(mb.InputError, match="carries no inertia"):
         empty.derivatives("forward_dynamics", *args)

@@ -208,7 +208,7 @@ def test_a_robot_without_masses_can_be_given_some():
     robot = mb.load("double-pendulum")
     empty = robot.change(inertias=dict.fromkeys(link.name for link in robot.model.links))
     args = states(robot, "forward_dynamics", 3)
-    with pytest.raises(mb.InputError, match="moves no inertia"):
+    with pytest.raises(mb.InputError, match="carries no inertia"):
         empty.forward_dynamics(*args)
     found = empty.kernel("forward_dynamics", parameters="inertias")(*args, robot.parameters())
     near(found, robot.forward_dynamics(*args), 1e-9)

@@ -130,9 +130,32 @@ class Request:
         evaluation = Evaluation.of(model, *args, **options)
         return Request((evaluation,), tuple(evaluation.inputs), parameter_names(parameters), derivatives=derivatives)
 
+    @staticmethod
+    def together(
+        model: Model, items: Sequence[tuple[Any, ...]], wrenches: tuple[str, ...], inputs: tuple[str, ...]
+    ) -> "Request":
+        """The request of several quantities at once: (name, frame or constraints, {option: value}) each."""
+        if not items:
+            raise InputError("evaluate: expected at least one quantity, got none")
+        evaluations = tuple(_item_evaluation(model, item, wrenches) for item in items)
+        if wrenches and not any(each.wrenches for each in evaluations):
+            raise InputError("evaluate: expected a quantity that takes external wrenches, got none")
+        kinds: dict[str, Any] = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "force"}
+        for each in evaluations:
+            missing = [name for name in each.inputs if name not in inputs]
+            if missing:
+                raise InputError(f"evaluate: {each.name!r} needs {', '.join(missing)}, which is not given")
+            for name, kind in each.inputs.items():
+                if kinds.setdefault(name, kind) != kind:
+                    raise InputError(f"evaluate: {name!r} means different things to these quantities: ask one by one")
+        unknown = [name for name in inputs if name not in kinds]
+        if unknown:
+            raise InputError(f"evaluate: no quantity asks for {unknown[0]!r}; they take {', '.join(kinds)}")
+        return Request(evaluations, inputs, single=False)
+
     @property
     def name(self) -> str:
-        """What the kernel is called."""
+        """The name of the kernel."""
         first = self.evaluations[0].name
         return f"{first}_derivatives" if self.derivatives else first if self.single else "evaluate"
 
@@ -172,6 +195,28 @@ class Request:
         if model.tree_digest is None or None in contents:
             return None
         return digest(model.tree_digest, contents, self.inputs, self.parameters, self.single, self.derivatives)
+
+
+def _item_evaluation(model: Model, item: tuple[Any, ...], wrenches: tuple[str, ...]) -> Evaluation:
+    name, *rest = item or ((),)
+    options = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
+    if len(rest) > 1:
+        raise InputError(f"evaluate: expected (name, frame, {{option: value}}), got {item!r}")
+    quantity = quantity_of(name, model.name)
+    if rest and quantity.constraints:
+        options = {**options, "constraints": rest.pop()}
+    return Evaluation.of(model, name, *rest, **{"wrenches": wrenches if quantity.wrenches else (), **options})
+
+
+def item_name(item: Any) -> Any:
+    """A hashable name of an item of `Robot.evaluate`."""
+    if isinstance(item, tuple):
+        item = tuple(tuple(sorted(part.items())) if isinstance(part, Mapping) else part for part in item)
+    try:
+        hash(item)
+    except TypeError:
+        raise InputError(f"evaluate: expected a name or a tuple (name, frame, options), got {item!r}") from None
+    return item
 
 
 def _derivatives(tree: Tree, function: Callable[..., Any], arrays: Sequence[Input]) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict, Unpack, final
+from typing import Any, Unpack, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,10 @@ from multibody.algorithms.constrained_dynamics import Constrained
 from multibody.algorithms.constrained_dynamics_derivatives import ConstrainedDerivatives
 from multibody.algorithms.constraints import Constraint, ConstraintSet
 from multibody.algorithms.impact import Impact, check_restitution
-from multibody.compiler.config import config, is_eager
+from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
-from multibody.geometry import Pose, SpatialInertia, Wrench
+from multibody.geometry import Pose, SpatialInertia
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
 from multibody.geometry.pose import pose_of
 from multibody.geometry.value import owned
@@ -32,31 +32,27 @@ from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.model.robot_limits import RobotLimits, limits_of
 from multibody.model.tree import Body, Tree
-from multibody.robot import kernels
+from multibody.robot.dispatch import (
+    CALL_ERRORS,
+    Dispatcher,
+    FrameCalls,
+    Options,
+    Parameters,
+    Wrenches,
+    constraint_inputs,
+    wrench_arrays,
+)
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind, arrays_of
-from multibody.robot.quantity import quantity_of
-from multibody.robot.request import Evaluation, Request, constraints_on, parameter_names, wrench_name
+from multibody.robot.kernels import deliver
+from multibody.robot.request import Request, constraints_on, item_name, wrench_name
 from multibody.robot.words import Answering
-from multibody.tracing.record.trace import open_graph
 
 Array = NDArray[Any]
-Wrenches = Mapping[str, ArrayLike | Wrench]
-Parameters = Mapping[str, ArrayLike]
 Constraints = ConstraintSet | Iterable[Constraint]
-Call = Callable[..., Any]
-
-
-class Options(TypedDict, total=False):
-    """What all methods that compute take besides their arguments; see `Robot`."""
-
-    out: Any
-    threads: int | None
-    parameters: Parameters | None
-
 
 NEARLY_SINGULAR = 1e6
-"""Entries of an analytical Jacobian from which it is looked at more closely; those that are no numbers are, too."""
+"""Above this magnitude, or NaN, the analytical Jacobian is evaluated again in NumPy, which raises SingularityError."""
 
 
 @final
@@ -96,9 +92,7 @@ class Robot(metaclass=Answering):
         "__weakref__",
         "_calls",
         "_dtype",
-        "_evaluations",
         "_jacobians",
-        "_kernels",
         "_model",
         "_poses",
     )
@@ -110,11 +104,9 @@ class Robot(metaclass=Answering):
             raise InputError(f"Robot: expected a Model or a Builder, got {type(model).__name__}; mb.load reads files")
         self._model = model
         self._dtype = _precision(config.dtype if dtype is None else dtype)
-        self._kernels: dict[Request, Kernel] = {}
-        self._evaluations: dict[Any, Request] = {}
-        self._calls = _Calls(self._call_of)
-        self._poses = _Calls(lambda frame: self._calls["pose", frame])
-        self._jacobians = _Calls(lambda frame: self._calls["jacobian", frame])
+        self._calls = Dispatcher(model, self._dtype)
+        self._poses = FrameCalls(self._calls, "pose")
+        self._jacobians = FrameCalls(self._calls, "jacobian")
 
     @property
     def model(self) -> Model:
@@ -270,11 +262,11 @@ class Robot(metaclass=Answering):
 
     def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """q with quaternions of length one."""
-        units = self._call("normalize", (q,), None, threads)
+        units = self._calls.call("normalize", (q,), None, threads)
         if not is_traced(units) and np.isnan(units).any():  # the plain source tells where there are zeros, and raises
             with np.errstate(all="ignore"):
                 configuration.normalize(self.tree, configuration.coordinates(self.tree, q))
-        return kernels.handed(units, out, self.dtype)  # last, since `out` may be q
+        return deliver(units, out, self.dtype)  # last, since `out` may be q
 
     def integrate(
         self,
@@ -307,7 +299,7 @@ class Robot(metaclass=Answering):
             time = numbers(dt, "dt", velocity)
             batch_shape("dv, dt", (velocity, 1), (time, 0))
             dv = velocity * time[..., None]
-        return self._call("integrate", (q, dv), out, threads)
+        return self._calls.call("integrate", (q, dv), out, threads)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """q1 ⊖ q0: the dv, the shortest, with integrate(q0, dv) = q1.  [MDN 77-79]
@@ -326,7 +318,7 @@ class Robot(metaclass=Answering):
         >>> robot.difference([0.1, 0.2], [0.3, 0.1]).round(12)
         array([ 0.2, -0.1])
         """
-        return self._call("difference", (q0, q1), out, threads)
+        return self._calls.call("difference", (q0, q1), out, threads)
 
     def interpolate(
         self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: Any = None, threads: int | None = None
@@ -345,16 +337,16 @@ class Robot(metaclass=Answering):
         `base` can be "euler-zyx", ...: that is plain NumPy, in one thread.
         """
         if isinstance(base, str) and base == "quaternion":
-            return self._call("rate_matrix", (q,), out, threads)
-        return kernels.handed(configuration.rate_matrix(self.tree, self._q(q), base), out, self.dtype)
+            return self._calls.call("rate_matrix", (q,), out, threads)
+        return deliver(configuration.rate_matrix(self.tree, self._q(q), base), out, self.dtype)
 
     def rate_inverse(
         self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
     ) -> Array:
         """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
         if isinstance(base, str) and base == "quaternion":
-            return self._call("rate_inverse", (q,), out, threads)
-        return kernels.handed(configuration.rate_inverse(self.tree, self._q(q), base), out, self.dtype)
+            return self._calls.call("rate_inverse", (q,), out, threads)
+        return deliver(configuration.rate_inverse(self.tree, self._q(q), base), out, self.dtype)
 
     def parameters(self) -> Array:
         """(bodies, 10): m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each moving body about its frame's origin."""
@@ -468,9 +460,9 @@ class Robot(metaclass=Answering):
             try:
                 matrix, position = self._poses[frame](q)
                 return pose_of(matrix, position)
-            except (InputError, TypeError) as error:
-                raise self._explained(error, ("pose", frame), (q,)) from None
-        return _pose_of(self._run_with(("pose", frame), (q,), out, threads, parameters))
+            except CALL_ERRORS as error:
+                raise self._calls.explain(error, ("pose", frame), (q,)) from None
+        return _pose_of(self._calls.run_with(("pose", frame), (q,), out, threads, parameters))
 
     def poses(self, q: ArrayLike, **options: Unpack[Options]) -> dict[str, Pose]:
         """The poses of all frames, by name.
@@ -478,7 +470,7 @@ class Robot(metaclass=Answering):
         `out` is a tuple of two arrays, (..., frames, 3, 3) for the rotation matrices and (..., frames, 3) for the
         positions, which get a copy of the numbers.
         """
-        return _poses_of(self.frames, self._run("poses", (q,), options))
+        return _poses_of(self.frames, self._calls.run("poses", (q,), options))
 
     def velocity(
         self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
@@ -504,7 +496,7 @@ class Robot(metaclass=Answering):
         >>> robot.velocity("tip", [0.0, 0.0], [1.0, 0.0]) + 0.0
         array([ 2.,  0.,  0.,  0., -1.,  0.])
         """
-        return self._run(("velocity", frame, representation), (q, v), options)
+        return self._calls.run(("velocity", frame, representation), (q, v), options)
 
     def acceleration(
         self,
@@ -543,7 +535,7 @@ class Robot(metaclass=Answering):
         """
         if intrinsic is not False:
             intrinsic = truth(intrinsic, "intrinsic")  # 1 is equal to True, and would find its kernel
-        return self._run(("acceleration", frame, representation, intrinsic), (q, v, a), options)
+        return self._calls.run(("acceleration", frame, representation, intrinsic), (q, v, a), options)
 
     def jacobian(
         self,
@@ -578,14 +570,14 @@ class Robot(metaclass=Answering):
                [0., 0.]])
         """
         if threads is not None or parameters is not None:
-            return self._run_with(("jacobian", frame, representation), (q,), out, threads, parameters)
+            return self._calls.run_with(("jacobian", frame, representation), (q,), out, threads, parameters)
         try:
             call = (
                 self._jacobians[frame] if representation == "mixed" else self._calls["jacobian", frame, representation]
             )
             return call(q) if out is None else call(q, out=out)
-        except (InputError, TypeError, ValueError) as error:  # an array is no name
-            raise self._explained(error, ("jacobian", frame, representation), (q,)) from None
+        except CALL_ERRORS as error:
+            raise self._calls.explain(error, ("jacobian", frame, representation), (q,)) from None
 
     def jacobian_dot(
         self, frame: str, q: ArrayLike, v: ArrayLike, representation: str = "mixed", **options: Unpack[Options]
@@ -611,7 +603,7 @@ class Robot(metaclass=Answering):
         >>> robot.jacobian_dot("tip", [0.0, 0.0], [1.0, 0.0]).shape
         (6, 2)
         """
-        return self._run(("jacobian_dot", frame, representation), (q, v), options)
+        return self._calls.run(("jacobian_dot", frame, representation), (q, v), options)
 
     def hessian(self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]) -> Array:
         """(..., nv, 6, nv): [k], the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]
@@ -634,7 +626,7 @@ class Robot(metaclass=Answering):
         >>> robot.hessian("tip", [0.0, 0.0]).shape
         (2, 6, 2)
         """
-        return self._run(("hessian", frame, representation), (q,), options)
+        return self._calls.run(("hessian", frame, representation), (q,), options)
 
     def analytical_jacobian(
         self,
@@ -677,8 +669,8 @@ class Robot(metaclass=Answering):
         key = ("analytical_jacobian", frame, *chart)
         if damping is not None:
             optional = {"damping": _positive(damping, "damping")[..., None]}
-            return self._run_with(key, (q,), out, threads, parameters, optional=optional)
-        J = self._run_with(key, (q,), out, threads, parameters)
+            return self._calls.run_with(key, (q,), out, threads, parameters, optional=optional)
+        J = self._calls.run_with(key, (q,), out, threads, parameters)
         if not is_traced(J) and not (np.abs(J) < NEARLY_SINGULAR).all():  # the plain source tells where, and raises
             with np.errstate(all="ignore"):
                 analytical_jacobian.analytical_jacobian(self.tree, frame, self._q(q), rotation, position)
@@ -700,7 +692,7 @@ class Robot(metaclass=Answering):
         operational-space coordinates [RD 2.135-2.136]. By default all are given.
         """
         chart = rotation, position, _hashable(coordinates)
-        return self._run(("end_effector", frame, *chart), (q,), options)
+        return self._calls.run(("end_effector", frame, *chart), (q,), options)
 
     def relative_jacobian(
         self,
@@ -713,7 +705,7 @@ class Robot(metaclass=Answering):
         **options: Unpack[Options],
     ) -> Array:
         """(..., 6, nv): of a frame relative to another, as a "twist" [MDN 32-33] or a "difference" [RD 2.153-2.154]."""
-        return self._run(("relative_jacobian", frame, reference, kind, representation), (q,), options)
+        return self._calls.run(("relative_jacobian", frame, reference, kind, representation), (q,), options)
 
     def jacobian_in(
         self,
@@ -741,10 +733,10 @@ class Robot(metaclass=Answering):
         Names make a kernel; with poses it is plain NumPy, in one thread.
         """
         if isinstance(written_in, str | None) and isinstance(base, str | None):
-            return self._run_with(("jacobian_in", frame, written_in, base), (q,), out, threads, parameters)
+            return self._calls.run_with(("jacobian_in", frame, written_in, base), (q,), out, threads, parameters)
         tree = self.tree if parameters is None else self.tree.with_values(**parameters)  # type: ignore[arg-type]
         J = jacobian.jacobian_in(tree, frame, self._q(q), written_in=written_in, base=base)
-        return kernels.handed(J, out, self.dtype)
+        return deliver(J, out, self.dtype)
 
     def moving_contact_velocity(
         self,
@@ -775,23 +767,23 @@ class Robot(metaclass=Answering):
         own = floats(twist, "twist", 6)
         F_v = self.velocity(frame, q, v, "left", threads=threads, parameters=parameters)
         batch_shape("state, placement, twist", (F_v, 1), (placement.position, 1), (own, 1))
-        return kernels.handed(matvec(placement.inverse().adjoint, F_v) + own, out, self.dtype)
+        return deliver(matvec(placement.inverse().adjoint, F_v) + own, out, self.dtype)
 
     def point_jacobian(self, frame: str, q: ArrayLike, point: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3, nv): the velocity, in the world, of a point (..., 3) fixed in a frame is J v.  [RD 2.163]"""
-        return self._run(("point_jacobian", frame), (q, point), options)
+        return self._calls.run(("point_jacobian", frame), (q, point), options)
 
     def point_velocity(
         self, frame: str, q: ArrayLike, v: ArrayLike, point: ArrayLike, **options: Unpack[Options]
     ) -> Array:
         """(..., 3): the velocity, in the world, of a point (..., 3) fixed in a frame.  [RD 2.121]"""
-        return self._run(("point_velocity", frame), (q, v, point), options)
+        return self._calls.run(("point_velocity", frame), (q, v, point), options)
 
     def point_acceleration(
         self, frame: str, q: ArrayLike, v: ArrayLike, a: ArrayLike, point: ArrayLike, **options: Unpack[Options]
     ) -> Array:
         """(..., 3): the acceleration, in the world, of a point (..., 3) fixed in a frame.  [RD 2.122]"""
-        return self._run(("point_acceleration", frame), (q, v, a, point), options)
+        return self._calls.run(("point_acceleration", frame), (q, v, a, point), options)
 
     def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
         """(..., min(k, nv)): of those k rows of the mixed Jacobian that a task uses, largest first.  [RD §2.9.1]"""
@@ -884,11 +876,11 @@ class Robot(metaclass=Answering):
         if wrenches is None and threads is None and passive is False and parameters is None:
             try:
                 return self._calls["inverse_dynamics"](q, v, a, out=out)
-            except InputError as error:
-                raise self._explained(error, "inverse_dynamics", (q, v, a)) from None
+            except CALL_ERRORS as error:
+                raise self._calls.explain(error, "inverse_dynamics", (q, v, a)) from None
         # first, since `out` may be q or v
         in_joints = self._in_joints(q, v, threads, parameters) if truth(passive, "passive") else None
-        tau = self._run_with("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
+        tau = self._calls.run_with("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
         return tau if in_joints is None else np.subtract(tau, in_joints, out=out)
 
     def forward_dynamics(
@@ -927,11 +919,11 @@ class Robot(metaclass=Answering):
         if wrenches is None and threads is None and passive is False and parameters is None:
             try:
                 return self._calls["forward_dynamics"](q, v, tau, out=out)
-            except InputError as error:
-                raise self._explained(error, "forward_dynamics", (q, v, tau)) from None
+            except CALL_ERRORS as error:
+                raise self._calls.explain(error, "forward_dynamics", (q, v, tau)) from None
         if truth(passive, "passive"):
             tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, threads, parameters)
-        return self._run_with("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
+        return self._calls.run_with("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
 
     def mass_matrix(
         self, q: ArrayLike, out: Any = None, threads: int | None = None, parameters: Parameters | None = None
@@ -955,15 +947,15 @@ class Robot(metaclass=Answering):
                [0.83343333, 0.33343333]])
         """
         if threads is not None or parameters is not None:
-            return self._run_with("mass_matrix", (q,), out, threads, parameters)
+            return self._calls.run_with("mass_matrix", (q,), out, threads, parameters)
         try:
             return self._calls["mass_matrix"](q, out=out)
-        except InputError as error:
-            raise self._explained(error, "mass_matrix", (q,)) from None
+        except CALL_ERRORS as error:
+            raise self._calls.explain(error, "mass_matrix", (q,)) from None
 
     def mass_matrix_product(self, q: ArrayLike, x: ArrayLike, **options: Unpack[Options]) -> Array:
         """M(q) x, (..., nv), for x (..., nv), without the matrix."""
-        return self._run("mass_matrix_product", (q, x), options)
+        return self._calls.run("mass_matrix_product", (q, x), options)
 
     def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]
@@ -983,7 +975,7 @@ class Robot(metaclass=Answering):
         >>> robot.bias([0.0, 0.5], [0.0, 0.0]).round(3) + 0.0
         array([2.352, 2.352])
         """
-        return self._run("bias", (q, v), options)
+        return self._calls.run("bias", (q, v), options)
 
     def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45]
@@ -1003,7 +995,7 @@ class Robot(metaclass=Answering):
         >>> robot.gravity([np.pi / 2, 0.0]).round(3)
         array([19.62 ,  4.905])
         """
-        return self._run("gravity", (q,), options)
+        return self._calls.run("gravity", (q,), options)
 
     def coriolis(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]
@@ -1023,7 +1015,7 @@ class Robot(metaclass=Answering):
         >>> robot.coriolis([0.0, 0.5], [1.0, 0.0]).shape
         (2, 2)
         """
-        return self._run("coriolis", (q, v), options)
+        return self._calls.run("coriolis", (q, v), options)
 
     def passive(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot.
@@ -1043,7 +1035,7 @@ class Robot(metaclass=Answering):
         >>> robot.passive([0.0, 0.5], [1.0, 0.0]) + 0.0  # it has none
         array([0., 0.])
         """
-        return self._run("passive", (q, v), options)
+        return self._calls.run("passive", (q, v), options)
 
     def equations_of_motion(
         self, q: ArrayLike, v: ArrayLike, base: str | None = None, **options: Unpack[Options]
@@ -1052,7 +1044,7 @@ class Robot(metaclass=Answering):
 
         `base` is "left", "right", "mixed" or "kindr", and v is in that one, too; by default the robot's own.
         """
-        return self._run(("equations_of_motion", None, base), (q, v), options)
+        return self._calls.run(("equations_of_motion", None, base), (q, v), options)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]
@@ -1077,7 +1069,7 @@ class Robot(metaclass=Answering):
         >>> np.abs(by_a - robot.mass_matrix([0.0, 0.5])).max() < 1e-12
         np.True_
         """
-        return self._run("inverse_dynamics_derivatives", (q, v, a), options)
+        return self._calls.run("inverse_dynamics_derivatives", (q, v, a), options)
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **options: Unpack[Options]
@@ -1100,13 +1092,13 @@ class Robot(metaclass=Answering):
         >>> [x.shape for x in robot.forward_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])]
         [(2, 2), (2, 2), (2, 2)]
         """
-        return self._run("forward_dynamics_derivatives", (q, v, tau), options)
+        return self._calls.run("forward_dynamics_derivatives", (q, v, tau), options)
 
     def joint_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[Options]
     ) -> Array:
         """(..., bodies, 6): the wrench through each joint, parent on child, in the child's frame.  [QT 72-73]"""
-        return self._run_with("joint_wrenches", (q, v, a), **_checked(options, "joint_wrenches"), wrenches=wrenches)
+        return self._calls.run_optional("joint_wrenches", (q, v, a), options, wrenches=wrenches)
 
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3): the centre of mass of the moving bodies, in the world.
@@ -1125,7 +1117,7 @@ class Robot(metaclass=Answering):
         >>> robot.center_of_mass([0.0, 0.0]) + 0.0
         array([ 0.,  0., -1.])
         """
-        return self._run("center_of_mass", (q,), options)
+        return self._calls.run("center_of_mass", (q,), options)
 
     def com_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3, nv): the velocity of the centre of mass in the world is J v.
@@ -1146,15 +1138,15 @@ class Robot(metaclass=Answering):
                [0.  , 0.  ],
                [0.  , 0.  ]])
         """
-        return self._run("com_jacobian", (q,), options)
+        return self._calls.run("com_jacobian", (q,), options)
 
     def com_velocity(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3): the velocity of the centre of mass in the world."""
-        return self._run("com_velocity", (q, v), options)
+        return self._calls.run("com_velocity", (q, v), options)
 
     def momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): linear momentum, and angular momentum about the world's origin."""
-        return self._run("momentum", (q, v), options)
+        return self._calls.run("momentum", (q, v), options)
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): linear momentum, and angular momentum about the centre of mass.
@@ -1176,23 +1168,23 @@ class Robot(metaclass=Answering):
         array([ 2.        ,  0.        ,  0.        ,  0.        , -0.66686667,
                 0.        ])
         """
-        return self._run("centroidal_momentum", (q, v), options)
+        return self._calls.run("centroidal_momentum", (q, v), options)
 
     def centroidal_momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): the time derivative of `centroidal_momentum`."""
-        return self._run("centroidal_momentum_rate", (q, v, a), options)
+        return self._calls.run("centroidal_momentum_rate", (q, v, a), options)
 
     def centroidal_momentum_matrix(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """A_G, (..., 6, nv): `centroidal_momentum` is A_G v."""
-        return self._run("centroidal_momentum_matrix", (q,), options)
+        return self._calls.run("centroidal_momentum_matrix", (q,), options)
 
     def centroidal_momentum_matrix_dot(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6, nv): the time derivative of `centroidal_momentum_matrix`."""
-        return self._run("centroidal_momentum_matrix_dot", (q, v), options)
+        return self._calls.run("centroidal_momentum_matrix_dot", (q, v), options)
 
     def centroidal_inertia(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6, 6): the inertia of the robot as one rigid body about its centre of mass, along the world's axes."""
-        return self._run("centroidal_inertia", (q,), options)
+        return self._calls.run("centroidal_inertia", (q,), options)
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """T, (...): v·M v / 2, in J.  [RD 3.28, 3.31]
@@ -1212,7 +1204,7 @@ class Robot(metaclass=Answering):
         >>> robot.kinetic_energy([0.0, 0.0], [1.0, 0.0]).round(12)
         np.float64(1.333433333333)
         """
-        return self._run("kinetic_energy", (q, v), options)
+        return self._calls.run("kinetic_energy", (q, v), options)
 
     def potential_energy(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """U, (...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]
@@ -1231,15 +1223,15 @@ class Robot(metaclass=Answering):
         >>> robot.potential_energy([0.0, 0.0]).round(12)
         np.float64(-19.62)
         """
-        return self._run("potential_energy", (q,), options)
+        return self._calls.run("potential_energy", (q,), options)
 
     def power(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """(...): v·τ in W, the rate of the total energy.  [RD 3.54]"""
-        return self._run("power", (q, v, a), options)
+        return self._calls.run("power", (q, v, a), options)
 
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
         """Y, (..., nv, 10 bodies): inverse dynamics is Y times `parameters()`, row after row, and armature times a."""
-        return self._run("regressor", (q, v, a), options)
+        return self._calls.run("regressor", (q, v, a), options)
 
     # ---- constraints and contacts ------------------------------------------------------------------------------------
 
@@ -1305,9 +1297,9 @@ class Robot(metaclass=Answering):
             own = options.get("threads"), options.get("parameters")
             tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, *own)
         held = constraints_on(self.model, constraints)
-        optional = _holding(held, active, baumgarte=None if baumgarte is None else check_gains(baumgarte))
+        optional = constraint_inputs(held, active, baumgarte=None if baumgarte is None else check_gains(baumgarte))
         key, under = ("constrained_dynamics", None, method), {"constraints": held, "optional": optional}
-        return Constrained(*self._run_with(key, (q, v, tau), **_checked(options, key), wrenches=wrenches, **under))
+        return Constrained(*self._calls.run_optional(key, (q, v, tau), options, wrenches=wrenches, **under))
 
     def constrained_dynamics_derivatives(
         self,
@@ -1329,11 +1321,9 @@ class Robot(metaclass=Answering):
         Arguments, and the sign of the forces, are as in `constrained_dynamics`; external wrenches are held.
         """
         held = constraints_on(self.model, constraints)
-        optional = _holding(held, active, baumgarte=None if baumgarte is None else check_gains(baumgarte))
+        optional = constraint_inputs(held, active, baumgarte=None if baumgarte is None else check_gains(baumgarte))
         key, under = ("constrained_dynamics_derivatives", None, method), {"constraints": held, "optional": optional}
-        return ConstrainedDerivatives(
-            *self._run_with(key, (q, v, tau), **_checked(options, key), wrenches=wrenches, **under)
-        )
+        return ConstrainedDerivatives(*self._calls.run_optional(key, (q, v, tau), options, wrenches=wrenches, **under))
 
     def impact(
         self,
@@ -1359,17 +1349,13 @@ class Robot(metaclass=Answering):
         """
         held = constraints_on(self.model, constraints)
         bounce = None if restitution is None else check_restitution(restitution)[..., None]
-        optional = _holding(held, active, restitution=bounce)
-        return Impact(
-            *self._run_with("impact", (q, v), **_checked(options, "impact"), constraints=held, optional=optional)
-        )
+        optional = constraint_inputs(held, active, restitution=bounce)
+        return Impact(*self._calls.run_optional("impact", (q, v), options, constraints=held, optional=optional))
 
     def null_space_projector(self, constraints: Constraints, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """N_c, (..., nv, nv): of any velocity, the part that the constraints allow.  [RD 3.63]"""
         held = constraints_on(self.model, constraints)
-        return self._run_with(
-            "null_space_projector", (q,), **_checked(options, "null_space_projector"), constraints=held
-        )
+        return self._calls.run_optional("null_space_projector", (q,), options, constraints=held)
 
     def support_consistent_velocity(
         self, constraints: Constraints, q: ArrayLike, task: ArrayLike, wanted: ArrayLike, **options: Unpack[Options]
@@ -1390,7 +1376,7 @@ class Robot(metaclass=Answering):
         if J_t.ndim < 2 or not J_t.shape[-2] or J_t.shape[-1] != self.nv:
             raise InputError(f"task: expected a Jacobian (..., m, {self.nv}), got shape {J_t.shape}")
         key = ("support_consistent_velocity", None, J_t.shape[-2])
-        return self._run_with(key, (q, J_t, wanted), **_checked(options, key), constraints=held)
+        return self._calls.run_optional(key, (q, J_t, wanted), options, constraints=held)
 
     # ---- surgery: each returns another robot -------------------------------------------------------------------------
 
@@ -1557,7 +1543,7 @@ class Robot(metaclass=Answering):
             parameters=parameters,
             **options,
         )
-        return self._kernel(request)
+        return self._calls.kernel(request).kernel
 
     def function(
         self,
@@ -1630,21 +1616,23 @@ class Robot(metaclass=Answering):
         if isinstance(what, str) or not isinstance(what, Sequence):
             raise InputError(f"evaluate: expected a list of quantities, got {what!r}")
         items = [item if isinstance(item, tuple) else (item,) for item in what]
-        names = [_item_name(item) for item in what]
+        names = [item_name(item) for item in what]
         values = {
             name: value for name, value in {"q": q, "v": v, **dict(sorted(inputs.items()))}.items() if value is not None
         }
         frames, forces = wrench_arrays(wrenches)
         values |= dict(zip(map(wrench_name, frames), forces, strict=True))
         key = (tuple(names), tuple(values))
-        if key not in self._evaluations:
-            self._evaluations[key] = self._together(items, frames, tuple(values))
+        request = self._calls.requests.get(key)
+        if request is None:
+            request = Request.together(self.model, items, frames, tuple(values))
+            self._calls.store(self._calls.requests, key, request)
         if out is not None and (not isinstance(out, tuple | list) or len(out) != len(items)):
             raise InputError(f"out: expected {len(items)} arrays in a tuple, one for each quantity, got {out!r}")
         nested = out is not None and any(isinstance(place, tuple | list) for place in out)
-        results = self._call(self._evaluations[key], tuple(values.values()), None if nested else out, threads)
+        results = self._calls.call(request, tuple(values.values()), None if nested else out, threads)
         if nested:
-            results = kernels.handed(results, out, self.dtype)
+            results = deliver(results, out, self.dtype)
         shaped = []
         for item, result in zip(items, results, strict=True):
             made = {"pose": _pose_of, "poses": lambda parts: _poses_of(self.frames, parts)}.get(item[0])
@@ -1692,7 +1680,7 @@ class Robot(metaclass=Answering):
         request = Request.of(
             self.model, name, frame, constraints=constraints, parameters=parameters, derivatives=True, **options
         )
-        return self._call(request, args, out, threads)
+        return self._calls.call(request, args, out, threads)
 
     # ---- as a value --------------------------------------------------------------------------------------------------
 
@@ -1731,161 +1719,14 @@ class Robot(metaclass=Answering):
         """A robot of another model, with the same precision."""
         return Robot(model, dtype=self.dtype.name)
 
-    def _run(self, key: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-        """Compute a quantity: its name, or (name, frame, *options of the quantity)."""
-        if options:
-            return self._run_with(key, args, **_checked(options, key))
-        try:
-            return self._calls[key](*args)
-        except (InputError, TypeError) as error:
-            raise self._explained(error, key, args) from None
-
-    def _run_with(
-        self,
-        key: Any,
-        args: tuple[Any, ...],
-        out: Any = None,
-        threads: int | None = None,
-        parameters: Parameters | None = None,
-        *,
-        wrenches: Wrenches | None = None,
-        constraints: ConstraintSet | None = None,
-        optional: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """The same with what may be left out: these are further arguments, and part of the key, behind a None."""
-        frames: tuple[str, ...] = ()
-        names: tuple[str, ...] = ()
-        if wrenches is not None:
-            frames, forces = wrench_arrays(wrenches)
-            args += forces
-        if optional:
-            args += tuple(optional.values())
-        if parameters is not None:
-            if not isinstance(parameters, Mapping):
-                raise InputError(f"parameters: expected {{name: numbers}}, got {type(parameters).__name__}")
-            names = parameter_names(tuple(parameters))
-            args += tuple(parameters.values())
-        if frames or optional or names or constraints is not None:
-            key = (None, key, frames, constraints, tuple(optional or ()), names)
-        return self._call(key, args, out, threads)
-
-    def _call(self, key: Any, args: tuple[Any, ...], out: Any, threads: int | None) -> Any:
-        """Call what computes a key: one of those above, or a request."""
-        try:
-            call = self._calls[key]
-            return call(*args, out=out) if threads is None else call(*args, out=out, threads=threads)
-        except (InputError, TypeError) as error:
-            raise self._explained(error, key, args) from None
-
-    def _call_of(self, key: Any) -> Call:
-        """What computes a key: a kernel; in eager mode, or in a function that is traced, the NumPy source."""
-        request = self._request_of(key)
-        if is_eager() or open_graph() is not None:
-            return kernels.plain(self.model, request, self.dtype)
-        return self._kernel(request).call
-
-    def _kernel(self, request: Request) -> Kernel:
-        if request not in self._kernels:
-            self._kernels[request] = kernels.kernel(self.model, request, self.dtype)
-        return self._kernels[request]
-
-    def _request_of(self, key: Any) -> Request:
-        if isinstance(key, Request):
-            return key
-        plain = isinstance(key, str) or key[0] is not None
-        question, wrenches, constraints, optional, names = (key, (), None, (), ()) if plain else key[1:]
-        name, frame, *values = question if isinstance(question, tuple) else (question, None)
-        options = dict(zip(quantity_of(name, self.name).options, values, strict=False))
-        under = {"wrenches": wrenches, "constraints": constraints, "optional": optional}
-        return Request.of(self.model, name, frame, parameters=names, **under, **options)
-
-    def _together(
-        self, items: Sequence[tuple[Any, ...]], wrenches: tuple[str, ...], inputs: tuple[str, ...]
-    ) -> Request:
-        """The request of several quantities at once."""
-        if not items:
-            raise InputError("evaluate: expected at least one quantity, got none")
-        evaluations = tuple(self._evaluation(item, wrenches) for item in items)
-        if wrenches and not any(each.wrenches for each in evaluations):
-            raise InputError("evaluate: expected a quantity that takes external wrenches, got none")
-        kinds: dict[str, Any] = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "force"}
-        for each in evaluations:
-            missing = [name for name in each.inputs if name not in inputs]
-            if missing:
-                raise InputError(f"evaluate: {each.name!r} needs {', '.join(missing)}, which is not given")
-            for name, kind in each.inputs.items():
-                if kinds.setdefault(name, kind) != kind:
-                    raise InputError(f"evaluate: {name!r} means different things to these quantities: ask one by one")
-        unknown = [name for name in inputs if name not in kinds]
-        if unknown:
-            raise InputError(f"evaluate: no quantity asks for {unknown[0]!r}; they take {', '.join(kinds)}")
-        return Request(evaluations, inputs, single=False)
-
-    def _evaluation(self, item: tuple[Any, ...], wrenches: tuple[str, ...]) -> Evaluation:
-        name, *rest = item or ((),)
-        options = rest.pop() if rest and isinstance(rest[-1], Mapping) else {}
-        if len(rest) > 1:
-            raise InputError(f"evaluate: expected (name, frame, {{option: value}}), got {item!r}")
-        quantity = quantity_of(name, self.name)
-        if rest and quantity.constraints:
-            options = {**options, "constraints": rest.pop()}
-        return Evaluation.of(self.model, name, *rest, **{"wrenches": wrenches if quantity.wrenches else (), **options})
-
     def _in_joints(self, q: ArrayLike, v: ArrayLike, threads: int | None, parameters: Parameters | None) -> Array:
         """`passive`, with those of the parameters that enter it."""
         if isinstance(parameters, Mapping):
             parameters = {name: x for name, x in parameters.items() if name in actuation.PARAMETERS} or None
         return self.passive(q, v, threads=threads, parameters=parameters)
 
-    def _explained(self, error: Exception, key: Any, args: tuple[Any, ...]) -> Exception:
-        """The error of a call, in the words of the robot where shapes or names are wrong."""
-        if isinstance(key, tuple) and len(key) > 1 and not isinstance(key[1], str):
-            names = [value for value in args if isinstance(value, str) and value in self.frames]
-            if names and isinstance(key[0], str):
-                return InputError(f"{key[0]}: expected the frame first, robot.{key[0]}({names[0]!r}, q, ...)")
-        try:
-            for x, value in zip(self._request_of(key).arrays(self.tree), args, strict=False):
-                x.check(self.tree, value)
-        except InputError as better:
-            return better
-        return error
-
     def _q(self, q: ArrayLike) -> Array:
         return arrays_of(self.tree, {"q": "configuration"})[0].check(self.tree, q)
-
-
-class _Calls(dict[Any, Call]):
-    """What computes things, by their keys; made when first asked for, and kept where it is a kernel."""
-
-    __slots__ = ("make",)
-
-    def __init__(self, make: Callable[[Any], Call]) -> None:
-        self.make = make
-
-    def __missing__(self, key: Any) -> Call:
-        call = self.make(key)
-        if not is_eager() and open_graph() is None:
-            self[key] = call
-        return call
-
-
-def _checked(options: Mapping[str, Any], key: Any) -> Mapping[str, Any]:
-    """What all methods take, and nothing else."""
-    for option in options:
-        if option not in Options.__annotations__:
-            name = key if isinstance(key, str) else key[0]
-            raise TypeError(f"{name}() has no argument {option!r}; it takes {', '.join(Options.__annotations__)}, too")
-    return options
-
-
-def wrench_arrays(wrenches: Wrenches | None) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """The frames of external wrenches, in the order of the alphabet, and their arrays."""
-    if wrenches is None:
-        return (), ()
-    if not isinstance(wrenches, Mapping):
-        raise InputError(f"wrenches: expected {{frame: (..., 6)}}, got {type(wrenches).__name__}")
-    frames = tuple(sorted(wrenches, key=str))
-    return frames, tuple(w.vector if isinstance(w, Wrench) else w for w in map(wrenches.__getitem__, frames))
 
 
 def _pose_of(parts: tuple[Array, ...]) -> Pose:
@@ -1898,12 +1739,6 @@ def _poses_of(names: Iterable[str], parts: tuple[Array, ...]) -> dict[str, Pose]
     return {name: _pose_of((R[..., k, :, :], p[..., k, :])) for k, name in enumerate(names)}
 
 
-def _holding(held: ConstraintSet, active: ArrayLike | None, **others: ArrayLike | None) -> dict[str, Any]:
-    """The optional inputs of constraints that are there, by name."""
-    optional = {"active": None if active is None else held.mask(active), **others}
-    return {name: value for name, value in optional.items() if value is not None}
-
-
 def _hashable(coordinates: Sequence[int] | None) -> Any:
     return tuple(coordinates) if isinstance(coordinates, list | range | np.ndarray) else coordinates
 
@@ -1914,16 +1749,6 @@ def _positive(x: ArrayLike, what: str) -> Array:
     if bad.any():
         raise InputError(f"{what}{at(first(bad))}: expected a positive number, got {values[bad][0]}")
     return values
-
-
-def _item_name(item: Any) -> Any:
-    if isinstance(item, tuple):
-        item = tuple(tuple(sorted(part.items())) if isinstance(part, Mapping) else part for part in item)
-    try:
-        hash(item)
-    except TypeError:
-        raise InputError(f"evaluate: expected a name or a tuple (name, frame, options), got {item!r}") from None
-    return item
 
 
 def _revive(model: Model, dtype: str) -> Robot:

@@ -77,7 +77,7 @@ class Source(NamedTuple):
         """Run the source within the open trace."""
         if self.function is None:
             raise InputError("a kernel from a pickle came without its function, and cannot be part of another one")
-        arrays = [
+        arrays: list[Any] = [
             value if isinstance(value, TracedArray) else self._check(value, spec).astype(self.dtype, copy=False)
             for value, spec in self._with_inputs(values)
         ]
