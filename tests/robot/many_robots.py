@@ -124,7 +124,7 @@ def compared(robot: mb.Robot, request: Request, rng: np.random.Generator) -> Non
             args.append(numbers[x.name])
         else:
             args.append(rng.standard_normal((3, *x.shape)))
-    results, plain = robot._kernel(request)(*args), request.function(robot.tree)(*args)
+    results, plain = robot._calls.kernel(request).kernel(*args), request.function(robot.tree)(*args)
     pairs = zip(results, plain, strict=True) if isinstance(plain, tuple) else [(results, plain)]
     for ours, source in pairs:
         scale = max(1.0, float(np.nanmax(np.abs(source), initial=0.0)))
