@@ -229,7 +229,7 @@ GOOD = np.array([1.0, 0, 0, 0, 0.5, 0.3])
         (
             [GOOD, [1.1, 0, 0, 0, 0, 0]],
             "q (sample 1): the quaternion (w, x, y, z) of joint 'shoulder' has the length 1.1, "
-            "expected 1 within 1e-06; robot.normalize(q) mends it",
+            "expected 1 within 1e-06; robot.normalize(q) scales it to 1",
         ),
         (
             [[GOOD], [[1, 0, 0, 0, 2.5, 0]]],

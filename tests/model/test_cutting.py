@@ -161,7 +161,7 @@ def test_locking_past_the_limits_is_told():
         ({"t": 10**400}, "expected 1 finite coordinates, got 1000"),
         ({"t": "half"}, "expected 1 finite coordinates, got 'half'"),
         ({"t": [[0.0], [1.0, 2.0]]}, "expected 1 finite coordinates"),
-        ({"ball": [1.0, 1.0, 0.0, 0.0]}, "expected a unit quaternion .* of length 1.41"),
+        ({"ball": [1.0, 1.0, 0.0, 0.0]}, "has the length 1.41"),
         ({"weld": 0.0}, "expected a joint that moves, this one is fixed"),
     ],
 )

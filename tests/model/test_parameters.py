@@ -7,7 +7,7 @@ import multibody as mb
 from multibody.algorithms import coriolis, kinematics
 from multibody.errors import InputError
 from multibody.geometry import Rotation, quaternions
-from multibody.model.parameters import check_inertias, check_values, placement_rates
+from multibody.model.parameters import Parameters, check_inertias, placement_rates
 
 from ..laws.tools import near
 
@@ -75,7 +75,7 @@ def test_places_that_no_joint_or_frame_has_are_named():
     joints[2, 3, 3:] *= 1.01
     joint = robot.joints[3].name
     with pytest.raises(InputError, match=rf"placements \(sample 2\): the quaternion .* of the joint '{joint}' .* 1.01"):
-        check_values(robot.tree, placements=joints)
+        Parameters(placements=joints).check(robot.tree)
     joints[1, 0, 4] = np.nan
     with pytest.raises(InputError, match=r"placements \(sample 1\): expected finite numbers for the joint"):
         robot.check_parameters(placements=joints)
@@ -118,7 +118,7 @@ def test_frame_placements_move_frames_alone():
     near(longer.frame_placements(), places, 1e-15)
     near(longer.placements(), robot.placements(), 0.0)
     q = robot.random(np.random.default_rng(0))
-    for name, (i, i_H_F) in zip(robot.model.frames, robot.tree.places, strict=True):
+    for name, (i, i_H_F) in zip(robot.model.frames, robot.tree.frame_poses, strict=True):
         assert longer.frame(name)[0] == i
         expected = kinematics.pose(robot.tree, robot.bodies[i - 1].name, q)
         factor = 1.5 if name == "foot-lf" else 1.0

@@ -148,7 +148,7 @@ def test_a_body_may_lose_its_mass_and_its_precision_stays():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"inertias": np.tile(BALL, (4, 3, 1))}, r"inertias: expected those of one robot, of shape \(3, 10\), got"),
+        ({"inertias": np.tile(BALL, (4, 3, 1))}, r"inertias: expected the numbers of one robot, of shape"),
         ({"inertias": np.tile(BALL, (2, 1))}, r"inertias: expected an array of real floats of shape \(..., 3, 10\)"),
         ({"inertias": "a"}, "inertias: expected an array"),
         ({"inertias": np.full((3, 10), np.nan)}, "inertias: expected finite numbers for the body 'link1'"),
@@ -161,7 +161,7 @@ def test_a_body_may_lose_its_mass_and_its_precision_stays():
         ({"placements": np.ones((3, 7))}, "the joint 'joint1' has the length 2, expected 1"),
         ({"frame_placements": np.zeros((3, 7))}, "frame_placements: expected an array"),
         ({"gravity": [0, 0, np.nan]}, "gravity: expected three finite numbers"),
-        ({"gravity": 5}, "gravity: expected three finite numbers"),
+        ({"gravity": 5}, "gravity: expected an array of real floats"),
     ],
 )
 def test_bad_numbers(given, words):

@@ -14,7 +14,7 @@ from multibody.model import configuration
 from multibody.model.builder import Builder
 from multibody.model.joints import Fixed, Kind, Prismatic, Revolute
 from multibody.model.link import Link
-from multibody.model.parameters import check_values
+from multibody.model.parameters import Parameters
 from multibody.model.shapes import Box, Sphere
 from multibody.model.surgery import attach
 from multibody.textbook import projected_newton_euler
@@ -336,11 +336,11 @@ def test_a_body_without_mass_stays_as_it_is():
     assert not tree.parameters()[0].any()
     near(tree.bodies[1].inertia.parameters(), rotor.parameters(), 0.0)
     near(model.tree.with_values(masses=[4.0, 5.0, 3.0]).parameters(), tree.parameters(), 0.0)
-    check_values(model.tree, masses=masses)
+    Parameters(masses=masses).check(model.tree)
     with pytest.raises(InputError, match=r"masses: expected a positive mass for the body 'arm', got 0\.0"):
-        check_values(model.tree, masses=np.zeros(3))
+        Parameters(masses=np.zeros(3)).check(model.tree)
     with pytest.raises(InputError, match=r"masses \(sample 1\): expected finite numbers for the body 'arm'"):
-        check_values(model.tree, masses=[masses, [0.0, 0.0, np.nan]])
+        Parameters(masses=[masses, [0.0, 0.0, np.nan]]).check(model.tree)
 
 
 def test_a_varied_tree_has_what_a_robots_own_has():

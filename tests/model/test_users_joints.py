@@ -125,5 +125,5 @@ def test_varied_inertias_move_as_others_do():
 def test_varied_places_need_unit_quaternions():
     tree = mb.load("planar-arm").tree
     for name in ("placements", "frame_placements"):
-        with pytest.raises(InputError, match=rf"{name}: expected unit quaternions .* of length 1.1"):
+        with pytest.raises(InputError, match=rf"{name}: the quaternion .* has the length 1.1"):
             tree.with_values(**{name: 1.1 * getattr(tree, name)()})

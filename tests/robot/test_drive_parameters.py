@@ -228,5 +228,5 @@ def test_numbers_that_no_robot_has_are_refused_by_the_check():
             robot.check_parameters(**{name: bad})
     with pytest.raises(mb.InputError, match=r"offsets: expected 0 .* for the joint 'ball', got 1.0"):
         robot.check_parameters(offsets=np.ones(4))
-    with pytest.raises(mb.InputError, match="expected the same number for all velocities of the joint 'ball'"):
+    with pytest.raises(mb.InputError, match="expected equal values for all velocities of the joint 'ball'"):
         robot.with_parameters(damping=np.arange(6.0))

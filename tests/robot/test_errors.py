@@ -139,7 +139,7 @@ def test_wrenches(arm):
 def test_quaternions_that_are_not_units(free):
     q, v = free.neutral(), np.zeros(6)
     q[3:7] = [1.0, 0.1, 0.0, 0.0]
-    words = ("the quaternion (w, x, y, z) of joint", "has the length 1.00498", "robot.normalize(q) mends it")
+    words = ("the quaternion (w, x, y, z) of joint", "has the length 1.00498", "robot.normalize(q) scales it to 1")
     for call in (
         lambda: free.mass_matrix(q),
         lambda: free.inverse_dynamics(q, v, v),

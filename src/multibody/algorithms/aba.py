@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import armature, in_left, velocity
-from multibody.algorithms.crba import congruence
 from multibody.algorithms.rnea import Wrenches, outward_wrenches
-from multibody.algorithms.velocity_blocks import VelocityBlocks, common_batch, mirror_upper
+from multibody.algorithms.velocity_blocks import VelocityBlocks, common_batch
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
-from multibody.geometry._arrays import matrix, matvec, transpose
+from multibody.geometry._arrays import congruence, matrix, matvec, mirror_upper, transpose
 from multibody.geometry.operators import hat3
 from multibody.model.subspace import Subspace
 from multibody.model.tree import Tree

@@ -17,9 +17,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import mirror_upper
 from multibody.geometry import Pose, Twist
-from multibody.geometry._arrays import block_matrix, diagonal, is_traced, is_zero, transpose
+from multibody.geometry._arrays import block_matrix, diagonal, is_traced, is_zero, mirror_upper, transpose
 from multibody.geometry.operators import ad, cross3, hat3
 from multibody.model import base_velocity
 from multibody.model.joint import Joint

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms.columns import Directions, directions, near_base
-from multibody.algorithms.crba import Composite
 from multibody.algorithms.jacobian import assemble
 from multibody.algorithms.mass_moments import MassMoments
 from multibody.algorithms.rnea import outward_wrenches
@@ -20,6 +19,7 @@ from multibody.errors import InputError
 from multibody.geometry import Twist, Wrench
 from multibody.geometry._arrays import block_matrix, dot, eye_like, matvec
 from multibody.geometry.operators import cross3
+from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
 
 
@@ -37,7 +37,7 @@ def com_jacobian(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     columns = {}
     for k, column in enumerate(d.columns):
         part = beyond[column.body]
-        linear = (part.mass[..., None] * column.twist.linear + cross3(column.twist.angular, part.first)) / mass
+        linear = (part.mass[..., None] * column.twist.linear + cross3(column.twist.angular, part.first_moment)) / mass
         columns[k] = Twist._trusted(linear, np.zeros_like(linear))
     return assemble(d, columns, q)[..., :3, :]
 
@@ -46,15 +46,15 @@ def centroidal_momentum_matrix(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """A_G, (..., 6, nv): linear momentum, and angular momentum about the centre of mass, along the world's axes."""
     d = directions(tree, q)
     beyond = _beyond(d)
-    c = beyond[0].first / _mass(tree)
-    columns = {k: _about(c, beyond[column.body].momentum(column.twist)) for k, column in enumerate(d.columns)}
+    c = beyond[0].first_moment / _mass(tree)
+    columns = {k: _about(c, beyond[column.body] @ column.twist) for k, column in enumerate(d.columns)}
     return assemble(d, columns, q)
 
 
 def centroidal_momentum(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """(..., 6): A_G v, by a sum over the bodies."""
     i_v = kinematics.twists(tree, q, v)
-    momenta = [None, *(Composite.of(body.inertia).momentum(i_v[body.index]) for body in tree.bodies)]
+    momenta = [None, *(CompositeInertia.of(body.inertia) @ i_v[body.index] for body in tree.bodies)]
     return _total(tree, q, momenta, common_batch(q, v))
 
 
@@ -69,14 +69,14 @@ def centroidal_momentum_matrix_dot(tree: Tree, q: NDArray[Any], v: NDArray[Any])
     d = directions(tree, q)
     beyond, flows, rates = _beyond(d), _flows(d, v), d.rates(v)
     mass = _mass(tree)
-    c, c_dot = beyond[0].first / mass, flows[0].p / mass
+    c, c_dot = beyond[0].first_moment / mass, flows[0].p / mass
     columns = {}
     for k, column in enumerate(d.columns):
         I, flow, rate = beyond[column.body], flows[column.body], rates[k]
-        own = I.momentum(column.twist)
+        own = I @ column.twist
         # the inertia changes as its particles move, the column as what carries it moves
-        change = _inertia_rate(flow).momentum(column.twist)
-        change = change if rate is None else change + I.momentum(rate)
+        change = _inertia_rate(flow) @ column.twist
+        change = change if rate is None else change + I @ rate
         moved = _about(c, change)
         columns[k] = Twist._trusted(moved.linear, moved.angular - cross3(c_dot, own.force))
     return assemble(d, columns, q, v)
@@ -98,10 +98,10 @@ def centroidal_inertia(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """(..., 6, 6): the inertia of the robot as one rigid body, about its centre of mass, along the world's axes."""
     total = _beyond(directions(tree, q))[0]
     m = total.mass
-    c = total.first / _mass(tree)
+    c = total.first_moment / _mass(tree)
     unit = eye_like(c, 3)
-    shift = dot(total.first, c)[..., None, None] * unit - total.first[..., :, None] * c[..., None, :]
-    I_G = np.broadcast_to(total.inertia - shift, (*q.shape[:-1], 3, 3))
+    shift = dot(total.first_moment, c)[..., None, None] * unit - total.first_moment[..., :, None] * c[..., None, :]
+    I_G = np.broadcast_to(total.about_origin - shift, (*q.shape[:-1], 3, 3))
     return block_matrix([[np.broadcast_to(m[..., None, None] * unit, I_G.shape), 0], [0, I_G]])
 
 
@@ -114,11 +114,11 @@ def _mass(tree: Tree) -> Any:
     return tree.mass
 
 
-def _beyond(d: Directions) -> list[Composite]:
+def _beyond(d: Directions) -> list[CompositeInertia]:
     """The inertia of each body with all that hang on it, about O along the world's axes; that of all bodies at 0."""
-    none = Composite(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
-    inner: list[Composite] = [none, *(Composite.of(body.inertia) for body in d.tree.bodies)]
-    beyond: list[Composite] = [none] * len(inner)
+    none = CompositeInertia(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
+    inner: list[CompositeInertia] = [none, *(CompositeInertia.of(body.inertia) for body in d.tree.bodies)]
+    beyond: list[CompositeInertia] = [none] * len(inner)
     for i, p, body in d.tree.inward():
         pose = d.poses[i]
         assert pose is not None
@@ -145,11 +145,11 @@ def _flows(d: Directions, v: NDArray[Any]) -> list[VelocityMoments]:
     return flows
 
 
-def _inertia_rate(flow: VelocityMoments) -> Composite:
+def _inertia_rate(flow: VelocityMoments) -> CompositeInertia:
     """The rate of an inertia whose particles flow: of the second moments it is G + G^T."""
     spread = flow.G + np.swapaxes(flow.G, -1, -2)
     trace = (spread[..., 0, 0] + spread[..., 1, 1] + spread[..., 2, 2])[..., None, None]
-    return Composite(np.zeros(()), flow.p, trace * eye_like(spread, 3) - spread)
+    return CompositeInertia(np.zeros(()), flow.p, trace * eye_like(spread, 3) - spread)
 
 
 def _about(c: NDArray[Any], momentum: Wrench) -> Twist:

@@ -26,8 +26,8 @@ from multibody.algorithms.rnea_derivatives import rnea_derivatives
 from multibody.algorithms.rows import count, members
 from multibody.algorithms.rows import jacobian as stacked
 from multibody.algorithms.rows import mask as mask_of
-from multibody.algorithms.velocity_blocks import common_batch, mirror_upper
-from multibody.geometry._arrays import eye_like, floats, matvec, transpose
+from multibody.algorithms.velocity_blocks import common_batch
+from multibody.geometry._arrays import eye_like, floats, matvec, mirror_upper, transpose
 from multibody.model import configuration
 from multibody.model.tree import Tree
 from multibody.tracing.ad.api import jacobian

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms.base_representation import coriolis_and_inertia, in_left
-from multibody.algorithms.crba import Composite
 from multibody.algorithms.mass_moments import MassMoments
 from multibody.algorithms.rnea import rnea
 from multibody.algorithms.velocity_blocks import Entries, add_entry, common_batch, dense_matrix, pairing
 from multibody.algorithms.velocity_moments import VelocityMoments
 from multibody.geometry import Twist, Wrench
+from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
 
 
@@ -41,7 +41,7 @@ def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[An
     """C, and M without the drives."""
     i_v = kinematics.twists(tree, q, v)
     p_H = [None, *(body.joint.pose(q) for body in tree.bodies)]
-    composites = [None, *(Composite.of(body.inertia) for body in tree.bodies)]
+    composites = [None, *(CompositeInertia.of(body.inertia) for body in tree.bodies)]
     flows = [None, *(VelocityMoments.of(MassMoments.of(body.inertia), i_v[body.index]) for body in tree.bodies)]
     columns = [[], *(_columns(tree, body.index, q, i_v) for body in tree.bodies)]
     C: Entries = {}
@@ -52,8 +52,8 @@ def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[An
         assert B is not None
         for r, S, S_dot in columns[i]:
             lever = B.transpose_times(S)
-            around, momentum = Wrench._trusted(np.zeros_like(lever), lever), I.momentum(S)
-            dragged = B.times(S) + I.momentum(S_dot)
+            around, momentum = Wrench._trusted(np.zeros_like(lever), lever), I @ S
+            dragged = B.times(S) + I @ S_dot
             for c, S_c, S_c_dot in columns[i]:
                 add_entry(C, r, c, pairing(S_c, around) + pairing(S_c_dot, momentum))
                 add_entry(M, r, c, pairing(S_c, momentum))

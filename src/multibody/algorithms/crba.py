@@ -1,55 +1,17 @@
 """The mass matrix: the composite rigid body algorithm."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import in_left, inertia
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import dense_matrix, mirror_upper
-from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
-from multibody.geometry._arrays import diagonal, dot, eye_like, matvec, transpose
-from multibody.geometry.operators import cross3
+from multibody.algorithms.velocity_blocks import dense_matrix
+from multibody.geometry import Pose
+from multibody.geometry._arrays import diagonal
+from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
-
-
-class Composite(NamedTuple):
-    """The inertia of one or several bodies, in a form that adds: m, m c, I about the frame's origin.  [MDN 68-69]"""
-
-    mass: NDArray[Any]
-    first: NDArray[Any]
-    inertia: NDArray[Any]
-
-    @staticmethod
-    def of(inertia: SpatialInertia) -> "Composite":
-        """The inertia of a body."""
-        return Composite(inertia.mass, inertia.first_moment, inertia.about_origin)
-
-    def __add__(self, other: Any) -> "Composite":
-        """The inertia of both together."""
-        return Composite(self.mass + other.mass, self.first + other.first, self.inertia + other.inertia)
-
-    def in_frame(self, A_H_B: Pose) -> "Composite":
-        """The same, from frame B, in frame A.  [MDN 68-69]"""
-        R, p, m = A_H_B.rotation.matrix, A_H_B.position, self.mass
-        turned = A_H_B.rotation @ self.first
-        first = turned + m[..., None] * p
-        # I about A's origin: R I R^T + [(p·h + h'·p) 1 - p h^T - h' p^T], h before and h' after the shift
-        shift = dot(p, turned) + dot(first, p)
-        moved = congruence(R, self.inertia) + shift[..., None, None] * eye_like(R, 3)
-        outer = mirror_upper(p[..., :, None] * turned[..., None, :] + first[..., :, None] * p[..., None, :])
-        return Composite(m, first, moved - outer)
-
-    def momentum(self, v: Twist) -> Wrench:
-        """The momentum at a twist, about the frame's origin.  [RD 3.19-3.20; QT 21]"""
-        linear = self.mass[..., None] * v.linear + cross3(v.angular, self.first)
-        return Wrench._trusted(linear, matvec(self.inertia, v.angular) + cross3(self.first, v.linear))
-
-
-def congruence(R: NDArray[Any], I: NDArray[Any]) -> NDArray[Any]:
-    """R I R^T of a symmetric I, (..., 3, 3): the lower triangle is the upper one, which alone a kernel computes."""
-    return mirror_upper(np.matmul(np.matmul(R, I), transpose(R)))
 
 
 def crba(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
@@ -80,7 +42,7 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[A
     """
     p_H = [Pose.identity(), *(body.joint.pose(q) for body in tree.bodies)]
     i_S = [None, *(body.joint.subspace(q) for body in tree.bodies)]
-    i_M = [None, *(Composite.of(body.inertia) for body in tree.bodies)]
+    i_M = [None, *(CompositeInertia.of(body.inertia) for body in tree.bodies)]
     M: dict[tuple[int, int], NDArray[Any]] = {}
 
     def add(r: int, c: int, value: NDArray[Any]) -> None:
@@ -91,7 +53,7 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[A
         composite, S, joint = i_M[i], i_S[i], body.joint
         assert composite is not None
         assert S is not None
-        forces = [composite.momentum(S.column(k)) for k in range(joint.kind.nv)]
+        forces = [composite @ S.column(k) for k in range(joint.kind.nv)]
         for k, f in enumerate(forces):
             column = joint.v.start + k
             own = S.project(f)

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms.centroidal import center_of_mass
-from multibody.algorithms.crba import Composite
 from multibody.algorithms.rnea import rnea
 from multibody.algorithms.velocity_blocks import common_batch, gravity
 from multibody.geometry._arrays import dot
+from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
 
 
@@ -18,7 +18,7 @@ def kinetic_energy(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]
     """(...): v^T M v / 2 in J, summed over the bodies, with the drives.  [RD 3.28-3.31, §3.4.2; QT 26]"""
     total = dot(tree.armature * v, v) if tree.nv else np.zeros(q.shape[:-1], q.dtype)
     for twist, body in zip(kinematics.twists(tree, q, v)[1:], tree.bodies, strict=True):
-        momentum = Composite.of(body.inertia).momentum(twist)
+        momentum = CompositeInertia.of(body.inertia) @ twist
         total = total + dot(twist.linear, momentum.force) + dot(twist.angular, momentum.torque)
     return total / 2
 

@@ -41,7 +41,7 @@ def pose(tree: Tree, frame: str, q: NDArray[Any]) -> Pose:
 def frame_poses(tree: Tree, q: NDArray[Any]) -> dict[str, Pose]:
     """W_H_F of all frames, by name, in the order of `tree.frames`."""
     W_H, in_the_world = poses(tree, q), {}
-    for name, (i, i_H_F) in zip(tree.frames, tree.places, strict=True):
+    for name, (i, i_H_F) in zip(tree.frames, tree.frame_poses, strict=True):
         W_H_i = W_H[i]
         in_the_world[name] = pose(tree, name, q) if W_H_i is None else W_H_i @ i_H_F
     return in_the_world

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import mirror_upper
-from multibody.geometry._arrays import eye_like, matrix, transpose
+from multibody.geometry._arrays import eye_like, matrix, mirror_upper, transpose
 from multibody.tracing.matrices import linalg
 
 PIVOT_TOLERANCE = 1e-9

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import derivatives_and_force, in_left
-from multibody.algorithms.crba import Composite
 from multibody.algorithms.mass_moments import MassMoments, rotational_acceleration
 from multibody.algorithms.velocity_blocks import Entries, add_entry, common_batch, dense_matrix, gravity, pairing, stack
 from multibody.algorithms.velocity_moments import VelocityMoments
 from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry._arrays import diagonal
 from multibody.geometry.operators import cross3
+from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Body, Tree
 
 
@@ -81,10 +81,10 @@ def _of_bodies(
             # the four wrenches of this direction, which go inward to the joints that carry it
             lever = B.transpose_times(d.S) * 2
             around = Wrench._trusted(np.zeros_like(lever), lever)
-            momentum = I.momentum(d.S)
-            turned = B.times(d.P_dot) * 2 + I.momentum(d.P_ddot)
+            momentum = I @ d.S
+            turned = B.times(d.P_dot) * 2 + I @ d.P_ddot
             pushed = turned + d.S.cross(f)
-            dragged = B.times(d.S) * 2 + I.momentum(d.P_S_dot)
+            dragged = B.times(d.S) * 2 + I @ d.P_S_dot
             for e in own:
                 if e.stage == d.stage:
                     add_entry(by_q, d.index, e.index, pairing(e.P_dot, around) + pairing(e.P_ddot, momentum))
@@ -130,13 +130,14 @@ def _pair(
 
 def _outward(
     tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]
-) -> tuple[list[Pose], list[list[Direction]], list[Composite], list[VelocityMoments], list[Wrench]]:
+) -> tuple[list[Pose], list[list[Direction]], list[CompositeInertia], list[VelocityMoments], list[Wrench]]:
     """The pose in its parent, the directions, and the own inertia, flow and wrench of every body."""
     i_v = [Twist.zero()]
     i_a = [Twist._trusted(-gravity(tree, q), np.zeros(3, q.dtype))]
     p_H, directions = [Pose.identity()], [[]]
     none = MassMoments(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
-    composites, flows, i_f = [Composite(*none)], [VelocityMoments(np.zeros(3), np.zeros((3, 3)))], [Wrench.zero()]
+    composites, i_f = [CompositeInertia(*none)], [Wrench.zero()]
+    flows = [VelocityMoments(np.zeros(3), np.zeros((3, 3)))]
     for _, p, body in tree.outward():
         p_H_i = body.joint.pose(q)
         before_v, before_a = p_H_i.pull(i_v[p]), p_H_i.pull(i_a[p])
@@ -161,7 +162,7 @@ def _outward(
         i_a.append(before_a)
         directions.append(moves)
         mass = MassMoments.of(body.inertia)
-        composites.append(Composite.of(body.inertia))
+        composites.append(CompositeInertia.of(body.inertia))
         flows.append(VelocityMoments.of(mass, before_v))
         o = before_a.linear + cross3(before_v.angular, before_v.linear)
         i_f.append(mass.wrench(o, rotational_acceleration(before_v.angular, before_a.angular)))

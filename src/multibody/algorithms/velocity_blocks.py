@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry import Twist, Wrench
-from multibody.geometry._arrays import dot, is_traced, matrix
+from multibody.geometry._arrays import dot, is_traced
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
@@ -45,12 +45,6 @@ def add_entry(entries: Entries, row: int, column: int, value: NDArray[Any]) -> N
 def pairing(twist: Twist, wrench: Wrench) -> NDArray[Any]:
     """(...): the product of a direction and a wrench in the same frame."""
     return dot(twist.linear, wrench.force) + dot(twist.angular, wrench.torque)
-
-
-def mirror_upper(M: NDArray[Any]) -> NDArray[Any]:
-    """A matrix that is symmetric but for rounding, with the upper triangle on both sides."""
-    n = M.shape[-1]
-    return matrix([[M[..., min(i, j), max(i, j)] for j in range(n)] for i in range(n)])
 
 
 def dense_matrix(rows: Sequence[Sequence[Any]], batch: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:

@@ -26,8 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import mirror_upper
-from multibody.geometry._arrays import is_traced, matvec, transpose
+from multibody.geometry._arrays import is_traced, matvec, mirror_upper, transpose
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 

@@ -16,9 +16,9 @@ from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.factorization import HalfSolve
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
-from multibody.algorithms.velocity_blocks import common_batch, mirror_upper
+from multibody.algorithms.velocity_blocks import common_batch
 from multibody.control.orthogonal import left_solution, row_space
-from multibody.geometry._arrays import eye_like, matvec, transpose
+from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose
 from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg
 

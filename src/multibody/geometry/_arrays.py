@@ -186,6 +186,17 @@ def transpose(A: NDArray[Any]) -> NDArray[Any]:
     return np.swapaxes(A, -1, -2)
 
 
+def mirror_upper(M: NDArray[Any]) -> NDArray[Any]:
+    """A matrix that is symmetric up to rounding, made exactly symmetric: the upper triangle on both sides."""
+    n = M.shape[-1]
+    return matrix([[M[..., min(i, j), max(i, j)] for j in range(n)] for i in range(n)])
+
+
+def congruence(R: NDArray[Any], I: NDArray[Any]) -> NDArray[Any]:
+    """R I R^T of a symmetric I, (..., 3, 3): a kernel computes the upper triangle only."""
+    return mirror_upper(np.matmul(np.matmul(R, I), transpose(R)))
+
+
 def eye_like(x: NDArray[Any], n: int) -> NDArray[Any]:
     """The n × n identity in the precision of x."""
     return np.eye(n, dtype=x.dtype)

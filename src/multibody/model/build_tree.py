@@ -29,7 +29,7 @@ class Structure:
     joints: tuple[Joint, ...]
     """All joints, with their coordinates, in the order of the tree; fixed ones too."""
     frames: tuple[str, ...]
-    places: tuple[tuple[int, Pose], ...]
+    frame_poses: tuple[tuple[int, Pose], ...]
     """For every link and frame: its body and the pose i_H_frame in it."""
 
 

@@ -26,7 +26,8 @@ from multibody.geometry._arrays import (
 )
 from multibody.model import base_velocity
 from multibody.model.joint import Joint
-from multibody.model.tree import UNIT_WITHIN, Tree
+from multibody.model.tree import Tree
+from multibody.model.unit_quaternions import check_unit_quaternions
 
 LIMIT_WITHIN = 1e-9
 """How far past its limit a coordinate may be, for rounding."""
@@ -34,14 +35,14 @@ LIMIT_WITHIN = 1e-9
 
 def neutral(tree: Tree) -> NDArray[Any]:
     """(nq,): all joints at zero, quaternions at the identity."""
-    return _joined([joint.kind.neutral() for joint in own_joints(tree)], ())
+    return _joined([joint.kind.neutral() for joint in tree.independent_joints], ())
 
 
 def random(tree: Tree, rng: np.random.Generator, batch: int | tuple[int, ...] = ()) -> NDArray[Any]:
     """(..., nq): uniform within the limits, quaternions uniform over rotations."""
     batch = batch_of(batch)
     generator(rng)
-    parts = [j.kind.random(rng, tree.lower[j.q], tree.upper[j.q], batch) for j in own_joints(tree)]
+    parts = [j.kind.random(rng, tree.lower[j.q], tree.upper[j.q], batch) for j in tree.independent_joints]
     return _joined(parts, batch)
 
 
@@ -103,23 +104,17 @@ def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
 
 def _in_radians(tree: Tree, k: int, x: float) -> str:
     """A word on units for an angle that looks like degrees."""
-    joint = next(j for j in own_joints(tree) if j.q.start <= k < j.q.stop)
+    joint = next(j for j in tree.independent_joints if j.q.start <= k < j.q.stop)
     is_angle = joint.kind.units[k - joint.q.start] == "rad"
     return "; angles are in radians" if is_angle and abs(x) > 2 * np.pi else ""
 
 
 def check_units(tree: Tree, q: NDArray[Any], what: str = "q") -> None:
-    """Refuse quaternions in q that are not units; what is not a number passes, as data."""
-    for joint in own_joints(tree):
+    """Raise an InputError for quaternions in q that are not units; NaN and Inf pass, as data."""
+    for joint in tree.independent_joints:
         if joint.kind.quaternion is not None:
-            length = np.linalg.norm(q[..., joint.q][..., joint.kind.quaternion], axis=-1)
-            off = (np.abs(length - 1) > UNIT_WITHIN) & np.isfinite(length)
-            if off.any():
-                index = first(off)
-                raise InputError(
-                    f"{what}{at(index)}: the quaternion (w, x, y, z) of joint {joint.name!r} has the length "
-                    f"{length[index]:.9g}, expected 1 within {UNIT_WITHIN:g}; robot.normalize(q) mends it"
-                )
+            quaternion = q[..., joint.q][..., None, joint.kind.quaternion]
+            check_unit_quaternions(quaternion, what, [f"joint {joint.name!r}"], "; robot.normalize(q) scales it to 1")
 
 
 def coordinates(tree: Tree, x: ArrayLike, what: str = "q") -> NDArray[Any]:
@@ -164,7 +159,7 @@ def from_names(tree: Tree, values: Mapping[str, ArrayLike], default: ArrayLike) 
     stated = {name: _named_coordinates(tree.joint(name), value) for name, value in values.items()}
     named = [(rest, 1), *((x, 1) for x in stated.values())]
     batch = batch_shape(", ".join(["default", *stated]), *named)
-    parts = [stated.get(joint.name, rest[..., joint.q]) for joint in own_joints(tree)]
+    parts = [stated.get(joint.name, rest[..., joint.q]) for joint in tree.independent_joints]
     if not parts:
         return rest
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
@@ -178,7 +173,7 @@ def by_name(tree: Tree, q: ArrayLike) -> dict[str, NDArray[Any]]:
     {'slider': array(0.5), 'hinge': array(1.)}
     """
     q = coordinates(tree, q)
-    return {j.name: q[..., j.q.start] if j.nq == 1 else q[..., j.q] for j in own_joints(tree)}
+    return {j.name: q[..., j.q.start] if j.nq == 1 else q[..., j.q] for j in tree.independent_joints}
 
 
 def _named_coordinates(joint: Joint, value: ArrayLike) -> NDArray[Any]:
@@ -195,7 +190,7 @@ def _named_coordinates(joint: Joint, value: ArrayLike) -> NDArray[Any]:
 
 def coordinate(tree: Tree, k: int) -> str:
     """How a message names the k-th coordinate."""
-    joint = next(j for j in own_joints(tree) if j.q.start <= k < j.q.stop)
+    joint = next(j for j in tree.independent_joints if j.q.start <= k < j.q.stop)
     return f"at joint {joint.name!r}" + (f" (coordinate {k - joint.q.start})" if joint.nq > 1 else "")
 
 
@@ -210,13 +205,13 @@ def rate_matrix(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArra
             parameterisation makes of q.
     """
     _known(base)
-    return _blocks([_rates(tree, joint, q, base)[0] for joint in own_joints(tree)], q)
+    return _blocks([_rates(tree, joint, q, base)[0] for joint in tree.independent_joints], q)
 
 
 def rate_inverse(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArray[Any]:
     """F^+(q), (..., nv, nq): v = F^+ q', the left inverse of `rate_matrix`.  [Kindr §Coordinate Rates; RD 2.262]"""
     _known(base)
-    return _blocks([_rates(tree, joint, q, base)[1] for joint in own_joints(tree)], q)
+    return _blocks([_rates(tree, joint, q, base)[1] for joint in tree.independent_joints], q)
 
 
 def _known(base: str) -> None:
@@ -235,11 +230,6 @@ def _rates(tree: Tree, joint: Joint, q: NDArray[Any], base: str) -> tuple[NDArra
     back = block_matrix([[identity, 0], [0, rates.angular(base, chi, frame="B")]])
     kindr = base_velocity.between(joint, q, tree.velocity, "kindr")
     return np.matmul(F, kindr), np.matmul(base_velocity.between(joint, q, "kindr", tree.velocity), back)
-
-
-def own_joints(tree: Tree) -> list[Joint]:
-    """The joints with coordinates of their own, in the order of q."""
-    return sorted((j for j in tree.joints if j.mimic is None), key=lambda j: j.q.start)
 
 
 class _Kindr:
@@ -287,7 +277,9 @@ def _base(tree: Tree, joint: Joint) -> Any:
 
 def _each(tree: Tree, function: Callable[..., NDArray[Any]], *arrays: tuple[NDArray[Any], str]) -> NDArray[Any]:
     """function(joint, part of each array ...), put together for all joints."""
-    parts = [function(joint, *(x[..., getattr(joint, where)] for x, where in arrays)) for joint in own_joints(tree)]
+    parts = [
+        function(joint, *(x[..., getattr(joint, where)] for x, where in arrays)) for joint in tree.independent_joints
+    ]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x, _ in arrays))
     return _joined(parts, batch, like=arrays[0][0])
 

@@ -104,7 +104,7 @@ def _is_leg(tree: Tree, branch: tuple[int, ...], W_H: list[Pose]) -> bool:
         return False
     hip = W_H[branch[0]].position
     inside = set(branch)
-    ends = [W_H[i].position for i in branch] + [W_H[i] @ i_H.position for i, i_H in tree.places if i in inside]
+    ends = [W_H[i].position for i in branch] + [W_H[i] @ i_H.position for i, i_H in tree.frame_poses if i in inside]
     foot = min(ends, key=lambda p: p[2])
     reach = float(np.linalg.norm(foot - hip))
     return reach > 0 and hip[2] <= HIP_WITHIN * reach and hip[2] - foot[2] >= DOWNWARD * reach

@@ -21,6 +21,7 @@ from multibody.model.joint import Joint
 from multibody.model.joints import Floating, check_kind
 from multibody.model.link import Frame, Geometry, Link
 from multibody.model.tree import Body, Tree, unknown
+from multibody.model.unit_quaternions import check_unit_quaternions
 
 GRAVITY = (0.0, 0.0, -9.81)
 PARTS = {"links": Link, "description": Joint, "extra_frames": Frame, "equalities": Equality, "diagnostics": Diagnostic}
@@ -81,9 +82,9 @@ class Model:
         if self.home is not None:
             object.__setattr__(self, "home", _finite("home", self.home, nq, str(nq)))
             for joint in self.joints:
-                where = joint.kind.quaternion
-                if where is not None and abs(np.linalg.norm(joint.coordinates(np.array(self.home))[where]) - 1) > 1e-6:
-                    raise InputError(f"home: expected a unit quaternion at the joint {joint.name!r}, got {self.home}")
+                if joint.kind.quaternion is not None:
+                    x = joint.coordinates(np.array(self.home))
+                    check_unit_quaternions(x[None, joint.kind.quaternion], "home", [f"joint {joint.name!r}"])
 
     # ---- the tree ----------------------------------------------------------------------------------------------------
 
@@ -97,7 +98,7 @@ class Model:
         parts, gravity = self._structure, np.array(self.gravity)
         gravity.flags.writeable = False
         drives = {name: getattr(self, name) for name in ("armature", "damping", "friction", "effort_limits")}
-        return Tree(self.name, parts.bodies, parts.frames, parts.places, gravity, **drives, velocity=self.velocity)
+        return Tree(self.name, parts.bodies, parts.frames, parts.frame_poses, gravity, **drives, velocity=self.velocity)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -1,27 +1,21 @@
 """The tree that algorithms walk: moving bodies, frames on them, and the numbers of both."""
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.geometry import Pose, Rotation, SpatialInertia, quaternions
-from multibody.geometry._arrays import floats, is_traced
+from multibody.geometry import Pose, SpatialInertia
+from multibody.geometry._arrays import is_traced
+from multibody.model.composite_inertia import INERTIAL
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
-from multibody.model.parametric_inertia import INERTIAL, ParametricInertia
-
-PLACEMENT = 7
-"""Numbers of a place: a position, and a unit quaternion w, x, y, z."""
-UNIT_WITHIN = 1e-6
-"""How far the length of a quaternion may be from 1."""
-POSITION = 3
-"""Numbers of a place whose rotation stays as it is: constants still fold."""
+from multibody.model.parameters import PLACEMENT, POSITION, Parameters, keywords_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +29,7 @@ class Body:
     joint: Joint
     """Placed in the parent body."""
     inertia: SpatialInertia
-    """i_M, of all of its links; where its numbers are varied, a ParametricInertia with what algorithms ask for."""
+    """i_M of all its links; a CompositeInertia if `Tree.with_values` varies it."""
     links: tuple[str, ...]
 
 
@@ -57,7 +51,7 @@ class Tree:
     """Body k has index k + 1, for 0 is the world."""
     frames: tuple[str, ...]
     """The names of all frames: every link, then the extra ones."""
-    places: tuple[tuple[int, Pose], ...] = field(repr=False)
+    frame_poses: tuple[tuple[int, Pose], ...] = field(repr=False)
     """For each frame its body and its pose i_H_F there."""
     gravity: NDArray[Any]
     """(..., 3) in m/s², along the axes of the world."""
@@ -78,6 +72,11 @@ class Tree:
     def joints(self) -> tuple[Joint, ...]:
         """The joints, in the order of the bodies; body k hangs on joint k."""
         return tuple(body.joint for body in self.bodies)
+
+    @cached_property
+    def independent_joints(self) -> tuple[Joint, ...]:
+        """The joints with coordinates of their own (no mimic joints), in the order of q."""
+        return tuple(sorted((j for j in self.joints if j.mimic is None), key=lambda j: j.q.start))
 
     @cached_property
     def nq(self) -> int:
@@ -108,9 +107,8 @@ class Tree:
 
     def _limits(self, name: str, count: int, where: str) -> NDArray[Any]:
         full = np.empty(count)
-        for joint in self.joints:
-            if joint.mimic is None:
-                full[getattr(joint, where)] = getattr(joint.limits, name)
+        for joint in self.independent_joints:
+            full[getattr(joint, where)] = getattr(joint.limits, name)
         full.flags.writeable = False
         return full
 
@@ -182,13 +180,13 @@ class Tree:
     # ---- names -------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _place_of(self) -> dict[str, tuple[int, Pose]]:
-        return dict(zip(self.frames, self.places, strict=True))
+    def _pose_of_frame(self) -> dict[str, tuple[int, Pose]]:
+        return dict(zip(self.frames, self.frame_poses, strict=True))
 
     def frame(self, name: str) -> tuple[int, Pose]:
         """The index of the body that a frame is on, and its pose i_H_frame there."""
         try:
-            return self._place_of[name]
+            return self._pose_of_frame[name]
         except (KeyError, TypeError):
             raise InputError(unknown("frame", name, self.frames, self.name)) from None
 
@@ -238,58 +236,20 @@ class Tree:
         >>> tree.frame_placements()[tree.frames.index("tool")]
         array([0., 0., 1., 1., 0., 0., 0.])
         """
-        return _numbers(i_H_F for _, i_H_F in self.places)
+        return _numbers(i_H_F for _, i_H_F in self.frame_poses)
 
     @property
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
-        """The names of the numbers that `with_values` takes, and their shapes without the batch."""
-        bodies = len(self.bodies)
-        return {
-            "inertias": (bodies, INERTIAL),
-            "placements": (bodies, PLACEMENT),
-            "positions": (bodies, POSITION),
-            "frame_placements": (len(self.frames), PLACEMENT),
-            "gravity": (3,),
-            "masses": (bodies,),
-            "damping": (self.nv,),
-            "friction": (self.nv,),
-            "armature": (self.nv,),
-            "offsets": (bodies,),
-        }
+        """The names of the arrays that `with_values` takes, and their shapes without the batch."""
+        return Parameters.shapes(self)
 
-    def with_values(
-        self,
-        inertias: ArrayLike | None = None,
-        placements: ArrayLike | None = None,
-        positions: ArrayLike | None = None,
-        frame_placements: ArrayLike | None = None,
-        gravity: ArrayLike | None = None,
-        masses: ArrayLike | None = None,
-        damping: ArrayLike | None = None,
-        friction: ArrayLike | None = None,
-        armature: ArrayLike | None = None,
-        offsets: ArrayLike | None = None,
-    ) -> "Tree":
-        """The tree with other numbers, floats, batches or traced; its shape and the kinds of joints stay.
+    @keywords_of(Parameters)
+    def with_values(self, parameters: Parameters) -> "Tree":
+        """Return the tree with other numbers: floats, batches or traced. The topology and the joint kinds stay.
 
-        Each array moves what it names alone: a joint that moves takes along all that hangs on it, but a link that is
-        fixed to a body is part of it, in the body's inertia, and a frame there. What is a zero in the robot's file need
-        not be one here, and costs operations.
-
-        Args:
-            inertias: (..., bodies, 10), as `parameters` has them.
-            placements: (..., bodies, 7), as `placements` has them.
-            positions: (..., bodies, 3), of joints that are turned in their parents as they are.
-            frame_placements: (..., frames, 7), as `frame_placements` has them.
-            gravity: (..., 3) in m/s², along the axes of the world.
-            masses: (..., bodies) in kg, of bodies that keep their shape: centres of mass stay, moments of inertia grow
-                with the mass. A body without mass stays as it is.
-            damping: (..., nv) in N m s/rad or N s/m, of all joints that a coordinate moves, together; it acts where
-                `passive` does, as friction.
-            friction: (..., nv) in N m or N: dry friction.
-            armature: (..., nv) in kg m² or kg, on the diagonal of the mass matrix.
-            offsets: (..., bodies) in rad or m, added to the coordinate of each body's joint, as for a sensor whose zero
-                is off; zeros for joints with several coordinates.
+        The arguments are those of `multibody.model.parameters.Parameters`, in the shapes of `parameters`, `placements`,
+        `positions` and `frame_placements`. Structural zeros of the robot's file need not be zero here, and then cost
+        operations. Damping and friction act in `passive`; offsets model a sensor whose zero is off.
 
         >>> import multibody as mb
         >>> tree = mb.load("planar-arm").tree
@@ -297,49 +257,7 @@ class Tree:
         >>> longer.placements()[1]
         array([0. , 0. , 1.5, 1. , 0. , 0. , 0. ])
         """
-        values = {
-            "inertias": inertias,
-            "placements": placements,
-            "positions": positions,
-            "frame_placements": frame_placements,
-            "gravity": gravity,
-            "masses": masses,
-            "damping": damping,
-            "friction": friction,
-            "armature": armature,
-            "offsets": offsets,
-        }
-        shapes = self.parameter_shapes
-        new = {name: _own(value, name, shapes[name]) for name, value in values.items() if value is not None}
-        refuse_both(new)
-        bodies = []
-        for k, body in enumerate(self.bodies):
-            inertia: Any = body.inertia
-            place = body.joint.placement
-            if "inertias" in new:
-                inertia = ParametricInertia(new["inertias"][..., k, :])
-            if "masses" in new:
-                inertia = _of_mass(inertia, new["masses"][..., k])
-            if "placements" in new:
-                place = _pose(new["placements"][..., k, :])
-            if "positions" in new:
-                place = Pose._trusted(place.rotation, new["positions"][..., k, :])
-            joint = body.joint if place is body.joint.placement else replace(body.joint, placement=place)
-            if "offsets" in new and joint.kind.nq == 1:
-                joint = replace(joint, offset=new["offsets"][..., k])
-            bodies.append(replace(body, joint=joint, inertia=inertia))
-        places = self.places
-        if "frame_placements" in new:
-            places = tuple((i, _pose(new["frame_placements"][..., k, :])) for k, (i, _) in enumerate(places))
-        own = {name: new[name] for name in ("gravity", "damping", "friction", "armature") if name in new}
-        return replace(self, bodies=tuple(bodies), places=places, **own)
-
-
-def refuse_both(names: Collection[str]) -> None:
-    """Refuse names of parameters of which one has the other in it."""
-    for whole, part in (("placements", "positions"), ("inertias", "masses")):
-        if whole in names and part in names:
-            raise InputError(f"parameters: expected {whole!r} or {part!r}, got both: {whole} have {part} in them")
+        return parameters.apply(self)
 
 
 def expect_tree(tree: Any) -> Tree:
@@ -363,33 +281,3 @@ def _numbers(poses: Iterable[Pose]) -> NDArray[Any]:
         return np.zeros((0, PLACEMENT))
     batch = np.broadcast_shapes(*(row.shape[:-1] for row in rows))
     return np.stack([np.broadcast_to(row, (*batch, PLACEMENT)) for row in rows], axis=-2)
-
-
-def _pose(x: NDArray[Any]) -> Pose:
-    return Pose._trusted(Rotation._trusted(quaternions.to_matrix(x[..., POSITION:])), x[..., :POSITION])
-
-
-def _of_mass(inertia: SpatialInertia, mass: NDArray[Any]) -> ParametricInertia:
-    """The inertia of a body of the same shape with another mass; as it is, where the body has none."""
-    parameters = inertia.parameters()
-    own = parameters[..., :1]
-    scaled = mass[..., None] * (parameters / np.where(own == 0, 1.0, own))
-    numbers = np.where(own == 0, parameters, scaled)
-    if not is_traced(numbers):
-        numbers.flags.writeable = False
-    return ParametricInertia(numbers)
-
-
-def _own(x: ArrayLike, what: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Numbers of the caller as an array that nobody writes to; traced ones as they are."""
-    array = floats(x, what, *shape)
-    if is_traced(array):
-        return array
-    if len(shape) == 2 and shape[-1] == PLACEMENT:
-        length = np.linalg.norm(array[..., POSITION:], axis=-1)
-        bad = np.abs(length - 1) > UNIT_WITHIN  # what is not a number passes, as data
-        if bad.any():
-            raise InputError(f"{what}: expected unit quaternions (w, x, y, z), got one of length {length[bad][0]:.9g}")
-    array = array.copy()
-    array.flags.writeable = False
-    return array

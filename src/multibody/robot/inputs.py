@@ -10,8 +10,8 @@ from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import choice, floats, is_traced
 from multibody.geometry.value import Value
 from multibody.model import configuration
-from multibody.model.parameters import PLACED, check_units
-from multibody.model.tree import PLACEMENT, POSITION, Tree
+from multibody.model.parameters import PLACED, PLACEMENT, POSITION, check_units
+from multibody.model.tree import Tree
 from multibody.tracing.record.trace import shape_of
 
 KINDS: dict[str, Callable[[Tree], tuple[int, ...]]] = {

@@ -12,8 +12,8 @@ from multibody.geometry._arrays import choice
 from multibody.model import configuration
 from multibody.model.digest import digest
 from multibody.model.model import Model
-from multibody.model.parameters import PLACED, placement_rates
-from multibody.model.tree import Tree, refuse_both
+from multibody.model.parameters import NAMES, PLACED, placement_rates, refuse_overlap
+from multibody.model.tree import Tree
 from multibody.robot import quantities  # noqa: F401  fills the table
 from multibody.robot.inputs import WRENCH, Input, Kind, arrays_of
 from multibody.robot.quantity import TABLE, Quantity, quantity_of
@@ -285,29 +285,14 @@ def constraints_on(model: Model, constraints: Any) -> ConstraintSet:
 def parameter_names(names: Any) -> tuple[str, ...]:
     """The numbers of a tree that a caller names: one name or several, each once, in their order."""
     if not isinstance(names, str | tuple | list):
-        raise InputError(f"parameters: expected a name or a tuple of names ({', '.join(PARAMETERS)}), got {names!r}")
+        raise InputError(f"parameters: expected a name or a tuple of names ({', '.join(NAMES)}), got {names!r}")
     chosen = (names,) if isinstance(names, str) else tuple(names)
     for name in chosen:
-        choice(name, "parameters", PARAMETERS)
+        choice(name, "parameters", NAMES)
     if len(set(chosen)) < len(chosen):
         raise InputError(f"parameters: expected each kind once, got {', '.join(map(repr, chosen))}")
-    refuse_both(chosen)
+    refuse_overlap(chosen)
     return chosen
-
-
-PARAMETERS = (
-    "inertias",
-    "placements",
-    "positions",
-    "frame_placements",
-    "gravity",
-    "masses",
-    "damping",
-    "friction",
-    "armature",
-    "offsets",
-)
-"""The numbers that `Tree.with_values` takes."""
 
 
 def wrench_name(frame: str) -> str:

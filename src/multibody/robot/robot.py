@@ -24,12 +24,13 @@ from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced
 from multibody.geometry.pose import pose_of
 from multibody.geometry.value import owned
 from multibody.model import actuation, configuration, surgery, tree_text
-from multibody.model import parameters as checks
+from multibody.model import parameters as model_parameters
 from multibody.model.builder import Builder
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.fixed_base_warning import fixed_mass
 from multibody.model.joint import Joint
 from multibody.model.model import Model
+from multibody.model.parameters import keywords_of
 from multibody.model.robot_limits import RobotLimits, limits_of
 from multibody.model.tree import Body, Tree
 from multibody.robot.dispatch import (
@@ -367,34 +368,13 @@ class Robot(metaclass=Answering):
         """(frames, 7): position and quaternion w, x, y, z of each of `frames` in the body that it is fixed to."""
         return self.tree.frame_placements()
 
-    def check_parameters(
-        self,
-        inertias: ArrayLike | None = None,
-        *,
-        placements: ArrayLike | None = None,
-        positions: ArrayLike | None = None,
-        frame_placements: ArrayLike | None = None,
-        gravity: ArrayLike | None = None,
-        masses: ArrayLike | None = None,
-        damping: ArrayLike | None = None,
-        friction: ArrayLike | None = None,
-        armature: ArrayLike | None = None,
-        offsets: ArrayLike | None = None,
-    ) -> None:
-        """Refuse numbers that no robot can have: kernels with `parameters` take inertias as they are, for speed.
+    @keywords_of(model_parameters.Parameters)
+    def check_parameters(self, parameters: model_parameters.Parameters) -> None:
+        """Raise an InputError for parameters that no robot can have; kernels do not check inertias, for speed.
 
-        Args:
-            inertias: (..., bodies, 10) as `parameters` has them: finite, masses positive, moments within the triangle
-                inequality; all zeros where a body of the robot has no mass.
-            placements: (..., bodies, 7): finite, the quaternions units.
-            positions: (..., bodies, 3): finite.
-            frame_placements: (..., frames, 7): finite, the quaternions units.
-            gravity: (..., 3): finite.
-            masses: (..., bodies): positive.
-            damping: (..., nv): not negative, as friction and armature.
-            friction: (..., nv).
-            armature: (..., nv).
-            offsets: (..., bodies): finite, 0 for joints with several coordinates.
+        The arguments are those of `Tree.with_values`, in batches of any shape. Numbers must be finite, masses positive,
+        moments of inertia within the triangle inequality (all zeros for a massless body), quaternions units, and
+        damping, friction and armature not negative. Offsets must be 0 for joints with several coordinates.
 
         Raises:
             InputError: that names the first sample, and the body, joint or frame.
@@ -408,19 +388,7 @@ class Robot(metaclass=Answering):
         ...
         multibody.errors.InputError: inertias (sample 4): the body 'link3' cannot have [-5.0, ...
         """
-        checks.check_values(
-            self.tree,
-            inertias=inertias,
-            placements=placements,
-            positions=positions,
-            frame_placements=frame_placements,
-            gravity=gravity,
-            masses=masses,
-            damping=damping,
-            friction=friction,
-            armature=armature,
-            offsets=offsets,
-        )
+        parameters.check(self.tree)
 
     # ---- kinematics of frames ----------------------------------------------------------------------------------------
 
@@ -1452,44 +1420,20 @@ class Robot(metaclass=Answering):
         """
         return self._with(surgery.change(self.model, gravity=gravity))
 
-    def with_parameters(
-        self,
-        inertias: ArrayLike | None = None,
-        *,
-        placements: ArrayLike | None = None,
-        positions: ArrayLike | None = None,
-        frame_placements: ArrayLike | None = None,
-        gravity: ArrayLike | None = None,
-        masses: ArrayLike | None = None,
-        damping: ArrayLike | None = None,
-        friction: ArrayLike | None = None,
-        armature: ArrayLike | None = None,
-        offsets: ArrayLike | None = None,
-    ) -> Robot:
-        """With the numbers of one sample of a kernel with parameters; what is not given stays.
+    @keywords_of(model_parameters.Parameters)
+    def with_parameters(self, parameters: model_parameters.Parameters) -> Robot:
+        """Return the robot with parameters of one sample; the others stay.
 
-        Args:
-            inertias: (bodies, 10), as `parameters()` has them.
-            placements: (bodies, 7), as `placements()` has them: in parent bodies. `change` takes those in parent links.
-            positions: (bodies, 3), as `positions()` has them; or placements, not both.
-            frame_placements: (frames, 7), as `frame_placements()` has them.
-            gravity: (3,).
-            masses: (bodies,), of bodies that keep their shape; or inertias, not both.
-            damping: (nv,), as `tree.damping` has it: N m s/rad or N s/m.
-            friction: (nv,), dry, as `tree.friction` has it: N m or N.
-            armature: (nv,), as `tree.armature` has it: kg m² or kg.
-            offsets: (bodies,), added to the coordinates of joints, in rad or m.
+        The arguments are those of `Tree.with_values`, without a batch, in the shapes of `parameters()`, `placements()`,
+        `positions()`, `frame_placements()`, `tree.damping`, `tree.friction` and `tree.armature`. Placements are in
+        parent bodies; `change` takes those in parent links.
 
         >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
         >>> robot.with_parameters(2 * robot.parameters()).mass == 2 * robot.mass
         True
         """
-        places = {"placements": placements, "positions": positions, "frame_placements": frame_placements}
-        drives = {"damping": damping, "friction": friction, "armature": armature, "offsets": offsets}
-        return self._with(
-            surgery.with_parameters(self.model, inertias, **places, gravity=gravity, masses=masses, **drives)
-        )
+        return self._with(surgery.with_parameters(self.model, **parameters.given))
 
     # ---- kernels -----------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.energy import kinetic_energy, potential_energy
 from multibody.geometry._arrays import vector
-from multibody.model import configuration
 from multibody.model.joints import Floating, Prismatic, Translational
 from multibody.model.tree import Tree
 
@@ -59,7 +58,7 @@ def balanced(
 def _turning(tree: Tree) -> list[int]:
     """The velocities that turn something."""
     places: list[int] = []
-    for joint in configuration.own_joints(tree):
+    for joint in tree.independent_joints:
         if not isinstance(joint.kind, Prismatic | Translational):
             first = joint.v.start + (3 if isinstance(joint.kind, Floating) else 0)
             places += range(first, joint.v.stop)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
-from multibody.model import configuration
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
@@ -135,7 +134,7 @@ def of_bases(tree: Tree) -> list[int]:
 
 def _driven(tree: Tree) -> list[Joint]:
     """The joints with coordinates of their own but for floating bases."""
-    return [joint for joint in configuration.own_joints(tree) if not tree.is_base(joint)]
+    return [joint for joint in tree.independent_joints if not tree.is_base(joint)]
 
 
 def spread(tree: Tree, x: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ def advance(tree: Tree, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
     of Newton's method for 1/|x| brings each back.
     """
     moved = configuration.integrate(tree, q, dv)
-    joints = configuration.own_joints(tree)
+    joints = tree.independent_joints
     if not any(joint.kind.quaternion for joint in joints):
         return moved
     parts = []

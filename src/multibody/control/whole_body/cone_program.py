@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.velocity_blocks import mirror_upper
 from multibody.control.predictor_corrector import AIM, PRESSED, YIELD, Sides, beside, shifted
 from multibody.control.whole_body.program import APART, ROUNDS, TOLERANCES, Box, Minimum, per_size
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import matvec, mirror_upper, transpose
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 

@@ -11,9 +11,8 @@ from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.factorization import HalfSolve
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import mirror_upper
 from multibody.control.whole_body.soles import Forces, forces
-from multibody.geometry._arrays import eye_like, matvec, transpose
+from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg

@@ -12,6 +12,7 @@ from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.model.surgery._shared import fixed_at, without_joints
+from multibody.model.unit_quaternions import check_unit_quaternions
 
 
 def lock(model: Model, values: Mapping[str, ArrayLike]) -> Model:
@@ -63,10 +64,8 @@ def _coordinates(model: Model, name: str, value: ArrayLike) -> NDArray[Any]:
         raise InputError(f"{where}: expected {joint.kind.nq} finite coordinates, got {value!r}")
     turn = joint.kind.quaternion
     if turn is not None:
-        length = np.linalg.norm(x[turn])
-        if abs(length - 1) > configuration.UNIT_WITHIN:
-            raise InputError(f"{where}: expected a unit quaternion (w, x, y, z), got one of length {length:.9g}")
-        x = np.concatenate([x[: turn.start], x[turn] / length, x[turn.stop :]])
+        check_unit_quaternions(x[None, turn], where, ["the joint"])
+        x = np.concatenate([x[: turn.start], x[turn] / np.linalg.norm(x[turn]), x[turn.stop :]])
     return x
 
 

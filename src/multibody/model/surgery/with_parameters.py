@@ -1,6 +1,7 @@
-"""A robot from the numbers that kernels take as parameters: the inverse of `Tree.with_values`.
+"""Rebuild a robot with parameters of a kernel: the counterpart of `Tree.with_values` for models.
 
-Kernels have bodies, links that are fixed to each other as one, and places in them; robots have links, and places there.
+Kernels have bodies, in which fixed links are merged, with placements in bodies. Models have links, with placements in
+links.
 """
 
 from collections.abc import Mapping
@@ -8,51 +9,26 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
 from multibody.geometry._arrays import floats
-from multibody.model import parameters
-from multibody.model.configuration import UNIT_WITHIN
+from multibody.geometry.quaternions import UNIT_QUATERNION_TOLERANCE
 from multibody.model.joint import Joint
 from multibody.model.model import Model
-from multibody.model.parametric_inertia import INERTIAL
-from multibody.model.tree import PLACEMENT, POSITION, refuse_both
+from multibody.model.parameters import DRIVES, POSITION, Parameters, keywords_of, refuse_overlap
 
 
-def with_parameters(
-    model: Model,
-    inertias: ArrayLike | None = None,
-    *,
-    placements: ArrayLike | None = None,
-    positions: ArrayLike | None = None,
-    frame_placements: ArrayLike | None = None,
-    gravity: ArrayLike | None = None,
-    masses: ArrayLike | None = None,
-    damping: ArrayLike | None = None,
-    friction: ArrayLike | None = None,
-    armature: ArrayLike | None = None,
-    offsets: ArrayLike | None = None,
-) -> Model:
-    """The robot rebuilt with the numbers of one sample of a kernel with parameters; what is not given stays.
+@keywords_of(Parameters)
+def with_parameters(model: Model, parameters: Parameters) -> Model:
+    """Return the robot rebuilt with parameters of one sample; the others stay.
 
-    Inertias of bodies become those of the links that joints carry; links that are fixed to these are then without mass.
-    Whether a body can have an inertia is not looked at: `parameters.check_values` does.
-
-    Args:
-        model: the robot.
-        inertias: (bodies, 10), m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body about its origin.
-        placements: (bodies, 7), of each body's joint in its parent body: a position and a quaternion w, x, y, z.
-        positions: (bodies, 3), the same with the rotations of the robot.
-        frame_placements: (frames, 7), of all frames in their bodies. A link that a joint carries, or the root, is the
-            frame of its body: it stays there.
-        gravity: (3,).
-        masses: (bodies,), of bodies that keep their shape; or inertias, not both.
-        damping: (nv,), of all joints that a coordinate moves; those that mimic then have none, as with the next two.
-        friction: (nv,).
-        armature: (nv,), rotors of actuators included; these have none then.
-        offsets: (bodies,), added to the coordinates of joints: these are placed further on, and springs with them.
+    The arguments are those of `Parameters`, without a batch. Inertias of bodies go to links that joints carry; links
+    fixed to these become massless. The root and the links that joints carry are the frames of their bodies and stay
+    there. Damping, friction and armature go to independent joints: mimic joints and rotors of actuators then have none.
+    Offsets go to placements and to rest positions of springs. Physical consistency of inertias is not checked here, but
+    by `Parameters.check`.
 
     >>> import multibody as mb
     >>> arm = mb.load("planar-arm").model
@@ -60,95 +36,85 @@ def with_parameters(
     >>> longer.tree.positions()[1]
     array([0. , 0. , 1.5])
     """
-    values = {"inertias": inertias, "masses": masses, "placements": placements, "positions": positions}
-    refuse_both([name for name, value in values.items() if value is not None])
-    if masses is not None:
-        inertias = model.tree.with_values(masses=_of_one(masses, "masses", len(model.bodies))).parameters()
+    refuse_overlap(parameters.given)
+    shapes = Parameters.shapes(model.tree)
+    new = {name: _single(value, name, shapes[name]) for name, value in parameters.given.items()}
+    if "masses" in new:
+        new["inertias"] = Parameters(masses=new.pop("masses")).apply(model.tree).parameters()
+    Parameters(**{name: value for name, value in new.items() if name not in ("inertias", "gravity")}).check(model.tree)
     bodies, frames = model.bodies, {name: model.tree.frame(name)[1] for name in model.frames}
-    inertia_of = {body.name: body.inertia for body in bodies}
+    inertia_of: dict[str, Any] = {body.name: body.inertia for body in bodies}
     p_H_j = {body.joint.name: body.joint.placement for body in bodies}
-    if inertias is not None:
-        rows = _of_one(inertias, "inertias", len(bodies), INERTIAL)
-        inertia_of = {name: _inertia_of(row, name) for name, row in zip(inertia_of, rows, strict=True)}
-    if placements is not None:
-        rows = _of_one(placements, "placements", len(bodies), PLACEMENT)
-        parameters.check_values(model.tree, placements=rows)
-        p_H_j = {name: _pose_of(row) for name, row in zip(p_H_j, rows, strict=True)}
-    if positions is not None:
-        rows = _of_one(positions, "positions", len(bodies), POSITION)
-        parameters.check_values(model.tree, positions=rows)
-        p_H_j = {name: Pose(p_H_j[name].rotation, row) for name, row in zip(p_H_j, rows, strict=True)}
-    if frame_placements is not None:
-        rows = _of_one(frame_placements, "frame_placements", len(frames), PLACEMENT)
-        parameters.check_values(model.tree, frame_placements=rows)
-        frames = {name: _pose_of(row) for name, row in zip(frames, rows, strict=True)}
+    if "inertias" in new:
+        inertia_of = {name: _inertia_of(row, name) for name, row in zip(inertia_of, new["inertias"], strict=True)}
+    if "placements" in new:
+        p_H_j = {name: _pose_of(row) for name, row in zip(p_H_j, new["placements"], strict=True)}
+    if "positions" in new:
+        p_H_j = {name: Pose(p_H_j[name].rotation, row) for name, row in zip(p_H_j, new["positions"], strict=True)}
+    if "frame_placements" in new:
+        frames = {name: _pose_of(row) for name, row in zip(frames, new["frame_placements"], strict=True)}
         _refuse_moved_bodies(model, frames)
 
     def placed(joint: Joint) -> Joint:
-        """With its place in its parent link, from those of both in the parent body."""
+        """The joint with its placement in its parent link, from the poses of both in the parent body."""
         p_H_link = Pose.identity() if joint.parent is None else frames[joint.parent]
         return replace(joint, placement=p_H_link.inverse() @ p_H_j.get(joint.name, frames[joint.child]))
 
     changes: dict[str, Any] = {}
-    if inertias is not None or frame_placements is not None:  # links that move must not take mass along
+    if "inertias" in new or "frame_placements" in new:  # links that move must not carry mass along
         inside = {name for body in bodies for name in body.links}
         changes["links"] = tuple(
             replace(link, inertia=inertia_of.get(link.name)) if link.name in inside else link for link in model.links
         )
-    description = model.description
-    if placements is not None or positions is not None or frame_placements is not None:
-        description = tuple(map(placed, description))
-    for name, numbers in (("damping", damping), ("friction", friction), ("armature", armature)):
-        if numbers is not None:
-            description = _driven(model, description, name, _of_one(numbers, name, model.nv))
-    if armature is not None and model.actuators is not None:
-        changes["actuators"] = tuple(replace(each, rotor_inertia=0.0) for each in model.actuators)
-    if offsets is not None:
-        description = _offset(model, description, _of_one(offsets, "offsets", len(bodies)))
-    changes["description"] = description
-    if frame_placements is not None:
+    joints = model.description
+    if new.keys() & {"placements", "positions", "frame_placements"}:
+        joints = tuple(map(placed, joints))
+    for name in DRIVES:
+        if name in new:
+            joints = _driven(model, joints, name, new[name])
+    if "armature" in new and model.actuators is not None:
+        changes["actuators"] = tuple(replace(actuator, rotor_inertia=0.0) for actuator in model.actuators)
+    if "offsets" in new:
+        offset_of = {body.joint.name: offset for body, offset in zip(bodies, new["offsets"], strict=True)}
+        joints = tuple(_shifted(joint, offset_of.get(joint.name, 0.0)) for joint in joints)
+    if "frame_placements" in new:
         changes["extra_frames"] = tuple(
-            replace(each, pose=frames[each.link].inverse() @ frames[each.name]) for each in model.extra_frames
+            replace(frame, pose=frames[frame.link].inverse() @ frames[frame.name]) for frame in model.extra_frames
         )
-    if gravity is not None:
-        changes["gravity"] = gravity
-    return model.with_(**changes)
+    if "gravity" in new:
+        changes["gravity"] = new["gravity"]
+    return model.with_(description=joints, **changes)
 
 
 def _driven(model: Model, joints: tuple[Joint, ...], name: str, values: NDArray[Any]) -> tuple[Joint, ...]:
-    """The joints with other damping, friction or armature, from numbers (nv,)."""
-    parameters.check_values(model.tree, **{name: values})
+    """The joints with other damping, friction or armature, from values (nv,)."""
     new = []
     for joint in joints:
-        at = model.joint(joint.name)
-        own = values[at.v] if at.nv else np.zeros(1)
-        if (own != own[0]).any():
+        where = model.joint(joint.name)
+        value = values[where.v] if where.nv else np.zeros(1)
+        if (value != value[0]).any():
             raise InputError(
-                f"{name}: expected the same number for all velocities of the joint {joint.name!r}, got {own.tolist()}: "
-                "a robot has one for each joint, kernels alone take several"
+                f"{name}: expected equal values for all velocities of the joint {joint.name!r}, got {value.tolist()}: "
+                "a robot has one per joint, only kernels take several"
             )
-        new.append(replace(joint, passive=replace(joint.passive, **{name: own[0]})))
+        new.append(replace(joint, passive=replace(joint.passive, **{name: value[0]})))
     return tuple(new)
 
 
-def _offset(model: Model, joints: tuple[Joint, ...], offsets: NDArray[Any]) -> tuple[Joint, ...]:
-    """The joints with what is added to their coordinates in their placements, and taken off where springs rest."""
-    parameters.check_values(model.tree, offsets=offsets)
-    by_joint = {body.joint.name: offset for body, offset in zip(model.bodies, offsets, strict=True)}
-    return tuple(_shifted(joint, by_joint[joint.name]) if by_joint.get(joint.name) else joint for joint in joints)
-
-
 def _shifted(joint: Joint, offset: float) -> Joint:
+    """The joint with an offset of its coordinate in its placement, subtracted from the rest of its spring."""
+    if not offset:
+        return joint
     rest = joint.passive.rest or tuple(joint.kind.neutral().tolist())
     passive = replace(joint.passive, rest=tuple(x - offset for x in rest)) if joint.passive.stiffness else joint.passive
     return replace(joint, placement=joint.placement @ joint.kind.pose(np.array([offset])), passive=passive)
 
 
-def _of_one(values: ArrayLike, what: str, *shape: int) -> NDArray[Any]:
+def _single(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """The numbers of one robot, in double precision."""
-    numbers = floats(values, what, *shape)
+    numbers = floats(values, name, *shape)
     if numbers.shape != shape:
-        raise InputError(f"{what}: expected those of one robot, of shape {shape}, got shape {numbers.shape}")
+        raise InputError(f"{name}: expected the numbers of one robot, of shape {shape}, got shape {numbers.shape}")
     return numbers.astype(np.float64)
 
 
@@ -166,11 +132,11 @@ def _pose_of(row: NDArray[Any]) -> Pose:
 
 
 def _refuse_moved_bodies(model: Model, frames: Mapping[str, Pose]) -> None:
-    """Refuse a place for the frame of a body itself other than where it is."""
+    """Raise an InputError if the frame of a body itself has another placement than the identity."""
     fixed = {joint.child for joint in model.description if joint.kind.nv == 0}
     for link in model.links:
         pose = frames[link.name]
-        if link.name not in fixed and not np.allclose(pose.matrix, np.eye(4), rtol=0, atol=UNIT_WITHIN):
+        if link.name not in fixed and not np.allclose(pose.matrix, np.eye(4), rtol=0, atol=UNIT_QUATERNION_TOLERANCE):
             raise InputError(
                 f"frame_placements: {link.name!r} is the frame of its body; expected [0, 0, 0, 1, 0, 0, 0] there, "
                 f"got the position {pose.position.tolist()} and the quaternion {pose.rotation.quaternion.tolist()}"
