@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable
 from functools import partial
+from importlib import resources
 from itertools import count
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multibody.compiler.export import to_c_matrices
 from multibody.errors import InputError
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers
 from multibody.tracing.graph.loop_nodes import ScanInput, stride
@@ -171,7 +171,7 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     sample, batch = f"void {name}({parameters})", f"void {name}_batch(size_t n, {parameters})"
     body = "".join(f"    {line}\n" for line in [*unused, *lines.texts])
     loop = f"    for (size_t i = 0; i < n; ++i)\n        {name}({rows});\n"
-    matrices = to_c_matrices.source(list(dict.fromkeys(kinds)), real)
+    matrices = _matrix_functions(list(dict.fromkeys(kinds)), real)
     source = f"{comment}{_INCLUDES}{matrices}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
     return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", sample=sample, batch=batch))
 
@@ -293,3 +293,14 @@ extern "C" {{
 
 #endif
 """
+
+
+def _matrix_functions(kinds: list[str], real: str) -> str:
+    """The C functions of some kinds of operations on matrices, in a precision."""
+    suffix = "" if real == "double" else "f"
+    source = resources.files(__package__).joinpath("matrices.c").read_text(encoding="utf-8")
+    functions = dict(re.findall(r"(?ms)^(?=static void mb_(\w+)\()(.*?^}\n)", source))
+    text = "".join("\n" + functions[kind] for kind in kinds)
+    for word, name in (("real", real), ("square_root", f"sqrt{suffix}"), ("absolute", f"fabs{suffix}")):
+        text = re.sub(rf"\b{word}\b", name, text)
+    return text

@@ -1,11 +1,9 @@
-"""C99 of the operations on whole matrices: a function for each, with loops.
+/* Operations on whole matrices, for the C99 that `to_c` writes: one function for each kind of `tracing/matrices/kinds.py`.
 
-They take their sizes, then their operands and last their results, row by row. Sums run from the first product to the
-last; what a kernel rounds once, as a fused multiply-add, is rounded twice here.
-"""
+   Arguments: the sizes, then the operands, then the results, row by row. Sums run from the first product to the last. A
+   kernel rounds a fused multiply-add once; this code rounds it twice. `real`, `square_root` and `absolute` are replaced
+   by their names in the chosen precision. */
 
-FUNCTIONS = {
-    "product": """
 static void mb_product(int m, int p, int q, const real *a, const real *b, real *c)
 {
     for (int i = 0; i < m; ++i)
@@ -16,8 +14,7 @@ static void mb_product(int m, int p, int q, const real *a, const real *b, real *
             c[i * q + j] = sum;
         }
 }
-""",
-    "gram": """
+
 static void mb_gram(int p, int q, const real *a, real *c)
 {
     for (int i = 0; i < q; ++i)
@@ -28,8 +25,7 @@ static void mb_gram(int p, int q, const real *a, real *c)
             c[i * q + j] = c[j * q + i] = sum;
         }
 }
-""",
-    "weighted_gram": """
+
 static void mb_weighted_gram(int p, int q, const real *a, const real *w, real *c)
 {
     for (int i = 0; i < q; ++i)
@@ -40,8 +36,7 @@ static void mb_weighted_gram(int p, int q, const real *a, const real *w, real *c
             c[i * q + j] = c[j * q + i] = sum;
         }
 }
-""",
-    "ldlt": """
+
 static void mb_ldlt(int p, const real *a, real *f)
 {
     for (int i = 0; i < p; ++i)
@@ -53,8 +48,7 @@ static void mb_ldlt(int p, const real *a, real *f)
             f[i * p + j] = i == j ? 1 / sum : sum * f[j * p + j];
         }
 }
-""",
-    "ldlt_solve": """
+
 static void mb_ldlt_solve(int p, int q, const real *f, const real *b, real *x)
 {
     for (int c = 0; c < q; ++c) {
@@ -70,8 +64,7 @@ static void mb_ldlt_solve(int p, int q, const real *f, const real *b, real *x)
         }
     }
 }
-""",
-    "cholesky": """
+
 static void mb_cholesky(int p, const real *a, real *f)
 {
     for (int i = 0; i < p; ++i)
@@ -79,11 +72,10 @@ static void mb_cholesky(int p, const real *a, real *f)
             real sum = a[i * p + j];
             for (int k = 0; k < j; ++k)
                 sum -= f[i * p + k] * f[j * p + k];
-            f[i * p + j] = f[j * p + i] = i == j ? root(sum) : sum / f[j * p + j];
+            f[i * p + j] = f[j * p + i] = i == j ? square_root(sum) : sum / f[j * p + j];
         }
 }
-""",
-    "lower_solve": """
+
 static void mb_lower_solve(int p, int q, const real *f, const real *b, real *x)
 {
     for (int c = 0; c < q; ++c)
@@ -94,8 +86,7 @@ static void mb_lower_solve(int p, int q, const real *f, const real *b, real *x)
             x[i * q + c] /= f[i * p + i];
         }
 }
-""",
-    "upper_solve": """
+
 static void mb_upper_solve(int p, int q, const real *f, const real *b, real *x)
 {
     for (int c = 0; c < q; ++c)
@@ -106,8 +97,7 @@ static void mb_upper_solve(int p, int q, const real *f, const real *b, real *x)
             x[i * q + c] /= f[i * p + i];
         }
 }
-""",
-    "lu": """
+
 static void mb_lu(int p, const real *a, real *f)
 {
     real *order = f + p * p;
@@ -119,15 +109,15 @@ static void mb_lu(int p, const real *a, real *f)
     for (int j = 0; j < p; ++j) {
         int pivot = j;
         for (int i = j + 1; i < p; ++i)
-            if (size(f[i * p + j]) > size(f[pivot * p + j]))
+            if (absolute(f[i * p + j]) > absolute(f[pivot * p + j]))
                 pivot = i;
-        real kept = order[j];
+        real saved = order[j];
         order[j] = order[pivot];
-        order[pivot] = kept;
+        order[pivot] = saved;
         for (int k = 0; k < p; ++k) {
-            kept = f[j * p + k];
+            saved = f[j * p + k];
             f[j * p + k] = f[pivot * p + k];
-            f[pivot * p + k] = kept;
+            f[pivot * p + k] = saved;
         }
         f[j * p + j] = 1 / f[j * p + j];
         for (int i = j + 1; i < p; ++i) {
@@ -137,8 +127,7 @@ static void mb_lu(int p, const real *a, real *f)
         }
     }
 }
-""",
-    "lu_solve": """
+
 static void mb_lu_solve(int p, int q, const real *f, const real *order, const real *b, real *x)
 {
     for (int c = 0; c < q; ++c) {
@@ -154,11 +143,10 @@ static void mb_lu_solve(int p, int q, const real *f, const real *order, const re
         }
     }
 }
-""",
-    "lu_solve_transposed": """
+
 static void mb_lu_solve_transposed(int p, int q, const real *f, const real *order, const real *b, real *x)
 {
-    for (int c = 0; c < q; ++c) { /* z is kept in the order of the pivots, in the rows that it ends up in */
+    for (int c = 0; c < q; ++c) { /* z is stored in pivot order, in its final rows */
         for (int i = 0; i < p; ++i) {
             real sum = b[i * q + c];
             for (int k = 0; k < i; ++k)
@@ -170,15 +158,3 @@ static void mb_lu_solve_transposed(int p, int q, const real *f, const real *orde
                 x[(int)order[i] * q + c] -= f[k * p + i] * x[(int)order[k] * q + c];
     }
 }
-""",
-}
-"""By kind; `real`, `root` and `size` stand for what they are in a precision."""
-
-
-def source(kinds: list[str], real: str) -> str:
-    """The functions of some kinds of operations, in a precision."""
-    suffix = "" if real == "double" else "f"
-    text = "".join(FUNCTIONS[kind] for kind in kinds)
-    for word, meaning in (("real", real), ("root(", f"sqrt{suffix}("), ("size(", f"fabs{suffix}(")):
-        text = text.replace(word, meaning)
-    return text
