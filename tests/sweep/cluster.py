@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -60,6 +61,9 @@ class Cluster:
             self._make_hosts()
         self.address = f"tcp://10.77.0.1:{free_port()}" if hosts else f"tcp://127.0.0.1:{free_port()}"
         self.scheduler = self._start_scheduler()
+        while b"Scheduler at" not in (folder / "scheduler.log").read_bytes():  # it imports for seconds
+            assert self.scheduler.poll() is None, (folder / "scheduler.log").read_text()
+            time.sleep(0.05)
         self._keepers = [self._start_keeper(k) for k in self.workers]
 
     def worker(self, k: int) -> int | None:
