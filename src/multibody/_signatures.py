@@ -1,10 +1,12 @@
-"""Signatures as a reader wants them: `help` shows annotations as they stand in the source, on lines that fit."""
+"""Readable help: signatures show annotations as in the source, and docstrings describe shared arguments."""
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -14,6 +16,8 @@ WIDTH = 88
 """Columns of a line of arguments: `help` of a class indents them once more."""
 SHORT = 40
 """Columns of a signature that stays on the line of the name: `help` of a method writes of which class it is behind."""
+DOC_WIDTH = 92
+"""Columns of a docstring: `help` indents it."""
 _UNPACKED, _REFUSED = "Unpack[", "Never"
 
 
@@ -90,6 +94,54 @@ def readable_methods(cls: C) -> C:
         if inspect.isfunction(member) and (name == "__init__" or not name.startswith("_")):
             readable(member)
     return cls
+
+
+def described_arguments(cls: C) -> C:
+    """The class itself; docstrings of its `readable` methods describe the arguments that the class docstring lists.
+
+    The list has lines such as "* q: (..., nq), the configuration.". A method's own description takes precedence. A
+    docstring without an "Args:" section gets one if all arguments of the method are in the list.
+    """
+    shared = _entries(cls.__doc__, "* ")
+    for name, member in vars(cls).items():
+        if inspect.isfunction(member) and not name.startswith("_") and member.__doc__:
+            names = [re.split("[:=]", str(each))[0] for each in inspect.signature(member).parameters.values()]
+            member.__doc__ = _with_arguments(inspect.cleandoc(member.__doc__), names[1:], shared)
+    return cls
+
+
+def _with_arguments(doc: str, names: Sequence[str], shared: Mapping[str, str]) -> str:
+    """A docstring with an "Args:" section that describes these arguments."""
+    head, found, tail = doc.partition("\nArgs:\n")
+    section, _, rest = tail.partition("\n\n")
+    described = {**shared, **_entries(section, "")}
+    texts = {name: described[name] for name in names if name in described}
+    if not texts or (not found and len(texts) < len(names)):
+        return doc
+    if not found:
+        start = re.search(r"^(Returns:|Raises:|>>> )", doc, re.MULTILINE)
+        head, rest = (doc[: start.start()], doc[start.start() :]) if start else (f"{doc}\n", "")
+    lines = ["Args:"]
+    for name, text in texts.items():
+        lines += textwrap.wrap(f"{name}: {text}", DOC_WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)
+    return "\n".join([head.rstrip(), "", *lines, *(["", rest] if rest else [])])
+
+
+def _entries(doc: str | None, bullet: str) -> dict[str, str]:
+    """The descriptions in a list of arguments, by name; lines that are indented further belong to the one before."""
+    entries: dict[str, str] = {}
+    name, indent = "", 0
+    for line in (doc or "").splitlines():
+        column = len(line) - len(line.lstrip())
+        start = re.match(rf"{re.escape(bullet)}([*]{{0,2}}\w+): (.*)", line.lstrip())
+        if start and (not name or column <= indent):
+            name, indent = start[1], column
+            entries[name] = start[2]
+        elif name and line.strip() and column > indent:
+            entries[name] += f" {line.strip()}"
+        else:
+            name = ""
+    return entries
 
 
 def _unpacked(options: Any) -> list[inspect.Parameter]:

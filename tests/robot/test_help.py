@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 import multibody as mb
-from multibody._signatures import WIDTH, readable
+from multibody._signatures import WIDTH, described_arguments, readable, readable_methods
 
 from .robots import robot_of
 
@@ -113,3 +113,42 @@ def test_signatures_without_arguments():
 def test_annotations_are_still_there_for_tools():
     assert mb.Robot.bias.__annotations__["q"] == "ArrayLike"
     assert robot_of("double-pendulum").bias(np.zeros(2), np.zeros(2)).shape == (2,)
+
+
+@described_arguments
+@readable_methods
+class Described:
+    """A class.
+
+    * q: the configuration,
+      in rad.
+    * out: an array.
+    """
+
+    def own(self, q, n: int = 1, *, out=None):
+        """Summary.
+
+        Args:
+            n: a number: of
+                times.
+
+        Returns:
+            Nothing.
+        """
+
+    def shared(self, q, *, out=None):
+        """Summary.
+
+        >>> 1
+        1
+        """
+
+    def unknown(self, q, n):
+        """Summary."""
+
+
+def test_shared_arguments_are_described_in_the_order_of_the_signature():
+    text = "Summary.\n\nArgs:\n    q: the configuration, in rad.\n    n: a number: of times.\n    out: an array.\n\n"
+    assert Described.own.__doc__ == f"{text}Returns:\n    Nothing."
+    assert Described.shared.__doc__ == f"{text.replace(f'    n: a number: of times.{chr(10)}', '')}>>> 1\n1"
+    assert Described.unknown.__doc__ == "Summary."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody._rooms import door
-from multibody._signatures import readable_methods
+from multibody._signatures import described_arguments, readable_methods
 from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.algorithms.baumgarte import check_gains
 from multibody.algorithms.constrained_dynamics import Constrained
@@ -57,36 +57,49 @@ NEARLY_SINGULAR = 1e6
 
 
 @final
+@described_arguments
 @readable_methods
 class Robot(metaclass=Answering):
-    """A robot: its model, and everything that can be computed about it.
+    """A robot: its model, and the functions that compute its kinematics and dynamics.
 
-    Functions of q (..., nq), v, a, tau (..., nv) take single states and batches of any leading shape, which broadcast,
-    lists too; they are compiled when first used, and their results have the precision of the robot, float64 unless
-    `astype` says otherwise. `with mb.eager():` runs the plain NumPy instead; within a function that is traced, as by
-    `mb.compile`, they become a part of it. Robots are frozen: surgery returns new ones. They compare, hash, copy and
-    pickle by their models, and can be shared between threads.
+    Functions of q, v, a and tau accept single states and batches of any leading shape, which broadcast; lists too.
+    They are compiled at their first use. Results have the precision of the robot: float64, unless set by `astype`.
+    Within `mb.eager()` the NumPy source runs instead. Within a traced function, as in `mb.compile`, calls with traced
+    arguments become part of the trace. Robots are immutable: methods that change the model return new robots. They
+    compare, hash, copy and pickle by their models, and can be shared between threads.
 
-    What many methods take:
+    Arguments of many methods; ... stands for the batch shape:
 
     * frame: a name out of `robot.frames`.
-    * wrenches: {frame: (..., 6)}, a force and a torque at the frame's origin, along the axes of the world, on the
-      robot; also as an `mb.Wrench`.
+    * q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
+    * v: (..., nv), velocities in rad/s and m/s.
+    * a: (..., nv), accelerations in rad/s² and m/s².
+    * tau: (..., nv), joint forces in N m and N.
+    * representation: "mixed", at the frame's origin along the world's axes (Pinocchio's LOCAL_WORLD_ALIGNED, also
+      Drake's and MuJoCo's); "left", in the frame's own axes (body, LOCAL); "right", about the world's origin in its
+      axes (spatial, WORLD).
+    * point: (..., 3), in m, fixed in the frame.
+    * rotation: the rotation parameters: "euler-zyx", any other sequence, "quaternion", "angle-axis", "rotation-vector",
+      "matrix".
+    * position: "cartesian", "cylindrical" or "spherical".
+    * wrenches: {frame: (..., 6)}, force in N and torque in N m on the robot, at the frame's origin along the world's
+      axes; also as an `mb.Wrench`.
     * passive: True adds damping, dry friction and springs of the joints.
-    * constraints: as `robot.constraints` makes them, or a list. Forces of constraints are on the robot:
-      M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
-    * active: ones, and zeros for what does not hold now, (..., constraints) or (..., rows).
-    * parameters: numbers to compute with instead of the model's, each with a batch of its own, as {"masses":
-      (..., bodies)} or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
-    * out: arrays for the results.
-    * threads: those over which a batch is split.
+    * constraints: a ConstraintSet from `robot.constraints`, or a list of constraints. Constraint forces act on the
+      robot: M a + h = τ + J^T f. RD's F_c [RD 3.57] is -f.
+    * active: 1 for active constraints and 0 for inactive ones, (..., constraints) or (..., rows).
+    * out: an array for the result; a tuple of arrays for several results.
+    * threads: the number of threads that a batch is split over.
+    * parameters: values to use instead of the model's, each with its own batch shape, such as {"masses": (..., bodies)}
+      or {"inertias": (..., bodies, 10)}: see `Tree.with_values`.
 
-    >>> import multibody as mb
-    >>> robot = mb.load("planar-arm")
+    The examples of the methods use `np`, `mb` and this robot:
+
+    >>> robot = mb.load("double-pendulum")
     >>> robot.nq, robot.nv
-    (3, 3)
+    (2, 2)
     >>> robot.mass_matrix(robot.neutral()).shape
-    (3, 3)
+    (2, 2)
     """
 
     __slots__ = (
@@ -170,7 +183,6 @@ class Robot(metaclass=Answering):
     def limits(self) -> RobotLimits:
         """The limits of all joints: `lower` and `upper` (nq,), `velocity` and `effort` (nv,); infinite where none is.
 
-        >>> import multibody as mb
         >>> mb.load("panda").limits.upper.round(2)
         array([ 2.9 ,  1.76,  2.9 , -0.07,  2.9 ,  3.75,  2.9 ])
         """
@@ -179,7 +191,6 @@ class Robot(metaclass=Answering):
     def joint(self, name: str) -> Joint:
         """The joint of a name, fixed ones too: its `kind`, places `q` and `v`, `limits`, `passive`, `placement`.
 
-        >>> import multibody as mb
         >>> mb.load("panda").joint("joint4").limits.upper
         (-0.0698,)
         """
@@ -198,8 +209,6 @@ class Robot(metaclass=Answering):
         Returns:
             A new array: what it is when a file names no other is `home`.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.neutral()
         array([0., 0.])
         """
@@ -217,7 +226,6 @@ class Robot(metaclass=Answering):
                 w, x, y, z. Batches broadcast.
             default: (..., nq), where the other joints are; by default `home()`.
 
-        >>> import multibody as mb
         >>> mb.load("panda").configuration({"joint2": 0.5}, np.zeros(7))
         array([0. , 0.5, 0. , 0. , 0. , 0. , 0. ])
         """
@@ -229,7 +237,6 @@ class Robot(metaclass=Answering):
 
         Joints that mimic others have none.
 
-        >>> import multibody as mb
         >>> mb.load("planar-arm").by_name([0.1, 0.2, 0.3])["joint3"]
         array(0.3)
         """
@@ -248,9 +255,6 @@ class Robot(metaclass=Answering):
             Joints without limits are within a turn or a metre to either side, quaternions uniform
             over all rotations.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
-        >>> import numpy as np
         >>> robot.random(np.random.default_rng(0), 5).shape
         (5, 2)
         """
@@ -281,17 +285,12 @@ class Robot(metaclass=Answering):
         """q ⊕ dv: the configuration after moving at the velocity dv for one unit of time.  [MDN 77-79]
 
         Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
             dv: (..., nv), a velocity times a time; with `dt`, a velocity.
             dt: (...), a time in s that dv is multiplied with; by default 1.
-            out: an array for the result.
-            threads: over which a batch is split.
 
         Returns:
             (..., nq): each joint has moved on its own group, so that quaternions stay units.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.integrate([0.1, 0.2], [1.0, -1.0], 0.1)
         array([0.2, 0.1])
         """
@@ -308,14 +307,10 @@ class Robot(metaclass=Answering):
         Args:
             q0: (..., nq), where the way begins.
             q1: (..., nq), where it ends.
-            out: an array for the result.
-            threads: over which a batch is split.
 
         Returns:
             (..., nv): angles of joints that turn without end go the short way round.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.difference([0.1, 0.2], [0.3, 0.1]).round(12)
         array([ 0.2, -0.1])
         """
@@ -379,7 +374,6 @@ class Robot(metaclass=Answering):
         Raises:
             InputError: that names the first sample, and the body, joint or frame.
 
-        >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
         >>> inertias = np.tile(robot.parameters(), (100, 1, 1))
         >>> inertias[4, 2, 0] = -5.0
@@ -406,21 +400,13 @@ class Robot(metaclass=Answering):
         """W_H_F: the pose of a frame in the world, the forward kinematics.  [RD 2.138]
 
         Args:
-            frame: a name out of `robot.frames`.
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
             out: a tuple of two arrays, (..., 3, 3) for the rotation matrix and (..., 3) for the
                 position, which get a copy of the numbers: the pose that is returned keeps its own.
-            threads: over which a batch is split.
-            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
-                see `Robot`.
 
         Returns:
             An `mb.Pose`: `.rotation`, `.position` in m, `.matrix` (..., 4, 4); pose @ point goes to the
             world.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
-        >>> import numpy as np
         >>> robot.pose("tip", [0.0, np.pi / 2]).position.round(12) + 0.0
         array([ 1.,  0., -1.])
         """
@@ -445,22 +431,9 @@ class Robot(metaclass=Answering):
     ) -> Array:
         """(..., 6): the twist of a frame, linear part first.  [MDN 20, 25, 35]
 
-        Args:
-            frame: a name out of `robot.frames`.
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
-                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
-                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (..., 6): m/s, then rad/s.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.velocity("tip", [0.0, 0.0], [1.0, 0.0]) + 0.0
         array([ 2.,  0.,  0.,  0., -1.,  0.])
         """
@@ -480,24 +453,12 @@ class Robot(metaclass=Answering):
         """(..., 6): the time derivative of `velocity` [MDN 44], or the acceleration itself [MDN 47].
 
         Args:
-            frame: a name out of `robot.frames`.
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            a: (..., nv), accelerations in rad/s² and m/s².
-            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
-                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
-                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
             intrinsic: True for the spatial acceleration of Featherstone; they differ for "mixed" alone,
                 where the derivative is what an observer in the world sees.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
 
         Returns:
             (..., 6): m/s², then rad/s². Gravity is not in it.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.acceleration("tip", [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]) + 0.0
         array([0., 0., 2., 0., 0., 0.])
         """
@@ -516,22 +477,9 @@ class Robot(metaclass=Answering):
     ) -> Array:
         """J, (..., 6, nv): `velocity` is J v, linear rows first.  [MDN 74-76; RD 2.165-2.166, 2.268]
 
-        Args:
-            frame: a name out of `robot.frames`.
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
-                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
-                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
-            out: an array for the result.
-            threads: over which a batch is split.
-            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
-                see `Robot`.
-
         Returns:
             (..., 6, nv): its columns are those of v, the base's first where there is one.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.jacobian("tip", [0.0, 0.0])[:3] + 0.0  # along x, y, z of the world
         array([[2., 1.],
                [0., 0.],
@@ -552,22 +500,9 @@ class Robot(metaclass=Answering):
     ) -> Array:
         """(..., 6, nv): the time derivative of `jacobian`.  [RD 3.10; Kindr 18]
 
-        Args:
-            frame: a name out of `robot.frames`.
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
-                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
-                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             J', with J' v + J a = `acceleration`.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.jacobian_dot("tip", [0.0, 0.0], [1.0, 0.0]).shape
         (6, 2)
         """
@@ -576,21 +511,9 @@ class Robot(metaclass=Answering):
     def hessian(self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]) -> Array:
         """(..., nv, 6, nv): [k], the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]
 
-        Args:
-            frame: a name out of `robot.frames`.
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            representation: "mixed", at the frame's origin along the world's axes (Pinocchio's
-                LOCAL_WORLD_ALIGNED, also Drake's and MuJoCo's); "left", in the frame's own axes (body,
-                LOCAL); "right", about the world's origin in its axes (spatial, WORLD).
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             H, with Σ H[k] v[k] = `jacobian_dot`.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.hessian("tip", [0.0, 0.0]).shape
         (2, 6, 2)
         """
@@ -612,24 +535,16 @@ class Robot(metaclass=Answering):
         """J_A, (..., m, nv): parameters of a pose have the rates J_A v.  [RD 2.145-2.148, 2.189-2.192]
 
         Args:
-            frame: a name out of `robot.frames`.
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
             rotation: how the rotation is written: "euler-zyx", any other sequence, "quaternion",
                 "angle-axis", "rotation-vector", "matrix".
             position: "cartesian", "cylindrical" or "spherical".
             coordinates: the places, from 0 on, of the parameters to take, as in `end_effector`; by
                 default all.
             damping: (...), positive: asks for a damped inverse where the rates are not defined.
-            out: an array for the result.
-            threads: over which a batch is split.
-            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
-                see `Robot`.
 
         Returns:
             (..., m, nv): position first. `jacobian` is the geometric one, of twists.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.analytical_jacobian("tip", [0.1, 0.2], "euler-zyx").shape
         (6, 2)
         """
@@ -690,13 +605,9 @@ class Robot(metaclass=Answering):
 
         Args:
             frame: F.
-            q: (..., nq).
             written_in: D, the name of a frame or a pose W_H_D; by default F itself.
             base: how the base's velocity is written: "left", "right", "mixed", "kindr", or C, the name of another frame
                 or a pose W_H_C, for C_v_WB; by default as `robot.model.velocity` says.
-            out: an array for the result.
-            threads: over which a batch is split.
-            parameters: as everywhere.
 
         Names make a kernel; with poses it is plain NumPy, in one thread.
         """
@@ -722,13 +633,8 @@ class Robot(metaclass=Answering):
 
         Args:
             frame: F, on the link.
-            q: (..., nq).
-            v: (..., nv).
             placement: F_H_C, where the contact frame is on the link.
             twist: C_v_FC, (..., 6), of C relative to F, left-trivialised.
-            out: an array for the result.
-            threads: over which a batch is split.
-            parameters: as everywhere.
         """
         if not isinstance(placement, Pose):
             raise InputError(f"placement: expected a Pose, got {type(placement).__name__}")
@@ -791,13 +697,11 @@ class Robot(metaclass=Answering):
             target: a Pose W_H_frame of any batch shape (...); a list of them with a list of frames.
             q0: (..., nq) the first guess; by default the middle of the limits.
             seed: of the configurations that are tried when the first guess does not lead to the target.
-            threads: over which a batch is split.
             **options: of the solver, `mb.control.InverseKinematics`, which is kept: tolerances, limits, axes, ...
 
         Returns:
             The `Answer` of the solver: q (..., nq), success (...), position_error, rotation_error, rounds, restarted.
 
-        >>> import multibody as mb
         >>> robot = mb.load("panda")
         >>> answer = robot.inverse_kinematics("tool", robot.pose("tool", robot.home()))
         >>> bool(answer.success)
@@ -822,22 +726,11 @@ class Robot(metaclass=Answering):
         """τ, (..., nv), that solves M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]
 
         Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            a: (..., nv), accelerations in rad/s² and m/s².
-            wrenches: {frame: (..., 6)}, force in N and torque in N m on the robot, at the frame's
-                origin along the world's axes; an `mb.Wrench` is one, too.
             passive: True adds damping, dry friction and springs of the joints, which τ has to overcome.
-            out: an array for the result.
-            threads: over which a batch is split.
-            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
-                see `Robot`.
 
         Returns:
             (..., nv): N m and N, dual to v. With a = 0 and v = 0 it is `gravity`.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [1.0, 0.0]).round(12)
         array([2.66686667, 0.83343333])
         """
@@ -865,22 +758,11 @@ class Robot(metaclass=Answering):
         """a, (..., nv), that solves M a + h = τ + Σ J^T f (ABA).  [RD 3.55]
 
         Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            tau: (..., nv), forces of the joints in N m and N.
-            wrenches: {frame: (..., 6)}, force in N and torque in N m on the robot, at the frame's
-                origin along the world's axes; an `mb.Wrench` is one, too.
             passive: True lets damping, dry friction and springs of the joints act, too.
-            out: an array for the result.
-            threads: over which a batch is split.
-            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
-                see `Robot`.
 
         Returns:
             (..., nv): rad/s² and m/s².
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.forward_dynamics([0.0, 0.0], [0.0, 0.0], robot.gravity([0.0, 0.0])).round(12) + 0.0
         array([0., 0.])
         """
@@ -898,18 +780,9 @@ class Robot(metaclass=Answering):
     ) -> Array:
         """M(q), (..., nv, nv), symmetric and positive definite (CRBA).  [RD 3.43]
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            out: an array for the result.
-            threads: over which a batch is split.
-            parameters: numbers to compute with instead of the model's, as {"masses": (..., bodies)}:
-                see `Robot`.
-
         Returns:
             (..., nv, nv), both halves; the drives' armature is on its diagonal.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.mass_matrix([0.0, 0.0]).round(12)
         array([[2.66686667, 0.83343333],
                [0.83343333, 0.33343333]])
@@ -928,18 +801,9 @@ class Robot(metaclass=Answering):
     def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """h(q, v), (..., nv): Coriolis, centrifugal and gravity forces.  [RD 3.44-3.45]
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (..., nv): N m and N, on the left of M a + h = τ. Damping and friction are `passive`.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.bias([0.0, 0.5], [0.0, 0.0]).round(3) + 0.0
         array([2.352, 2.352])
         """
@@ -948,18 +812,9 @@ class Robot(metaclass=Answering):
     def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45]
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (..., nv): N m and N, `bias` without velocity.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
-        >>> import numpy as np
         >>> robot.gravity([np.pi / 2, 0.0]).round(3)
         array([19.62 ,  4.905])
         """
@@ -968,18 +823,9 @@ class Robot(metaclass=Answering):
     def coriolis(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (..., nv, nv). Many matrices have the same product C v: it is M' - 2 C that tells this one.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.coriolis([0.0, 0.5], [1.0, 0.0]).shape
         (2, 2)
         """
@@ -988,18 +834,9 @@ class Robot(metaclass=Answering):
     def passive(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot.
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (..., nv): N m and N. They are no part of `bias`, and act in dynamics with passive=True.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.passive([0.0, 0.5], [1.0, 0.0]) + 0.0  # it has none
         array([0., 0.])
         """
@@ -1019,20 +856,9 @@ class Robot(metaclass=Answering):
     ) -> tuple[Array, Array, Array]:
         """dτ/dq, dτ/dv, dτ/da of `inverse_dynamics`, each (..., nv, nv).
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            a: (..., nv), accelerations in rad/s² and m/s².
-            **options: `out`, a tuple of three arrays; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             A tuple of three; by q along velocities, d/ds at integrate(q, s e_k); dτ/da is M.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
-        >>> import numpy as np
         >>> by_q, by_v, by_a = robot.inverse_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])
         >>> np.abs(by_a - robot.mass_matrix([0.0, 0.5])).max() < 1e-12
         np.True_
@@ -1044,19 +870,9 @@ class Robot(metaclass=Answering):
     ) -> tuple[Array, Array, Array]:
         """da/dq, da/dv, da/dτ of `forward_dynamics`, each (..., nv, nv).
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            tau: (..., nv), forces of the joints in N m and N.
-            **options: `out`, a tuple of three arrays; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             A tuple of three; by q along velocities, d/ds at integrate(q, s e_k); da/dτ is M^-1.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> [x.shape for x in robot.forward_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])]
         [(2, 2), (2, 2), (2, 2)]
         """
@@ -1071,17 +887,9 @@ class Robot(metaclass=Answering):
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3): the centre of mass of the moving bodies, in the world.
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (..., 3), in m.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.center_of_mass([0.0, 0.0]) + 0.0
         array([ 0.,  0., -1.])
         """
@@ -1090,17 +898,9 @@ class Robot(metaclass=Answering):
     def com_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 3, nv): the velocity of the centre of mass in the world is J v.
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (..., 3, nv); `com_velocity` has the product.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.com_jacobian([0.0, 0.0]) + 0.0
         array([[1.  , 0.25],
                [0.  , 0.  ],
@@ -1119,19 +919,10 @@ class Robot(metaclass=Answering):
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """(..., 6): linear momentum, and angular momentum about the centre of mass.
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (..., 6), along the world's axes: kg m/s, then kg m²/s. It is `centroidal_momentum_matrix`
             times v.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.centroidal_momentum([0.0, 0.0], [1.0, 0.0]).round(12) + 0.0
         array([ 2.        ,  0.        ,  0.        ,  0.        , -0.66686667,
                 0.        ])
@@ -1157,18 +948,9 @@ class Robot(metaclass=Answering):
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
         """T, (...): v·M v / 2, in J.  [RD 3.28, 3.31]
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            v: (..., nv), velocities in rad/s and m/s.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (...), a number for each sample.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.kinetic_energy([0.0, 0.0], [1.0, 0.0]).round(12)
         np.float64(1.333433333333)
         """
@@ -1177,17 +959,9 @@ class Robot(metaclass=Answering):
     def potential_energy(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
         """U, (...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]
 
-        Args:
-            q: (..., nq), coordinates: rad, m, quaternions w, x, y, z.
-            **options: `out`, an array for the result; `threads`, over which a batch is split;
-                `parameters`, numbers to compute with instead of the model's, as {"masses": (...,
-                bodies)}: see `Robot`.
-
         Returns:
             (...), a number for each sample; springs have no part in it.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> robot.potential_energy([0.0, 0.0]).round(12)
         np.float64(-19.62)
         """
@@ -1214,7 +988,6 @@ class Robot(metaclass=Answering):
         Returns:
             A ConstraintSet: its `rows`, their names, ranks(q), error(q), jacobian(q), bias(q, v).
 
-        >>> import multibody as mb
         >>> robot = mb.load("quadruped")
         >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rh")]
         >>> held = robot.constraints(feet)
@@ -1243,18 +1016,12 @@ class Robot(metaclass=Answering):
 
         Args:
             constraints: that hold.
-            q: (..., nq).
-            v: (..., nv).
-            tau: (..., nv).
             wrenches: further ones, {frame: (..., 6)}.
             method: "least-norm" for any rows; "exact" for fewer operations where no row is redundant.
             active: which constraints or rows hold, sample by sample.
             baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s, to pull back what has drifted apart.
             passive: whether the joints' damping, dry friction and springs act, too.
-            **options: `out`, `threads`, `parameters`, as everywhere.
 
-        >>> import multibody as mb
-        >>> import numpy as np
         >>> robot = mb.load("quadruped")
         >>> feet = robot.constraints([mb.constraints.PointContact(f, f) for f in robot.frames if f.startswith("foot")])
         >>> a, f = robot.constrained_dynamics(feet, robot.home(), np.zeros(18), np.zeros(18))
@@ -1309,11 +1076,9 @@ class Robot(metaclass=Answering):
 
         Args:
             constraints: that begin to hold.
-            q: (..., nq).
             v: (..., nv) before the impact.
             restitution: (...), from 0 to 1; None is 0, plastic.
             active: which constraints or rows are hit, sample by sample.
-            **options: `out`, `threads`, `parameters`, as everywhere.
         """
         held = constraints_on(self.model, constraints)
         bounce = None if restitution is None else check_restitution(restitution)[..., None]
@@ -1334,10 +1099,8 @@ class Robot(metaclass=Answering):
 
         Args:
             constraints: the support.
-            q: (..., nq).
             task: J_t, (..., m, nv).
             wanted: w_t, (..., m).
-            **options: `out`, `threads`, `parameters`, as everywhere.
         """
         held = constraints_on(self.model, constraints)
         J_t = floats(task, "task")
@@ -1370,7 +1133,6 @@ class Robot(metaclass=Answering):
     def beside(self, other: Robot, *, prefix: str = "") -> Robot:
         """With another robot beside it in one world, such as a ball; a floating base of it stays.
 
-        >>> import multibody as mb
         >>> ball = mb.Builder("ball").body("ball", shape=mb.model.shapes.Sphere(0.1), mass=0.4).model(floating=True)
         >>> both = mb.load("planar-arm").beside(mb.Robot(ball))
         >>> both.nq, both.frames[-2:]
@@ -1384,11 +1146,9 @@ class Robot(metaclass=Answering):
         """With a load at a frame.
 
         Args:
-            frame: a name out of `robot.frames`.
             inertia: an `mb.SpatialInertia` in a frame of the load, or a mass in kg: that of a point at its origin.
             pose: of the load's frame in this one, a Pose or a position (3,) in m; by default they coincide.
 
-        >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
         >>> round(robot.payload("tool", 2.5).mass - robot.mass, 12)
         2.5
@@ -1414,7 +1174,6 @@ class Robot(metaclass=Answering):
     def with_gravity(self, gravity: ArrayLike) -> Robot:
         """With another gravity: the acceleration of a body that falls, (3,) in m/s², along the axes of the world.
 
-        >>> import multibody as mb
         >>> mb.load("panda").with_gravity((0, 0, -1.62)).model.gravity
         (0.0, 0.0, -1.62)
         """
@@ -1428,7 +1187,6 @@ class Robot(metaclass=Answering):
         `positions()`, `frame_placements()`, `tree.damping`, `tree.friction` and `tree.armature`. Placements are in
         parent bodies; `change` takes those in parent links.
 
-        >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
         >>> robot.with_parameters(2 * robot.parameters()).mass == 2 * robot.mass
         True
@@ -1471,8 +1229,6 @@ class Robot(metaclass=Answering):
         Returns:
             An `mb.Kernel`: call it as the method, without the frame; `kernel.to_c("law.c")` writes C.
 
-        >>> import multibody as mb
-        >>> robot = mb.load("double-pendulum")
         >>> jacobian = robot.kernel("jacobian", "tip", representation="left")
         >>> jacobian([[0.0, 0.0], [0.1, 0.2]]).shape
         (2, 6, 2)
@@ -1513,7 +1269,6 @@ class Robot(metaclass=Answering):
         Returns:
             A `RobotFunction`, which is called as the function, on single samples or batches.
 
-        >>> import multibody as mb
         >>> robot = mb.load("planar-arm")
         >>> def reach(q, target):
         ...     return target.position - robot.pose("tool", q).position
@@ -1537,21 +1292,17 @@ class Robot(metaclass=Answering):
         """Several quantities together: what they share is computed once.
 
         Args:
-            q: (..., nq).
             v: (..., nv); None when nothing asks for it.
             what: names such as "mass_matrix", or tuples of a name, a frame and options: ("jacobian", "hand"),
                 ("velocity", "hand", {"representation": "left"}), ("constrained_dynamics", feet) for a ConstraintSet.
             wrenches: {frame: (..., 6)}, external ones, for everything that takes them.
             out: a tuple of arrays, one for each of the results; for a result that is several, such as a pose, a tuple
                 of arrays in its place.
-            threads: over which a batch is split.
             **inputs: what else quantities ask for, by the names of their inputs: a and tau (..., nv), point (..., 3).
 
         Returns:
             The results, by the items of `what`, in their order.
 
-        >>> import multibody as mb
-        >>> import numpy as np
         >>> robot = mb.load("planar-arm")
         >>> both = robot.evaluate(robot.neutral(), np.zeros(3), ["mass_matrix", ("jacobian", robot.frames[-1])])
         >>> [x.shape for x in both.values()]
@@ -1606,7 +1357,6 @@ class Robot(metaclass=Answering):
             constraints: as in `kernel`.
             parameters: as in `kernel`: numbers of the model that are arguments, so that there are derivatives by them.
             out: a tuple of arrays for the results.
-            threads: over which a batch is split.
             **options: such as representation="left", or wrenches=["tool"] as in `kernel`.
 
         Returns:
@@ -1614,8 +1364,6 @@ class Robot(metaclass=Answering):
             tuple of such tuples. Those by parameters have the shapes of these in place of nv; by placements it is
             (bodies, 6): by moves along the parent's axes, and turns about the axes of what is placed.
 
-        >>> import multibody as mb
-        >>> import numpy as np
         >>> robot = mb.load("planar-arm")
         >>> by_q, by_v = robot.derivatives("velocity", robot.neutral(), np.ones(3), frame=robot.frames[-1])
         >>> np.abs(by_v - robot.jacobian(robot.frames[-1], robot.neutral())).max() < 1e-12
