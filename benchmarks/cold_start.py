@@ -17,7 +17,7 @@ import numpy as np
 from _robots import CASES, load, plain_urdf
 
 import multibody as mb
-from multibody.compiler.codegen.variants import SINGLE, modules_of
+from multibody.compiler.codegen.variants import SCALAR, modules_of
 from multibody.compiler.config import config
 from multibody.compiler.runtime import native
 
@@ -67,7 +67,7 @@ def stages(robot: mb.Robot) -> dict[str, float]:
         ticks.append(time.process_time())
         forms, _ = modules_of(traced)
         ticks.append(time.process_time())
-        for text in forms[SINGLE]:
+        for text in forms[SCALAR]:
             native.compile_object(text, config.level)
         ticks.append(time.process_time())
         best = np.minimum(best, np.diff(ticks))

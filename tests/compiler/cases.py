@@ -30,7 +30,7 @@ def cut_into(length: int, function: Callable[..., Any], *shapes: Any) -> Any:
     """The kernel of a function, in segments and modules of so many nodes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(config, "cache", False)
-        for name in ("ir.segments.SEGMENT", "ir.segments.ONE_BLOCK", "codegen.module.GROUP"):
+        for name in ("ir.segments.SEGMENT_NODES", "ir.segments.MAX_UNCUT_NODES", "codegen.module.MODULE_NODES"):
             patch.setattr(f"multibody.compiler.{name}", length)
         return compile(function, *shapes)
 

@@ -37,10 +37,10 @@ def made(monkeypatch, dtype="float64", many=None, segment=None):
     with monkeypatch.context() as patch:
         patch.setattr(mb.config, "cache", False)
         if many is not None:
-            patch.setattr(segments, "MANY", many)
+            patch.setattr(segments, "MIN_STREAMED_INPUTS", many)
         if segment is not None:
-            patch.setattr(segments, "ONE_BLOCK", segment)
-            patch.setattr(segments, "SEGMENT", segment)
+            patch.setattr(segments, "MAX_UNCUT_NODES", segment)
+            patch.setattr(segments, "SEGMENT_NODES", segment)
         kernel = mb.compile(function, X_SIZE, Y_SIZE, dtype=dtype)
         traced = kernel.trace()
         cut = segments.cut(prepare(traced.graph, traced.roots), [ids.size for ids in traced.outputs])
@@ -155,7 +155,7 @@ def test_groups_cover_what_is_used():
     assert runs_of(places) == [(0, 0, 7), (0, 12, 12), (1, 3, 3), (2, 0, 3), (2, 9, 9)]
     segment = segments.Segment([], {}, {10 + n: place for n, place in enumerate(places)}, [])
     for lanes in (1, 2, 4, 8, 16):
-        shape = load_inputs.Shape(lanes, "float64", 1, 1, True)
+        shape = load_inputs.Tiling(lanes, "float64")
         groups = load_inputs.groups(segment, shape)
         assert set(groups) == set(segment.rows)
         for k, group in groups.items():

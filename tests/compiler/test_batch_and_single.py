@@ -10,7 +10,7 @@ from multibody.compiler.cache import code_cache
 from multibody.compiler.codegen import prefetch, target, variants
 from multibody.compiler.ir.passes import prepare
 from multibody.compiler.ir.segments import cut
-from multibody.compiler.ir.tiling import Shape, choose_shape
+from multibody.compiler.ir.tiling import Tiling, choose_tiling
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.code import Entry, unpickle
 from multibody.errors import InputError
@@ -87,7 +87,7 @@ def test_both_forms_of_a_robot(name):
 
 def test_only_programs_of_some_size_have_two_forms():
     kernel = mb.compile(grown(12, 300), 6)
-    assert nodes_of(program_of(kernel)[0]) > variants.LEAST
+    assert nodes_of(program_of(kernel)[0]) > variants.MIN_SCALAR_NODES
     assert entries(kernel) == {"kernel", "one"}
     assert entries(mb.compile(lambda x: x + 1.0, 6)) == {"kernel"}
 
@@ -132,8 +132,8 @@ def test_vectors_are_not_halved_where_nothing_can_be_fetched_early():
         (mb.compile(lambda x: np.concatenate([np.sin(x), x, x]), 100), lanes > 4),
     ):
         program, _ = program_of(kernel)
-        assert choose_shape(program, lanes, "float64", fma=True).lanes == (lanes // 2 if halved else lanes)
-        assert choose_shape(program, lanes, "float64", fma=True, once=False).lanes == lanes
+        assert choose_tiling(program, lanes, "float64", fma=True).lanes == (lanes // 2 if halved else lanes)
+        assert choose_tiling(program, lanes, "float64", fma=True, once=False).lanes == lanes
 
 
 def test_one_sample_may_be_written_over_its_argument():
@@ -192,19 +192,19 @@ def asked(ir):
 def test_lines_of_results_are_asked_for_once_each():
     kernel = mb.compile(grown(12, 300), 6)
     program, sizes = program_of(kernel)
-    shape = choose_shape(program, target.host().lanes, "float64", fma=True)
+    shape = choose_tiling(program, target.host().lanes, "float64", fma=True)
     plan = prefetch.plan(program, shape, sizes)
     lines = [line for segment in plan.lines for line in segment]
     assert len(lines) == len(set(lines)) == sum(-(-size * shape.bytes // 64) for size in sizes)
     assert asked(kernel.ir) == (len(lines), 0)
-    assert not any(prefetch.plan(program, Shape(1, "float64", program.slots, 1, True), sizes).lines)
+    assert not any(prefetch.plan(program, Tiling(1, "float64", program.slots, 1, True), sizes).lines)
 
 
 @pytest.mark.slow
 def test_results_that_would_not_stay_near_are_asked_for_as_they_are_written():
     kernel = mb.compile(lambda x: np.outer(np.sin(x), np.cos(x)) * np.exp(x), 80)
     program, sizes = program_of(kernel)
-    shape = choose_shape(program, target.host().lanes, "float64", fma=True)
+    shape = choose_tiling(program, target.host().lanes, "float64", fma=True)
     assert not prefetch.plan(program, shape, sizes).results
     to_write, to_read = asked(kernel.ir)
     fours = shape.lanes % 4 == 0  # else rows are written element by element, and nothing is asked for
@@ -219,7 +219,7 @@ def test_long_arguments_in_every_layout(n, dtype):
         return (np.sin(x) * y + np.roll(x, 1)) * (1.0 + x[0]), x * y
 
     kernel = mb.compile(function, n, n, dtype=dtype)
-    assert (asked(kernel.ir)[1] > 0) == (2 * n >= prefetch.MANY)
+    assert (asked(kernel.ir)[1] > 0) == (2 * n >= prefetch.MIN_STREAMED_INPUTS)
     rng = np.random.default_rng(3)
     X, Y = rng.standard_normal((2, 301, n)).astype(dtype)
     whole = kernel(X, Y)

@@ -15,7 +15,7 @@ import multibody as mb
 from multibody import InputError, Pose
 from multibody.compiler import compile as compiling
 from multibody.compiler.codegen import entry, module, target, variants
-from multibody.compiler.ir.segments import ONE_BLOCK, SEGMENT
+from multibody.compiler.ir.segments import MAX_UNCUT_NODES, SEGMENT_NODES
 from multibody.compiler.runtime import fastcall, native
 from multibody.tracing.record.general_path import OPEN_BLOCKS
 
@@ -312,9 +312,9 @@ def test_values_cross_segments(count, dtype):
     function = large(count)
     kernel = mb.compile(function, 5, dtype=dtype)
     nodes = sum(kernel.ops.values())
-    assert (nodes < ONE_BLOCK) == (count == 150)
-    for form in (variants.BATCH, variants.SINGLE):
-        assert kernel.ir.count(f"define void @{form}.") == (0 if count == 150 else -(-(nodes - 1) // SEGMENT))
+    assert (nodes < MAX_UNCUT_NODES) == (count == 150)
+    for form in (variants.VECTOR, variants.SCALAR):
+        assert kernel.ir.count(f"define void @{form}.") == (0 if count == 150 else -(-(nodes - 1) // SEGMENT_NODES))
     x = np.random.default_rng(0).uniform(-1, 1, (131, 5)).astype(dtype)
     found = kernel(x)
     with mb.eager():
@@ -341,16 +341,16 @@ def test_sines_meet_their_cosines_at_every_cut(shift):
 
 
 def test_buffers_from_the_heap(monkeypatch):
-    monkeypatch.setattr(entry, "STACK", 32 * 1024)  # an eighth of what it is: a shorter kernel
+    monkeypatch.setattr(entry, "MAX_STACK_BYTES", 32 * 1024)  # an eighth of what it is: a shorter kernel
     monkeypatch.setattr(mb.config, "cache", False)
-    n = entry.STACK // (8 * target.host().lanes) + 1  # results of a vector of samples: more than the stack may hold
+    n = entry.MAX_STACK_BYTES // (8 * target.host().lanes) + 1  # results of a vector: more than fits on the stack
     kernel = mb.compile(lambda x: np.flip(x) + 1.0, n)
     assert "@malloc(i64 " in re.sub("declare.*", "", kernel.ir)
     x = np.random.default_rng(0).uniform(-1, 1, (9, n))
     found = kernel(x, threads=2)
     np.testing.assert_array_equal(found, x[:, ::-1] + 1)
     np.testing.assert_array_equal(kernel(x[3]), found[3])
-    monkeypatch.setattr(entry, "STACK", 0)
+    monkeypatch.setattr(entry, "MAX_STACK_BYTES", 0)
     small = mb.compile(lambda x: 2 * x, 3)
     for count in (0, 1, 5, 1000):
         np.testing.assert_array_equal(small(np.ones((count, 3))), np.full((count, 3), 2.0))
@@ -364,7 +364,7 @@ def test_compile_time_of_many_results_is_linear():
         sizes.append(sum(map(len, forms.values())))
     assert sizes[0] <= 2
     assert sizes[1] > 5
-    assert module.GROUP <= 4000
+    assert module.MODULE_NODES <= 4000
 
 
 # ---- what it shows ---------------------------------------------------------------------------------------------------

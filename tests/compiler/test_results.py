@@ -5,7 +5,7 @@ import pytest
 
 import multibody as mb
 from multibody.compiler.codegen import target
-from multibody.compiler.ir.liveness import ZEROS
+from multibody.compiler.ir.liveness import MIN_ZERO_RUN
 from multibody.compiler.ir.passes import prepare
 from multibody.compiler.ir.segments import cut
 
@@ -30,8 +30,8 @@ def zeros(n):
 CASES = {
     "no constants": row("01234" * 8),
     "zeros alone": lambda x: np.zeros(40),  # noqa: ARG005
-    "few zeros": row("012", zeros(ZEROS - 1), "34", zeros(1), "0"),
-    "just enough zeros": row("012", zeros(ZEROS), "3"),
+    "few zeros": row("012", zeros(MIN_ZERO_RUN - 1), "34", zeros(1), "0"),
+    "just enough zeros": row("012", zeros(MIN_ZERO_RUN), "3"),
     "zeros first": row(zeros(23), "01234"),
     "zeros last": row("0", zeros(100)),
     "lines of zeros": row("01", zeros(1200), "234", zeros(17), "1", zeros(33), "01234"),
@@ -109,7 +109,7 @@ def test_zeros_have_no_slots_and_other_constants_do():
 
     assert program(CASES["zeros alone"]).outputs == [-1] * 40
     assert -1 not in program(CASES["few zeros"]).outputs
-    assert program(CASES["just enough zeros"]).outputs.count(-1) == ZEROS
+    assert program(CASES["just enough zeros"]).outputs.count(-1) == MIN_ZERO_RUN
     assert program(CASES["other constants"]).outputs.count(-1) == 9  # -0.0 is another number
     assert program(CASES["zeros across results"]).outputs.count(-1) == 9
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from multibody.compiler.codegen import target
-from multibody.compiler.codegen.variants import BATCH, modules_of
+from multibody.compiler.codegen.variants import VECTOR, modules_of
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.code import Code, unpickle
 from multibody.compiler.runtime.execution import Source
@@ -96,7 +96,7 @@ class Kernel:
         return "\n".join(native.assembly(text) for texts in modules_of(self.trace())[0].values() for text in texts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self._code.address(BATCH, self.name)  # which runs wherever it arrives
+        self._code.address(VECTOR, self.name)  # which runs wherever it arrives
         return unpickle, (target.host(), Kernel, self.name, self.signature, self._code.entry, self.ops, self._work)
 
     def __repr__(self) -> str:

@@ -1,53 +1,53 @@
-"""The text of a kernel's entry: tile after tile, rows in, all segments, rows out.
+"""The entry of a kernel: tile after tile, it loads rows, calls all segments, and stores rows.
 
     void kernel(T **in, int64 *strides, int64 **offsets, T **out, int64 n)
 
-takes rows: sample s of argument k begins at in[k] + s strides[k] bytes, or + offsets[k][s] where that table is given;
-sample s of result m begins at out[m] + s times its size. The entry of a scan takes four numbers more: how many steps
-to run, after how many of them to keep outputs first and then again, and for how many kept ones there is room in a row.
-The word before the first of `in` is the address of a number that is not zero when a kernel that takes long is to stop.
+Sample s of argument k begins at in[k] + s strides[k] bytes, or at in[k] + offsets[k][s] if that table is given. Sample
+s of result m begins at out[m] + s times its size. The entry of a scan takes four more: the number of steps, the steps
+until the first output and between outputs, and the outputs per row. The word before in[0] is the address of a flag,
+which is not zero if an interruptible kernel has to stop.
 """
 
-from itertools import groupby
 from typing import NamedTuple
 
 from multibody.compiler.codegen import load_inputs, loops, prefetch, store_outputs, transpose
-from multibody.compiler.ir.segments import Program
-from multibody.compiler.ir.tiling import Shape
+from multibody.compiler.codegen.builder import Builder
+from multibody.compiler.ir.segments import InputRun, Program
+from multibody.compiler.ir.tiling import Tiling
 
-_OVER_TIME = ", i64 %steps, i64 %first, i64 %every, i64 %total"
-STACK = 256 * 1024
-"""Bytes of a buffer that may lie on the stack; a larger one comes from malloc."""
+_SCAN_PARAMETERS = ", i64 %steps, i64 %first, i64 %every, i64 %total"
+MAX_STACK_BYTES = 256 * 1024
+"""Bytes of a buffer on the stack; a larger one comes from malloc."""
 
 
 class Scan(NamedTuple):
-    """What a scan needs to know: the first results are the state, which stays in the buffer."""
+    """The layout of a scan: the first results are the state, which stays in the buffer."""
 
     states: int
-    """How many results are the state."""
-    places: list[int]
+    """The number of results that are the state."""
+    first_slots: list[int]
     """The first slot of each."""
-    steps: dict[int, int]
+    per_step: dict[int, int]
     """Arguments that change from step to step, with their elements per step."""
-    done: int | None = None
-    """The slot that is not zero in samples that are done, where samples can be."""
+    finished: int | None = None
+    """The slot that is not zero in finished samples, if samples can finish."""
 
 
-def rows(program: Program, shape: Shape, sizes_out: list[int], scan: Scan | None, fetch: prefetch.Plan) -> str:
-    """The functions that the entry needs to load and to store rows."""
+def functions(program: Program, tiling: Tiling, sizes_out: list[int], scan: Scan | None, fetch: prefetch.Plan) -> str:
+    """The functions with which the entry loads and stores rows."""
     return "\n".join(
         [
-            transpose.functions(shape, {run[3] for run in runs(program)} | loops.lengths(program.steps)),
-            loops.functions(program, shape, stops=scan is not None and scan.done is not None),
-            load_inputs.function(program, shape),
-            store_outputs.functions(shape, _rows_out(program, sizes_out, scan), near=bool(fetch.results)),
+            transpose.functions(tiling, {run.length for run in program.input_runs} | loops.lengths(program.steps)),
+            loops.functions(program, tiling, stops=scan is not None and scan.finished is not None),
+            load_inputs.function(program, tiling),
+            store_outputs.functions(tiling, _result_rows(program, sizes_out, scan), prefetched=bool(fetch.results)),
         ]
     )
 
 
 def entry(
     program: Program,
-    shape: Shape,
+    tiling: Tiling,
     sizes_out: list[int],
     scan: Scan | None,
     name: str,
@@ -55,187 +55,139 @@ def entry(
     *,
     direct: bool,
 ) -> str:
-    """The kernel: tile after tile, rows in, all segments, rows out; a scan repeats the segments over time.
+    """The entry; a scan repeats the segments over time.
 
-    With `direct` there is a function of that name for whole vectors at regular strides; what it leaves goes in tiles.
+    With `direct` there is a function of that name for whole vectors at regular strides; tiles do the remainder.
     """
-    slots, lanes = shape.tile * shape.row, shape.lanes
-    size = slots + load_inputs.size(program, shape)
-    bin_size = max(sizes_out, default=0) * shape.size + 64
-    heap = size + bin_size > STACK
-    buffer = "%slots" if heap else "%buffer"
+    b, lanes = Builder(tiling), tiling.lanes
+    buffer = _allocate(b, program, sizes_out, fetch)
     used = sorted({argument for argument, _, _ in program.inputs} | loops.arguments(program.steps))
-    lines = [
-        f"define void @{name}(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %n{_OVER_TIME if scan else ''}) {{",
-        "entry:",
-        f"  %buffer = {f'call ptr @malloc(i64 {size + bin_size + 64})' if heap else f'alloca [{size} x i8], align 64'}",
-        f"  %bin = {f'getelementptr i8, ptr %buffer, i64 {size + 64}' if heap else f'alloca [{bin_size} x i8]'}",
-        prefetch.table(fetch),
-        *loops.begin(program),
-        "  %last = sub i64 %n, 1",
-    ]
-    if heap:
-        lines += [
-            "  %at = ptrtoint ptr %buffer to i64",
-            "  %up = add i64 %at, 63",
-            "  %aligned = and i64 %up, -64",
-            "  %slots = inttoptr i64 %aligned to ptr",
-        ]
-    lines.append(f"  %addresses = getelementptr i8, ptr {buffer}, i64 {slots}")
     for k in used:
         for word, table, kind in (("in", "%in", "ptr"), ("st", "%strides", "i64"), ("of", "%offsets", "ptr")):
-            lines += [f"  %{word}a{k} = getelementptr i64, ptr {table}, i64 {k}",
-                      f"  %{word}{k} = load {kind}, ptr %{word}a{k}, align 8"]  # fmt: skip
+            b.let(f"load {kind}, ptr {b.gep(table, k, 'i64')}, align 8", f"%{word}{k}")
     for m in range(len(sizes_out)):
-        lines += [f"  %outa{m} = getelementptr ptr, ptr %out, i64 {m}", f"  %out{m} = load ptr, ptr %outa{m}, align 8"]
-    lines += _begin(used, len(sizes_out), lanes) if direct else ["  %begin = add i64 0, 0"]
-    lines += [
-        "  %some = icmp slt i64 %begin, %n",
-        "  br i1 %some, label %tiles, label %done",
-        "tiles:",
-        f"  %t = phi i64 [ %begin, %{'started' if direct else 'entry'} ], [ %t1, %next ]",
-        "  %left = sub i64 %n, %t",
-        f"  %whole = icmp ugt i64 %left, {shape.tile * lanes}",
-        f"  %samples = select i1 %whole, i64 {shape.tile * lanes}, i64 %left",
-        f"  %round = add i64 %samples, {lanes - 1}",
-        f"  %count = udiv i64 %round, {lanes}",
-    ]
-    loaded = runs(program)
-    once = [run for run in loaded if scan is None or run[0] not in scan.steps]
-    each = [run for run in loaded if scan is not None and run[0] in scan.steps]
-    results = _rows_out(program, sizes_out, scan)
-    lines += [line for run in once for line in _load(run, shape, buffer, "")]
-    steps = loops.steps(program, shape, buffer, name, set(scan.steps) if scan else set())
+        b.let(f"load ptr, ptr {b.gep('%out', m, 'ptr')}, align 8", f"%out{m}")
+    begin = _run_direct(b, used, len(sizes_out)) if direct else b.add(0, 0)
+    before = b.block
+    b.branch(b.let(f"icmp slt i64 {begin}, %n"), "tiles", "done")
+    b.begin("tiles")
+    b.emit(f"%t = phi i64 [ {begin}, %{before} ], [ %t.next, %next ]")
+    b.let("sub i64 %n, %t", "%left")
+    b.let(f"icmp ugt i64 %left, {tiling.tile * lanes}", "%whole")
+    samples = b.let(f"select i1 %whole, i64 {tiling.tile * lanes}, i64 %left")
+    b.let(f"udiv i64 {b.add(samples, lanes - 1)}, {lanes}", "%count")
+    per_step = scan.per_step if scan else {}
+    for run in program.input_runs:
+        if run.argument not in per_step:
+            _load(b, run, buffer, "")
+    writer = loops.LoopWriter(b, buffer, name, set(per_step), interruptible=program.interruptible)
+    results = _result_rows(program, sizes_out, scan)
     if scan is None:
-        lines += load_inputs.tile(program, shape)
-        lines += prefetch.tile(fetch, shape, buffer)
-        lines += [*steps, "  br label %next", "next:"]
-        lines += [
-            line
-            for m, row in enumerate(results)
-            for line in store_outputs.store(m, row, shape, buffer, f"{sizes_out[m] * shape.size}", f"%out{m}")
-        ]
+        load_inputs.fill_table(b, program)
+        prefetch.fill_table(b, fetch, buffer)
+        writer.steps(program.steps)
+        b.enter("next")
     else:
-        lines += _over_time(steps, used, shape, sizes_out, scan, buffer, each, results)
-    lines += [
-        f"  %t1 = add i64 %t, {shape.tile * lanes}",
-        "  %again = icmp ult i64 %t1, %n",
-        "  br i1 %again, label %tiles, label %done",
-        "done:",
-        *(["  call void @free(ptr %buffer)"] if heap else []),
-        "  ret void",
-        "}",
-    ]
-    return "\n".join(lines)
+        _run_scan(b, program, sizes_out, scan, buffer, writer, results)
+    for m, row in enumerate(results[: scan.states] if scan else results):
+        store_outputs.store(b, m, row, buffer, sizes_out[m] * tiling.size, f"%out{m}")
+    b.let(f"add i64 %t, {tiling.tile * lanes}", "%t.next")
+    b.branch(b.let("icmp ult i64 %t.next, %n"), "tiles", "done")
+    b.begin("done")
+    if buffer != "%buffer":
+        b.emit("call void @free(ptr %buffer)")
+    parameters = f"ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %n{_SCAN_PARAMETERS if scan else ''}"
+    return b.function(f"void @{name}({parameters})", "")
 
 
-def _begin(used: list[int], results: int, lanes: int) -> list[str]:
-    """Whole vectors first, straight from rows to rows, when no argument has a table of offsets."""
+def _allocate(b: Builder, program: Program, sizes_out: list[int], fetch: prefetch.Plan) -> str:
+    """Allocate the buffer, a scratch row for lanes beyond the last sample, and tables; return the buffer's address."""
+    slots = b.tiling.tile * b.tiling.stride
+    size = slots + b.tiling.tile * load_inputs.vector_bytes(program, b.tiling)
+    scratch = max(sizes_out, default=0) * b.tiling.size + 64
+    heap = size + scratch > MAX_STACK_BYTES
+    b.let(f"call ptr @malloc(i64 {size + scratch + 64})" if heap else f"alloca [{size} x i8], align 64", "%buffer")
+    b.let(f"getelementptr i8, ptr %buffer, i64 {size + 64}" if heap else f"alloca [{scratch} x i8]", "%scratch")
+    prefetch.allocate_table(b, fetch)
+    loops.allocate_counters(b, program)
+    b.let("sub i64 %n, 1", "%last")
+    buffer = "%buffer"
+    if heap:
+        above = b.add(b.let("ptrtoint ptr %buffer to i64"), 63)
+        buffer = b.let(f"inttoptr i64 {b.let(f'and i64 {above}, -64')} to ptr")
+    b.let(f"getelementptr i8, ptr {buffer}, i64 {slots}", "%addresses")
+    return buffer
+
+
+def _run_direct(b: Builder, used: list[int], results: int) -> str:
+    """Run whole vectors straight from rows to rows if no argument has a table of offsets; return the next sample."""
     arguments = [f"ptr %in{k}, i64 %st{k}" for k in used] + [f"ptr %out{m}" for m in range(results)]
-    lines = ["  %regular0 = add i1 0, 1"]
-    for position, k in enumerate(used):
-        lines += [
-            f"  %free{k} = icmp eq ptr %of{k}, null",
-            f"  %regular{position + 1} = and i1 %regular{position}, %free{k}",
-        ]
-    return [
-        *lines,
-        f"  %vectors = sdiv i64 %n, {lanes}",
-        "  %any = icmp sgt i64 %vectors, 0",
-        f"  %fast = and i1 %regular{len(used)}, %any",
-        "  br i1 %fast, label %start, label %started",
-        "start:",
-        f"  call void @direct(i64 %vectors, {', '.join(arguments)})",
-        f"  %reached = mul i64 %vectors, {lanes}",
-        "  br label %started",
-        "started:",
-        "  %begin = phi i64 [ 0, %entry ], [ %reached, %start ]",
-    ]
+    regular = b.let("add i1 0, 1")
+    for k in used:
+        regular = b.let(f"and i1 {regular}, {b.let(f'icmp eq ptr %of{k}, null')}")
+    vectors = b.let(f"sdiv i64 %n, {b.tiling.lanes}")
+    some = b.let(f"icmp sgt i64 {vectors}, 0")
+    b.branch(b.let(f"and i1 {regular}, {some}"), "start", "started")
+    b.begin("start")
+    b.emit(f"call void @direct(i64 {vectors}, {', '.join(arguments)})")
+    reached = b.mul(vectors, b.tiling.lanes)
+    b.enter("started")
+    return b.phi("i64", (0, "entry"), (reached, "start"))
 
 
-def _over_time(
-    steps: list[str],
-    used: list[int],
-    shape: Shape,
+def _run_scan(
+    b: Builder,
+    program: Program,
     sizes_out: list[int],
     scan: Scan,
     buffer: str,
-    each: list[tuple[int, int, int, int]],
+    writer: loops.LoopWriter,
     results: list[store_outputs.Row],
-) -> list[str]:
-    """All steps of a tile: per-step rows in, the segments, and every so often rows out; at the end the state."""
-    lines = [
-        "  br label %step",
-        "step:",
-        "  %now = phi i64 [ 0, %tiles ], [ %later, %stepped ]",
-        "  %wait = phi i64 [ %first, %tiles ], [ %waiting, %stepped ]",
-        "  %kept = phi i64 [ 0, %tiles ], [ %keeping, %stepped ]",
-    ]
-    if scan.done is not None:
-        lines += [
-            f"  %done.at = getelementptr i8, ptr {buffer}, i64 {scan.done * shape.bytes}",
-            "  %all.done = call i1 @finished(ptr %done.at, i64 %count)",
-            "  br i1 %all.done, label %next, label %go",
-            "go:",
-        ]
-    for k in sorted(scan.steps.keys() & set(used)):
-        lines += [f"  %ahead{k} = mul i64 %now, {scan.steps[k] * shape.size}",
-                  f"  %in{k}.now = getelementptr i8, ptr %in{k}, i64 %ahead{k}"]  # fmt: skip
-    lines += [line for run in each for line in _load(run, shape, buffer, ".now")]
-    lines += steps
-    lines += [
-        "  %sooner = sub i64 %wait, 1",
-        "  %due = icmp eq i64 %sooner, 0",
-        "  br i1 %due, label %keep, label %pass",
-        "keep:",
-    ]
+) -> None:
+    """All steps of a tile: load per-step inputs, run the segments, and periodically store outputs."""
+    size = b.tiling.size
+    b.enter("step")
+    b.emit("%now = phi i64 [ 0, %tiles ], [ %later, %stepped ]")
+    b.emit("%wait = phi i64 [ %first, %tiles ], [ %waiting, %stepped ]")
+    b.emit("%stored = phi i64 [ 0, %tiles ], [ %storing, %stepped ]")
+    if scan.finished is not None:
+        at = b.gep(buffer, scan.finished * b.tiling.bytes)
+        b.branch(b.let(f"call i1 @finished(ptr {at}, i64 %count)"), "next", "go")
+        b.begin("go")
+    used = {argument for argument, _, _ in program.inputs} | loops.arguments(program.steps)
+    for k in sorted(scan.per_step.keys() & used):
+        ahead = b.mul("%now", scan.per_step[k] * size)
+        b.let(f"getelementptr i8, ptr %in{k}, i64 {ahead}", f"%in{k}.now")
+    for run in program.input_runs:
+        if run.argument in scan.per_step:
+            _load(b, run, buffer, ".now")
+    writer.steps(program.steps)
+    sooner = b.let("sub i64 %wait, 1")
+    b.branch(b.let(f"icmp eq i64 {sooner}, 0"), "keep", "pass")
+    b.begin("keep")
     for m in range(scan.states, len(sizes_out)):
-        row = sizes_out[m] * shape.size
-        lines += [
-            f"  %row{m} = mul i64 %kept, {row}",
-            f"  %at{m} = getelementptr i8, ptr %out{m}, i64 %row{m}",
-            f"  %wide{m} = mul i64 %total, {row}",
-            *store_outputs.store(m, results[m], shape, buffer, f"%wide{m}", f"%at{m}"),
-        ]
-    lines += [
-        "  %more.kept = add i64 %kept, 1",
-        "  br label %stepped",
-        "pass:",
-        "  br label %stepped",
-        "stepped:",
-        "  %waiting = phi i64 [ %every, %keep ], [ %sooner, %pass ]",
-        "  %keeping = phi i64 [ %more.kept, %keep ], [ %kept, %pass ]",
-        "  %later = add i64 %now, 1",
-        "  %going = icmp ult i64 %later, %steps",
-        "  br i1 %going, label %step, label %next",
-        "next:",
-    ]
-    for m in range(scan.states):
-        lines += store_outputs.store(m, results[m], shape, buffer, f"{sizes_out[m] * shape.size}", f"%out{m}")
-    return lines
+        at = b.gep(f"%out{m}", b.mul("%stored", sizes_out[m] * size))
+        store_outputs.store(b, m, results[m], buffer, b.mul("%total", sizes_out[m] * size), at)
+    more = b.add("%stored", 1)
+    b.jump("stepped")
+    b.begin("pass")
+    b.enter("stepped")
+    b.emit(f"%waiting = phi i64 [ %every, %keep ], [ {sooner}, %pass ]")
+    b.emit(f"%storing = phi i64 [ {more}, %keep ], [ %stored, %pass ]")
+    b.let("add i64 %now, 1", "%later")
+    b.branch(b.let("icmp ult i64 %later, %steps"), "step", "next")
+    b.begin("next")
 
 
-def _rows_out(program: Program, sizes_out: list[int], scan: Scan | None) -> list[store_outputs.Row]:
-    """The rows of all results; a scan's state is where its arguments are."""
-    return store_outputs.rows_of(program, sizes_out, scan.places if scan else [])
+def _result_rows(program: Program, sizes_out: list[int], scan: Scan | None) -> list[store_outputs.Row]:
+    """The rows of all results; the state of a scan is stored from the slots of its arguments."""
+    return store_outputs.rows_of(program, sizes_out, scan.first_slots if scan else [])
 
 
-def _load(run: tuple[int, int, int, int], shape: Shape, buffer: str, suffix: str) -> list[str]:
+def _load(b: Builder, run: InputRun, buffer: str, suffix: str) -> None:
+    """Load a run of elements of a tile's samples into slots."""
     k, column, slot, length = run
-    return [
-        f"  %base{slot} = getelementptr inbounds {shape.scalar}, ptr %in{k}{suffix}, i64 {column}",
-        f"  %to{slot} = getelementptr inbounds i8, ptr {buffer}, i64 {slot * shape.bytes}",
-        f"  call void @{transpose.loader(length)}(ptr %to{slot}, ptr %base{slot}, i64 %st{k}, ptr %of{k}, i64 %t, "
-        f"i64 %count, i64 %last, i64 {length})",
-    ]
-
-
-def runs(program: Program) -> list[tuple[int, int, int, int]]:
-    """(argument, column, slot, length): elements that lie in an argument as in the slots, unused ones in between."""
-    stretches = []
-    inputs = sorted(item for item in program.inputs if item[2] >= 0)
-    keyed = [(argument, column - slot, column, slot) for argument, column, slot in inputs]
-    for _, group in groupby(keyed, key=lambda item: item[:2]):
-        members = list(group)
-        stretches.append((members[0][0], members[0][2], members[0][3], members[-1][2] - members[0][2] + 1))
-    return stretches
+    base = b.gep(f"%in{k}{suffix}", column, b.tiling.scalar, inbounds=True)
+    to = b.gep(buffer, slot * b.tiling.bytes, inbounds=True)
+    rows = f"i64 %st{k}, ptr %of{k}, i64 %t, i64 %count, i64 %last"
+    b.emit(f"call void @{transpose.loader(length)}(ptr {to}, ptr {base}, {rows}, i64 {length})")

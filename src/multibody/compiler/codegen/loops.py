@@ -1,266 +1,178 @@
-"""The text of a kernel's loops, around calls of its segments.
+"""LLVM IR of a kernel's loops, around calls of its segments.
 
-Every loop has a counter in memory, which tells after the loop how many rounds it took. Each round begins by asking
-whether all samples of the tile are done, and by bringing the rows that it reads into slots.
+Every loop has a counter in memory, which is its trip count after the loop. An iteration begins by testing whether all
+samples of the tile are finished, and by loading its scan inputs into slots.
 """
 
 from multibody.compiler.codegen import transpose
-from multibody.compiler.ir.loop_steps import Fill, Leave, Load, Move
-from multibody.compiler.ir.segments import SHORT, Program, Repeat, Step
-from multibody.compiler.ir.tiling import Shape
-
-
-def steps(program: Program, shape: Shape, buffer: str, kernel: str, moving: set[int]) -> list[str]:
-    """Calls of a kernel's segments; loops become loops.
-
-    Args:
-        program: what is computed.
-        shape: how numbers are held.
-        buffer: the name of the slots.
-        kernel: the name of its entry.
-        moving: arguments that change from step to step of a scan.
-    """
-    return _Writer(shape, buffer, kernel, moving, long=program.long).steps(program.steps, None)
+from multibody.compiler.codegen.builder import Builder, Index
+from multibody.compiler.ir.loop_steps import CopySlots, ExitIfFinished, FillSlots, LoadRow
+from multibody.compiler.ir.segments import MAX_UNROLLED_ROW, Program, Repeat, Step
+from multibody.compiler.ir.tiling import Tiling
 
 
 def flat(steps: list[Step]) -> list[Step]:
-    """All steps, those within loops too."""
+    """All steps, including those within loops."""
     return [inner for step in steps for inner in (step, *(flat(step.steps) if isinstance(step, Repeat) else ()))]
 
 
 def arguments(steps: list[Step]) -> set[int]:
-    """The arguments whose rows loops read."""
-    return {step.argument for step in flat(steps) if isinstance(step, Load) and step.argument >= 0}
+    """The arguments that are scan inputs of loops."""
+    return {step.argument for step in flat(steps) if isinstance(step, LoadRow) and step.argument >= 0}
 
 
 def lengths(steps: list[Step]) -> set[int]:
     """The lengths of rows that loops load."""
-    return {step.width for step in flat(steps) if isinstance(step, Load)}
+    return {step.width for step in flat(steps) if isinstance(step, LoadRow)}
 
 
-def begin(program: Program) -> list[str]:
-    """The counters of all loops and, in programs that run for long, where they are asked to stop."""
-    lines = [f"  %loop{step.number} = alloca i64, align 8" for step in flat(program.steps) if isinstance(step, Repeat)]
-    if program.long:
-        lines += ["  %stop.a = getelementptr ptr, ptr %in, i64 -1", "  %stop = load ptr, ptr %stop.a, align 8"]
-    return lines
+def allocate_counters(b: Builder, program: Program) -> None:
+    """The counters of all loops and, in interruptible programs, the address of the flag that stops them."""
+    for step in flat(program.steps):
+        if isinstance(step, Repeat):
+            b.let("alloca i64, align 8", f"%loop{step.number}")
+    if program.interruptible:
+        b.let(f"load ptr, ptr {b.gep('%in', -1, 'ptr')}, align 8", "%stop")
 
 
-def functions(program: Program, shape: Shape, *, stops: bool) -> str:
-    """What the loops of a kernel need: rows of constants, and functions that go over the vectors of a tile.
-
-    A scan that `stops` needs that function which asks whether all samples are done.
-    """
+def functions(program: Program, tiling: Tiling, *, stops: bool) -> str:
+    """The constants and functions that the loops of a kernel need; a scan that `stops` tests for finished samples."""
     present = {type(step) for step in flat(program.steps)}
-    texts = [_constants(number, row, shape) for number, row in enumerate(program.constants)]
-    widths = {step.width for step in flat(program.steps) if isinstance(step, Move)}
-    texts += [_move(shape, width) for width in sorted({min(width, SHORT + 1) for width in widths})]
-    texts += [_fill(shape)] if Fill in present else []
-    texts += [_finished(shape)] if Leave in present or stops else []
+    texts = [
+        f"@constants{number} = internal constant {tiling.array(row)}, align 64"
+        for number, row in enumerate(program.constants)
+    ]
+    widths = {step.width for step in flat(program.steps) if isinstance(step, CopySlots)}
+    texts += [_copy_slots(tiling, width) for width in sorted({min(width, MAX_UNROLLED_ROW + 1) for width in widths})]
+    texts += [_fill_slots(tiling)] if FillSlots in present else []
+    texts += [_finished(tiling)] if ExitIfFinished in present or stops else []
     return "\n".join(texts)
 
 
-class _Writer:
-    def __init__(self, shape: Shape, buffer: str, kernel: str, moving: set[int], *, long: bool) -> None:
-        self.long = long
-        self.shape = shape
+class LoopWriter:
+    """Writes the steps of a program into the entry of its kernel.
+
+    Args:
+        b: the builder of the entry.
+        buffer: the address of the slots.
+        kernel: the name of the entry.
+        per_step: arguments that change from step to step of a scan.
+        interruptible: whether loops test for a request to stop.
+    """
+
+    def __init__(self, b: Builder, buffer: str, kernel: str, per_step: set[int], *, interruptible: bool) -> None:
+        self.b = b
         self.buffer = buffer
         self.kernel = kernel
-        self.moving = moving
-        self.number = 0
+        self.per_step = per_step
+        self.interruptible = interruptible
 
-    def name(self) -> str:
-        """A name that is new."""
-        self.number += 1
-        return f"%n{self.number}"
-
-    def steps(self, steps: list[Step], loop: Repeat | None) -> list[str]:
-        lines: list[str] = []
+    def steps(self, steps: list[Step], loop: Repeat | None = None) -> None:
+        """Write steps, which are those of a loop or of the whole program."""
+        b = self.b
         for step in steps:
             if isinstance(step, int):
-                lines.append(
-                    f"  call void @{self.kernel}.{step}(ptr {self.buffer}, i64 %count, ptr %rows, ptr %addresses)"
-                )
+                b.emit(f"call void @{self.kernel}.{step}(ptr {self.buffer}, i64 %count, ptr %rows, ptr %addresses)")
             elif isinstance(step, Repeat):
-                lines += self.repeat(step)
-            elif isinstance(step, Fill):
-                at = self.slot(lines, str(step.slot))
-                number = self.shape.constant(step.number)
-                lines.append(
-                    f"  call void @fill_slots(ptr {at}, i64 %count, i64 {step.length}, {self.shape.vector} {number})"
-                )
-            elif loop is not None:
-                lines += self.around(step, loop)
-        return lines
+                self.repeat(step)
+            elif isinstance(step, FillSlots):
+                value = f"{b.tiling.vector} {b.tiling.constant(step.number)}"
+                b.emit(f"call void @fill_slots(ptr {self.slot(step.slot)}, i64 %count, i64 {step.length}, {value})")
+            elif isinstance(step, ExitIfFinished) and loop is not None:
+                finished, go_on = b.let(f"call i1 @finished(ptr {self.slot(step.slot)}, i64 %count)"), b.name()
+                b.branch(finished, f"loop{loop.number}.done", go_on)
+                b.begin(go_on)
+            elif isinstance(step, CopySlots) and loop is not None:
+                source = self.slot(self.affine(step.source, step.source_step, loop))
+                target = self.slot(self.affine(step.target, step.target_step, loop))
+                b.emit(f"call void @{_copier(step.width)}(ptr {target}, ptr {source}, i64 %count, i64 {step.width})")
+            elif isinstance(step, LoadRow) and loop is not None:
+                self.load_row(step, loop)
 
-    def repeat(self, step: Repeat) -> list[str]:
-        here = f"loop{step.number}"
-        limit = str(step.rounds)
-        row = f"sub i64 %{here}.last, %{here}.round" if step.backward else f"add i64 %{here}.round, 0"
-        lines = [f"  store i64 0, ptr %{here}, align 8"]
-        if step.like >= 0:
-            limit = f"%{here}.limit"
-            lines.append(f"  {limit} = load i64, ptr %loop{step.like}, align 8")
-        return [
-            *lines,
-            f"  %{here}.last = sub i64 {limit}, 1",
-            f"  br label %{here}.head",
-            f"{here}.head:",
-            f"  %{here}.round = load i64, ptr %{here}, align 8",
-            f"  %{here}.more = icmp ult i64 %{here}.round, {limit}",
-            f"  br i1 %{here}.more, label %{here}.body, label %{here}.done",
-            f"{here}.body:",
-            *(self.listen(here) if self.long else []),
-            f"  %{here}.row = {row}",
-            *self.steps(step.steps, step),
-            f"  %{here}.next = add i64 %{here}.round, 1",
-            f"  store i64 %{here}.next, ptr %{here}, align 8",
-            f"  br label %{here}.head",
-            f"{here}.done:",
-        ]
+    def repeat(self, step: Repeat) -> None:
+        """Write a loop."""
+        b, here = self.b, f"loop{step.number}"
+        b.store("0", f"%{here}", "i64")
+        bound = b.load(f"%loop{step.same_as}", "i64") if step.same_as >= 0 else str(step.trip_count)
+        last = b.let(f"sub i64 {bound}, 1")
+        b.enter(f"{here}.head")
+        index = b.load(f"%{here}", "i64")
+        b.branch(b.let(f"icmp ult i64 {index}, {bound}"), f"{here}.body", f"{here}.done")
+        b.begin(f"{here}.body")
+        if self.interruptible:
+            requested = b.let(f"icmp ne i64 {b.let('load volatile i64, ptr %stop, align 8')}, 0")
+            b.branch(requested, "done", f"{here}.go")
+            b.begin(f"{here}.go")
+        b.let(f"sub i64 {last}, {index}" if step.backward else f"add i64 {index}, 0", f"%{here}.row")
+        self.steps(step.steps, step)
+        b.store(b.add(index, 1), f"%{here}", "i64")
+        b.jump(f"{here}.head")
+        b.begin(f"{here}.done")
 
-    def listen(self, here: str) -> list[str]:
-        """Leave the kernel when it is asked to stop."""
-        return [
-            f"  %{here}.asked = load volatile i64, ptr %stop, align 8",
-            f"  %{here}.leave = icmp ne i64 %{here}.asked, 0",
-            f"  br i1 %{here}.leave, label %done, label %{here}.go",
-            f"{here}.go:",
-        ]
+    def load_row(self, step: LoadRow, loop: Repeat) -> None:
+        """Load a row of an argument or of constants into slots."""
+        b, k = self.b, step.argument
+        element = b.add(b.mul(f"%loop{loop.number}.row", step.step), step.element)
+        origin, rows = f"@constants{step.constant}", "i64 0, ptr null"
+        if k >= 0:
+            origin, rows = f"%in{k}{'.now' if k in self.per_step else ''}", f"i64 %st{k}, ptr %of{k}"
+        to, base = self.slot(step.slot), b.gep(origin, element, b.tiling.scalar)
+        b.emit(
+            f"call void @{transpose.loader(step.width)}(ptr {to}, ptr {base}, {rows}, i64 %t, i64 %count, i64 %last, "
+            f"i64 {step.width})"
+        )
 
-    def around(self, step: Move | Load | Leave, loop: Repeat) -> list[str]:
-        """What a loop does besides its segments."""
-        lines: list[str] = []
-        here, shape = f"%loop{loop.number}", self.shape
-        if isinstance(step, Leave):
-            at, left, on = self.slot(lines, str(step.slot)), self.name(), self.name()
-            return [
-                *lines,
-                f"  {left} = call i1 @finished(ptr {at}, i64 %count)",
-                f"  br i1 {left}, label {here}.done, label {on}.on",
-                f"{on[1:]}.on:",
-            ]
-        if isinstance(step, Move):
-            source = self.at_round(lines, step.source, step.source_step, here)
-            target = self.at_round(lines, step.target, step.target_step, here)
-            call = f"  call void @{_mover(step.width)}(ptr {target}, ptr {source}, i64 %count, i64 {step.width})"
-            return [*lines, call]
-        element = self.affine(lines, step.element, step.step, f"{here}.row")
-        origin, stride, offsets = f"@constants{step.constant}", "0", "null"
-        if step.argument >= 0:
-            k = step.argument
-            origin, stride, offsets = f"%in{k}{'.now' if k in self.moving else ''}", f"%st{k}", f"%of{k}"
-        base, to = self.name(), self.slot(lines, str(step.slot))
-        return [
-            *lines,
-            f"  {base} = getelementptr {shape.scalar}, ptr {origin}, i64 {element}",
-            f"  call void @{transpose.loader(step.width)}(ptr {to}, ptr {base}, i64 {stride}, ptr {offsets}, i64 %t, "
-            f"i64 %count, i64 %last, i64 {step.width})",
-        ]
-
-    def slot(self, lines: list[str], slot: str) -> str:
+    def slot(self, slot: Index) -> str:
         """The address of a slot in the first vector of the tile."""
-        offset, at = self.name(), self.name()
-        lines += [
-            f"  {offset} = mul i64 {slot}, {self.shape.bytes}",
-            f"  {at} = getelementptr i8, ptr {self.buffer}, i64 {offset}",
-        ]
-        return at
+        return self.b.gep(self.buffer, self.b.mul(slot, self.b.tiling.bytes))
 
-    def at_round(self, lines: list[str], slot: int, step: int, loop: str) -> str:
-        """The address of a slot that moves with the rows of a loop."""
-        return self.slot(lines, self.affine(lines, slot, step, f"{loop}.row") if step else str(slot))
-
-    def affine(self, lines: list[str], first: int, step: int, index: str) -> str:
-        product, total = self.name(), self.name()
-        lines += [f"  {product} = mul i64 {index}, {step}", f"  {total} = add i64 {product}, {first}"]
-        return total
+    def affine(self, first: int, step: int, loop: Repeat) -> Index:
+        """A slot that moves with the iterations of a loop."""
+        return self.b.add(self.b.mul(f"%loop{loop.number}.row", step), first) if step else first
 
 
-def _constants(number: int, row: list[float], shape: Shape) -> str:
-    single = shape._replace(lanes=1)
-    numbers = ", ".join(single.constant(x)[1:-1] for x in row)
-    return f"@constants{number} = internal constant [{len(row)} x {shape.scalar}] [{numbers}], align 64"
+def _copier(width: int) -> str:
+    """The name of the function that copies that many slots."""
+    return f"move_slots{width}" if width <= MAX_UNROLLED_ROW else "move_slots"
 
 
-def _over_vectors(head: str, shape: Shape, rows: str, body: list[str], end: list[str]) -> str:
-    """A function that goes over the vectors of a tile, with pointers %d, and %s where there is a source."""
-    pointers = [f"  %{place} = getelementptr i8, ptr %{name}, i64 %at" for name, place in (("to", "d"), ("from", "s"))]
-    return "\n".join(
-        [
-            f"define internal {head} nounwind {{",
-            "entry:",
-            "  br label %loop",
-            "loop:",
-            "  %v = phi i64 [ 0, %entry ], [ %v1, %after ]",
-            f"  %at = mul i64 %v, {shape.row}",
-            *pointers[: len(rows.split())],
-            *body,
-            "after:",
-            "  %v1 = add i64 %v, 1",
-            "  %more = icmp ult i64 %v1, %count",
-            "  br i1 %more, label %loop, label %done",
-            "done:",
-            *end,
-            "}",
-        ]
-    )
+def _copy_slots(tiling: Tiling, width: int) -> str:
+    """A function that copies slots; for a short row without a loop over its elements."""
+    b = Builder(tiling)
+    for v in b.count("%count"):
+        at = b.mul(v, tiling.stride)
+        target, source = b.gep("%to", at), b.gep("%from", at)
+
+        def copy(offset: Index, target: str = target, source: str = source) -> None:
+            to = b.gep(target, offset)
+            b.store(b.load(b.gep(source, offset)), to)
+
+        if width <= MAX_UNROLLED_ROW:
+            for j in range(width):
+                copy(j * tiling.bytes)
+            b.enter("after")
+        else:
+            for j in b.count("%length"):
+                copy(b.mul(j, tiling.bytes))
+    return b.function(f"internal void @{_copier(width)}(ptr %to, ptr %from, i64 %count, i64 %length)")
 
 
-def _elements(shape: Shape, lines: list[str]) -> list[str]:
-    """A loop over elements, with the offset %o of each."""
-    return [
-        "  br label %element",
-        "element:",
-        "  %j = phi i64 [ 0, %loop ], [ %j1, %element ]",
-        f"  %o = mul i64 %j, {shape.bytes}",
-        *lines,
-        "  %j1 = add i64 %j, 1",
-        "  %rest = icmp ult i64 %j1, %length",
-        "  br i1 %rest, label %element, label %after",
-    ]
+def _fill_slots(tiling: Tiling) -> str:
+    b = Builder(tiling)
+    for _, slots in b.vectors("%to", inbounds=False):
+        for j in b.count("%length"):
+            b.store("%x", b.gep(slots, b.mul(j, tiling.bytes)))
+    return b.function(f"internal void @fill_slots(ptr %to, i64 %count, i64 %length, {tiling.vector} %x)")
 
 
-def _mover(width: int) -> str:
-    """The name of the function that copies so many slots."""
-    return f"move_slots{width}" if width <= SHORT else "move_slots"
-
-
-def _move(shape: Shape, width: int) -> str:
-    """A function that copies slots; for a short row one without a loop over its elements."""
-
-    def copy(at: str, tag: str) -> list[str]:
-        return [
-            f"  %de{tag} = getelementptr i8, ptr %d, i64 {at}",
-            f"  %se{tag} = getelementptr i8, ptr %s, i64 {at}",
-            f"  %x{tag} = load {shape.vector}, ptr %se{tag}, align {shape.bytes}",
-            f"  store {shape.vector} %x{tag}, ptr %de{tag}, align {shape.bytes}",
-        ]
-
-    head = f"void @{_mover(width)}(ptr %to, ptr %from, i64 %count, i64 %length)"
-    body = _elements(shape, copy("%o", ""))
-    if width <= SHORT:
-        body = [line for j in range(width) for line in copy(str(j * shape.bytes), str(j))] + ["  br label %after"]
-    return _over_vectors(head, shape, "to from", body, ["  ret void"])
-
-
-def _fill(shape: Shape) -> str:
-    store = [
-        "  %de = getelementptr i8, ptr %d, i64 %o",
-        f"  store {shape.vector} %x, ptr %de, align {shape.bytes}",
-    ]
-    head = f"void @fill_slots(ptr %to, i64 %count, i64 %length, {shape.vector} %x)"
-    return _over_vectors(head, shape, "to", _elements(shape, store), ["  ret void"])
-
-
-def _finished(shape: Shape) -> str:
-    body = [
-        f"  %x = load {shape.vector}, ptr %d, align {shape.bytes}",
-        f"  %zero = fcmp oeq {shape.vector} %x, zeroinitializer",
-        f"  %bits = bitcast {shape.mask} %zero to i{shape.lanes}",
-        f"  %all = icmp eq i{shape.lanes} %bits, 0",
-        "  br i1 %all, label %after, label %going",
-        "going:",
-        "  ret i1 false",
-    ]
-    return _over_vectors("i1 @finished(ptr %to, i64 %count)", shape, "to", body, ["  ret i1 true"])
+def _finished(tiling: Tiling) -> str:
+    """A function that tells whether a slot is not zero in all samples of the tile."""
+    b = Builder(tiling)
+    for _, slots in b.vectors("%to", inbounds=False):
+        zero = b.binary("fcmp oeq", b.load(slots), "zeroinitializer")
+        bits = b.let(f"bitcast {tiling.mask} {zero} to i{tiling.lanes}")
+        b.branch(b.let(f"icmp eq i{tiling.lanes} {bits}, 0"), "after", "going")
+        b.begin("going")
+        b.emit("ret i1 false")
+        b.begin("after")
+    return b.function("internal i1 @finished(ptr %to, i64 %count)", result="i1 true")

@@ -1,10 +1,10 @@
-"""What a scan takes, and the modules of its step."""
+"""The arguments of a scan, and the LLVM modules of its step."""
 
 import math
 from typing import NamedTuple
 
 from multibody.compiler.codegen import variants
-from multibody.compiler.codegen.entry import Scan as Places
+from multibody.compiler.codegen.entry import Scan
 from multibody.compiler.ir.passes import Block, prepare
 from multibody.compiler.ir.segments import cut
 from multibody.tracing.graph.graph import Graph
@@ -13,39 +13,35 @@ from multibody.tracing.record.trace import Trace
 
 
 class Plan(NamedTuple):
-    """What a scan takes: how many of the arrays are states, per-step inputs and parameters, and how they are nested."""
+    """The numbers of states, per-step inputs and parameters of a scan, and their nested layouts."""
 
     states: int
     inputs: int
     parameters: int
     state_layout: Layout
     rest_layouts: list[Layout]
-    """Of all inputs, and then of all parameters."""
+    """Of all inputs, then of all parameters."""
     stops: bool
-    """Whether the last state is not the user's, but says that a sample is done."""
+    """Whether there is a last state, added to the user's, that marks finished samples."""
 
 
 def scan_modules_of(traced: Trace, plan: Plan) -> tuple[variants.Texts, Block]:
-    """The modules of each form of a step, and what they compute."""
+    """The LLVM modules of a step, by variant, and the prepared graph that they compute."""
     block = prepare(traced.graph, _with_all_states(traced, plan))
     leaves = {block.graph.value[k]: k for k in block.order if block.graph.op[k] == "input"}
     states = [(i, e) for i in range(plan.states) for e in range(math.prod(traced.inputs[i].shape))]
     sizes = [ids.size for ids in traced.outputs]
     program = cut(block, sizes, {position: leaves[element] for position, element in enumerate(states)})
     slots = {(argument, element): slot for argument, element, slot in program.inputs}
-    moving = range(plan.states, plan.states + plan.inputs)
+    per_step = range(plan.states, plan.states + plan.inputs)
     first = [slots.get((i, 0), 0) for i in range(plan.states)]
-    places = Places(
-        plan.states,
-        first,
-        {i: math.prod(traced.inputs[i].shape) for i in moving},
-        first[-1] if plan.stops else None,
-    )
-    return variants.texts(program, sizes, traced.dtype, places), block
+    elements = {i: math.prod(traced.inputs[i].shape) for i in per_step}
+    scan = Scan(plan.states, first, elements, first[-1] if plan.stops else None)
+    return variants.texts(program, sizes, traced.dtype, scan), block
 
 
 def _with_all_states(traced: Trace, plan: Plan) -> list[int]:
-    """The outputs; every element of the state is made to be used, so that it has a place to stay in."""
+    """The outputs, in which every element of the state is used, so that it has a slot."""
     graph: Graph = traced.graph
     roots = traced.roots
     needed = set(graph.live(roots))

@@ -1,27 +1,27 @@
-"""The text of the LLVM functions that write results from slots to rows of arrays.
+"""LLVM functions that store results from slots to the rows of arrays.
 
-A row is written in parts. Values come from slots, transposed in registers as `rows_ir` has it; a table has the slot of
-each, for equal values share one. Zeros that lie side by side, as in the mass matrix of a robot with branches, have no
-slots: they are written straight to the rows. Which parts a row has is a table, over which one function loops; short
-rows of values alone have functions of their own without loops. Lanes past the last sample write into a dustbin.
+A row is stored in spans. Values come from slots, transposed in registers as in `transpose`; a table has the slot of
+each, because equal values share one. Adjacent zeros, as in the mass matrix of a robot with branches, have no slots and
+are stored directly. The spans of a row are a table, over which one function loops; short rows without zeros have
+functions without loops. Lanes beyond the last sample store to a scratch row.
 """
 
 from itertools import groupby
 from typing import NamedTuple
 
 from multibody.compiler.codegen import prefetch
-from multibody.compiler.codegen.transpose import four_rows, one_row, row_names, straight_out
-from multibody.compiler.ir.liveness import ZEROS
-from multibody.compiler.ir.segments import SHORT, Program
-from multibody.compiler.ir.tiling import Shape
+from multibody.compiler.codegen.builder import Builder
+from multibody.compiler.codegen.transpose import groups, row_list, row_parameters, slot, write
+from multibody.compiler.ir.liveness import MIN_ZERO_RUN
+from multibody.compiler.ir.segments import MAX_UNROLLED_ROW, Program
+from multibody.compiler.ir.tiling import Tiling
 
-AHEAD = 64
-"""How many bytes before they are written to, lines are asked for."""
-_FIELDS = ("zeros", "column", "length")
+PREFETCH_AHEAD = 64
+"""Bytes between a store and the line that is prefetched with it."""
 
 
-class Part(NamedTuple):
-    """Elements that lie side by side in a row."""
+class Span(NamedTuple):
+    """Adjacent elements of a row."""
 
     zeros: bool
     """Whether they are zeros, which have no slots."""
@@ -30,253 +30,175 @@ class Part(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The row of a result: the slot of every element, and its parts."""
+    """The row of a result: the slot of every element, and its spans."""
 
     slots: list[int]
-    parts: list[Part]
+    spans: list[Span]
 
     @property
     def short(self) -> bool:
-        """Whether it is of values alone, and has a function of its own."""
-        return len(self.slots) <= SHORT and not any(part.zeros for part in self.parts)
+        """Whether it has only values, and few enough for a function without loops."""
+        return len(self.slots) <= MAX_UNROLLED_ROW and not any(span.zeros for span in self.spans)
 
 
-def rows_of(program: Program, sizes: list[int], places: list[int]) -> list[Row]:
+def rows_of(program: Program, sizes: list[int], first_slots: list[int]) -> list[Row]:
     """The rows of all results.
 
     Args:
-        program: what is computed.
+        program: to generate code for.
         sizes: the elements per sample of every result.
-        places: of the first results, where they begin when the program's own slots are not theirs.
+        first_slots: of the first results, the first slot if it is not the one of the program's output.
     """
     rows: list[Row] = []
     first = 0
     for m, size in enumerate(sizes):
-        own = program.outputs[first : first + size]
+        slots = program.outputs[first : first + size]
         first += size
-        slots = list(range(places[m], places[m] + size)) if m < len(places) else own
-        parts: list[Part] = []
+        if m < len(first_slots):
+            slots = list(range(first_slots[m], first_slots[m] + size))
+        spans: list[Span] = []
         for zeros, group in groupby(range(size), key=lambda k, slots=slots: slots[k] < 0):
             columns = list(group)
-            parts.append(Part(zeros, columns[0], len(columns)))
-        rows.append(Row(slots, parts))
+            spans.append(Span(zeros, columns[0], len(columns)))
+        rows.append(Row(slots, spans))
     return rows
 
 
-def functions(shape: Shape, rows: list[Row], *, near: bool) -> str:
-    """What a kernel with such rows of results needs; `near` says that the lines they are written to are."""
-    texts = [_store_rows(shape, n) for n in sorted({len(row.slots) for row in rows if row.short})]
+def functions(tiling: Tiling, rows: list[Row], *, prefetched: bool) -> str:
+    """The functions that store these rows; `prefetched` says that segments prefetch them."""
+    texts = [_store_rows(tiling, n) for n in sorted({len(row.slots) for row in rows if row.short})]
     if all(row.short for row in rows):
         return "\n".join(texts)
-    texts += [_tables(m, row, shape) for m, row in enumerate(rows) if not row.short]
-    return "\n".join([*texts, _store_rows(shape, None), _unpack(shape, near=near)])
+    texts += [_tables(m, row, tiling) for m, row in enumerate(rows) if not row.short]
+    return "\n".join([*texts, _store_rows(tiling, None), _unpack(tiling, prefetched=prefetched)])
 
 
-def store(m: int, row: Row, shape: Shape, buffer: str, stride: str, base: str) -> list[str]:
-    """Lines that write a tile's rows of result m, which are that many bytes apart."""
-    first, name, tables = 0, "store_rows", f"ptr @slots{m}, ptr @parts{m}, i64 {len(row.parts)}"
+def store(b: Builder, m: int, row: Row, buffer: str, stride: str | int, base: str) -> None:
+    """Store a tile's rows of result m, which are that many bytes apart."""
+    first, name, tables = 0, "store_rows", f"ptr @slots{m}, ptr @parts{m}, i64 {len(row.spans)}"
     if row.short:
-        first = row.slots[0] * shape.bytes if row.slots else 0
+        first = row.slots[0] * b.tiling.bytes if row.slots else 0
         name, tables = f"store_rows{len(row.slots)}", "ptr null, ptr null, i64 0"
-    return [
-        f"  %from{m} = getelementptr inbounds i8, ptr {buffer}, i64 {first}",
-        f"  call void @{name}(ptr %from{m}, ptr {base}, i64 {stride}, i64 %t, i64 %count, i64 %n, ptr %bin, {tables})",
-    ]
+    source = b.gep(buffer, first, inbounds=True)
+    tile = "i64 %t, i64 %count, i64 %n, ptr %scratch"
+    b.emit(f"call void @{name}(ptr {source}, ptr {base}, i64 {stride}, {tile}, {tables})")
 
 
-def _tables(m: int, row: Row, shape: Shape) -> str:
-    """The places of the slots in bytes, and the parts."""
-    slots = [f"i64 {slot * shape.bytes}" for slot in row.slots]
-    words = [f"i64 {int(x)}" for part in row.parts for x in part]
+def _tables(m: int, row: Row, tiling: Tiling) -> str:
+    """The offsets of the slots in bytes, and the spans."""
+    slots = [f"i64 {slot * tiling.bytes}" for slot in row.slots]
+    words = [f"i64 {int(x)}" for span in row.spans for x in span]
     return "\n".join(
         f"@{name}{m} = internal constant [{len(numbers)} x i64] [{', '.join(numbers)}], align 8"
         for name, numbers in (("slots", slots), ("parts", words))
     )
 
 
-def _store_rows(shape: Shape, length: int | None) -> str:
-    """For each vector of the tile, the rows of its lanes; those past the last sample are the bin."""
-    lanes = range(shape.lanes)
-    careful = []
-    for lane in lanes[1:]:
-        careful += [
-            f"  %s{lane} = add i64 %s, {lane}",
-            f"  %e{lane} = icmp ult i64 %s{lane}, %n",
-            f"  %c{lane} = select i1 %e{lane}, ptr %p{lane}, ptr %bin",
-        ]
-    copy = [f"  call void @unpack(ptr %d, ptr %slots, ptr %table, i64 %parts, {row_names(shape)})"]
-    return "\n".join(
-        [
-            f"define internal void @store_rows{'' if length is None else length}(ptr %from, ptr %base, i64 %bytes, "
-            "i64 %t, i64 %count, i64 %n, ptr %bin, ptr %slots, ptr %table, i64 %parts) nounwind {",
-            "entry:",
-            "  br label %loop",
-            "loop:",
-            "  %v = phi i64 [ 0, %entry ], [ %v1, %copy ]",
-            f"  %vl = mul i64 %v, {shape.lanes}",
-            "  %s = add i64 %t, %vl",
-            "  %o0 = mul i64 %s, %bytes",
-            "  %p0 = getelementptr i8, ptr %base, i64 %o0",
-            *(f"  %p{lane} = getelementptr i8, ptr %p{lane - 1}, i64 %bytes" for lane in lanes[1:]),
-            f"  %end = add i64 %s, {shape.lanes - 1}",
-            "  %inside = icmp ult i64 %end, %n",
-            "  br i1 %inside, label %copy, label %careful",
-            "careful:",
-            *careful,
-            "  br label %copy",
-            "copy:",
-            *(
-                f"  %r{lane} = phi ptr [ %p{lane}, %loop ], [ %{'p' if lane == 0 else 'c'}{lane}, %careful ]"
-                for lane in lanes
-            ),
-            f"  %dv = mul i64 %v, {shape.row}",
-            "  %d = getelementptr inbounds i8, ptr %from, i64 %dv",
-            *(copy if length is None else straight_out(shape, length)),
-            "  %v1 = add i64 %v, 1",
-            "  %more = icmp ult i64 %v1, %count",
-            "  br i1 %more, label %loop, label %done",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-    )
+def _store_rows(tiling: Tiling, length: int | None) -> str:
+    """The function that stores the rows of each vector of the tile; those beyond the last sample are scratch."""
+    b = Builder(tiling)
+    for v in b.count("%count"):
+        block = b.block
+        sample = b.add("%t", b.mul(v, tiling.lanes))
+        regular = b.each_lane(b.gep("%base", b.mul(sample, "%bytes")), lambda row, _: b.gep(row, "%bytes"))
+        inside = b.let(f"icmp ult i64 {b.add(sample, tiling.lanes - 1)}, %n")
+        b.branch(inside, "copy", "careful")
+        b.begin("careful")
+        careful = regular[:1]
+        for lane, row in enumerate(regular[1:], start=1):
+            exists = b.let(f"icmp ult i64 {b.add(sample, lane)}, %n")
+            careful.append(b.let(f"select i1 {exists}, ptr {row}, ptr %scratch"))
+        b.enter("copy")
+        rows = [b.phi("ptr", (x, block), (y, "careful")) for x, y in zip(regular, careful, strict=True)]
+        slots = b.gep("%from", b.mul(v, tiling.stride), inbounds=True)
+        if length is None:
+            b.emit(f"call void @unpack(ptr {slots}, ptr %slots, ptr %table, i64 %parts, {row_list(rows)})")
+            continue
+        values = [b.load(slot(b, slots, j)) for j in range(length)]
+        for j, width in groups(tiling, length):
+            write(b, rows, j, values[j : j + width])
+    name = "store_rows" if length is None else f"store_rows{length}"
+    tile = "i64 %t, i64 %count, i64 %n, ptr %scratch"
+    tables = "ptr %slots, ptr %table, i64 %parts"
+    return b.function(f"internal void @{name}(ptr %from, ptr %base, i64 %bytes, {tile}, {tables})")
 
 
-def _unpack(shape: Shape, *, near: bool) -> str:
-    """Part after part of the rows: zeros eight at a time, values four at a time, the first and last ones twice.
+def _unpack(tiling: Tiling, *, prefetched: bool) -> str:
+    """The function that stores the spans of the rows: zeros eight at a time, values four at a time.
 
-    Fours lie as whole in the lines of the cache as the first row allows, which for most results is as all rows do: a
-    store across two lines takes twice the time.
+    The first and last ones of a span may be stored twice. Fours are aligned with the cache lines of the first row,
+    which for most results are those of all rows: a store across two lines takes twice the time.
     """
-    lines = [
-        f"define internal void @unpack(ptr noalias %from, ptr %slots, ptr %table, i64 %parts, {row_names(shape)}) "
-        "nounwind {",
-        "entry:",
-        "  br label %part",
-        "part:",
-        "  %e = phi i64 [ 0, %entry ], [ %e1, %next ]",
-        f"  %w = mul i64 %e, {8 * len(_FIELDS)}",
-    ]
-    for k, field in enumerate(_FIELDS):
-        lines += [
-            f"  %{field}.o = add i64 %w, {8 * k}",
-            f"  %{field}.a = getelementptr i8, ptr %table, i64 %{field}.o",
-            f"  %{field} = load i64, ptr %{field}.a, align 8",
-        ]
-    lines += [
-        "  %is.zeros = icmp ne i64 %zeros, 0",
-        "  br i1 %is.zeros, label %ends, label %values",
-        *_zeros(shape),
-        "values:",
-    ]
-    if shape.lanes % 4 == 0:
-        shift = shape.size.bit_length() - 1
-        lines += [
-            "  %q.last = sub i64 %length, 4",
-            "  %q.i = ptrtoint ptr %r0 to i64",
-            f"  %q.e = lshr i64 %q.i, {shift}",
-            "  %q.f = add i64 %q.e, %column",
-            "  %q.off = and i64 %q.f, 3",
-            "  %four = icmp uge i64 %length, 4",
-            "  br i1 %four, label %fours, label %ones",
-            "fours:",
-            "  %q = phi i64 [ 0, %values ], [ %q.next, %fours ]",
-            "  %q.c = add i64 %column, %q",
-            *([] if near else _ask(shape)),
-            *(line for k in range(4) for line in _value(shape, "%q.c", k, f"q{k}.")),
-            *four_rows(shape, "%q.c", "q.", [f"%q{k}.v" for k in range(4)]),
-            "  %q.placed = add i64 %q, %q.off",  # the next four that lie in one piece of a line
-            "  %q.end = or i64 %q.placed, 3",
-            "  %q.past = add i64 %q.end, 1",
-            "  %q.ahead = sub i64 %q.past, %q.off",
-            "  %q.fits = icmp ult i64 %q.ahead, %q.last",
-            "  %q.next = select i1 %q.fits, i64 %q.ahead, i64 %q.last",
-            "  %q.more = icmp ult i64 %q, %q.last",
-            "  br i1 %q.more, label %fours, label %next",
-        ]
-    else:
-        lines.append("  br label %ones")
-    lines += [
-        "ones:",
-        "  %m = phi i64 [ 0, %values ], [ %m1, %ones ]",
-        "  %m.c = add i64 %column, %m",
-        *_value(shape, "%m.c", 0, "m."),
-        *one_row(shape, "%m.c", "m.", "%m.v"),
-        "  %m1 = add i64 %m, 1",
-        "  %m.more = icmp ult i64 %m1, %length",
-        "  br i1 %m.more, label %ones, label %next",
-        "next:",
-        "  %e1 = add i64 %e, 1",
-        "  %e.more = icmp ult i64 %e1, %parts",
-        "  br i1 %e.more, label %part, label %done",
-        "done:",
-        "  ret void",
-        "}",
-    ]
-    return "\n".join(lines)
+    b, rows = Builder(tiling), row_parameters(tiling)
+
+    def value(column: str, k: int) -> str:
+        """The vector of an element of the row."""
+        offset = b.load(b.gep("%slots", b.add(column, k), "i64"), "i64")
+        return b.load(b.gep("%from", offset))
+
+    for span in b.count("%parts"):
+        at = b.mul(span, 8 * len(Span._fields))
+        zeros, column, length = (b.load(b.gep("%table", b.add(at, 8 * k)), "i64") for k in range(3))
+        b.branch(b.let(f"icmp ne i64 {zeros}, 0"), "ends", "values")
+        _zeros(b, rows, column, length)
+        b.begin("values")
+        if tiling.lanes % 4 == 0:
+            last = b.let(f"sub i64 {length}, 4")
+            row = b.let(f"ptrtoint ptr {rows[0]} to i64")
+            element = b.let(f"lshr i64 {row}, {tiling.size.bit_length() - 1}")
+            misalignment = b.let(f"and i64 {b.add(element, column)}, 3")
+            b.branch(b.let(f"icmp uge i64 {length}, 4"), "fours", "ones")
+            b.begin("fours")
+            b.emit("%q = phi i64 [ 0, %values ], [ %q.next, %fours ]")
+            here = b.add(column, "%q")
+            if not prefetched:  # so many rows at a time exceed the hardware prefetcher
+                ahead = b.add(here, PREFETCH_AHEAD // tiling.size)
+                for row in rows:
+                    prefetch.prefetch_write(b, b.gep(row, ahead, tiling.scalar))
+            write(b, rows, here, [value(here, k) for k in range(4)])
+            aligned = b.let(f"or i64 {b.add('%q', misalignment)}, 3")  # the next four that are aligned
+            ahead = b.let(f"sub i64 {b.add(aligned, 1)}, {misalignment}")
+            fits = b.let(f"icmp ult i64 {ahead}, {last}")
+            b.let(f"select i1 {fits}, i64 {ahead}, i64 {last}", "%q.next")
+            b.branch(b.let(f"icmp ult i64 %q, {last}"), "fours", "next")
+        else:
+            b.jump("ones")
+        b.begin("ones")
+        b.emit("%m = phi i64 [ 0, %values ], [ %m1, %ones ]")
+        here = b.add(column, "%m")
+        write(b, rows, here, [value(here, 0)])
+        b.let("add i64 %m, 1", "%m1")
+        b.branch(b.let(f"icmp ult i64 %m1, {length}"), "ones", "next")
+        b.begin("next")
+    parameters = f"ptr noalias %from, ptr %slots, ptr %table, i64 %parts, {row_list(rows)}"
+    return b.function(f"internal void @unpack({parameters})")
 
 
-def _ask(shape: Shape) -> list[str]:
-    """Lines that ask for what will soon be written: so many rows at a time are more than the processor follows."""
-    lines = [f"  %ask.c = add i64 %q.c, {AHEAD // shape.size}"]
-    for lane in range(shape.lanes):
-        lines += [
-            f"  %ask{lane} = getelementptr {shape.scalar}, ptr %r{lane}, i64 %ask.c",
-            prefetch.to_write(f"%ask{lane}"),
-        ]
-    return lines
+def _zeros(b: Builder, rows: list[str], column: str, length: str) -> None:
+    """Store zeros to all rows, then go to %next: unaligned stores at both ends, aligned ones between.
 
-
-def _value(shape: Shape, column: str, k: int, tag: str) -> list[str]:
-    """The vector %{tag}v of a column, and k columns on."""
-    return [
-        f"  %{tag}k = add i64 {column}, {k}",
-        f"  %{tag}a = getelementptr i64, ptr %slots, i64 %{tag}k",
-        f"  %{tag}o = load i64, ptr %{tag}a, align 8",
-        f"  %{tag}d = getelementptr i8, ptr %from, i64 %{tag}o",
-        f"  %{tag}v = load {shape.vector}, ptr %{tag}d, align {shape.bytes}",
-    ]
-
-
-def _zeros(shape: Shape) -> list[str]:
-    """Lines that write zeros to all rows, then go to %next: both ends as they lie, whole lines of the cache between.
-
-    Long runs are written row after row, which is how the processor likes lines to come.
+    Long runs are stored row after row, because processors prefer consecutive cache lines.
     """
-    many, block, rows = f"<{ZEROS} x {shape.scalar}> zeroinitializer", ZEROS * shape.size, range(shape.lanes)
-    lines = [
-        "ends:",
-        f"  %z.bytes = mul i64 %length, {shape.size}",
-        f"  %z.last = sub i64 %z.bytes, {block}",
-        f"  %z.stop = sub i64 %z.last, {block}",
-        *(f"  %z.s{k} = getelementptr {shape.scalar}, ptr %r{k}, i64 %column" for k in rows),
-        *(f"  %z.e{k} = getelementptr i8, ptr %z.s{k}, i64 %z.last" for k in rows),
-        f"  %z.long = icmp ugt i64 %z.last, {block}",
-        "  br i1 %z.long, label %row0, label %both",
-        "both:",
-        *(f"  store {many}, ptr %z.{end}{k}, align {shape.size}" for k in rows for end in "se"),
-        "  br label %next",
-    ]
-    for k in rows:
-        lines += [
-            f"row{k}:",
-            f"  store {many}, ptr %z.s{k}, align {shape.size}",
-            f"  %z.i{k} = ptrtoint ptr %z.s{k} to i64",
-            f"  %z.u{k} = add i64 %z.i{k}, {block - 1}",
-            f"  %z.d{k} = and i64 %z.u{k}, -{block}",
-            f"  %z.p{k} = inttoptr i64 %z.d{k} to ptr",
-            f"  br label %fill{k}",
-            f"fill{k}:",
-            f"  %z{k} = phi i64 [ 0, %row{k} ], [ %z.n{k}, %fill{k} ]",
-            f"  %z.a{k} = getelementptr i8, ptr %z.p{k}, i64 %z{k}",
-            f"  store {many}, ptr %z.a{k}, align {block}",
-            f"  %z.n{k} = add i64 %z{k}, {block}",
-            f"  %z.m{k} = icmp ult i64 %z.n{k}, %z.stop",
-            f"  br i1 %z.m{k}, label %fill{k}, label %rest{k}",
-            f"rest{k}:",
-            f"  %z.f{k} = getelementptr i8, ptr %z.s{k}, i64 %z.stop",
-            f"  store {many}, ptr %z.f{k}, align {shape.size}",
-            f"  store {many}, ptr %z.e{k}, align {shape.size}",
-            f"  br label %{f'row{k + 1}' if k < shape.lanes - 1 else 'next'}",
-        ]
-    return lines
+    size, block = b.tiling.size, MIN_ZERO_RUN * b.tiling.size
+    zeros = f"store <{MIN_ZERO_RUN} x {b.tiling.scalar}> zeroinitializer, ptr"
+    b.begin("ends")
+    last = b.let(f"sub i64 {b.mul(length, size)}, {block}")
+    stop = b.let(f"sub i64 {last}, {block}")
+    starts = [b.gep(row, column, b.tiling.scalar) for row in rows]
+    ends = [b.gep(start, last) for start in starts]
+    b.branch(b.let(f"icmp ugt i64 {last}, {block}"), "row0", "both")
+    b.begin("both")
+    for start, end in zip(starts, ends, strict=True):
+        b.emit(f"{zeros} {start}, align {size}")
+        b.emit(f"{zeros} {end}, align {size}")
+    b.jump("next")
+    for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        b.begin(f"row{k}")
+        b.emit(f"{zeros} {start}, align {size}")
+        above = b.add(b.let(f"ptrtoint ptr {start} to i64"), block - 1)
+        aligned = b.let(f"inttoptr i64 {b.let(f'and i64 {above}, -{block}')} to ptr")
+        for offset in b.count(stop, step=block):
+            b.emit(f"{zeros} {b.gep(aligned, offset)}, align {block}")
+        b.emit(f"{zeros} {b.gep(start, stop)}, align {size}")
+        b.emit(f"{zeros} {end}, align {size}")
+        b.jump(f"row{k + 1}" if k < len(rows) - 1 else "next")

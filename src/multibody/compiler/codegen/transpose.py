@@ -1,297 +1,206 @@
-"""The text of the LLVM functions that bring rows of arrays into slots, and of what moves elements between the two.
+"""Transposition between rows of samples in arrays, and slots with one vector per element.
 
-Four samples and four elements at a time are transposed in registers; the last four may be partly done for the second
-time. Short rows, which are most, have functions of their own without loops. Lanes past the last sample read it again.
-`results_ir` has the way back.
+Four samples and four elements at a time are transposed in registers; the last four may overlap the four before. Short
+rows, which are most, have functions without loops. Lanes beyond the last sample read the last sample again.
+`store_outputs` has the way back.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from multibody.compiler.ir.segments import SHORT
-from multibody.compiler.ir.tiling import Shape
+from multibody.compiler.codegen.builder import Builder, Index
+from multibody.compiler.ir.segments import MAX_UNROLLED_ROW
+from multibody.compiler.ir.tiling import Tiling
 
-_LANE = 16
+_SHUFFLE_BYTES = 16
 """Bytes within which shuffles are cheap."""
 
 
 def loader(length: int) -> str:
     """The name of the function that loads rows of that length."""
-    return f"load_rows{length}" if length <= SHORT else "load_rows"
+    return f"load_rows{length}" if length <= MAX_UNROLLED_ROW else "load_rows"
 
 
-def functions(shape: Shape, lengths: set[int]) -> str:
-    """What a kernel that loads rows of these lengths needs."""
-    parts = [over_rows(loader(n), shape, _straight_in(shape, n), shape.row) for n in sorted(lengths) if n <= SHORT]
-    if any(n > SHORT for n in lengths):
-        copy = [f"  call void @pack(ptr %d, i64 %length, {row_names(shape)})"]
-        parts += [_pack(shape), over_rows("load_rows", shape, copy, shape.row)]
-    return "\n".join(parts)
+def functions(tiling: Tiling, lengths: set[int]) -> str:
+    """The functions that load rows of these lengths."""
+    texts = []
+    for n in sorted(length for length in lengths if length <= MAX_UNROLLED_ROW):
+
+        def unrolled(b: Builder, rows: list[str], slots: str, n: int = n) -> None:
+            for j, width in groups(tiling, n):
+                _load_group(b, rows, j, width, slots)
+
+        texts.append(over_rows(loader(n), tiling, unrolled, tiling.stride))
+    if any(n > MAX_UNROLLED_ROW for n in lengths):
+
+        def packed(b: Builder, rows: list[str], slots: str) -> None:
+            b.emit(f"call void @pack(ptr {slots}, i64 %length, {row_list(rows)})")
+
+        texts += [_pack(tiling), over_rows("load_rows", tiling, packed, tiling.stride)]
+    return "\n".join(texts)
 
 
-def row_names(shape: Shape) -> str:
-    """The parameters of a function that takes a row for every lane."""
-    return ", ".join(f"ptr %r{lane}" for lane in range(shape.lanes))
+def row_list(rows: Sequence[str]) -> str:
+    """Pointers to the rows of all lanes, as parameters or arguments of a function."""
+    return ", ".join(f"ptr {row}" for row in rows)
 
 
-def over_rows(name: str, shape: Shape, copy: list[str], step: int) -> str:
-    """A function that does something with the rows of an argument, for each vector of the tile.
+def row_parameters(tiling: Tiling) -> list[str]:
+    """The names of the parameters that are rows."""
+    return [f"%r{lane}" for lane in range(tiling.lanes)]
+
+
+def over_rows(name: str, tiling: Tiling, copy: Callable[[Builder, list[str], str], None], stride: int) -> str:
+    """A function that visits the rows of an argument, for each vector of the tile.
 
     Args:
         name: of the function.
-        shape: how numbers are held.
-        copy: lines that use the rows %r of its lanes, past the last sample the last one again, and the place %d.
-        step: bytes from the place of one vector to that of the next.
+        tiling: of the kernel.
+        copy: writes the code for a vector, given the rows of its lanes and the address of the vector's block.
+        stride: bytes from one block to the next.
     """
-    lanes = range(shape.lanes)
-    tabled = []
-    for lane in lanes:
-        tabled += [
-            f"  %x{lane} = getelementptr i64, ptr %table, i64 %i{lane}",
-            f"  %q{lane} = load i64, ptr %x{lane}, align 8",
+    b, lanes = Builder(tiling), range(tiling.lanes)
+    direct = b.let("icmp eq ptr %table, null")
+    for v in b.count("%count"):
+        sample = b.add("%t", b.mul(v, tiling.lanes))
+        inside = b.let(f"icmp ule i64 {b.add(sample, tiling.lanes - 1)}, %last")
+        b.branch(b.let(f"and i1 {direct}, {inside}"), "regular", "careful")
+        b.begin("regular")
+        regular = b.each_lane(b.mul(sample, "%stride"), lambda before, _: b.add(before, "%stride"))
+        b.jump("copy")
+        b.begin("careful")
+        samples = [b.add(sample, lane) for lane in lanes]
+        exist = [b.let(f"icmp ult i64 {x}, %last") for x in samples]
+        samples = [b.let(f"select i1 {e}, i64 {x}, i64 %last") for e, x in zip(exist, samples, strict=True)]
+        b.branch(direct, "strided", "tabled")
+        b.begin("strided")
+        strided = [b.mul(x, "%stride") for x in samples]
+        b.jump("copy")
+        b.begin("tabled")
+        tabled = [b.load(b.gep("%table", x, "i64"), "i64") for x in samples]
+        b.enter("copy")
+        offsets = [
+            b.phi("i64", (x, "regular"), (y, "strided"), (z, "tabled"))
+            for x, y, z in zip(regular, strided, tabled, strict=True)
         ]
-    return "\n".join(
-        [
-            f"define internal void @{name}(ptr %to, ptr %base, i64 %stride, ptr %table, i64 %t, i64 %count, "
-            "i64 %last, i64 %length) nounwind {",
-            "entry:",
-            "  %direct = icmp eq ptr %table, null",
-            "  br label %loop",
-            "loop:",
-            "  %v = phi i64 [ 0, %entry ], [ %v1, %copy ]",
-            f"  %vl = mul i64 %v, {shape.lanes}",
-            "  %s = add i64 %t, %vl",
-            f"  %end = add i64 %s, {shape.lanes - 1}",
-            "  %inside = icmp ule i64 %end, %last",
-            "  %easy = and i1 %direct, %inside",
-            "  br i1 %easy, label %regular, label %careful",
-            "regular:",
-            "  %f0 = mul i64 %s, %stride",
-            *(f"  %f{lane} = add i64 %f{lane - 1}, %stride" for lane in lanes[1:]),
-            "  br label %copy",
-            "careful:",
-            *(f"  %u{lane} = add i64 %s, {lane}" for lane in lanes),
-            *(f"  %e{lane} = icmp ult i64 %u{lane}, %last" for lane in lanes),
-            *(f"  %i{lane} = select i1 %e{lane}, i64 %u{lane}, i64 %last" for lane in lanes),
-            "  br i1 %direct, label %plain, label %tabled",
-            "plain:",
-            *(f"  %p{lane} = mul i64 %i{lane}, %stride" for lane in lanes),
-            "  br label %copy",
-            "tabled:",
-            *tabled,
-            "  br label %copy",
-            "copy:",
-            *(
-                f"  %o{lane} = phi i64 [ %f{lane}, %regular ], [ %p{lane}, %plain ], [ %q{lane}, %tabled ]"
-                for lane in lanes
-            ),
-            *(f"  %r{lane} = getelementptr i8, ptr %base, i64 %o{lane}" for lane in lanes),
-            f"  %dv = mul i64 %v, {step}",
-            "  %d = getelementptr inbounds i8, ptr %to, i64 %dv",
-            *copy,
-            "  %v1 = add i64 %v, 1",
-            "  %more = icmp ult i64 %v1, %count",
-            "  br i1 %more, label %loop, label %done",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-    )
+        rows = [b.gep("%base", offset) for offset in offsets]
+        copy(b, rows, b.gep("%to", b.mul(v, stride), inbounds=True))
+    parameters = "ptr %to, ptr %base, i64 %stride, ptr %table, i64 %t, i64 %count, i64 %last, i64 %length"
+    return b.function(f"internal void @{name}({parameters})")
 
 
-def _straight_in(shape: Shape, length: int) -> list[str]:
-    """All elements of short rows, from the pointers %r of the lanes to the slots at %d."""
-    starts = fours(shape, length)
-    lines = [line for j in starts for line in _four_in(shape, str(j), f"q{j}", "%d")]
-    left = [] if starts else range(length)
-    return lines + [line for j in left for line in _one_in(shape, str(j), f"e{j}", "%d")]
+def _pack(tiling: Tiling) -> str:
+    """The function for rows of any length beyond the short ones."""
+    b, rows = Builder(tiling), row_parameters(tiling)
+    step = 4 if tiling.lanes % 4 == 0 else 1
+    last = b.let(f"sub i64 %count, {step}")
+    b.enter("loop")
+    b.emit("%j = phi i64 [ 0, %entry ], [ %next, %loop ]")
+    _load_group(b, rows, "%j", step, "%slots")
+    ahead = b.add("%j", step)
+    fits = b.let(f"icmp ult i64 {ahead}, {last}")
+    b.let(f"select i1 {fits}, i64 {ahead}, i64 {last}", "%next")
+    b.branch(b.let(f"icmp ult i64 %j, {last}"), "loop", "done")
+    b.begin("done")
+    return b.function(f"internal void @pack(ptr noalias %slots, i64 %count, {row_list(rows)})")
 
 
-def straight_out(shape: Shape, length: int) -> list[str]:
-    """All elements of short rows, from the slots at %d to the pointers %r of the lanes."""
-    starts = fours(shape, length)
-    lines: list[str] = []
-    for j in range(length):
-        lines += slot_of(shape, str(j), 0, f"e{j}", "%d")
-        lines.append(f"  %e{j}v = load {shape.vector}, ptr %e{j}d0, align {shape.bytes}")
-    for j in starts:
-        lines += four_rows(shape, str(j), f"q{j}", [f"%e{k}v" for k in range(j, j + 4)])
-    for j in [] if starts else range(length):
-        lines += one_row(shape, str(j), f"e{j}", f"%e{j}v")
-    return lines
+# ---- elements in registers -------------------------------------------------------------------------------------------
 
 
-def _pack(shape: Shape) -> str:
-    """A function for rows of any length beyond the short ones: four elements at a time, or one."""
-    four = shape.lanes % 4 == 0
-    step = 4 if four else 1
-    return "\n".join(
-        [
-            f"define internal void @pack(ptr noalias %slots, i64 %count, {row_names(shape)}) nounwind {{",
-            "entry:",
-            f"  %last = sub i64 %count, {step}",
-            "  br label %loop",
-            "loop:",
-            "  %j = phi i64 [ 0, %entry ], [ %next, %loop ]",
-            *(_four_in if four else _one_in)(shape, "%j", "q", "%slots"),
-            f"  %ahead = add i64 %j, {step}",
-            "  %fits = icmp ult i64 %ahead, %last",
-            "  %next = select i1 %fits, i64 %ahead, i64 %last",
-            "  %more = icmp ult i64 %j, %last",
-            "  br i1 %more, label %loop, label %done",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-    )
+def groups(tiling: Tiling, length: int) -> list[tuple[int, int]]:
+    """(first, width) of the elements that are moved together: fours, of which the last may overlap, or ones."""
+    starts = list(range(0, length - 3, 4)) if tiling.lanes % 4 == 0 else []
+    if not starts:
+        return [(j, 1) for j in range(length)]
+    return [(j, 4) for j in [*starts, *([length - 4] if length % 4 else [])]]
 
 
-# ---- elements in registers: j is a number or a variable, tag makes names unique --------------------------------------
+def slot(b: Builder, slots: str, j: Index, k: int = 0) -> str:
+    """The address of the slot of element j + k."""
+    offset = (j + k) * b.tiling.bytes if isinstance(j, int) else b.mul(b.add(j, k), b.tiling.bytes)
+    return b.gep(slots, offset, inbounds=True)
 
 
-def slot_of(shape: Shape, j: str, k: int, tag: str, slots: str) -> list[str]:
-    """The address %{tag}d{k} of the slot of element j + k."""
-    if not j.startswith("%"):
-        return [f"  %{tag}d{k} = getelementptr inbounds i8, ptr {slots}, i64 {(int(j) + k) * shape.bytes}"]
-    return [
-        f"  %{tag}k{k} = add i64 {j}, {k}",
-        f"  %{tag}o{k} = mul i64 %{tag}k{k}, {shape.bytes}",
-        f"  %{tag}d{k} = getelementptr inbounds i8, ptr {slots}, i64 %{tag}o{k}",
-    ]
+def _load_group(b: Builder, rows: list[str], j: Index, width: int, slots: str) -> None:
+    for k, value in enumerate(read(b, rows, j, width)):
+        b.store(value, slot(b, slots, j, k))
 
 
-def four_values(shape: Shape, j: str, tag: str, rows: str = "%r") -> tuple[list[str], list[str]]:
-    """Lines that read elements j to j + 3 of the lanes' rows, and the names of their vectors.
+def read(b: Builder, rows: list[str], j: Index, width: int) -> list[str]:
+    """The vectors of element j, or of elements j to j + 3, of the rows of all lanes.
 
-    Pieces of rows are put side by side as they are loaded, which keeps the one port that shuffles free.
+    Pieces of rows are put side by side as they are loaded, because only one port shuffles.
     """
-    s = shape.scalar
-    width = 2 if shape.bytes == 2 * _LANE and shape.size == 8 else 4
-    lines: list[str] = []
-    results = []
-    for start in range(0, 4, width):
-        beside = []
-        for i in range(width):
-            pieces = []
-            for lane in range(i, shape.lanes, width):
-                at = f"{tag}{start}.{lane}"
-                lines += [
-                    f"  %{at}a = getelementptr inbounds {s}, ptr {rows}{lane}, i64 {j}",
-                    f"  %{at}b = getelementptr inbounds {s}, ptr %{at}a, i64 {start}",
-                    f"  %{at}l = load <{width} x {s}>, ptr %{at}b, align {shape.size}",
-                ]
-                pieces.append(f"%{at}l")
-            joined, name = _join(pieces, s, width, f"{tag}{start}j{i}")
-            lines += joined
-            beside.append(name)
-        turned, columns = _turn(beside, shape, f"{tag}{start}")
-        lines += turned
-        results += columns
-    return lines, results
-
-
-def one_value(shape: Shape, j: str, tag: str, rows: str = "%r") -> tuple[list[str], str]:
-    """Lines that read element j of the lanes' rows, and the name of its vector."""
-    s, v = shape.scalar, shape.vector
-    lines, before = [], "undef"
-    for lane in range(shape.lanes):
-        lines += [
-            f"  %{tag}x{lane} = getelementptr inbounds {s}, ptr {rows}{lane}, i64 {j}",
-            f"  %{tag}y{lane} = load {s}, ptr %{tag}x{lane}, align {shape.size}",
-            f"  %{tag}w{lane} = insertelement {v} {before}, {s} %{tag}y{lane}, i32 {lane}",
-        ]
-        before = f"%{tag}w{lane}"
-    return lines, before
-
-
-def four_rows(shape: Shape, j: str, tag: str, values: list[str], rows: str = "%r") -> list[str]:
-    """Lines that write four vectors to elements j to j + 3 of the lanes' rows."""
-    s, v = shape.scalar, shape.vector
-    lines, across = _turn(values, shape, tag)
-    for lane in range(shape.lanes):
-        row = across[lane % 4]
-        if shape.lanes > 4:
-            mask = ", ".join(f"i32 {i}" for i in range(lane - lane % 4, lane - lane % 4 + 4))
-            lines.append(f"  %{tag}h{lane} = shufflevector {v} {row}, {v} undef, <4 x i32> <{mask}>")
-            row = f"%{tag}h{lane}"
-        lines += [
-            f"  %{tag}a{lane} = getelementptr inbounds {s}, ptr {rows}{lane}, i64 {j}",
-            f"  store <4 x {s}> {row}, ptr %{tag}a{lane}, align {shape.size}",
-        ]
-    return lines
-
-
-def one_row(shape: Shape, j: str, tag: str, value: str, rows: str = "%r") -> list[str]:
-    """Lines that write a vector to element j of the lanes' rows."""
-    s, v = shape.scalar, shape.vector
-    lines = []
-    for lane in range(shape.lanes):
-        lines += [
-            f"  %{tag}y{lane} = extractelement {v} {value}, i32 {lane}",
-            f"  %{tag}x{lane} = getelementptr inbounds {s}, ptr {rows}{lane}, i64 {j}",
-            f"  store {s} %{tag}y{lane}, ptr %{tag}x{lane}, align {shape.size}",
-        ]
-    return lines
-
-
-def fours(shape: Shape, length: int) -> list[int]:
-    """Where to begin with four elements at a time; the last four may be partly done for the second time."""
-    starts = list(range(0, length - 3, 4)) if shape.lanes % 4 == 0 else []
-    return [*starts, length - 4] if starts and length % 4 else starts
-
-
-def _four_in(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
-    lines, names = four_values(shape, j, tag)
-    for k, name in enumerate(names):
-        lines += slot_of(shape, j, k, tag, slots)
-        lines.append(f"  store {shape.vector} {name}, ptr %{tag}d{k}, align {shape.bytes}")
-    return lines
-
-
-def _one_in(shape: Shape, j: str, tag: str, slots: str) -> list[str]:
-    lines, name = one_value(shape, j, tag)
-    store = f"  store {shape.vector} {name}, ptr %{tag}d0, align {shape.bytes}"
-    return [*lines, *slot_of(shape, j, 0, tag, slots), store]
-
-
-def _turn(names: list[str], shape: Shape, tag: str) -> tuple[list[str], list[str]]:
-    """Lines that transpose squares of lanes in two vectors, or in four, and the names of the results."""
-    v, lanes = shape.vector, range(shape.lanes)
-
-    def shuffle(name: str, a: str, b: str, pick: Callable[[int], int]) -> str:
-        mask = ", ".join(f"i32 {pick(lane)}" for lane in lanes)
-        return f"  {name} = shufflevector {v} {a}, {v} {b}, <{shape.lanes} x i32> <{mask}>"
-
-    def even(span: int) -> Callable[[int], int]:
-        """Blocks of that many lanes with even numbers, from both vectors in turn."""
-        return lambda lane: lane - span + shape.lanes if lane & span else lane
-
-    def odd(span: int) -> Callable[[int], int]:
-        return lambda lane: lane + shape.lanes if lane & span else lane + span
-
-    lines = []
-    for span in (1, 2)[: len(names) // 2]:
-        turned = list(names)
-        for k in range(len(names)):
-            if not k & span:
-                a, b = names[k], names[k + span]
-                turned[k], turned[k + span] = f"%{tag}t{span}.{k}", f"%{tag}t{span}.{k + span}"
-                lines += [shuffle(turned[k], a, b, even(span)), shuffle(turned[k + span], a, b, odd(span))]
-        names = turned
-    return lines, names
-
-
-def _join(parts: list[str], scalar: str, width: int, tag: str) -> tuple[list[str], str]:
-    """Lines that put vectors of that width side by side, two by two; there are one, two or four of them."""
-    lines, level = [], 0
-    while len(parts) > 1:
-        mask = ", ".join(f"i32 {i}" for i in range(2 * width))
+    s = b.tiling.scalar
+    if width == 1:
+        vector = "undef"
+        for lane, row in enumerate(rows):
+            number = b.load(b.gep(row, j, s, inbounds=True), s)
+            vector = b.let(f"insertelement {b.tiling.vector} {vector}, {s} {number}, i32 {lane}")
+        return [vector]
+    piece = 2 if b.tiling.bytes == 2 * _SHUFFLE_BYTES and b.tiling.size == 8 else 4
+    results: list[str] = []
+    for start in range(0, 4, piece):
         joined = []
-        for k in range(0, len(parts), 2):
-            name = f"%{tag}.{level}.{k}"
-            kind = f"<{width} x {scalar}>"
-            lines.append(
-                f"  {name} = shufflevector {kind} {parts[k]}, {kind} {parts[k + 1]}, <{2 * width} x i32> <{mask}>"
-            )
-            joined.append(name)
-        parts, width, level = joined, 2 * width, level + 1
-    return lines, parts[0]
+        for i in range(piece):
+            pieces = []
+            for row in rows[i::piece]:
+                address = b.gep(b.gep(row, j, s, inbounds=True), start, s, inbounds=True)
+                pieces.append(b.load(address, f"<{piece} x {s}>"))
+            joined.append(_concatenate(b, pieces, piece))
+        results += _transpose(b, joined)
+    return results
+
+
+def write(b: Builder, rows: list[str], j: Index, values: list[str]) -> None:
+    """Store the vector of element j, or of elements j to j + 3, to the rows of all lanes."""
+    s, v = b.tiling.scalar, b.tiling.vector
+    if len(values) == 1:
+        for lane, row in enumerate(rows):
+            number = b.let(f"extractelement {v} {values[0]}, i32 {lane}")
+            b.store(number, b.gep(row, j, s, inbounds=True), s)
+        return
+    across = _transpose(b, values)
+    for lane, row in enumerate(rows):
+        four = across[lane % 4]
+        if b.tiling.lanes > 4:
+            mask = ", ".join(f"i32 {i}" for i in range(lane - lane % 4, lane - lane % 4 + 4))
+            four = b.let(f"shufflevector {v} {four}, {v} undef, <4 x i32> <{mask}>")
+        b.store(four, b.gep(row, j, s, inbounds=True), f"<4 x {s}>")
+
+
+def _transpose(b: Builder, vectors: list[str]) -> list[str]:
+    """Transpose squares of lanes in two vectors, or in four."""
+    v, lanes = b.tiling.vector, b.tiling.lanes
+
+    def shuffle(x: str, y: str, pick: Callable[[int], int]) -> str:
+        mask = ", ".join(f"i32 {pick(lane)}" for lane in range(lanes))
+        return b.let(f"shufflevector {v} {x}, {v} {y}, <{lanes} x i32> <{mask}>")
+
+    for span in (1, 2)[: len(vectors) // 2]:
+        # blocks of `span` lanes with even numbers, or with odd ones, from both vectors alternately
+        def even(lane: int, span: int = span) -> int:
+            return lane - span + lanes if lane & span else lane
+
+        def odd(lane: int, span: int = span) -> int:
+            return lane + lanes if lane & span else lane + span
+
+        swapped = list(vectors)
+        for k in range(len(vectors)):
+            if not k & span:
+                x, y = vectors[k], vectors[k + span]
+                swapped[k], swapped[k + span] = shuffle(x, y, even), shuffle(x, y, odd)
+        vectors = swapped
+    return vectors
+
+
+def _concatenate(b: Builder, parts: list[str], width: int) -> str:
+    """One vector of one, two or four vectors of that width."""
+    while len(parts) > 1:
+        kind, mask = f"<{width} x {b.tiling.scalar}>", ", ".join(f"i32 {i}" for i in range(2 * width))
+        parts = [
+            b.let(f"shufflevector {kind} {x}, {kind} {y}, <{2 * width} x i32> <{mask}>")
+            for x, y in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        width *= 2
+    return parts[0]

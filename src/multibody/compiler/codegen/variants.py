@@ -1,9 +1,8 @@
-"""The two forms of a kernel: one for batches, in vectors, and one for a single sample, without any.
+"""The two variants of a kernel: one for batches, in vectors, and one for a single sample, in scalars.
 
-A vector of which one lane is used costs as much as a full one, and its slots and rows are as long. A program of some
-size therefore has two forms, each compiled when it is first called (`code.py`), and a call with one sample goes to the
-form `one`. Both do the same operations in the same order: their results are equal bit for bit, but for the signs of
-NaN.
+A vector with one used lane costs as much as a full one, and its slots and rows are as long. Programs of some size
+therefore have two variants, each compiled at its first call. A call with one sample runs the scalar one. Both do the
+same operations in the same order: their results are equal bit for bit, except for the signs of NaN.
 """
 
 from typing import Any
@@ -13,15 +12,15 @@ import numpy as np
 from multibody.compiler.codegen import entry, module, target
 from multibody.compiler.ir.passes import Block, prepare
 from multibody.compiler.ir.segments import Program, cut
-from multibody.compiler.ir.tiling import choose_shape, lone_shape
+from multibody.compiler.ir.tiling import choose_tiling, scalar_tiling
 from multibody.tracing.record.trace import Trace
 
 Texts = dict[str, list[str]]
-"""The texts of the modules of a form, by its name."""
-BATCH, SINGLE = "kernel", "one"
-"""The forms, which are also the names of their entries."""
-LEAST = 100
-"""Nodes and results of a program that has two forms: fewer are fast in any form."""
+"""The LLVM modules of every variant, by its name."""
+VECTOR, SCALAR = "kernel", "one"
+"""The variants, and the names of their entries."""
+MIN_SCALAR_NODES = 100
+"""Programs with at least this many nodes and results have a scalar variant: smaller ones are fast without."""
 
 
 def modules_of(traced: Trace) -> tuple[Texts, Block]:
@@ -32,22 +31,21 @@ def modules_of(traced: Trace) -> tuple[Texts, Block]:
 
 
 def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry.Scan | None = None) -> Texts:
-    """The texts of the modules of each form; where there is one form, that for batches, it serves single samples, too.
+    """The modules of each variant; a vector variant without a scalar one serves single samples, too.
 
     Args:
-        program: what to compute.
+        program: to generate code for.
         sizes: the elements per sample of every result.
         dtype: float64 or float32.
         scan: for a scan over time.
     """
     machine = target.host()
     lanes = machine.lanes * (2 if dtype == np.float32 else 1)
-    shape = choose_shape(program, lanes, dtype.name, fma=machine.fma, once=scan is None)
-    batch = module.modules(program, shape, sizes, scan, BATCH)
-    weight = sum(len(segment.nodes) + LEAST * (segment.dense is not None) for segment in program.segments) + len(
-        program.outputs
-    )
-    if lanes == 1 or weight < LEAST:
-        return {BATCH: batch}
-    alone = module.modules(program, lone_shape(program, dtype.name, fma=machine.fma), sizes, scan, SINGLE)
-    return {BATCH: batch, SINGLE: alone}
+    tiling = choose_tiling(program, lanes, dtype.name, fma=machine.fma, once=scan is None)
+    variants = {VECTOR: module.modules(program, tiling, sizes, scan, VECTOR)}
+    matrices = sum(segment.dense is not None for segment in program.segments)
+    nodes = sum(len(segment.nodes) for segment in program.segments) + len(program.outputs)
+    if lanes > 1 and nodes + MIN_SCALAR_NODES * matrices >= MIN_SCALAR_NODES:
+        tiling = scalar_tiling(program, dtype.name, fma=machine.fma)
+        variants[SCALAR] = module.modules(program, tiling, sizes, scan, SCALAR)
+    return variants

@@ -1,4 +1,4 @@
-"""Which values need slots, and for how long."""
+"""Liveness: the values that need slots, and the last segment that uses each."""
 
 import struct
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from multibody.compiler.ir.passes import Block
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.loop_nodes import enclosing_loops
 
-ZEROS = 8
-"""Zeros that lie side by side in a result, from so many on, have no slots: they are written straight to the rows."""
+MIN_ZERO_RUN = 8
+"""At least this many adjacent zeros of a result have no slots: they are stored to the rows directly."""
 
-GAP = 3
-"""Elements of an argument that are loaded though unused, so that those around them are loaded together."""
+MAX_GAP = 3
+"""Unused elements of an argument that are loaded, so that the elements around them are loaded together."""
 
 
-def zeros_of(block: Block, sizes: Sequence[int]) -> set[int]:
-    """The positions of results that are zero for all values, many side by side; -0.0 is another number."""
+def zero_runs(block: Block, sizes: Sequence[int]) -> set[int]:
+    """The positions of structural zeros in long runs of them; -0.0 is not one."""
     zero = block.graph.known.get(("const", (), struct.pack("d", 0.0)))
     zeros: set[int] = set()
     first = 0
@@ -25,7 +25,7 @@ def zeros_of(block: Block, sizes: Sequence[int]) -> set[int]:
         first += size
         for is_zero, group in groupby(here, key=lambda k: block.outputs[k] == zero):
             positions = set(group)
-            if is_zero and len(positions) >= ZEROS:
+            if is_zero and len(positions) >= MIN_ZERO_RUN:
                 zeros |= positions
     return zeros
 
@@ -37,12 +37,12 @@ def last_uses(
     within: Sequence[int],
     ends: dict[int, int],
 ) -> dict[int, int]:
-    """The last segment that needs each value; what a loop reads from outside must outlive its last round.
+    """The last segment that uses each value; a value from outside a loop is live until the loop ends.
 
     Args:
         graph: of the values.
         pieces: the nodes of every segment.
-        stores: (node, slot) of what every segment stores.
+        stores: (node, slot) of the stores of every segment.
         within: the loop of every segment, or -1.
         ends: the last segment of every loop.
     """
@@ -57,11 +57,11 @@ def last_uses(
     return last
 
 
-def runs_of(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """(argument, first, last): elements, given in order, that lie side by side but for short gaps."""
+def runs_of(elements: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """(argument, first, last): runs of sorted (argument, element) pairs, with short gaps."""
     runs: list[tuple[int, int, int]] = []
-    for argument, element in places:
-        if runs and argument == runs[-1][0] and element - runs[-1][2] <= GAP + 1:
+    for argument, element in elements:
+        if runs and argument == runs[-1][0] and element - runs[-1][2] <= MAX_GAP + 1:
             runs[-1] = (argument, runs[-1][1], element)
         else:
             runs.append((argument, element, element))

@@ -1,4 +1,4 @@
-"""What is done to a finished graph before code is made of it: dead nodes go, products melt into sums, sin meets cos."""
+"""Graph passes: dead-code elimination, multiply-add fusion, masks of finished samples, sin/cos pairing."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from multibody.tracing.graph.loop_nodes import AFTER, INSIDE, output_positions
 
 
 class Block(NamedTuple):
-    """Straight-line code: node k applies op[k] to args[k]; leaves first come where they are first needed."""
+    """A scheduled graph: node k applies op[k] to args[k]."""
 
     graph: Graph
     order: list[int]
@@ -18,17 +18,17 @@ class Block(NamedTuple):
 
 
 def prepare(graph: Graph, outputs: list[int]) -> Block:
-    """The live part of the graph, with fused multiply-adds, in the order in which it is to run."""
+    """The live nodes of the graph, with fused multiply-adds, in the order of execution."""
     graph, outputs = fuse_products(graph, outputs)
-    return Block(graph, pair_sines(graph, graph.live(outputs)), outputs)
+    return Block(graph, fuse_sincos(graph, graph.live(outputs)), outputs)
 
 
 def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
-    """A new graph in which a product that one sum alone uses is part of that sum.
+    """A new graph in which a product that only one sum uses is fused into that sum.
 
-    Differences in which one side is a square are left alone: where a = b, sqrt(a² - b²) is 0, and with one of the two
-    squares not rounded it would be NaN half of the time.
-    The same sum is fused in the same way in every kernel of this graph, so results do not depend on how they are run.
+    Differences of which one side is a square are not fused: for a = b, sqrt(a² - b²) is 0, but it would often be NaN
+    with only one of the two squares rounded.
+    A sum is fused in the same way in every variant of a kernel, so results do not depend on the variant.
     """
     order = graph.live(outputs)
     uses: Counter[int] = Counter(a for k in order for a in graph.operands(k))
@@ -39,7 +39,7 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     fused = Graph(graph.dtype)
     new: dict[int, int] = {}
 
-    def lone_product(k: int) -> bool:
+    def used_once(k: int) -> bool:
         return graph.op[k] == "mul" and uses[k] == 1
 
     def is_square(k: int) -> bool:
@@ -49,11 +49,11 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
         op, args = graph.op[k], graph.args[k]
         if op == "add" or (op == "sub" and not any(map(is_square, args))):
             a, b = args
-            if lone_product(b):  # the younger one: its factors are still at hand
+            if used_once(b):  # the later product: its factors are still in registers
                 x, y = (new[f] for f in graph.args[b])
                 new[k] = fused.intern("fma" if op == "add" else "fnma", (x, y, new[a]))
                 continue
-            if lone_product(a):
+            if used_once(a):
                 x, y = (new[f] for f in graph.args[a])
                 new[k] = fused.intern("fma" if op == "add" else "fms", (x, y, new[b]))
                 continue
@@ -62,30 +62,30 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
         elif op == "custom_derivative":
             new[k] = new[args[0]]
         elif loops and (op in INSIDE or op in AFTER):
-            new[k] = fused.leaf(op, *loops.place(k))
+            new[k] = fused.leaf(op, *loops.leaf(k))
         else:
             new[k] = fused.intern(op, tuple(new[a] for a in args), graph.value.get(k))
     if loops:
         loops.renew(fused, new)
-        hold_the_done(fused, loops.shown)
+        mask_finished_samples(fused, loops.observed)
     return fused, [new[k] for k in outputs]
 
 
 class _Loops:
-    """The loops of a graph with what is live of them."""
+    """The live loops of a graph, and their live carries, scan inputs and outputs."""
 
     def __init__(self, graph: Graph, order: list[int]) -> None:
         self.graph = graph
         needed = set(order)
         self.numbers = sorted({graph.value[k][0] for k in order if graph.op[k] in AFTER})
         self.positions = {n: graph.loop_at(n).positions(needed) for n in self.numbers}
-        self.rows = {n: [p for p, k in enumerate(graph.loop_at(n).inputs) if k in needed] for n in self.numbers}
-        self.kept = output_positions(graph, order)
-        self.shown = {
-            (n, self.kept[n].index(p))
+        self.inputs = {n: [p for p, k in enumerate(graph.loop_at(n).inputs) if k in needed] for n in self.numbers}
+        self.outputs = output_positions(graph, order)
+        self.observed = {
+            (n, self.outputs[n].index(p))
             for n, p in {graph.value[k][:2] for k in order if graph.op[k] == "stacked_output"}
         }
-        """(loop, position) of what is kept and used after the loop, not by other loops alone."""
+        """(loop, position) of stacked outputs that are used outside of loops."""
 
     def uses(self) -> list[int]:
         """The nodes that loops use."""
@@ -93,27 +93,27 @@ class _Loops:
         for n in self.numbers:
             loop = self.graph.loop_at(n)
             nodes += [part[p] for part in (loop.initial, loop.final) for p in self.positions[n]]
-            nodes += [k for p in self.rows[n] for k in loop.xs[p].nodes]
-            nodes += [loop.outputs[p] for p in self.kept.get(n, ())]
+            nodes += [k for p in self.inputs[n] for k in loop.xs[p].nodes]
+            nodes += [loop.outputs[p] for p in self.outputs.get(n, ())]
             nodes += [k for k in (loop.stop, loop.trip_count) if k >= 0]
         return nodes
 
-    def place(self, k: int) -> tuple[int, ...]:
-        """The loop of a leaf, and its position among what is live of it."""
+    def leaf(self, k: int) -> tuple[int, ...]:
+        """The loop of a leaf, and its position among the live ones."""
         op, (number, *rest) = self.graph.op[k], self.graph.value[k]
-        live = self.rows if op == "scan_input" else self.kept if op == "stacked_output" else self.positions
+        live = self.inputs if op == "scan_input" else self.outputs if op == "stacked_output" else self.positions
         return (number, live[number].index(rest[0]), *rest[1:]) if rest else (number,)
 
     def renew(self, fused: Graph, new: dict[int, int]) -> None:
-        """Give the fused graph its loops."""
+        """Add the loops to the fused graph."""
         fused.loops = [None] * len(self.graph.loops)
         for n in self.numbers:
             loop = self.graph.loop_at(n)
             tables = []
-            for table in (loop.xs[p] for p in self.rows[n]):
+            for table in (loop.xs[p] for p in self.inputs[n]):
                 source = table.source
                 if source is not None:
-                    source = source[0], self.kept[source[0]].index(source[1])
+                    source = source[0], self.outputs[source[0]].index(source[1])
                 tables.append(table._replace(nodes=tuple(new[k] for k in table.nodes), source=source))
             initial, carried, final = (
                 tuple(new[part[p]] for p in self.positions[n]) for part in (loop.initial, loop.carried, loop.final)
@@ -123,50 +123,40 @@ class _Loops:
                 carried=carried,
                 final=final,
                 stop=new[loop.stop] if loop.stop >= 0 else -1,
-                inputs=tuple(new[loop.inputs[p]] for p in self.rows[n]),
+                inputs=tuple(new[loop.inputs[p]] for p in self.inputs[n]),
                 xs=tuple(tables),
-                outputs=tuple(new[loop.outputs[p]] for p in self.kept.get(n, ())),
+                outputs=tuple(new[loop.outputs[p]] for p in self.outputs.get(n, ())),
                 trip_count=new[loop.trip_count] if loop.trip_count >= 0 else -1,
             )
 
 
-def hold_the_done(graph: Graph, shown: set[tuple[int, int]]) -> None:
-    """Let loops that stop hold what is done by selections; a sample that is done in a loop around is done."""
-    done: dict[int, int] = {-1: -1}  # the truth value of each loop, or -1 where samples do not stop
+def mask_finished_samples(graph: Graph, observed: set[tuple[int, int]]) -> None:
+    """Freeze finished samples: select the old carry if the stop condition, or that of an enclosing loop, holds."""
+    done: dict[int, int] = {-1: -1}  # the stop condition of each loop, or -1
     nan = graph.const(math.nan)
     for number, loop in enumerate(graph.loops):
         around = done.get(loop.parent, -1) if loop is not None else -1
         done[number] = around
         if loop is not None and loop.stop >= 0:
-            # nothing is simplified here: what loops list, such as rows, must stay live
+            # nothing is simplified here: the nodes that loops list must stay live
             stop = done[number] = loop.stop if around < 0 else graph.intern("or", (loop.stop, around))
             final = [
                 f if f == k else graph.intern("select", (stop, k, f))
                 for k, f in zip(loop.carried, loop.final, strict=True)
             ]
-            kept = [
-                graph.intern("select", (stop, nan, k)) if (number, p) in shown else k
+            outputs = [
+                graph.intern("select", (stop, nan, k)) if (number, p) in observed else k
                 for p, k in enumerate(loop.outputs)
             ]
-            graph.loops[number] = loop._replace(final=tuple(final), stop=stop, outputs=tuple(kept))
+            graph.loops[number] = loop._replace(final=tuple(final), stop=stop, outputs=tuple(outputs))
 
 
-def pair_sines(graph: Graph, order: list[int]) -> list[int]:
-    """The order in which the sine and the cosine of one angle stand side by side, to be computed together."""
-    waiting: dict[tuple[str, int], int] = {}
+def fuse_sincos(graph: Graph, order: list[int]) -> list[int]:
+    """The order in which sine and cosine of an angle are adjacent, to be computed with one call."""
+    pairs: dict[int, list[int]] = {}
     for k in order:
         if graph.op[k] in ("sin", "cos"):
-            waiting[graph.op[k], graph.args[k][0]] = k
-    paired: list[int] = []
-    done: set[int] = set()
-    for k in order:
-        if k in done:
-            continue
-        paired.append(k)
-        op = graph.op[k]
-        if op in ("sin", "cos"):
-            other = waiting.get(("cos" if op == "sin" else "sin", graph.args[k][0]))
-            if other is not None:
-                paired.append(other)
-                done.add(other)
-    return paired
+            pairs.setdefault(graph.args[k][0], []).append(k)
+    first = {both[0]: both for both in pairs.values()}
+    later = {k for both in pairs.values() for k in both[1:]}
+    return [j for k in order if k not in later for j in first.get(k, [k])]

@@ -1,19 +1,27 @@
-"""Cutting code into segments, and giving every value that crosses a cut a slot.
+"""Division of a program into segments, and allocation of slots for the values that they share.
 
-A segment is a function that loops over a tile of samples. Values that several segments share live in slots: rows of a
-structure-of-arrays buffer, one vector per group of samples of the tile. Arguments, results and values that loops carry
-have slots of their own; the others are used again as soon as their value is dead. Elements of long results that are the
-same value share a slot, as the two halves of a mass matrix do; those of long arguments that one segment alone uses have
-none, for it reads them itself.
+A segment is a function that loops over the vectors of a tile. Values that several segments share live in slots of a
+structure-of-arrays buffer, one vector each. Arguments, results and loop carries have their own slots. The slots of
+other values are reused once the value is dead. Equal elements of long results share a slot, such as the two halves of a
+mass matrix. Elements of long arguments that only one segment uses have none, because that segment loads them itself.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
-from multibody.compiler.ir.liveness import last_uses, runs_of, zeros_of
-from multibody.compiler.ir.loop_steps import Fill, Leave, Load, Move, Stretch, copies, stretches
+from multibody.compiler.ir.liveness import last_uses, runs_of, zero_runs
+from multibody.compiler.ir.loop_steps import (
+    CopySlots,
+    ExitIfFinished,
+    FillSlots,
+    InputGroup,
+    LoadRow,
+    group_inputs,
+    output_copies,
+)
 from multibody.compiler.ir.matrix_storage import Dense, Matrices
 from multibody.compiler.ir.passes import Block
 from multibody.tracing.graph.graph import Graph
@@ -21,22 +29,22 @@ from multibody.tracing.graph.loop_nodes import AFTER, Loop, stop_condition
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices.kinds import operations
 
-SEGMENT = 2000
-"""Nodes per segment: small enough for the instruction cache and for the register allocator, large enough to share."""
-ONE_BLOCK = 4500
-"""Up to so many nodes code is not cut at all."""
-REPEATED_FROM, REPEATED = 4000, 1000
-"""From how many nodes on bodies of loops that stop are cut, and the nodes of their segments."""
-SHORT = 16
-"""Elements of an argument or a result up to which they lie side by side in the slots, and are moved without loops."""
-SMALL = 250
-"""Nodes up to which a program of short rows is also compiled without a buffer in between."""
-MANY = 64
-"""Elements of all arguments from which on segments read them from rows, and ask for those of the next tile."""
-BRIEF = 200
-"""Nodes of a loop's body that run once in vain sooner than that samples which are done be asked for apart."""
-LONG = 20_000_000
-"""Additions' worth of work for one sample from which on its loops look whether they are asked to stop."""
+SEGMENT_NODES = 2000
+"""Nodes per segment: few enough for the instruction cache and the register allocator, enough to share values."""
+MAX_UNCUT_NODES = 4500
+"""Programs up to this size are one segment."""
+MAX_UNCUT_STOPPING_NODES, STOPPING_SEGMENT_NODES = 4000, 1000
+"""Bodies of loops with a stop condition are one segment up to the first size; beyond, segments have the second."""
+MAX_UNROLLED_ROW = 16
+"""Arguments and results of up to this many elements have adjacent slots, and are moved without loops."""
+MAX_DIRECT_NODES = 250
+"""Programs of short rows up to this size also have a function without a buffer: moving rows is most of their work."""
+MIN_STREAMED_INPUTS = 64
+"""Programs with at least this many inputs load them in segments, and prefetch those of the next tile."""
+MAX_SPECULATIVE_NODES = 200
+"""Bodies up to this size evaluate the stop condition together with the body, at the cost of one wasted iteration."""
+MIN_INTERRUPTIBLE_WORK = 20_000_000
+"""Work per sample, in additions, above which loops test whether they have to stop."""
 LEAVES = ("const", "true", "false")
 
 
@@ -45,59 +53,84 @@ class Segment(NamedTuple):
 
     nodes: list[int]
     loads: dict[int, int]
-    """node -> slot, of values from elsewhere."""
+    """node -> slot, of values from other segments."""
     rows: dict[int, tuple[int, int]]
-    """node -> (argument, element), of those that it reads from rows; no other segment uses them."""
+    """node -> (argument, element), of inputs that it loads from rows; no other segment uses them."""
     stores: list[tuple[int, int]]
-    """(node, slot), of values for elsewhere; a slot that is read here is read before it is stored."""
+    """(node, slot), of values for other segments; a slot that is loaded here is loaded before it is stored."""
     dense: Dense | None = None
-    """An operation on matrices, instead of nodes."""
+    """A matrix operation, instead of nodes."""
 
     @property
     def work(self) -> int:
-        """How many operations it does on each sample."""
+        """Operations per sample."""
         return operations(self.dense.kind, self.dense.sizes).total() if self.dense else len(self.nodes)
 
 
 class Repeat(NamedTuple):
-    """Steps that run several times."""
+    """A loop over steps."""
 
     number: int
-    """Of the loop."""
-    rounds: int
-    """How many times at most."""
+    """Of the loop in the graph."""
+    trip_count: int
+    """Or its bound, if samples can stop the loop."""
     steps: "list[Step]"
-    like: int = -1
-    """The number of a loop before it that has as many rounds, where samples may have stopped that one."""
+    same_as: int = -1
+    """The number of an earlier loop that determines the trip count, because samples can stop that one."""
     backward: bool = False
-    """Whether rows are read and kept from the last to the first."""
+    """Whether scan inputs and stacked outputs are indexed from the last to the first."""
 
 
-Step = int | Repeat | Move | Load | Fill | Leave
-"""The number of a segment, a loop, or what loops need around segments."""
+Step = int | Repeat | CopySlots | LoadRow | FillSlots | ExitIfFinished
+"""The number of a segment, a loop, or a step of a loop around its segments."""
+
+
+class InputRun(NamedTuple):
+    """Adjacent elements of an argument that have adjacent slots; some of them may be unused."""
+
+    argument: int
+    column: int
+    slot: int
+    length: int
 
 
 class Program(NamedTuple):
-    """Segments, the order in which they run, and the places of arguments and results in the buffer."""
+    """Segments, their order, and the slots of arguments and results in the buffer."""
 
     block: Block
     segments: list[Segment]
     steps: list[Step]
     """Numbers of segments, and loops over them."""
     inputs: list[tuple[int, int, int]]
-    """(argument, element, slot) of every element that is used, or -1 for one that a segment reads from its row."""
+    """(argument, element, slot) of every element that is used; the slot is -1 if a segment loads it from its row."""
     outputs: list[int]
     """The slot of every output element, or -1 for a zero that has none."""
     slots: int
     constants: list[list[float]]
-    """Rows of numbers that loops read, one for each round."""
-    stored: int
-    """How many of the slots hold what loops keep of all rounds."""
+    """Constant scan inputs of loops, with one row for each iteration."""
+    stacked: int
+    """The number of slots that stack the outputs of all iterations of loops."""
 
     @property
-    def long(self) -> bool:
-        """Whether a sample takes so long that a signal must be heard in between."""
-        return any(self.block.graph.loops) and self.block.graph.work(self.block.order) > LONG
+    def input_runs(self) -> list[InputRun]:
+        """The elements that are loaded into slots, in runs that are contiguous in argument and slots."""
+        inputs = sorted(item for item in self.inputs if item[2] >= 0)
+        runs: list[InputRun] = []
+        for _, group in groupby(inputs, key=lambda item: (item[0], item[1] - item[2])):
+            (argument, column, slot), *others = group
+            runs.append(InputRun(argument, column, slot, others[-1][1] - column + 1 if others else 1))
+        return runs
+
+    def is_direct(self, sizes: Sequence[int]) -> bool:
+        """Whether moving rows, of the results of these sizes too, is most of the work: a buffer in between is waste."""
+        lengths = [*(run.length for run in self.input_runs), *sizes]
+        short = max(lengths, default=0) <= MAX_UNROLLED_ROW and 0 < len(sizes) < len(lengths)
+        return short and self.steps == [0] and self.segments[0].work <= MAX_DIRECT_NODES
+
+    @property
+    def interruptible(self) -> bool:
+        """Whether a sample takes so long that loops have to test for signals."""
+        return any(self.block.graph.loops) and self.block.graph.work(self.block.order) > MIN_INTERRUPTIBLE_WORK
 
     @property
     def stops(self) -> bool:
@@ -109,9 +142,9 @@ def cut(block: Block, sizes: Sequence[int], feedback: dict[int, int] | None = No
     """The program of a block.
 
     Args:
-        block: what to compute.
+        block: to compute.
         sizes: the elements per sample of every result.
-        feedback: for a scan: which output (its position) becomes which input leaf (its node) in the next step.
+        feedback: for a scan: the position of an output -> the input leaf that it becomes in the next step.
     """
     return _Cutter(block, sizes, feedback).program()
 
@@ -124,7 +157,7 @@ class _Cutter:
         self.feedback = feedback or {}
         self.once = feedback is None
         owner = self.graph.owners()
-        self.members: dict[int, list[int]] = {}  # loop -> what is computed in its body, or with -1 outside of all
+        self.members: dict[int, list[int]] = {}  # loop, or -1 -> the nodes of its body
         self.results: dict[int, list[int]] = {}  # loop -> its results
         for k in block.order:
             self.members.setdefault(owner[k], []).append(k)
@@ -138,13 +171,13 @@ class _Cutter:
         self.last: dict[int, int] = {}
         self.slots = 0
         self.leaves = {self.graph.value[k]: k for k in block.order if self.graph.op[k] == "input"}
-        self.alone: set[int] = set()  # those that a segment reads from rows
+        self.streamed: set[int] = set()  # inputs that a segment loads from rows
         self.within: list[int] = []  # the loop of each segment
         self.end: dict[int, int] = {}  # loop -> its last segment
-        self.store: dict[int, int] = {}  # loop -> the first slot of what it keeps
-        self.stored = 0
+        self.store: dict[int, int] = {}  # loop -> the first slot of its stacked outputs
+        self.stacked = 0
         self.constants: list[list[float]] = []
-        self.read: dict[int, list[Stretch]] = self.tables()  # loop -> the tables that it reads
+        self.read: dict[int, list[InputGroup]] = self.scan_inputs()  # loop -> its scan inputs
         self.matrices = Matrices(block)
 
     def fresh(self) -> int:
@@ -153,11 +186,11 @@ class _Cutter:
 
     def program(self) -> Program:
         steps = self.region(-1, self.members.get(-1, []))
-        self.alone = self.used_in_one(steps)
+        self.streamed = self.streamed_inputs(steps)
         inputs = self.arguments()
-        outputs = self.places()
-        self.matrices.settle(self.slot, self.home, self.stores, self.fresh)
-        # results: into their slots where they are made, or after all loops when they come from elsewhere
+        outputs = self.result_slots()
+        self.matrices.place_operands(self.slot, self.home, self.stores, self.fresh)
+        # the segment that computes a result stores it; inputs and results of loops are stored after all loops
         elsewhere: list[tuple[int, int]] = []
         wanted = [
             (k, slot)
@@ -169,8 +202,10 @@ class _Cutter:
             if k in self.home:
                 self.slot[k] = slot
         last = steps[-1] if steps else None
-        if not isinstance(last, int) or last in self.matrices.steps or len(elsewhere) > SEGMENT:
-            steps += [self.add([], elsewhere[at : at + SEGMENT]) for at in range(0, len(elsewhere) or 1, SEGMENT)]
+        if not isinstance(last, int) or last in self.matrices.steps or len(elsewhere) > SEGMENT_NODES:
+            steps += [
+                self.add([], elsewhere[at : at + SEGMENT_NODES]) for at in range(0, len(elsewhere) or 1, SEGMENT_NODES)
+            ]
         else:
             self.stores[last] += elsewhere
         if self.feedback:
@@ -178,35 +213,35 @@ class _Cutter:
             steps.append(self.add([], following))
         self.last = last_uses(self.graph, self.pieces, self.stores, self.within, self.end)
         self.assign()
-        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants, self.stored)
+        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants, self.stacked)
 
-    def tables(self) -> dict[int, list[Stretch]]:
-        """What loops read in their rounds; elements of arguments that nothing else uses need no slots."""
+    def scan_inputs(self) -> dict[int, list[InputGroup]]:
+        """The scan inputs of all loops; elements of arguments that nothing else uses need no slots."""
         graph = self.graph
         elsewhere = {a for k in self.block.order for a in graph.args[k]} | set(self.block.outputs)
         elsewhere |= set(self.feedback.values())
-        read: dict[int, list[Stretch]] = {}
+        read: dict[int, list[InputGroup]] = {}
         alone: set[int] = set()
         for number in self.results:
             loop = graph.loop_at(number)
-            read[number] = stretches(graph, loop, self.constants)
+            read[number] = group_inputs(graph, loop, self.constants)
             elsewhere.update(loop.initial + loop.final + loop.outputs)
-            for stretch in read[number]:
-                (alone if stretch.argument >= 0 else elsewhere).update(stretch.nodes)
+            for group in read[number]:
+                (alone if group.argument >= 0 else elsewhere).update(group.nodes)
         self.leaves = {place: k for place, k in self.leaves.items() if k in elsewhere or k not in alone}
         return read
 
-    def used_in_one(self, steps: list[Step]) -> set[int]:
-        """Elements of long arguments that one segment alone uses, in programs that run once and have no loops.
+    def streamed_inputs(self, steps: list[Step]) -> set[int]:
+        """Elements of long arguments that only one segment uses, in programs that run once and have no loops.
 
-        Small programs have none: `llvm_ir` has a form of them that reads all rows itself.
+        Small programs have none, because their direct function loads all rows itself.
         """
         graph = self.graph
         straight = self.once and all(isinstance(step, int) for step in steps)
-        if not straight or len(self.leaves) < MANY or sum(map(len, self.pieces)) <= SMALL:
+        if not straight or len(self.leaves) < MIN_STREAMED_INPUTS or sum(map(len, self.pieces)) <= MAX_DIRECT_NODES:
             return set()
         lengths = Counter(argument for argument, _ in self.leaves)
-        long = {k for (argument, _), k in self.leaves.items() if lengths[argument] > SHORT}
+        long = {k for (argument, _), k in self.leaves.items() if lengths[argument] > MAX_UNROLLED_ROW}
         users: dict[int, set[int]] = {}
         for number, piece in enumerate(self.pieces):
             for a in long.intersection(a for k in piece for a in graph.args[k]):
@@ -215,8 +250,8 @@ class _Cutter:
         return {k for k, numbers in users.items() if len(numbers) == 1} - set(self.block.outputs) - whole
 
     def arguments(self) -> list[tuple[int, int, int]]:
-        """Slots for the elements of arguments that are used, as they lie in the argument but for long gaps."""
-        kept = {place: k for place, k in self.leaves.items() if k not in self.alone}
+        """Slots for the used elements of arguments, in the order of the argument, without its long gaps."""
+        kept = {place: k for place, k in self.leaves.items() if k not in self.streamed}
         for argument, first, last in runs_of(sorted(kept)):
             for element in range(first, last + 1):
                 slot = self.fresh()
@@ -224,18 +259,18 @@ class _Cutter:
                     self.slot[kept[argument, element]] = slot
         return [(*place, self.slot.get(k, -1)) for place, k in sorted(self.leaves.items())]
 
-    def places(self) -> list[int]:
-        """The slots of results; -1 where many zeros lie side by side."""
-        zeros, shared = zeros_of(self.block, self.sizes) - self.feedback.keys(), dict[int, int]()
+    def result_slots(self) -> list[int]:
+        """The slots of results; -1 for long runs of zeros."""
+        zeros, shared = zero_runs(self.block, self.sizes) - self.feedback.keys(), dict[int, int]()
         slots: list[int] = []
         for size in self.sizes:
             for position in range(len(slots), len(slots) + size):
                 k = self.block.outputs[position]
                 if position in zeros:
                     slots.append(-1)
-                elif size <= SHORT or position in self.feedback:
+                elif size <= MAX_UNROLLED_ROW or position in self.feedback:
                     slots.append(self.fresh())
-                elif self.graph.op[k] in ("stacked_output", "entry"):  # it stays where it is
+                elif self.graph.op[k] in ("stacked_output", "entry"):  # it has its slot already
                     slots.append(self.slot[k])
                 else:
                     if k not in shared:
@@ -252,7 +287,7 @@ class _Cutter:
         return number
 
     def region(self, loop: int, nodes: Sequence[int]) -> list[Step]:
-        """The steps of nodes of a loop's body, or of the whole (-1)."""
+        """The steps of a loop's nodes, or of all others (-1)."""
         graph = self.graph
         steps: list[Step] = []
         pending: list[int] = []
@@ -270,7 +305,7 @@ class _Cutter:
         return steps + [self.add(piece, loop=loop) for piece in self.cut(pending, loop)]
 
     def repeat(self, number: int) -> list[Step]:
-        """A loop: carried values get their first numbers, then the body runs, which ends by renewing them."""
+        """A loop: its carries are initialised, then its body runs, which ends by updating them."""
         graph, loop = self.graph, self.graph.loop_at(number)
         places = [self.fresh() for _ in loop.carried]
         self.slot.update(zip(loop.carried, places, strict=True))
@@ -278,7 +313,7 @@ class _Cutter:
         width, first = len(loop.outputs), self.slots
         self.store[number] = first
         self.slots += width * loop.iterations
-        self.stored += width * loop.iterations
+        self.stacked += width * loop.iterations
         for k in self.results[number]:
             op, (_, *place) = graph.op[k], graph.value[k]
             if op != "trip_count":
@@ -286,51 +321,52 @@ class _Cutter:
         self.end[number] = -1  # begun
         stores = list(zip(loop.initial, places, strict=True))
         loads: list[Step] = []
-        for stretch in self.read[number]:
-            to = self.slot[loop.inputs[stretch.first]]
-            if stretch.argument >= 0 or stretch.constant >= 0:
-                loads.append(Load(stretch.argument, stretch.constant, stretch.element, stretch.step, stretch.width, to))
-            elif stretch.source is not None:
-                source, position = stretch.source
+        for group in self.read[number]:
+            to = self.slot[loop.inputs[group.first]]
+            if group.argument >= 0 or group.constant >= 0:
+                loads.append(LoadRow(group.argument, group.constant, group.element, group.step, group.width, to))
+            elif group.source is not None:
+                source, position = group.source
                 kept = len(graph.loop_at(source).outputs)
-                loads.append(Move(self.store[source] + position, kept, to, 0, stretch.width))
+                loads.append(CopySlots(self.store[source] + position, kept, to, 0, group.width))
             else:
-                start, step = self.slots, stretch.width
-                self.slots += len(stretch.nodes)
-                stores += [(k, start + j) for j, k in enumerate(stretch.nodes)]
-                loads.append(Move(start, step, to, 0, stretch.width))
+                start, step = self.slots, group.width
+                self.slots += len(group.nodes)
+                stores += [(k, start + j) for j, k in enumerate(group.nodes)]
+                loads.append(CopySlots(start, step, to, 0, group.width))
         start = self.add([], stores, loop.parent)
         body = self.body(number, loop, loads)
-        # of loops that may have fewer rounds, what they keep is there for those rounds too that were not taken
-        shown = (loop.stop >= 0 or loop.trip_count >= 0) and any(
+        # stacked outputs of iterations that do not run, because samples stopped the loop, are filled
+        partial = (loop.stop >= 0 or loop.trip_count >= 0) and any(
             graph.op[k] == "stacked_output" for k in self.results[number]
         )
-        like = graph.value[loop.trip_count][0] if loop.trip_count >= 0 else -1
-        fill = [Fill(first, width * loop.iterations, math.nan if loop.stop >= 0 else 0.0)] if shown else []
-        repeat = Repeat(number, loop.iterations, body, like, loop.reverse)
+        same_as = graph.value[loop.trip_count][0] if loop.trip_count >= 0 else -1
+        fill = [FillSlots(first, width * loop.iterations, math.nan if loop.stop >= 0 else 0.0)] if partial else []
+        repeat = Repeat(number, loop.iterations, body, same_as, loop.reverse)
         return [start, *fill, repeat]
 
     def body(self, number: int, loop: Loop, loads: list[Step]) -> list[Step]:
-        """The steps of a round.
+        """The steps of an iteration.
 
-        Whether samples are done is known from what the round begins with. Where the body is short it is asked in one
-        piece of code with the body, and the last round changes nothing; else before the body.
+        The stop condition depends on the carries at its beginning. In short bodies it is evaluated together with the
+        body, and the last iteration changes nothing; otherwise before the body.
         """
         members = self.members.get(number, [])
-        early = loop.stop >= 0 and (len(members) > BRIEF or any(self.graph.op[k] in (*AFTER, "dense") for k in members))
+        nested = any(self.graph.op[k] in (*AFTER, "dense") for k in members)
+        early = loop.stop >= 0 and (nested or len(members) > MAX_SPECULATIVE_NODES)
         head: list[Step] = []
         if early:
             first = stop_condition(self.graph, number)
             head = self.region(number, [k for k in members if k in first])
             members = [k for k in members if k not in first]
-            answer = self.answer(loop)
-            head += [self.add([], answer, number)] if answer else []
-            head.append(Leave(self.slot[loop.stop]))
+            missing = self.stop_slot(loop)
+            head += [self.add([], missing, number)] if missing else []
+            head.append(ExitIfFinished(self.slot[loop.stop]))
         places = [self.slot[k] for k in loop.carried]
-        moves, stores = copies(loop, self.slot, self.store[number], self.fresh)
+        moves, stores = output_copies(loop, self.slot, self.store[number], self.fresh)
         begun = len(self.pieces)
         work = self.region(number, members)
-        late = self.answer(loop) if loop.stop >= 0 and not early else []
+        late = self.stop_slot(loop) if loop.stop >= 0 and not early else []
         for k, slot in stores:
             home = self.home.get(k, -1)
             (self.stores[home] if home >= begun and self.within[home] == number else late).append((k, slot))
@@ -342,11 +378,11 @@ class _Cutter:
             end = self.add([], [*late, *renewed], number)
             work.append(end)
         self.end[number] = end
-        leave = [Leave(self.slot[loop.stop])] if loop.stop >= 0 and not early else []
+        leave = [ExitIfFinished(self.slot[loop.stop])] if loop.stop >= 0 and not early else []
         return [*head, *loads, *moves[0], *work, *leave, *moves[1]]
 
-    def answer(self, loop: Loop) -> list[tuple[int, int]]:
-        """Give a slot to whether samples are done; what to store, if no segment has computed it."""
+    def stop_slot(self, loop: Loop) -> list[tuple[int, int]]:
+        """Give the stop condition a slot; return the store of it that is missing, if any."""
         if loop.stop in self.slot:
             return []
         self.slot[loop.stop] = self.fresh()
@@ -356,7 +392,7 @@ class _Cutter:
         return []
 
     def dense(self, k: int, loop: int) -> list[Step]:
-        """An operation on matrices: the constants among its arguments get slots, then it runs."""
+        """A matrix operation, after stores of the constants among its arguments."""
         constants = self.matrices.begin(k, self.slot, self.fresh)
         steps: list[Step] = [self.add([], [(a, self.slot[a]) for a in constants], loop)] if constants else []
         number = self.add([k], loop=loop)
@@ -364,12 +400,12 @@ class _Cutter:
         return [*steps, number]
 
     def cut(self, nodes: list[int], loop: int) -> Iterator[list[int]]:
-        """Runs of the order, of a loop's body or of the whole (-1); a sine is not torn from its cosine."""
+        """Consecutive nodes of a loop's body, or of all others (-1); a sine stays with its cosine."""
         graph = self.graph
-        length = len(nodes) if len(nodes) <= ONE_BLOCK else SEGMENT
+        length = len(nodes) if len(nodes) <= MAX_UNCUT_NODES else SEGMENT_NODES
         around = graph.loops[loop] if loop >= 0 else None
-        if around is not None and around.stop >= 0 and len(nodes) > REPEATED_FROM:
-            length = REPEATED
+        if around is not None and around.stop >= 0 and len(nodes) > MAX_UNCUT_STOPPING_NODES:
+            length = STOPPING_SEGMENT_NODES
         start = 0
         while start < len(nodes):
             end = min(start + length, len(nodes))
@@ -394,7 +430,7 @@ class _Cutter:
                     self.stores[number].append((k, self.slot[k]))
             used = [a for k in piece for a in graph.args[k]] + [k for k, _ in self.stores[number]]
             other = [a for a in used if a not in mine and graph.op[a] not in LEAVES]
-            loads = {a: self.slot[a] for a in other if a not in self.alone}
-            rows = {a: graph.value[a] for a in other if a in self.alone}
+            loads = {a: self.slot[a] for a in other if a not in self.streamed}
+            rows = {a: graph.value[a] for a in other if a in self.streamed}
             free.extend(expiring.pop(number, ()))
             self.segments.append(Segment(piece, loads, rows, self.stores[number]))

@@ -1,47 +1,51 @@
-"""How a kernel holds numbers: vectors of lanes, tiles of vectors."""
+"""Tiling: the lanes of a vector, and the vectors of a tile."""
 
-import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
+from multibody.compiler.ir.formats import FORMATS, Format
 from multibody.compiler.ir.segments import Program
 
-NEAR, FAR = 24 * 1024, 96 * 1024
-"""Bytes per tile: what the first-level cache holds, and for programs of many segments the second-level one."""
-RESIDENT = 2600
-"""Nodes whose code stays in an instruction cache of 32 KB from one tile to the next."""
-REACH = 32 * 1024
-"""Bytes of slots and rows of one vector up to which results can be fetched early and are still there when written."""
-ALONE = 200
-"""Nodes from which on one vector has enough to do side by side."""
-MEMORY = 16 * 1024 * 1024
-"""Bytes of a buffer in which loops keep what they carry, unless one vector needs more."""
-STREAMS = 8
-"""Vectors of a tile whose loops keep what they carry: as many streams of numbers come and go at once."""
-HALF = 32
-"""Bytes of a vector that is not halved."""
+L1_TILE_BYTES, L2_TILE_BYTES = 24 * 1024, 96 * 1024
+"""Bytes per tile that fit the first-level data cache and, for programs of many segments, the second-level one."""
+INSTRUCTION_CACHE_NODES = 2600
+"""Programs up to this size stay in an instruction cache of 32 KB from one tile to the next."""
+MAX_PREFETCH_BYTES = 32 * 1024
+"""Results are prefetched if the slots and rows of one vector fit into this: they are then still cached when stored."""
+MIN_PARALLEL_NODES = 200
+"""Programs of at least this many nodes have enough instruction-level parallelism with one vector per tile."""
+MAX_STACKED_BYTES = 16 * 1024 * 1024
+"""Bound on the buffer of loops that stack outputs, unless one vector needs more."""
+MAX_STREAMS = 8
+"""Maximum vectors per tile when loops store their carries: each is one memory stream."""
+MIN_VECTOR_BYTES = 32
+"""Vectors up to this size are not halved."""
 
 
-class Shape(NamedTuple):
-    """How the numbers are held."""
+class Tiling(NamedTuple):
+    """The layout of samples in vectors, and of vectors in a tile."""
 
     lanes: int
-    """Samples in a vector."""
+    """Samples per vector."""
     dtype: str
-    slots: int
-    tile: int
-    """Vectors of samples that are worked on together."""
-    fma: bool
+    slots: int = 1
+    tile: int = 1
+    """Vectors per tile."""
+    fma: bool = True
+    """Whether the machine has fused multiply-adds."""
+
+    @property
+    def format(self) -> Format:
+        return FORMATS[self.dtype]
 
     @property
     def scalar(self) -> str:
-        return "double" if self.dtype == "float64" else "float"
+        return self.format.real
 
     @property
     def size(self) -> int:
-        return 8 if self.dtype == "float64" else 4
+        """Bytes of a scalar."""
+        return self.format.width // 8
 
     @property
     def vector(self) -> str:
@@ -52,66 +56,70 @@ class Shape(NamedTuple):
         return f"<{self.lanes} x i1>"
 
     @property
+    def suffix(self) -> str:
+        """The suffix of LLVM's intrinsics for these vectors."""
+        return f"v{self.lanes}f{self.format.width}"
+
+    @property
     def bytes(self) -> int:
-        """Bytes of one vector."""
+        """Bytes of a vector."""
         return self.lanes * self.size
 
     @property
-    def row(self) -> int:
-        """Bytes of all slots of one vector of samples; no multiple of 4096, which would crowd one set of the cache."""
-        row = -(-self.slots * self.bytes // 64) * 64
-        return row + 64 if row % 4096 == 0 else row
+    def stride(self) -> int:
+        """Bytes of all slots of one vector; no multiple of 4096, which would alias in the cache."""
+        stride = -(-self.slots * self.bytes // 64) * 64
+        return stride + 64 if stride % 4096 == 0 else stride
+
+    def splat(self, element: str) -> str:
+        """The constant vector with an element in every lane."""
+        return f"<{', '.join([element] * self.lanes)}>"
 
     def constant(self, number: float) -> str:
-        """A vector of one number, spelled in hexadecimal so that no digit is lost."""
-        return f"<{', '.join([self._spell(number)] * self.lanes)}>"
+        """The constant vector of a number, in hexadecimal so that no digit is lost."""
+        return self.splat(self.format.spell(number))
 
     def array(self, numbers: Sequence[float]) -> str:
-        """An array of numbers."""
-        return f"[{', '.join(map(self._spell, numbers))}]"
-
-    def _spell(self, number: float) -> str:
-        if self.dtype == "float32":
-            with np.errstate(over="ignore"):
-                number = float(np.float32(number))
-        return f"{self.scalar} 0x{struct.unpack('Q', struct.pack('d', number))[0]:016X}"
+        """A constant array of scalars: its type and value."""
+        return f"[{len(numbers)} x {self.scalar}] [{', '.join(map(self.format.spell, numbers))}]"
 
 
-def choose_shape(program: Program, lanes: int, dtype: str, *, fma: bool, once: bool = True) -> Shape:
-    """For batches: a tile that keeps the slots, and the rows that pass by, in cache.
+def choose_tiling(program: Program, lanes: int, dtype: str, *, fma: bool, once: bool = True) -> Tiling:
+    """The tiling for batches: the slots of a tile, and the rows that it reads and writes, stay in cache.
 
-    Long vectors are halved where writing results is most of the work, and they can then be fetched early. It is not
-    where a program runs more than `once` for its results, as in a scan, or has loops. Where samples stop loops, those
-    of a tile wait for each other: then a tile is one vector, or two where the code is so short that one would wait for
-    its own results.
+    Long vectors are halved if storing results is most of the work and results can then be prefetched. They are not if
+    the program runs repeatedly (`once` is False, as in a scan) or has loops. If samples stop loops, the samples of a
+    tile wait for each other. A tile is then one vector, or two if one alone has too little parallelism.
     """
-    shape = Shape(lanes, dtype, max(1, program.slots), 1, fma)
+    tiling = Tiling(lanes, dtype, max(1, program.slots), 1, fma)
     nodes = sum(len(segment.nodes) for segment in program.segments)
-    half = shape._replace(lanes=lanes // 2)
+    half = tiling._replace(lanes=lanes // 2)
     straight = once and all(isinstance(step, int) for step in program.steps)
     work = sum(segment.work for segment in program.segments)
-    crowded = straight and shape.bytes > HALF and _near(program, shape) > NEAR
-    if crowded and work < 4 * len(program.outputs) and within_reach(program, half):
-        shape = half
+    crowded = straight and tiling.bytes > MIN_VECTOR_BYTES and _working_set(program, tiling) > L1_TILE_BYTES
+    if crowded and work < 4 * len(program.outputs) and prefetches_results(program, half):
+        tiling = half
     if program.stops:
-        return shape._replace(tile=2 if nodes < ALONE else 1)
-    near = min(64, NEAR // _near(program, shape))
-    if program.stored:
-        near = min(near, STREAMS, MEMORY // shape.row)
-    far = min(8, FAR // shape.row) if nodes > RESIDENT and len(program.segments) > 1 else 1
-    return shape._replace(tile=max(1, near, far))
+        return tiling._replace(tile=2 if nodes < MIN_PARALLEL_NODES else 1)
+    near = min(64, L1_TILE_BYTES // _working_set(program, tiling))
+    if program.stacked:
+        near = min(near, MAX_STREAMS, MAX_STACKED_BYTES // tiling.stride)
+    resident = nodes <= INSTRUCTION_CACHE_NODES or len(program.segments) == 1
+    far = 1 if resident else min(8, L2_TILE_BYTES // tiling.stride)
+    return tiling._replace(tile=max(1, near, far))
 
 
-def lone_shape(program: Program, dtype: str, *, fma: bool) -> Shape:
-    """For one sample."""
-    return Shape(1, dtype, max(1, program.slots), 1, fma)
+def scalar_tiling(program: Program, dtype: str, *, fma: bool) -> Tiling:
+    """The tiling for one sample."""
+    return Tiling(1, dtype, max(1, program.slots), 1, fma)
 
 
-def within_reach(program: Program, shape: Shape) -> bool:
-    """Whether slots and rows of one vector fit into the first-level cache together."""
-    return _near(program, shape) <= REACH
+def prefetches_results(program: Program, tiling: Tiling) -> bool:
+    """Whether the slots and rows of one vector fit into the first-level cache together."""
+    return _working_set(program, tiling) <= MAX_PREFETCH_BYTES
 
 
-def _near(program: Program, shape: Shape) -> int:
-    """Bytes of slots and rows of one vector, without those slots that loops go over from end to end."""
-    return shape.row - program.stored * shape.bytes + (len(program.inputs) + len(program.outputs)) * shape.bytes
+def _working_set(program: Program, tiling: Tiling) -> int:
+    """Bytes of the slots and rows of one vector, without the stacked outputs that loops stream through."""
+    rows = len(program.inputs) + len(program.outputs)
+    return tiling.stride + (rows - program.stacked) * tiling.bytes

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from multibody.compiler.codegen import target
-from multibody.compiler.codegen.variants import BATCH
+from multibody.compiler.codegen.variants import VECTOR
 from multibody.compiler.config import config
 from multibody.compiler.runtime import native, progress
 from multibody.compiler.runtime.once import single_flight
@@ -86,7 +86,7 @@ class Code:
 
     def _available(self, variant: str) -> str:
         """The variant itself if there is code for it, otherwise the one for batches."""
-        return variant if variant in self.entry.objects or variant in self.entry.sources else BATCH
+        return variant if variant in self.entry.objects or variant in self.entry.sources else VECTOR
 
     def _objects(self, variant: str, name: str) -> list[bytes]:
         if variant not in self.entry.objects:
@@ -107,7 +107,7 @@ def unpickle(
         raise InputError(f"{name}: expected code for {target.host().cpu}, got code for {machine.cpu}: compile it here")
     code = Code(entry)
     try:
-        code.address(BATCH, name)
+        code.address(VECTOR, name)
     except RuntimeError as error:
         raise InputError(f"{name}: expected code of this version of the library: compile it here ({error})") from None
     return make(name, signature, code, *rest)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler.codegen.variants import BATCH, SINGLE
+from multibody.compiler.codegen.variants import SCALAR, VECTOR
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.fastcall_ir import text
@@ -117,8 +117,8 @@ def make(
     places = (ctypes.c_int64 * max(1, len(words)))(*words)
     keep.append(places)
     record = Record(
-        kernel=code.linked(BATCH),
-        one=code.linked(SINGLE),
+        kernel=code.linked(VECTOR),
+        one=code.linked(SCALAR),
         array_type=id(np.ndarray),
         descr=id(dtype),
         slow=id(slow),

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler.codegen.variants import BATCH, SINGLE
-from multibody.compiler.ir.segments import LONG
+from multibody.compiler.codegen.variants import SCALAR, VECTOR
+from multibody.compiler.ir.segments import MIN_INTERRUPTIBLE_WORK
 from multibody.compiler.runtime import fastcall, fastcall_ir, workers
 from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.execution import Source, check_out
@@ -84,7 +84,7 @@ class Native:
         self.tell: Callable[[str, int], None] | None = None
         numbers = sum(map(math.prod, (*(spec.shape for spec in signature.inputs), *signature.outputs)))
         self.rate = 5e-10 * (1 + work + numbers)  # seconds per sample, a guess until the first long run tells
-        self.long = work > LONG
+        self.long = work > MIN_INTERRUPTIBLE_WORK
         easy = is_flat(signature.layout) and max(len(signature.inputs), len(signature.outputs)) <= fastcall_ir.MOST
         self.call = self.general
         if easy and not self.long and fastcall.available():
@@ -140,7 +140,7 @@ class Native:
     def _run(self, arguments: list[Argument], results: list[NDArray[Any]], count: int, threads: int) -> None:
         if not count:
             return
-        call = Call(self._entry(SINGLE if count == 1 else BATCH), arguments, results)
+        call = Call(self._entry(SCALAR if count == 1 else VECTOR), arguments, results)
         workers.run(count, threads, partial(self._pieces, call), long=self.long)
 
     def _entry(self, form: str) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multibody.compiler.codegen import target
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
-from multibody.compiler.codegen.variants import BATCH
+from multibody.compiler.codegen.variants import VECTOR
 from multibody.compiler.ir.scan_layout import parts_of, shapes_of
 from multibody.compiler.runtime import native, scan_pieces, workers
 from multibody.compiler.runtime.code import Code, unpickle
@@ -324,7 +324,7 @@ class Scan:
         return "\n".join(native.assembly(text) for texts in forms.values() for text in texts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self.code.address(BATCH, self.name)  # which runs wherever it arrives
+        self.code.address(VECTOR, self.name)  # which runs wherever it arrives
         code = self.code.entry, self.ops, self._work
         return unpickle, (target.host(), Scan, self.name, self.signature, *code, self.plan)
 

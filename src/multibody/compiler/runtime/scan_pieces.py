@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from multibody.compiler.codegen.variants import BATCH, SINGLE
-from multibody.compiler.ir.segments import LONG
+from multibody.compiler.codegen.variants import SCALAR, VECTOR
+from multibody.compiler.ir.segments import MIN_INTERRUPTIBLE_WORK
 from multibody.compiler.runtime import workers
 from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.launch import PIECE, Argument, Signature, words
@@ -27,7 +27,7 @@ class Runner:
         self.inputs, self.outputs, self.dtype = signature.inputs, signature.outputs, signature.dtype
         self.moving = moving
         self.rate = 5e-10 * (1 + work)  # seconds per sample and step, a guess to begin with
-        self.long = work > LONG
+        self.long = work > MIN_INTERRUPTIBLE_WORK
 
     def run(
         self,
@@ -42,7 +42,7 @@ class Runner:
         """All steps of all samples; `finals` have the first state, and then the last."""
         if not count or not steps:
             return
-        entry = _ENTRY(self.code.address(SINGLE if count == 1 else BATCH, self.name))
+        entry = _ENTRY(self.code.address(SCALAR if count == 1 else VECTOR, self.name))
 
         def part(start: int, end: int, stop: workers.Stop) -> None:
             while start < end and not stop.is_set():

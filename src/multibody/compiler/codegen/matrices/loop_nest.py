@@ -1,242 +1,175 @@
-"""Writing loops over matrices as LLVM's text: counters, addresses, and sums of products in register tiles.
+"""Builder of loop nests over matrices: addresses of entries, and sums of products in register tiles.
 
-A matrix lies in the slots of one vector of samples (`dense_blocks.Place`), so each of its entries is a vector. A tile
-of a result is summed in registers over a loop: each row and column of it is loaded once per round.
+A matrix occupies the slots of one vector of samples (`MatrixView`), so each of its entries is a vector. A register tile
+of a result is accumulated over a loop: an iteration loads each row and each column of the tile once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 
-from multibody.compiler.ir.matrix_storage import Place
-from multibody.compiler.ir.tiling import Shape
+from multibody.compiler.codegen.builder import Builder, Index
+from multibody.compiler.ir.matrix_storage import MatrixView
+from multibody.compiler.ir.tiling import Tiling
 
 Tile = dict[tuple[int, int], str]
 """(row, column) -> the name of a vector."""
+Address = tuple[str, MatrixView]
+"""The address of an entry, and the strides from there."""
 
 
-class Nest:
-    """The lines of a function body."""
+class LoopNestBuilder(Builder):
+    """The body of a matrix operation, for the vector of samples whose slots are at `slots`."""
 
-    FIRST = "matrix"
-    """The block in which they begin."""
-
-    def __init__(self, shape: Shape) -> None:
-        self.shape = shape
-        self.lines: list[str] = []
-        self.label = self.FIRST
-        self.names = 0
-        self.suffix = f"v{shape.lanes}f{8 * shape.size}"
+    slots: str
 
     @property
     def registers(self) -> int:
-        """Vectors that can be held at a time."""
-        return 30 if self.shape.bytes == 64 else 15
+        """Vectors that fit into registers at a time."""
+        return 30 if self.tiling.bytes == 64 else 15
 
     @property
     def edge(self) -> int:
-        """The rows and columns of a square tile."""
+        """Rows and columns of a square tile."""
         return 4 if self.registers > 16 else 3
 
-    def tile(self, m: int, n: int) -> tuple[int, int]:
-        """The rows and columns of tiles for a result of m rows and n columns; long where the result is."""
+    def tile_shape(self, m: int, n: int) -> tuple[int, int]:
+        """Rows and columns of the tiles of an m x n result; oblong if the result is."""
         if n < self.edge:
             return min(m, 8, (self.registers - n) // (n + 1)), n
         if m < self.edge:
             return m, min(n, 8, (self.registers - m) // (m + 1))
         return self.edge, self.edge
 
-    # ---- lines -------------------------------------------------------------------------------------------------------
+    def blocks(self, length: int, size: int) -> Iterator[tuple[str, int]]:
+        """Loops over the blocks of a dimension, whole ones and then the remainder: the first index and the size."""
+        for first, last, step in parts(length, size):
+            for i in self.loop(last, first=first, step=step):
+                yield i, step
 
-    def name(self) -> str:
-        self.names += 1
-        return f"%n{self.names}"
-
-    def line(self, text: str) -> str:
-        name = self.name()
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def start(self, label: str) -> None:
-        self.lines.append(f"{label}:")
-        self.label = label
-
-    def loop(
-        self,
-        last: str | int,
-        body: Callable[..., Sequence[str]],
-        carried: Sequence[tuple[str, str]] = (),
-        *,
-        first: str | int = 0,
-        step: int = 1,
-    ) -> list[str]:
-        """A counter from `first` up to before `last`, in steps.
-
-        Args:
-            last: the first number that is past the end.
-            body: writes a round, given the counter and the carried values, and returns their new names.
-            carried: (type, first value) of what goes from round to round.
-            first: of the counter.
-            step: of the counter.
-
-        Returns:
-            What is carried, after the last round.
-        """
-        self.names += 1
-        here, before = f"l{self.names}", self.label
-        values = [f"%{here}.v{k}" for k in range(len(carried))]
-        self.lines.append(f"  br label %{here}")
-        self.start(here)
-        at = len(self.lines)
-        self.lines += [
-            f"  %{here}.more = icmp slt i64 %{here}.i, {last}",
-            f"  br i1 %{here}.more, label %{here}.body, label %{here}.end",
-        ]
-        self.start(f"{here}.body")
-        after = body(f"%{here}.i", *values)
-        self.lines += [f"  %{here}.next = add i64 %{here}.i, {step}", f"  br label %{here}"]
-        phis = [f"  %{here}.i = phi i64 [ {first}, %{before} ], [ %{here}.next, %{self.label} ]"]
-        phis += [
-            f"  {value} = phi {kind} [ {initial}, %{before} ], [ {new}, %{self.label} ]"
-            for value, (kind, initial), new in zip(values, carried, after, strict=True)
-        ]
-        self.lines[at:at] = phis
-        self.start(f"{here}.end")
-        return values
-
-    # ---- numbers -----------------------------------------------------------------------------------------------------
-
-    def plus(self, a: str | int, b: str | int) -> str:
-        return str(a) if b in (0, "0") else self.line(f"add i64 {a}, {b}")
-
-    def binary(self, op: str, a: str, b: str) -> str:
-        return self.line(f"{op} {self.shape.vector} {a}, {b}")
+    def tiles(self, m: int, n: int) -> Iterator[tuple[str, int, str, int]]:
+        """Loops over the tiles of an m x n result: first row, rows, first column, columns."""
+        height, width = self.tile_shape(m, n)
+        for i, rows in self.blocks(m, height):
+            for j, columns in self.blocks(n, width):
+                yield i, rows, j, columns
 
     def reciprocal(self, x: str) -> str:
-        return self.binary("fdiv", self.shape.constant(1.0), x)
-
-    def root(self, x: str) -> str:
-        return self.line(f"call {self.shape.vector} @llvm.sqrt.{self.suffix}({self.shape.vector} {x})")
-
-    def add_product(self, total: str, a: str, b: str, *, minus: bool = False) -> str:
-        """total + a b, or total - a b, with one rounding where the machine has it."""
-        v = self.shape.vector
-        if not self.shape.fma:
-            return self.binary("fsub" if minus else "fadd", total, self.binary("fmul", a, b))
-        factor = self.line(f"fneg {v} {a}") if minus else a
-        return self.line(f"call {v} @llvm.fma.{self.suffix}({v} {factor}, {v} {b}, {v} {total})")
+        return self.binary("fdiv", self.tiling.constant(1.0), x)
 
     # ---- entries of matrices -----------------------------------------------------------------------------------------
 
-    def at(self, matrix: Place, i: str | int = 0, j: str | int = 0) -> str:
+    def at(self, matrix: MatrixView, i: Index = 0, j: Index = 0) -> str:
         """The address of entry (i, j)."""
-        size = self.shape.bytes
-        address, constant = "%p", matrix.first * size
-        for index, step in ((i, matrix.row * size), (j, matrix.column * size)):
+        size = self.tiling.bytes
+        address, constant = self.slots, matrix.offset * size
+        for index, step in ((i, matrix.row_stride * size), (j, matrix.column_stride * size)):
             if isinstance(index, int):
                 constant += index * step
             elif step:
-                offset = self.line(f"mul i64 {index}, {step}")
-                address = self.line(f"getelementptr i8, ptr {address}, i64 {offset}")
+                address = self.gep(address, self.mul(index, step))
         return self.ahead(address, constant)
 
     def ahead(self, address: str, offset: int) -> str:
-        return self.line(f"getelementptr i8, ptr {address}, i64 {offset}") if offset else address
+        """The address that many bytes further on."""
+        return self.gep(address, offset) if offset else address
 
-    def load(self, address: str, matrix: Place | None = None, i: int = 0, j: int = 0) -> str:
-        """The vector at an address, or that of the entry i rows and j columns on."""
-        offset = (i * matrix.row + j * matrix.column) * self.shape.bytes if matrix else 0
-        return self.line(f"load {self.shape.vector}, ptr {self.ahead(address, offset)}, align {self.shape.bytes}")
+    def entry(self, address: str, matrix: MatrixView, i: int, j: int = 0) -> str:
+        """The address i rows and j columns on."""
+        return self.ahead(address, (i * matrix.row_stride + j * matrix.column_stride) * self.tiling.bytes)
 
-    def store(self, value: str, address: str, matrix: Place | None = None, i: int = 0, j: int = 0) -> None:
-        offset = (i * matrix.row + j * matrix.column) * self.shape.bytes if matrix else 0
-        to = self.ahead(address, offset)
-        self.lines.append(f"  store {self.shape.vector} {value}, ptr {to}, align {self.shape.bytes}")
+    def store_tile(self, tile: Tile, address: str, matrix: MatrixView) -> None:
+        """Store a tile at an address of its first entry."""
+        for (r, c), value in tile.items():
+            self.store(value, self.entry(address, matrix, r, c))
 
-    def rows(self, numbers: str, matrix: Place) -> str:
-        """How far the row is, in bytes, whose number each lane has, with the place of the lane."""
-        lanes, whole = range(self.shape.lanes), f"<{self.shape.lanes} x i64>"
-        row = self.line(f"fptosi {self.shape.vector} {numbers} to {whole}")
-        step = f"<{', '.join([f'i64 {matrix.row * self.shape.bytes}'] * self.shape.lanes)}>"
-        places = f"<{', '.join(f'i64 {lane * self.shape.size}' for lane in lanes)}>"
-        return self.line(f"add {whole} {self.line(f'mul {whole} {row}, {step}')}, {places}")
+    def row_offsets(self, numbers: str, matrix: MatrixView) -> str:
+        """Per lane, the offset in bytes of the row whose number it holds, and of the lane itself."""
+        lanes, whole = self.tiling.lanes, f"<{self.tiling.lanes} x i64>"
+        row = self.let(f"fptosi {self.tiling.vector} {numbers} to {whole}")
+        stride = self.tiling.splat(f"i64 {matrix.row_stride * self.tiling.bytes}")
+        within = f"<{', '.join(f'i64 {lane * self.tiling.size}' for lane in range(lanes))}>"
+        return self.let(f"add {whole} {self.let(f'mul {whole} {row}, {stride}')}, {within}")
 
-    def gather(self, address: str, rows: str) -> str:
-        """The vector of what each lane has in a row of its own, in the column that begins at the address."""
-        return self.line(
-            f"call {self.shape.vector} @llvm.masked.gather.{self.suffix}.v{self.shape.lanes}p0("
-            f"{self._addresses(address, rows)}, i32 {self.shape.size}, {self._all}, {self.shape.vector} poison)"
-        )
+    def gather(self, address: str, offsets: str) -> str:
+        """Load one entry per lane from rows at these offsets, in the column that begins at the address."""
+        v, at = self.tiling.vector, self._addresses(address, offsets)
+        return self.let(f"call {v} @llvm.masked.gather.{self._suffix}({at}, {self._size}, {self._all}, {v} poison)")
 
-    def scatter(self, vector: str, address: str, rows: str) -> None:
-        """Put every lane's number into a row of its own."""
-        self.lines.append(
-            f"  call void @llvm.masked.scatter.{self.suffix}.v{self.shape.lanes}p0({self.shape.vector} {vector}, "
-            f"{self._addresses(address, rows)}, i32 {self.shape.size}, {self._all})"
-        )
+    def scatter(self, vector: str, address: str, offsets: str) -> None:
+        """Store one entry per lane to rows at these offsets."""
+        v, at = self.tiling.vector, self._addresses(address, offsets)
+        self.emit(f"call void @llvm.masked.scatter.{self._suffix}({v} {vector}, {at}, {self._size}, {self._all})")
 
-    def _addresses(self, address: str, rows: str) -> str:
-        lanes = self.shape.lanes
-        return f"<{lanes} x ptr> {self.line(f'getelementptr i8, ptr {address}, <{lanes} x i64> {rows}')}"
+    def _addresses(self, address: str, offsets: str) -> str:
+        lanes = self.tiling.lanes
+        return f"<{lanes} x ptr> {self.let(f'getelementptr i8, ptr {address}, <{lanes} x i64> {offsets}')}"
+
+    @property
+    def _suffix(self) -> str:
+        return f"{self.tiling.suffix}.v{self.tiling.lanes}p0"
+
+    @property
+    def _size(self) -> str:
+        return f"i32 {self.tiling.size}"
 
     @property
     def _all(self) -> str:
-        return f"{self.shape.mask} <{', '.join(['i1 true'] * self.shape.lanes)}>"
+        return f"{self.tiling.mask} {self.tiling.splat('i1 true')}"
 
     # ---- tiles -------------------------------------------------------------------------------------------------------
 
     def sums(
         self,
         tile: Tile,
-        count: str | int,
-        left: tuple[str, Place],
-        right: tuple[str, Place],
+        count: Index,
+        left: Address,
+        right: Address,
         *,
         minus: bool = False,
-        weights: tuple[str, Place] | None = None,
+        weights: Address | None = None,
     ) -> Tile:
-        """The tile with sums of `count` products added: entry (r, c) gets left(r, k) right(k, c), each k in turn.
+        """The tile plus sums of `count` products: entry (r, c) gets left(r, k) right(k, c), for each k in order.
 
         Args:
-            tile: where the sums begin.
+            tile: initial values.
             count: of the products.
-            left: the address of entry (0, 0) of the left matrix, and how it lies.
-            right: the same of the right one.
-            minus: subtract them.
-            weights: of a column by which the left entries are multiplied, one for every k.
+            left: entry (0, 0) of the left matrix.
+            right: entry (0, 0) of the right matrix.
+            minus: subtract the products.
+            weights: a column by which the left entries are multiplied, one for every k.
         """
-        keys, size = list(tile), self.shape.bytes
+        keys, size = list(tile), self.tiling.bytes
         rows, columns = sorted({r for r, _ in keys}), sorted({c for _, c in keys})
         bases = [left, right, *([weights] if weights else [])]
-        steps = [left[1].column * size, right[1].row * size, *([weights[1].row * size] if weights else [])]
+        steps = [left[1].column_stride, *(base[1].row_stride for base in bases[1:])]
 
-        def round_(_: str, *values: str) -> list[str]:
+        def iteration(_: str, *values: str) -> list[str]:
             addresses, totals = values[: len(bases)], dict(zip(keys, values[len(bases) :], strict=True))
-            a = {r: self.load(addresses[0], left[1], r, 0) for r in rows}
+            a = {r: self.load(self.entry(addresses[0], left[1], r)) for r in rows}
             if weights:
                 weight = self.load(addresses[2])
                 a = {r: self.binary("fmul", x, weight) for r, x in a.items()}
             for c in columns:
-                b = self.load(addresses[1], right[1], 0, c)
+                b = self.load(self.entry(addresses[1], right[1], 0, c))
                 for r in rows:
                     if (r, c) in totals:
-                        totals[r, c] = self.add_product(totals[r, c], a[r], b, minus=minus)
-            on = [self.line(f"getelementptr i8, ptr {p}, i64 {s}") for p, s in zip(addresses, steps, strict=True)]
-            return [*on, *(totals[key] for key in keys)]
+                        totals[r, c] = self.multiply_add(a[r], b, totals[r, c], negate=minus)
+            return [*(self.gep(p, s * size) for p, s in zip(addresses, steps, strict=True)), *totals.values()]
 
-        carried = [("ptr", base[0]) for base in bases] + [(self.shape.vector, tile[key]) for key in keys]
-        after = self.loop(count, round_, carried)
+        carries = [("ptr", base[0]) for base in bases] + [(self.tiling.vector, tile[key]) for key in keys]
+        after = self.fold(count, iteration, carries)
         return dict(zip(keys, after[len(bases) :], strict=True))
 
 
-def intrinsics(shape: Shape) -> str:
-    """What functions of operations on matrices call, beside what all code does."""
-    v, addresses, kind = shape.vector, f"<{shape.lanes} x ptr>", f"v{shape.lanes}f{8 * shape.size}.v{shape.lanes}p0"
+def intrinsics(tiling: Tiling) -> str:
+    """Declarations that matrix operations need besides those of all segments."""
+    v, addresses, kind = tiling.vector, f"<{tiling.lanes} x ptr>", f"{tiling.suffix}.v{tiling.lanes}p0"
     return (
-        f"declare {v} @llvm.masked.gather.{kind}({addresses}, i32, {shape.mask}, {v})\n"
-        f"declare void @llvm.masked.scatter.{kind}({v}, {addresses}, i32, {shape.mask})"
+        f"declare {v} @llvm.masked.gather.{kind}({addresses}, i32, {tiling.mask}, {v})\n"
+        f"declare void @llvm.masked.scatter.{kind}({v}, {addresses}, i32, {tiling.mask})"
     )
 
 
 def parts(length: int, step: int) -> list[tuple[int, int, int]]:
-    """(first, last, step): whole steps, then what is left."""
+    """(first, last, step): whole steps, then the remainder."""
     whole = length // step * step
     return [(a, b, n) for a, b, n in ((0, whole, step), (whole, length, length - whole)) if a < b]

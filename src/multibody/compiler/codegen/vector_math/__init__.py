@@ -25,9 +25,9 @@ from multibody.compiler.codegen.vector_math import (
     remainders,
     trigonometry,
 )
-from multibody.compiler.codegen.vector_math.formats import FORMATS
-from multibody.compiler.codegen.vector_math.functions import Function
+from multibody.compiler.codegen.vector_math.function import Function
 from multibody.compiler.codegen.vector_math.vectors import Real
+from multibody.compiler.ir.tiling import Tiling
 
 __all__ = ["library", "symbol"]
 
@@ -73,7 +73,7 @@ def symbol(op: str, lanes: int, dtype: str) -> str:
     >>> symbol("sin", 4, "float64")
     'mb_sin_v4f64'
     """
-    return Function(FORMATS[dtype], lanes, fma=True).symbol(op)
+    return Function(Tiling(lanes, dtype)).symbol(op)
 
 
 def library(ops: Iterable[str], lanes: int, dtype: str, *, fma: bool = True) -> str:
@@ -98,7 +98,7 @@ def library(ops: Iterable[str], lanes: int, dtype: str, *, fma: bool = True) -> 
 
 def _define(op: str, lanes: int, dtype: str, *, fma: bool) -> tuple[Function, str]:
     operation = _OPERATIONS[op]
-    function = Function(FORMATS[dtype], lanes, fma=fma)
+    function = Function(Tiling(lanes, dtype, fma=fma))
     parameters = [Real(function, f"%x{n}") for n in range(operation.arity)]
     results = operation.write(*parameters)
     kind = function.results(len(results))
@@ -106,6 +106,6 @@ def _define(op: str, lanes: int, dtype: str, *, fma: bool) -> tuple[Function, st
     if len(results) > 1:
         value = "poison"
         for n, result in enumerate(results):
-            value = function.assign(f"insertvalue {kind} {value}, {result}, {n}")
+            value = function.let(f"insertvalue {kind} {value}, {result}, {n}")
     head = f"define internal {kind} @{function.symbol(op)}({', '.join(map(str, parameters))}) {operation.attributes} {{"
     return function, "\n".join([head, *function.lines, f"  ret {kind} {value}", "}"])

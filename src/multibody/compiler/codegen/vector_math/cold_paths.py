@@ -10,14 +10,14 @@ def lane_by_lane(symbol: str, kind: str, *arguments: Real) -> Real:
     function = arguments[0].function
     real = function.fmt.real
     result = "poison"
-    for lane in range(function.lanes):
-        scalars = [function.assign(f"extractelement {x}, i32 {lane}") for x in arguments]
+    for lane in range(function.tiling.lanes):
+        scalars = [function.let(f"extractelement {x}, i32 {lane}") for x in arguments]
         if kind != real:
-            scalars = [function.assign(f"fpext {real} {x} to {kind}") for x in scalars]
-        value = function.call(symbol, kind, *scalars)
+            scalars = [function.let(f"fpext {real} {x} to {kind}") for x in scalars]
+        value = function.call(symbol, *scalars, kind=kind)
         if kind != real:
-            value = function.assign(f"fptrunc {kind} {value} to {real}")
-        result = function.assign(f"insertelement {arguments[0].kind} {result}, {real} {value}, i32 {lane}")
+            value = function.let(f"fptrunc {kind} {value} to {real}")
+        result = function.let(f"insertelement {arguments[0].kind} {result}, {real} {value}, i32 {lane}")
     return Real(function, result)
 
 
@@ -29,10 +29,10 @@ def leave_if_any(condition: Mask, helper: str, x: Real, *results: Real) -> None:
     function = x.function
     function.helpers.add(helper)
     kind = function.results(len(results))
-    flags = function.assign(f"bitcast {condition} to i{function.lanes}")
-    some = function.assign(f"icmp ne i{function.lanes} {flags}, 0")
-    function.write(f"br i1 {some}, label %rare, label %common, {_RARELY}")
-    function.lines.append("rare:")
-    value = function.assign(f"tail call {kind} @{function.symbol(helper)}({', '.join(map(str, (x, *results)))}) cold")
-    function.write(f"ret {kind} {value}")
-    function.lines.append("common:")
+    flags = function.let(f"bitcast {condition} to i{function.tiling.lanes}")
+    some = function.let(f"icmp ne i{function.tiling.lanes} {flags}, 0")
+    function.emit(f"br i1 {some}, label %rare, label %common, {_RARELY}")
+    function.begin("rare")
+    value = function.let(f"tail call {kind} @{function.symbol(helper)}({', '.join(map(str, (x, *results)))}) cold")
+    function.emit(f"ret {kind} {value}")
+    function.begin("common")

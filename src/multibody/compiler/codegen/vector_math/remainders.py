@@ -31,7 +31,7 @@ def _remainder(x: Real, y: Real, helper: str) -> Real:
     format in both cases. So one fused multiply-add gives it exactly, and an addition mends it.
     """
     function = x.function
-    if not function.fma:
+    if not function.tiling.fma:
         return _by_library(x, y)
     a, b = abs(x), abs(y)
     quotient = a / b

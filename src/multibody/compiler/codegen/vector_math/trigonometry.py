@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from multibody.compiler.codegen.vector_math.coefficients import COSINE, HALF_PI, HALF_PI_SHORT, SINE
 from multibody.compiler.codegen.vector_math.cold_paths import lane_by_lane, leave_if_any
-from multibody.compiler.codegen.vector_math.functions import Function
+from multibody.compiler.codegen.vector_math.function import Function
 from multibody.compiler.codegen.vector_math.vectors import Bits, Mask, Real, fma, polynomial, where
 
 LIMIT = {
@@ -37,7 +37,7 @@ class _Angle(NamedTuple):
 
 def _reduce(x: Real) -> _Angle:
     fmt = x.function.fmt
-    parts = (HALF_PI if x.function.fma else HALF_PI_SHORT)[fmt.name]
+    parts = (HALF_PI if x.function.tiling.fma else HALF_PI_SHORT)[fmt.name]
     r = abs(x)
     shifted = fma(r, 2 / math.pi, fmt.shift)
     n = shifted - fmt.shift
@@ -63,7 +63,7 @@ def _is_huge(x: Real) -> Mask:
 
 
 def _limit(function: Function) -> float:
-    return LIMIT[function.fmt.name, function.fma]
+    return LIMIT[function.fmt.name, function.tiling.fma]
 
 
 def sin(x: Real) -> tuple[Real]:

@@ -6,7 +6,7 @@ result depends neither on the other lanes nor on how many there are.
 
 from collections.abc import Sequence
 
-from multibody.compiler.codegen.vector_math.functions import Function
+from multibody.compiler.codegen.vector_math.function import Function
 
 _LONG = 8
 """Terms of a polynomial from which two chains are faster than one; by measurement."""
@@ -20,17 +20,17 @@ class Vector:
     def __init__(self, function: Function, name: str, element: str) -> None:
         self.function = function
         self.name = name
-        self.kind = function.vector(element)
+        self.kind = f"<{function.tiling.lanes} x {element}>"
 
     def __str__(self) -> str:
         """As an argument is written: the type and the name."""
         return f"{self.kind} {self.name}"
 
     def _binary(self, instruction: str, other: "Vector") -> str:
-        return self.function.assign(f"{instruction} {self}, {other.name}")
+        return self.function.let(f"{instruction} {self}, {other.name}")
 
     def _converted(self, instruction: str, element: str) -> str:
-        return self.function.assign(f"{instruction} {self} to {self.function.vector(element)}")
+        return self.function.let(f"{instruction} {self} to <{self.function.tiling.lanes} x {element}>")
 
 
 class Mask(Vector):
@@ -66,7 +66,7 @@ class Bits(Vector):
     @property
     def negative(self) -> Mask:
         """Whether the highest bit is set."""
-        return Mask(self.function, self.function.assign(f"icmp slt {self}, zeroinitializer"))
+        return Mask(self.function, self.function.let(f"icmp slt {self}, zeroinitializer"))
 
     def __add__(self, other: "Bits | int") -> "Bits":
         return self._with("add", other)
@@ -91,7 +91,7 @@ class Bits(Vector):
 
     def _with(self, instruction: str, other: "Bits | int") -> "Bits":
         if isinstance(other, int):
-            other = Bits(self.function, self.function.repeat(self.function.fmt.spell_integer(other)))
+            other = Bits(self.function, self.function.tiling.splat(self.function.fmt.spell_integer(other)))
         return Bits(self.function, self._binary(instruction, other))
 
 
@@ -151,7 +151,7 @@ def constant(function: Function, number: Real | float) -> Real:
 
 def fma(a: Real, b: Real | float, c: Real | float) -> Real:
     """a b + c, with one rounding where the machine has that."""
-    if not a.function.fma:
+    if not a.function.tiling.fma:
         return a * b + c
     operands = (a, constant(a.function, b), constant(a.function, c))
     return Real(a.function, a.function.intrinsic("fma", *(x.name for x in operands)))
@@ -165,7 +165,7 @@ def sqrt(x: Real) -> Real:
 def where(condition: Mask, a: Real | float, b: Real | float) -> Real:
     """a in the lanes where the condition holds, b in the others."""
     function = condition.function
-    chosen = function.assign(f"select {condition}, {constant(function, a)}, {constant(function, b)}")
+    chosen = function.let(f"select {condition}, {constant(function, a)}, {constant(function, b)}")
     return Real(function, chosen)
 
 

@@ -1,7 +1,9 @@
-"""The two floating-point formats, and how LLVM spells their numbers."""
+"""The floating-point formats, and their constants in LLVM IR."""
 
 import struct
 from typing import NamedTuple
+
+import numpy as np
 
 
 class Format(NamedTuple):
@@ -17,18 +19,13 @@ class Format(NamedTuple):
     """Bits of the fraction."""
 
     @property
-    def suffix(self) -> str:
-        """As in the names of LLVM's intrinsics."""
-        return f"f{self.width}"
-
-    @property
     def bias(self) -> int:
         """The bias of the exponent, which is also the largest exponent."""
         return (1 << (self.width - self.mantissa - 2)) - 1
 
     @property
     def sign(self) -> int:
-        """The bit of the sign."""
+        """The sign bit."""
         return 1 << (self.width - 1)
 
     @property
@@ -37,22 +34,23 @@ class Format(NamedTuple):
 
     @property
     def shift(self) -> float:
-        """Adding it rounds to an integer, which then stands in the lowest bits, whatever its sign."""
+        """Adding it rounds to an integer, which then occupies the lowest bits, whatever its sign."""
         return 1.5 * 2.0**self.mantissa
 
     def bits(self, number: float) -> int:
-        """The pattern of a number."""
+        """The bit pattern of a number."""
         code, integer = ("d", "Q") if self.width == 64 else ("f", "I")
         return struct.unpack(f"<{integer}", struct.pack(f"<{code}", number))[0]
 
     def spell(self, number: float) -> str:
-        """A constant, rounded to the format; LLVM writes floats of all formats as the pattern of a double."""
+        """A constant, rounded to the format, in LLVM's hexadecimal notation: the bit pattern of a double."""
         if self.width == 32:
-            number = struct.unpack("<f", struct.pack("<f", number))[0]
+            with np.errstate(over="ignore"):
+                number = float(np.float32(number))
         return f"{self.real} 0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
 
     def spell_integer(self, pattern: int) -> str:
-        """A constant of the integers, modulo their width."""
+        """An integer constant, modulo the width."""
         pattern %= 1 << self.width
         return f"{self.integer} {pattern - (1 << self.width) if pattern & self.sign else pattern}"
 
