@@ -15,7 +15,7 @@ from .trees import random_inertia, world_poses
 
 def poses(model: Model, q) -> dict[str, Pose]:
     W_H_i = world_poses(model, q)
-    return {name: W_H_i[index] @ pose for name, (index, pose) in zip(model.frames, model.tree.places, strict=True)}
+    return {name: W_H_i[index] @ pose for name, (index, pose) in zip(model.frames, model.tree.frame_poses, strict=True)}
 
 
 def mass_matrix(model: Model, q, without=()) -> np.ndarray:

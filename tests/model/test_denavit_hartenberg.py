@@ -26,7 +26,8 @@ def modified_matrix(a, alpha, d, theta):
 def frame_poses(model, q):
     W_H_i = world_poses(model, q)
     return {
-        name: (W_H_i[index] @ pose).matrix for name, (index, pose) in zip(model.frames, model.tree.places, strict=True)
+        name: (W_H_i[index] @ pose).matrix
+        for name, (index, pose) in zip(model.frames, model.tree.frame_poses, strict=True)
     }
 
 

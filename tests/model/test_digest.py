@@ -276,7 +276,7 @@ def test_the_digest_of_a_tree_sees_all_of_it():
         Tree: (tree, {"gravity": (0.0, 0.0, 1.0), "velocity": "left", "frames": tree.frames[::-1],
                       "armature": tree.armature + 1.0, "damping": tree.damping + 1.0,
                       "friction": tree.friction + 1.0, "effort_limits": tree.effort_limits + 1.0,
-                      "places": tree.places[::-1], "bodies": tree.bodies[::-1]}),
+                      "frame_poses": tree.frame_poses[::-1], "bodies": tree.bodies[::-1]}),
         Body: (body, {"index": 2, "parent": 1, "name": "x", "links": ("x",), "joint": tree.joints[1],
                       "inertia": tree.bodies[1].inertia + body.inertia}),
         Joint: (joint, {"name": "x", "kind": Prismatic("x"), "parent": "x", "child": "x", "placement": Pose.identity(),

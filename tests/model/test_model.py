@@ -98,7 +98,7 @@ def test_threads_see_one_model(rng):
     data = pickle.dumps(random_model(rng, 30, floating=True, mimic=0.4))
     names = (
         "bodies", "joints", "all_joints", "frames", "tree.bases", "tree.floating", "tree.mass", "tree.lower",
-        "tree.upper", "tree.places", "armature", "tree.velocity_limits", "digest", "tree_digest", "nq", "nv",
+        "tree.upper", "tree.frame_poses", "armature", "tree.velocity_limits", "digest", "tree_digest", "nq", "nv",
     )  # fmt: skip
     expected = [attrgetter(name)(pickle.loads(data)) for name in names]
     workers = 8

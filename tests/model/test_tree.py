@@ -76,7 +76,9 @@ def test_nothing_in_a_model_or_a_tree_can_be_written(name, varied):
                     setattr(part, attribute, None)
 
 
-@pytest.mark.parametrize("attribute", ["frames", "places", "gravity", "bodies", "mass", "lower", "joints", "anything"])
+@pytest.mark.parametrize(
+    "attribute", ["frames", "frame_poses", "gravity", "bodies", "mass", "lower", "joints", "anything"]
+)
 def test_attributes_of_models_and_trees_cannot_be_set(attribute):
     model = mb.load("planar-arm").model
     for whole in (model, model.tree, model.tree.with_values(gravity=np.ones(3))):

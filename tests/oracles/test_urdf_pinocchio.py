@@ -65,7 +65,7 @@ def link_poses(model: Model, q: np.ndarray) -> dict[str, np.ndarray]:
     W_H = [np.eye(4)]
     for _, p, body in model.tree.outward():
         W_H.append(W_H[p] @ body.joint.pose(q).matrix)
-    return {name: W_H[i] @ pose.matrix for name, (i, pose) in zip(model.frames, model.tree.places, strict=True)}
+    return {name: W_H[i] @ pose.matrix for name, (i, pose) in zip(model.frames, model.tree.frame_poses, strict=True)}
 
 
 def their_poses(theirs: pin.Model, q: np.ndarray) -> dict[str, np.ndarray]:

@@ -205,7 +205,7 @@ def test_robots_are_frozen():
     with pytest.raises(AttributeError):
         robot.tree.gravity = (0, 0, 0)
     assert isinstance(robot.tree.frames, tuple)
-    assert isinstance(robot.tree.places, tuple)
+    assert isinstance(robot.tree.frame_poses, tuple)
     with pytest.raises(InputError, match="expected a Model or a Builder, got Tree"):
         mb.Robot(robot.tree)
 

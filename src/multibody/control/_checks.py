@@ -11,7 +11,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import at, first, floats, is_traced
-from multibody.model.digest import digest, is_ours
+from multibody.model.digest import library_digest
 from multibody.robot import Robot
 
 
@@ -102,7 +102,7 @@ def check_frozen(parts: Iterable[Any], what: str) -> None:
 def content_key(*content: Any) -> str | None:
     """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
     try:
-        return digest(*content) if is_ours(*content) else None
+        return library_digest(*content)
     except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
         return None
 

@@ -1,7 +1,8 @@
-"""A digest of frozen data: equal for equal data, in every process."""
+"""Digests of frozen data: equal for equal data, in every process."""
 
 import hashlib
 import sys
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from functools import cached_property
 from numbers import Real
@@ -12,33 +13,35 @@ import numpy as np
 from multibody.errors import InputError
 from multibody.geometry.value import Value
 
-# named, because an int | float is made anew each time that it is asked for
+# module constants, because isinstance(x, int | float) builds the union at every call
 SEQUENCES = (tuple, list)
-WORDS = (str, slice, type(None))
+LITERALS = (str, slice, type(None))
 NUMBERS = (float, int, Real)
 
 
 def digest(*parts: Any) -> str:
-    """Hexadecimal digits for the parts: numbers, texts, slices, tuples, values of geometry and frozen dataclasses.
+    """Return hexadecimal digits for numbers, strings, slices, tuples, geometry values and frozen dataclasses.
 
     Raises:
-        InputError: when a part is of another kind, of which nobody can tell what it stands for.
+        InputError: if a part has no stable representation.
 
     >>> digest((1, "a")) == digest((1.0, "a")), digest(1) == digest("1")
     (True, False)
     """
-    texts = (f"{x.__module__}.{x.__qualname__}".encode() if isinstance(x, type) else x for x in _tokens(parts))
-    return hashlib.sha256(b"".join(b"%d:%b" % (len(text), text) for text in texts)).hexdigest()
+    return _encode(parts)[0]
 
 
-def is_ours(*parts: Any) -> bool:
-    """Whether all classes in the parts are the library's: the code of others can change under the same name.
+def library_digest(*parts: Any) -> str | None:
+    """Return `digest` of the parts; None if a class is from outside the library, because its code may change.
 
     >>> from multibody.model.joints import Revolute
-    >>> is_ours(Revolute("z")), is_ours(type("Revolute", (Revolute,), {})("z"))
-    (True, False)
+    >>> library_digest(Revolute("z")) == digest(Revolute("z"))
+    True
+    >>> library_digest(type("Revolute", (Revolute,), {})("z")) is None
+    True
     """
-    return all(is_our_code(token) for token in _tokens(parts) if isinstance(token, type))
+    text, classes = _encode(parts)
+    return text if all(map(is_our_code, classes)) else None
 
 
 def is_our_code(x: Any) -> bool:
@@ -54,47 +57,56 @@ def is_our_code(x: Any) -> bool:
     return home is x and home is not None
 
 
-def _tokens(parts: tuple[Any, ...]) -> list[bytes | type]:
-    """What tells the parts apart: the classes in them, and their numbers and texts as bytes."""
-    tokens: list[bytes | type] = []
-    _collect(parts, tokens)
-    return tokens
+def _encode(parts: tuple[Any, ...]) -> tuple[str, dict[type, tuple[str, ...]]]:
+    """The digest, and the classes in the parts with the names of the fields that count.
+
+    One loop over a stack: a second robot of the same model waits for this, and calls would take most of the time.
+    """
+    classes: dict[type, tuple[str, ...]] = {}
+    tokens: list[bytes] = []
+    stack: list[Any] = [parts]
+    while stack:
+        x = stack.pop()
+        kind = type(x)
+        if kind is float:
+            tokens.append(b"number " + (x + 0.0).hex().encode())
+        elif isinstance(x, SEQUENCES):
+            tokens.append(b"%d parts" % len(x))
+            stack.extend(x[::-1])
+        elif isinstance(x, LITERALS):
+            tokens.append(f"{kind.__name__} {x!r}".encode())
+        elif isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
+            # + 0.0 makes -0.0 and 0.0, which are equal, alike; so are equal float32 and float64 numbers
+            tokens += [f"array {x.shape}".encode(), (x.astype(np.float64) + 0.0).tobytes()]
+        elif isinstance(x, Value):
+            classes.setdefault(kind, ())
+            tokens.append(f"{kind.__module__}.{kind.__qualname__}".encode())
+            stack.extend(x._arrays()[::-1])
+        elif isinstance(x, NUMBERS):  # 1, 1.0 and True are equal
+            tokens.append(b"number " + (float(x) + 0.0).hex().encode())
+        elif kind in classes or _is_frozen(x):
+            if kind not in classes:
+                # a user's class may use fields that it does not compare
+                ours = is_our_code(kind)
+                classes[kind] = tuple([f.name for f in fields(x) if f.compare or not ours])
+            if (attributes := getattr(x, "__dict__", {})).keys() != kind.__dataclass_fields__.keys():
+                _refuse_undeclared(x, attributes)
+            tokens.append(f"{kind.__module__}.{kind.__qualname__}".encode())
+            stack.extend([getattr(x, name) for name in reversed(classes[kind])])
+        else:
+            raise InputError(
+                f"expected numbers, strings, tuples, geometry values and frozen dataclasses of these, got {x!r}, which "
+                "has no stable representation in another process"
+            )
+    return hashlib.sha256(b"".join([b"%d:%b" % (len(token), token) for token in tokens])).hexdigest(), classes
 
 
-def _collect(x: Any, tokens: list[bytes | type]) -> None:
-    if isinstance(x, SEQUENCES):
-        tokens.append(b"%d parts" % len(x))
-        for part in x:
-            _collect(part, tokens)
-    elif isinstance(x, WORDS):
-        tokens.append(f"{type(x).__name__} {x!r}".encode())
-    elif isinstance(x, NUMBERS):
-        # 1, 1.0 and True are equal, and so are -0.0 and 0.0
-        tokens.append(f"number {(float(x) + 0.0).hex()}".encode())
-    elif isinstance(x, Value):
-        tokens.append(type(x))
-        for array in x._arrays():
-            _collect(array, tokens)
-    elif isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
-        # + 0.0 makes -0.0 and 0.0, which are equal, alike; so are equal float32 and float64 numbers
-        tokens.append(f"array {x.shape}".encode())
-        tokens.append((x.astype(np.float64) + 0.0).tobytes())
-    elif is_dataclass(x) and not isinstance(x, type) and x.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        tokens.append(type(x))
-        declared = fields(x)
-        _refuse_undeclared(x, {field.name for field in declared})
-        for field in declared:
-            if field.compare or not is_our_code(type(x)):  # what a user's class does with a field is not known
-                _collect(getattr(x, field.name), tokens)
-    else:
-        raise InputError(
-            f"expected numbers, texts, tuples, values of geometry and frozen dataclasses of these, got {x!r}: "
-            "nobody can tell what it stands for in another process"
-        )
+def _is_frozen(x: Any) -> bool:
+    return is_dataclass(x) and not isinstance(x, type) and x.__dataclass_params__.frozen  # type: ignore[attr-defined]
 
 
-def _refuse_undeclared(x: Any, names: set[str]) -> None:
-    """Refuse attributes of a dataclass that are no fields of it, as a subclass can set them: no digest sees them."""
-    for name in getattr(x, "__dict__", {}):
-        if name not in names and not isinstance(getattr(type(x), name, None), cached_property):
-            raise InputError(f"expected {name!r} of {x!r} as a field of a frozen dataclass, got an attribute alone")
+def _refuse_undeclared(x: Any, names: Iterable[str]) -> None:
+    """Raise an InputError for attributes that are no fields, such as a subclass may set: no digest covers them."""
+    for name in names:
+        if name not in x.__dataclass_fields__ and not isinstance(getattr(type(x), name, None), cached_property):
+            raise InputError(f"expected {name!r} of {x!r} as a field of a frozen dataclass, got an attribute")

@@ -16,7 +16,7 @@ from multibody.geometry.value import Value, owned
 from multibody.model.actuator import Actuator, Equality
 from multibody.model.build_tree import Structure, assemble
 from multibody.model.diagnostics import Diagnostic
-from multibody.model.digest import digest, is_our_code, is_ours
+from multibody.model.digest import digest, is_our_code, library_digest
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating, check_kind
 from multibody.model.link import Frame, Geometry, Link
@@ -217,8 +217,7 @@ class Model:
 
         None where a kind of joint is from outside the library: its code is not told by its name.
         """
-        seen = [getattr(self.tree, f.name) for f in fields(self.tree) if f.name != "name"]
-        return digest(*seen) if is_ours(*seen) else None
+        return library_digest(*[getattr(self.tree, f.name) for f in fields(self.tree) if f.name != "name"])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model) or self.digest != other.digest:

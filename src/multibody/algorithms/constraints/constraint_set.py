@@ -15,7 +15,7 @@ from multibody.algorithms.constraints.constraint import Constraint, checked_conf
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, transpose, truth
 from multibody.geometry.representations import REPRESENTATIONS
-from multibody.model.digest import digest, is_ours
+from multibody.model.digest import library_digest
 from multibody.model.model import Model, expect_model
 from multibody.model.tree import Tree
 
@@ -229,7 +229,7 @@ class ConstraintSet:
     @property
     def digest(self) -> str | None:
         """Equal for equal sets in every process; None when a class of the user is in it, whose code could change."""
-        return digest(*self.constraints) if is_ours(*self.constraints) else None
+        return library_digest(*self.constraints)
 
     @cached_property
     def _hash(self) -> int:

@@ -20,7 +20,7 @@ from multibody.control.whole_body.report import Report
 from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice
-from multibody.model.digest import digest, is_ours
+from multibody.model.digest import library_digest
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import VALUES, Kind
@@ -340,6 +340,6 @@ def _check_no_start(start: Any) -> None:
 def _key(*content: Any) -> str | None:
     """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
     try:
-        return digest("whole body", *content) if is_ours(*content) else None
+        return library_digest("whole body", *content)
     except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
         return None
