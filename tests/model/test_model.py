@@ -57,7 +57,7 @@ def test_copies_are_equal_and_work(model):
         assert other.tree_digest == model.tree_digest
         assert other.bodies == model.bodies
         assert other.frames == model.frames
-        assert np.array_equal(configuration.neutral(other), q)
+        assert np.array_equal(configuration.neutral(other.tree), q)
 
 
 def test_pickles_hold_what_was_given_alone(rng):
