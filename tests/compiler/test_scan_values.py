@@ -94,7 +94,7 @@ def test_arrays_to_write_into(scan):
     assert scan(state, u, p, out=out) is out
     for place, array in zip(arrays(out), arrays((last, kept)), strict=True):
         np.testing.assert_array_equal(place, array)
-    with pytest.raises(InputError, match=r"out: expected a writable array of shape \(5,\), got \(4,\)"):
+    with pytest.raises(InputError, match=r"out: expected an array of shape \(5,\), got \(4,\)"):
         scan(state, u, p, out=({**out[0], "q": np.zeros(4)}, out[1]))
     with pytest.raises(InputError, match=r"out: expected \(state, outputs\), got int"):
         scan(state, u, p, out=3)
@@ -198,7 +198,7 @@ def test_keys(place, monkeypatch):
     second = mb.compile_scan(counted, (), key="doubled 1")
     assert not hidden.calls, "the step is not traced again"
     assert second(1.0, steps=5)[0] == 32.0
-    assert len(list(place.iterdir())) == 1
+    assert len([path for path in place.iterdir() if path.suffix != ".alias"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ class Source(NamedTuple):
             if out is not None:
                 raise InputError("out= is not traced: use the result that is returned")
             return self._trace(values)
-        arrays = [self._check(value, spec).astype(self.dtype, copy=False) for value, spec in self._with_inputs(values)]
+        arrays = [check_array(value, spec).astype(self.dtype, copy=False) for value, spec in self._with_inputs(values)]
         batch = self._batch(arrays)
         unit_quaternions.check(self.inputs, self.quaternions, arrays)
         # without a sample, only the kernel knows the shapes of the results
@@ -78,7 +78,7 @@ class Source(NamedTuple):
         if self.function is None:
             raise InputError("a kernel from a pickle came without its function, and cannot be part of another one")
         arrays: list[Any] = [
-            value if isinstance(value, TracedArray) else self._check(value, spec).astype(self.dtype, copy=False)
+            value if isinstance(value, TracedArray) else check_array(value, spec).astype(self.dtype, copy=False)
             for value, spec in self._with_inputs(values)
         ]
         for array, spec in self._with_inputs(arrays):
@@ -126,17 +126,6 @@ class Source(NamedTuple):
             listed = ", ".join(f"{spec.name} {shape}" for spec, shape in zip(self.inputs, shapes, strict=True))
             raise InputError(f"the batch shapes do not broadcast: {listed}") from None
 
-    @staticmethod
-    def _check(value: Any, spec: Input) -> NDArray[Any]:
-        try:
-            array = np.asarray(value)
-        except ValueError as error:
-            raise InputError(f"{spec.name}: expected numbers of shape {_dots(spec.shape)}, got {error}") from None
-        if array.dtype.kind not in "fiub":
-            raise InputError(f"{spec.name}: expected real numbers, got dtype {array.dtype}")
-        check_shape(array.shape, spec)
-        return array
-
 
 def bind(
     names: Sequence[str], args: tuple[Any, ...], named: Mapping[str, Any], optional: Collection[str] = ()
@@ -158,10 +147,23 @@ def bind(
     return {name: values[name] for name in (*names, *optional) if name in values}
 
 
-def check_shape(shape: tuple[int, ...], spec: Input) -> None:
+def check_array(value: Any, spec: Input, *, over_time: bool = False) -> NDArray[Any]:
+    """Return an argument as an array of real numbers that ends in the shape of one sample, or of one per step."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InputError(f"{spec.name}: expected numbers of shape {_dots(spec.shape)}, got {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{spec.name}: expected real numbers, got dtype {array.dtype}")
+    check_shape(array.shape, spec, over_time=over_time)
+    return array
+
+
+def check_shape(shape: tuple[int, ...], spec: Input, *, over_time: bool = False) -> None:
     """Refuse the shape of an argument that does not end as that of one sample."""
     if len(shape) < len(spec.shape) or shape[len(shape) - len(spec.shape) :] != spec.shape:
-        raise InputError(f"{spec.name}: expected shape {_dots(spec.shape)}, got {shape}")
+        expected = _dots(("steps", *spec.shape) if over_time else spec.shape)
+        raise InputError(f"{spec.name}: expected shape {expected}, got {shape}")
 
 
 def check_out(out: Any, shapes: Sequence[tuple[int, ...]], layout: Layout, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
@@ -193,5 +195,5 @@ def check_apart(places: Sequence[NDArray[Any]]) -> None:
                 raise InputError(f"out: expected an array of its own for each result, got one memory for {i} and {k}")
 
 
-def _dots(shape: tuple[int, ...]) -> str:
+def _dots(shape: tuple[Any, ...]) -> str:
     return f"(..., {', '.join(map(str, shape))})" if shape else "(...)"

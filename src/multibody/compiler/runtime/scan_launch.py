@@ -14,7 +14,7 @@ from multibody.compiler.codegen.variants import VECTOR
 from multibody.compiler.ir.scan_layout import parts_of, shapes_of
 from multibody.compiler.runtime import native, scan_pieces, workers
 from multibody.compiler.runtime.code import Code, unpickle
-from multibody.compiler.runtime.execution import Mode, check_apart, mode_of
+from multibody.compiler.runtime.execution import Mode, check_array, check_out, mode_of
 from multibody.compiler.runtime.launch import Signature, rows_of
 from multibody.errors import InputError
 from multibody.tracing.record.layout import flatten, rebuild
@@ -127,7 +127,7 @@ class Scan:
         output = None
         if self.output_layout is not None and every is not None:
             output = rebuild(self.output_layout, iter(kept))
-        return (following, output) if out is None else self._given(out, (following, output))
+        return (following, output) if out is None else self._write(out, (following, output))
 
     @property
     def _own(self) -> int:
@@ -148,22 +148,14 @@ class Scan:
         return self.plan.states <= i < self.plan.states + self.plan.inputs
 
     def _checked(self, values: list[Any]) -> list[NDArray[Any]]:
-        arrays = []
-        for i, (value, spec) in enumerate(zip(values, self.inputs, strict=True)):
-            try:
-                array = np.asarray(value)
-            except ValueError as error:
-                raise InputError(f"{self.name}: {spec.name}: expected numbers, got {error}") from None
-            core = len(spec.shape)
-            if array.dtype.kind not in "fiub":
-                raise InputError(f"{self.name}: {spec.name}: expected real numbers, got dtype {array.dtype}")
-            if array.ndim < core or array.shape[array.ndim - core :] != spec.shape:
-                expected = ("steps", *spec.shape) if self._moves(i) else spec.shape
-                raise InputError(
-                    f"{self.name}: {spec.name}: expected (..., {', '.join(map(str, expected))}), got {array.shape}"
-                )
-            arrays.append(array.astype(self.dtype, copy=False))
-        return arrays
+        try:
+            arrays = [
+                check_array(value, spec, over_time=self._moves(i))
+                for i, (value, spec) in enumerate(zip(values, self.inputs, strict=True))
+            ]
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from None
+        return [array.astype(self.dtype, copy=False) for array in arrays]
 
     def _count(self, arrays: Sequence[Any], steps: int | None) -> int:
         lengths = {
@@ -199,31 +191,19 @@ class Scan:
             return finals, [np.full(shape, np.nan, self.dtype) for shape in shapes]
         return finals, [np.empty(shape, self.dtype) for shape in shapes]
 
-    def _given(self, out: Any, results: tuple[Any, Any]) -> Any:
-        """The results, in the arrays that are there for them."""
+    def _write(self, out: Any, results: tuple[Any, Any]) -> Any:
+        """Write the results into the arrays of `out`."""
         if not isinstance(out, tuple | list) or len(out) != 2:
             raise InputError(f"{self.name}: out: expected (state, outputs), got {type(out).__name__}")
         computed: list[Any] = []
-        flatten(results[0], computed.append)
-        places = parts_of(self.plan.state_layout, out[0], f"{self.name}: out")
+        arrays = parts_of(self.plan.state_layout, out[0], f"{self.name}: out")
+        layout = flatten(results if results[1] is not None else results[:1], computed.append)
         if results[1] is not None:
-            flatten(results[1], computed.append)
-            outputs: list[Any] = []
-            flatten(out[1], outputs.append)
-            places += outputs
-        if len(places) != len(computed):
-            raise InputError(f"{self.name}: out: expected {len(computed)} arrays, got {len(places)}")
-        for place, array in zip(places, computed, strict=True):
-            if not isinstance(place, np.ndarray) or place.shape != np.shape(array) or not place.flags.writeable:
-                actual = place.shape if isinstance(place, np.ndarray) else type(place).__name__
-                raise InputError(
-                    f"{self.name}: out: expected a writable array of shape {np.shape(array)}, got {actual}"
-                )
-            if place.dtype.kind != "f":
-                raise InputError(f"{self.name}: out: expected dtype {self.dtype}, got {place.dtype}")
-        check_apart(places)
-        for place, array in zip(places, computed, strict=True):
-            place[...] = array
+            flatten(out[1], arrays.append)
+        for array, result in zip(
+            check_out(arrays, list(map(np.shape, computed)), layout, self.dtype), computed, strict=True
+        ):
+            array[...] = result
         return out
 
     def _plain(
