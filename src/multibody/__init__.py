@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from multibody import (
-    _sources,  # noqa: F401  first, to note what is imported from here on
+    _sources,  # noqa: F401  first: it records which modules are imported
     geometry,
 )
 from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFileWarning, SingularityError
@@ -50,7 +50,7 @@ _LATER = {
     "loop": "tracing.record.loop",
     "vjp": "tracing.ad.api",
 }
-"""Names from rooms that are imported when the first is used: LLVM takes a while."""
+"""Names that are imported at their first use, and their modules: loading LLVM takes time."""
 
 _ROOMS = {
     "constraints": "algorithms.constraints",
@@ -63,24 +63,7 @@ _ROOMS = {
     "sweep": "sweep",
     "view": "view",
 }
-"""Packages under shorter names."""
-
-_WORDS = {
-    "SE3": "Pose",
-    "SO3": "Rotation",
-    "Transform": "Pose",
-    "grad": "gradient",
-    "hvp": "hessian_vector",
-    "jacfwd": "jacobian",
-    "jacrev": "jacobian",
-    "jit": "compile",
-    "load_urdf": "load",
-    "scan": "compile_scan",
-    "buildModelFromUrdf": "load",
-    "Model": "Robot",
-    "Kinematics": "Robot",
-}
-"""What other libraries call them."""
+"""Packages, and where they are."""
 
 __all__ = [
     "Builder",
@@ -131,7 +114,10 @@ def __getattr__(name: str) -> Any:
     elif name in _LATER:
         value = getattr(import_module(f"multibody.{_LATER[name]}"), name)
     else:
-        hint = f"; it is mb.{_WORDS[name]} here" if name in _WORDS else ""
+        from multibody._foreign_names import MODULE, translate
+
+        ours = translate(name, MODULE)
+        hint = f"; it is mb.{ours} here" if ours else ""
         raise AttributeError(f"module 'multibody' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value

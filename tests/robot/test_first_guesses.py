@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.robot.words import WORDS, Word
+from multibody._foreign_names import ROBOT as NAMES
+from multibody._foreign_names import ForeignName
 
 from ..laws.tools import near
 from .robots import robot_of
@@ -52,10 +53,10 @@ def test_words_of_others_name_ours(word, ours):
 
 def test_words_point_to_what_is_there():
     """Every `robot.name` and `mb.name` of the table exists, and no word hides an attribute or stands twice."""
-    for ours in WORDS:
+    for ours in NAMES:
         for owner, name in re.findall(r"\b(robot|mb)\.(\w+)", ours):
             assert hasattr(ROBOT if owner == "robot" else mb, name), ours
-    words = [word for group in WORDS.values() for word in group]
+    words = [word for group in NAMES.values() for word in group]
     assert len(set(words)) == len(words)
     assert not set(words) & set(dir(ROBOT))
 
@@ -74,7 +75,7 @@ def test_words_of_others_for_quantities():
 
 def test_words_are_not_listed():
     members = vars(mb.Robot)
-    words = {name for name in members if isinstance(members[name], Word)}
+    words = {name for name in members if isinstance(members[name], ForeignName)}
     assert "rnea" in words
     assert not words & {*dir(ROBOT), *dir(mb.Robot)}
     assert set(dir(ROBOT)) == set(object.__dir__(ROBOT)) - words

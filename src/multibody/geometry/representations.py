@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._foreign_names import VELOCITY_REPRESENTATIONS, translate
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, block_matrix, choice, eye_like, floats
 from multibody.geometry.operators import cross3, cross6
@@ -29,28 +30,20 @@ from multibody.geometry.value import need
 from multibody.geometry.wrench import Wrench
 
 REPRESENTATIONS = ("left", "right", "mixed", "kindr")
-ELSEWHERE = {
-    "left": ("local", "body", "body-fixed", "left-trivialised", "left-trivialized"),
-    "right": ("world", "spatial", "right-trivialised", "right-trivialized"),
-    "mixed": ("local_world_aligned", "hybrid", "world_aligned", "inertial", "geometric", "drake", "mujoco"),
-}
-"""Names of the representations in other libraries, in lower case."""
 
 
 def representation(name: str, options: Sequence[str]) -> str:
     """Return the name if it is one of the options; otherwise raise an InputError that translates foreign names."""
     word = str(name).rsplit(".", 1)[-1].lower()  # of an enumeration, as Pinocchio's, the member
-    meant = [ours for ours, others in ELSEWHERE.items() if word in others]
-    if not meant:
+    ours = translate(word, VELOCITY_REPRESENTATIONS)
+    if ours is None:
         return choice(name, "representation", options)
     also = ""
     if word == "world":
         also = ", as Pinocchio's WORLD: of the point at the world's origin; the velocity of the frame's own origin "
         also += "along the axes of the world is 'mixed'"
     expected = ", ".join(map(repr, options))
-    raise InputError(
-        f"representation: expected one of {expected}, got {name!r}, which is called {meant[0]!r} here{also}"
-    )
+    raise InputError(f"representation: expected one of {expected}, got {name!r}, which is called {ours!r} here{also}")
 
 
 @public

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from multibody._foreign_names import translate_quantity
 from multibody.errors import InputError
 from multibody.model.digest import is_our_code
 from multibody.model.tree import unknown
 from multibody.robot.inputs import VALUES, Kind
-from multibody.robot.words import meant
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def register(quantities: Mapping[str, Quantity]) -> None:
 def quantity_of(name: Any, owner: str) -> Quantity:
     """The quantity of a name."""
     if not isinstance(name, str) or name not in TABLE:
-        ours = meant(name)
+        ours = translate_quantity(name)
         if ours in TABLE:
             raise InputError(f"{owner}: no quantity is named {name!r}; it is {ours!r} here")
         raise InputError(unknown("quantity", name, tuple(TABLE), owner))

@@ -8,6 +8,7 @@ from typing import Any, Unpack, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._foreign_names import ForeignNames
 from multibody._rooms import door
 from multibody._signatures import described_arguments, readable_methods
 from multibody.algorithms import analytical_jacobian, jacobian, manipulability
@@ -47,7 +48,6 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind, arrays_of
 from multibody.robot.kernels import deliver
 from multibody.robot.request import Request, constraints_on, item_name, wrench_name
-from multibody.robot.words import Answering
 
 Array = NDArray[Any]
 Constraints = ConstraintSet | Iterable[Constraint]
@@ -59,7 +59,7 @@ NEARLY_SINGULAR = 1e6
 @final
 @described_arguments
 @readable_methods
-class Robot(metaclass=Answering):
+class Robot(metaclass=ForeignNames):
     """A robot: its model, and the functions that compute its kinematics and dynamics.
 
     Functions of q, v, a and tau accept single states and batches of any leading shape, which broadcast; lists too.
@@ -1403,7 +1403,7 @@ class Robot(metaclass=Answering):
         return _revive, (self.model, self.dtype.name)
 
     def __dir__(self) -> list[str]:
-        return dir(Robot)  # without the words of others
+        return dir(Robot)  # without foreign names
 
     # ---- calls -------------------------------------------------------------------------------------------------------
 

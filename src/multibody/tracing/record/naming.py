@@ -4,12 +4,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from multibody._foreign_names import DERIVATIVE_OPTIONS, translate
+
 Function = Callable[..., Any]
 Parameter = inspect.Parameter
 
 _BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-WORDS = {"argnums": "argument", "argnum": "argument", "wrt": "argument", "in_axes": "shapes", "shape": "shapes"}
-"""What other libraries call the options of a derivative."""
 
 
 def parameters(function: Function) -> list[Parameter] | None:
@@ -65,7 +65,6 @@ def _followed(known: list[Parameter], names: list[str]) -> list[Parameter]:
 def refuse(word: str, others: Mapping[str, Any]) -> None:
     """A TypeError for options that a derivative does not have, with the word for what was meant."""
     for name, value in others.items():
-        meant = (
-            f"it is called {WORDS[name]} here: {WORDS[name]}={value!r}" if name in WORDS else "it has argument, shapes"
-        )
-        raise TypeError(f"{word}() has no argument {name!r}; {meant}")
+        ours = translate(name, DERIVATIVE_OPTIONS)
+        hint = f"it is called {ours} here: {ours}={value!r}" if ours else "it has argument, shapes"
+        raise TypeError(f"{word}() has no argument {name!r}; {hint}")

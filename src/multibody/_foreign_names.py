@@ -1,14 +1,36 @@
-"""Words of other libraries for what a robot has: asking for one of them says ours.
-
-They are descriptors of the class, and no `__getattr__`, with which every call of a method takes a third longer; `dir`,
-`help` and `hasattr` do not know them.
-"""
+"""Names from other libraries, and what they are called here: errors about an unknown name say the right one."""
 
 from __future__ import annotations
 
 from typing import Any, Never
 
-WORDS: dict[str, tuple[str, ...]] = {
+Names = dict[str, tuple[str, ...]]
+"""Names in other libraries, by the name here."""
+
+MODULE: Names = {
+    "Pose": ("SE3", "Transform"),
+    "Robot": ("Model", "Kinematics"),
+    "Rotation": ("SO3",),
+    "compile": ("jit",),
+    "compile_scan": ("scan",),
+    "gradient": ("grad",),
+    "hessian_vector": ("hvp",),
+    "jacobian": ("jacfwd", "jacrev"),
+    "load": ("load_urdf", "buildModelFromUrdf"),
+}
+"""Names of `mb`."""
+
+VELOCITY_REPRESENTATIONS: Names = {
+    "left": ("local", "body", "body-fixed", "left-trivialised", "left-trivialized"),
+    "right": ("world", "spatial", "right-trivialised", "right-trivialized"),
+    "mixed": ("local_world_aligned", "hybrid", "world_aligned", "inertial", "geometric", "drake", "mujoco"),
+}
+"""Representations of velocities, in lower case."""
+
+DERIVATIVE_OPTIONS: Names = {"argument": ("argnums", "argnum", "wrt"), "shapes": ("in_axes", "shape")}
+"""Options of `mb.gradient` and the other derivatives."""
+
+ROBOT: Names = {
     "robot.inverse_dynamics(q, v, a)": ("rnea", "RNEA", "id", "calc_inverse_dynamics", "rne"),
     "robot.forward_dynamics(q, v, tau)": ("aba", "ABA", "fd", "accel", "calc_forward_dynamics"),
     "robot.mass_matrix(q)": ("crba", "CRBA", "M", "inertia", "inertia_matrix", "massMatrix", "calc_mass_matrix"),
@@ -95,12 +117,33 @@ WORDS: dict[str, tuple[str, ...]] = {
         "v",
     ),
     "robot.kernel(name).to_c(path)": ("to_c", "export", "codegen"),
+    "mb.simulate.Simulator(robot, dt=0.002)(q, v, seconds=1.0)": ("step", "simulate"),
+    "mb.view.show(robot, q), in the browser, or mb.view.picture(robot, q, 'arm.png')": (
+        "plot",
+        "show",
+        "draw",
+        "display",
+        "view",
+        "visualize",
+        "render",
+    ),
 }
-"""By what it is here, in the words of a message."""
+"""Attributes of a robot, by the expression that computes them here."""
 
 
-class Word:
-    """A name that the robot does not have, and the word for what was meant."""
+def translate(name: object, names: Names) -> str | None:
+    """Return the name here, or None if the name is unknown."""
+    return next((ours for ours, others in names.items() if name in others), None)
+
+
+def translate_quantity(name: object) -> str | None:
+    """Return the method of a robot that computes a quantity of this name, or None."""
+    ours = translate(name, ROBOT) or ""
+    return ours.removeprefix("robot.").partition("(")[0] if ours.startswith("robot.") and "(" in ours else None
+
+
+class ForeignName:
+    """An attribute that a class does not have: access raises an AttributeError that says what to use."""
 
     __slots__ = ("message",)
 
@@ -108,30 +151,23 @@ class Word:
         self.message = message
 
     def __get__(self, robot: Any, owner: type) -> Never:
-        # with a name of its own, Python suggests no other
-        raise AttributeError(self.message, name="")
+        raise AttributeError(self.message, name="")  # without a name Python suggests no other
 
 
-class Answering(type):
-    """A class that answers words of other libraries with its own, and does not list them."""
+class ForeignNames(type):
+    """Metaclass of Robot: it adds the foreign names and leaves them out of `dir`.
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Answering:
-        words = {word: Word(message) for word, message in _messages(name).items() if word not in namespace}
-        return super().__new__(mcs, name, bases, {**words, **namespace})
+    They are descriptors instead of a `__getattr__`, with which every method call takes a third longer.
+    """
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> ForeignNames:
+        messages = {other: f"it is {ours} here" for ours, others in ROBOT.items() for other in others}
+        foreign = {
+            other: ForeignName(f"{name} has no {other!r}: {message}")
+            for other, message in messages.items()
+            if other not in namespace
+        }
+        return super().__new__(mcs, name, bases, {**foreign, **namespace})
 
     def __dir__(cls) -> list[str]:
-        return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), Word)]
-
-
-def meant(word: object) -> str | None:
-    """The name of the method that others call by a word."""
-    ours = next((ours for ours, words in WORDS.items() if word in words), "")
-    return ours.removeprefix("robot.").partition("(")[0] if ours.startswith("robot.") and "(" in ours else None
-
-
-def _messages(owner: str) -> dict[str, str]:
-    said = {word: f"it is {ours} here" for ours, words in WORDS.items() for word in words}
-    said |= dict.fromkeys(("step", "simulate"), "mb.simulate.Simulator(robot, dt=0.002)(q, v, seconds=1.0) does that")
-    drawing = "mb.view.show(robot, q) opens it in the browser, mb.view.picture(robot, q, 'robot.png') draws it"
-    said |= dict.fromkeys(("plot", "show", "draw", "display", "view", "visualize", "render"), drawing)
-    return {word: f"{owner} has no {word!r}: {message}" for word, message in said.items()}
+        return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), ForeignName)]
