@@ -10,13 +10,13 @@ from ..laws import test_random_trees as random_trees
 from ..laws.tools import near
 from ..model.trees import MOVING
 from . import test_analytical_jacobian as analytical_jacobian
-from . import test_base_representations as base_representations
+from . import test_base_representation as base_representations
 from . import test_centroidal as centroidal
-from . import test_derivatives as derivatives
 from . import test_jacobian as jacobian
 from . import test_jacobian_in as jacobian_in
 from . import test_kinematics as kinematics
-from . import test_wrenches as wrenches
+from . import test_rnea as wrenches
+from . import test_rnea_derivatives as derivatives
 from .covering import BASES, FLOATING, base_of, branches, coupled, covering, gaps, kinds_of, law, met, way
 
 

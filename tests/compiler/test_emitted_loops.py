@@ -12,7 +12,7 @@ from multibody.tracing.record.trace import trace
 
 from ..tracing import test_loop_derivatives, test_loops_that_stop
 from .cases import arrays
-from .test_emitters import build, call, needs_compiler
+from .test_to_c import build, call, needs_compiler
 
 FUNCTIONS = [
     *(f for f in test_loops_that_stop.FUNCTIONS if f is not test_loops_that_stop.poses),

@@ -12,7 +12,7 @@ from multibody.algorithms.friction import FrictionCone
 from multibody.errors import InputError
 from multibody.textbook.percussion import percussion_step
 
-from .test_constraints import FEET, QUADRUPED, closed, four_bar, state
+from ..algorithms.test_constraints import FEET, QUADRUPED, closed, four_bar, state
 
 STANDING = ConstraintSet(QUADRUPED, [PointContact(f, f) for f in FEET])
 

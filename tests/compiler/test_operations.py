@@ -14,7 +14,7 @@ from multibody.tracing.interpret import evaluate
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.trace import trace
 
-from .test_emitters import build, call, needs_compiler
+from .test_to_c import build, call, needs_compiler
 
 
 def column(b):
