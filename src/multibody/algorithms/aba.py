@@ -10,7 +10,7 @@ from multibody.algorithms.rnea import Wrenches, outward_wrenches
 from multibody.algorithms.velocity_blocks import VelocityBlocks, common_batch
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
-from multibody.geometry._arrays import congruence, matrix, matvec, mirror_upper, transpose
+from multibody.geometry._arrays import block_matrix, congruence, matrix, matvec, mirror_upper, transpose
 from multibody.geometry.operators import hat3
 from multibody.model.subspace import Subspace
 from multibody.model.tree import Tree
@@ -35,8 +35,7 @@ class Articulated(NamedTuple):
     @property
     def matrix(self) -> NDArray[Any]:
         """(..., 6, 6)."""
-        upper = np.concatenate([self.A, self.B], axis=-1)
-        return np.concatenate([upper, np.concatenate([transpose(self.B), self.C], axis=-1)], axis=-2)
+        return block_matrix([[self.A, self.B], [transpose(self.B), self.C]])
 
     @staticmethod
     def of_matrix(M: NDArray[Any]) -> "Articulated":
@@ -90,28 +89,21 @@ def _beyond(
     """The acceleration that the forces τ add to a, which the drives do not feel."""
     motion, i_f = outward_wrenches(tree, q, v, a, wrenches)
     p_H = motion.p_H
-    i_M = [None, *(Articulated.of(body.inertia) for body in tree.bodies)]
-    solved: list[_Articulation | None] = [None] * len(i_M)
+    i_M = {body.index: Articulated.of(body.inertia) for body in tree.bodies}
+    articulations: dict[int, _Articulation] = {}
     for i, p, body in tree.inward():
-        M = i_M[i]
-        assert M is not None
-        joint = body.joint
-        articulation = _Articulation(M, motion.i_S[i], tau[..., joint.v], i_f[i], drives[i - 1])
-        solved[i] = articulation
+        articulation = _Articulation(i_M[i], motion.i_S[i], tau[..., body.joint.v], i_f[i], drives[i - 1])
+        articulations[i] = articulation
         if p:
-            parent = i_M[p]
-            assert parent is not None
-            i_M[p] = parent + articulation.inertia(M).in_frame(p_H[i])
+            i_M[p] = i_M[p] + articulation.inertia(i_M[i]).in_frame(p_H[i])
             i_f[p] = i_f[p] + p_H[i] @ articulation.wrench(i_f[i])
     added = VelocityBlocks(tree)
-    i_a: list[Twist | None] = [None] * len(i_M)
+    i_a: dict[int, Twist] = {}
     for i, p, body in tree.outward():
-        articulation, before = solved[i], i_a[p]
-        assert articulation is not None
-        i_a_p = None if before is None else p_H[i].pull(before)
-        rates = articulation.acceleration(i_a_p)
+        i_a_p = p_H[i].pull(i_a[p]) if p else None
+        rates = articulations[i].acceleration(i_a_p)
         added.add(body.joint, rates)
-        own = articulation.S @ rates
+        own = articulations[i].S @ rates
         i_a[i] = own if i_a_p is None else i_a_p + own
     return added.vector(common_batch(q, v, tau, *(wrenches or {}).values()))
 

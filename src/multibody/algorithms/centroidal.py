@@ -120,9 +120,7 @@ def _beyond(d: Directions) -> list[CompositeInertia]:
     inner: list[CompositeInertia] = [none, *(CompositeInertia.of(body.inertia) for body in d.tree.bodies)]
     beyond: list[CompositeInertia] = [none] * len(inner)
     for i, p, body in d.tree.inward():
-        pose = d.poses[i]
-        assert pose is not None
-        beyond[i] = inner[i].in_frame(pose)
+        beyond[i] = inner[i].in_frame(d.poses[i])
         if p:
             inner[p] = inner[p] + inner[i].in_frame(body.joint.pose(d.near))
         else:
@@ -135,11 +133,9 @@ def _flows(d: Directions, v: NDArray[Any]) -> list[VelocityMoments]:
     flows: list[VelocityMoments] = [VelocityMoments(np.zeros(3), np.zeros((3, 3)))] * (len(d.tree.bodies) + 1)
     twists = d.twists(v)
     for i, _, body in d.tree.outward():
-        pose = d.poses[i]
         twist = twists[i]
-        assert pose is not None
         assert twist is not None
-        flows[i] = VelocityMoments.of(MassMoments.of(body.inertia), pose.pull(twist)).in_frame(pose)
+        flows[i] = VelocityMoments.of(MassMoments.of(body.inertia), d.poses[i].pull(twist)).in_frame(d.poses[i])
     for i, p, _ in d.tree.inward():
         flows[p] = flows[p] + flows[i]
     return flows

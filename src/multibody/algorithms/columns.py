@@ -42,7 +42,7 @@ class Directions:
     """W_o_O, (..., 3)."""
     near: NDArray[Any]
     """The configuration with O at the world's origin."""
-    poses: list[Pose | None]
+    poses: dict[int, Pose]
     columns: list[Column]
 
     def on(self, body: int) -> list[int]:
@@ -53,10 +53,7 @@ class Directions:
     def frame(self, name: str) -> Pose:
         """The pose of a frame, relative to O."""
         i, i_H_F = self.tree.frame(name)
-        pose = self.poses[i]
-        if pose is None:
-            return Pose._trusted(i_H_F.rotation, i_H_F.position - self.origin)
-        return pose @ i_H_F
+        return self.poses[i] @ i_H_F if i else Pose._trusted(i_H_F.rotation, i_H_F.position - self.origin)
 
     def carries(self, k: int, c: int) -> bool:
         """Whether column c is carried along when column k moves."""
@@ -104,10 +101,8 @@ def directions(tree: Tree, q: NDArray[Any], only: Collection[int] | None = None)
     for i, p, body in tree.outward():
         if only is not None and i not in only:
             continue
-        W_H_i = W_H[i]
-        assert W_H_i is not None
         start = len(columns)
-        for k, (twist, carrier) in enumerate(_of_joint(tree, body.joint, near, W_H_i, origin)):
+        for k, (twist, carrier) in enumerate(_of_joint(tree, body.joint, near, W_H[i], origin)):
             carriers = range(start, start + 3) if carrier == "position" else None
             fixed_to = {"parent": p, "child": i}.get(carrier, 0)
             columns.append(Column(body.joint.v.start + k, i, twist, fixed_to, carriers))

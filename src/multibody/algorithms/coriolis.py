@@ -9,7 +9,7 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.base_representation import coriolis_and_inertia, in_left
 from multibody.algorithms.mass_moments import MassMoments
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import Entries, add_entry, common_batch, dense_matrix, pairing
+from multibody.algorithms.velocity_blocks import Entries, add_entry, common_batch, dense_matrix, pairing, toward_world
 from multibody.algorithms.velocity_moments import VelocityMoments
 from multibody.geometry import Twist, Wrench
 from multibody.model.composite_inertia import CompositeInertia
@@ -40,16 +40,14 @@ def coriolis(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
 def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """C, and M without the drives."""
     i_v = kinematics.twists(tree, q, v)
-    p_H = [None, *(body.joint.pose(q) for body in tree.bodies)]
-    composites = [None, *(CompositeInertia.of(body.inertia) for body in tree.bodies)]
-    flows = [None, *(VelocityMoments.of(MassMoments.of(body.inertia), i_v[body.index]) for body in tree.bodies)]
-    columns = [[], *(_columns(tree, body.index, q, i_v) for body in tree.bodies)]
+    p_H = {body.index: body.joint.pose(q) for body in tree.bodies}
+    composites = {body.index: CompositeInertia.of(body.inertia) for body in tree.bodies}
+    flows = {body.index: VelocityMoments.of(MassMoments.of(body.inertia), i_v[body.index]) for body in tree.bodies}
+    columns = {body.index: _columns(tree, body.index, q, i_v) for body in tree.bodies}
     C: Entries = {}
     M: Entries = {}
     for i, p, _ in tree.inward():
         I, B = composites[i], flows[i]
-        assert I is not None
-        assert B is not None
         for r, S, S_dot in columns[i]:
             lever = B.transpose_times(S)
             around, momentum = Wrench._trusted(np.zeros_like(lever), lever), I @ S
@@ -57,9 +55,7 @@ def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[An
             for c, S_c, S_c_dot in columns[i]:
                 add_entry(C, r, c, pairing(S_c, around) + pairing(S_c_dot, momentum))
                 add_entry(M, r, c, pairing(S_c, momentum))
-            j, H = p, p_H[i]
-            while j:
-                assert H is not None
+            for j, H in toward_world(tree, p_H, i):
                 around, momentum, dragged = H @ around, H @ momentum, H @ dragged
                 for c, S_c, S_c_dot in columns[j]:
                     add_entry(C, r, c, pairing(S_c, around) + pairing(S_c_dot, momentum))
@@ -67,13 +63,8 @@ def _of_bodies(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[An
                     mass = pairing(S_c, momentum)
                     add_entry(M, r, c, mass)
                     add_entry(M, c, r, mass)
-                j, H = tree.bodies[j - 1].parent, p_H[j]
         if p:
-            outer, flow, H = composites[p], flows[p], p_H[i]
-            assert outer is not None
-            assert flow is not None
-            assert H is not None
-            composites[p], flows[p] = outer + I.in_frame(H), flow + B.in_frame(H)
+            composites[p], flows[p] = composites[p] + I.in_frame(p_H[i]), flows[p] + B.in_frame(p_H[i])
     batch, n = common_batch(q, v), tree.nv
     full_C, full_M = (dense_matrix([[X.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for X in (C, M))
     return full_C, full_M

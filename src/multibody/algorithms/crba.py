@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import in_left, inertia
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import dense_matrix
-from multibody.geometry import Pose
+from multibody.algorithms.velocity_blocks import dense_matrix, toward_world
 from multibody.geometry._arrays import diagonal
 from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
@@ -40,9 +39,9 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[A
 
     Pairs whose joints are on different branches are zero, and absent.
     """
-    p_H = [Pose.identity(), *(body.joint.pose(q) for body in tree.bodies)]
-    i_S = [None, *(body.joint.subspace(q) for body in tree.bodies)]
-    i_M = [None, *(CompositeInertia.of(body.inertia) for body in tree.bodies)]
+    p_H = {body.index: body.joint.pose(q) for body in tree.bodies}
+    i_S = {body.index: body.joint.subspace(q) for body in tree.bodies}
+    i_M = {body.index: CompositeInertia.of(body.inertia) for body in tree.bodies}
     M: dict[tuple[int, int], NDArray[Any]] = {}
 
     def add(r: int, c: int, value: NDArray[Any]) -> None:
@@ -51,27 +50,19 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[A
 
     for i, p, body in tree.inward():
         composite, S, joint = i_M[i], i_S[i], body.joint
-        assert composite is not None
-        assert S is not None
         forces = [composite @ S.column(k) for k in range(joint.kind.nv)]
         for k, f in enumerate(forces):
             column = joint.v.start + k
             own = S.project(f)
             for r in range(k + 1):
                 add(joint.v.start + r, column, own[..., r])
-            j, up = p, p_H[i]
-            while j:
-                f = up @ f
-                above, S_j = tree.bodies[j - 1].joint, i_S[j]
-                assert S_j is not None
-                part = S_j.project(f)
+            for j, H in toward_world(tree, p_H, i):
+                f = H @ f
+                above, part = tree.bodies[j - 1].joint, i_S[j].project(f)
                 for r in range(above.kind.nv):
                     row = above.v.start + r
                     # a joint and one that mimics it share a velocity: the pair counts both ways
                     add(row, column, part[..., r] * (2.0 if row == column else 1.0))
-                j, up = tree.bodies[j - 1].parent, p_H[j]
         if p:
-            parent = i_M[p]
-            assert parent is not None
-            i_M[p] = parent + composite.in_frame(p_H[i])
+            i_M[p] = i_M[p] + composite.in_frame(p_H[i])
     return M

@@ -18,33 +18,28 @@ from multibody.model.tree import Tree
 FRAME_REPRESENTATIONS = ("left", "right", "mixed")
 
 
-def poses(tree: Tree, q: NDArray[Any], only: Collection[int] | None = None) -> list[Pose | None]:
-    """W_H_i of every body, or of those in `only`, which holds the parents of its bodies too.  [RD 2.138]"""
-    W_H: list[Pose | None] = [None] * (len(tree.bodies) + 1)
+def poses(tree: Tree, q: NDArray[Any], only: Collection[int] | None = None) -> dict[int, Pose]:
+    """W_H_i by body, for all bodies or for those in `only`, which contains their parents too.  [RD 2.138]"""
+    W_H: dict[int, Pose] = {}
     for i, p, body in tree.outward():
         if only is None or i in only:
-            p_H_i = body.joint.pose(q)
-            parent = W_H[p]
-            W_H[i] = p_H_i if parent is None else parent @ p_H_i
+            W_H[i] = W_H[p] @ body.joint.pose(q) if p else body.joint.pose(q)
     return W_H
 
 
 def pose(tree: Tree, frame: str, q: NDArray[Any]) -> Pose:
     """W_H_F.  [RD 2.138, 2.263; MDN 12, 70; Kindr 9]"""
     i, i_H_F = tree.frame(frame)
-    W_H_i = poses(tree, q, tree.support(i))[i]
-    if W_H_i is None:
+    if not i:
         return Pose._from_arrays(*(np.broadcast_to(x, (*q.shape[:-1], *x.shape)) for x in i_H_F._arrays()))
-    return W_H_i @ i_H_F
+    return poses(tree, q, tree.support(i))[i] @ i_H_F
 
 
 def frame_poses(tree: Tree, q: NDArray[Any]) -> dict[str, Pose]:
     """W_H_F of all frames, by name, in the order of `tree.frames`."""
-    W_H, in_the_world = poses(tree, q), {}
-    for name, (i, i_H_F) in zip(tree.frames, tree.frame_poses, strict=True):
-        W_H_i = W_H[i]
-        in_the_world[name] = pose(tree, name, q) if W_H_i is None else W_H_i @ i_H_F
-    return in_the_world
+    W_H = poses(tree, q)
+    frames = zip(tree.frames, tree.frame_poses, strict=True)
+    return {name: W_H[i] @ i_H_F if i else pose(tree, name, q) for name, (i, i_H_F) in frames}
 
 
 @in_left()

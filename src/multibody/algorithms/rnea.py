@@ -152,10 +152,9 @@ def external(tree: Tree, q: NDArray[Any], wrenches: Wrenches | None) -> dict[int
     W_H = kinematics.poses(tree, q, path)
     total: dict[int, Wrench] = {}
     for i, i_H_F, f in placed:
-        W_H_i = W_H[i]
-        if W_H_i is None:
+        if not i:
             continue
-        i_R_W = W_H_i.rotation.inverse()
+        i_R_W = W_H[i].rotation.inverse()
         force = i_R_W @ f[..., :3]
         i_f = Wrench._trusted(force, i_R_W @ f[..., 3:] + cross3(i_H_F.position, force))
         total[i] = total[i] + i_f if i in total else i_f

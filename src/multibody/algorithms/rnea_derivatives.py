@@ -14,16 +14,24 @@ at i and a twist at j, or the other way round. The wrenches of i go inward once.
 "before" is the motion of the parent. Directions that one joint moves in at once do not carry each other.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import derivatives_and_force, in_left
 from multibody.algorithms.mass_moments import MassMoments, rotational_acceleration
-from multibody.algorithms.velocity_blocks import Entries, add_entry, common_batch, dense_matrix, gravity, pairing, stack
+from multibody.algorithms.velocity_blocks import (
+    Entries,
+    add_entry,
+    common_batch,
+    dense_matrix,
+    gravity,
+    pairing,
+    stack,
+    toward_world,
+)
 from multibody.algorithms.velocity_moments import VelocityMoments
 from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry._arrays import diagonal
@@ -71,61 +79,54 @@ def _of_bodies(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """dτ/dq, dτ/dv, dτ/da and τ, without the drives."""
     p_H, directions, composites, flows, i_f = _outward(tree, q, v, a)
-    by_q, by_v, by_a = {}, {}, {}
+    by: tuple[Entries, Entries, Entries] = ({}, {}, {})
     tau: list[Any] = [None] * tree.nv
     for i, p, _ in tree.inward():
         I, B, f = composites[i], flows[i], i_f[i]
         own = directions[i]
         for d in own:
             _add_at(tau, d.index, pairing(d.S, f))
-            # the four wrenches of this direction, which go inward to the joints that carry it
             lever = B.transpose_times(d.S) * 2
             around = Wrench._trusted(np.zeros_like(lever), lever)
             momentum = I @ d.S
             turned = B.times(d.P_dot) * 2 + I @ d.P_ddot
-            pushed = turned + d.S.cross(f)
-            dragged = B.times(d.S) * 2 + I @ d.P_S_dot
+            carried = _Carried(around, momentum, turned + d.S.cross(f), B.times(d.S) * 2 + I @ d.P_S_dot)
             for e in own:
-                if e.stage == d.stage:
-                    add_entry(by_q, d.index, e.index, pairing(e.P_dot, around) + pairing(e.P_ddot, momentum))
-                    add_entry(by_v, d.index, e.index, pairing(e.S, around) + pairing(e.P_S_dot, momentum))
-                    add_entry(by_a, d.index, e.index, pairing(e.S, momentum))
-                elif e.stage < d.stage:
-                    _pair(by_q, by_v, by_a, d, e, around, momentum, pushed, dragged)
-            for j, H in _way(tree, p_H, i):
-                around, momentum, pushed, dragged = H @ around, H @ momentum, H @ pushed, H @ dragged
+                if e.stage <= d.stage:
+                    carried.add(by, d, e, both=e.stage < d.stage)
+            for j, H in toward_world(tree, p_H, i):
+                carried = _Carried(*(H @ wrench for wrench in carried))
                 for e in directions[j]:
-                    _pair(by_q, by_v, by_a, d, e, around, momentum, pushed, dragged)
+                    carried.add(by, d, e, both=True)
         if p:
             composites[p] = composites[p] + I.in_frame(p_H[i])
             flows[p] = flows[p] + B.in_frame(p_H[i])
             i_f[p] = i_f[p] + p_H[i] @ f
     batch, n = common_batch(q, v, a), tree.nv
-    dq, dv, M = (
-        dense_matrix([[D.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for D in (by_q, by_v, by_a)
-    )
+    dq, dv, M = (dense_matrix([[D.get((r, c)) for c in range(n)] for r in range(n)], batch, q) for D in by)
     return dq, dv, M, stack([np.broadcast_to(x, batch) for x in tau], -1, (*batch, 0), q)
 
 
-def _pair(
-    by_q: Entries,
-    by_v: Entries,
-    by_a: Entries,
-    d: Direction,
-    e: Direction,
-    around: Wrench,
-    momentum: Wrench,
-    pushed: Wrench,
-    dragged: Wrench,
-) -> None:
-    """What a direction d and one e that carries it have to do with each other."""
-    add_entry(by_q, d.index, e.index, pairing(e.P_dot, around) + pairing(e.P_ddot, momentum))
-    add_entry(by_q, e.index, d.index, pairing(e.S, pushed))
-    add_entry(by_v, d.index, e.index, pairing(e.S, around) + pairing(e.P_S_dot, momentum))
-    add_entry(by_v, e.index, d.index, pairing(e.S, dragged))
-    mass = pairing(e.S, momentum)
-    add_entry(by_a, d.index, e.index, mass)
-    add_entry(by_a, e.index, d.index, mass)
+class _Carried(NamedTuple):
+    """The four wrenches of a direction d, which go inward to the joints that carry it."""
+
+    around: Wrench
+    momentum: Wrench
+    pushed: Wrench
+    dragged: Wrench
+
+    def add(self, by: tuple[Entries, Entries, Entries], d: Direction, e: Direction, *, both: bool) -> None:
+        """Add the entries of d and a direction e to dτ/dq, dτ/dv and dτ/da; in both orders if e carries d."""
+        by_q, by_v, by_a = by
+        mass = pairing(e.S, self.momentum)
+        add_entry(by_q, d.index, e.index, pairing(e.P_dot, self.around) + pairing(e.P_ddot, self.momentum))
+        if both:
+            add_entry(by_q, e.index, d.index, pairing(e.S, self.pushed))
+        add_entry(by_v, d.index, e.index, pairing(e.S, self.around) + pairing(e.P_S_dot, self.momentum))
+        if both:
+            add_entry(by_v, e.index, d.index, pairing(e.S, self.dragged))
+            add_entry(by_a, e.index, d.index, mass)
+        add_entry(by_a, d.index, e.index, mass)
 
 
 def _outward(
@@ -174,14 +175,6 @@ def _stages(body: Body) -> list[list[int]]:
     held = body.joint.kind.held_by_parent
     rest = [k for k in range(body.joint.kind.nv) if k not in held]
     return [*([k] for k in held), rest] if held else [rest]
-
-
-def _way(tree: Tree, p_H: list[Pose], i: int) -> Iterator[tuple[int, Pose]]:
-    """(j, j_H_below) of the bodies from the parent of i to the world."""
-    while tree.bodies[i - 1].parent:
-        j = tree.bodies[i - 1].parent
-        yield j, p_H[i]
-        i = j
 
 
 def _add_at(x: list[Any], k: int, value: NDArray[Any]) -> None:

@@ -1,12 +1,12 @@
 """Vectors and matrices over the robot's velocities, put together from the parts of its joints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.geometry import Twist, Wrench
+from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry._arrays import dot, is_traced
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
@@ -57,6 +57,13 @@ def dense_matrix(rows: Sequence[Sequence[Any]], batch: tuple[int, ...], like: ND
 def stack(parts: Sequence[NDArray[Any]], axis: int, empty: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
     """The parts along a new axis; of a robot that has none, an array of the shape `empty`."""
     return np.stack(parts, axis=axis) if parts else np.zeros(empty, like.dtype)
+
+
+def toward_world(tree: Tree, p_H: Mapping[int, Pose] | Sequence[Pose], i: int) -> Iterator[tuple[int, Pose]]:
+    """(j, j_H_child) of the bodies from the parent of i to the world, with the poses p_H_i of bodies in parents."""
+    while j := tree.bodies[i - 1].parent:
+        yield j, p_H[i]
+        i = j
 
 
 def common_batch(*arrays: NDArray[Any]) -> tuple[int, ...]:

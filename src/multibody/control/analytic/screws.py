@@ -70,9 +70,7 @@ def chain(tree: Tree, frame: str) -> Chain:
                 f"{tree.name}: joint {joint.name!r} on the way to {frame!r} is neither a hinge nor a slide with a "
                 "coordinate of its own; there is an analytic solution for six of these with a spherical wrist"
             )
-        W_H_i = poses[each.index]
-        assert W_H_i is not None
-        screws.append(_screw(W_H_i, twist))
+        screws.append(_screw(poses[each.index], twist))
     joints = tuple(each.joint for each in on_the_way)
     return Chain(joints, tuple(screws), kinematics.pose(tree, frame, neutral).matrix)
 
