@@ -10,12 +10,11 @@ import sys
 import numpy as np
 
 import multibody as mb
-from multibody import identification
 from multibody.geometry import log_cholesky
 
 robot = mb.load("panda")
 rng = np.random.default_rng(0)
-base = identification.base_parameters(robot.tree)
+base = mb.identification.base_parameters(robot.tree)
 print(
     f"{robot.name} has {robot.parameters().size} inertial parameters; its torques depend on {base.count} combinations"
 )
@@ -54,9 +53,9 @@ bodies = []
 print(f"the guess is wrong by {error(guess):.2f} N m; after {len(q)} samples of torques with noise:")
 for noise in noises:
     measured = tau + noise * rng.standard_normal(tau.shape)
-    free = identification.identify(robot.tree, q, v, a, measured, prior=guess, regularisation=0.0)
+    free = mb.identification.identify(robot.tree, q, v, a, measured, prior=guess, regularisation=0.0)
     pull = noise**2 / np.sum(measured**2)  # as probable as the noise makes it
-    kept = identification.identify(robot.tree, q, v, a, measured, prior=guess, consistent=True, regularisation=pull)
+    kept = mb.identification.identify(robot.tree, q, v, a, measured, prior=guess, consistent=True, regularisation=pull)
     errors["least squares"].append(error(free.parameters))
     errors["bodies that can exist"].append(error(kept.parameters))
     bodies.append(int(free.physical.sum()))

@@ -1,4 +1,4 @@
-"""Joints that one link's motion does not tell: around massless hubs, with followers, and where axes fall together."""
+"""Joints that one link does not determine: around massless hubs, with mimic joints, and with aligned axes."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,9 @@ def test_a_hub_that_one_link_does_not_tell():
     model = hub(1)
     q, v, Q = state(model, batch=(20,))
     V = velocities.link_velocities(model, q, v)
-    message = "hub: the motion of link 'link0' does not tell the 7 velocities of joints .*'hinge0'; .* such as 'hub'"
+    message = (
+        "hub: the motion of link 'link0' does not determine the 7 velocities of joints .*'hinge0'; .* such as 'hub'"
+    )
     for sample in range(20):
         with pytest.raises(InputError, match=message):
             velocities.joint_velocities_by_joint(model, q[sample], V[sample])
@@ -69,7 +71,7 @@ def test_a_base_that_is_not_named():
     same(velocities.joint_velocities_by_joint(model, q, V, names), v, 1e-9)
     F = forces.applied_forces(model, q, Q, names)
     same(forces.generalized_force(model, q, F, names), Q, 1e-9)
-    sizes = sorted(len(one.links) for one in clusters.together(model, clusters.links(model, names)))
+    sizes = sorted(len(one.links) for one in clusters.clusters(model, clusters.links(model, names)))
     assert sizes == [1] * 8 + [4]
 
 
@@ -102,7 +104,7 @@ def test_massless_gimbals_that_lock(off):
     v = np.random.default_rng(0).standard_normal((2, 3))
     V = velocities.link_velocities(model, q, v)
     same(velocities.joint_velocities_by_joint(model, q[0], V[0]), v[0], 1e-9)
-    message = r"link 'link2' does not tell the 3 velocities of joints .* at this configuration \(sample 1\)"
+    message = r"link 'link2' does not determine the 3 velocities of joints .* at this configuration \(sample 1\)"
     with pytest.raises(SingularityError, match=message):
         velocities.joint_velocities_by_joint(model, q, V)
     with pytest.raises(SingularityError, match=message):

@@ -162,7 +162,7 @@ def test_massless_links_between():
     V = velocities.link_velocities(model, q, v)
     same(velocities.joint_velocities_by_joint(model, q, V), v, 1e-10)
     same(forces.generalized_force(model, q, forces.applied_forces(model, q, Q)), Q, 1e-10)
-    with pytest.raises(InputError, match="joint 'joint1' moves none of the links 'link0'"):
+    with pytest.raises(InputError, match="joint 'joint1' does not move link 'link0'"):
         velocities.joint_velocities(model, q, V[:1], ["link0"])
     with pytest.raises(InputError, match="no link is named 'link9'"):
         velocities.link_velocities(model, q, v, ["link9"])
@@ -214,7 +214,7 @@ def test_axes_that_links_cannot_tell_apart():
     b.body("a").body("b", inertia())
     b.joint("one", Revolute("z"), parent=None, child="a").joint("two", Revolute("z"), parent="a", child="b")
     model, q = b.model(), np.zeros(2)
-    message = "twice: the motion of link 'b' does not tell the 2 velocities of joints 'one', 'two'.*, such as 'a'"
+    message = "twice: the motion of link 'b' does not determine the 2 velocities of joints 'one', 'two'.*, such as 'a'"
     with pytest.raises(InputError, match=message):
         velocities.joint_velocities_by_joint(model, q, np.zeros((1, 6)))
     with pytest.raises(InputError, match=message):
@@ -223,7 +223,7 @@ def test_axes_that_links_cannot_tell_apart():
         lambda: velocities.joint_velocities(model, q, np.zeros((1, 6))),
         lambda: forces.least_forces(model, q, np.ones(2)),
     ):
-        with pytest.raises(SingularityError, match=r"the motion of the links 'b' does not tell .* all joints"):
+        with pytest.raises(SingularityError, match=r"the motion of link 'b' does not determine .* all joints"):
             all_at_once()
     with pytest.raises(InputError, match="'one', 'two' turn link 'b' about 2 axes of rank 1"):
         forces.joint_torques(model, q, np.ones(2))

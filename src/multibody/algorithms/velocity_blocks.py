@@ -32,8 +32,7 @@ class VelocityBlocks:
         if not self.parts:
             return np.zeros((*batch, self.tree.nv))
         parts = [self.parts[start] for start in sorted(self.parts)]
-        batch = np.broadcast_shapes(batch, *(part.shape[:-1] for part in parts))
-        return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+        return concatenate(parts, -1, batch)
 
 
 def add_entry(entries: Entries, row: int, column: int, value: NDArray[Any]) -> None:
@@ -57,6 +56,12 @@ def dense_matrix(rows: Sequence[Sequence[Any]], batch: tuple[int, ...], like: ND
 def stack(parts: Sequence[NDArray[Any]], axis: int, empty: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
     """The parts along a new axis; of a robot that has none, an array of the shape `empty`."""
     return np.stack(parts, axis=axis) if parts else np.zeros(empty, like.dtype)
+
+
+def concatenate(parts: Sequence[NDArray[Any]], axis: int, batch: tuple[int, ...] = ()) -> NDArray[Any]:
+    """The parts along axis -1 or -2, with the axes before it broadcast, to a batch too."""
+    batch = np.broadcast_shapes(batch, *(part.shape[:axis] for part in parts))
+    return np.concatenate([np.broadcast_to(part, (*batch, *part.shape[axis:])) for part in parts], axis=axis)
 
 
 def toward_world(tree: Tree, p_H: Mapping[int, Pose] | Sequence[Pose], i: int) -> Iterator[tuple[int, Pose]]:

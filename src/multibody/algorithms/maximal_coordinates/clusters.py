@@ -1,4 +1,4 @@
-"""The links that an engine with maximal coordinates moves, and the joints between each and its parent."""
+"""The links of maximal coordinates, the joints between each and its parent, and clusters of links to solve for."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.columns import Column, Directions, directions
+from multibody.algorithms.columns import Directions, directions
+from multibody.algorithms.velocity_blocks import concatenate
 from multibody.errors import InputError, SingularityError
 from multibody.geometry import Rotation, Twist
 from multibody.geometry._arrays import at, first, is_traced, matvec, solve, transpose
@@ -19,68 +20,64 @@ from multibody.model.model import Model, expect_model
 
 
 @dataclass(frozen=True)
-class Group:
+class JointGroup:
     """The joints between a link and its parent, from the world outward."""
 
     bodies: tuple[int, ...]
     joints: tuple[Joint, ...]
     velocities: tuple[int, ...]
-    """Their places in v, in order, each once."""
+    """Their indices in v, ascending, each once."""
     generic: NDArray[Any]
-    """A configuration of the robot without symmetries, at which ranks are those of the structure."""
+    """A random configuration of the robot, at which ranks are structural."""
 
     @cached_property
-    def turning(self) -> tuple[int, ...]:
-        """The positions in `velocities` of those that turn the link."""
+    def rotating(self) -> tuple[int, ...]:
+        """The positions in `velocities` of those that rotate the link."""
         return tuple(np.flatnonzero(np.abs(self._angular).max(axis=0) > 1e-9).tolist())
 
     @cached_property
     def rank(self) -> int:
-        """The rank of the angular velocities that those give."""
-        return int(np.linalg.matrix_rank(self._angular, tol=1e-6)) if self.turning else 0
+        """The rank of the angular velocities of `rotating`."""
+        return int(np.linalg.matrix_rank(self._angular, tol=1e-6)) if self.rotating else 0
 
     @property
-    def turns(self) -> bool:
-        """Whether the relative angular velocity alone tells all velocities."""
-        return len(self.velocities) == len(self.turning) == self.rank
+    def only_rotates(self) -> bool:
+        """Whether the relative angular velocity determines all velocities."""
+        return len(self.velocities) == len(self.rotating) == self.rank
 
     @property
-    def surely_told(self) -> bool:
-        """Whether the motion of the link tells all velocities, as one sees without looking at distances."""
-        return self.turns or (len(self.joints) == 1 and self.joints[0].mimic is None)
+    def is_determined(self) -> bool:
+        """Whether the motion of the link determines all velocities, whatever the distances between the axes."""
+        return self.only_rotates or (len(self.joints) == 1 and self.joints[0].mimic is None)
 
     @cached_property
     def _angular(self) -> NDArray[Any]:
         """(3, n): the relative angular velocity for a unit of each velocity."""
-        place = {index: k for k, index in enumerate(self.velocities)}
-        turn, columns = np.eye(3), np.zeros((3, len(place)))
+        R, columns = np.eye(3), np.zeros((3, len(self.velocities)))
         for joint in self.joints:
-            turn = turn @ joint.pose(self.generic).rotation.matrix
-            columns[:, place[joint.v.start] : place[joint.v.start] + joint.kind.nv] += (
-                turn @ joint.subspace(self.generic).matrix[3:]
-            )
+            R = R @ joint.pose(self.generic).rotation.matrix
+            start = self.velocities.index(joint.v.start)
+            columns[:, start : start + joint.kind.nv] += R @ joint.subspace(self.generic).matrix[3:]
         return columns
 
     @property
-    def between(self) -> str:
-        """How a message names the joints."""
-        if not self.joints:
-            return "a rigid connection"
-        return ("joint " if len(self.joints) == 1 else "joints ") + ", ".join(repr(j.name) for j in self.joints)
+    def description(self) -> str:
+        """The joints in a message."""
+        return _listed("joint", [joint.name for joint in self.joints]) if self.joints else "a rigid connection"
 
 
 @dataclass(frozen=True)
-class Together:
-    """Links whose joints are solved for at once: one, where its motion tells the velocities of its joints."""
+class Cluster:
+    """Links whose joints are solved for at once: one link, if its motion determines the velocities of its joints."""
 
     links: tuple[int, ...]
-    """Places in the list of links."""
+    """Indices in the list of links."""
     velocities: tuple[int, ...]
-    """The places in v of the velocities of their joints, in order, each once."""
+    """The indices in v of the velocities of their joints, ascending, each once."""
     rows: slice
-    """What is taken of each link's velocity relative to its parent: all, or the angular part if that tells all."""
-    untold: str
-    """What a message says where the velocities do not follow from the motion."""
+    """The rows of each link's velocity relative to its parent: all, or the angular ones if these suffice."""
+    underdetermined_message: str
+    """The message where the motion does not determine the velocities."""
 
 
 @dataclass(frozen=True)
@@ -94,34 +91,35 @@ class Links:
     rotations: tuple[Rotation, ...]
     """i_R_link."""
     parents: tuple[int | None, ...]
-    """Places in this list; None is the world."""
-    groups: tuple[Group, ...]
+    """Indices in this list; None is the world."""
+    groups: tuple[JointGroup, ...]
 
     def parent_name(self, k: int) -> str:
-        """How a message names the parent of a link."""
+        """The parent of a link in a message."""
         p = self.parents[k]
         return "the world" if p is None else f"link {self.names[p]!r}"
 
-    def untold(self, model: Model) -> str:
-        """What a message says where the velocities of the robot do not follow from the motion of the links."""
-        return f"{model.name}: the motion of the links {_listed(self.names)} does not tell the velocities of all joints"
+    def underdetermined_message(self, model: Model) -> str:
+        """The message where the motion of the links does not determine the velocities of the robot."""
+        links = _listed("link", self.names)
+        return f"{model.name}: the motion of {links} does not determine the velocities of all joints"
 
-    def reach_all(self, model: Model) -> None:
-        """Refuse links that do not tell all velocities of the robot."""
-        told = {index for group in self.groups for index in group.velocities}
+    def check_complete(self, model: Model) -> None:
+        """Refuse links that are moved by only some of the joints."""
+        moved = {index for group in self.groups for index in group.velocities}
         for joint in model.joints:
-            if not told.issuperset(range(joint.v.start, joint.v.stop)):
+            if not moved.issuperset(range(joint.v.start, joint.v.stop)):
                 raise InputError(
-                    f"{model.name}: joint {joint.name!r} moves none of the links {_listed(self.names)}; expected one "
-                    f"beyond it among them, such as {joint.child!r}"
+                    f"{model.name}: joint {joint.name!r} does not move {_listed('link', self.names)}; expected a link "
+                    f"beyond it, such as {joint.child!r}"
                 )
 
 
 def links(model: Model, names: Sequence[str] | None) -> Links:
-    """The named links, or those that move and have a mass.
+    """The named links; by default those that move and have a mass.
 
     Raises:
-        InputError: when names are no list of names of different links that move.
+        InputError: if names are not a list of different links that move.
 
     >>> from multibody.model.load import load
     >>> links(load("planar-arm"), ["link3"]).names
@@ -129,7 +127,8 @@ def links(model: Model, names: Sequence[str] | None) -> Links:
     """
     expect_model(model)
     if names is None:
-        names = tuple(link.name for link in model.links if model.tree.frame(link.name)[0] and _massive(link.inertia))
+        moving = (link for link in model.links if model.tree.frame(link.name)[0])
+        names = tuple(link.name for link in moving if link.inertia is not None and np.any(link.inertia.mass > 0))
     elif not _are_names(names):
         raise InputError(f"names: expected the names of different links in a list, got {names!r}")
     bodies, c, rotations = [], [], []
@@ -141,178 +140,147 @@ def links(model: Model, names: Sequence[str] | None) -> Links:
         bodies.append(i)
         c.append(i_H_link.position if inertia is None else i_H_link @ inertia.com)
         rotations.append(i_H_link.rotation)
-    on: dict[int, int] = {}
-    for k, i in enumerate(bodies):
-        on.setdefault(i, k)
+    first_on = {i: k for k, i in reversed(list(enumerate(bodies)))}
     generic = configuration.random(model.tree, np.random.default_rng(0))
     parents, groups = [], []
     for k, i in enumerate(bodies):
         path: list[int] = []
-        if on[i] != k:
-            parents.append(on[i])
+        if first_on[i] != k:
+            parents.append(first_on[i])
         else:
-            while i and (not path or i not in on):
+            while i and (not path or i not in first_on):
                 path.append(i)
                 i = model.bodies[i - 1].parent
-            parents.append(on.get(i))
+            parents.append(first_on.get(i))
         joints = tuple(model.bodies[i - 1].joint for i in reversed(path))
         velocities = sorted({index for joint in joints for index in range(joint.v.start, joint.v.stop)})
-        groups.append(Group(tuple(reversed(path)), joints, tuple(velocities), generic))
+        groups.append(JointGroup(tuple(reversed(path)), joints, tuple(velocities), generic))
     return Links(tuple(names), tuple(bodies), tuple(c), tuple(rotations), tuple(parents), tuple(groups))
 
 
-def together(model: Model, selection: Links) -> list[Together]:
+def clusters(model: Model, selection: Links) -> list[Cluster]:
     """The links whose joints are solved for at once.
 
-    A link's motion relative to its parent tells six velocities at most, and the joints between the two may have more: a
-    massless hub floats, and a hinge holds the link. Such a link is solved for with all that share velocities with it.
+    A link's motion relative to its parent determines six velocities at most. The joints between the two may have more:
+    a massless hub floats, and a hinge connects the link. Such a link is solved for with all that share velocities.
 
     Raises:
-        InputError: when these do not tell their velocities either, wherever the robot is.
+        InputError: if these do not determine their velocities either, at any configuration.
 
     >>> from multibody.model.load import load
     >>> model = load("planar-arm")
-    >>> [cluster.links for cluster in together(model, links(model, None))]
+    >>> [cluster.links for cluster in clusters(model, links(model, None))]
     [(0,), (1,), (2,)]
     """
-    alone = {k: _together(model, selection, (k,)) for k, group in enumerate(selection.groups) if group.velocities}
-    unsure = [k for k in alone if not selection.groups[k].surely_told]
+    single = {k: _cluster(model, selection, (k,)) for k, group in enumerate(selection.groups) if group.velocities}
+    unsure = [k for k in single if not selection.groups[k].is_determined]
     if not unsure:
-        return list(alone.values())
-    here = _placed(model, selection, selection.groups[0].generic)
-    untold = {k for k in unsure if _dependent(here.system(alone[k])).any()}
-    sets: list[Together] = []
-    for members in _sharing({k: cluster.velocities for k, cluster in alone.items()}):
-        if untold.isdisjoint(members):
-            sets += [alone[k] for k in members]
+        return list(single.values())
+    generic = _place(model, selection, selection.groups[0].generic)
+    dependent = {k for k in unsure if _dependent(generic.system(single[k])).any()}
+    result: list[Cluster] = []
+    for members in _connected({k: cluster.velocities for k, cluster in single.items()}):
+        if dependent.isdisjoint(members):
+            result += [single[k] for k in members]
             continue
-        cluster = _together(model, selection, members)
-        if _dependent(here.system(cluster)).any():
+        cluster = _cluster(model, selection, members)
+        if _dependent(generic.system(cluster)).any():
             children = (joint.child for k in members for joint in selection.groups[k].joints)
-            more = [child for child in children if child not in selection.names]
-            raise InputError(
-                f"{cluster.untold}; expected more links among the names{f', such as {more[0]!r}' if more else ''}"
-            )
-        sets.append(cluster)
-    return sets
+            further = [child for child in children if child not in selection.names]
+            hint = f", such as {further[0]!r}" if further else ""
+            raise InputError(f"{cluster.underdetermined_message}; expected more links among the names{hint}")
+        result.append(cluster)
+    return result
 
 
-def _together(model: Model, selection: Links, members: tuple[int, ...]) -> Together:
+def _cluster(model: Model, selection: Links, members: tuple[int, ...]) -> Cluster:
     groups = [selection.groups[k] for k in members]
     velocities = tuple(sorted({index for group in groups for index in group.velocities}))
-    joints = list(dict.fromkeys(joint.name for group in groups for joint in group.joints))
-    names = [selection.names[k] for k in members]
-    untold = (
-        f"{model.name}: the motion of {'link' if len(names) == 1 else 'links'} {_listed(names)} does not tell the "
-        f"{len(velocities)} velocities of {'joint' if len(joints) == 1 else 'joints'} {_listed(joints)}"
-    )
-    rows = slice(3, 6) if len(groups) == 1 and groups[0].turns else slice(0, 6)
-    return Together(members, velocities, rows, untold)
+    joints = _listed("joint", list(dict.fromkeys(joint.name for group in groups for joint in group.joints)))
+    links = _listed("link", [selection.names[k] for k in members])
+    message = f"{model.name}: the motion of {links} does not determine the {len(velocities)} velocities of {joints}"
+    rows = slice(3, 6) if len(groups) == 1 and groups[0].only_rotates else slice(0, 6)
+    return Cluster(members, velocities, rows, message)
 
 
-def _sharing(velocities: dict[int, tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Links, by their velocities, in sets: two that share a velocity are in the same."""
-    root: dict[int, int] = {}
-
-    def top(index: int) -> int:
-        while root.setdefault(index, index) != index:
-            root[index] = index = root[root[index]]
-        return index
-
-    for own in velocities.values():
-        for index in own[1:]:
-            root[top(index)] = top(own[0])
-    sets: dict[int, list[int]] = {}
+def _connected(velocities: dict[int, tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The sets of links that share velocities, directly or through other links."""
+    sets: list[tuple[set[int], set[int]]] = []
     for k, own in velocities.items():
-        sets.setdefault(top(own[0]), []).append(k)
-    return [tuple(members) for members in sets.values()]
+        shared = [s for s in sets if not s[1].isdisjoint(own)]
+        sets = [s for s in sets if s[1].isdisjoint(own)]
+        sets.append(({k}.union(*(links for links, _ in shared)), set(own).union(*(indices for _, indices in shared))))
+    return sorted(tuple(sorted(links)) for links, _ in sets)
 
 
 def _are_names(names: Any) -> bool:
-    """Whether they are texts, each once, in an order, which a set has not."""
+    """Whether they are an ordered collection of different strings."""
     if not isinstance(names, Collection) or isinstance(names, str | set | frozenset):
         return False
     return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "") if names else "(there are none)"
-
-
-def _massive(inertia: Any) -> bool:
-    return inertia is not None and bool(np.any(inertia.mass > 0))
+def _listed(noun: str, names: Sequence[str]) -> str:
+    """The names in a message, such as "links 'a', 'b'"."""
+    listed = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+    return f"{noun if len(names) == 1 else noun + 's'} {listed or '(there are none)'}"
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedLinks:
     """Links at a configuration, along the axes of the world, about the point O of `directions`."""
 
     links: Links
     directions: Directions
     x: list[NDArray[Any]]
     """The centre of mass of each link, (..., 3)."""
-    columns_of: dict[int, list[Column]]
-    """By body."""
 
-    def columns(self, k: int) -> NDArray[Any]:
-        """(..., 6, n): the velocity of link k relative to its parent for a unit of each velocity of its group."""
+    def columns(self, k: int, velocities: Sequence[int] | None = None) -> NDArray[Any]:
+        """(..., 6, n): the velocity of link k relative to its parent for a unit of each velocity, those of its group.
+
+        Other `velocities` that do not move the link relative to its parent have zeros.
+        """
         columns: dict[int, NDArray[Any]] = {}
-        for i in self.links.groups[k].bodies:
-            for column in self.columns_of[i]:
-                own = at_point(column.twist, self.x[k]).vector
-                columns[column.index] = columns[column.index] + own if column.index in columns else own
+        for column in self.directions.columns:
+            if column.body in self.links.groups[k].bodies:
+                twist = at_point(column.twist, self.x[k]).vector
+                columns[column.index] = columns[column.index] + twist if column.index in columns else twist
         batch = np.broadcast_shapes(*(column.shape for column in columns.values()))
-        return np.stack([np.broadcast_to(columns[index], batch) for index in self.links.groups[k].velocities], axis=-1)
+        zero = np.zeros_like(next(iter(columns.values())))
+        indices = self.links.groups[k].velocities if velocities is None else velocities
+        return np.stack([np.broadcast_to(columns.get(index, zero), batch) for index in indices], axis=-1)
 
-    def system(self, cluster: Together) -> NDArray[Any]:
+    def system(self, cluster: Cluster) -> NDArray[Any]:
         """(..., rows, n): the motion of links relative to their parents for a unit of each of their velocities."""
-        blocks = []
-        for k in cluster.links:
-            A = self.columns(k)[..., cluster.rows, :]
-            own = {index: A[..., position] for position, index in enumerate(self.links.groups[k].velocities)}
-            zero = np.zeros_like(A[..., 0])
-            blocks.append(np.stack([own.get(index, zero) for index in cluster.velocities], axis=-1))
-        batch = np.broadcast_shapes(*(block.shape[:-2] for block in blocks))
-        return np.concatenate([np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in blocks], axis=-2)
+        return concatenate([self.columns(k, cluster.velocities)[..., cluster.rows, :] for k in cluster.links], -2)
 
-    def motion(self, V: NDArray[Any], cluster: Together) -> NDArray[Any]:
+    def motion(self, V: NDArray[Any], cluster: Cluster) -> NDArray[Any]:
         """(..., rows): the velocities of links relative to their parents.  [QT 62]"""
-        parts = [self.relative(V, k)[..., cluster.rows] for k in cluster.links]
-        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-        return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+        return concatenate([self.relative(V, k)[..., cluster.rows] for k in cluster.links], -1)
 
     def relative(self, V: NDArray[Any], k: int) -> NDArray[Any]:
         """(..., 6): the velocity of link k less that of its parent at the same point.  [QT 62]"""
-        p, own = self.links.parents[k], V[..., k, :]
+        p = self.links.parents[k]
         if p is None:
-            return own
-        before = V[..., p, :]
-        difference = own - before
-        linear = difference[..., :3] - cross3(before[..., 3:], self.x[k] - self.x[p])
-        return np.concatenate([linear, np.broadcast_to(difference[..., 3:], linear.shape)], axis=-1)
+            return V[..., k, :]
+        difference = V[..., k, :] - V[..., p, :]
+        linear = difference[..., :3] - cross3(V[..., p, 3:], self.x[k] - self.x[p])
+        return concatenate([linear, difference[..., 3:]], -1)
 
 
-def placed(model: Model, q: NDArray[Any], names: Sequence[str] | None) -> Placed:
+def place_links(model: Model, q: NDArray[Any], names: Sequence[str] | None) -> PlacedLinks:
     """Links at a configuration.
 
     >>> from multibody.model.load import load
-    >>> placed(load("planar-arm"), np.zeros(3), ["link3"]).x[0].shape
+    >>> place_links(load("planar-arm"), np.zeros(3), ["link3"]).x[0].shape
     (3,)
     """
-    return _placed(model, links(model, names), q)
+    return _place(model, links(model, names), q)
 
 
-def _placed(model: Model, selection: Links, q: NDArray[Any]) -> Placed:
+def _place(model: Model, selection: Links, q: NDArray[Any]) -> PlacedLinks:
     d = directions(model.tree, q)
-    columns_of: dict[int, list[Column]] = {i: [] for i, _, _ in model.tree.outward()}
-    for column in d.columns:
-        columns_of[column.body].append(column)
-    x = []
-    for i, i_c in zip(selection.bodies, selection.centres, strict=True):
-        pose = d.poses[i]
-        assert pose is not None
-        x.append(pose @ i_c)
-    return Placed(selection, d, x, columns_of)
+    return PlacedLinks(selection, d, [d.poses[i] @ c for i, c in zip(selection.bodies, selection.centres, strict=True)])
 
 
 def at_point(s: Twist, x: NDArray[Any]) -> Twist:
@@ -321,42 +289,42 @@ def at_point(s: Twist, x: NDArray[Any]) -> Twist:
     return Twist._trusted(linear, np.broadcast_to(s.angular, linear.shape))
 
 
-def least_squares(A: NDArray[Any], b: NDArray[Any], untold: str) -> NDArray[Any]:
+def least_squares(A: NDArray[Any], b: NDArray[Any], message: str) -> NDArray[Any]:
     """A^+ b = (A^T A)^-1 A^T b, (..., n).  [QT 61]
 
-    The residual is solved for once more: the normal equations alone square the condition of A.
+    One step of iterative refinement follows, because the normal equations square the condition of A.
 
     Raises:
-        SingularityError: with the message `untold`, where numbers in A have columns that depend on each other.
+        SingularityError: with the message, if columns of A are linearly dependent.
     """
-    _expect_independent(A, untold)
+    _expect_independent(A, message)
     normal, A_T = np.matmul(transpose(A), A), transpose(A)
-    x = solve(normal, matvec(A_T, b), untold)
-    return x + solve(normal, matvec(A_T, b - matvec(A, x)), untold)
+    x = solve(normal, matvec(A_T, b), message)
+    return x + solve(normal, matvec(A_T, b - matvec(A, x)), message)
 
 
-def least_norm(A: NDArray[Any], b: NDArray[Any], untold: str) -> NDArray[Any]:
+def least_norm(A: NDArray[Any], b: NDArray[Any], message: str) -> NDArray[Any]:
     """(A^T)^+ b = A (A^T A)^-1 b: the smallest y with A^T y = b.  [QT 70]
 
     Raises:
-        SingularityError: with the message `untold`, where numbers in A have columns that depend on each other.
+        SingularityError: with the message, if columns of A are linearly dependent.
     """
-    _expect_independent(A, untold)
+    _expect_independent(A, message)
     normal, A_T = np.matmul(transpose(A), A), transpose(A)
-    y = matvec(A, solve(normal, b, untold))
-    return y + matvec(A, solve(normal, b - matvec(A_T, y), untold))
+    y = matvec(A, solve(normal, b, message))
+    return y + matvec(A, solve(normal, b - matvec(A_T, y), message))
 
 
-def _expect_independent(A: NDArray[Any], untold: str) -> None:
+def _expect_independent(A: NDArray[Any], message: str) -> None:
     bad = _dependent(A)
     if bad.any():
-        raise SingularityError(f"{untold} at this configuration{at(first(bad))}")
+        raise SingularityError(f"{message} at this configuration{at(first(bad))}")
 
 
 def _dependent(A: NDArray[Any]) -> NDArray[Any]:
-    """(...): whether columns, of unit length, depend on each other, to what the normal equations can tell apart.
+    """(...): whether columns, scaled to unit length, are linearly dependent within the normal equations' precision.
 
-    Code that is traced cannot look at values: only more columns than rows count there.
+    Traced code cannot read values: only more columns than rows count there.
     """
     rows, n = A.shape[-2:]
     if is_traced(A) or not n or rows < n:
@@ -368,8 +336,8 @@ def _dependent(A: NDArray[Any]) -> NDArray[Any]:
         return finite & (size[..., 0, 0] == 0)
     unit = A / np.where(size > 0, size, 1.0)
     squares = np.linalg.eigvalsh(np.matmul(transpose(unit), unit))  # of the singular values, the smallest first
-    return finite & (squares[..., 0] <= APART**2 * np.finfo(A.dtype).eps * squares[..., -1])
+    return finite & (squares[..., 0] <= MIN_SEPARATION**2 * np.finfo(A.dtype).eps * squares[..., -1])
 
 
-APART = 30.0
-"""How far, in roots of the rounding, columns are from dependent for the normal equations to give six digits."""
+MIN_SEPARATION = 30.0
+"""Smallest singular value, in roots of the rounding, at which the normal equations still give six digits."""

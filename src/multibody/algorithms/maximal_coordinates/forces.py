@@ -12,16 +12,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import kinematics
-from multibody.algorithms.maximal_coordinates.clusters import Placed, Together, least_norm, links, placed, together
+from multibody.algorithms.jacobian import cross_columns
+from multibody.algorithms.maximal_coordinates.clusters import (
+    Cluster,
+    PlacedLinks,
+    clusters,
+    least_norm,
+    links,
+    place_links,
+)
 from multibody.algorithms.maximal_coordinates.velocities import (
     Names,
     configured,
     link_jacobian,
     local_jacobian,
+    merge_axes,
     parent_rotations,
 )
 from multibody.algorithms.rnea import project, transmit
-from multibody.algorithms.velocity_blocks import stack
+from multibody.algorithms.velocity_blocks import concatenate, stack
 from multibody.errors import InputError
 from multibody.geometry import Pose, Wrench
 from multibody.geometry._arrays import batch_shape, floats, matvec, transpose
@@ -63,11 +72,9 @@ def generalized_force(
     zero = np.zeros(3, q.dtype)
     i_f = [Wrench._trusted(zero, zero)] * (len(model.bodies) + 1)
     for k, (i, i_c) in enumerate(zip(selection.bodies, selection.centres, strict=True)):
-        W_H_i = W_H[i]
-        assert W_H_i is not None
-        i_R_W = W_H_i.rotation.inverse()
+        i_R_W = W_H[i].rotation.inverse()
         force = i_R_W @ F[..., k, :3]
-        arm = i_c if r is None else i_R_W @ (r[..., k, :] - W_H_i.position)
+        arm = i_c if r is None else i_R_W @ (r[..., k, :] - W_H[i].position)
         i_f[i] = i_f[i] + Wrench._trusted(force, i_R_W @ F[..., k, 3:] + cross3(arm, force))
     p_H = [Pose.identity(), *(body.joint.pose(q) for body in model.bodies)]
     return project(model.tree, q, transmit(model.tree, p_H, i_f), batch)
@@ -87,11 +94,8 @@ def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, name
     F, points = floats(F, "F", len(selection.names), 6), floats(points, "points", len(selection.names), 3)
     batch = batch_shape("at_centres, q, F, points", (q, 1), (F, 2), (points, 2))
     W_H = kinematics.poses(model.tree, q)
-    parts = []
-    for k, (i, i_c) in enumerate(zip(selection.bodies, selection.centres, strict=True)):
-        W_H_i = W_H[i]
-        assert W_H_i is not None
-        parts.append(cross3(points[..., k, :] - W_H_i @ i_c, F[..., k, :3]))
+    centres = [W_H[i] @ i_c for i, i_c in zip(selection.bodies, selection.centres, strict=True)]
+    parts = [cross3(points[..., k, :] - x, F[..., k, :3]) for k, x in enumerate(centres)]
     turned = stack([np.broadcast_to(part, (*batch, 3)) for part in parts], -2, (*batch, 0, 3), q)
     return np.concatenate([np.broadcast_to(F[..., :3], turned.shape), F[..., 3:] + turned], axis=-1)
 
@@ -108,9 +112,8 @@ def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None =
     """
     q, Q, selection = configured(model, q), configuration.velocities(model.tree, Q, "Q"), links(model, names)
     batch_shape("least_forces, q, Q", (q, 1), (Q, 1))
-    selection.reach_all(model)
-    J = link_jacobian(model, q, names)
-    y = least_norm(J.reshape((*J.shape[:-3], 6 * len(selection.names), model.nv)), Q, selection.untold(model))
+    selection.check_complete(model)
+    y = least_norm(merge_axes(link_jacobian(model, q, names), -3), Q, selection.underdetermined_message(model))
     return y.reshape((*y.shape[:-1], len(selection.names), 6))
 
 
@@ -119,12 +122,12 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
 
     A joint that only turns gives torques alone [QT 68, 71]. One that slides gives the smallest force at the centre of
     mass of its link, with the torque that the parent feels from its arm. What joints to the world give back is lost
-    there. The sum over a robot that floats is therefore that of its base alone, as it should be. Where a link
+    tplaced. The sum over a robot that floats is therefore that of its base alone, as it should be. Where a link
     alone cannot give all its joints their forces, those that share velocities with it get the smallest wrenches.
 
     Raises:
         InputError: when the links do not tell some velocities, wherever the robot is; it names joints and links.
-        SingularityError: when they do not at q; a kernel gives numbers without meaning there.
+        SingularityError: when they do not at q; a kernel gives numbers without meaning tplaced.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -133,33 +136,33 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
     """
     q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
     batch = batch_shape("applied_forces, q, Q", (q, 1), (Q, 1))
-    here = placed(model, q, names)
-    here.links.reach_all(model)
+    placed = place_links(model, q, names)
+    placed.links.check_complete(model)
     zero = np.zeros((*batch, 6), q.dtype)
-    F = [zero] * len(here.links.names)
-    sets = together(model, here.links)
-    for cluster, own in zip(sets, _shares([cluster.velocities for cluster in sets], Q), strict=True):
+    F = [zero] * len(placed.links.names)
+    solved = clusters(model, placed.links)
+    for cluster, own in zip(solved, _shares([cluster.velocities for cluster in solved], Q), strict=True):
         if own is None:
             continue
-        for k, f in zip(cluster.links, _wrenches(here, cluster, own), strict=True):
+        for k, f in zip(cluster.links, _wrenches(placed, cluster, own), strict=True):
             F[k] = F[k] + f
-            p = here.links.parents[k]
+            p = placed.links.parents[k]
             if p is not None:
-                arm = here.x[k] - here.x[p]
+                arm = placed.x[k] - placed.x[p]
                 F[p] = F[p] - np.concatenate([f[..., :3], f[..., 3:] + cross3(arm, f[..., :3])], axis=-1)
     return stack(F, -2, (*batch, 0, 6), q)
 
 
-def _wrenches(here: Placed, cluster: Together, Q: NDArray[Any]) -> list[NDArray[Any]]:
+def _wrenches(placed: PlacedLinks, cluster: Cluster, Q: NDArray[Any]) -> list[NDArray[Any]]:
     """(..., 6) each: the smallest wrenches on links, at their centres of mass, with the forces Q in their joints."""
-    y = least_norm(here.system(cluster), Q, cluster.untold)
+    y = least_norm(placed.system(cluster), Q, cluster.underdetermined_message)
     if cluster.rows.start:
         return [np.concatenate([np.zeros_like(y), y], axis=-1)]
     return [y[..., 6 * k : 6 * k + 6] for k in range(len(cluster.links))]
 
 
 def _shares(velocities: Sequence[tuple[int, ...]], Q: NDArray[Any]) -> list[NDArray[Any] | None]:
-    """The part of Q that goes to each, by its velocities: where several share one, the first gives its force."""
+    """The entries of Q by the velocities of each; the first of several that share a velocity takes its force."""
     taken: set[int] = set()
     shares: list[NDArray[Any] | None] = []
     for indices in velocities:
@@ -181,24 +184,25 @@ def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None 
     """
     q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
     batch = batch_shape("joint_torques, q, Q", (q, 1), (Q, 1))
-    here = placed(model, q, names)
+    placed = place_links(model, q, names)
     R_p = parent_rotations(model, q, names)
     parts = []
-    shares = _shares([group.velocities for group in here.links.groups], Q)
-    for k, (group, own) in enumerate(zip(here.links.groups, shares, strict=True)):
+    shares = _shares([group.velocities for group in placed.links.groups], Q)
+    for k, (group, own) in enumerate(zip(placed.links.groups, shares, strict=True)):
         torque = np.zeros((*batch, 3), q.dtype)
-        if group.turning and own is not None:
-            if len(group.turning) > group.rank:
+        if group.rotating and own is not None:
+            if len(group.rotating) > group.rank:
                 raise InputError(
-                    f"{model.name}: {group.between} turn link {here.links.names[k]!r} about {len(group.turning)} axes "
-                    f"of rank {group.rank}; torques alone cannot give each its force, expected independent axes"
+                    f"{model.name}: {group.description} turn link {placed.links.names[k]!r} about "
+                    f"{len(group.rotating)} axes of rank {group.rank}; expected independent axes, because torques "
+                    "alone cannot give each its force"
                 )
-            A = _parts(here.columns(k)[..., 3:, :], group.turning)
-            untold = (
-                f"{model.name}: the angular velocity of link {here.links.names[k]!r} relative to "
-                f"{here.links.parent_name(k)} does not tell the velocities of {group.between}"
+            A = placed.columns(k)[..., 3:, list(group.rotating)]
+            message = (
+                f"{model.name}: the angular velocity of link {placed.links.names[k]!r} relative to "
+                f"{placed.links.parent_name(k)} does not determine the velocities of {group.description}"
             )
-            world = least_norm(A, _parts(own, group.turning), untold)
+            world = least_norm(A, own[..., list(group.rotating)], message)
             torque = np.broadcast_to(matvec(transpose(R_p[..., k, :, :]), world), torque.shape)
         parts.append(torque)
     return stack(parts, -2, (*batch, 0, 3), q)
@@ -236,9 +240,7 @@ def generalized_force_of_torques(
     q, selection = configured(model, q), links(model, names)
     torques = floats(torques, "torques", len(selection.names), 3)
     batch_shape("generalized_force_of_torques, q, torques", (q, 1), (torques, 2))
-    J = local_jacobian(model, q, names)
-    flat = J.reshape((*J.shape[:-3], 3 * len(selection.names), model.nv))
-    return matvec(transpose(flat), torques.reshape((*torques.shape[:-2], 3 * len(selection.names))))
+    return matvec(transpose(merge_axes(local_jacobian(model, q, names), -3)), merge_axes(torques, -2))
 
 
 def least_forces_and_torques(
@@ -256,24 +258,16 @@ def least_forces_and_torques(
     True
     """
     q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
-    here = placed(model, q, names)
-    here.links.reach_all(model)
-    m = len(here.links.names)
+    placed = place_links(model, q, names)
+    placed.links.check_complete(model)
+    m = len(placed.links.names)
     points = floats(points, "points", m, 3)
     batch_shape("least_forces_and_torques, q, Q, points", (q, 1), (Q, 1), (points, 2))
-    W_o = here.directions.origin
+    W_o = placed.directions.origin
     J = link_jacobian(model, q, names)
-    arms = stack([points[..., k, :] - W_o - here.x[k] for k in range(m)], -2, (*q.shape[:-1], 0, 3), q)
-    J_v = J[..., :3, :] + transpose(cross3(transpose(J[..., 3:, :]), arms[..., None, :]))
-    hat = local_jacobian(model, q, names)
-    shape = (*np.broadcast_shapes(J_v.shape[:-3], hat.shape[:-3]), m, 3, model.nv)
-    parts = [np.broadcast_to(part, shape).reshape((*shape[:-3], 3 * m, model.nv)) for part in (J_v, hat)]
-    A = np.concatenate(parts, axis=-2)
-    y = least_norm(A, Q, here.links.untold(model))
+    arms = stack([points[..., k, :] - W_o - placed.x[k] for k in range(m)], -2, (*q.shape[:-1], 0, 3), q)
+    J_v = J[..., :3, :] + cross_columns(J[..., 3:, :], arms)
+    A = concatenate([merge_axes(J_v, -3), merge_axes(local_jacobian(model, q, names), -3)], -2)
+    y = least_norm(A, Q, placed.links.underdetermined_message(model))
     f, torques = y[..., : 3 * m], y[..., 3 * m :]
     return f.reshape((*f.shape[:-1], m, 3)), torques.reshape((*torques.shape[:-1], m, 3))
-
-
-def _parts(x: NDArray[Any], indices: Sequence[int]) -> NDArray[Any]:
-    """Those along the last axis."""
-    return np.stack([x[..., index] for index in indices], axis=-1)

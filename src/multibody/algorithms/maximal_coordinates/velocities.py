@@ -16,7 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms.jacobian import assemble
-from multibody.algorithms.maximal_coordinates.clusters import at_point, least_squares, links, placed, together
+from multibody.algorithms.maximal_coordinates.clusters import (
+    Links,
+    at_point,
+    clusters,
+    least_squares,
+    links,
+    place_links,
+)
 from multibody.algorithms.velocity_blocks import stack
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
@@ -69,10 +76,8 @@ def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | Non
     W_H, i_v = kinematics.poses(model.tree, q), kinematics.twists(model.tree, q, v)
     parts = []
     for i, i_c in zip(selection.bodies, selection.centres, strict=True):
-        W_H_i = W_H[i]
-        assert W_H_i is not None
-        linear = W_H_i.rotation @ (i_v[i].linear + cross3(i_v[i].angular, i_c))
-        both = np.concatenate([linear, W_H_i.rotation @ i_v[i].angular], axis=-1)
+        R = W_H[i].rotation
+        both = np.concatenate([R @ (i_v[i].linear + cross3(i_v[i].angular, i_c)), R @ i_v[i].angular], axis=-1)
         parts.append(np.broadcast_to(both, (*batch, 6)))
     return stack(parts, -2, (*batch, 0, 6), q)
 
@@ -86,9 +91,9 @@ def link_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDA
     True
     """
     q = configured(model, q)
-    here = placed(model, q, names)
-    d, parts = here.directions, []
-    for i, x in zip(here.links.bodies, here.x, strict=True):
+    placed = place_links(model, q, names)
+    d, parts = placed.directions, []
+    for i, x in zip(placed.links.bodies, placed.x, strict=True):
         columns = {k: at_point(d.columns[k].twist, x) for k in d.on(i)}
         parts.append(assemble(d, columns, q))
     return stack(parts, -3, (*q.shape[:-1], 0, 6, model.nv), q)
@@ -106,12 +111,11 @@ def joint_velocities(model: Model, q: ArrayLike, V: ArrayLike, names: Names | No
     array([ 1. , -2. , 0.5])
     """
     q, selection = configured(model, q), links(model, names)
-    selection.reach_all(model)
+    selection.check_complete(model)
     V = floats(V, "V", len(selection.names), 6)
     batch_shape("joint_velocities, q, V", (q, 1), (V, 2))
-    J = link_jacobian(model, q, names)
-    J = J.reshape((*J.shape[:-3], 6 * len(selection.names), model.nv))
-    return least_squares(J, V.reshape((*V.shape[:-2], 6 * len(selection.names))), selection.untold(model))
+    J = merge_axes(link_jacobian(model, q, names), -3)
+    return least_squares(J, merge_axes(V, -2), selection.underdetermined_message(model))
 
 
 def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -124,7 +128,7 @@ def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: N
 
     Raises:
         InputError: when the links do not tell some velocities, wherever the robot is; it names joints and links.
-        SingularityError: when they do not at q; a kernel gives numbers without meaning there.
+        SingularityError: when they do not at q; a kernel gives numbers without meaning tplaced.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -132,15 +136,15 @@ def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: N
     array([ 1. , -2. , 0.5])
     """
     q = configured(model, q)
-    here = placed(model, q, names)
-    selection = here.links
-    selection.reach_all(model)
+    placed = place_links(model, q, names)
+    selection = placed.links
+    selection.check_complete(model)
     V = floats(V, "V", len(selection.names), 6)
     batch = batch_shape("joint_velocities_by_joint, q, V", (q, 1), (V, 2))
     rates: list[Any] = [None] * model.nv
-    for cluster in together(model, selection):
+    for cluster in clusters(model, selection):
         if any(rates[index] is None for index in cluster.velocities):
-            own = least_squares(here.system(cluster), here.motion(V, cluster), cluster.untold)
+            own = least_squares(placed.system(cluster), placed.motion(V, cluster), cluster.underdetermined_message)
             for position, index in enumerate(cluster.velocities):
                 if rates[index] is None:
                     rates[index] = np.broadcast_to(own[..., position], batch)
@@ -183,11 +187,11 @@ def check_velocities(
     if bad.any():
         raise InputError(f"V{at(first(bad))}: expected finite numbers, got some that are not")
     allowed = within * np.maximum(np.abs(V).max(axis=(-2, -1), initial=0.0), 1.0)
-    here = placed(model, q, names)
+    placed = place_links(model, q, names)
     for k, group in enumerate(selection.groups):
-        left = here.relative(V, k)
+        left = placed.relative(V, k)
         if group.velocities:
-            A = here.columns(k)
+            A = placed.columns(k)
             left = left - matvec(A, matvec(np.linalg.pinv(A), left))
         off = np.abs(left).max(axis=-1) > allowed
         if off.any():
@@ -196,7 +200,8 @@ def check_velocities(
             linear, angular = np.linalg.norm(worst[:3]), np.linalg.norm(worst[3:])
             raise InputError(
                 f"V{at(index)}: no velocity of {model.name} gives it; link {selection.names[k]!r} would leave "
-                f"{selection.parent_name(k)} at {linear:.3g} m/s and {angular:.3g} rad/s, which {group.between} forbids"
+                f"{selection.parent_name(k)} at {linear:.3g} m/s and {angular:.3g} rad/s, which "
+                f"{group.description} forbids"
             )
     v = joint_velocities(model, q, V, names)
     error = np.abs(link_velocities(model, q, v, names) - V)
@@ -244,9 +249,7 @@ def parent_rotations(model: Model, q: ArrayLike, names: Names | None = None) -> 
     for p in selection.parents:
         R = eye_like(q, 3)
         if p is not None:
-            W_H_i = W_H[selection.bodies[p]]
-            assert W_H_i is not None
-            R = (W_H_i.rotation @ selection.rotations[p]).matrix
+            R = (W_H[selection.bodies[p]].rotation @ selection.rotations[p]).matrix
         parts.append(np.broadcast_to(R, (*q.shape[:-1], 3, 3)))
     return stack(parts, -3, (*q.shape[:-1], 0, 3, 3), q)
 
@@ -264,8 +267,7 @@ def relative_angular_velocities(model: Model, q: ArrayLike, w: ArrayLike, names:
     q, selection = configured(model, q), links(model, names)
     w = floats(w, "w", len(selection.names), 3)
     batch_shape("relative_angular_velocities, q, w", (q, 1), (w, 2))
-    parts = [w[..., k, :] if p is None else w[..., k, :] - w[..., p, :] for k, p in enumerate(selection.parents)]
-    D_w = stack(parts, -2, w.shape, w)
+    D_w = stack(_less_parents(selection, [w[..., k, :] for k in range(w.shape[-2])]), -2, w.shape, w)
     return matvec(transpose(parent_rotations(model, q, names)), D_w)
 
 
@@ -278,16 +280,22 @@ def local_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> ND
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    q = configured(model, q)
-    here = placed(model, q, names)
-    R_p = parent_rotations(model, q, names)
-    zero = np.zeros((*q.shape[:-1], 3), q.dtype)
-    parts = []
-    for k, group in enumerate(here.links.groups):
-        columns = [zero] * model.nv
-        if group.velocities:
-            A = np.matmul(transpose(R_p[..., k, :, :]), here.columns(k)[..., 3:, :])
-            for position, index in enumerate(group.velocities):
-                columns[index] = np.broadcast_to(A[..., position], zero.shape)
-        parts.append(stack(columns, -1, (*zero.shape, 0), q))
-    return stack(parts, -3, (*q.shape[:-1], 0, 3, model.nv), q)
+    q, selection, J = configured(model, q), links(model, names), link_jacobian(model, q, names)
+    parts = _less_parents(selection, [J[..., k, 3:, :] for k in range(len(selection.names))])
+    D_J = stack(parts, -3, (*q.shape[:-1], 0, 3, model.nv), q)
+    return np.matmul(transpose(parent_rotations(model, q, names)), D_J)
+
+
+def merge_axes(x: NDArray[Any], axis: int) -> NDArray[Any]:
+    """Merge the axis of the links, counted from the end, with the next one.
+
+    >>> merge_axes(np.zeros((2, 3, 6)), -2).shape
+    (2, 18)
+    """
+    k = x.ndim + axis
+    return x.reshape((*x.shape[:k], x.shape[k] * x.shape[k + 1], *x.shape[k + 2 :]))
+
+
+def _less_parents(selection: Links, x: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """The quantities of links less those of their parents."""
+    return [x[k] if p is None else x[k] - x[p] for k, p in enumerate(selection.parents)]
