@@ -39,7 +39,7 @@ def assemble(links: Sequence[Link], joints: Sequence[Joint], frames: Sequence[Fr
     _named("joint", joints)
     for joint in joints:
         _refuse_odd(joint)
-    root, order = _walk(by_name, joints)
+    root, order = tree_order(by_name, joints)
     placed = _coordinates(order)
 
     place: dict[str | None, tuple[int, Pose]] = {None: (0, _ORIGIN)}
@@ -59,7 +59,7 @@ def assemble(links: Sequence[Link], joints: Sequence[Joint], frames: Sequence[Fr
         place[joint.child] = (len(parts) - 1, _ORIGIN)
         moved.append((parent, replace(joint, placement=p_H_j)))
     bodies = tuple(
-        Body(k, parent, joint.child, joint, _joined(by_name, parts[k]), tuple(name for name, _ in parts[k]))
+        Body(k, parent, joint.child, joint, _merged(by_name, parts[k]), tuple(name for name, _ in parts[k]))
         for k, (parent, joint) in enumerate(moved, start=1)
     )
     table = {link.name: place[link.name] for link in links}
@@ -73,6 +73,14 @@ def assemble(links: Sequence[Link], joints: Sequence[Joint], frames: Sequence[Fr
         index, i_H_link = place[frame.link]
         table[frame.name] = (index, i_H_link @ frame.pose)
     return Structure(bodies, placed, tuple(table), tuple(table.values()))
+
+
+def body_inertia(links: Sequence[Link], joints: Sequence[Joint], link: str) -> SpatialInertia:
+    """The inertia of the body that a link is part of, or of all links fixed to the world, in the frame of the body."""
+    structure = assemble(links, joints, ())
+    poses = dict(zip(structure.frames, structure.frame_poses, strict=True))
+    members = [(name, pose) for name, (index, pose) in poses.items() if index == poses[link][0]]
+    return _merged({each.name: each for each in links}, members)
 
 
 _ORIGIN = Pose.identity()
@@ -104,7 +112,7 @@ def _refuse_odd(joint: Joint) -> None:
         )
 
 
-def _walk(links: dict[str, Link], joints: Sequence[Joint]) -> tuple[str | None, list[Joint]]:
+def tree_order(links: dict[str, Link], joints: Sequence[Joint]) -> tuple[str | None, list[Joint]]:
     """The link that is fixed to the world, if any, and the joints from the world outward."""
     if not links:
         raise StructureError("a robot has at least one link, this one has none", "robot", "")
@@ -197,15 +205,13 @@ def _spread(joint: Joint) -> Limits:
 
 
 def _leader(joint: Joint, names: dict[str, Joint]) -> Mimic:
-    """The joint with a coordinate that this one follows in the end, and how."""
-    ratio, offset, seen, at = 1.0, 0.0, [joint.name], joint
+    """The independent joint at the end of a chain of mimic joints, with the composed ratio and offset."""
+    total, seen, at = Mimic(joint.name), [joint.name], joint
     while at.mimic is not None:
         for name, value in (("ratio", at.mimic.ratio), ("offset", at.mimic.offset)):
             if not np.isfinite(value):
                 raise StructureError(f"joint {at.name!r} mimics with the {name} {value}", "joint", at.name)
-        # q_joint = ratio q_at + offset, q_at = r q_next + o
-        offset += ratio * at.mimic.offset
-        ratio *= at.mimic.ratio
+        total = total.compose(at.mimic)
         if at.mimic.joint not in names:
             raise StructureError(
                 f"joint {at.name!r} mimics the joint {at.mimic.joint!r}, which does not exist", "joint", at.name
@@ -224,10 +230,10 @@ def _leader(joint: Joint, names: dict[str, Joint]) -> Mimic:
                 "joint",
                 joint.name,
             )
-    return Mimic(at.name, ratio, offset)
+    return total
 
 
-def _joined(links: dict[str, Link], parts: Sequence[tuple[str, Pose]]) -> SpatialInertia:
+def _merged(links: dict[str, Link], parts: Sequence[tuple[str, Pose]]) -> SpatialInertia:
     """The inertia of links that are fixed to each other, in the frame of their body."""
     total: SpatialInertia | None = None
     for name, i_H_link in parts:

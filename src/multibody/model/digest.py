@@ -88,7 +88,7 @@ def _encode(parts: tuple[Any, ...]) -> tuple[str, dict[type, tuple[str, ...]]]:
             if kind not in classes:
                 # a user's class may use fields that it does not compare
                 ours = is_our_code(kind)
-                classes[kind] = tuple([f.name for f in fields(x) if f.compare or not ours])
+                classes[kind] = tuple([f.name for f in fields(kind) if f.compare or not ours])
             if (attributes := getattr(x, "__dict__", {})).keys() != kind.__dataclass_fields__.keys():
                 _refuse_undeclared(x, attributes)
             tokens.append(f"{kind.__module__}.{kind.__qualname__}".encode())

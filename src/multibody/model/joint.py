@@ -99,6 +99,19 @@ class Mimic:
                 raise InputError(f"mimic of {self.joint!r}: expected a number as its {name}, got {value!r}")
             object.__setattr__(self, name, float(value))
 
+    def follow(self, q: Any) -> Any:
+        """The coordinate of the mimic joint at a coordinate q of the other: ratio q + offset."""
+        return q * self.ratio + self.offset
+
+    def compose(self, inner: "Mimic") -> "Mimic":
+        """The map from the joint that the other one mimics in turn: ratio (inner.ratio q + inner.offset) + offset."""
+        return Mimic(inner.joint, self.ratio * inner.ratio, self.offset + self.ratio * inner.offset)
+
+    def relative_to(self, sibling: "Mimic", name: str) -> "Mimic":
+        """The map from a sibling, the joint `name`, which mimics the same joint with a ratio that is not 0."""
+        ratio = self.ratio / sibling.ratio
+        return Mimic(name, ratio, self.offset - ratio * sibling.offset)
+
 
 def _nowhere() -> slice:
     return slice(0, 0)
@@ -143,7 +156,7 @@ class Joint:
         """The coordinates (..., kind.nq) of this joint in the robot's q."""
         x = q[..., self.q]
         if self.mimic is not None:
-            x = x * self.mimic.ratio + self.mimic.offset
+            x = self.mimic.follow(x)
         return x if self.offset is None else x + self.offset[..., None]
 
     def rates(self, v: NDArray[Any]) -> NDArray[Any]:

@@ -129,7 +129,7 @@ def _finished(
         model, None if document is None else document.file, meant=floating is False if meant is None else meant
     )
     if fixed is not None:
-        model = model.with_(diagnostics=(*model.diagnostics, fixed))
+        model = model.with_diagnostics(fixed)
     warning = next((d for d in model.diagnostics if d.level == "warning"), None)
     if strict and warning is not None:
         raise RobotFileError(warning.message, file=warning.file, line=warning.line, element=warning.element)

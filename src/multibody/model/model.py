@@ -236,8 +236,14 @@ class Model:
             object.__setattr__(self, name, value)
 
     def with_(self, **changes: Any) -> "Model":
-        """The same model with other fields."""
+        """Return the model with other fields."""
         return replace(self, **changes)
+
+    def with_diagnostics(self, *diagnostics: Diagnostic) -> "Model":
+        """Return the model with further diagnostics; the tree is not built again."""
+        new = object.__new__(Model)
+        new.__dict__.update(self.__dict__, diagnostics=(*self.diagnostics, *diagnostics))
+        return new
 
 
 def expect_model(model: Any) -> Model:

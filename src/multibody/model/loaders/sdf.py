@@ -13,8 +13,7 @@ from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.sdf_frames import MODEL, WORLD, Places
 from multibody.model.loaders.sdf_joint import JointReader, end
 from multibody.model.loaders.sdf_shapes import ShapeReader
-from multibody.model.loaders.urdf_inertia import check_inertias
-from multibody.model.loaders.urdf_tree import note_tree, outline
+from multibody.model.loaders.tree_diagnostics import check_tree
 from multibody.model.loaders.xml import Document, Element
 
 OLDEST, NEWEST = (1, 4), (1, 12)
@@ -65,11 +64,7 @@ def read(
             document.places["link", new[0].child] = document.places["joint", new[1].name] = element
             links.append(Link(new[0].child))
         joints += new
-    between = [joint for joint in joints if joint.parent is not None]
-    tree = outline(links, between)
-    if tree is not None:
-        check_inertias(document, links, tree)
-        note_tree(document, tree, between)
+    order = check_tree(document, links, [joint for joint in joints if joint.parent is not None])
     builder = Builder(document.text(model, "name"))
     builder.add(*links)
     for element in parts.get("frame", ()):
@@ -85,9 +80,9 @@ def read(
                 model, "assumed", "nothing holds the model to the world: its base is free (or floating=False)"
             )
             builder.add(Joint(BASE, Floating(), None, root))
-            if tree is not None:
+            if order is not None:
                 base = [*world_H_root.position, *world_H_root.rotation.quaternion]
-                rest = [joint.kind.neutral() for joint in tree.order if joint.mimic is None]
+                rest = [joint.kind.neutral() for joint in order if joint.mimic is None]
                 builder.home = tuple(float(x) for x in np.concatenate([base, *rest]))
         else:
             builder.add(Joint(f"{WORLD}_to_{root}", Fixed(), None, root, world_H_root))

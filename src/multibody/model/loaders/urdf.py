@@ -6,11 +6,11 @@ from multibody.model.builder import Builder
 from multibody.model.joint import Joint
 from multibody.model.link import Link
 from multibody.model.loaders.meshes import Meshes
-from multibody.model.loaders.urdf_inertia import check_inertias, read_inertia
+from multibody.model.loaders.tree_diagnostics import check_tree
+from multibody.model.loaders.urdf_inertia import read_inertia
 from multibody.model.loaders.urdf_joint import read_joint
 from multibody.model.loaders.urdf_origin import Origins
 from multibody.model.loaders.urdf_shapes import ShapeReader
-from multibody.model.loaders.urdf_tree import note_tree, outline
 from multibody.model.loaders.xml import Document, Element, tag
 
 VERSIONS = ("1.0", "1.1", "1.2")
@@ -59,10 +59,7 @@ def read(document: Document, *, meshes: Meshes, coupled: bool = True, snap: floa
             links.append(Link(extra.parent or ""))
         joints += new
     origins.note()
-    tree = outline(links, joints)
-    if tree is not None:
-        check_inertias(document, links, tree)
-        note_tree(document, tree, joints)
+    check_tree(document, links, joints)
     builder = Builder(_name(document))
     builder.add(*links, *joints)
     for diagnostic in document.diagnostics:

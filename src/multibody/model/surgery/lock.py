@@ -38,7 +38,7 @@ def lock(model: Model, values: Mapping[str, ArrayLike]) -> Model:
     at = {name: _coordinates(model, name, value) for name, value in values.items()}
     for joint in model.joints:
         if joint.mimic is not None and joint.mimic.joint in at:
-            at[joint.name] = at[joint.mimic.joint] * joint.mimic.ratio + joint.mimic.offset
+            at[joint.name] = joint.mimic.follow(at[joint.mimic.joint])
     notes = [note for name, x in at.items() for note in _past_limits(model.joint(name), x)]
     joints = tuple(fixed_at(joint, at[joint.name]) if joint.name in at else joint for joint in model.description)
     return without_joints(model, set(at), "is locked", notes, description=joints)

@@ -36,4 +36,4 @@ def payload(model: Model, frame: str, inertia: SpatialInertia | float, pose: Pos
     if model.tree.frame(frame)[0]:
         return new
     fixed = Diagnostic("warning", "payload", f"the payload on {frame!r} has no effect: that frame does not move")
-    return new.with_(diagnostics=(*new.diagnostics, fixed))
+    return new.with_diagnostics(fixed)

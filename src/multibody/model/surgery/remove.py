@@ -73,5 +73,4 @@ def _following(joint: Joint, mimic: Mimic, first: tuple[str, Mimic] | None) -> J
     if first is None:
         return fixed_at(joint, np.array([mimic.offset]))
     name, lead = first
-    ratio = mimic.ratio / lead.ratio
-    return replace(joint, mimic=None if joint.name == name else Mimic(name, ratio, mimic.offset - ratio * lead.offset))
+    return replace(joint, mimic=None if joint.name == name else mimic.relative_to(lead, name))
