@@ -10,55 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import InputError
 from multibody.tracing.emission import Target, Walk, fold
 from multibody.tracing.graph.loop_nodes import AFTER, ScanInput
+from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices.kinds import operands
 from multibody.tracing.matrices.reference import VALUES
 from multibody.tracing.record.layout import rebuild
 from multibody.tracing.record.trace import Input, Trace
 
 TABLE: dict[str, Callable[..., Any]] = {
+    **{name: op.ufunc for name, op in OPS.items() if op.ufunc},
     "true": lambda: np.True_,
     "false": lambda: np.False_,
-    "neg": np.negative,
-    "abs": np.abs,
-    "sign": np.sign,
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "exp": np.exp,
-    "log": np.log,
-    "tanh": np.tanh,
-    "expm1": np.expm1,
-    "log1p": np.log1p,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "floor": np.floor,
-    "rint": np.rint,
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "min": np.minimum,
-    "max": np.maximum,
-    "atan2": np.arctan2,
-    "hypot": np.hypot,
-    "pow": np.power,
-    "fmod": np.fmod,
-    "mod": np.mod,
     "fma": lambda a, b, c: a * b + c,
     "fms": lambda a, b, c: a * b - c,
     "fnma": lambda a, b, c: c - a * b,
     "select": np.where,
     "lookup": lambda k, *table: np.array(table)[np.asarray(k).astype(np.intp)],
-    "lt": np.less,
-    "le": np.less_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "and": np.logical_and,
-    "or": np.logical_or,
-    "not": np.logical_not,
 }
 
 

@@ -24,9 +24,32 @@ def composed(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def scaled(factor: float) -> Callable[[Any], Any]:
-    """A multiple of the argument."""
-    return lambda x: x * factor
+# ---- powers and angles -----------------------------------------------------------------------------------------------
+
+
+def square(x: Any) -> Any:
+    """x²."""
+    return x * x
+
+
+def reciprocal(x: Any) -> Any:
+    """1 / x."""
+    return 1.0 / x
+
+
+def arctan(x: Any) -> Any:
+    """The angle with tangent x."""
+    return np.arctan2(x, 1.0)
+
+
+def deg2rad(x: Any) -> Any:
+    """Degrees to radians."""
+    return x * (math.pi / 180)
+
+
+def rad2deg(x: Any) -> Any:
+    """Radians to degrees."""
+    return x * (180 / math.pi)
 
 
 # ---- whole numbers ---------------------------------------------------------------------------------------------------
@@ -134,6 +157,16 @@ def exp2(x: Any) -> Any:
     return np.power(2.0, x)
 
 
+def log2(x: Any) -> Any:
+    """The logarithm to base 2."""
+    return np.log(x) * (1 / math.log(2))
+
+
+def log10(x: Any) -> Any:
+    """The logarithm to base 10."""
+    return np.log(x) * (1 / math.log(10))
+
+
 def arctanh(x: Any) -> Any:
     """log ((1 + x) / (1 - x)) / 2, which keeps its digits near 0."""
     a = np.abs(x)
@@ -152,3 +185,10 @@ def arccosh(x: Any) -> Any:
     t = x - 1.0
     near = np.log1p(t + np.sqrt(t) * np.sqrt(x + 1.0))
     return np.where(x < 1e15, near, np.log(x) + math.log(2.0))
+
+
+COMPOSED = (
+    square, reciprocal, arctan, deg2rad, rad2deg, ceil, trunc, floor_divide, isnan, isfinite, isinf, signbit, copysign,
+    heaviside, fmin, fmax, exp2, log2, log10, arctanh, arcsinh, arccosh,
+)  # fmt: skip
+"""Each stands for the ufunc of its name."""

@@ -1,6 +1,5 @@
 """What each NumPy function does to traced arrays: one table for ufuncs, one for the rest."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ from multibody.tracing.array.composed_ufuncs import composed
 from multibody.tracing.array.reductions import LOGICAL, reduction, running
 from multibody.tracing.array.traced import BOOL, TracedArray, floats, is_mask, nodes, numbers, refuse, truths
 from multibody.tracing.graph.graph import Graph
+from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices import dense, linalg_unrolled
 
 Dtype = np.dtype[Any]
@@ -18,7 +18,7 @@ Dtype = np.dtype[Any]
 # ---- elementwise -----------------------------------------------------------------------------------------------------
 
 
-def elementwise(op: str, *, swap: bool = False, boolean: bool = False) -> Callable[..., TracedArray]:
+def elementwise(op: str, *, swap: bool = False) -> Callable[..., TracedArray]:
     """The operation on every element, after broadcasting."""
 
     def run(graph: Graph, dtype: Dtype, *inputs: Any) -> TracedArray:
@@ -31,35 +31,19 @@ def elementwise(op: str, *, swap: bool = False, boolean: bool = False) -> Callab
         columns = [array.ravel().tolist() for array in (arrays[::-1] if swap else arrays)]
         apply = graph.apply
         ids = [apply(op, *group) for group in zip(*columns, strict=True)]
-        return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(shape), BOOL if boolean else dtype)
+        return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(shape), BOOL if OPS[op].boolean else dtype)
 
     return run
 
 
 def _of_masks(op: str, numbers: Callable[..., TracedArray]) -> Callable[..., TracedArray]:
     """An operation on numbers that is a logical one where both sides are truth values, as NumPy has it."""
-    logical = elementwise(op, boolean=True)
+    logical = elementwise(op)
 
     def run(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
         return (logical if is_mask(x) and is_mask(y) else numbers)(graph, dtype, x, y)
 
     return run
-
-
-def _power(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
-    return elementwise("pow")(graph, dtype, x, y)
-
-
-def _square(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
-    return elementwise("mul")(graph, dtype, x, x)
-
-
-def _reciprocal(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
-    return elementwise("div")(graph, dtype, 1.0, x)
-
-
-def _arctan(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
-    return elementwise("atan2")(graph, dtype, x, 1.0)
 
 
 def _positive(graph: Graph, dtype: Dtype, x: Any) -> TracedArray:
@@ -96,77 +80,26 @@ def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
 
 
 UFUNCS: dict[Any, Callable[..., TracedArray]] = {
+    **{op.ufunc: elementwise(name) for name, op in OPS.items() if op.ufunc},
+    **{getattr(np, function.__name__): composed(function) for function in composed_ufuncs.COMPOSED},
+    np.divmod: composed(composed_ufuncs.divmod_),
+    np.radians: composed(composed_ufuncs.deg2rad),
+    np.degrees: composed(composed_ufuncs.rad2deg),
     np.add: _of_masks("or", elementwise("add")),
-    np.subtract: elementwise("sub"),
     np.multiply: _of_masks("and", elementwise("mul")),
-    np.divide: elementwise("div"),
-    np.negative: elementwise("neg"),
     np.positive: _positive,
     np.absolute: _absolute,
     np.fabs: elementwise("abs"),
-    np.sign: elementwise("sign"),
-    np.sqrt: elementwise("sqrt"),
-    np.square: _square,
-    np.reciprocal: _reciprocal,
-    np.sin: elementwise("sin"),
-    np.cos: elementwise("cos"),
-    np.tan: elementwise("tan"),
-    np.arcsin: elementwise("asin"),
-    np.arccos: elementwise("acos"),
-    np.arctan: _arctan,
-    np.arctan2: elementwise("atan2"),
-    np.exp: elementwise("exp"),
-    np.log: elementwise("log"),
-    np.tanh: elementwise("tanh"),
-    np.sinh: elementwise("sinh"),
-    np.cosh: elementwise("cosh"),
-    np.expm1: elementwise("expm1"),
-    np.log1p: elementwise("log1p"),
-    np.exp2: composed(composed_ufuncs.exp2),
-    np.log2: composed(lambda x: np.log(x) * (1 / math.log(2))),
-    np.log10: composed(lambda x: np.log(x) * (1 / math.log(10))),
-    np.arcsinh: composed(composed_ufuncs.arcsinh),
-    np.arccosh: composed(composed_ufuncs.arccosh),
-    np.arctanh: composed(composed_ufuncs.arctanh),
-    np.floor: elementwise("floor"),
-    np.rint: elementwise("rint"),
-    np.ceil: composed(composed_ufuncs.ceil),
-    np.trunc: composed(composed_ufuncs.trunc),
-    np.remainder: elementwise("mod"),
-    np.fmod: elementwise("fmod"),
-    np.floor_divide: composed(composed_ufuncs.floor_divide),
-    np.divmod: composed(composed_ufuncs.divmod_),
-    np.copysign: composed(composed_ufuncs.copysign),
-    np.signbit: composed(composed_ufuncs.signbit),
-    np.heaviside: composed(composed_ufuncs.heaviside),
-    np.isnan: composed(composed_ufuncs.isnan),
-    np.isinf: composed(composed_ufuncs.isinf),
-    np.isfinite: composed(composed_ufuncs.isfinite),
-    np.fmin: composed(composed_ufuncs.fmin),
-    np.fmax: composed(composed_ufuncs.fmax),
-    np.deg2rad: composed(composed_ufuncs.scaled(math.pi / 180)),
-    np.radians: composed(composed_ufuncs.scaled(math.pi / 180)),
-    np.rad2deg: composed(composed_ufuncs.scaled(180 / math.pi)),
-    np.degrees: composed(composed_ufuncs.scaled(180 / math.pi)),
-    np.hypot: elementwise("hypot"),
-    np.power: _power,
-    np.float_power: _power,
+    np.float_power: elementwise("pow"),
     np.minimum: _of_masks("and", elementwise("min")),
     np.maximum: _of_masks("or", elementwise("max")),
-    np.less: elementwise("lt", boolean=True),
-    np.less_equal: elementwise("le", boolean=True),
-    np.greater: elementwise("lt", swap=True, boolean=True),
-    np.greater_equal: elementwise("le", swap=True, boolean=True),
-    np.equal: elementwise("eq", boolean=True),
-    np.not_equal: elementwise("ne", boolean=True),
-    np.logical_and: elementwise("and", boolean=True),
-    np.logical_or: elementwise("or", boolean=True),
-    np.logical_not: elementwise("not", boolean=True),
-    np.bitwise_and: elementwise("and", boolean=True),
-    np.bitwise_or: elementwise("or", boolean=True),
+    np.greater: elementwise("lt", swap=True),
+    np.greater_equal: elementwise("le", swap=True),
+    np.bitwise_and: elementwise("and"),
+    np.bitwise_or: elementwise("or"),
     np.logical_xor: _xor,
     np.bitwise_xor: _xor,
-    np.invert: elementwise("not", boolean=True),
+    np.invert: elementwise("not"),
     np.matmul: _matmul,
 }
 REDUCTIONS = {

@@ -50,6 +50,16 @@ def located(what: str, frame: traceback.FrameSummary | None) -> TraceError:
     return TraceError(f"{what} (at {Path(frame.filename).name}:{frame.lineno}: {frame.line})")
 
 
+def _on_nodes(name: str) -> Callable[..., "TracedArray"]:
+    """The method of that name of the array of nodes."""
+
+    def method(self: "TracedArray", *arguments: Any, **options: Any) -> "TracedArray":
+        return self._with(getattr(self.ids, name)(*arguments, **options))
+
+    method.__name__ = name
+    return method
+
+
 class TracedArray(ArrayMethods):
     """An array of nodes of one graph.
 
@@ -139,28 +149,9 @@ class TracedArray(ArrayMethods):
 
     # ---- methods that forward to functions ---------------------------------------------------------------------------
 
-    def reshape(self, *shape: Any, order: Any = "C") -> "TracedArray":
-        return self._with(self.ids.reshape(*shape, order=order))
-
-    def ravel(self, order: Any = "C") -> "TracedArray":
-        return self._with(self.ids.ravel(order))
-
-    def flatten(self, order: Any = "C") -> "TracedArray":
-        return self._with(self.ids.flatten(order))
-
-    def transpose(self, *axes: Any) -> "TracedArray":
-        return self._with(self.ids.transpose(*axes))
-
-    def swapaxes(self, a: int, b: int) -> "TracedArray":
-        return self._with(self.ids.swapaxes(a, b))
-
-    def squeeze(self, axis: Any = None) -> "TracedArray":
-        return self._with(self.ids.squeeze(axis))
-
-    def copy(self) -> "TracedArray":
-        return self._with(self.ids.copy())
-
-    __copy__ = copy
+    reshape, ravel, flatten = _on_nodes("reshape"), _on_nodes("ravel"), _on_nodes("flatten")
+    transpose, swapaxes, squeeze = _on_nodes("transpose"), _on_nodes("swapaxes"), _on_nodes("squeeze")
+    __copy__ = copy = _on_nodes("copy")
 
     def __deepcopy__(self, memo: Any) -> "TracedArray":
         del memo
