@@ -162,7 +162,7 @@ def test_the_graph_of_a_derivative_is_as_small_as_if_written_by_hand():
     [
         (lambda: jvp(np.sin)(X), "as many directions, got 1"),
         (lambda: jvp(np.sin)(), "as many directions, got 0"),
-        (lambda: vjp(np.sin)(X), "the weights of its result"),
+        (lambda: vjp(np.sin)(X), "the cotangents of its result"),
         (lambda: vjp(lambda x: (x, x))(X, X[:2]), "nested as the result"),
         (lambda: vjp(lambda x: {"a": x})(X, {"b": X}), "nested as the result"),
         (lambda: jacobian(np.sin, argument=1)(X), "expected a position below 1"),
@@ -179,7 +179,10 @@ def test_the_graph_of_a_derivative_is_as_small_as_if_written_by_hand():
         (lambda: hessian_vector(cost)(X), "and then a direction"),
         (lambda: jvp(lambda s: s["x"])({"x": X}, {"y": X}), "directions must be nested as the arguments"),
         (lambda: hessian_vector(lambda s: cost(s[0]))((X,), X), "direction must be nested as the argument"),
-        (lambda: gradient(lambda s: cost(s["x"]), shapes=[3])({"x": X}), "nested as it is, got int"),
+        (
+            lambda: gradient(lambda s: cost(s["x"]), shapes=[3])({"x": X}),
+            "must be nested as it is: expected a dict with keys x, got int",
+        ),
         (lambda: gradient(cost)("x"), "expected real numbers"),
         (lambda: gradient(cost)(None), "expected real numbers"),
         (lambda: gradient(cost)([[1.0, 2.0], [3.0]]), "expected numbers"),

@@ -131,10 +131,10 @@ def test_wrong_rules():
     with pytest.raises(InputError, match="custom: expected jvp or vjp"):
         mb.custom(np.sin)
     with pytest.raises(
-        mb.TraceError, match=r"custom: jvp: expected a change nested as the result, of shapes \[\(3,\)\]"
+        mb.TraceError, match=r"custom: jvp: expected a tangent nested as the result, of shapes \[\(3,\)\]"
     ):
         mb.gradient(lambda x: np.sum(mb.custom(np.sin, jvp=lambda _, dx: dx[:2])(x)))(P)
-    with pytest.raises(mb.TraceError, match="custom: vjp: expected weights nested as the arguments"):
+    with pytest.raises(mb.TraceError, match="custom: vjp: expected cotangents nested as the arguments"):
         mb.gradient(lambda x: np.sum(mb.custom(np.sin, vjp=lambda _, w: (w, w))(x)))(P)
-    with pytest.raises(mb.TraceError, match="expected numbers as arguments and results, got truth values"):
+    with pytest.raises(mb.TraceError, match="expected numbers as arguments and results, got booleans"):
         mb.compile(lambda x: np.where(mb.custom(lambda y: y > 0, jvp=lambda _, dy: dy)(x), 1.0, 2.0), 3)

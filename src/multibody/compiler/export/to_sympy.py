@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from multibody.errors import InputError
-from multibody.tracing.ad.traces import plain
 from multibody.tracing.emission import Target, fold, optional, uses
 from multibody.tracing.graph.ops import OPS
-from multibody.tracing.record.layout import rebuild
+from multibody.tracing.record.layout import rebuild, without_values
 from multibody.tracing.record.trace import Trace
 
 
@@ -69,7 +68,7 @@ def _emit(trace: Trace, symbols: tuple[Any, ...], keep: Callable[[int, Any], Any
 
     outputs = fold(trace, Target("SymPy", _table(sympy), number, lambda i, k: flat[i][k], keep))
     arrays = [_array(sympy, values, ids.shape) for values, ids in zip(outputs, trace.outputs, strict=True)]
-    return rebuild(plain(trace.layout), iter(arrays))
+    return rebuild(without_values(trace.layout), iter(arrays))
 
 
 def symbols_of(trace: Trace) -> dict[str, Any]:

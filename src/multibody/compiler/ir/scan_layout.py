@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from multibody.errors import InputError
-from multibody.geometry.value import Value
 from multibody.tracing.record.layout import Layout
 from multibody.tracing.record.trace import shape_of
 
@@ -40,21 +39,3 @@ def shapes_of(layout: Layout) -> list[tuple[int, ...]]:
     if kind == "shape":
         return [tuple(parts)]
     return [shape for part in parts for shape in shapes_of(part[1] if kind == "dict" else part)]
-
-
-def parts_of(layout: Layout, value: Any, what: str) -> list[Any]:
-    """The arrays of a value that must be nested as a layout."""
-    if layout == "array":
-        if isinstance(value, dict | Value):
-            raise InputError(f"{what}: expected an array, got {type(value).__name__}")
-        return [value]
-    kind, *parts = layout
-    if kind == "dict":
-        names = [name for name, _ in parts]
-        if not isinstance(value, dict) or set(value) != set(names):
-            actual = f"keys {', '.join(value)}" if isinstance(value, dict) else type(value).__name__
-            raise InputError(f"{what}: expected a dict with keys {', '.join(names)}, got {actual}")
-        return [array for name, part in parts for array in parts_of(part, value[name], what)]
-    if not isinstance(value, tuple | list) or len(value) != len(parts):
-        raise InputError(f"{what}: expected a tuple of {len(parts)} arrays, got {value!r:.60}")
-    return [array for part, member in zip(parts, value, strict=True) for array in parts_of(part, member, what)]

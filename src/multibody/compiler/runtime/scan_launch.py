@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from multibody.compiler.codegen import target
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.codegen.variants import VECTOR
-from multibody.compiler.ir.scan_layout import parts_of, shapes_of
+from multibody.compiler.ir.scan_layout import shapes_of
 from multibody.compiler.runtime import native, scan_pieces, workers
 from multibody.compiler.runtime.code import Code, unpickle
 from multibody.compiler.runtime.execution import Mode, check_array, check_out, mode_of
 from multibody.compiler.runtime.launch import Signature, rows_of
 from multibody.errors import InputError
-from multibody.tracing.record.layout import flatten, rebuild
+from multibody.tracing.record.layout import flatten, parts_of, rebuild
 from multibody.tracing.record.loop import loop
 from multibody.tracing.record.trace import Trace
 

@@ -21,13 +21,12 @@ import numpy as np
 from multibody._signatures import readable
 from multibody.errors import InputError
 from multibody.tracing.ad import traces
-from multibody.tracing.ad.arguments import Function, Point, Shapes, array_of, matched, point_of
-from multibody.tracing.ad.traces import plain
+from multibody.tracing.ad.arguments import Function, Point, Shapes, array_of, point_of
 from multibody.tracing.array.traced import TracedArray, floats
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.substitute import substitute
 from multibody.tracing.interpret import batch_of, evaluate
-from multibody.tracing.record.layout import flatten, rebuild
+from multibody.tracing.record.layout import Layout, flatten, parts_of, rebuild, without_values
 from multibody.tracing.record.naming import argument_names, named, refuse
 from multibody.tracing.record.trace import Input, Trace, open_graph, record, trace
 
@@ -55,9 +54,9 @@ def jvp(function: Function, shapes: Shapes = None) -> Function:
         if odd or not half:
             raise InputError(f"jvp: expected all arguments and then as many directions, got {len(arguments)} arrays")
         point, directions = point_of(arguments[:half], shapes, argument_names(function, half)), arguments[half:]
-        nesting = plain(["tuple", *point.layouts])
-        refusal = "jvp: the directions must be nested as the arguments"
-        return _run(function, point, traces.jvp, directions, lambda _: matched(nesting, directions, refusal))
+        nesting = without_values(["tuple", *point.layouts])
+        name = "jvp: the directions must be nested as the arguments"
+        return _run(function, point, traces.jvp, directions, lambda _: parts_of(nesting, directions, name))
 
     return named(run, "jvp", function, lambda names: ["d" + name for name in names])
 
@@ -81,16 +80,16 @@ def vjp(function: Function, shapes: Shapes = None) -> Function:
 
     def run(*arguments: Any) -> Any:
         if len(arguments) < 2:
-            raise InputError("vjp: expected the arguments of the function and then the weights of its result")
-        point, weights = point_of(arguments[:-1], shapes, argument_names(function, len(arguments) - 1)), arguments[-1]
+            raise InputError("vjp: expected the arguments of the function and then the cotangents of its result")
+        point, ybar = point_of(arguments[:-1], shapes, argument_names(function, len(arguments) - 1)), arguments[-1]
         nesting = point.nesting(tuple(range(len(point.layouts))))
-        refusal = "vjp: the weights must be nested as the result of the function"
+        name = "vjp: the cotangents must be nested as the result of the function"
 
         def derive(recorded: Trace) -> Trace:
             return traces.vjp(recorded)._replace(layout=["tuple", recorded.layout, nesting])
 
         return _run(
-            function, point, derive, weights, lambda recorded: matched(plain(recorded.layout), weights, refusal)
+            function, point, derive, ybar, lambda recorded: parts_of(without_values(recorded.layout), ybar, name)
         )
 
     return named(run, "vjp", function, lambda _: ["ybar"])
@@ -115,17 +114,8 @@ def jacobian(  # noqa: D417
            [0., 3.]])
     """
     refuse("jacobian", others)
-
-    def run(*arguments: Any) -> Any:
-        point = point_of(arguments, shapes, argument_names(function, len(arguments)))
-        wrt, nesting = point.names(argument), point.nesting(argument)
-
-        def derive(recorded: Trace) -> Trace:
-            return traces.jacobian(recorded, wrt)._replace(layout=plain(recorded.layout, nesting))
-
-        return _run(function, point, derive)
-
-    return named(run, "jacobian", function)
+    layout = lambda recorded, nesting: without_values(recorded.layout, nesting)  # noqa: E731
+    return _with_respect_to(traces.jacobian, function, argument, shapes, layout)
 
 
 @readable
@@ -147,13 +137,7 @@ def gradient(  # noqa: D417
            [1., 3.]])
     """
     refuse("gradient", others)
-
-    def run(*arguments: Any) -> Any:
-        point = point_of(arguments, shapes, argument_names(function, len(arguments)))
-        wrt, nesting = point.names(argument), point.nesting(argument)
-        return _run(function, point, lambda recorded: traces.gradient(recorded, wrt)._replace(layout=nesting))
-
-    return named(run, "gradient", function)
+    return _with_respect_to(traces.gradient, function, argument, shapes, lambda _, nesting: nesting)
 
 
 @readable
@@ -179,17 +163,9 @@ def hessian(  # noqa: D417
            [ 6.,  0.]])
     """
     refuse("hessian", others)
-
-    def run(*arguments: Any) -> Any:
-        point = point_of(arguments, shapes, argument_names(function, len(arguments)))
-        wrt, nesting = point.names(argument), point.nesting(argument)
-
-        def derive(recorded: Trace) -> Trace:
-            return traces.hessian(recorded, wrt)._replace(layout=plain(nesting, nesting))
-
-        return _run(function, point, derive)
-
-    return named(run, "hessian", function)
+    return _with_respect_to(
+        traces.hessian, function, argument, shapes, lambda _, nesting: without_values(nesting, nesting)
+    )
 
 
 @readable
@@ -209,16 +185,35 @@ def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None,
             raise InputError("hessian_vector: expected the arguments of the function and then a direction")
         point, direction = point_of(arguments[:-1], shapes, argument_names(function, len(arguments) - 1)), arguments[-1]
         wrt, nesting = point.names(argument), point.nesting(argument)
-        refusal = "hessian_vector: the direction must be nested as the argument"
+        name = "hessian_vector: the direction must be nested as the argument"
 
         def derive(recorded: Trace) -> Trace:
             return traces.hessian_vector(recorded, wrt)._replace(layout=nesting)
 
-        return _run(function, point, derive, direction, lambda _: matched(nesting, direction, refusal))
+        return _run(function, point, derive, direction, lambda _: parts_of(nesting, direction, name))
 
     return named(
         run, "hessian_vector", function, lambda names: ["d" + names[k] for k in range(len(names)) if k == argument]
     )
+
+
+def _with_respect_to(
+    derivative: Callable[[Trace, list[str]], Trace],
+    function: Function,
+    argument: int | tuple[int, ...],
+    shapes: Shapes,
+    layout: Callable[[Trace, Layout], Layout],
+) -> Function:
+    """A derivative of the function with respect to some arguments; `layout` is that of its result."""
+
+    def run(*arguments: Any) -> Any:
+        point = point_of(arguments, shapes, argument_names(function, len(arguments)))
+        wrt, nesting = point.names(argument), point.nesting(argument)
+        return _run(
+            function, point, lambda recorded: derivative(recorded, wrt)._replace(layout=layout(recorded, nesting))
+        )
+
+    return named(run, derivative.__name__, function)
 
 
 def _run(

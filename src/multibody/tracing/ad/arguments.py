@@ -1,4 +1,4 @@
-"""The arguments of a function that is differentiated: nested values, laid end to end as arrays."""
+"""The arguments of a differentiated function: nested values as a list of arrays."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -7,9 +7,8 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.geometry.value import Value
-from multibody.tracing.ad.traces import plain
 from multibody.tracing.array.traced import TracedArray, gathered
-from multibody.tracing.record.layout import Layout, flatten, rebuild
+from multibody.tracing.record.layout import Layout, flatten, parts_of, rebuild, without_values
 from multibody.tracing.record.trace import Input, shape_of
 
 Function = Callable[..., Any]
@@ -17,16 +16,16 @@ Shapes = Sequence[Any] | None
 
 
 class Point(NamedTuple):
-    """Where a function is differentiated: its arguments, laid end to end as arrays."""
+    """The point of differentiation: the arguments as a list of arrays."""
 
     arrays: list[Any]
     inputs: tuple[Input, ...]
-    """For each array its name, and its shape in one sample."""
+    """The name of each array, and its shape in one sample."""
     layouts: list[Layout]
-    """How each argument is nested."""
+    """The layout of each argument."""
     batched: bool
     titles: list[str]
-    """What the function calls each argument."""
+    """The names of the arguments."""
 
     def names(self, argument: int | tuple[int, ...]) -> list[str]:
         """The names of the arrays of one argument, or several."""
@@ -38,19 +37,19 @@ class Point(NamedTuple):
         return [name for name, _ in self.inputs if name.split(".")[0] == self.titles[argument]]
 
     def nesting(self, argument: int | tuple[int, ...]) -> Layout:
-        """How derivatives by one argument, or several, are nested."""
+        """The layout of derivatives with respect to one argument, or several."""
         if not isinstance(argument, tuple):
-            return plain(self.layouts[argument])
+            return without_values(self.layouts[argument])
         return self.nesting(argument[0]) if len(argument) == 1 else ["tuple", *map(self.nesting, argument)]
 
     def call(self, function: Function, *arrays: Any) -> Any:
-        """The function of arguments that are nested as these, around other arrays."""
+        """Call the function with other arrays in the layouts of the arguments."""
         rest = iter(arrays)
         return function(*(rebuild(layout, rest) for layout in self.layouts))
 
 
 def point_of(arguments: tuple[Any, ...], shapes: Shapes, titles: list[str]) -> Point:
-    """The arguments of a call, under the function's names; with shapes, those of one sample, they are a batch."""
+    """The arguments of a call; with shapes of one sample, they are a batch."""
     if shapes is not None and (not isinstance(shapes, list | tuple) or len(shapes) != len(arguments)):
         raise InputError(f"shapes: expected a list of one for each of {len(arguments)} arguments, got {shapes!r}")
     arrays: list[Any] = []
@@ -62,8 +61,8 @@ def point_of(arguments: tuple[Any, ...], shapes: Shapes, titles: list[str]) -> P
         if shapes is None:
             samples = map(np.shape, parts)
         else:
-            refusal = f"shapes: expected those of {titles[k]} nested as it is"
-            samples = map(shape_of, matched(plain(layouts[-1]), shapes[k], refusal))
+            name = f"shapes: those of {titles[k]} must be nested as it is"
+            samples = map(shape_of, parts_of(without_values(layouts[-1]), shapes[k], name))
         names = [titles[k]] if layouts[-1] == "array" else [f"{titles[k]}.{i}" for i in range(len(parts))]
         inputs += map(Input, names, samples)
         arrays += parts
@@ -81,14 +80,14 @@ def _with_arrays(nested: Any, what: str) -> Any:
 
 
 def _holds_array(x: Any) -> bool:
-    """Whether a list with x among its members is nested, rather than an array that is written as a list."""
+    """Whether a list with the member x is nested, rather than an array written as a list."""
     if isinstance(x, list | tuple):
         return any(map(_holds_array, x))
     return isinstance(x, Value | dict) or (isinstance(x, TracedArray | np.ndarray) and x.ndim > 0)
 
 
 def array_of(x: Any, what: str) -> Any:
-    """X as an array of real numbers; one of Python's has no precision of its own, and stays."""
+    """X as an array of real numbers; Python numbers, which have no precision, stay."""
     try:
         x = gathered(x)
         if isinstance(x, TracedArray) or type(x) in (int, float):
@@ -99,15 +98,3 @@ def array_of(x: Any, what: str) -> Any:
     if array.dtype.kind not in "fiub":
         raise InputError(f"{what}: expected real numbers, got {x!r:.60}")
     return array
-
-
-def matched(layout: Layout, nested: Any, refusal: str) -> list[Any]:
-    """The parts of something that is nested as a layout without values, one for each of its arrays."""
-    if layout == "array":
-        return [nested]
-    kind, *parts = layout
-    if kind == "dict" and isinstance(nested, dict) and nested.keys() == {key for key, _ in parts}:
-        return [x for key, part in parts for x in matched(part, nested[key], refusal)]
-    if kind == "tuple" and isinstance(nested, list | tuple) and len(parts) == len(nested):
-        return [x for part, member in zip(parts, nested, strict=True) for x in matched(part, member, refusal)]
-    raise InputError(f"{refusal}, got {type(nested).__name__}")

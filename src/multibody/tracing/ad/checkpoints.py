@@ -1,7 +1,7 @@
-"""A loop of many rounds as a loop of loops, so that its gradient stores the square root of them.
+"""Checkpoints: a loop of T iterations becomes a loop of loops, so that its gradient stores about 2 √T states.
 
-In reverse the outer loop keeps its carried values, which are the checkpoints; its body, evaluated anew at each, keeps
-those of the inner rounds. At most some 2 √T of T states are stored at a time, and every round is run once more.
+In reverse mode the outer loop stores its carried values, the checkpoints. Its body is evaluated again at each of them
+and stores those of the inner iterations. Every iteration runs once more.
 """
 
 import math
@@ -13,53 +13,55 @@ from multibody.tracing.graph.substitute import substitute
 
 
 def is_long(graph: Graph, loop: Loop, carried: int) -> bool:
-    """Whether the values of so many carried numbers are too many to be stored for all rounds."""
-    plain = not loop.reverse and loop.trip_count < 0 and all(table.source is None for table in loop.xs)
-    return plain and loop.iterations > 3 and loop.iterations * carried * graph.dtype.itemsize > limits.tape
+    """Whether storing so many carried numbers for all iterations exceeds the memory limit."""
+    simple = not loop.reverse and loop.trip_count < 0 and all(x.source is None for x in loop.xs)
+    return simple and loop.iterations > 3 and loop.iterations * carried * graph.dtype.itemsize > limits.tape
 
 
-def lengths(rounds: int) -> tuple[int, int]:
-    """How many outer rounds and inner rounds there are; the inner ones of the last outer round may be fewer.
+def lengths(iterations: int) -> tuple[int, int]:
+    """The numbers of outer and inner iterations; the last outer iteration may have fewer inner ones.
 
     >>> lengths(10_000), lengths(1_000), lengths(101)
     ((100, 100), (31, 33), (10, 11))
     """
-    root = math.isqrt(rounds)
-    exact = [n for n in range(root, 0, -1) if rounds % n == 0 and n + rounds // n <= 2 * math.sqrt(rounds) + 1]
+    root = math.isqrt(iterations)
+    exact = [
+        n for n in range(root, 0, -1) if iterations % n == 0 and n + iterations // n <= 2 * math.sqrt(iterations) + 1
+    ]
     outer = exact[0] if exact else root
-    return outer, -(-rounds // outer)
+    return outer, -(-iterations // outer)
 
 
 def nest(graph: Graph, number: int, needed: set[int], active: set[int]) -> None:
-    """Make a loop one of loops, in place: its results stay.
+    """Replace a loop by a loop of loops, in place; its results stay.
 
     Args:
         graph: of the loop.
         number: of the loop.
-        needed: the live nodes; what is new and live is added.
-        active: those that depend on what is asked for; likewise.
+        needed: the live nodes; new ones are added.
+        active: the nodes that are differentiated; new ones are added.
     """
     loop = graph.loop_at(number)
     at = loop.positions(needed)
-    outer, rounds = lengths(loop.iterations)
+    outer_count, inner_count = lengths(loop.iterations)
     inner = len(graph.loops)
     graph.loops.append(Loop(-1, (), (), (), number))
     zero = graph.const(0.0)
     carried = [loop.carried[p] for p in at]
-    initial, rows, tables = list(loop.initial), list(loop.inputs), list(loop.xs)
+    initial, inputs, xs = list(loop.initial), list(loop.inputs), list(loop.xs)
     new: dict[int, int] = {leaf: graph.leaf("carry", inner, p) for p, leaf in enumerate(carried)}
-    inner_tables: list[ScanInput] = []
-    for k, table in zip(loop.inputs, loop.xs, strict=True):
+    inner_xs: list[ScanInput] = []
+    for k, x in zip(loop.inputs, loop.xs, strict=True):
         if k not in needed:
             continue
-        new[k] = graph.leaf("scan_input", inner, len(inner_tables))
-        padded = [*table.nodes, *[zero] * (outer * rounds - loop.iterations)]
+        new[k] = graph.leaf("scan_input", inner, len(inner_xs))
+        padded = [*x.nodes, *[zero] * (outer_count * inner_count - loop.iterations)]
         leaves = []
-        for r in range(rounds):
-            leaves.append(graph.leaf("scan_input", number, len(rows)))
-            rows.append(leaves[-1])
-            tables.append(ScanInput(tuple(padded[r::rounds])))
-        inner_tables.append(ScanInput(tuple(leaves)))
+        for r in range(inner_count):
+            leaves.append(graph.leaf("scan_input", number, len(inputs)))
+            inputs.append(leaves[-1])
+            xs.append(ScanInput(tuple(padded[r::inner_count])))
+        inner_xs.append(ScanInput(tuple(leaves)))
         needed.discard(k)
         needed.update(leaves)
         if k in active:
@@ -69,7 +71,7 @@ def nest(graph: Graph, number: int, needed: set[int], active: set[int]) -> None:
     final = substitute(graph, roots, {**{k: k for k in outside}, **new}, {number: inner})
     stop = final.pop() if loop.stop >= 0 else -1
     whole = list(loop.carried)
-    if outer * rounds > loop.iterations:  # the last rounds are none: they are counted
+    if outer_count * inner_count > loop.iterations:  # a counter ends the last outer iteration early
         whole.append(graph.leaf("carry", number, len(whole)))
         initial.append(zero)
         at = [*at, len(whole) - 1]
@@ -80,23 +82,23 @@ def nest(graph: Graph, number: int, needed: set[int], active: set[int]) -> None:
         stop = over if stop < 0 else graph.apply("or", stop, over)
         needed.add(whole[-1])
     graph.loops[inner] = Loop(
-        rounds,
+        inner_count,
         tuple(carried),
         tuple(new[k] for k in carried),
         tuple(final),
         number,
         stop,
-        tuple(graph.leaf("scan_input", inner, j) for j in range(len(inner_tables))),
-        tuple(inner_tables),
+        tuple(graph.leaf("scan_input", inner, j) for j in range(len(inner_xs))),
+        tuple(inner_xs),
     )
     ends = [*loop.final, *[zero] * (len(whole) - len(loop.final))]
     for position, p in enumerate(at):
         ends[p] = graph.leaf("result", inner, position)
     graph.loops[number] = loop._replace(
-        iterations=outer,
+        iterations=outer_count,
         initial=tuple(initial),
         carried=tuple(whole),
         final=tuple(ends),
-        inputs=tuple(rows),
-        xs=tuple(tables),
+        inputs=tuple(inputs),
+        xs=tuple(xs),
     )

@@ -1,4 +1,4 @@
-"""Functions with derivatives of their own: by rules that are given, and of fixed points by the implicit function.
+"""Custom derivatives: by rules of the user, and of fixed points by the implicit function theorem.
 
     y = custom(f, jvp=rule)(x)          x = fixed_point(body, guess)
 
@@ -14,7 +14,7 @@ import numpy as np
 from multibody.errors import InputError
 from multibody.tracing.ad.jacobian import jacobian_rows
 from multibody.tracing.ad.reverse import reverse
-from multibody.tracing.ad.tangents import Row
+from multibody.tracing.ad.tangents import Tangents
 from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, refuse
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.substitute import substitute
@@ -27,16 +27,15 @@ Function = Callable[..., Any]
 
 
 def custom(function: Function, *, jvp: Function | None = None, vjp: Function | None = None) -> Function:
-    """The function with a derivative that is given, in place of that of its operations.
+    """Give a function a custom derivative, in place of that of its operations.
 
-    For solvers of contacts, quadratic programs and other iterations whose derivative is known. One rule is enough:
-    both are linear, and the other mode is its transpose. What the function or the rule takes from outside counts as
-    constant.
+    For contact solvers, quadratic programs and other iterations with a known derivative. One rule is enough: both are
+    linear, and the other mode is its transpose. Captured variables of the function or the rule count as constant.
 
     Args:
         function: of arrays, or tuples, lists and dicts of them; plain NumPy.
-        jvp: `jvp(x, ..., dx, ...)`, the change of the result along the changes of all arguments, nested as the result.
-        vjp: `vjp(x, ..., ybar)`, the weights of the arguments from those of the result: nested as the argument, or a
+        jvp: `jvp(x, ..., dx, ...)`, the tangent of the result from those of all arguments, nested as the result.
+        vjp: `vjp(x, ..., ybar)`, the cotangents of the arguments from that of the result: nested as the argument, or a
             tuple for several.
 
     >>> root = custom(lambda a: loop(40, lambda x: (x + a / x) / 2, a), jvp=lambda a, da: da / (2 * np.sqrt(a)))
@@ -57,12 +56,12 @@ def custom(function: Function, *, jvp: Function | None = None, vjp: Function | N
         parts: list[Any] = []
         layout = flatten(result, parts.append)
         if any(map(is_mask, [*arrays, *parts])):
-            raise refuse("custom: expected numbers as arguments and results, got truth values")
+            raise refuse("custom: expected numbers as arguments and results, got booleans")
         inputs = [floats(graph, x) for x in arrays]
         results = [floats(graph, x) for x in parts]
         shapes = [ids.shape for ids in inputs], [ids.shape for ids in results]
-        rule = _Given(jvp, vjp, layouts, layout, *shapes)
-        ids = _ruled(
+        rule = _UserRule(jvp, vjp, layouts, layout, *shapes)
+        ids = _with_derivative(
             graph, rule, [k for x in results for k in x.ravel().tolist()], [x.ravel().tolist() for x in inputs]
         )
         return rebuild(layout, iter(_arrays(graph, ids, shapes[1])))
@@ -78,17 +77,17 @@ def fixed_point(
     tolerance: float | None = None,
     rounds: bool = False,
 ) -> Any:
-    """X with x = body(x), by iteration from a first guess; its derivative is that of the solution, not of the rounds.
+    """Solve x = body(x) by iteration; the derivative is that of the solution, not of the iterations.
 
-    With x = b(x, p), the change of x is (1 - ∂b/∂x)⁻¹ ∂b/∂p dp: one linear system, whatever the number of rounds. The
-    first guess has no influence. Where the iteration has not converged the derivative is NaN.
+    With x = b(x, p), dx = (1 - ∂b/∂x)⁻¹ ∂b/∂p dp: one linear system, independent of the number of iterations. The
+    initial guess has no influence. The derivative is NaN if the iteration has not converged.
 
     Args:
         body: one step of the iteration; shapes stay. Newton's method is one.
-        carry: the first guess: an array, or tuples, lists and dicts of arrays.
-        count: how many rounds at most.
-        tolerance: how small, relative to 1 + |x|, the last change of every number must be; 1e-12, or 1e-5 in float32.
-        rounds: whether to return, as well, how many rounds a sample took.
+        carry: the initial guess: an array, or tuples, lists and dicts of arrays.
+        count: the maximum number of iterations.
+        tolerance: the largest last change relative to 1 + |x|, of every number; 1e-12, or 1e-5 in float32.
+        rounds: whether to return also the number of iterations of each sample.
 
     >>> fixed_point(np.cos, 1.0).round(9)
     np.float64(0.739085133)
@@ -116,26 +115,25 @@ def fixed_point(
     if graph is not None:
         shapes = [np.shape(a) for a in arrays]
         values = [k for a in arrays for k in floats(graph, a).ravel().tolist()]
-        still = _ruled(graph, None, values, [])
-        again: list[Any] = []
-        flatten(body(rebuild(layout, iter(_arrays(graph, still, shapes)))), again.append)
-        residual = [k for a in again for k in floats(graph, a).ravel().tolist()]
+        constants = _with_derivative(graph, None, values, [])
+        mapped: list[Any] = []
+        flatten(body(rebuild(layout, iter(_arrays(graph, constants, shapes)))), mapped.append)
+        residual = [k for a in mapped for k in floats(graph, a).ravel().tolist()]
         converged = int(nodes(graph, change <= small)[()])
-        x = rebuild(
-            layout, iter(_arrays(graph, _ruled(graph, _Implicit(), still, [residual, still, [converged]]), shapes))
-        )
+        ids = _with_derivative(graph, _Implicit(), constants, [residual, constants, [converged]])
+        x = rebuild(layout, iter(_arrays(graph, ids, shapes)))
     return (x, taken) if rounds else x
 
 
-def _ruled(graph: Graph, rule: Any, values: list[int], inputs: list[list[int]]) -> list[int]:
-    """The values with a rule for their derivatives by the inputs."""
+def _with_derivative(graph: Graph, rule: Any, values: list[int], inputs: list[list[int]]) -> list[int]:
+    """The values with a custom derivative with respect to the inputs."""
     graph.custom_derivatives.append(rule)
     number, arguments = len(graph.custom_derivatives) - 1, tuple(k for part in inputs for k in part)
     return [graph.intern("custom_derivative", (k, *arguments), (number, j)) for j, k in enumerate(values)]
 
 
 def _arrays(graph: Graph, ids: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> list[TracedArray]:
-    """Arrays of these shapes, one after the other, of nodes."""
+    """Consecutive nodes as arrays of these shapes."""
     parts = np.split(np.array(ids, dtype=np.int64), np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
     return [TracedArray(graph, part.reshape(shape), graph.dtype) for part, shape in zip(parts, shapes, strict=True)]
 
@@ -144,12 +142,12 @@ def _size(shapes: Sequence[tuple[int, ...]]) -> int:
     return sum(math.prod(shape) for shape in shapes)
 
 
-def _columns(rows: Mapping[int, Row]) -> list[int]:
+def _columns(rows: Mapping[int, Tangents]) -> list[int]:
     return sorted({i for row in rows.values() for i in row})
 
 
-class _Given(NamedTuple):
-    """A rule that the user has given."""
+class _UserRule(NamedTuple):
+    """A derivative by rules of the user."""
 
     jvp: Function | None
     vjp: Function | None
@@ -158,72 +156,74 @@ class _Given(NamedTuple):
     inputs: list[tuple[int, ...]]
     outputs: list[tuple[int, ...]]
 
-    def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
+    def residuals(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
         """There are none."""
         del graph, number, inputs
         return {}
 
-    def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
-        """The changes of the results from those of the inputs."""
-        changes = dict(enumerate(rows))
+    def forward(self, graph: Graph, inputs: list[int], rows: list[Tangents]) -> list[Tangents]:
+        """The tangents of the results, from those of the inputs."""
+        tangents = dict(enumerate(rows))
         if self.jvp is None:
-            return _transposed(graph, lambda w: self._pull(graph, inputs, w), changes, _size(self.outputs))
-        return _by_columns(graph, lambda dx: self._push(graph, inputs, dx), changes, len(inputs))
+            return _transposed(graph, lambda w: self._vjp(graph, inputs, w), tangents, _size(self.outputs))
+        return _by_columns(graph, lambda dx: self._jvp(graph, inputs, dx), tangents, len(inputs))
 
-    def pull(self, graph: Graph, inputs: list[int], rows: Mapping[int, Row]) -> list[Row]:
-        """The weights of the inputs from those of the results."""
+    def reverse(self, graph: Graph, inputs: list[int], rows: Mapping[int, Tangents]) -> list[Tangents]:
+        """The cotangents of the inputs, from those of the results."""
         if self.vjp is None:
-            return _transposed(graph, lambda dx: self._push(graph, inputs, dx), rows, len(inputs))
-        return _by_columns(graph, lambda w: self._pull(graph, inputs, w), rows, _size(self.outputs))
+            return _transposed(graph, lambda dx: self._jvp(graph, inputs, dx), rows, len(inputs))
+        return _by_columns(graph, lambda w: self._vjp(graph, inputs, w), rows, _size(self.outputs))
 
     def _nested(self, graph: Graph, ids: Sequence[int]) -> list[Any]:
         rest = iter(_arrays(graph, ids, self.inputs))
         return [rebuild(layout, rest) for layout in self.layouts]
 
-    def _push(self, graph: Graph, inputs: list[int], changes: Sequence[int]) -> list[int]:
+    def _jvp(self, graph: Graph, inputs: list[int], tangents: Sequence[int]) -> list[int]:
         assert self.jvp is not None
-        result = self.jvp(*self._nested(graph, inputs), *self._nested(graph, changes))
-        return _nodes(graph, result, self.layout, self.outputs, "custom: jvp: expected a change nested as the result")
+        result = self.jvp(*self._nested(graph, inputs), *self._nested(graph, tangents))
+        return _nodes(graph, result, self.layout, self.outputs, "custom: jvp: expected a tangent nested as the result")
 
-    def _pull(self, graph: Graph, inputs: list[int], weights: Sequence[int]) -> list[int]:
+    def _vjp(self, graph: Graph, inputs: list[int], cotangents: Sequence[int]) -> list[int]:
         assert self.vjp is not None
-        ybar = rebuild(self.layout, iter(_arrays(graph, weights, self.outputs)))
+        ybar = rebuild(self.layout, iter(_arrays(graph, cotangents, self.outputs)))
         result = self.vjp(*self._nested(graph, inputs), ybar)
         layout = self.layouts[0] if len(self.layouts) == 1 else ["tuple", *self.layouts]
-        return _nodes(graph, result, layout, self.inputs, "custom: vjp: expected weights nested as the arguments")
+        return _nodes(graph, result, layout, self.inputs, "custom: vjp: expected cotangents nested as the arguments")
 
 
 class _Implicit:
-    """The rule of x = b(x): the inputs are b at x, x itself as a constant, and whether the iteration has converged."""
+    """The derivative of x = b(x); inputs are b at x, x as a constant, and whether the iteration has converged."""
 
-    def stand_ins(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
-        """The constants x, and the nodes that have this rule: what derivatives are to have in their place."""
+    def residuals(self, graph: Graph, number: int, inputs: tuple[int, ...]) -> dict[int, int]:
+        """The constants x, and the differentiable nodes that derivatives have in their place."""
         n = len(inputs) // 2
         return {
             k: graph.intern("custom_derivative", (k, *inputs), (number, j)) for j, k in enumerate(inputs[n : 2 * n])
         }
 
-    def push(self, graph: Graph, inputs: list[int], rows: list[Row]) -> list[Row]:
-        """The changes of x from those of b."""
+    def forward(self, graph: Graph, inputs: list[int], rows: list[Tangents]) -> list[Tangents]:
+        """The tangents of x, from those of b."""
         n = len(inputs) // 2
-        return self._solved(graph, inputs, dict(enumerate(rows[:n])), transpose=False)
+        return self._solve(graph, inputs, dict(enumerate(rows[:n])), transpose=False)
 
-    def pull(self, graph: Graph, inputs: list[int], rows: Mapping[int, Row]) -> list[Row]:
-        """The weights of b from those of x."""
+    def reverse(self, graph: Graph, inputs: list[int], rows: Mapping[int, Tangents]) -> list[Tangents]:
+        """The cotangents of b, from those of x."""
         n = len(inputs) // 2
-        return [*self._solved(graph, inputs, rows, transpose=True), *[{} for _ in range(n + 1)]]
+        return [*self._solve(graph, inputs, rows, transpose=True), *[{} for _ in range(n + 1)]]
 
-    def _solved(self, graph: Graph, inputs: list[int], rows: Mapping[int, Row], *, transpose: bool) -> list[Row]:
+    def _solve(
+        self, graph: Graph, inputs: list[int], rows: Mapping[int, Tangents], *, transpose: bool
+    ) -> list[Tangents]:
         n = len(inputs) // 2
-        residual, still, converged = inputs[:n], inputs[n : 2 * n], inputs[-1]
+        residual, constants, converged = inputs[:n], inputs[n : 2 * n], inputs[-1]
         ids = np.full((n, n), graph.const(0.0), dtype=np.int64)
-        for i, row in enumerate(jacobian_rows(graph, residual, still)):
+        for i, row in enumerate(jacobian_rows(graph, residual, constants)):
             for j, node in row.items():
                 ids[i, j] = node
         slope = TracedArray(graph, ids, graph.dtype)
         matrix: Any = np.eye(n) - (slope.T if transpose else slope)
         nan = graph.const(np.nan)
-        result: list[Row] = [{} for _ in range(n)]
+        result: list[Tangents] = [{} for _ in range(n)]
         for i in _columns(rows):
             right = [rows.get(j, {}).get(i, graph.const(0.0)) for j in range(n)]
             x = solve(matrix, TracedArray(graph, np.array(right, dtype=np.int64), graph.dtype))
@@ -240,11 +240,11 @@ def _nodes(graph: Graph, result: Any, layout: Layout, shapes: list[tuple[int, ..
 
 
 def _by_columns(
-    graph: Graph, linear: Callable[[list[int]], list[int]], rows: Mapping[int, Row], size: int
-) -> list[Row]:
-    """A linear function of every column of rows."""
+    graph: Graph, linear: Callable[[list[int]], list[int]], rows: Mapping[int, Tangents], size: int
+) -> list[Tangents]:
+    """A linear function of every column of a sparse matrix."""
     zero = graph.const(0.0)
-    result: list[Row] = []
+    result: list[Tangents] = []
     for i in _columns(rows):
         column = linear([rows.get(j, {}).get(i, zero) for j in range(size)])
         result = result or [{} for _ in column]
@@ -254,14 +254,14 @@ def _by_columns(
 
 
 def _transposed(
-    graph: Graph, linear: Callable[[Sequence[int]], list[int]], rows: Mapping[int, Row], size: int
-) -> list[Row]:
-    """The transpose of a linear function, of every column of rows."""
+    graph: Graph, linear: Callable[[Sequence[int]], list[int]], rows: Mapping[int, Tangents], size: int
+) -> list[Tangents]:
+    """The transpose of a linear function, of every column of a sparse matrix."""
     leaves = input_nodes(graph, -(len(graph) + 1) << 16, (size,)).tolist()
     roots = linear(leaves)
-    weighted = reverse(graph, roots, [dict(rows.get(j, {})) for j in range(len(roots))], leaves)
+    cotangents = reverse(graph, roots, [dict(rows.get(j, {})) for j in range(len(roots))], leaves)
     zero = graph.const(0.0)  # a linear function has the same derivative everywhere
     return [
         dict(zip(row, substitute(graph, list(row.values()), dict.fromkeys(leaves, zero)), strict=True))
-        for row in weighted
+        for row in cotangents
     ]

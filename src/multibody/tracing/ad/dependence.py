@@ -1,4 +1,4 @@
-"""Which nodes depend on which: sets of sources, as bits, that spread through a graph and its loops."""
+"""Dependence analysis: bit masks of the sources that nodes depend on, through a graph and its loops."""
 
 from collections.abc import Sequence
 
@@ -8,18 +8,18 @@ from multibody.tracing.graph.loop_nodes import AFTER, input_nodes
 from multibody.tracing.graph.substitute import levels_of
 
 
-def spread(graph: Graph, order: Sequence[int], masks: dict[int, int]) -> dict[int, int]:
-    """For every node of an order the sources that changes reach it from.
+def dependence_masks(graph: Graph, order: Sequence[int], masks: dict[int, int]) -> dict[int, int]:
+    """For every node of an order the sources that it depends on differentiably.
 
     Args:
         graph: of the nodes.
-        order: nodes, each after those it needs.
-        masks: the bits of some nodes, which keep them.
+        order: nodes in an order of execution.
+        masks: the given bits of some nodes.
     """
-    return _Spread(graph, order, masks).masks
+    return _Masks(graph, order, masks).masks
 
 
-class _Spread:
+class _Masks:
     def __init__(self, graph: Graph, order: Sequence[int], masks: dict[int, int]) -> None:
         self.graph = graph
         self.masks = dict(masks)
@@ -35,15 +35,15 @@ class _Spread:
                 continue
             op = graph.op[k]
             if op in AFTER:
-                number, *place = graph.value[k]
+                number, *position = graph.value[k]
                 if number not in finished:
                     finished.add(number)
                     self.loop(number)
                 loop = graph.loop_at(number)
                 if op == "result":
-                    masks[k] = masks.get(loop.carried[place[0]], 0)
+                    masks[k] = masks.get(loop.carried[position[0]], 0)
                 elif op == "stacked_output":
-                    masks[k] = masks.get(loop.outputs[place[0]], 0)
+                    masks[k] = masks.get(loop.outputs[position[0]], 0)
                 else:
                     masks[k] = 0
             elif graph.args[k]:
@@ -55,14 +55,14 @@ class _Spread:
                 masks.setdefault(k, 0)
 
     def loop(self, number: int) -> None:
-        """What a round changes may change the next one: so until nothing is added."""
+        """Iterate to a fixed point: an iteration depends on the one before."""
         graph, masks = self.graph, self.masks
         loop = graph.loop_at(number)
         for p, k in enumerate(loop.carried):
             masks[k] = masks.get(loop.initial[p], 0)
-        for k, table in zip(loop.inputs, loop.xs, strict=True):
+        for k, x in zip(loop.inputs, loop.xs, strict=True):
             masks[k] = 0
-            for node in input_nodes(graph, table):
+            for node in input_nodes(graph, x):
                 masks[k] |= masks.get(node, 0)
         changed = True
         while changed:

@@ -1,14 +1,14 @@
-"""How much derivatives may store; `multibody.config` sets it."""
+"""The memory limit of reverse mode; `multibody.config` sets it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(slots=True)
 class Limits:
-    """Limits of what is recorded."""
+    """Limits of derivatives."""
 
     tape: int = 2**20
-    """Bytes that a loop may keep for its gradient, in every sample; beyond, rounds are computed anew."""
+    """Bytes per sample that a loop may store for its gradient; above it iterations are recomputed."""
 
 
 limits = Limits()

@@ -1,8 +1,8 @@
-"""What a small change of its arguments does to every operation: partial derivatives as nodes of the same graph.
+"""Partial derivatives of every scalar operation, as graph nodes.
 
-Where a function has a corner, one of its one-sided derivatives is taken: |x| has slope 0 at 0, and min and max of equal
-arguments follow the second one, which is the one they return. A derivative that is infinite stays infinite, as that of
-sqrt at 0. What a select does not choose contributes nothing, not even 0 · ∞: see `times`.
+At a kink one of the one-sided derivatives is used: |x| has slope 0 at 0; min and max of equal arguments follow the
+second one, which they return. Infinite derivatives stay infinite, as that of sqrt at 0. The branch that a select does
+not take contributes nothing, not even 0 · ∞: see `times`.
 """
 
 from collections.abc import Callable
@@ -94,18 +94,18 @@ PARTIALS: dict[str, tuple[Partial | None, ...]] = {
     "fms": (_argument(1), _argument(0), _MINUS_ONE),
     "fnma": (_minus(_argument(1)), _minus(_argument(0)), _ONE),
 }
-"""One partial derivative for each argument; None is zero everywhere."""
+"""One partial derivative per argument; None means zero everywhere."""
 
 CHOICES: dict[str, Callable[[Graph, tuple[int, ...]], tuple[int, int, int]]] = {
     "select": lambda g, x: (x[0], x[1], x[2]),
     "min": lambda g, x: (g.apply("lt", x[0], x[1]), x[0], x[1]),
     "max": lambda g, x: (g.apply("lt", x[1], x[0]), x[0], x[1]),
 }
-"""Operations that return one of two arguments: the condition, the one if it is true, the other."""
+"""Operations that return one of two arguments: the condition, the argument if it is true, the other."""
 
 
 def flows(graph: Graph, node: int) -> tuple[int, ...]:
-    """The arguments through which changes reach a node."""
+    """The arguments that a node depends on differentiably."""
     op, args = graph.op[node], graph.args[node]
     if op in CHOICES:
         return args[-2:]
@@ -118,23 +118,23 @@ def flows(graph: Graph, node: int) -> tuple[int, ...]:
     return tuple(a for a, partial in zip(args, PARTIALS.get(op, ()), strict=False) if partial)
 
 
-# ---- sums and products of changes ------------------------------------------------------------------------------------
+# ---- sums and products of tangents -----------------------------------------------------------------------------------
 
 
-def times(graph: Graph, slope: int, change: int) -> int:
-    """The product; a change that is zero because of a choice stays zero, however steep the slope.
+def times(graph: Graph, slope: int, tangent: int) -> int:
+    """The product; a tangent that a select sets to zero stays zero, even if the slope is infinite.
 
-    So the branch that np.where does not take may have an infinite slope there, and no NaN comes out of it.
+    So an infinite slope in the branch that np.where does not take gives no NaN.
     """
-    guarded = _guarded(graph, change)
+    guarded = _guarded(graph, tangent)
     if guarded is None:
-        return graph.apply("mul", slope, change)
+        return graph.apply("mul", slope, tangent)
     condition, inner = guarded
     return graph.apply("select", condition, graph.apply("mul", slope, inner), graph.const(0.0))
 
 
 def plus(graph: Graph, a: int, b: int) -> int:
-    """The sum; where both are zero because of choices, so is it."""
+    """The sum; zero where selects set both to zero."""
     left, right = _guarded(graph, a), _guarded(graph, b)
     if left is None or right is None:
         return graph.apply("add", a, b)
@@ -146,16 +146,16 @@ def plus(graph: Graph, a: int, b: int) -> int:
     return graph.apply("select", graph.apply("or", p, q), graph.apply("add", a, b), graph.const(0.0))
 
 
-def guard(graph: Graph, condition: int, change: int) -> int:
-    """The change where the condition holds, zero elsewhere."""
-    guarded = _guarded(graph, change)
+def guard(graph: Graph, condition: int, tangent: int) -> int:
+    """The tangent where the condition holds, zero elsewhere."""
+    guarded = _guarded(graph, tangent)
     if guarded is not None:
-        condition, change = graph.apply("and", condition, guarded[0]), guarded[1]
-    return graph.apply("select", condition, change, graph.const(0.0))
+        condition, tangent = graph.apply("and", condition, guarded[0]), guarded[1]
+    return graph.apply("select", condition, tangent, graph.const(0.0))
 
 
 def _guarded(graph: Graph, node: int) -> tuple[int, int] | None:
-    """(p, x), when the node is x where p and zero elsewhere."""
+    """(p, x), if the node is x where p holds and zero elsewhere."""
     if graph.op[node] != "select":
         return None
     p, a, b = graph.args[node]

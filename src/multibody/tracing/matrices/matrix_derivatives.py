@@ -1,7 +1,7 @@
-"""Derivatives of operations on matrices, by linear algebra: they are such operations again.
+"""Derivatives of matrix operations, which are matrix operations again.
 
-The factors of a matrix are read by solutions alone. So what a change of a factor's entry stands for is a change of the
-matrix's entry: of x = A^-1 b it is dx = A^-1 (db - dA x), and the factorization itself passes changes on.
+Only solves read the factors of a matrix. So the tangent of a factor stands for that of the matrix: x = A^-1 b has the
+tangent dx = A^-1 (db - dA x), and the factorization itself passes tangents on.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from multibody.tracing.graph.graph import Graph
 from multibody.tracing.matrices import dense
 from multibody.tracing.matrices.kinds import KINDS, operands
 
-Row = dict[int, int]
-"""The nodes of the changes that are not zero for all values, by the number of the direction."""
-Changes = list[Any]
-"""For each operand a traced matrix of changes, or None where nothing changes."""
+Tangents = dict[int, int]
+"""The derivatives of one node: {direction: node}, without structural zeros."""
+Matrices = list[Any]
+"""One traced matrix of tangents or cotangents per operand or direction, or None for zeros."""
 
 
 def flows(graph: Graph, node: int) -> tuple[int, ...]:
-    """The arguments of an operation through which changes reach it."""
+    """The arguments that an operation depends on differentiably."""
     args: list[int] = []
     first = 0
     for operand in operands(*graph.value[node]):
@@ -31,23 +31,23 @@ def flows(graph: Graph, node: int) -> tuple[int, ...]:
     return tuple(args)
 
 
-def push(graph: Graph, node: int, changes: dict[int, Row]) -> list[Row]:
-    """The changes of all results of an operation that follow from those of its arguments."""
+def jvp(graph: Graph, node: int, tangents: dict[int, Tangents]) -> list[Tangents]:
+    """The tangents of all results of an operation, from those of its arguments."""
     rule = _Rule(graph, node)
-    rows = [changes.get(a, {}) for a in graph.args[node]]
+    rows = [tangents.get(a, {}) for a in graph.args[node]]
     directions = sorted({direction for row in rows for direction in row})
-    tangents = [rule.matrices([row.get(direction) for row in rows]) for direction in directions]
-    return rule.rows(directions, _PUSH[rule.kind](rule, tangents), rule.results)
+    matrices = [rule.matrices([row.get(direction) for row in rows]) for direction in directions]
+    return rule.rows(directions, _JVP[rule.kind](rule, matrices), rule.results)
 
 
-def pull(graph: Graph, node: int, weights: dict[int, Row]) -> list[Row]:
-    """The derivatives, by all arguments of an operation, of its results weighted with rows, by their positions."""
+def vjp(graph: Graph, node: int, cotangents: dict[int, Tangents]) -> list[Tangents]:
+    """The cotangents of all arguments of an operation, from those of its results by position."""
     rule = _Rule(graph, node)
-    directions = sorted({direction for row in weights.values() for direction in row})
-    cotangents = [
-        rule.result([weights.get(k, {}).get(direction) for k in range(rule.results)]) for direction in directions
+    directions = sorted({direction for row in cotangents.values() for direction in row})
+    matrices = [
+        rule.result([cotangents.get(k, {}).get(direction) for k in range(rule.results)]) for direction in directions
     ]
-    pulled = _PULL[rule.kind](rule, cotangents)
+    pulled = _VJP[rule.kind](rule, matrices)
     parts = [
         rule.rows(directions, [part[k] for part in pulled], rows * columns)
         for k, (rows, columns) in enumerate(rule.shapes)
@@ -56,7 +56,7 @@ def pull(graph: Graph, node: int, weights: dict[int, Row]) -> list[Row]:
 
 
 class _Rule:
-    """An operation, its operands and results as traced matrices."""
+    """An operation with its operands and results as traced matrices."""
 
     def __init__(self, graph: Graph, node: int) -> None:
         self.graph = graph
@@ -67,14 +67,14 @@ class _Rule:
         self.value: Any = self.result([graph.entry(node, k) for k in range(self.results)])
 
     def array(self, ids: list[int | None], shape: tuple[int, ...]) -> Any:
-        """A traced array; zeros where there is no node; None for zeros alone."""
+        """A traced array with zeros for None; None if all are."""
         if all(node is None for node in ids):
             return None
         zero = self.graph.const(0.0)
         filled = np.array([zero if node is None else node for node in ids], dtype=np.int64)
         return TracedArray(self.graph, filled.reshape(shape), self.graph.dtype)
 
-    def matrices(self, ids: list[int | None]) -> Changes:
+    def matrices(self, ids: list[int | None]) -> Matrices:
         """The operands with other entries."""
         arrays, first = [], 0
         for rows, columns in self.shapes:
@@ -90,9 +90,9 @@ class _Rule:
         i, j = shape.get(self.kind, (0, 1))
         return self.array(ids, (self.sizes[i], self.sizes[j]))
 
-    def rows(self, directions: list[int], arrays: list[Any], size: int) -> list[Row]:
-        """Arrays of changes, one for each direction, as a row for each of their entries."""
-        rows: list[Row] = [{} for _ in range(size)]
+    def rows(self, directions: list[int], arrays: list[Any], size: int) -> list[Tangents]:
+        """Arrays, one per direction, as the sparse derivatives of each entry."""
+        rows: list[Tangents] = [{} for _ in range(size)]
         for direction, array in zip(directions, arrays, strict=True):
             for row, node in zip(rows, [] if array is None else array.ids.ravel().tolist(), strict=False):
                 if self.graph.number(node) != 0:
@@ -105,8 +105,8 @@ class _Rule:
         ids = dense.node(self.graph, kind, b.shape, *(matrix.ids for matrix in matrices))
         return TracedArray(self.graph, ids.reshape(b.shape), self.graph.dtype)
 
-    def solved(self, kind: str, factors: Any, sides: Changes) -> Changes:
-        """The solutions for several right-hand sides, found together; None stays."""
+    def solve(self, kind: str, factors: Any, sides: Matrices) -> Matrices:
+        """The solutions for several right-hand sides in one operation; None stays."""
         some = [side for side in sides if side is not None]
         if not some:
             return sides
@@ -127,13 +127,13 @@ def _times(a: Any, b: Any) -> Any:
     return None if a is None or b is None else a @ b
 
 
-def _part(A: Any, keep: Any) -> Any:
-    """The entries of a matrix where a constant one is not zero, times those."""
-    return A * keep.astype(float)
+def _scaled(A: Any, factors: Any) -> Any:
+    """The product with a constant matrix, entry by entry."""
+    return A * factors.astype(float)
 
 
-def _both(A: Any) -> Any:
-    """The symmetric matrix of which A has the lower half."""
+def _symmetric(A: Any) -> Any:
+    """The symmetric matrix with the lower half of A."""
     if A is None:
         return None
     n = len(A)
@@ -141,34 +141,34 @@ def _both(A: Any) -> Any:
     return TracedArray(A.graph, ids, A.dtype)
 
 
-def _folded(A: Any) -> Any:
-    """The derivative by the lower half of a symmetric matrix, from that by all entries."""
+def _lower_cotangent(A: Any) -> Any:
+    """The cotangent of the lower half of a symmetric matrix, from that of all entries."""
     if A is None:
         return None
     n = len(A)
-    return _part(A, np.tri(n)) + _part(A.T, np.tri(n, k=-1))
+    return _scaled(A, np.tri(n)) + _scaled(A.T, np.tri(n, k=-1))
 
 
 def _lower(L: Any) -> Any:
-    """The factor itself, of what Cholesky's operation gives."""
-    return _part(L, np.tri(len(L)))
+    """The Cholesky factor, from the results of the operation."""
+    return _scaled(L, np.tri(len(L)))
 
 
 def _half(A: Any) -> Any:
-    """The lower half of a matrix and half of its diagonal."""
+    """The lower half of a matrix with half of its diagonal."""
     n = len(A)
-    return _part(A, np.tri(n) - 0.5 * np.eye(n))
+    return _scaled(A, np.tri(n) - 0.5 * np.eye(n))
 
 
-# ---- forward: for every direction the changes of the results, from those of the operands -----------------------------
+# ---- forward mode: for every direction the tangents of the results, from those of the operands -----------------------
 
 
-def _push_product(rule: _Rule, tangents: list[Changes]) -> Changes:
+def _jvp_product(rule: _Rule, tangents: list[Matrices]) -> Matrices:
     A, B = rule.operands
     return [_plus(_times(dA, B), _times(A, dB)) for dA, dB in tangents]
 
 
-def _push_gram(rule: _Rule, tangents: list[Changes]) -> Changes:
+def _jvp_gram(rule: _Rule, tangents: list[Matrices]) -> Matrices:
     A, *weights = rule.operands
     changes = []
     for dA, *dw in tangents:
@@ -181,26 +181,26 @@ def _push_gram(rule: _Rule, tangents: list[Changes]) -> Changes:
     return changes
 
 
-def _push_factor(rule: _Rule, tangents: list[Changes]) -> Changes:
+def _jvp_factor(rule: _Rule, tangents: list[Matrices]) -> Matrices:
     del rule
     return [None if dA is None else dA.ravel() for (dA,) in tangents]
 
 
-def _push_cholesky(rule: _Rule, tangents: list[Changes]) -> Changes:
-    """L Φ(L^-1 dA L^-T), where Φ takes the lower half and half of the diagonal."""
+def _jvp_cholesky(rule: _Rule, tangents: list[Matrices]) -> Matrices:
+    """L Φ(L^-1 dA L^-T); Φ is the lower half with half of the diagonal."""
     L = _lower(rule.value)
-    half = rule.solved("lower_solve", [L], [_both(dA) for (dA,) in tangents])
-    whole = rule.solved("lower_solve", [L], [None if Y is None else Y.T for Y in half])
+    half = rule.solve("lower_solve", [L], [_symmetric(dA) for (dA,) in tangents])
+    whole = rule.solve("lower_solve", [L], [None if Y is None else Y.T for Y in half])
     return [None if Z is None else L @ _half(Z) for Z in whole]
 
 
-def _push_solve(kind: str, matrix: Callable[[Any], Any]) -> Callable[..., Changes]:
-    def push(rule: _Rule, tangents: list[Changes]) -> Changes:
+def _jvp_solve(kind: str, matrix: Callable[[Any], Any]) -> Callable[..., Matrices]:
+    def jvp(rule: _Rule, tangents: list[Matrices]) -> Matrices:
         *factors, _ = rule.operands
         sides = [_minus(db, _times(matrix(dA), rule.value)) for dA, *_, db in tangents]
-        return rule.solved(kind, factors, sides)
+        return rule.solve(kind, factors, sides)
 
-    return push
+    return jvp
 
 
 def _same(A: Any) -> Any:
@@ -211,76 +211,76 @@ def _transposed(A: Any) -> Any:
     return None if A is None else A.T
 
 
-_PUSH: dict[str, Callable[[_Rule, list[Changes]], Changes]] = {
-    "product": _push_product,
-    "gram": _push_gram,
-    "weighted_gram": _push_gram,
-    "ldlt": _push_factor,
-    "lu": _push_factor,
-    "cholesky": _push_cholesky,
-    "ldlt_solve": _push_solve("ldlt_solve", _both),
-    "lower_solve": _push_solve("lower_solve", _same),
-    "upper_solve": _push_solve("upper_solve", _same),
-    "lu_solve": _push_solve("lu_solve", _same),
-    "lu_solve_transposed": _push_solve("lu_solve_transposed", _transposed),
+_JVP: dict[str, Callable[[_Rule, list[Matrices]], Matrices]] = {
+    "product": _jvp_product,
+    "gram": _jvp_gram,
+    "weighted_gram": _jvp_gram,
+    "ldlt": _jvp_factor,
+    "lu": _jvp_factor,
+    "cholesky": _jvp_cholesky,
+    "ldlt_solve": _jvp_solve("ldlt_solve", _symmetric),
+    "lower_solve": _jvp_solve("lower_solve", _same),
+    "upper_solve": _jvp_solve("upper_solve", _same),
+    "lu_solve": _jvp_solve("lu_solve", _same),
+    "lu_solve_transposed": _jvp_solve("lu_solve_transposed", _transposed),
 }
 
-# ---- reverse: for every direction the derivatives by all operands, from those by the results -------------------------
+# ---- reverse mode: for every direction the cotangents of the operands, from those of the results ---------------------
 
 
-def _pull_product(rule: _Rule, cotangents: Changes) -> list[Changes]:
+def _vjp_product(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
     A, B = rule.operands
     return [[_times(C, B.T), _times(A.T, C)] for C in cotangents]
 
 
-def _pull_gram(rule: _Rule, cotangents: Changes) -> list[Changes]:
+def _vjp_gram(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
     A, *weights = rule.operands
-    pulled = []
+    operands = []
     for C in cotangents:
         product = A @ (C + C.T)
         if weights:
-            pulled.append([product * weights[0], 0.5 * np.sum(product * A, axis=1, keepdims=True)])
+            operands.append([product * weights[0], 0.5 * np.sum(product * A, axis=1, keepdims=True)])
         else:
-            pulled.append([product])
-    return pulled
+            operands.append([product])
+    return operands
 
 
-def _pull_factor(rule: _Rule, cotangents: Changes) -> list[Changes]:
+def _vjp_factor(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
     n = rule.sizes[0]
     return [[None if C is None else C.ravel()[: n * n].reshape(n, n)] for C in cotangents]
 
 
-def _pull_cholesky(rule: _Rule, cotangents: Changes) -> list[Changes]:
+def _vjp_cholesky(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
     """L^-T Φ(L^T C) L^-1."""
     L = _lower(rule.value)
-    half = rule.solved("upper_solve", [L.T], [_half(L.T @ C) for C in cotangents])
-    whole = rule.solved("upper_solve", [L.T], [Y.T for Y in half])
-    return [[_folded(Z.T)] for Z in whole]
+    half = rule.solve("upper_solve", [L.T], [_half(L.T @ C) for C in cotangents])
+    whole = rule.solve("upper_solve", [L.T], [Y.T for Y in half])
+    return [[_lower_cotangent(Z.T)] for Z in whole]
 
 
-def _pull_solve(kind: str, matrix: Callable[[Any], Any], transposed: Callable[[Any], Any]) -> Callable[..., Any]:
-    def pull(rule: _Rule, cotangents: Changes) -> list[Changes]:
+def _vjp_solve(kind: str, matrix: Callable[[Any], Any], transposed: Callable[[Any], Any]) -> Callable[..., Any]:
+    def vjp(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
         A, *rest, _ = rule.operands
-        sides = rule.solved(kind, [transposed(A), *rest], cotangents)
+        sides = rule.solve(kind, [transposed(A), *rest], cotangents)
         return [[matrix(_minus(None, _times(y, rule.value.T))), *(None for _ in rest), y] for y in sides]
 
-    return pull
+    return vjp
 
 
 def _triangle(lower: bool) -> Callable[[Any], Any]:
-    return lambda A: None if A is None else _part(A, np.tri(len(A)) if lower else np.tri(len(A)).T)
+    return lambda A: None if A is None else _scaled(A, np.tri(len(A)) if lower else np.tri(len(A)).T)
 
 
-_PULL: dict[str, Callable[[_Rule, Changes], list[Changes]]] = {
-    "product": _pull_product,
-    "gram": _pull_gram,
-    "weighted_gram": _pull_gram,
-    "ldlt": _pull_factor,
-    "lu": _pull_factor,
-    "cholesky": _pull_cholesky,
-    "ldlt_solve": _pull_solve("ldlt_solve", _folded, _same),
-    "lower_solve": _pull_solve("upper_solve", _triangle(lower=True), _transposed),
-    "upper_solve": _pull_solve("lower_solve", _triangle(lower=False), _transposed),
-    "lu_solve": _pull_solve("lu_solve_transposed", _same, _same),
-    "lu_solve_transposed": _pull_solve("lu_solve", _transposed, _same),
+_VJP: dict[str, Callable[[_Rule, Matrices], list[Matrices]]] = {
+    "product": _vjp_product,
+    "gram": _vjp_gram,
+    "weighted_gram": _vjp_gram,
+    "ldlt": _vjp_factor,
+    "lu": _vjp_factor,
+    "cholesky": _vjp_cholesky,
+    "ldlt_solve": _vjp_solve("ldlt_solve", _lower_cotangent, _same),
+    "lower_solve": _vjp_solve("upper_solve", _triangle(lower=True), _transposed),
+    "upper_solve": _vjp_solve("lower_solve", _triangle(lower=False), _transposed),
+    "lu_solve": _vjp_solve("lu_solve_transposed", _same, _same),
+    "lu_solve_transposed": _vjp_solve("lu_solve", _transposed, _same),
 }
