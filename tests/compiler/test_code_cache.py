@@ -55,7 +55,7 @@ def test_code_is_shared_and_functions_are_not(compilations):
     kernels = [mb.compile(first, 4), mb.compile(second, 4), mb.compile(second, 4, quaternions={"x": [0]})]
     assert len({id(kernel._code) for kernel in kernels}) == 1
     assert [kernel.name for kernel in kernels] == ["first", "second", "second"]
-    assert [kernel._native.source.function for kernel in kernels] == [first, second, second]
+    assert [kernel._launcher.source.function for kernel in kernels] == [first, second, second]
     x = np.linspace(-1, 1, 8).reshape(2, 4)
     assert kernels[0](x).tobytes() == kernels[1](x).tobytes()
     assert compilations == [1]

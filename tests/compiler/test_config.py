@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import multibody as mb
+from multibody.compiler.runtime import workers
 
 
 @pytest.mark.parametrize(
@@ -44,3 +46,25 @@ def test_a_wrong_cache_mode_is_refused_and_a_path_gets_a_hint(name, value, hint)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert f"InputError: {name}: expected on, off or verify, got {value!r}" in done.stderr
     assert ("MULTIBODY_CACHE_DIR" in done.stderr) == hint
+
+
+def test_threads_split_contiguous_batches_that_are_worth_it(monkeypatch):
+    """Single samples and small batches stay on the fast path."""
+    counts, run = [], workers.run
+
+    def counted(count, threads, *args, **options):
+        counts.append(threads)
+        run(count, threads, *args, **options)
+
+    monkeypatch.setattr(workers, "run", counted)
+    kernel = mb.compile(lambda x: np.sin(x) @ np.cos(x) * x, 7)
+    x = np.linspace(-1.0, 1.0, 7 * 50_000).reshape(-1, 7)
+    kernel(x[0]), kernel(x[:3])  # compiled
+    counts.clear()
+    expected = kernel(x)
+    assert counts == []
+    monkeypatch.setattr(mb.config, "threads", 2)
+    assert kernel(x).tobytes() == expected.tobytes()
+    assert counts == [2]
+    kernel(x[0]), kernel(x[:3])
+    assert counts == [2]

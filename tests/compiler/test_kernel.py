@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 
 import multibody as mb
-from multibody.compiler import compile as compiling
 from multibody.compiler.cache import code_cache
 from multibody.compiler.codegen import target, variants
 from multibody.compiler.runtime.code import Code
+from multibody.compiler.runtime.signature import Signature
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.interpret import evaluate
 
@@ -108,13 +108,13 @@ def test_out_and_the_way_through_ctypes(kernel):
         out = tuple(np.full_like(part, np.nan) for part in whole)
         assert kernel(x, A, out=out) is out
         assert bits(out) == bits(whole)
-        assert bits(kernel._native.general(x, A)) == bits(whole)
+        assert bits(kernel._launcher.general(x, A)) == bits(whole)
 
 
 def test_pieces(kernel, monkeypatch):
     x, A = draw(4096, kernel.signature.dtype)
     whole = kernel(x, A)
-    monkeypatch.setattr("multibody.compiler.runtime.launch.PIECE", 0.0)
+    monkeypatch.setattr("multibody.compiler.runtime.launch.PIECE_TIME", 0.0)
     assert bits(kernel(x, A)) == bits(whole)
 
 
@@ -183,7 +183,7 @@ def built(traced):
     """The kernel of a trace."""
     code = Code(code_cache._entry(traced, variants.modules_of))
     header = code.header
-    return mb.Kernel("kernel", compiling._signature(header), code, header["ops"], header["work"])
+    return mb.Kernel("kernel", Signature.of_header(header), code, header["ops"], header["work"])
 
 
 def test_equals_the_eager_run(kernel):

@@ -101,7 +101,7 @@ def test_kernels_are_collected():
         payload = np.zeros(3)
         kernel = mb.compile(function, 3, optional={"unused": ()})
         kernel(np.ones(3))
-        return weakref.ref(kernel), weakref.ref(kernel._native), weakref.ref(payload)
+        return weakref.ref(kernel), weakref.ref(kernel._launcher), weakref.ref(payload)
 
     gc.collect()
     before = len(native._owners)

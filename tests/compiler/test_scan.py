@@ -84,7 +84,7 @@ def test_pieces_are_one(scan, monkeypatch, every):
     """A long scan is run in pieces, to hear signals: of one step each, when time is short."""
     state, u, p = draw(scan.dtype, (7,), 200)
     whole = scan(state, u, p, every=every)
-    monkeypatch.setattr(scan_pieces, "PIECE", 0.0)
+    monkeypatch.setattr(scan_pieces, "PIECE_TIME", 0.0)
     found = scan(state, u, p, every=every)
     same(found, (whole[0], arrays(whole[1])))
 

@@ -177,7 +177,7 @@ def test_equal_models_share_code_and_keep_their_functions(robot):
     other = mb.load(ARM).rename(name="twin")
     kernels = other.kernel("mass_matrix"), robot.kernel("mass_matrix")
     assert kernels[0]._code is kernels[1]._code
-    assert kernels[0]._native.source.function is not kernels[1]._native.source.function
+    assert kernels[0]._launcher.source.function is not kernels[1]._launcher.source.function
     assert robot.change(gravity=(0, 0, -1.6)).kernel("gravity")._code is not robot.kernel("gravity")._code
 
 

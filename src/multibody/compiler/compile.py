@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
-import numpy as np
 from numpy.typing import DTypeLike
 
 from multibody._signatures import readable
@@ -16,10 +14,10 @@ from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.variants import modules_of
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel
-from multibody.compiler.runtime.launch import Signature
+from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
 from multibody.tracing.record.naming import parameters
-from multibody.tracing.record.trace import Input, Trace, float_kind, shape_of, trace
+from multibody.tracing.record.trace import Trace, float_kind, shape_of, trace
 
 Shape = int | Sequence[int]
 
@@ -98,7 +96,10 @@ def compile(  # noqa: A001
     text_key = None if key is None else key_of(("key", key), shapes, names, dtype)
     code = code_cache.code(name, record, modules_of, ("graph",), text_key)
     header = code.header
-    signature = _signature(header, quaternions or {})
+    signature = Signature.of_header(header, quaternions or {})
+    taken = {spec.name for spec in signature.inputs} & {"out", "threads"}
+    if taken:
+        raise InputError(f"names: {', '.join(taken)} is an option of every kernel: give the argument another name")
     variants = None
     if optional:
         variants = _Variants(function, shapes, names, dict(optional), dtype, quaternions or {})
@@ -152,24 +153,3 @@ class _Variants:
             names = [*required, *options]
             self.made[options] = compile(bound, *shapes, names=names, dtype=self.dtype, quaternions=self.quaternions)
         return self.made[options]
-
-
-def _signature(header: dict[str, Any], quaternions: Mapping[str, Sequence[int]] = {}) -> Signature:
-    inputs = tuple(Input(name, tuple(shape)) for name, shape in header["inputs"])
-    taken = {spec.name for spec in inputs} & {"out", "threads"}
-    if taken:
-        raise InputError(f"names: {', '.join(taken)} is an option of every kernel: give the argument another name")
-    outputs = tuple(tuple(shape) for shape in header["outputs"])
-    places = tuple((_place(inputs, name, start), start) for name, starts in quaternions.items() for start in starts)
-    return Signature(inputs, outputs, np.dtype(header["dtype"]), header["layout"], places)
-
-
-def _place(inputs: Sequence[Input], name: str, start: int) -> int:
-    """The number of the argument of that name, in which a quaternion begins at an element."""
-    numbers = [k for k, spec in enumerate(inputs) if spec.name == name]
-    if not numbers:
-        raise InputError(f"quaternions: no argument is called {name!r}; there are {[spec.name for spec in inputs]}")
-    size = math.prod(inputs[numbers[0]].shape)
-    if not isinstance(start, int | np.integer) or not 0 <= start <= size - 4:
-        raise InputError(f"quaternions: expected an element of {name!r} from 0 to {size - 4}, got {start!r}")
-    return numbers[0]

@@ -9,7 +9,8 @@ from multibody.compiler.codegen.variants import VECTOR, modules_of
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.code import Code, unpickle
 from multibody.compiler.runtime.execution import Source
-from multibody.compiler.runtime.launch import Native, Signature
+from multibody.compiler.runtime.launch import Launcher
+from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
 from multibody.tracing.record.trace import Trace
 
@@ -40,16 +41,16 @@ class Kernel:
         self._code = code
         self._work = work
         self._record = record
-        self._native = Native(name, code, signature, work, function, variants, batched=batched)
-        self.call = self._native.call
+        self._launcher = Launcher(name, code, signature, work, function, variants, batched=batched)
+        self.call = self._launcher.call
         """What a call of the kernel calls: a builtin, a tenth of a microsecond closer to the code."""
         # a class of its own, so that a call goes straight through the door
-        own = type("Kernel", (Kernel,), {"__call__": self._native.call, "__doc__": Kernel.__doc__})
+        own = type("Kernel", (Kernel,), {"__call__": self._launcher.call, "__doc__": Kernel.__doc__})
         object.__setattr__(self, "__class__", own)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Evaluate; see the class."""
-        return self._native.call(*args, **kwargs)
+        return self._launcher.call(*args, **kwargs)
 
     def trace(self) -> Trace:
         """The graph of the function, recorded anew."""
@@ -133,7 +134,7 @@ class LazyKernel:
         return self._source.call(args, named, out, threads, self._launch)
 
     def _launch(self, arrays: list[Any], batch: tuple[int, ...], out: Any, threads: int) -> Any:
-        return self.kernel._native.launch(arrays, batch, out, threads)
+        return self.kernel._launcher.launch(arrays, batch, out, threads)
 
 
 def _identifier(name: str) -> str:

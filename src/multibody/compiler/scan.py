@@ -19,12 +19,12 @@ from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.config import config
 from multibody.compiler.ir.scan_layout import layout_of, shapes_of
-from multibody.compiler.runtime.launch import Signature
 from multibody.compiler.runtime.scan_launch import Scan, Source, Step
+from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
 from multibody.tracing.record.layout import Layout, flatten, rebuild
 from multibody.tracing.record.purity import SideEffects
-from multibody.tracing.record.trace import Input, Trace, float_kind, trace
+from multibody.tracing.record.trace import Trace, float_kind, trace
 
 
 @readable
@@ -84,8 +84,7 @@ def compile_scan(
     text_key = None if key is None else key_of(("scan of a key", key, plan), shapes, names, kind)
     code = code_cache.code(name, record, lambda trace: scan_modules_of(trace, plan), ("scan", plan), text_key)
     header = code.header
-    takes = tuple(Input(title, tuple(shape)) for title, shape in header["inputs"])
-    signature = Signature(takes, tuple(map(tuple, header["outputs"])), np.dtype(header["dtype"]), header["layout"])
+    signature = Signature.of_header(header)
 
     made: dict[tuple[str, ...], Scan] = {}
 

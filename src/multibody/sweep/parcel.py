@@ -43,7 +43,7 @@ def pack(work: Work, entries: Mapping[str, Any], cpu: str | None) -> bytes:
 
     class Pickler(cloudpickle.Pickler):
         def reducer_override(self, obj: Any) -> Any:
-            if isinstance(obj, Kernel) and obj._native.source.function is not None:
+            if isinstance(obj, Kernel) and obj._launcher.source.function is not None:
                 return _kernel, (obj.__reduce__(), _source(obj))
             if type(obj) is Simulator:
                 state = {name: x for name, x in vars(obj).items() if name != "_scans"} | {"_scans": {}}
@@ -92,7 +92,7 @@ def _unpacked(digest: str, parcel: _Parcel) -> Work:
 def _source(kernel: Kernel) -> tuple[Any, ...]:
     inputs = kernel.signature.inputs
     shapes, names = [spec.shape for spec in inputs], [spec.name for spec in inputs]
-    source = kernel._native.source
+    source = kernel._launcher.source
     return source.function, shapes, names, kernel.signature.dtype.name, source.batched
 
 

@@ -1,76 +1,102 @@
-"""The door from Python: a builtin function, made by LLVM, that goes from NumPy arrays to the kernel and back.
+"""The fast path of a call: a builtin function, compiled by LLVM, from NumPy arrays to native code and back.
 
-One function serves all kernels. Its `self` is a tuple whose first item is the address of a record of the kernel (see
-`Record`) and whose other items keep that record, the code and the callables alive. It takes exactly the easy cases,
-which are the ones that must be fast: NumPy arrays of the right dtype, contiguous, each a single sample or a batch along
-one leading axis. Everything else it hands to the `slow` callable of the record, with the arguments as they came.
-
-On builds of Python where objects look different (free-threaded, debug) there is no door, and kernels are called through
-ctypes.
+One function serves all kernels. Its `self` is a tuple: the address of the kernel's record (see `Record`), and the
+objects that must live as long as the record. It accepts the cases that must be fast: contiguous NumPy arrays of the
+right dtype, each a single sample or a batch along one leading axis. Any other call goes to the general path, a Python
+function, with the arguments unchanged. On builds of Python with another object layout (free-threaded, debug), all calls
+take the general path.
 """
 
 import ctypes
+import re
 import struct
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import resources
+from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.codegen.variants import SCALAR, VECTOR
+from multibody.compiler.config import THREADS
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.code import Code
-from multibody.compiler.runtime.fastcall_ir import text
+from multibody.compiler.runtime.signature import Signature
+from multibody.geometry.quaternions import UNIT_QUATERNION_TOLERANCE
+from multibody.tracing.record.general_path import OPEN_BLOCKS
+from multibody.tracing.record.layout import is_flat
 
+MAX_ARGUMENTS = 32
+"""Arguments or results that the fast path accepts."""
+MIN_SQUARED_LENGTH, MAX_SQUARED_LENGTH = 1 - 2 * UNIT_QUATERNION_TOLERANCE, 1 + 2 * UNIT_QUATERNION_TOLERANCE
+"""The accepted squared lengths of unit quaternions."""
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
-_POINTER, _NUMBER = ctypes.c_void_p, ctypes.c_int64
-_UNITS = ctypes.CFUNCTYPE(ctypes.c_bool, _POINTER, _POINTER, _NUMBER, _POINTER, _NUMBER, _NUMBER)
+_POINTER, _INTEGER = ctypes.c_void_p, ctypes.c_int64
+_UNITS = ctypes.CFUNCTYPE(ctypes.c_bool, _POINTER, _POINTER, _INTEGER, _POINTER, _INTEGER, _INTEGER)
 
 
 class Record(NamedTuple):
-    """What the door knows of a kernel; the order is that of the words in memory."""
+    """The data of a kernel that the fast path reads; the order is that of the words in memory."""
 
-    kernel: int
-    """The address of the form for batches; 0 while it is not compiled, and `slow` is called."""
-    one: int
-    """That of the form for one sample."""
+    batched: int
+    """The address of the variant for batches; 0 before it is compiled, which sends calls to the general path."""
+    single: int
+    """The address of the variant for one sample."""
     array_type: int
     descr: int
-    slow: int
-    inputs: int
-    outputs: int
+    general_call: int
+    """The general path."""
     input_specs: int
     output_specs: int
-    new_array: int
+    create_array: int
     """The address of PyArray_NewFromDescr."""
     out_name: int
     tuple_type: int
     none: int
-    single: int
-    """1 when the result is one array, 0 when it is a tuple."""
-    largest: int
-    """The largest batch that the door runs itself; longer ones are run in pieces."""
-    alone: int
-    """The largest batch that runs without letting other threads in."""
-    eager: int
-    """The address of a number that is not zero while plain NumPy is wanted somewhere."""
-    quaternions: int
-    """How many quaternions there are in the arguments, which must have unit length."""
-    places: int
-    """The address of two words for each: the argument, and its first byte there."""
-    wide: int
-    """1 when numbers are float64, 0 when they are float32."""
+    open_blocks: int
+    """The address of a counter; unless it is zero, all calls take the general path."""
+    thread_count: int
+    """The address of `config.threads`."""
+    starts: int
+    """The address of two words for each quaternion: the argument, and its first byte there."""
+    inputs: int
+    outputs: int
+    one_result: int
+    """1 if the result is one array, 0 if it is a tuple."""
+    max_samples: int
+    """Larger batches take the general path, which runs them in pieces."""
+    min_split: int
+    """Larger batches take the general path if `config.threads` is not 1."""
+    max_with_gil: int
+    """Larger batches release the GIL."""
+    quaternion_count: int
+    is_double: int
+    """1 for float64, 0 for float32."""
+
+
+_POINTERS = Record._fields[: Record._fields.index("inputs")]
+_VARIANTS = {VECTOR: 0, SCALAR: 1}
+"""The positions of the addresses of variants in the record."""
+
+
+class Limits(NamedTuple):
+    """Batch sizes that decide how a call runs; see `Record`."""
+
+    max_samples: int
+    min_split: int
+    max_with_gil: int
 
 
 _NEW_FROM_DESCR = 94
-"""Where PyArray_NewFromDescr is in NumPy's table of functions, of which the order never changes."""
+"""Index of PyArray_NewFromDescr in NumPy's table of functions, whose order never changes."""
 
 
 @cache
-def _new_array() -> int:
+def _create_array() -> int:
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     find = ctypes.pythonapi.PyCapsule_GetPointer
@@ -81,83 +107,76 @@ def _new_array() -> int:
 
 @cache
 def available() -> bool:
-    """Whether objects lie in memory as the door expects."""
-    usual = sys.implementation.name == "cpython" and struct.calcsize("P") == 8
-    return usual and not sysconfig.get_config_var("Py_GIL_DISABLED") and not hasattr(sys, "gettotalrefcount")
+    """Whether objects have the memory layout that the fast path expects."""
+    cpython = sys.implementation.name == "cpython" and struct.calcsize("P") == 8
+    return cpython and not sysconfig.get_config_var("Py_GIL_DISABLED") and not hasattr(sys, "gettotalrefcount")
 
 
-def make(
-    code: Code,
-    dtype: np.dtype[Any],
-    shapes_in: list[tuple[int, ...]],
-    shapes_out: list[tuple[int, ...]],
-    *,
-    single: bool,
-    slow: Any,
-    largest: int,
-    alone: int,
-    eager: int,
-    quaternions: Sequence[tuple[int, int]],
-) -> tuple[Any, Callable[[str, int], None]]:
-    """The builtin of one kernel, and what tells it the address of a form."""
-    keep: list[Any] = [code, slow, dtype]
+def supports(signature: Signature) -> bool:
+    """Whether the fast path can serve calls of a kernel."""
+    count = max(len(signature.inputs), len(signature.outputs))
+    return available() and is_flat(signature.layout) and count <= MAX_ARGUMENTS
 
-    def specs(shapes: list[tuple[int, ...]]) -> int:
+
+def make(code: Code, signature: Signature, general: Any, limits: Limits) -> tuple[Any, Callable[[str, int], None]]:
+    """Return the builtin of a kernel, and the function that sets the address of a variant."""
+    dtype = signature.dtype
+    alive: list[Any] = [code, general, dtype]
+
+    def memory(words: Sequence[int]) -> int:
+        """The address of words in memory that live as long as the builtin."""
+        alive.append((ctypes.c_int64 * max(1, len(words)))(*words))
+        return ctypes.addressof(alive[-1])
+
+    def specs(shapes: Sequence[tuple[int, ...]]) -> int:
         """Records of four words: axes, the address of their lengths, bytes of a sample, the shape as a tuple."""
-        words: list[int] = []
-        for shape in shapes:
-            lengths = (ctypes.c_int64 * max(1, len(shape)))(*shape)
-            keep.extend((lengths, shape))
-            words += [len(shape), ctypes.addressof(lengths), int(np.prod(shape)) * dtype.itemsize, id(shape)]
-        memory = (ctypes.c_int64 * max(1, len(words)))(*words)
-        keep.append(memory)
-        return ctypes.addressof(memory)
+        alive.extend(shapes)
+        sizes = [int(np.prod(shape)) * dtype.itemsize for shape in shapes]
+        rows = [(len(shape), memory(shape), size, id(shape)) for shape, size in zip(shapes, sizes, strict=True)]
+        return memory([word for row in rows for word in row])
 
-    words = [word for index, start in quaternions for word in (index, start * dtype.itemsize)]
-    places = (ctypes.c_int64 * max(1, len(words)))(*words)
-    keep.append(places)
     record = Record(
-        kernel=code.linked(VECTOR),
-        one=code.linked(SCALAR),
+        batched=code.linked(VECTOR),
+        single=code.linked(SCALAR),
         array_type=id(np.ndarray),
         descr=id(dtype),
-        slow=id(slow),
-        inputs=len(shapes_in),
-        outputs=len(shapes_out),
-        input_specs=specs(shapes_in),
-        output_specs=specs(shapes_out),
-        new_array=_new_array(),
+        general_call=id(general),
+        input_specs=specs([spec.shape for spec in signature.inputs]),
+        output_specs=specs(signature.outputs),
+        create_array=_create_array(),
         out_name=id(sys.intern("out")),
         tuple_type=id(tuple),
         none=id(None),
-        single=int(single),
-        largest=largest,
-        alone=alone,
-        eager=eager,
-        quaternions=len(quaternions),
-        places=ctypes.addressof(places),
-        wide=int(dtype == np.float64),
+        open_blocks=ctypes.addressof(OPEN_BLOCKS),
+        thread_count=ctypes.addressof(THREADS),
+        starts=memory([word for index, start in signature.quaternions for word in (index, start * dtype.itemsize)]),
+        inputs=len(signature.inputs),
+        outputs=len(signature.outputs),
+        one_result=int(signature.layout == "array"),
+        **limits._asdict(),
+        quaternion_count=len(signature.quaternions),
+        is_double=int(dtype == np.float64),
     )
-    memory = (ctypes.c_int64 * len(record))(*record)
-    keep.append(memory)
+    address = memory(record)
+    words = alive[-1]
     method, definition = _definition()
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 
-    def tell(form: str, address: int) -> None:
-        memory[Record._fields.index(form)] = address
+    def set_address(variant: str, address: int) -> None:
+        words[_VARIANTS[variant]] = address
 
-    return new(definition, (ctypes.addressof(memory), method, *keep), None), tell
+    return new(definition, (address, method, *alive), None), set_address
 
 
 def units(rows: NDArray[Any], starts: Sequence[int]) -> bool:
-    """Whether the quaternions that begin at these elements of contiguous rows (n, ...) have unit length, or are NaN."""
+    """Whether the quaternions at these entries of contiguous rows (n, ...) have unit length, or are not finite."""
     (code, _), _ = _definition()
     check = _UNITS(code.addresses["units"])
     data, stride = (ctypes.c_void_p * 1)(rows.ctypes.data), (ctypes.c_int64 * 1)(rows.strides[0])
-    places = [word for start in starts for word in (0, start * rows.itemsize)]
-    words = (ctypes.c_int64 * len(places))(*places)
-    return check(data, stride, len(rows), words, len(starts), int(rows.dtype == np.float64))
+    words = [word for start in starts for word in (0, start * rows.itemsize)]
+    quaternions = (ctypes.c_int64 * len(words))(*words)
+    return check(data, stride, len(rows), quaternions, len(starts), int(rows.dtype == np.float64))
 
 
 class _Method(ctypes.Structure):
@@ -169,9 +188,27 @@ class _Method(ctypes.Structure):
     )
 
 
+def _module() -> str:
+    """The LLVM IR of the fast path."""
+    folder = resources.files("multibody.compiler.runtime")
+    files = [folder.joinpath(f"{name}.ll") for name in ("numpy_arrays", "unit_quaternions", "fastcall")]
+    bounds = {"MIN_SQUARED_LENGTH": repr(MIN_SQUARED_LENGTH), "MAX_SQUARED_LENGTH": repr(MAX_SQUARED_LENGTH)}
+    text = Template("\n".join(file.read_text(encoding="utf-8") for file in files))
+    return re.sub(r"(?m)^  %(\w+) = field$", _load, text.substitute(bounds, MAX_ARGUMENTS=MAX_ARGUMENTS))
+
+
+def _load(match: re.Match[str]) -> str:
+    """Two instructions that load a word of the record."""
+    name = match[1]
+    return (
+        f"  %{name}.a = getelementptr i64, ptr %record, i64 {Record._fields.index(name)}\n"
+        f"  %{name} = load {'ptr' if name in _POINTERS else 'i64'}, ptr %{name}.a, align 8"
+    )
+
+
 @cache
 def _definition() -> tuple[Any, int]:
-    """The method definition that all doors share, and its address; it is never freed, as builtins point to it."""
-    code = native.link([native.compile_object(text(Record._fields), level=1)], "door", "units")
-    definition = _Method(b"kernel", code.addresses["door"], _FASTCALL_WITH_KEYWORDS, b"A compiled kernel.")
+    """The method definition of all builtins, and its address; it is never freed, because builtins point to it."""
+    code = native.link([native.compile_object(_module(), level=1)], "fastcall", "units")
+    definition = _Method(b"kernel", code.addresses["fastcall"], _FASTCALL_WITH_KEYWORDS, b"A compiled kernel.")
     return (code, definition), ctypes.addressof(definition)

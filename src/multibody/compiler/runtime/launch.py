@@ -1,4 +1,4 @@
-"""From the arguments of a call to native code, and back: what the door does not take, and long batches in pieces."""
+"""The general path of a call: native code on arrays of any layout and batch shape, over threads, in pieces."""
 
 from __future__ import annotations
 
@@ -15,38 +15,27 @@ from numpy.typing import NDArray
 
 from multibody.compiler.codegen.variants import SCALAR, VECTOR
 from multibody.compiler.ir.segments import MIN_INTERRUPTIBLE_WORK
-from multibody.compiler.runtime import fastcall, fastcall_ir, workers
+from multibody.compiler.runtime import fastcall, workers
 from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.execution import Source, check_out
-from multibody.tracing.record.general_path import OPEN_BLOCKS
-from multibody.tracing.record.layout import Layout, is_flat, rebuild
-from multibody.tracing.record.trace import Input
+from multibody.compiler.runtime.signature import Signature
+from multibody.tracing.record.layout import rebuild
 
-PIECE = 0.03
-"""Seconds of work between two looks for a signal."""
-GUESSED = 4
-"""How many times as long a guess may be, which counts all rounds of loops that stop, and no vectors."""
-HELD = 2e-5
-"""Seconds of work for which other threads may wait."""
-LEAST = 16
-"""Samples that run together in any case: the lanes of the widest machine."""
+PIECE_TIME = 0.03
+"""Seconds of work between two checks for a signal."""
+ESTIMATE_FACTOR = 4
+"""Safety factor on the estimated run time, which assumes that loops run to their bounds and ignores vectorization."""
+MAX_TIME_WITH_GIL = 2e-5
+"""Estimated run times, in seconds, below which the GIL is kept."""
+MIN_SPLIT_TIME = 4e-4
+"""Estimated run times, in seconds, from which a batch is worth splitting over `config.threads`."""
+MIN_PIECE = 16
+"""Samples of the smallest piece: the lanes of the widest machine."""
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
 
-class Signature(NamedTuple):
-    """What a kernel takes and gives."""
-
-    inputs: tuple[Input, ...]
-    outputs: tuple[tuple[int, ...], ...]
-    dtype: np.dtype[Any]
-    layout: Layout
-    """How the results are nested."""
-    quaternions: tuple[tuple[int, int], ...] = ()
-    """(input, first entry) of every four numbers that must be a unit quaternion."""
-
-
 class Argument(NamedTuple):
-    """An argument as the kernel's entry takes it."""
+    """An argument in memory: rows at a stride, or at a table of offsets."""
 
     array: NDArray[Any]
     stride: int
@@ -54,15 +43,15 @@ class Argument(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What all pieces of a call share."""
+    """The data that all pieces of a call share."""
 
     entry: Any
     arguments: list[Argument]
     results: list[NDArray[Any]]
 
 
-class Native:
-    """The code of one kernel and the ways to call it."""
+class Launcher:
+    """The fast path and the general path of the calls of one kernel."""
 
     def __init__(
         self,
@@ -81,25 +70,16 @@ class Native:
         self.name = name
         self.code = code
         self.signature = signature
-        self.tell: Callable[[str, int], None] | None = None
-        numbers = sum(map(math.prod, (*(spec.shape for spec in signature.inputs), *signature.outputs)))
-        self.rate = 5e-10 * (1 + work + numbers)  # seconds per sample, a guess until the first long run tells
+        entries = sum(map(math.prod, (*(spec.shape for spec in signature.inputs), *signature.outputs)))
+        self.rate = 5e-10 * (1 + work + entries)  # seconds per sample: an estimate until the first long run
         self.long = work > MIN_INTERRUPTIBLE_WORK
-        easy = is_flat(signature.layout) and max(len(signature.inputs), len(signature.outputs)) <= fastcall_ir.MOST
-        self.call = self.general
-        if easy and not self.long and fastcall.available():
-            self.call, self.tell = fastcall.make(
-                code,
-                signature.dtype,
-                [spec.shape for spec in signature.inputs],
-                list(signature.outputs),
-                single=signature.layout == "array",
-                slow=self.general,
-                largest=int(GUESSED * PIECE / self.rate),
-                alone=int(HELD / self.rate),
-                eager=ctypes.addressof(OPEN_BLOCKS),
-                quaternions=signature.quaternions,
-            )
+        self.call: Callable[..., Any] = self.general
+        self.set_address: Callable[[str, int], None] | None = None
+        if not self.long and fastcall.supports(signature):
+            max_samples = int(ESTIMATE_FACTOR * PIECE_TIME / self.rate)
+            min_split = min(max_samples, int(MIN_SPLIT_TIME / self.rate))
+            limits = fastcall.Limits(max_samples, min_split, int(MAX_TIME_WITH_GIL / self.rate))
+            self.call, self.set_address = fastcall.make(code, signature, self.general, limits)
 
     def general(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
         """Evaluate any call that the fast path does not take: lists, other dtypes and layouts, names, threads."""
@@ -123,7 +103,7 @@ class Native:
         return rebuild(self.signature.layout, (result if result.ndim else result[()] for result in results))
 
     def _results(self, out: Any, batch: tuple[int, ...], arrays: list[NDArray[Any]]) -> tuple[list[Any], list[Any]]:
-        """Where the kernel writes, and (place, computed) pairs to copy afterwards."""
+        """Arrays for the results, and (destination, result) pairs to copy afterwards."""
         shapes = [batch + core for core in self.signature.outputs]
         if out is None:
             return [np.empty(shape, self.signature.dtype) for shape in shapes], []
@@ -143,21 +123,21 @@ class Native:
         call = Call(self._entry(SCALAR if count == 1 else VECTOR), arguments, results)
         workers.run(count, threads, partial(self._pieces, call), long=self.long)
 
-    def _entry(self, form: str) -> Any:
-        """The entry of a form, compiled at its first call; the door takes the next ones."""
-        address = self.code.address(form, self.name)
-        if self.tell is not None:
-            self.tell(form, address)
+    def _entry(self, variant: str) -> Any:
+        """The function of a variant, compiled at its first call; the fast path serves the next ones."""
+        address = self.code.address(variant, self.name)
+        if self.set_address is not None:
+            self.set_address(variant, address)
         return _ENTRY(address)
 
     def _pieces(self, call: Call, start: int, end: int, stop: workers.Stop) -> None:
-        """Samples start to end, a piece at a time, so that a signal is heard."""
+        """Run samples start to end in pieces, between which signals are handled."""
         while start < end and not stop.is_set():
-            piece = min(end, start + max(LEAST, int(PIECE / self.rate)))
-            begun = time.perf_counter()
+            piece = min(end, start + max(MIN_PIECE, int(PIECE_TIME / self.rate)))
+            started = time.perf_counter()
             self._piece(call, start, piece, stop)
-            if piece - start >= LEAST:
-                self.rate = max(1e-10, (time.perf_counter() - begun) / (piece - start))
+            if piece - start >= MIN_PIECE:
+                self.rate = max(1e-10, (time.perf_counter() - started) / (piece - start))
             start = piece
 
     def _piece(self, call: Call, start: int, end: int, stop: workers.Stop) -> None:
@@ -174,7 +154,7 @@ class Native:
 
 
 def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
-    """Rows at one stride where the batch allows it, else a table of offsets; the numbers are not copied."""
+    """Rows at one stride if the batch allows it, otherwise a table of offsets; contiguous samples are not copied."""
     tail = array.shape[array.ndim - core :]
     sample = array[(0,) * (array.ndim - core)] if 0 not in array.shape[: array.ndim - core] else np.empty(tail)
     if not (sample.flags.c_contiguous and array.flags.aligned):
@@ -193,7 +173,7 @@ def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
 
 
 def words(count: int, stop: workers.Stop) -> tuple[Any, Any, Any]:
-    """Memory for the addresses, the strides and the tables of so many arguments, with that of the flag before all."""
+    """Memory for the addresses, strides and offset tables of arguments; before it is the address of the stop flag."""
     whole = (ctypes.c_void_p * (count + 1))(stop.address)
     data = (ctypes.c_void_p * count).from_buffer(whole, ctypes.sizeof(ctypes.c_void_p))
     return data, (ctypes.c_int64 * count)(), (ctypes.c_void_p * count)()

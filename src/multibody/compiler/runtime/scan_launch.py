@@ -15,7 +15,8 @@ from multibody.compiler.ir.scan_layout import shapes_of
 from multibody.compiler.runtime import native, scan_pieces, workers
 from multibody.compiler.runtime.code import Code, unpickle
 from multibody.compiler.runtime.execution import Mode, check_array, check_out, mode_of
-from multibody.compiler.runtime.launch import Signature, rows_of
+from multibody.compiler.runtime.launch import rows_of
+from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
 from multibody.tracing.record.layout import flatten, parts_of, rebuild
 from multibody.tracing.record.loop import loop

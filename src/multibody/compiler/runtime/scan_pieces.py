@@ -11,7 +11,8 @@ from multibody.compiler.codegen.variants import SCALAR, VECTOR
 from multibody.compiler.ir.segments import MIN_INTERRUPTIBLE_WORK
 from multibody.compiler.runtime import workers
 from multibody.compiler.runtime.code import Code
-from multibody.compiler.runtime.launch import PIECE, Argument, Signature, words
+from multibody.compiler.runtime.launch import PIECE_TIME, Argument, words
+from multibody.compiler.runtime.signature import Signature
 
 _ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5)
 TOGETHER = 4096
@@ -67,7 +68,7 @@ class Runner:
         """All steps of some samples, in pieces after which a signal is heard; the state waits in `finals`."""
         done, total = 0, steps // every
         while done < steps and not stop.is_set():
-            piece = min(steps - done, max(1, int(PIECE / self.rate / (end - start))))
+            piece = min(steps - done, max(1, int(PIECE_TIME / self.rate / (end - start))))
             begun = time.perf_counter()
             data, strides, offsets = self._pointers(arguments, finals, start, done, stop)
             out = (ctypes.c_void_p * (len(finals) + len(results)))()

@@ -1,4 +1,4 @@
-"""The check that quaternions in the arguments of a kernel have unit length, where the door has not made it."""
+"""The check of unit quaternions in the general path; that of the fast path is in `unit_quaternions.ll`."""
 
 import math
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.runtime import fastcall
-from multibody.compiler.runtime.unit_quaternions_ir import SQUARED_LENGTH_TOLERANCE
+from multibody.compiler.runtime.fastcall import MAX_SQUARED_LENGTH, MIN_SQUARED_LENGTH
 from multibody.errors import InputError
 from multibody.tracing.record.trace import Input
 
 
 def check(inputs: Sequence[Input], quaternions: Sequence[tuple[int, int]], arrays: Sequence[NDArray[Any]]) -> None:
-    """Refuse arguments with a quaternion of another length; what is not finite passes.
+    """Refuse arguments with a quaternion of another length; those that are not finite pass.
 
     Args:
         inputs: the names and shapes of the arguments.
@@ -32,18 +32,18 @@ def check(inputs: Sequence[Input], quaternions: Sequence[tuple[int, int]], array
 
 
 def _are_units(flat: NDArray[Any], starts: list[int]) -> bool:
-    """Whether all are, as far as it can be told fast."""
-    easy = fastcall.available() and flat.flags.c_contiguous and flat.flags.aligned
-    return easy and fastcall.units(flat.reshape(-1, flat.shape[-1]), starts)
+    """Whether all quaternions are known to have unit length, by the function of the fast path."""
+    supported = fastcall.available() and flat.flags.c_contiguous and flat.flags.aligned
+    return supported and fastcall.units(flat.reshape(-1, flat.shape[-1]), starts)
 
 
 def _refuse_first(name: str, flat: NDArray[Any], starts: list[int]) -> None:
-    """Name the first one that is not of unit length, if there is one."""
+    """Raise an error that names the first quaternion of another length, if there is one."""
     for start in starts:
         with np.errstate(over="ignore"):
             w, x, y, z = np.moveaxis(flat[..., start : start + 4].astype(np.float64) ** 2, -1, 0)
-            square = (w + x) + (y + z)  # as the door has it, so that both agree to the last bit
-        off = ((square < 1 - SQUARED_LENGTH_TOLERANCE) | (square > 1 + SQUARED_LENGTH_TOLERANCE)) & np.isfinite(square)
+            square = (w + x) + (y + z)  # in the order of the fast path, so that both agree to the last bit
+        off = ((square < MIN_SQUARED_LENGTH) | (square > MAX_SQUARED_LENGTH)) & np.isfinite(square)
         if off.any():
             index = tuple(int(i) for i in np.argwhere(off)[0])
             where = f" (sample {', '.join(map(str, index))})" if index else ""

@@ -1,21 +1,8 @@
-"""The function that checks whether quaternions in the arguments of a call have unit length.
-
-The door calls it; calls past the door do so through `unit_quaternions`, which also says which one is wrong.
-"""
-
-from multibody.geometry.quaternions import UNIT_QUATERNION_TOLERANCE
-
-SQUARED_LENGTH_TOLERANCE = 2 * UNIT_QUATERNION_TOLERANCE
-"""Largest accepted deviation of the squared length from 1."""
-ROWS = 16
-"""Samples whose quaternions are checked together, before those of the next samples."""
-
-UNITS = f"""
-; whether no quaternion in the arguments is off its unit length; what is not a number passes. Many rows would leave the
-; cache before the next quaternion of theirs is looked at: some go at a time.
-define zeroext i1 @units(ptr %in, ptr %strides, i64 %n, ptr %places, i64 %count, i64 %wide) nounwind {{
+; Whether all quaternions in the arguments have unit length; those that are not finite pass. Sixteen samples are checked
+; at a time, so that they are still in the cache when their next quaternion is read.
+define zeroext i1 @units(ptr %in, ptr %strides, i64 %n, ptr %starts, i64 %count, i64 %is_double) nounwind {
 entry:
-  %double = icmp ne i64 %wide, 0
+  %double = icmp ne i64 %is_double, 0
   %any = icmp ne i64 %count, 0
   br i1 %any, label %some, label %fine
 some:
@@ -23,7 +10,7 @@ some:
   %left = icmp ult i64 %b, %n
   br i1 %left, label %begin, label %fine
 begin:
-  %b1 = add i64 %b, {ROWS}
+  %b1 = add i64 %b, 16
   %inside = icmp ult i64 %b1, %n
   %until = select i1 %inside, i64 %b1, i64 %n
   %start.all = icmp eq i64 %b, 0
@@ -36,7 +23,7 @@ place:
 passed:
   br label %some
 one:
-  %where = getelementptr [2 x i64], ptr %places, i64 %k
+  %where = getelementptr [2 x i64], ptr %starts, i64 %k
   %index = load i64, ptr %where, align 8
   %start.a = getelementptr i64, ptr %where, i64 1
   %start = load i64, ptr %start.a, align 8
@@ -73,8 +60,8 @@ square:
   %s1 = fadd double %q0, %q1
   %s2 = fadd double %q2, %q3
   %s = fadd double %s1, %s2
-  %low = fcmp olt double %s, {1 - SQUARED_LENGTH_TOLERANCE!r}
-  %high = fcmp ogt double %s, {1 + SQUARED_LENGTH_TOLERANCE!r}
+  %low = fcmp olt double %s, $MIN_SQUARED_LENGTH
+  %high = fcmp ogt double %s, $MAX_SQUARED_LENGTH
   %finite = fcmp olt double %s, 0x7FF0000000000000
   %large = and i1 %high, %finite
   %off = or i1 %low, %large
@@ -89,5 +76,4 @@ fine:
   ret i1 true
 wrong:
   ret i1 false
-}}
-"""
+}
