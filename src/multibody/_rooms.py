@@ -1,14 +1,14 @@
-"""The two doors that lead upward: methods of robots and runs that ask a room above for what it makes of them."""
+"""Imports against the layers: two methods of lower rooms that a higher room implements."""
 
 from importlib import import_module
 from typing import Any
 
-_DOORS = {
+_MODULES = {
     "inverse_kinematics": "multibody.control.inverse_kinematics.solver",
     "view": "multibody.view.viewer",
 }
 
 
-def door(name: str) -> Any:
-    """The module of a room above that serves a method; imported when it is first asked for."""
-    return import_module(_DOORS[name])
+def room_above(name: str) -> Any:
+    """Return the module of a higher room that implements a method; it is imported at the first call."""
+    return import_module(_MODULES[name])

@@ -116,7 +116,7 @@ def test_inputs_of_any_name(robot, state):
     result = robot.evaluate(q, v, ["mass_matrix_product", ("point_velocity", tip)], point=point, x=x)
     near(result["mass_matrix_product"], robot.mass_matrix_product(q, x), 1e-12)
     near(result["point_velocity", tip], robot.point_velocity(tip, q, v, point), 1e-12)
-    with pytest.raises(InputError, match="no quantity asks for 'pont'; they take q, v, a, tau"):
+    with pytest.raises(InputError, match="no quantity takes 'pont'; they take q, v, a, tau"):
         robot.evaluate(q, v, ["mass_matrix"], pont=point)
 
 

@@ -1,4 +1,4 @@
-"""Robot: the thin face over model, algorithms and compiler that users hold."""
+"""Robot: the public class over models, algorithms and the compiler."""
 
 from multibody.robot.load import load
 from multibody.robot.robot import Robot

@@ -10,14 +10,14 @@ from multibody.compiler.runtime.execution import bind
 from multibody.errors import InputError
 from multibody.model.model import Model
 from multibody.robot import kernels
-from multibody.robot.inputs import Kind, arrays_of, packed, unpacked
+from multibody.robot.inputs import Kind, arrays_from_values, arrays_of, values_from_arrays
 
 
 @final
 class RobotFunction:
-    """A function of a robot, compiled when it is first called; `robot.function` makes it.
+    """A function of a robot, compiled at its first call; `robot.function` makes it.
 
-    It is called as the function itself, on single samples or batches: by position, or by name; optional inputs by name.
+    It is called as the function itself, on single samples or batches, by position or by name; optional inputs by name.
     `out=` takes arrays for the results, `threads=` splits a batch.
     """
 
@@ -39,13 +39,13 @@ class RobotFunction:
         both = inputs.keys() & optional.keys()
         if both:
             raise InputError(f"function: the inputs {', '.join(sorted(both))} are both required and optional")
-        arrays_of(model.tree, {**inputs, **optional})  # refuses kinds that do not exist
+        arrays_of(model.tree, {**inputs, **optional})  # raises for unknown kinds
         self._model, self._dtype, self._function, self._key = model, dtype, function, key
         self._inputs, self._optional = dict(inputs), dict(optional)
         self._kernels: dict[tuple[str, ...], LazyKernel] = {}
 
     def kernel(self, *optional: str) -> Kernel:
-        """The native kernel, with some of the optional inputs after the others; a pose is two arrays there."""
+        """Return the native kernel with some of the optional inputs after the others; a pose is two arrays there."""
         for name in optional:
             if name not in self._optional:
                 raise InputError(
@@ -58,7 +58,7 @@ class RobotFunction:
         values = bind(tuple(self._inputs), args, named, self._optional)
         present = tuple(name for name in self._optional if name in values)
         kinds = self._kinds(present)
-        arrays = unpacked(kinds, values)
+        arrays = arrays_from_values(kinds, values)
         call = self._lazy(present).call
         try:
             # a call without keywords takes the fast path
@@ -96,7 +96,7 @@ class RobotFunction:
         return self._inputs | {name: self._optional[name] for name in present}
 
     def _of_arrays(self, kinds: dict[str, Kind]) -> Callable[..., Any]:
-        return lambda *arrays: self._run(packed(kinds, arrays))
+        return lambda *arrays: self._run(values_from_arrays(kinds, arrays))
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in {**self._inputs, **self._optional}.items())

@@ -1,4 +1,4 @@
-"""What kernels of a robot take: kinds of inputs, their shapes, and their checks in the robot's words."""
+"""Inputs of a robot's kernels: their kinds, shapes and checks."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -24,14 +24,14 @@ KINDS: dict[str, Callable[[Tree], tuple[int, ...]]] = {
     "point": lambda _: (3,),
     "number": lambda _: (),
 }
-"""Inputs that are arrays, and the shape of one sample."""
+"""Kinds of arrays, and the shape of one sample."""
 VALUES: dict[str, tuple[type[Value], tuple[tuple[str, tuple[int, ...]], ...]]] = {
     "pose": (Pose, ((".rotation", (3, 3)), (".position", (3,)))),
     "rotation": (Rotation, (("", (3, 3)),)),
 }
-"""Inputs that are values of geometry: their class, and the names and shapes of their arrays in a kernel."""
+"""Kinds of geometry values: their class, and the names and shapes of their arrays in a kernel."""
 WRENCH = "wrench_"
-"""What the names of external wrenches begin with; the frame's name follows."""
+"""The prefix of the names of external wrenches; the frame's name follows."""
 OVER_VELOCITIES = ("velocity", "acceleration", "force")
 
 Kind = str | int | tuple[int, ...]
@@ -39,16 +39,16 @@ Kind = str | int | tuple[int, ...]
 
 
 class Input(NamedTuple):
-    """An array that a kernel takes."""
+    """An array argument of a kernel."""
 
     name: str
     kind: Kind
     shape: tuple[int, ...]
     any_length: bool = False
-    """Whether quaternions need not be units."""
+    """Whether it accepts quaternions of any length."""
 
     def check(self, tree: Tree, value: Any) -> NDArray[Any]:
-        """The value as an array of floats; an InputError that says what the robot expects otherwise."""
+        """Return the value as an array of floats, or raise an InputError in the robot's terms."""
         if self.kind == "configuration":
             array = configuration.coordinates(tree, value, self.name)
             if not self.any_length and not is_traced(array):
@@ -63,14 +63,14 @@ class Input(NamedTuple):
         return array
 
     def quaternions(self, tree: Tree) -> list[int]:
-        """Where unit quaternions begin in the numbers of one sample."""
+        """The first entries of unit quaternions in one sample."""
         if self.kind == "configuration" and not self.any_length:
             return [j.q.start + j.kind.quaternion.start for j in tree.joints if j.kind.quaternion is not None]
         return [PLACEMENT * k + POSITION for k in range(self.shape[0])] if self.name in PLACED else []
 
 
 def arrays_of(tree: Tree, inputs: Mapping[str, Kind], *, any_length: bool = False) -> list[Input]:
-    """The arrays that stand for inputs in a kernel; a value of geometry can have several."""
+    """The array arguments of a kernel with these inputs; a geometry value can have several."""
     arrays = []
     for name, kind in inputs.items():
         if isinstance(kind, str) and kind in VALUES:
@@ -83,8 +83,8 @@ def arrays_of(tree: Tree, inputs: Mapping[str, Kind], *, any_length: bool = Fals
     return arrays
 
 
-def unpacked(inputs: Mapping[str, Kind], values: Mapping[str, Any]) -> list[Any]:
-    """The arrays of the values of inputs, in the order of `arrays_of`."""
+def arrays_from_values(inputs: Mapping[str, Kind], values: Mapping[str, Any]) -> list[Any]:
+    """Return the arrays of input values, in the order of `arrays_of`."""
     arrays = []
     for name, kind in inputs.items():
         value = values[name]
@@ -98,13 +98,13 @@ def unpacked(inputs: Mapping[str, Kind], values: Mapping[str, Any]) -> list[Any]
     return arrays
 
 
-def packed(inputs: Mapping[str, Kind], arrays: Any) -> dict[str, Any]:
-    """The values of inputs, from the arrays of a kernel."""
+def values_from_arrays(inputs: Mapping[str, Kind], arrays: Any) -> dict[str, Any]:
+    """Return input values from the arrays of a kernel."""
     remaining, values = iter(arrays), {}
     for name, kind in inputs.items():
         if isinstance(kind, str) and kind in VALUES:
-            made, parts = VALUES[kind]
-            values[name] = made._from_arrays(*(next(remaining) for _ in parts))
+            value_type, arguments = VALUES[kind]
+            values[name] = value_type._from_arrays(*(next(remaining) for _ in arguments))
         else:
             values[name] = next(remaining)
     return values

@@ -8,14 +8,14 @@ from multibody.errors import RobotFileWarning
 from multibody.model import load as model_load
 from multibody.robot.robot import Robot
 
-NAMED = 3
-"""How many warnings of a file one warning in Python names."""
-GRAVE = ("fixed", "units")
-"""Codes of diagnostics that it names first: with these, all numbers are wrong."""
+MAX_LISTED = 3
+"""Warnings of a file that one Python warning lists."""
+LISTED_FIRST = ("fixed", "units")
+"""Codes of diagnostics that are listed first: they make all results wrong."""
 
 
 def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None = None, **options: Any) -> Robot:
-    """The robot in a file (URDF, MJCF, SDF), in a text of XML, or of an embedded name.
+    """Load a robot from a file (URDF, MJCF, SDF), from XML text, or by the name of an embedded robot.
 
     Args:
         source: a path, an open file, XML, or one of `mb.robots.names()`.
@@ -25,21 +25,21 @@ def load(source: str | os.PathLike[str] | bytes | IO[Any], *, dtype: str | None 
             says; `gravity` is (3,) in m/s² along the world's axes, downward with a negative z.
 
     Warns:
-        RobotFileWarning: once for each call, where the file may have mistakes, or a robot that seems to walk or fly is
-            fixed to the world. `robot.diagnostics` has all that was noticed, `strict=True` makes an error of it.
+        RobotFileWarning: once per call, if the file may have mistakes, or a robot that seems to walk or fly is fixed to
+            the world. `robot.diagnostics` has all diagnostics; `strict=True` raises an error instead.
 
     >>> load("planar-arm").nv
     3
     """
     robot = Robot(model_load.load(source, **options), dtype=dtype)
-    told = [diagnostic for diagnostic in robot.diagnostics if diagnostic.level == "warning"]
-    if told:
-        told.sort(key=lambda diagnostic: diagnostic.code not in GRAVE)
-        first = "".join(f"\n  {str(diagnostic).removeprefix('warning: ')}" for diagnostic in told[:NAMED])
-        more = f"\n  and {len(told) - NAMED} more" if len(told) > NAMED else ""
-        count = f"{len(told)} warning{'s' * (len(told) > 1)}"
+    reported = [diagnostic for diagnostic in robot.diagnostics if diagnostic.level == "warning"]
+    if reported:
+        reported.sort(key=lambda diagnostic: diagnostic.code not in LISTED_FIRST)
+        first = "".join(f"\n  {str(diagnostic).removeprefix('warning: ')}" for diagnostic in reported[:MAX_LISTED])
+        more = f"\n  and {len(reported) - MAX_LISTED} more" if len(reported) > MAX_LISTED else ""
+        count = f"{len(reported)} warning{'s' * (len(reported) > 1)}"
         warnings.warn(
-            f"{robot.name}: {count} about the file; robot.diagnostics has all that was noticed:{first}{more}",
+            f"{robot.name}: {count} about the file; robot.diagnostics has all of them:{first}{more}",
             RobotFileWarning,
             stacklevel=2,
         )

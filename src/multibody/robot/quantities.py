@@ -1,4 +1,4 @@
-"""What a robot can compute: a table from names to algorithms, their inputs and their options."""
+"""The quantities of robots: a table of algorithms by name, with their inputs and options."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ from multibody.geometry.representations import representation
 from multibody.model import actuation, configuration
 from multibody.model.tree import Tree
 from multibody.robot.inputs import Kind
-from multibody.robot.quantity import Quantity, count, places, register, word
+from multibody.robot.quantity import Quantity, parse_count, parse_indices, parse_name, register
 
 
 def _pose(tree: Tree, frame: str, q: Any) -> Any:
@@ -58,19 +58,19 @@ def _null_space_projector(tree: Tree, constraints: ConstraintSet, q: Any) -> Any
 def _support_consistent_velocity(
     tree: Tree, constraints: ConstraintSet, q: Any, task: Any, wanted: Any, *, task_rows: int
 ) -> Any:
-    del task_rows  # the shapes have it
+    del task_rows  # it is in the shapes
     return constraint_projection.support_consistent_velocity(rows.jacobian(tree, constraints, q), task, wanted)
 
 
 REPRESENTATION = {"representation": lambda value, _: representation(value, FRAME_REPRESENTATIONS)}
-CHART = {"rotation": word, "position": word, "coordinates": places}
-METHOD = {"method": word}
+CHART = {"rotation": parse_name, "position": parse_name, "coordinates": parse_indices}
+METHOD = {"method": parse_name}
 Q: dict[str, Kind] = {"q": "configuration"}
 QV = Q | {"v": "velocity"}
 QVA = QV | {"a": "acceleration"}
 QV_TAU = QV | {"tau": "force"}
 POINT: dict[str, Kind] = {"point": "point"}
-HOLDING: dict[str, Kind] = {"active": "rows", "baumgarte": (2,)}
+ROW_INPUTS: dict[str, Kind] = {"active": "rows", "baumgarte": (2,)}
 
 QUANTITIES: dict[str, Quantity] = {
     "pose": Quantity(_pose, Q, frame=True),
@@ -81,9 +81,11 @@ QUANTITIES: dict[str, Quantity] = {
     "jacobian_dot": Quantity(jacobian.jacobian_dot, QV, frame=True, options=REPRESENTATION),
     "hessian": Quantity(hessian.hessian, Q, frame=True, options=REPRESENTATION),
     "relative_jacobian": Quantity(
-        _relative_jacobian, Q, frame=True, options={"reference": word, "kind": word} | REPRESENTATION
+        _relative_jacobian, Q, frame=True, options={"reference": parse_name, "kind": parse_name} | REPRESENTATION
     ),
-    "jacobian_in": Quantity(jacobian.jacobian_in, Q, frame=True, options={"written_in": word, "base": word}),
+    "jacobian_in": Quantity(
+        jacobian.jacobian_in, Q, frame=True, options={"written_in": parse_name, "base": parse_name}
+    ),
     "point_jacobian": Quantity(jacobian.point_jacobian, Q | POINT, frame=True),
     "point_velocity": Quantity(kinematics.point_velocity, QV | POINT, frame=True),
     "point_acceleration": Quantity(kinematics.point_acceleration, QVA | POINT, frame=True),
@@ -99,7 +101,7 @@ QUANTITIES: dict[str, Quantity] = {
     "bias": Quantity(coriolis.bias, QV),
     "gravity": Quantity(coriolis.gravity, Q),
     "coriolis": Quantity(coriolis.coriolis, QV),
-    "equations_of_motion": Quantity(change_of_velocity.equations_of_motion, QV, options={"base": word}),
+    "equations_of_motion": Quantity(change_of_velocity.equations_of_motion, QV, options={"base": parse_name}),
     "inverse_dynamics_derivatives": Quantity(rnea_derivatives.rnea_derivatives, QVA),
     "forward_dynamics_derivatives": Quantity(
         forward_dynamics_derivatives.forward_dynamics_derivatives, QV_TAU, solves=True
@@ -124,20 +126,20 @@ QUANTITIES: dict[str, Quantity] = {
     "rate_matrix": Quantity(configuration.rate_matrix, Q),
     "rate_inverse": Quantity(configuration.rate_inverse, Q),
 }
-"""What a robot computes by itself."""
+"""Quantities of a robot without constraints."""
 
 
-def _holding(function: Callable[..., Any]) -> Quantity:
-    """The quantity of a robot that moves while constraints hold."""
-    return Quantity(function, QV_TAU, constraints=True, options=METHOD, wrenches=True, optional=HOLDING, solves=True)
+def _constrained(function: Callable[..., Any]) -> Quantity:
+    """The quantity of a constrained motion."""
+    return Quantity(function, QV_TAU, constraints=True, options=METHOD, wrenches=True, optional=ROW_INPUTS, solves=True)
 
 
 CONSTRAINED: dict[str, Quantity] = {
     "constraint_error": Quantity(rows.error, Q, constraints=True),
     "constraint_jacobian": Quantity(rows.jacobian, Q, constraints=True),
     "constraint_bias": Quantity(rows.bias, QV, constraints=True),
-    "constrained_dynamics": _holding(constrained_dynamics.constrained_dynamics),
-    "constrained_dynamics_derivatives": _holding(constrained_dynamics_derivatives),
+    "constrained_dynamics": _constrained(constrained_dynamics.constrained_dynamics),
+    "constrained_dynamics_derivatives": _constrained(constrained_dynamics_derivatives),
     "impact": Quantity(
         impacts.impact,
         QV,
@@ -150,10 +152,10 @@ CONSTRAINED: dict[str, Quantity] = {
         _support_consistent_velocity,
         Q | {"task": "task-jacobian", "wanted": "task"},
         constraints=True,
-        options={"task_rows": count},
+        options={"task_rows": parse_count},
     ),
 }
-"""What constraints do to it: the function takes them after the tree."""
+"""Quantities of a robot with constraints, which the function takes after the tree."""
 
 register(QUANTITIES)
 register(CONSTRAINED)

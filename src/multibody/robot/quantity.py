@@ -1,4 +1,4 @@
-"""Quantities: what a robot can compute, in a table that other rooms add to."""
+"""Quantities: the algorithms of `robot.kernel`, in a table that other rooms extend."""
 
 import inspect
 import operator
@@ -16,7 +16,7 @@ from multibody.robot.inputs import VALUES, Kind
 
 @dataclass(frozen=True)
 class Quantity:
-    """An algorithm, ``function(tree, *inputs, **options)``; a frame, where it has one, comes before the inputs.
+    """An algorithm, ``function(tree, *inputs, **options)``, with a frame before the inputs if it takes one.
 
     >>> from multibody.algorithms.energy import kinetic_energy
     >>> Quantity(kinetic_energy, {"q": "configuration", "v": "velocity"}).is_ours
@@ -27,34 +27,34 @@ class Quantity:
     inputs: Mapping[str, Kind]
     """The names and kinds of its inputs.
 
-    With constraints there are three more kinds: "rows", a number for each of their rows, and for the option `task_rows`
-    "task", as many numbers, and "task-jacobian", a matrix of as many rows.
+    Constraints add three kinds: "rows", one value per constraint row; "task", `task_rows` values; "task-jacobian", a
+    matrix of `task_rows` rows.
     """
     frame: bool = False
     """Whether its first argument after the tree is the name of a frame."""
     constraints: bool = False
     """Whether its first argument after the tree is a set of constraints."""
     options: Mapping[str, Callable[[Any, str], Any]] = field(default_factory=dict)
-    """Further keyword options, each with what makes its value out of what is given, or refuses it."""
+    """Keyword options, each with the function that checks and converts its value."""
     wrenches: bool = False
-    """Whether external wrenches are taken."""
+    """Whether it takes external wrenches."""
     optional: Mapping[str, Kind] = field(default_factory=dict)
-    """Inputs that may be left out, and are keywords of the function."""
+    """Optional inputs, which are keywords of the function."""
     solves: bool = False
-    """Whether it divides by the mass matrix."""
+    """Whether it solves with the mass matrix."""
     any_length: bool = False
-    """Whether quaternions need not be units."""
+    """Whether it accepts quaternions of any length."""
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
-        """What options are when they are not given; those that must be given are absent."""
+        """The defaults of the options, without the required ones."""
         parameters = inspect.signature(self.function).parameters
         values = {name: parameters[name].default for name in self.options}
         return {name: value for name, value in values.items() if value is not inspect.Parameter.empty}
 
     @cached_property
     def is_ours(self) -> bool:
-        """Whether the name in the table tells the code: that of a user can change."""
+        """Whether the function is part of the library, so that its name identifies the code."""
         return is_our_code(self.function)
 
 
@@ -63,22 +63,22 @@ TABLE: dict[str, Quantity] = {}
 
 
 def register(quantities: Mapping[str, Quantity]) -> None:
-    """Add quantities to the table: from then on all robots compute them, and start warm with the library's own."""
+    """Add quantities to the table, for all robots."""
     for name, quantity in quantities.items():
         if not isinstance(quantity, Quantity):
             raise InputError(f"the quantity {name!r}: expected a Quantity, got {type(quantity).__name__}")
         unknown_options = quantity.options.keys() - inspect.signature(quantity.function).parameters.keys()
         if unknown_options:
             raise InputError(f"the quantity {name!r}: its function has no argument {sorted(unknown_options)[0]!r}")
-        for each, kind in (*quantity.inputs.items(), *quantity.optional.items()):
+        for argument, kind in (*quantity.inputs.items(), *quantity.optional.items()):
             if isinstance(kind, str) and kind in VALUES:
-                raise InputError(f"the quantity {name!r}, {each}: expected arrays, got the kind {kind!r}")
+                raise InputError(f"the quantity {name!r}, {argument}: expected arrays, got the kind {kind!r}")
         if TABLE.setdefault(name, quantity) is not quantity:
             raise InputError(f"a quantity is named {name!r} already")
 
 
 def quantity_of(name: Any, owner: str) -> Quantity:
-    """The quantity of a name."""
+    """Return a quantity by name."""
     if not isinstance(name, str) or name not in TABLE:
         ours = translate_quantity(name)
         if ours in TABLE:
@@ -87,27 +87,27 @@ def quantity_of(name: Any, owner: str) -> Quantity:
     return TABLE[name]
 
 
-def places(value: Any, what: str) -> tuple[int, ...]:
-    """Whole numbers, which say where something is in a list."""
+def parse_indices(value: Any, title: str) -> tuple[int, ...]:
+    """Return a list of indices as a tuple."""
     try:
         return tuple(map(operator.index, value))
     except TypeError:
-        raise InputError(f"{what}: expected a list of whole numbers such as [0, 1, 2], got {value!r}") from None
+        raise InputError(f"{title}: expected a list of integers such as [0, 1, 2], got {value!r}") from None
 
 
-def count(value: Any, what: str) -> int:
-    """A whole number of things, one at least."""
+def parse_count(value: Any, title: str) -> int:
+    """Return a positive integer."""
     try:
         number = operator.index(value)
     except TypeError:
         number = 0
     if number < 1:
-        raise InputError(f"{what}: expected a whole number from 1 on, got {value!r}")
+        raise InputError(f"{title}: expected a positive integer, got {value!r}")
     return number
 
 
-def word(value: Any, what: str) -> str:
-    """A name."""
+def parse_name(value: Any, title: str) -> str:
+    """Return a name."""
     if not isinstance(value, str):
-        raise InputError(f"{what}: expected a name, got {value!r}")
+        raise InputError(f"{title}: expected a name, got {value!r}")
     return value

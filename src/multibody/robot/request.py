@@ -1,4 +1,4 @@
-"""Requests: what a kernel computes, in one canonical form, whatever method asks for it."""
+"""Requests: the canonical description of what a kernel computes, independent of the method that uses it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,17 +22,17 @@ from multibody.tracing.ad.api import jacobian
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A quantity with its frame, constraints and options, all of them, and the inputs that it is given."""
+    """A quantity with its frame, constraints and options, and the optional inputs of the call."""
 
     name: str
     frame: str | None = None
     options: tuple[tuple[str, Any], ...] = ()
-    """In the order of the quantity's; those that were not given have their defaults."""
+    """All options in the order of the quantity's; the others have their defaults."""
     wrenches: tuple[str, ...] = ()
-    """Frames at which external wrenches act; each is one more input, (6,), after the others, in this order."""
+    """Frames with external wrenches; each is one more input, (6,), after the others, in this order."""
     constraints: ConstraintSet | None = None
     optional: tuple[str, ...] = ()
-    """Which of the optional inputs are given, after the wrenches, in the order of the quantity's."""
+    """The optional inputs of the call, after the wrenches, in the order of the quantity's."""
 
     @staticmethod
     def of(
@@ -45,29 +45,29 @@ class Evaluation:
         optional: Any = (),
         **options: Any,
     ) -> "Evaluation":
-        """Checked: the name, the frame, the constraints and the options exist."""
+        """Check that the name, the frame, the constraints and the options exist."""
         quantity = quantity_of(name, model.name)
-        what = f"{model.name}.{name}"
+        title = f"{model.name}.{name}"
         if quantity.frame != (frame is not None):
-            raise InputError(f"{what} {'needs a frame' if quantity.frame else f'takes no frame, got {frame!r}'}")
+            raise InputError(f"{title} {'needs a frame' if quantity.frame else f'takes no frame, got {frame!r}'}")
         if frame is not None:
             model.tree.frame(frame)
         if quantity.constraints != (constraints is not None):
             needs = "needs constraints=" if quantity.constraints else f"takes no constraints, got {constraints!r}"
-            raise InputError(f"{what} {needs}")
-        pushed = distinct(wrenches, f"{what}, wrenches", "frame")
-        if pushed and not quantity.wrenches:
-            raise InputError(f"{what} takes no external wrenches")
-        for at in pushed:
-            model.tree.frame(at)
-        present = distinct((optional,) if isinstance(optional, str) else optional, f"{what}, optional", "input")
-        for each in present:
-            if each not in quantity.optional:
+            raise InputError(f"{title} {needs}")
+        frames = distinct(wrenches, f"{title}, wrenches", "frame")
+        if frames and not quantity.wrenches:
+            raise InputError(f"{title} takes no external wrenches")
+        for wrench_frame in frames:
+            model.tree.frame(wrench_frame)
+        present = distinct((optional,) if isinstance(optional, str) else optional, f"{title}, optional", "input")
+        for argument in present:
+            if argument not in quantity.optional:
                 takes = ", ".join(quantity.optional) or "none"
-                raise InputError(f"{what} has no optional input {each!r}; it has {takes}")
-        held = None if constraints is None else constraints_on(model, constraints)
-        ordered = tuple(each for each in quantity.optional if each in present)
-        return Evaluation(name, frame, _options(quantity, options, what), pushed, held, ordered)
+                raise InputError(f"{title} has no optional input {argument!r}; it has {takes}")
+        active = None if constraints is None else constraints_on(model, constraints)
+        ordered = tuple(argument for argument in quantity.optional if argument in present)
+        return Evaluation(name, frame, _options(quantity, options, title), frames, active, ordered)
 
     @property
     def quantity(self) -> Quantity:
@@ -82,8 +82,8 @@ class Evaluation:
         kinds |= {name: self.quantity.optional[name] for name in self.optional}
         sizes = {}
         if self.constraints is not None:
-            wanted, held = dict(self.options).get("task_rows", 0), self.constraints
-            sizes = {"rows": (held.rows,), "task": (wanted,), "task-jacobian": (wanted, held.model.nv)}
+            rows, nv = dict(self.options).get("task_rows", 0), self.constraints.model.nv
+            sizes = {"rows": (self.constraints.rows,), "task": (rows,), "task-jacobian": (rows, nv)}
         return {name: sizes.get(kind, kind) if isinstance(kind, str) else kind for name, kind in kinds.items()}
 
     def function(self, tree: Tree) -> Callable[..., Any]:
@@ -103,26 +103,26 @@ class Evaluation:
 
     @property
     def content(self) -> tuple[Any, ...] | None:
-        """What tells it from others in every process; None where code from outside the library is in it."""
-        held = "" if self.constraints is None else self.constraints.digest
-        if held is None or not self.quantity.is_ours:
+        """Process-independent identity for the cache key; None if user code is involved."""
+        constraints = "" if self.constraints is None else self.constraints.digest
+        if constraints is None or not self.quantity.is_ours:
             return None
-        return self.name, self.frame, self.options, self.wrenches, held, self.optional
+        return self.name, self.frame, self.options, self.wrenches, constraints, self.optional
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a kernel computes: evaluations, together, on the tree of a robot or on one with other numbers."""
+    """One or several evaluations on the tree of a robot, possibly with parameters of the tree as inputs."""
 
     evaluations: tuple[Evaluation, ...]
     inputs: tuple[str, ...]
-    """The names of the inputs of all, in the order of the arguments."""
+    """The names of all inputs, in the order of the arguments."""
     parameters: tuple[str, ...] = ()
-    """Which numbers of the tree are further inputs, after the others."""
+    """The parameters of the tree that are further inputs, after the others."""
     single: bool = True
-    """Whether the result is that of the only evaluation, and not a tuple of results."""
+    """Whether the result is that of the only evaluation instead of a tuple."""
     derivatives: bool = False
-    """Whether the result is the derivatives by each of the inputs, in the tangent space."""
+    """Whether the results are the derivatives by each input, in the tangent space."""
 
     @staticmethod
     def of(model: Model, *args: Any, parameters: Any = (), derivatives: bool = False, **options: Any) -> "Request":
@@ -138,19 +138,19 @@ class Request:
         if not items:
             raise InputError("evaluate: expected at least one quantity, got none")
         evaluations = tuple(_item_evaluation(model, item, wrenches) for item in items)
-        if wrenches and not any(each.wrenches for each in evaluations):
+        if wrenches and not any(evaluation.wrenches for evaluation in evaluations):
             raise InputError("evaluate: expected a quantity that takes external wrenches, got none")
         kinds: dict[str, Any] = {"q": "configuration", "v": "velocity", "a": "acceleration", "tau": "force"}
-        for each in evaluations:
-            missing = [name for name in each.inputs if name not in inputs]
+        for evaluation in evaluations:
+            missing = [name for name in evaluation.inputs if name not in inputs]
             if missing:
-                raise InputError(f"evaluate: {each.name!r} needs {', '.join(missing)}, which is not given")
-            for name, kind in each.inputs.items():
+                raise InputError(f"evaluate: {evaluation.name!r} needs {', '.join(missing)}, which is not given")
+            for name, kind in evaluation.inputs.items():
                 if kinds.setdefault(name, kind) != kind:
-                    raise InputError(f"evaluate: {name!r} means different things to these quantities: ask one by one")
+                    raise InputError(f"evaluate: {name!r} has different kinds in these quantities: compute them apart")
         unknown = [name for name in inputs if name not in kinds]
         if unknown:
-            raise InputError(f"evaluate: no quantity asks for {unknown[0]!r}; they take {', '.join(kinds)}")
+            raise InputError(f"evaluate: no quantity takes {unknown[0]!r}; they take {', '.join(kinds)}")
         return Request(evaluations, inputs, single=False)
 
     @property
@@ -161,37 +161,40 @@ class Request:
 
     @property
     def solves(self) -> bool:
-        """Whether it divides by the mass matrix of the robot itself."""
+        """Whether it solves with the mass matrix of the model's own parameters."""
         varied = {"inertias", "masses", "armature"} & set(self.parameters)
-        return not varied and any(each.quantity.solves for each in self.evaluations)
+        return not varied and any(evaluation.quantity.solves for evaluation in self.evaluations)
 
     def arrays(self, tree: Tree) -> list[Input]:
         """The inputs as arrays of a kernel."""
         kinds: dict[str, Any] = {}
-        for each in self.evaluations:
-            kinds |= each.inputs
+        for evaluation in self.evaluations:
+            kinds |= evaluation.inputs
         ordered = {name: kinds.get(name, "configuration" if name == "q" else "velocity") for name in self.inputs}
         ordered |= {name: tree.parameter_shapes[name] for name in self.parameters}
-        return arrays_of(tree, ordered, any_length=all(each.quantity.any_length for each in self.evaluations))
+        return arrays_of(
+            tree, ordered, any_length=all(evaluation.quantity.any_length for evaluation in self.evaluations)
+        )
 
     def function(self, tree: Tree) -> Callable[..., Any]:
-        """What is computed, as a function of the inputs."""
-        needs = [[self.inputs.index(name) for name in each.inputs] for each in self.evaluations]
+        """The computation as a function of the inputs."""
+        needs = [[self.inputs.index(name) for name in evaluation.inputs] for evaluation in self.evaluations]
         count = len(self.inputs)
 
         def compute(*args: Any) -> Any:
-            own = tree.with_values(**dict(zip(self.parameters, args[count:], strict=True))) if self.parameters else tree
+            varied = dict(zip(self.parameters, args[count:], strict=True))
+            own_tree = tree.with_values(**varied) if varied else tree
             results = [
-                each.function(own)(*(args[k] for k in needed))
-                for each, needed in zip(self.evaluations, needs, strict=True)
+                evaluation.function(own_tree)(*(args[k] for k in needed))
+                for evaluation, needed in zip(self.evaluations, needs, strict=True)
             ]
             return results[0] if self.single else tuple(results)
 
         return _derivatives(tree, compute, self.arrays(tree)) if self.derivatives else compute
 
     def key(self, model: Model) -> str | None:
-        """A text that stands for the request on all models with the same tree; None where no text can."""
-        contents = tuple(each.content for each in self.evaluations)
+        """The cache key of the request on all models with the same tree; None if user code is involved."""
+        contents = tuple(evaluation.content for evaluation in self.evaluations)
         if model.tree_digest is None or None in contents:
             return None
         return digest(model.tree_digest, contents, self.inputs, self.parameters, self.single, self.derivatives)
@@ -220,10 +223,10 @@ def item_name(item: Any) -> Any:
 
 
 def _derivatives(tree: Tree, function: Callable[..., Any], arrays: Sequence[Input]) -> Callable[..., Any]:
-    """The derivatives of a function by each of its inputs: a tuple, or tuples for several results.
+    """The derivatives of a function by each of its inputs: a tuple, or a tuple of tuples for several results.
 
-    By q they are along the velocities of the robot: with q' = F(q) v, f' is (df/dq) F v.  [Kindr §Coordinate Rates]
-    By placements they are along velocities, too: see `placement_rates`.
+    Derivatives by q are along velocities: with q' = F(q) v, f' is (df/dq) F v.  [Kindr §Coordinate Rates]
+    Derivatives by placements are along velocities too: see `placement_rates`.
     """
 
     def compute(*args: Any) -> Any:
@@ -240,11 +243,11 @@ def _derivatives(tree: Tree, function: Callable[..., Any], arrays: Sequence[Inpu
 
 
 def _in_tangent_space(by_inputs: Any, count: int, maps: Mapping[int, tuple[Any, int]]) -> Any:
-    """The Jacobians of one result by all inputs, or of several results, with those by coordinates times F."""
+    """The Jacobians of one or several results by all inputs, with those by coordinates multiplied by F."""
     if not isinstance(by_inputs, tuple):  # of one result by its only input
         by_inputs = (by_inputs,)
     elif count == 1 or isinstance(by_inputs[0], tuple):
-        return tuple(_in_tangent_space(each, count, maps) for each in by_inputs)
+        return tuple(_in_tangent_space(J, count, maps) for J in by_inputs)
     return tuple(_times(J, *maps[k]) if k in maps else J for k, J in enumerate(by_inputs))
 
 
@@ -255,30 +258,30 @@ def _times(J: Any, F: Any, axes: int) -> Any:
     return np.matmul(J[..., None, :], spread)[..., 0, :]
 
 
-def _options(quantity: Quantity, options: Mapping[str, Any], what: str) -> tuple[tuple[str, Any], ...]:
-    """All options of a quantity, checked; None stands for the default."""
+def _options(quantity: Quantity, options: Mapping[str, Any], title: str) -> tuple[tuple[str, Any], ...]:
+    """Check the options of a quantity, and fill in the defaults; None stands for the default."""
     for option in options:
         if option not in quantity.options:
-            raise InputError(f"{what} has no option {option!r}; it has {', '.join(quantity.options) or 'none'}")
+            raise InputError(f"{title} has no option {option!r}; it has {', '.join(quantity.options) or 'none'}")
     chosen = []
     for option, value_of in quantity.options.items():
         value = options.get(option)
         if value is not None:
-            value = value_of(value, f"{what}, {option}")
+            value = value_of(value, f"{title}, {option}")
         elif option in quantity.defaults:
             value = quantity.defaults[option]
         else:
-            raise InputError(f"{what} needs {option}=")
+            raise InputError(f"{title} needs {option}=")
         chosen.append((option, value))
     return tuple(chosen)
 
 
 def constraints_on(model: Model, constraints: Any) -> ConstraintSet:
-    """A set of constraints on a model, from one, or from a list of constraints."""
+    """Return a set of constraints on a model, from a set or a list of constraints."""
     if not isinstance(constraints, ConstraintSet):
         return ConstraintSet(model, constraints)
     if constraints.model is not model and constraints.model != model:
-        raise InputError(f"{model.name}: the constraints are those of another robot, {constraints.model.name!r}")
+        raise InputError(f"{model.name}: the constraints belong to another robot, {constraints.model.name!r}")
     return constraints
 
 
@@ -290,25 +293,25 @@ def parameter_names(names: Any) -> tuple[str, ...]:
     for name in chosen:
         choice(name, "parameters", NAMES)
     if len(set(chosen)) < len(chosen):
-        raise InputError(f"parameters: expected each kind once, got {', '.join(map(repr, chosen))}")
+        raise InputError(f"parameters: expected evaluation kind once, got {', '.join(map(repr, chosen))}")
     refuse_overlap(chosen)
     return chosen
 
 
 def wrench_name(frame: str) -> str:
-    """The name of the input for the external wrench at a frame."""
+    """The input name of the external wrench at a frame."""
     return f"{WRENCH}{frame}"
 
 
-def distinct(names: Any, what: str, kind: str) -> tuple[Any, ...]:
-    """Names in a list, each once."""
-    listed = isinstance(names, Collection) and not isinstance(names, str | set | frozenset)  # a set has no order
+def distinct(names: Any, title: str, kind: str) -> tuple[Any, ...]:
+    """Return a list of different names as a tuple."""
+    is_list = isinstance(names, Collection) and not isinstance(names, str | set | frozenset)  # a set has no order
     try:
-        once = listed and len(set(names)) == len(names)
+        is_distinct = is_list and len(set(names)) == len(names)
     except TypeError:  # one of them is a list
-        listed = once = False
-    if not listed:
-        raise InputError(f"{what}: expected a list of {kind}s, got {names!r}")
-    if not once:
-        raise InputError(f"{what}: expected every {kind} once, got {names!r}")
+        is_list = is_distinct = False
+    if not is_list:
+        raise InputError(f"{title}: expected a list of {kind}s, got {names!r}")
+    if not is_distinct:
+        raise InputError(f"{title}: expected every {kind} once, got {names!r}")
     return tuple(names)

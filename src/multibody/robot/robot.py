@@ -1,4 +1,4 @@
-"""Robot: the face that users hold, over models, algorithms and kernels. This file is the list of its methods."""
+"""Robot: the public class over models, algorithms and kernels. This file is the list of its methods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody._foreign_names import ForeignNames
-from multibody._rooms import door
+from multibody._rooms import room_above
 from multibody._signatures import described_arguments, readable_methods
 from multibody.algorithms import analytical_jacobian, jacobian, manipulability
 from multibody.algorithms.baumgarte import check_gains
@@ -124,20 +124,20 @@ class Robot(metaclass=ForeignNames):
 
     @property
     def model(self) -> Model:
-        """The file's data, frozen."""
+        """The data of the robot file, immutable."""
         return self._model
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The precision in which the robot computes."""
+        """The precision of results: float64 or float32."""
         return self._dtype
 
     @property
     def tree(self) -> Tree:
-        """What algorithms walk; `tree.with_values` varies its numbers, in functions that are traced, too."""
+        """The kinematic tree of the algorithms; `tree.with_values` replaces its parameters, even in traces."""
         return self._model.tree
 
-    # ---- what it is --------------------------------------------------------------------------------------------------
+    # ---- description ------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -156,12 +156,12 @@ class Robot(metaclass=ForeignNames):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """The moving bodies: links that are fixed to each other are one."""
+        """The moving bodies; links that are fixed to each other form one body."""
         return self.model.bodies
 
     @property
     def joints(self) -> tuple[Joint, ...]:
-        """The joints that move, each with its `name`, its places `q` and `v`, and its `limits`."""
+        """The moving joints, each with its `name`, its slices `q` and `v`, and its `limits`."""
         return self.model.joints
 
     @property
@@ -176,12 +176,12 @@ class Robot(metaclass=ForeignNames):
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What the loader ignored, assumed, merged or found odd."""
+        """Notes and warnings of the loader: what it ignored, assumed or merged."""
         return self.model.diagnostics
 
     @property
     def limits(self) -> RobotLimits:
-        """The limits of all joints: `lower` and `upper` (nq,), `velocity` and `effort` (nv,); infinite where none is.
+        """The joint limits: `lower` and `upper` (nq,), `velocity` and `effort` (nv,); infinite where there is none.
 
         >>> mb.load("panda").limits.upper.round(2)
         array([ 2.9 ,  1.76,  2.9 , -0.07,  2.9 ,  3.75,  2.9 ])
@@ -189,7 +189,7 @@ class Robot(metaclass=ForeignNames):
         return limits_of(self.tree)
 
     def joint(self, name: str) -> Joint:
-        """The joint of a name, fixed ones too: its `kind`, places `q` and `v`, `limits`, `passive`, `placement`.
+        """Return a joint by name, also a fixed one: its `kind`, slices `q` and `v`, `limits`, `passive`, `placement`.
 
         >>> mb.load("panda").joint("joint4").limits.upper
         (-0.0698,)
@@ -198,7 +198,7 @@ class Robot(metaclass=ForeignNames):
 
     @property
     def selection(self) -> Array:
-        """S, (actuators, nv): M a + h = S^T u + ..., u before the gears, which S has in it.  [RD 3.55-3.56]"""
+        """S, (actuators, nv): M a + h = S^T u + ...; S includes the gear ratios.  [RD 3.55-3.56]"""
         return actuation.selection(self.model)
 
     # ---- configurations ----------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class Robot(metaclass=ForeignNames):
         """(nq,): all joints at zero, quaternions at the identity.
 
         Returns:
-            A new array: what it is when a file names no other is `home`.
+            A new array; `home` is the configuration that the file names.
 
         >>> robot.neutral()
         array([0., 0.])
@@ -215,16 +215,16 @@ class Robot(metaclass=ForeignNames):
         return configuration.neutral(self.tree).astype(self.dtype)
 
     def home(self) -> Array:
-        """(nq,): the configuration that the model starts from; the neutral one when it names none."""
+        """(nq,): the initial configuration of the model; the neutral one if the file has none."""
         return self.neutral() if self.model.home is None else np.array(self.model.home, self.dtype)
 
     def configuration(self, values: Mapping[str, ArrayLike], default: ArrayLike | None = None) -> Array:
-        """(..., nq): the configuration with joints at values, by their names; `by_name` is its inverse.
+        """(..., nq): the configuration with joint values by name; the inverse of `by_name`.
 
         Args:
             values: {joint: (...)}, in rad or m; {joint: (..., n)} for a joint with n > 1 coordinates, quaternions as
                 w, x, y, z. Batches broadcast.
-            default: (..., nq), where the other joints are; by default `home()`.
+            default: (..., nq), the values of the other joints; by default `home()`.
 
         >>> mb.load("panda").configuration({"joint2": 0.5}, np.zeros(7))
         array([0. , 0.5, 0. , 0. , 0. , 0. , 0. ])
@@ -233,9 +233,9 @@ class Robot(metaclass=ForeignNames):
         return q if is_traced(q) else q.astype(self.dtype)
 
     def by_name(self, q: ArrayLike) -> dict[str, Array]:
-        """The coordinates of q (..., nq) by the names of their joints: (...), or (..., n) for a joint with n > 1.
+        """Return the coordinates of q by joint name: (...), or (..., n) for a joint with n > 1 coordinates.
 
-        Joints that mimic others have none.
+        Mimic joints have none.
 
         >>> mb.load("planar-arm").by_name([0.1, 0.2, 0.3])["joint3"]
         array(0.3)
@@ -243,16 +243,15 @@ class Robot(metaclass=ForeignNames):
         return configuration.by_name(self.tree, q)
 
     def random(self, rng: np.random.Generator | None = None, batch: int | tuple[int, ...] = ()) -> Array:
-        """(..., nq): configurations that are uniform within the limits of the joints.
+        """(..., nq): configurations drawn uniformly within the joint limits.
 
         Args:
-            rng: the source of the numbers, as `np.random.default_rng(seed)`; without it a fresh one is
-                made, and no two runs are alike. A bare number is refused: it could be a seed or a
-                batch.
-            batch: how many samples: 5, or the batch shape (5, 2).
+            rng: the random generator, such as `np.random.default_rng(seed)`; by default a new one, so
+                that runs differ. A bare number raises: it could be a seed or a batch.
+            batch: the number of samples, 5, or the batch shape, (5, 2).
 
         Returns:
-            Joints without limits are within a turn or a metre to either side, quaternions uniform
+            Joints without limits are within a turn or a metre to either side; quaternions are uniform
             over all rotations.
 
         >>> robot.random(np.random.default_rng(0), 5).shape
@@ -262,13 +261,13 @@ class Robot(metaclass=ForeignNames):
         return configuration.random(self.tree, source, batch).astype(self.dtype)
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> Array:
-        """q as an array, when it is a configuration of the robot; an InputError that says what is wrong otherwise."""
+        """Return q as an array if it is a configuration of the robot, within the limits unless `limits` is False."""
         return configuration.check(self.tree, q, limits=truth(limits, "limits"))
 
     def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
-        """q with quaternions of length one."""
+        """q with its quaternions scaled to unit length."""
         units = self._calls.call("normalize", (q,), None, threads)
-        if not is_traced(units) and np.isnan(units).any():  # the plain source tells where there are zeros, and raises
+        if not is_traced(units) and np.isnan(units).any():  # the NumPy source raises, with the sample
             with np.errstate(all="ignore"):
                 configuration.normalize(self.tree, configuration.coordinates(self.tree, q))
         return deliver(units, out, self.dtype)  # last, since `out` may be q
@@ -282,14 +281,14 @@ class Robot(metaclass=ForeignNames):
         out: Any = None,
         threads: int | None = None,
     ) -> Array:
-        """q ⊕ dv: the configuration after moving at the velocity dv for one unit of time.  [MDN 77-79]
+        """q ⊕ dv: the configuration after moving with the velocity dv for one unit of time.  [MDN 77-79]
 
         Args:
             dv: (..., nv), a velocity times a time; with `dt`, a velocity.
-            dt: (...), a time in s that dv is multiplied with; by default 1.
+            dt: (...), a time in s that multiplies dv; by default 1.
 
         Returns:
-            (..., nq): each joint has moved on its own group, so that quaternions stay units.
+            (..., nq): each joint moves on its group, so quaternions keep unit length.
 
         >>> robot.integrate([0.1, 0.2], [1.0, -1.0], 0.1)
         array([0.2, 0.1])
@@ -302,14 +301,14 @@ class Robot(metaclass=ForeignNames):
         return self._calls.call("integrate", (q, dv), out, threads)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
-        """q1 ⊖ q0: the dv, the shortest, with integrate(q0, dv) = q1.  [MDN 77-79]
+        """q1 ⊖ q0: the shortest dv with integrate(q0, dv) = q1.  [MDN 77-79]
 
         Args:
-            q0: (..., nq), where the way begins.
-            q1: (..., nq), where it ends.
+            q0: (..., nq), the start.
+            q1: (..., nq), the end.
 
         Returns:
-            (..., nv): angles of joints that turn without end go the short way round.
+            (..., nv): angles of continuous joints take the shorter direction.
 
         >>> robot.difference([0.1, 0.2], [0.3, 0.1]).round(12)
         array([ 0.2, -0.1])
@@ -319,18 +318,19 @@ class Robot(metaclass=ForeignNames):
     def interpolate(
         self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, out: Any = None, threads: int | None = None
     ) -> Array:
-        """q0 at t = 0, q1 at t = 1, the shortest way; t of any batch shape."""
-        way = self.difference(q0, q1, threads=threads)
-        share = numbers(t, "t", way)
-        batch_shape("q0 and q1, t", (way, 1), (share, 0))
-        return self.integrate(q0, way * share[..., None], out=out, threads=threads)
+        """Interpolate along the shortest path from q0 at t = 0 to q1 at t = 1; t has any batch shape."""
+        dv = self.difference(q0, q1, threads=threads)
+        fraction = numbers(t, "t", dv)
+        batch_shape("q0 and q1, t", (dv, 1), (fraction, 0))
+        return self.integrate(q0, dv * fraction[..., None], out=out, threads=threads)
 
     def rate_matrix(
         self, q: ArrayLike, base: str = "quaternion", *, out: Any = None, threads: int | None = None
     ) -> Array:
         """F(q), (..., nq, nv): q' = F(q) v.  [Kindr §Coordinate Rates; RD 2.262]
 
-        `base` can be "euler-zyx", ...: that is plain NumPy, in one thread.
+        Args:
+            base: "quaternion", or rotation parameters such as "euler-zyx", which run as NumPy in one thread.
         """
         if isinstance(base, str) and base == "quaternion":
             return self._calls.call("rate_matrix", (q,), out, threads)
@@ -353,14 +353,14 @@ class Robot(metaclass=ForeignNames):
         return self.tree.placements()
 
     def positions(self) -> Array:
-        """(bodies, 3): where each moving body's joint is in its parent body, as in `placements`: lengths of links.
+        """(bodies, 3): the position of each moving body's joint in its parent body, as in `placements`.
 
-        What is fixed at the end of a link, a foot or a tool, is a frame: `frame_placements` has its place.
+        A foot or a tool at the end of a link is a frame: see `frame_placements`.
         """
         return self.tree.positions()
 
     def frame_placements(self) -> Array:
-        """(frames, 7): position and quaternion w, x, y, z of each of `frames` in the body that it is fixed to."""
+        """(frames, 7): position and quaternion w, x, y, z of each of `frames` in its body."""
         return self.tree.frame_placements()
 
     @keywords_of(model_parameters.Parameters)
@@ -387,7 +387,7 @@ class Robot(metaclass=ForeignNames):
     # ---- kinematics of frames ----------------------------------------------------------------------------------------
 
     # The five methods that tight loops call (`pose`, `jacobian`, `mass_matrix`, inverse and forward dynamics) have no *
-    # before `out`: Python looks up the default of each argument behind one, and a call is short enough to feel it.
+    # before `out`: Python looks up the default of each keyword-only argument, which a call of 0.5 us would notice.
 
     def pose(
         self,
@@ -401,11 +401,11 @@ class Robot(metaclass=ForeignNames):
 
         Args:
             out: a tuple of two arrays, (..., 3, 3) for the rotation matrix and (..., 3) for the
-                position, which get a copy of the numbers: the pose that is returned keeps its own.
+                position. They get a copy: the returned pose keeps its own arrays.
 
         Returns:
-            An `mb.Pose`: `.rotation`, `.position` in m, `.matrix` (..., 4, 4); pose @ point goes to the
-            world.
+            An `mb.Pose`: `.rotation`, `.position` in m, `.matrix` (..., 4, 4); pose @ point transforms
+            to the world.
 
         >>> robot.pose("tip", [0.0, np.pi / 2]).position.round(12) + 0.0
         array([ 1.,  0., -1.])
@@ -421,8 +421,9 @@ class Robot(metaclass=ForeignNames):
     def poses(self, q: ArrayLike, **options: Unpack[Options]) -> dict[str, Pose]:
         """The poses of all frames, by name.
 
-        `out` is a tuple of two arrays, (..., frames, 3, 3) for the rotation matrices and (..., frames, 3) for the
-        positions, which get a copy of the numbers.
+        Args:
+            out: a tuple of two arrays, (..., frames, 3, 3) for the rotation matrices and (..., frames, 3) for the
+                positions. They get a copy.
         """
         return _poses_of(self.frames, self._calls.run("poses", (q,), options))
 
@@ -453,17 +454,17 @@ class Robot(metaclass=ForeignNames):
         """(..., 6): the time derivative of `velocity` [MDN 44], or the acceleration itself [MDN 47].
 
         Args:
-            intrinsic: True for the spatial acceleration of Featherstone; they differ for "mixed" alone,
-                where the derivative is what an observer in the world sees.
+            intrinsic: True for Featherstone's spatial acceleration. They differ only for "mixed", whose
+                derivative is the acceleration that an observer in the world sees.
 
         Returns:
-            (..., 6): m/s², then rad/s². Gravity is not in it.
+            (..., 6): m/s², then rad/s², without gravity.
 
         >>> robot.acceleration("tip", [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]) + 0.0
         array([0., 0., 2., 0., 0., 0.])
         """
         if intrinsic is not False:
-            intrinsic = truth(intrinsic, "intrinsic")  # 1 is equal to True, and would find its kernel
+            intrinsic = truth(intrinsic, "intrinsic")  # 1 == True has the same key
         return self._calls.run(("acceleration", frame, representation, intrinsic), (q, v, a), options)
 
     def jacobian(
@@ -478,7 +479,7 @@ class Robot(metaclass=ForeignNames):
         """J, (..., 6, nv): `velocity` is J v, linear rows first.  [MDN 74-76; RD 2.165-2.166, 2.268]
 
         Returns:
-            (..., 6, nv): its columns are those of v, the base's first where there is one.
+            (..., 6, nv): its columns are those of v, the floating base first.
 
         >>> robot.jacobian("tip", [0.0, 0.0])[:3] + 0.0  # along x, y, z of the world
         array([[2., 1.],
@@ -509,7 +510,7 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run(("jacobian_dot", frame, representation), (q, v), options)
 
     def hessian(self, frame: str, q: ArrayLike, representation: str = "mixed", **options: Unpack[Options]) -> Array:
-        """(..., nv, 6, nv): [k], the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]
+        """(..., nv, 6, nv): [k] is the derivative of the Jacobian along the k-th velocity.  [Kindr 15-18]
 
         Returns:
             H, with Σ H[k] v[k] = `jacobian_dot`.
@@ -532,18 +533,14 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """J_A, (..., m, nv): parameters of a pose have the rates J_A v.  [RD 2.145-2.148, 2.189-2.192]
+        """J_A, (..., m, nv): the pose parameters χ have the rates J_A v.  [RD 2.145-2.148, 2.189-2.192]
 
         Args:
-            rotation: how the rotation is written: "euler-zyx", any other sequence, "quaternion",
-                "angle-axis", "rotation-vector", "matrix".
-            position: "cartesian", "cylindrical" or "spherical".
-            coordinates: the places, from 0 on, of the parameters to take, as in `end_effector`; by
-                default all.
-            damping: (...), positive: asks for a damped inverse where the rates are not defined.
+            coordinates: the indices of the parameters to return, as in `end_effector`; by default all.
+            damping: (...), positive: selects a damped inverse, which exists also at singular parameters.
 
         Returns:
-            (..., m, nv): position first. `jacobian` is the geometric one, of twists.
+            (..., m, nv): position first. `jacobian` is the geometric Jacobian, of twists.
 
         >>> robot.analytical_jacobian("tip", [0.1, 0.2], "euler-zyx").shape
         (6, 2)
@@ -554,7 +551,7 @@ class Robot(metaclass=ForeignNames):
             optional = {"damping": _positive(damping, "damping")[..., None]}
             return self._calls.run_with(key, (q,), out, threads, parameters, optional=optional)
         J = self._calls.run_with(key, (q,), out, threads, parameters)
-        if not is_traced(J) and not (np.abs(J) < NEARLY_SINGULAR).all():  # the plain source tells where, and raises
+        if not is_traced(J) and not (np.abs(J) < NEARLY_SINGULAR).all():  # the NumPy source raises, with the sample
             with np.errstate(all="ignore"):
                 analytical_jacobian.analytical_jacobian(self.tree, frame, self._q(q), rotation, position)
         return J
@@ -571,8 +568,9 @@ class Robot(metaclass=ForeignNames):
     ) -> Array:
         """χ, (..., m): the pose of a frame as parameters of position and rotation.  [RD 2.133-2.134]
 
-        `coordinates` are the places, from 0 on, of those parameters that the robot can move independently: χ_o, the
-        operational-space coordinates [RD 2.135-2.136]. By default all are given.
+        Args:
+            coordinates: the indices of the parameters to return; by default all. Those that the robot can move
+                independently are χ_o, the operational-space coordinates [RD 2.135-2.136].
         """
         chart = rotation, position, _hashable(coordinates)
         return self._calls.run(("end_effector", frame, *chart), (q,), options)
@@ -587,7 +585,12 @@ class Robot(metaclass=ForeignNames):
         representation: str = "left",
         **options: Unpack[Options],
     ) -> Array:
-        """(..., 6, nv): of a frame relative to another, as a "twist" [MDN 32-33] or a "difference" [RD 2.153-2.154]."""
+        """(..., 6, nv): the Jacobian of a frame relative to another.  [MDN 32-33; RD 2.153-2.154]
+
+        Args:
+            reference: the name of the other frame.
+            kind: "twist" [MDN 32-33] or "difference" [RD 2.153-2.154].
+        """
         return self._calls.run(("relative_jacobian", frame, reference, kind, representation), (q,), options)
 
     def jacobian_in(
@@ -601,15 +604,15 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """D_J_WF/C, (..., 6, nv): in any frame D, for a base velocity that is written in any C.  [MDN 74-76, 81]
+        """D_J_WF/C, (..., 6, nv): the Jacobian in any frame D, for a base velocity in any frame C.  [MDN 74-76, 81]
 
         Args:
             frame: F.
             written_in: D, the name of a frame or a pose W_H_D; by default F itself.
-            base: how the base's velocity is written: "left", "right", "mixed", "kindr", or C, the name of another frame
-                or a pose W_H_C, for C_v_WB; by default as `robot.model.velocity` says.
+            base: the representation of the base velocity: "left", "right", "mixed", "kindr", or C, the name of a frame
+                or a pose W_H_C, for C_v_WB; by default `robot.model.velocity`.
 
-        Names make a kernel; with poses it is plain NumPy, in one thread.
+        Names make a kernel; poses run as NumPy in one thread.
         """
         if isinstance(written_in, str | None) and isinstance(base, str | None):
             return self._calls.run_with(("jacobian_in", frame, written_in, base), (q,), out, threads, parameters)
@@ -633,50 +636,49 @@ class Robot(metaclass=ForeignNames):
 
         Args:
             frame: F, on the link.
-            placement: F_H_C, where the contact frame is on the link.
+            placement: F_H_C, the pose of the contact frame on the link.
             twist: C_v_FC, (..., 6), of C relative to F, left-trivialised.
         """
         if not isinstance(placement, Pose):
             raise InputError(f"placement: expected a Pose, got {type(placement).__name__}")
-        own = floats(twist, "twist", 6)
+        F_v_C = floats(twist, "twist", 6)
         F_v = self.velocity(frame, q, v, "left", threads=threads, parameters=parameters)
-        batch_shape("state, placement, twist", (F_v, 1), (placement.position, 1), (own, 1))
-        return deliver(matvec(placement.inverse().adjoint, F_v) + own, out, self.dtype)
+        batch_shape("state, placement, twist", (F_v, 1), (placement.position, 1), (F_v_C, 1))
+        return deliver(matvec(placement.inverse().adjoint, F_v) + F_v_C, out, self.dtype)
 
     def point_jacobian(self, frame: str, q: ArrayLike, point: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(..., 3, nv): the velocity, in the world, of a point (..., 3) fixed in a frame is J v.  [RD 2.163]"""
+        """J, (..., 3, nv): `point_velocity` is J v.  [RD 2.163]"""
         return self._calls.run(("point_jacobian", frame), (q, point), options)
 
     def point_velocity(
         self, frame: str, q: ArrayLike, v: ArrayLike, point: ArrayLike, **options: Unpack[Options]
     ) -> Array:
-        """(..., 3): the velocity, in the world, of a point (..., 3) fixed in a frame.  [RD 2.121]"""
+        """(..., 3): the velocity in the world of a point fixed in a frame.  [RD 2.121]"""
         return self._calls.run(("point_velocity", frame), (q, v, point), options)
 
     def point_acceleration(
         self, frame: str, q: ArrayLike, v: ArrayLike, a: ArrayLike, point: ArrayLike, **options: Unpack[Options]
     ) -> Array:
-        """(..., 3): the acceleration, in the world, of a point (..., 3) fixed in a frame.  [RD 2.122]"""
+        """(..., 3): the acceleration in the world of a point fixed in a frame.  [RD 2.122]"""
         return self._calls.run(("point_acceleration", frame), (q, v, a, point), options)
 
     def singular_values(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
-        """(..., min(k, nv)): of those k rows of the mixed Jacobian that a task uses, largest first.  [RD §2.9.1]"""
+        """(..., min(k, nv)): the singular values of k rows of the mixed Jacobian, largest first.  [RD §2.9.1]"""
         return manipulability.singular_values_of(self.jacobian(frame, q), coordinates)
 
     def manipulability(self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6)) -> Array:
         """(...): the product of the min(k, nv) singular values of k rows of the Jacobian: zero at a singularity.
 
-        That is sqrt(det(J J^T)) where the robot has at least as many velocities as the task has coordinates, and
-        sqrt(det(J^T J)) where it has fewer.
+        That is sqrt(det(J J^T)) if the robot has at least k velocities, and sqrt(det(J^T J)) otherwise.
         """
         return np.prod(self.singular_values(frame, q, coordinates), axis=-1)
 
     def rank(
         self, frame: str, q: ArrayLike, coordinates: Sequence[int] = range(6), tolerance: float | None = None
     ) -> Array:
-        """(...): in how many of a task's coordinates a frame can move at q; singular where it is less than elsewhere.
+        """(...): the rank of k rows of the Jacobian; q is singular if it is lower than elsewhere.  [RD §2.9.1]
 
-        It counts singular values above tolerance times the largest; by default 1e-9, for float32 1e-5.  [RD §2.9.1]
+        It counts singular values above `tolerance` times the largest; by default 1e-9, for float32 1e-5.
         """
         return manipulability.rank_of(self.jacobian(frame, q), coordinates, tolerance)
 
@@ -690,14 +692,14 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         **options: Any,
     ) -> Any:
-        """The configurations in which a frame, or several, have wanted poses.  [RD §2.9.3]
+        """Inverse kinematics: find configurations with given poses of one or several frames.  [RD §2.9.3]
 
         Args:
             frame: a name out of `robot.frames`, or a list of names.
             target: a Pose W_H_frame of any batch shape (...); a list of them with a list of frames.
-            q0: (..., nq) the first guess; by default the middle of the limits.
-            seed: of the configurations that are tried when the first guess does not lead to the target.
-            **options: of the solver, `mb.control.InverseKinematics`, which is kept: tolerances, limits, axes, ...
+            q0: (..., nq), the initial guess; by default the middle of the limits.
+            seed: of the random restarts, which follow if the initial guess does not converge.
+            **options: of the solver, `mb.control.InverseKinematics`, which is reused: tolerances, limits, axes, ...
 
         Returns:
             The `Answer` of the solver: q (..., nq), success (...), position_error, rotation_error, rounds, restarted.
@@ -707,7 +709,7 @@ class Robot(metaclass=ForeignNames):
         >>> bool(answer.success)
         True
         """
-        solver = door("inverse_kinematics").kept_solver(self, frame, options)
+        solver = room_above("inverse_kinematics").kept_solver(self, frame, options)
         return solver(target, q0, seed=seed, threads=threads)
 
     # ---- dynamics ----------------------------------------------------------------------------------------------------
@@ -723,10 +725,10 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """τ, (..., nv), that solves M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]
+        """τ, (..., nv): the solution of M a + h = τ + Σ J^T f (RNEA).  [QT 72-85; RD 3.55]
 
         Args:
-            passive: True adds damping, dry friction and springs of the joints, which τ has to overcome.
+            passive: True adds damping, dry friction and springs of the joints, which τ must overcome.
 
         Returns:
             (..., nv): N m and N, dual to v. With a = 0 and v = 0 it is `gravity`.
@@ -739,10 +741,10 @@ class Robot(metaclass=ForeignNames):
                 return self._calls["inverse_dynamics"](q, v, a, out=out)
             except CALL_ERRORS as error:
                 raise self._calls.explain(error, "inverse_dynamics", (q, v, a)) from None
-        # first, since `out` may be q or v
-        in_joints = self._in_joints(q, v, threads, parameters) if truth(passive, "passive") else None
+        # before the call, because `out` may be q or v
+        joint_forces = self._passive_forces(q, v, threads, parameters) if truth(passive, "passive") else None
         tau = self._calls.run_with("inverse_dynamics", (q, v, a), out, threads, parameters, wrenches=wrenches)
-        return tau if in_joints is None else np.subtract(tau, in_joints, out=out)
+        return tau if joint_forces is None else np.subtract(tau, joint_forces, out=out)
 
     def forward_dynamics(
         self,
@@ -755,10 +757,13 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         parameters: Parameters | None = None,
     ) -> Array:
-        """a, (..., nv), that solves M a + h = τ + Σ J^T f (ABA).  [RD 3.55]
+        """a, (..., nv): the solution of M a + h = τ + Σ J^T f.  [RD 3.55]
+
+        Robots with a mean body depth above 5 use the articulated-body algorithm (ABA). Others, such
+        as arms and quadrupeds, and robots with mimic joints factor the mass matrix: L^T D L.
 
         Args:
-            passive: True lets damping, dry friction and springs of the joints act, too.
+            passive: True adds the forces of damping, dry friction and springs of the joints.
 
         Returns:
             (..., nv): rad/s² and m/s².
@@ -772,16 +777,16 @@ class Robot(metaclass=ForeignNames):
             except CALL_ERRORS as error:
                 raise self._calls.explain(error, "forward_dynamics", (q, v, tau)) from None
         if truth(passive, "passive"):
-            tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, threads, parameters)
+            tau = configuration.velocities(self.tree, tau, "tau") + self._passive_forces(q, v, threads, parameters)
         return self._calls.run_with("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
 
     def mass_matrix(
         self, q: ArrayLike, out: Any = None, threads: int | None = None, parameters: Parameters | None = None
     ) -> Array:
-        """M(q), (..., nv, nv), symmetric and positive definite (CRBA).  [RD 3.43]
+        """M(q), (..., nv, nv): the mass matrix, by the composite-rigid-body algorithm.  [RD 3.43]
 
         Returns:
-            (..., nv, nv), both halves; the drives' armature is on its diagonal.
+            (..., nv, nv): symmetric, positive definite; the armature is on the diagonal.
 
         >>> robot.mass_matrix([0.0, 0.0]).round(12)
         array([[2.66686667, 0.83343333],
@@ -795,7 +800,7 @@ class Robot(metaclass=ForeignNames):
             raise self._calls.explain(error, "mass_matrix", (q,)) from None
 
     def mass_matrix_product(self, q: ArrayLike, x: ArrayLike, **options: Unpack[Options]) -> Array:
-        """M(q) x, (..., nv), for x (..., nv), without the matrix."""
+        """M(q) x, (..., nv), for x (..., nv), without computing the matrix."""
         return self._calls.run("mass_matrix_product", (q, x), options)
 
     def bias(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
@@ -810,10 +815,10 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run("bias", (q, v), options)
 
     def gravity(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """g(q), (..., nv): the forces that hold the robot against gravity.  [RD 3.45]
+        """g(q), (..., nv): the joint forces that compensate gravity.  [RD 3.45]
 
         Returns:
-            (..., nv): N m and N, `bias` without velocity.
+            (..., nv): N m and N, `bias` at zero velocity.
 
         >>> robot.gravity([np.pi / 2, 0.0]).round(3)
         array([19.62 ,  4.905])
@@ -824,7 +829,7 @@ class Robot(metaclass=ForeignNames):
         """C(q, v), (..., nv, nv), with C v + g = h and M' - 2 C skew-symmetric.  [MDN 80]
 
         Returns:
-            (..., nv, nv). Many matrices have the same product C v: it is M' - 2 C that tells this one.
+            (..., nv, nv). Many matrices have the product C v; only this M' - 2 C is skew-symmetric.
 
         >>> robot.coriolis([0.0, 0.5], [1.0, 0.0]).shape
         (2, 2)
@@ -832,10 +837,10 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run("coriolis", (q, v), options)
 
     def passive(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(..., nv): the forces of damping, dry friction and springs in the joints, on the robot.
+        """(..., nv): the forces of damping, dry friction and springs of the joints on the robot.
 
         Returns:
-            (..., nv): N m and N. They are no part of `bias`, and act in dynamics with passive=True.
+            (..., nv): N m and N. `bias` does not include them; dynamics do with passive=True.
 
         >>> robot.passive([0.0, 0.5], [1.0, 0.0]) + 0.0  # it has none
         array([0., 0.])
@@ -845,9 +850,11 @@ class Robot(metaclass=ForeignNames):
     def equations_of_motion(
         self, q: ArrayLike, v: ArrayLike, base: str | None = None, **options: Unpack[Options]
     ) -> tuple[Array, Array]:
-        """M and h, (..., nv, nv) and (..., nv), together, for a base velocity in any representation.  [MDN 75-76, 80]
+        """M and h, (..., nv, nv) and (..., nv), for a base velocity in any representation.  [MDN 75-76, 80]
 
-        `base` is "left", "right", "mixed" or "kindr", and v is in that one, too; by default the robot's own.
+        Args:
+            base: the representation of the base velocity, also in v: "left", "right", "mixed" or "kindr"; by default
+                the robot's.
         """
         return self._calls.run(("equations_of_motion", None, base), (q, v), options)
 
@@ -857,7 +864,7 @@ class Robot(metaclass=ForeignNames):
         """dτ/dq, dτ/dv, dτ/da of `inverse_dynamics`, each (..., nv, nv).
 
         Returns:
-            A tuple of three; by q along velocities, d/ds at integrate(q, s e_k); dτ/da is M.
+            A tuple of three. By q they are along velocities, d/ds at integrate(q, s e_k); dτ/da is M.
 
         >>> by_q, by_v, by_a = robot.inverse_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])
         >>> np.abs(by_a - robot.mass_matrix([0.0, 0.5])).max() < 1e-12
@@ -871,7 +878,7 @@ class Robot(metaclass=ForeignNames):
         """da/dq, da/dv, da/dτ of `forward_dynamics`, each (..., nv, nv).
 
         Returns:
-            A tuple of three; by q along velocities, d/ds at integrate(q, s e_k); da/dτ is M^-1.
+            A tuple of three. By q they are along velocities, d/ds at integrate(q, s e_k); da/dτ is M^-1.
 
         >>> [x.shape for x in robot.forward_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])]
         [(2, 2), (2, 2), (2, 2)]
@@ -881,7 +888,7 @@ class Robot(metaclass=ForeignNames):
     def joint_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None, **options: Unpack[Options]
     ) -> Array:
-        """(..., bodies, 6): the wrench through each joint, parent on child, in the child's frame.  [QT 72-73]"""
+        """(..., bodies, 6): the wrench of each parent body on its child, in the child's frame.  [QT 72-73]"""
         return self._calls.run_optional("joint_wrenches", (q, v, a), options, wrenches=wrenches)
 
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
@@ -896,10 +903,10 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run("center_of_mass", (q,), options)
 
     def com_jacobian(self, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """(..., 3, nv): the velocity of the centre of mass in the world is J v.
+        """J, (..., 3, nv): `com_velocity` is J v.
 
         Returns:
-            (..., 3, nv); `com_velocity` has the product.
+            (..., 3, nv), along the world's axes.
 
         >>> robot.com_jacobian([0.0, 0.0]) + 0.0
         array([[1.  , 0.25],
@@ -949,7 +956,7 @@ class Robot(metaclass=ForeignNames):
         """T, (...): v·M v / 2, in J.  [RD 3.28, 3.31]
 
         Returns:
-            (...), a number for each sample.
+            (...), one value per sample.
 
         >>> robot.kinetic_energy([0.0, 0.0], [1.0, 0.0]).round(12)
         np.float64(1.333433333333)
@@ -960,7 +967,7 @@ class Robot(metaclass=ForeignNames):
         """U, (...): in J, zero with the centre of mass at the world's origin.  [RD 3.33]
 
         Returns:
-            (...), a number for each sample; springs have no part in it.
+            (...), one value per sample, without springs.
 
         >>> robot.potential_energy([0.0, 0.0]).round(12)
         np.float64(-19.62)
@@ -972,26 +979,25 @@ class Robot(metaclass=ForeignNames):
         return self._calls.run("power", (q, v, a), options)
 
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, **options: Unpack[Options]) -> Array:
-        """Y, (..., nv, 10 bodies): inverse dynamics is Y times `parameters()`, row after row, and armature times a."""
+        """Y, (..., nv, 10 bodies): inverse dynamics is Y times the flattened `parameters()`, plus armature times a."""
         return self._calls.run("regressor", (q, v, a), options)
 
     # ---- constraints and contacts ------------------------------------------------------------------------------------
 
     def constraints(self, constraints: Constraints) -> ConstraintSet:
-        """Several constraints as one, checked against the robot.  [RD 3.57-3.63]
+        """Check constraints against the robot, and join them to a set.  [RD 3.57-3.63]
 
         Args:
-            constraints: a list of them, as `mb.constraints.PointContact(name, frame)`; forces that they
-                make are on the robot, along the axes of the world unless their docstrings say
-                otherwise.
+            constraints: a list, such as [mb.constraints.PointContact(name, frame)]. Their forces act on
+                the robot, along the world's axes unless their docstrings say otherwise.
 
         Returns:
             A ConstraintSet: its `rows`, their names, ranks(q), error(q), jacobian(q), bias(q, v).
 
         >>> robot = mb.load("quadruped")
         >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rh")]
-        >>> held = robot.constraints(feet)
-        >>> held.rows, held.ranks(robot.home()).base
+        >>> support = robot.constraints(feet)
+        >>> support.rows, support.ranks(robot.home()).base
         (6, 5)
         """
         return constraints_on(self.model, constraints)
@@ -1010,17 +1016,11 @@ class Robot(metaclass=ForeignNames):
         passive: bool = False,
         **options: Unpack[Options],
     ) -> Constrained:
-        """(acceleration, force): what the robot does and what the constraints push with.  [RD 3.57-3.62]
-
-        The force is on the robot: RD's F_c [3.57] has the opposite sign.
+        """(acceleration, force): the constrained dynamics, with the constraint forces on the robot.  [RD 3.57-3.62]
 
         Args:
-            constraints: that hold.
-            wrenches: further ones, {frame: (..., 6)}.
-            method: "least-norm" for any rows; "exact" for fewer operations where no row is redundant.
-            active: which constraints or rows hold, sample by sample.
-            baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s, to pull back what has drifted apart.
-            passive: whether the joints' damping, dry friction and springs act, too.
+            method: "least-norm" for any rows; "exact" takes fewer operations if no row is redundant.
+            baumgarte: (..., 2), stiffness in 1/s² and damping in 1/s, which correct constraint drift.
 
         >>> robot = mb.load("quadruped")
         >>> feet = robot.constraints([mb.constraints.PointContact(f, f) for f in robot.frames if f.startswith("foot")])
@@ -1029,12 +1029,10 @@ class Robot(metaclass=ForeignNames):
         ((18,), (12,))
         """
         if passive is not False and truth(passive, "passive"):
-            own = options.get("threads"), options.get("parameters")
-            tau = configuration.velocities(self.tree, tau, "tau") + self._in_joints(q, v, *own)
-        held = constraints_on(self.model, constraints)
-        optional = constraint_inputs(held, active, baumgarte=None if baumgarte is None else check_gains(baumgarte))
-        key, under = ("constrained_dynamics", None, method), {"constraints": held, "optional": optional}
-        return Constrained(*self._calls.run_optional(key, (q, v, tau), options, wrenches=wrenches, **under))
+            threads, parameters = options.get("threads"), options.get("parameters")
+            tau = configuration.velocities(self.tree, tau, "tau") + self._passive_forces(q, v, threads, parameters)
+        key = ("constrained_dynamics", None, method)
+        return Constrained(*self._run_constrained(key, (q, v, tau), options, constraints, wrenches, active, baumgarte))
 
     def constrained_dynamics_derivatives(
         self,
@@ -1051,14 +1049,16 @@ class Robot(metaclass=ForeignNames):
     ) -> ConstrainedDerivatives:
         """Derivatives of the acceleration by q, v and τ, (..., nv, nv), then of the forces, (..., rows, nv).
 
-        They are along velocities, in the tangent space.
+        They are in the tangent space, with external wrenches constant.
 
-        Arguments, and the sign of the forces, are as in `constrained_dynamics`; external wrenches are held.
+        Args:
+            method: as in `constrained_dynamics`.
+            baumgarte: as in `constrained_dynamics`.
         """
-        held = constraints_on(self.model, constraints)
-        optional = constraint_inputs(held, active, baumgarte=None if baumgarte is None else check_gains(baumgarte))
-        key, under = ("constrained_dynamics_derivatives", None, method), {"constraints": held, "optional": optional}
-        return ConstrainedDerivatives(*self._calls.run_optional(key, (q, v, tau), options, wrenches=wrenches, **under))
+        key = ("constrained_dynamics_derivatives", None, method)
+        return ConstrainedDerivatives(
+            *self._run_constrained(key, (q, v, tau), options, constraints, wrenches, active, baumgarte)
+        )
 
     def impact(
         self,
@@ -1070,49 +1070,45 @@ class Robot(metaclass=ForeignNames):
         active: ArrayLike | None = None,
         **options: Unpack[Options],
     ) -> Impact:
-        """(velocity, impulse, energy_loss) of a collision that makes J v⁺ = -restitution J v⁻.  [RD 3.66-3.72]
+        """(velocity, impulse, energy_loss) of a collision with J v⁺ = -restitution J v⁻.  [RD 3.66-3.72]
 
-        The impulse is on the robot: RD's has the opposite sign, as its F_c has.
+        The impulse is on the robot: RD's has the opposite sign, as F_c.
 
         Args:
-            constraints: that begin to hold.
-            v: (..., nv) before the impact.
-            restitution: (...), from 0 to 1; None is 0, plastic.
-            active: which constraints or rows are hit, sample by sample.
+            v: (..., nv), before the impact.
+            restitution: (...), from 0 to 1; by default 0, plastic.
         """
-        held = constraints_on(self.model, constraints)
+        support = constraints_on(self.model, constraints)
         bounce = None if restitution is None else check_restitution(restitution)[..., None]
-        optional = constraint_inputs(held, active, restitution=bounce)
-        return Impact(*self._calls.run_optional("impact", (q, v), options, constraints=held, optional=optional))
+        optional = constraint_inputs(support, active, restitution=bounce)
+        return Impact(*self._calls.run_optional("impact", (q, v), options, constraints=support, optional=optional))
 
     def null_space_projector(self, constraints: Constraints, q: ArrayLike, **options: Unpack[Options]) -> Array:
-        """N_c, (..., nv, nv): of any velocity, the part that the constraints allow.  [RD 3.63]"""
-        held = constraints_on(self.model, constraints)
-        return self._calls.run_optional("null_space_projector", (q,), options, constraints=held)
+        """N_c, (..., nv, nv): the projector of velocities onto the null space of the constraints.  [RD 3.63]"""
+        support = constraints_on(self.model, constraints)
+        return self._calls.run_optional("null_space_projector", (q,), options, constraints=support)
 
     def support_consistent_velocity(
         self, constraints: Constraints, q: ArrayLike, task: ArrayLike, wanted: ArrayLike, **options: Unpack[Options]
     ) -> Array:
-        """(..., nv): the v that gives a task J_t v = w_t, as nearly as can be, and does not move the support.
-
-        [RD 2.273-2.276]
+        """(..., nv): the least-squares v of a task J_t v = w_t that does not move the support.  [RD 2.273-2.276]
 
         Args:
             constraints: the support.
             task: J_t, (..., m, nv).
             wanted: w_t, (..., m).
         """
-        held = constraints_on(self.model, constraints)
+        support = constraints_on(self.model, constraints)
         J_t = floats(task, "task")
         if J_t.ndim < 2 or not J_t.shape[-2] or J_t.shape[-1] != self.nv:
             raise InputError(f"task: expected a Jacobian (..., m, {self.nv}), got shape {J_t.shape}")
         key = ("support_consistent_velocity", None, J_t.shape[-2])
-        return self._calls.run_optional(key, (q, J_t, wanted), options, constraints=held)
+        return self._calls.run_optional(key, (q, J_t, wanted), options, constraints=support)
 
     # ---- surgery: each returns another robot -------------------------------------------------------------------------
 
     def lock(self, values: Mapping[str, ArrayLike]) -> Robot:
-        """With joints fixed at values (rad, m, or (nq,) coordinates): {"elbow": 0.5}."""
+        """Return the robot with joints fixed at values (rad, m, or (nq,) coordinates): {"elbow": 0.5}."""
         return self._with(surgery.lock(self.model, values))
 
     def attach(
@@ -1124,14 +1120,14 @@ class Robot(metaclass=ForeignNames):
         pose: Pose | ArrayLike | None = None,
         prefix: str = "",
     ) -> Robot:
-        """With another robot, such as a gripper, fixed to a frame; see `multibody.model.surgery.attach`."""
+        """Return the robot with another, such as a gripper, fixed to a frame; see `multibody.model.surgery.attach`."""
         if not isinstance(other, Robot):
             raise InputError(f"attach: expected a Robot, got {type(other).__name__}")
         joined = surgery.attach(self.model, other.model, frame=frame, other_frame=other_frame, pose=pose, prefix=prefix)
         return self._with(joined)
 
     def beside(self, other: Robot, *, prefix: str = "") -> Robot:
-        """With another robot beside it in one world, such as a ball; a floating base of it stays.
+        """Return one model of this robot and another in the same world, such as a ball; floating bases stay floating.
 
         >>> ball = mb.Builder("ball").body("ball", shape=mb.model.shapes.Sphere(0.1), mass=0.4).model(floating=True)
         >>> both = mb.load("planar-arm").beside(mb.Robot(ball))
@@ -1143,11 +1139,11 @@ class Robot(metaclass=ForeignNames):
         return self._with(surgery.beside(self.model, other.model, prefix=prefix))
 
     def payload(self, frame: str, inertia: SpatialInertia | float, pose: Pose | ArrayLike | None = None) -> Robot:
-        """With a load at a frame.
+        """Return the robot with a load attached to a frame.
 
         Args:
-            inertia: an `mb.SpatialInertia` in a frame of the load, or a mass in kg: that of a point at its origin.
-            pose: of the load's frame in this one, a Pose or a position (3,) in m; by default they coincide.
+            inertia: an `mb.SpatialInertia` in the load's frame, or the mass of a point at its origin, in kg.
+            pose: the load's frame in this frame, a Pose or a position (3,) in m; by default the identity.
 
         >>> robot = mb.load("planar-arm")
         >>> round(robot.payload("tool", 2.5).mass - robot.mass, 12)
@@ -1156,23 +1152,23 @@ class Robot(metaclass=ForeignNames):
         return self._with(surgery.payload(self.model, frame, inertia, pose))
 
     def remove(self, link: str) -> Robot:
-        """Without a link and all that hangs on it."""
+        """Return the robot without a link and its descendants."""
         return self._with(surgery.remove(self.model, link))
 
     def rename(self, names: Mapping[str, str] | None = None, **options: Any) -> Robot:
-        """With other names of links, frames and joints: {old: new}; name="..." for the robot itself."""
+        """Return the robot with renamed links, frames and joints: {old: new}; name="..." renames the robot itself."""
         return self._with(surgery.rename(self.model, names, **options))
 
     def scale(self, factor: float, mass: float | None = None) -> Robot:
-        """With all lengths times a factor, and masses times its cube or `mass`."""
+        """Return the robot with lengths times a factor, and masses times its cube or times `mass`."""
         return self._with(surgery.scale(self.model, factor, mass))
 
     def change(self, **changes: Any) -> Robot:
-        """With other parameters: inertias, placements, limits, passive by name; gravity, velocity, home."""
+        """Return the robot with changes: inertias, placements, limits, passive by name; gravity, velocity, home."""
         return self._with(surgery.change(self.model, **changes))
 
     def with_gravity(self, gravity: ArrayLike) -> Robot:
-        """With another gravity: the acceleration of a body that falls, (3,) in m/s², along the axes of the world.
+        """Return the robot with another gravitational acceleration, (3,) in m/s² along the world's axes.
 
         >>> mb.load("panda").with_gravity((0, 0, -1.62)).model.gravity
         (0.0, 0.0, -1.62)
@@ -1206,28 +1202,28 @@ class Robot(metaclass=ForeignNames):
         parameters: str | Sequence[str] = (),
         **options: Any,
     ) -> Kernel:
-        """The native kernel of a quantity, for tight loops and for samples of different robots.
+        """Return the native kernel of a quantity, for tight loops and for varying parameters.
 
         Args:
-            name: of the quantity: that of the method, such as "inverse_dynamics" or "jacobian".
+            name: the quantity, as the method: "inverse_dynamics", "jacobian".
             frame: a name out of `robot.frames`, for quantities of a frame.
-            constraints: a ConstraintSet or a list of constraints, for what they do to the robot, such
-                as "constrained_dynamics", "impact", "constraint_jacobian".
-            wrenches: the frames at which external wrenches act; each is a further argument (..., 6)
-                after the others, in this order, called `wrench_trunk` for the frame "trunk".
-            optional: inputs of these quantities that may be left out, further arguments after the
-                wrenches: "active", (..., rows), "baumgarte", (..., 2), "restitution", (..., 1).
-            parameters: numbers of the model that become further arguments, last of all, so that every
-                sample can be another robot: "inertias", (..., bodies, 10) as `robot.parameters()` has
-                them, "placements", (..., bodies, 7) as `robot.placements()`, or "positions" alone,
-                (..., bodies, 3) as `robot.positions()`, "frame_placements", (..., frames, 7) as
-                `robot.frame_placements()`, "gravity", (..., 3), "masses", (..., bodies), "damping",
-                "friction" and "armature", (..., nv), "offsets" of joints, (..., bodies), or several
-                in a tuple. `robot.check_parameters` tells whether a robot can have them.
+            constraints: a ConstraintSet or a list of constraints, for quantities such as
+                "constrained_dynamics", "impact", "constraint_jacobian".
+            wrenches: frames with external wrenches; each is a further argument (..., 6) after the
+                others, in this order, named `wrench_trunk` for the frame "trunk".
+            optional: optional inputs, further arguments after the wrenches: "active", (..., rows),
+                "baumgarte", (..., 2), "restitution", (..., 1).
+            parameters: one or several parameters of the model that become the last arguments, so that
+                every sample can be another robot: "inertias", (..., bodies, 10) as
+                `robot.parameters()`, "placements", (..., bodies, 7) as `robot.placements()`, or
+                "positions", (..., bodies, 3) as `robot.positions()`, "frame_placements",
+                (..., frames, 7) as `robot.frame_placements()`, "gravity", (..., 3), "masses",
+                (..., bodies), "damping", "friction" and "armature", (..., nv), "offsets" of joints,
+                (..., bodies). `robot.check_parameters` checks their values.
             **options: of the quantity, such as representation="left".
 
         Returns:
-            An `mb.Kernel`: call it as the method, without the frame; `kernel.to_c("law.c")` writes C.
+            An `mb.Kernel`, called as the method without the frame; `kernel.to_c("law.c")` writes C.
 
         >>> jacobian = robot.kernel("jacobian", "tip", representation="left")
         >>> jacobian([[0.0, 0.0], [0.1, 0.2]]).shape
@@ -1254,20 +1250,20 @@ class Robot(metaclass=ForeignNames):
         key: str | None = None,
         **inputs: Kind,
     ) -> RobotFunction:
-        """A function of this robot as a kernel with checked inputs: a controller, a cost, a step.
+        """Compile a function of this robot with checked inputs: a controller, a cost, a step.
 
         Args:
-            function: plain NumPy of the inputs, in their order; optional ones are keywords that are
-                None by default. It may call the methods of robots, and algorithms on `robot.tree`.
-            optional: the kinds of inputs that a call may leave out: they are absent from the code then.
-            key: a text that stands for the function, all that it uses and their versions: with it the
+            function: plain NumPy of the inputs, in their order; optional ones are keywords with the
+                default None. It may call methods of robots, and algorithms on `robot.tree`.
+            optional: the kinds of optional inputs; a call without them runs code without them.
+            key: a text that identifies the function, all that it uses and their versions. With it the
                 next process loads the kernel without tracing the function.
             **inputs: the kind of each input: "configuration", "velocity", "acceleration", "force",
                 "wrench", "twist", "point", "number", "pose", "rotation" (values of geometry), or the
                 shape of one sample.
 
         Returns:
-            A `RobotFunction`, which is called as the function, on single samples or batches.
+            A `RobotFunction`, called as the function, on single samples or batches.
 
         >>> robot = mb.load("planar-arm")
         >>> def reach(q, target):
@@ -1289,19 +1285,19 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         **inputs: ArrayLike | None,
     ) -> dict[Any, Any]:
-        """Several quantities together: what they share is computed once.
+        """Compute several quantities together, with common terms computed once.
 
         Args:
-            v: (..., nv); None when nothing asks for it.
-            what: names such as "mass_matrix", or tuples of a name, a frame and options: ("jacobian", "hand"),
+            v: (..., nv), velocities; None if no quantity takes them.
+            what: quantities: names such as "mass_matrix", or tuples (name, frame, options): ("jacobian", "hand"),
                 ("velocity", "hand", {"representation": "left"}), ("constrained_dynamics", feet) for a ConstraintSet.
-            wrenches: {frame: (..., 6)}, external ones, for everything that takes them.
-            out: a tuple of arrays, one for each of the results; for a result that is several, such as a pose, a tuple
-                of arrays in its place.
-            **inputs: what else quantities ask for, by the names of their inputs: a and tau (..., nv), point (..., 3).
+            wrenches: {frame: (..., 6)}, external wrenches, for all quantities that take them.
+            out: a tuple with one array per quantity; with a tuple of arrays for a quantity of several arrays, such as a
+                pose.
+            **inputs: further inputs of the quantities, by name: a and tau (..., nv), point (..., 3).
 
         Returns:
-            The results, by the items of `what`, in their order.
+            A dict of the results by the items of `what`, in their order.
 
         >>> robot = mb.load("planar-arm")
         >>> both = robot.evaluate(robot.neutral(), np.zeros(3), ["mass_matrix", ("jacobian", robot.frames[-1])])
@@ -1345,24 +1341,24 @@ class Robot(metaclass=ForeignNames):
         threads: int | None = None,
         **options: Any,
     ) -> Any:
-        """The derivatives of any quantity by each of its arguments, in the tangent space, exact to rounding.
+        """Differentiate a quantity by each of its arguments, in the tangent space, exact to rounding.
 
-        They come from automatic differentiation, also of quantities that are derivatives themselves, and take several
-        times the operations of `inverse_dynamics_derivatives`, which has a recursion of its own.
+        The method is automatic differentiation. It takes several times the operations of analytical recursions such as
+        `inverse_dynamics_derivatives`, which it can differentiate again.
 
         Args:
-            name: such as "velocity", "centroidal_momentum", "mass_matrix_product", "inverse_dynamics_derivatives".
+            name: the quantity: "velocity", "centroidal_momentum", "inverse_dynamics_derivatives".
             *args: the arguments of that quantity: q, v, ..., and then the parameters.
             frame: for quantities of a frame.
             constraints: as in `kernel`.
-            parameters: as in `kernel`: numbers of the model that are arguments, so that there are derivatives by them.
-            out: a tuple of arrays for the results.
+            parameters: parameters of the model that are arguments too, as in `kernel`.
+            out: a tuple of arrays.
             **options: such as representation="left", or wrenches=["tool"] as in `kernel`.
 
         Returns:
-            A tuple: for each argument an array (..., shape of the result, nv). Of a quantity with several results, a
-            tuple of such tuples. Those by parameters have the shapes of these in place of nv; by placements it is
-            (bodies, 6): by moves along the parent's axes, and turns about the axes of what is placed.
+            A tuple with an array (..., shape of the result, nv) for each argument; a tuple of such tuples for a
+            quantity with several results. Parameters have their shape in place of nv. Placements have (bodies, 6):
+            translations along the parent's axes, rotations about the axes of the placed frame.
 
         >>> robot = mb.load("planar-arm")
         >>> by_q, by_v = robot.derivatives("velocity", robot.neutral(), np.ones(3), frame=robot.frames[-1])
@@ -1377,7 +1373,7 @@ class Robot(metaclass=ForeignNames):
     # ---- as a value --------------------------------------------------------------------------------------------------
 
     def astype(self, dtype: str) -> Robot:
-        """The same robot, computing in "float64" or "float32"."""
+        """Return the robot with the precision "float64" or "float32"."""
         return Robot(self.model, dtype=dtype)
 
     def __str__(self) -> str:
@@ -1411,18 +1407,33 @@ class Robot(metaclass=ForeignNames):
         """A robot of another model, with the same precision."""
         return Robot(model, dtype=self.dtype.name)
 
-    def _in_joints(self, q: ArrayLike, v: ArrayLike, threads: int | None, parameters: Parameters | None) -> Array:
-        """`passive`, with those of the parameters that enter it."""
+    def _passive_forces(self, q: ArrayLike, v: ArrayLike, threads: int | None, parameters: Parameters | None) -> Array:
+        """`passive`, with those parameters that it depends on."""
         if isinstance(parameters, Mapping):
             parameters = {name: x for name, x in parameters.items() if name in actuation.PARAMETERS} or None
         return self.passive(q, v, threads=threads, parameters=parameters)
+
+    def _run_constrained(
+        self,
+        key: tuple[Any, ...],
+        args: tuple[Any, ...],
+        options: Options,
+        constraints: Constraints,
+        wrenches: Wrenches | None,
+        active: ArrayLike | None,
+        baumgarte: ArrayLike | None,
+    ) -> Any:
+        support = constraints_on(self.model, constraints)
+        gains = None if baumgarte is None else check_gains(baumgarte)
+        inputs = {"constraints": support, "optional": constraint_inputs(support, active, baumgarte=gains)}
+        return self._calls.run_optional(key, args, options, wrenches=wrenches, **inputs)
 
     def _q(self, q: ArrayLike) -> Array:
         return arrays_of(self.tree, {"q": "configuration"})[0].check(self.tree, q)
 
 
 def _pose_of(parts: tuple[Array, ...]) -> Pose:
-    """A pose of its own, from the arrays of a kernel, which may be the caller's."""
+    """A pose from the arrays of a kernel; it owns copies of them if they are the caller's."""
     return owned(pose_of(*(x if is_traced(x) else x.view() for x in parts)))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody._rooms import door
+from multibody._rooms import room_above
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
@@ -169,7 +169,7 @@ class Run:
 
     def view(self, **options: Any) -> Any:
         """Play the run in the browser: a `Viewer`; options are those of `mb.view.show`."""
-        return door("view").play(self, **options)
+        return room_above("view").play(self, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the run to a file .npz, which `simulate.load` reads, with or without the robot."""
