@@ -864,7 +864,7 @@ class Robot(metaclass=ForeignNames):
         """dτ/dq, dτ/dv, dτ/da of `inverse_dynamics`, each (..., nv, nv).
 
         Returns:
-            A tuple of three. By q they are along velocities, d/ds at integrate(q, s e_k); dτ/da is M.
+            Three arrays. By q they are along velocities, d/ds at integrate(q, s e_k); dτ/da is M.
 
         >>> by_q, by_v, by_a = robot.inverse_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])
         >>> np.abs(by_a - robot.mass_matrix([0.0, 0.5])).max() < 1e-12
@@ -878,7 +878,7 @@ class Robot(metaclass=ForeignNames):
         """da/dq, da/dv, da/dτ of `forward_dynamics`, each (..., nv, nv).
 
         Returns:
-            A tuple of three. By q they are along velocities, d/ds at integrate(q, s e_k); da/dτ is M^-1.
+            Three arrays. By q they are along velocities, d/ds at integrate(q, s e_k); da/dτ is M^-1.
 
         >>> [x.shape for x in robot.forward_dynamics_derivatives([0.0, 0.5], [1.0, 0.0], [0.0, 0.0])]
         [(2, 2), (2, 2), (2, 2)]
