@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody.algorithms import constrained_dynamics as dynamics
+from multibody.algorithms.constraint_projection import contact_inertia
 from multibody.algorithms.constraints import PointClosure, PointContact, SurfaceContact
 
 from ..algorithms.states import along_each, by_each
@@ -71,7 +71,7 @@ def test_support_consistent_motion_is_constrained_least_squares(machine):
 def test_contact_inertia_of_redundant_rows():
     robot, held, q, v, _ = case("a sole")
     M, J = robot.mass_matrix(q), held.jacobian(q)
-    inertia = dynamics.contact_inertia(M, J)
+    inertia = contact_inertia(M, J)
     near(inertia, np.linalg.pinv(J @ np.linalg.solve(M, J.T), rcond=1e-9, hermitian=True), 1e-8 * np.abs(inertia).max())
     slip = J @ v
     assert robot.impact(held, q, v).energy_loss == pytest.approx(slip @ inertia @ slip / 2, rel=1e-8)
