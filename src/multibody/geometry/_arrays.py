@@ -197,6 +197,12 @@ def congruence(R: NDArray[Any], I: NDArray[Any]) -> NDArray[Any]:
     return mirror_upper(np.matmul(np.matmul(R, I), transpose(R)))
 
 
+def concatenate_last(parts: Sequence[NDArray[Any]], batch: tuple[int, ...] | None = None) -> NDArray[Any]:
+    """The parts (..., n_k) one after the other along the last axis, (..., Σ n_k), in their common or a given batch."""
+    shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts)) if batch is None else batch
+    return np.concatenate([np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts], axis=-1)
+
+
 def eye_like(x: NDArray[Any], n: int) -> NDArray[Any]:
     """The n × n identity in the precision of x."""
     return np.eye(n, dtype=x.dtype)

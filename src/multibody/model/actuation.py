@@ -1,11 +1,11 @@
-"""What drives the joints of a robot, and what acts in them by itself."""
+"""Actuation: motors, their selection matrix, and passive forces in the joints."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.geometry._arrays import is_zero, matvec, transpose
+from multibody.geometry._arrays import concatenate_last, is_zero, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.actuator import Actuator
 from multibody.model.configuration import coordinates, velocities
@@ -15,11 +15,11 @@ from multibody.model.model import Model
 from multibody.model.tree import Tree
 
 PARAMETERS = ("damping", "friction", "offsets")
-"""The numbers of `Tree.with_values` that `passive` depends on."""
+"""Parameters that `passive` depends on."""
 
 
 def motors(model: Model) -> tuple[Actuator, ...]:
-    """The actuators; where a model states none, one on each joint with a coordinate that does not float."""
+    """Return the actuators; if a model states none, one on each independent joint that does not float."""
     if model.actuators is not None:
         return model.actuators
     driven = (j for j in model.joints if j.mimic is None and not isinstance(j.kind, Floating))
@@ -29,8 +29,7 @@ def motors(model: Model) -> tuple[Actuator, ...]:
 def selection(model: Model) -> NDArray[Any]:
     """S, (n, nv): v to the velocities of the motors; motor torques u make the generalized forces S^T u.  [RD 3.55-3.56]
 
-    An actuator has a row for each velocity of its joint, with its gear there: 1 for a motor without a gear. Joints that
-    mimic have no motor of their own.
+    An actuator has a row for each velocity of its joint, with its gear ratio as entry. Mimic joints have no motor.
 
     >>> from multibody.model.builder import Builder
     >>> from multibody.model.joints import Revolute
@@ -49,7 +48,7 @@ def passive(tree: Tree, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     """The generalized forces of damping, dry friction and springs in the joints, (..., nv), as they act on the robot.
 
     Damping and friction take energy out: their power with v is never positive. Dry friction has the sign of each
-    velocity and is zero at rest: it does not hold a joint still. A spring stores k/2 times the square of the way from
+    velocity and is zero at rest, so it models no stiction. A spring stores k/2 times the squared distance from
     its rest: lengths in the joint's frame on the parent, angles the shortest way round.
 
     Args:
@@ -77,7 +76,7 @@ def passive(tree: Tree, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     if not parts:
         return np.zeros((*batch, 0), v.dtype)
     batch = np.broadcast_shapes(batch, *(part.shape[:-1] for part in parts.values()))
-    tau = np.concatenate([np.broadcast_to(parts[k], (*batch, parts[k].shape[-1])) for k in sorted(parts)], axis=-1)
+    tau = concatenate_last([parts[k] for k in sorted(parts)], batch)
     return base_velocity.force_from_left(tree, q, tau)
 
 
@@ -86,7 +85,7 @@ def _velocities(joint: Joint) -> range:
 
 
 def _dissipation(tree: Tree, joint: Joint, left_v: NDArray[Any]) -> NDArray[Any]:
-    """(..., nv of the joint): the forces of damping and dry friction, of joints that mimic this one too."""
+    """(..., nv of the joint): the forces of damping and dry friction, with those of its mimic joints."""
     rates = left_v[..., joint.v]
     force = np.zeros_like(rates)
     damping, friction = tree.damping[..., joint.v], tree.friction[..., joint.v]
@@ -96,7 +95,7 @@ def _dissipation(tree: Tree, joint: Joint, left_v: NDArray[Any]) -> NDArray[Any]
 
 
 def _stretch(joint: Joint, x: NDArray[Any]) -> NDArray[Any]:
-    """(..., kind.nv): the gradient of half the squared way from the spring's rest.
+    """(..., kind.nv): the gradient of half the squared distance from the spring's rest.
 
     `difference` is not it where lengths and angles mix: on SE(3), SE(2) and Schönflies motions the square of the
     logarithm weighs how far the child has to turn on its way.

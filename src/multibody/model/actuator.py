@@ -1,4 +1,4 @@
-"""Motors and what they drive, and constraints that a file states and the tree does not hold."""
+"""Actuators, and equality constraints that a file states outside the tree."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Actuator:
     name: str
     joint: str
     gear: float = 1.0
-    """Turns of the motor for one of the joint."""
+    """Gear ratio: turns of the motor per turn of the joint."""
     rotor_inertia: float = 0.0
     """The inertia of the rotor about its own axis, in kg m² (kg for a linear motor)."""
     effort: float = math.inf
@@ -29,19 +29,19 @@ class Actuator:
                 raise InputError(f"actuator {self.name!r}: expected a finite {name}, got {getattr(self, name)}")
         if self.gear == 0 or self.rotor_inertia < 0 or not self.effort >= 0:
             raise InputError(
-                f"actuator {self.name!r}: expected a gear that is not 0, a rotor inertia and an effort that are not "
-                f"negative, got {self.gear}, {self.rotor_inertia}, {self.effort}"
+                f"actuator {self.name!r}: expected a gear other than 0 and a rotor inertia and an effort of at "
+                f"least 0, got {self.gear}, {self.rotor_inertia}, {self.effort}"
             )
 
     @property
     def reflected_inertia(self) -> float:
-        """What the rotor adds to the inertia that the joint feels."""
+        """The rotor inertia reflected to the joint, in kg m² or kg."""
         return self.gear**2 * self.rotor_inertia
 
 
 @dataclass(frozen=True)
 class Equality:
-    """A constraint that a robot file states besides the tree, kept as data."""
+    """An equality constraint of a robot file, stored as data."""
 
     kind: str
     """Such as "connect", "weld", "joint"."""

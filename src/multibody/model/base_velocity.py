@@ -1,8 +1,7 @@
 """The velocity of a floating base in its four representations.  [MDN 76; RD 2.261; Kindr §Coordinates]
 
-Algorithms compute with the left-trivialised velocity of every joint; this file takes the robot's v, a and generalized
-forces to that form and back, for the floating joints on the world. Frames: W the world (where the joint stands), B the
-base.
+Algorithms compute with left-trivialised velocities. This file converts the robot's v, a and generalized forces to that
+form and back, for the floating joints on the world. Frames: W the world (at the joint's placement), B the base.
 """
 
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry import Pose, representations
+from multibody.geometry._arrays import concatenate_last
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
@@ -72,21 +72,13 @@ def columns_from_left(tree: Tree, q: NDArray[Any], J: NDArray[Any]) -> NDArray[A
 
 
 def columns_from_left_in(tree: Tree, q: NDArray[Any], J: NDArray[Any], W_H_C: Pose) -> NDArray[Any]:
-    """The same for base velocities C_v_WB that are written in a frame C: J B_X_C.  [MDN 75-76]"""
+    """As `columns_from_left`, for base velocities C_v_WB in a frame C: J B_X_C.  [MDN 75-76]"""
     return _with_columns(tree, J, lambda joint: (joint.pose(q).inverse() @ W_H_C).adjoint)
 
 
 def _with_columns(tree: Tree, J: NDArray[Any], map_of: Callable[[Joint], NDArray[Any]]) -> NDArray[Any]:
     """J with the columns of every base multiplied by its map."""
-    if not tree.bases:
-        return J
-    parts, at = [], 0
-    for joint in tree.bases:
-        parts += [J[..., :, at : joint.v.start], np.matmul(J[..., :, joint.v], map_of(joint))]
-        at = joint.v.stop
-    parts.append(J[..., :, at:])
-    batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-    return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+    return _map_bases(tree, J, lambda joint, columns: np.matmul(columns, map_of(joint)))
 
 
 def _pose(joint: Joint, q: NDArray[Any]) -> Pose:
@@ -95,16 +87,17 @@ def _pose(joint: Joint, q: NDArray[Any]) -> Pose:
 
 
 def _replaced(tree: Tree, x: NDArray[Any], change: Any) -> NDArray[Any]:
-    """x with the part of every base changed; when bases are in "left", as it is."""
-    if tree.velocity == "left" or not tree.bases:
+    """x with the entries of every base changed; unchanged if bases are in "left"."""
+    return x if tree.velocity == "left" else _map_bases(tree, x, change)
+
+
+def _map_bases(tree: Tree, x: NDArray[Any], change: Callable[[Joint, NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
+    """x, with velocities along the last axis, where `change` maps the entries of every base."""
+    if not tree.bases:
         return x
-    parts, at = [], 0
+    parts, start = [], 0
     for joint in tree.bases:
-        parts.append(x[..., at : joint.v.start])
-        parts.append(change(joint, x[..., joint.v]))
-        at = joint.v.stop
-    parts.append(x[..., at:])
-    batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-    return np.concatenate(
-        [np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts if part.shape[-1]], axis=-1
-    )
+        parts += [x[..., start : joint.v.start], change(joint, x[..., joint.v])]
+        start = joint.v.stop
+    parts.append(x[..., start:])
+    return concatenate_last([part for part in parts if part.shape[-1]])

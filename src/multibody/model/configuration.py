@@ -1,7 +1,6 @@
 """Configurations of a robot: a manifold without singularities.  [MDN 77-79; RD §2.10, §2.10.1; From §4]
 
-q are coordinates (..., nq), v velocities (..., nv); all functions take batches, and those on values of q and v traced
-arrays too.
+q are coordinates (..., nq), v velocities (..., nv). Functions accept batches; functions of q and v also traced arrays.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from multibody.geometry._arrays import (
     batch_shape,
     block_matrix,
     choice,
+    concatenate_last,
     eye_like,
     first,
     floats,
@@ -29,8 +29,8 @@ from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 from multibody.model.unit_quaternions import check_unit_quaternions
 
-LIMIT_WITHIN = 1e-9
-"""How far past its limit a coordinate may be, for rounding."""
+LIMIT_TOLERANCE = 1e-9
+"""Tolerated violation of a coordinate limit, for rounding."""
 
 
 def neutral(tree: Tree) -> NDArray[Any]:
@@ -56,18 +56,18 @@ def integrate(tree: Tree, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
 
 
 def difference(tree: Tree, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
-    """The dv, the shortest, with integrate(q0, dv) = q1."""
+    """The shortest dv with integrate(q0, dv) = q1."""
     return _each(tree, lambda j, x0, x1: _base(tree, j).difference(x0, x1), (q0, "q"), (q1, "q"))
 
 
 def interpolate(tree: Tree, q0: NDArray[Any], q1: NDArray[Any], t: ArrayLike) -> NDArray[Any]:
-    """q0 at t = 0, q1 at t = 1, the shortest way at a constant velocity; t of any batch shape."""
+    """q0 at t = 0, q1 at t = 1, along the geodesic at constant velocity; t of any batch shape."""
     way = difference(tree, q0, q1)
     return integrate(tree, q0, way * numbers(t, "t", way)[..., None])
 
 
 def normalize(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-    """The same with quaternions of length one."""
+    """Return the configuration with quaternions scaled to length one."""
 
     def unit(joint: Joint, x: NDArray[Any]) -> NDArray[Any]:
         where = joint.kind.quaternion
@@ -79,7 +79,7 @@ def normalize(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
 
 
 def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
-    """q as an array, when it is a configuration of the robot.
+    """Return q as an array, if it is a configuration of the robot.
 
     Raises:
         InputError: that names the sample and the joint, when q has the wrong shape, is not finite, holds a quaternion
@@ -92,7 +92,7 @@ def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
         raise InputError(f"q{at(tuple(index))}: expected finite numbers, got {q[(*index, k)]} {coordinate(tree, k)}")
     check_units(tree, q)
     if limits:
-        past = (q < tree.lower - LIMIT_WITHIN) | (q > tree.upper + LIMIT_WITHIN)
+        past = (q < tree.lower - LIMIT_TOLERANCE) | (q > tree.upper + LIMIT_TOLERANCE)
         if past.any():
             *index, k = first(past)
             raise InputError(
@@ -103,7 +103,7 @@ def check(tree: Tree, q: ArrayLike, *, limits: bool = True) -> NDArray[Any]:
 
 
 def _in_radians(tree: Tree, k: int, x: float) -> str:
-    """A word on units for an angle that looks like degrees."""
+    """A hint about units for an angle that looks like degrees."""
     joint = next(j for j in tree.independent_joints if j.q.start <= k < j.q.stop)
     is_angle = joint.kind.units[k - joint.q.start] == "rad"
     return "; angles are in radians" if is_angle and abs(x) > 2 * np.pi else ""
@@ -162,7 +162,7 @@ def from_names(tree: Tree, values: Mapping[str, ArrayLike], default: ArrayLike) 
     parts = [stated.get(joint.name, rest[..., joint.q]) for joint in tree.independent_joints]
     if not parts:
         return rest
-    return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
+    return concatenate_last(parts, batch)
 
 
 def by_name(tree: Tree, q: ArrayLike) -> dict[str, NDArray[Any]]:
@@ -189,7 +189,7 @@ def _named_coordinates(joint: Joint, value: ArrayLike) -> NDArray[Any]:
 
 
 def coordinate(tree: Tree, k: int) -> str:
-    """How a message names the k-th coordinate."""
+    """The name of the k-th coordinate in messages."""
     joint = next(j for j in tree.independent_joints if j.q.start <= k < j.q.stop)
     return f"at joint {joint.name!r}" + (f" (coordinate {k - joint.q.start})" if joint.nq > 1 else "")
 
@@ -215,7 +215,7 @@ def rate_inverse(tree: Tree, q: NDArray[Any], base: str = "quaternion") -> NDArr
 
 
 def _known(base: str) -> None:
-    """Refuse an unknown name also where no base asks for it."""
+    """Raise an InputError for an unknown name, even if no base uses it."""
     choice(base, "base, a parameterisation of an orientation", rates.ORIENTATIONS)
 
 
@@ -267,7 +267,7 @@ class _Right:
 
 
 def _base(tree: Tree, joint: Joint) -> Any:
-    """What integrates a joint: its kind, or for a base what its representation asks for."""
+    """The integrator of a joint: its kind, or for a base the group of its representation."""
     if not tree.is_base(joint) or tree.velocity == "left":
         return joint.kind
     if tree.velocity == "right":
@@ -287,7 +287,7 @@ def _each(tree: Tree, function: Callable[..., NDArray[Any]], *arrays: tuple[NDAr
 def _joined(parts: list[NDArray[Any]], batch: tuple[int, ...], like: Any = None) -> NDArray[Any]:
     if not parts:
         return np.zeros((*batch, 0)) if like is None else np.zeros((*batch, 0), like.dtype)
-    return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+    return concatenate_last(parts, batch)
 
 
 def _blocks(blocks: list[NDArray[Any]], q: NDArray[Any]) -> NDArray[Any]:

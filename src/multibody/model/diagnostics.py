@@ -1,4 +1,4 @@
-"""What a loader or a builder noticed about a robot and did not want to keep to itself."""
+"""Diagnostics reported by loaders and builders."""
 
 from dataclasses import dataclass
 

@@ -45,7 +45,7 @@ def library_digest(*parts: Any) -> str | None:
 
 
 def is_our_code(x: Any) -> bool:
-    """Whether a class or a function is the one of its name in a module of the library.
+    """Return whether a class or a function is the one of its name in a module of the library.
 
     >>> is_our_code(digest), is_our_code(lambda: 1)
     (True, False)

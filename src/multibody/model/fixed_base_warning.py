@@ -1,4 +1,4 @@
-"""The part of a robot that is fixed to the world: its mass, and whether it was meant to be fixed there."""
+"""The warning about a fixed base that should probably float, and the mass fixed to the world."""
 
 import numpy as np
 
@@ -9,20 +9,20 @@ from multibody.model.joints import Continuous, Revolute
 from multibody.model.model import Model
 from multibody.model.tree import Body, Tree
 
-LEG_JOINTS = 2
-"""Joints that a leg has at least: a hip and a knee."""
-ROTORS = 3
-"""Propellers that carry a robot at least; with fewer, a shaft that turns is as likely a wheel or a fan."""
-MANY_TURNS = 1e3
-"""An angle, in rad, that nobody means as a limit: files write 1e16 for none."""
-HIP_WITHIN = 0.15
-"""How far above the origin of the base a leg may begin, relative to its reach: arms begin at shoulders, further up."""
-DOWNWARD = 0.5
-"""The share of its reach that a leg goes down, at least, in the neutral configuration."""
+MIN_LEG_JOINTS = 2
+"""Joints of a leg: at least a hip and a knee."""
+MIN_ROTORS = 3
+"""Propellers of a flying robot; with fewer, a turning shaft is as likely a wheel or a fan."""
+UNLIMITED_ANGLE = 1e3
+"""Limits beyond this angle, in rad, mean none: files write 1e16."""
+MAX_HIP_HEIGHT = 0.15
+"""Maximum height of a hip above the base's origin, relative to the leg's reach; shoulders of arms are higher."""
+MIN_DESCENT = 0.5
+"""Minimum descent of a leg in the neutral configuration, relative to its reach."""
 
 
 def fixed_mass(model: Model) -> float:
-    """The mass of all links that are fixed to the world, in kg: it takes no part in the dynamics.
+    """Return the mass of all links fixed to the world, in kg; it does not affect the dynamics.
 
     >>> from multibody.model.builder import Builder
     >>> from multibody.model.shapes import Sphere
@@ -33,9 +33,9 @@ def fixed_mass(model: Model) -> float:
 
 
 def fixed_base(model: Model, file: str | None = None, *, meant: bool = False) -> Diagnostic | None:
-    """What to say of the mass that is fixed to the world: None where there is none.
+    """Return a diagnostic about mass that is fixed to the world; None if there is none.
 
-    A note for what stands on a table or on the floor; a warning for a robot that looks as if it walks or flies:
+    A note for manipulators and machines; a warning for a robot that looks as if it walks or flies:
 
     - nothing moves at all;
     - two or more chains of two or more joints hang from the base, equally many joints each, each beginning about as
@@ -46,7 +46,7 @@ def fixed_base(model: Model, file: str | None = None, *, meant: bool = False) ->
     Args:
         model: of the robot.
         file: where it was read from.
-        meant: whether somebody said that the base is fixed: then it is a note in any case.
+        meant: whether the caller stated that the base is fixed; then it is always a note.
     """
     mass = fixed_mass(model)
     if not mass > 0:
@@ -72,12 +72,12 @@ def _fixed_links(model: Model) -> list[tuple[str, float]]:
 
 
 def _looks(tree: Tree) -> str | None:
-    """What makes a robot on a fixed base look as if its base should float; None for nothing."""
+    """The reason why a fixed base should probably float; None if there is none."""
     if not tree.bodies:
         return "nothing moves: the robot has no joint"
     branches = [tree.subtree(k) for k in tree.children(0)]
     firsts = [tree.bodies[branch[0] - 1] for branch in branches]
-    if len(branches) >= ROTORS and len(tree.bodies) == len(branches) and all(map(_is_rotor, firsts)):
+    if len(branches) >= MIN_ROTORS and len(tree.bodies) == len(branches) and all(map(_is_rotor, firsts)):
         return f"it seems to fly: all that moves is {len(branches)} propellers"
     if len(branches) < 2:
         return None
@@ -92,7 +92,7 @@ def _looks(tree: Tree) -> str | None:
 def _is_rotor(body: Body) -> bool:
     """Whether a body turns without limits about an axis that is vertical."""
     kind = body.joint.kind
-    if not isinstance(kind, Continuous | Revolute) or np.min(np.abs(body.joint.limits.upper)) < MANY_TURNS:
+    if not isinstance(kind, Continuous | Revolute) or np.min(np.abs(body.joint.limits.upper)) < UNLIMITED_ANGLE:
         return False
     axis = body.joint.placement.rotation.matrix @ np.asarray(kind.axis)
     return bool(abs(axis[2]) > 0.9 * np.linalg.norm(axis))
@@ -100,14 +100,14 @@ def _is_rotor(body: Body) -> bool:
 
 def _is_leg(tree: Tree, branch: tuple[int, ...], W_H: list[Pose]) -> bool:
     """Whether a branch of bodies on the world begins about as high as the origin, and reaches down."""
-    if len(branch) < LEG_JOINTS:
+    if len(branch) < MIN_LEG_JOINTS:
         return False
     hip = W_H[branch[0]].position
     inside = set(branch)
     ends = [W_H[i].position for i in branch] + [W_H[i] @ i_H.position for i, i_H in tree.frame_poses if i in inside]
     foot = min(ends, key=lambda p: p[2])
     reach = float(np.linalg.norm(foot - hip))
-    return reach > 0 and hip[2] <= HIP_WITHIN * reach and hip[2] - foot[2] >= DOWNWARD * reach
+    return reach > 0 and hip[2] <= MAX_HIP_HEIGHT * reach and hip[2] - foot[2] >= MIN_DESCENT * reach
 
 
 def _poses(tree: Tree) -> list[Pose]:

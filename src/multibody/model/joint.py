@@ -1,4 +1,4 @@
-"""A joint of a robot: a kind of motion with a name, a place, limits and what acts in it."""
+"""Joints: a kind of motion with a name, a placement, limits, passive elements and mimicry."""
 
 import math
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Limits:
     """The limits of one joint: a number for all of its coordinates, or one for each.
 
     `lower` and `upper` bound the coordinates (m, rad), `velocity` (m/s, rad/s) and `effort` (N, N m) the magnitudes of
-    the rest. A limit that is not there is infinite.
+    velocities and efforts. A missing limit is infinite.
 
     >>> Limits(lower=-1.0, upper=1.0).upper
     1.0
@@ -41,7 +41,7 @@ class Limits:
             object.__setattr__(self, name, tuple(numbers.tolist()) if numbers.ndim else float(numbers))
 
     def spread(self, kind: Kind) -> "Limits":
-        """The same with one number for each coordinate and velocity of a kind."""
+        """Return the limits with one number per coordinate and velocity of a kind."""
         sizes = {"lower": kind.nq, "upper": kind.nq, "velocity": kind.nv, "effort": kind.nv}
         full = Limits(**{name: _each(getattr(self, name), n, f"limits.{name}") for name, n in sizes.items()})
         pairs = zip(full.lower, full.upper, strict=True)  # type: ignore[arg-type]
@@ -59,7 +59,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Passive:
-    """What acts in a joint by itself, and the inertia of its drive.
+    """Passive elements of a joint (damper, dry friction, spring), and the armature of its drive.
 
     Numbers hold for each velocity of the joint, in N m s/rad or N s/m, N m or N, N m/rad or N/m, kg m² or kg.
     """
@@ -70,7 +70,7 @@ class Passive:
     stiffness: float = 0.0
     """The stiffness of a spring that pulls to `rest`."""
     rest: tuple[float, ...] | None = None
-    """Where the spring is at rest; None is the neutral configuration."""
+    """Coordinates at which the spring is at rest; None is the neutral configuration."""
     armature: float = 0.0
     """Inertia of the rotor as the joint feels it: it stands on the diagonal of the mass matrix."""
 
@@ -86,7 +86,7 @@ class Passive:
 
 @dataclass(frozen=True)
 class Mimic:
-    """The coordinate of a joint follows another's: q = ratio q_other + offset."""
+    """A mimic joint's coordinate follows another's: q = ratio q_other + offset (q = G y + g for all joints)."""
 
     joint: str
     ratio: float = 1.0
@@ -122,7 +122,7 @@ class Joint:
     """A joint between two links.
 
     Frames: p the parent link, j the joint on it, i the child link; j and i coincide at the neutral configuration.
-    A joint that mimics another has no coordinate of its own: `q` and `v` are those of the joint that it follows.
+    A mimic joint has no coordinate of its own: `q` and `v` are those of the joint that it follows.
     """
 
     name: str
@@ -136,11 +136,11 @@ class Joint:
     passive: Passive = Passive()
     mimic: Mimic | None = None
     q: slice = field(default_factory=_nowhere, hash=False)
-    """Where the coordinates are in the robot's q; the model sets it."""
+    """The indices of its coordinates in the robot's q; set by the model."""
     v: slice = field(default_factory=_nowhere, hash=False)
-    """Where the velocities are in the robot's v; the model sets it."""
+    """The indices of its velocities in the robot's v; set by the model."""
     offset: Any = field(default=None, hash=False)
-    """(...): what is added to the only coordinate, m or rad, where `Tree.with_values` varies it; None for nothing."""
+    """(...): added to the only coordinate, in m or rad, by `Tree.with_values`; None for none."""
 
     @property
     def nq(self) -> int:

@@ -25,14 +25,14 @@ from multibody.model.unit_quaternions import check_unit_quaternions
 
 GRAVITY = (0.0, 0.0, -9.81)
 PARTS = {"links": Link, "description": Joint, "extra_frames": Frame, "equalities": Equality, "diagnostics": Diagnostic}
-"""Fields of a model that hold several of a kind."""
+"""Fields of a model that are sequences."""
 ARRAYS_IN: dict[type, tuple[str, ...]] = {
     Link: ("inertia", "visuals", "collisions"),
     Geometry: ("shape", "pose"),
     Joint: ("kind", "placement"),
     Frame: ("pose",),
 }
-"""Fields in which an array can be, directly or deeper."""
+"""Fields that contain arrays, directly or nested."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +40,8 @@ class Model:
     """A robot: links, the joints between them, named frames, and what acts on them.
 
     Links that fixed joints join make one moving *body*; `bodies` are those, in the order of the `tree`.
-    Models are frozen, compare and hash by their content (what a loader noticed aside), pickle, and can be shared
-    between threads.
+    Models are frozen, compare and hash by their content (without diagnostics), pickle, and can be shared between
+    threads.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Model:
     velocity: str = "kindr"
     """How the velocity of a floating base is written: "kindr", "left", "right" or "mixed"."""
     actuators: tuple[Actuator, ...] | None = None
-    """None: every joint but a floating base has a motor without inertia of its own."""
+    """None: every joint except a floating base has a motor without rotor inertia."""
     equalities: tuple[Equality, ...] = ()
     home: tuple[float, ...] | None = None
     """A configuration to start from; None is the neutral one."""
@@ -94,7 +94,7 @@ class Model:
 
     @cached_property
     def tree(self) -> Tree:
-        """What algorithms walk."""
+        """The tree of moving bodies that algorithms traverse."""
         parts, gravity = self._structure, np.array(self.gravity)
         gravity.flags.writeable = False
         drives = {name: getattr(self, name) for name in ("armature", "damping", "friction", "effort_limits")}
@@ -172,19 +172,19 @@ class Model:
 
     @cached_property
     def damping(self) -> NDArray[Any]:
-        """(nv,): the viscous damping of the joints, those that mimic with the ones that they follow."""
+        """(nv,): the viscous damping of the joints, with their mimic joints."""
         return _read_only(self._over_velocities("damping", 2))
 
     @cached_property
     def friction(self) -> NDArray[Any]:
-        """(nv,): the dry friction of the joints, those that mimic with the ones that they follow."""
+        """(nv,): the dry friction of the joints, with their mimic joints."""
         return _read_only(self._over_velocities("friction", 1))
 
     @cached_property
     def effort_limits(self) -> NDArray[Any]:
         """(nv,): the largest magnitudes of generalized forces, and where there are actuators, what these can do.
 
-        A robot without any, as a pendulum of a textbook, is taken to be driven by whoever asks.
+        A robot without any, such as a textbook pendulum, has unlimited efforts.
         """
         limits, motors = np.full(self.nv, np.inf), np.zeros(self.nv)
         for joint in self.joints:
@@ -197,7 +197,7 @@ class Model:
         return _read_only(np.minimum(limits, motors) if self.actuators else limits)
 
     def _over_velocities(self, name: str, power: int) -> NDArray[Any]:
-        """(nv,): numbers of the joints' `passive`, as coordinates feel them through the ratios of those that mimic."""
+        """(nv,): numbers of the joints' `passive`, reflected through the ratios of mimic joints."""
         total = np.zeros(self.nv)
         for joint in self.joints:
             ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
@@ -213,9 +213,9 @@ class Model:
 
     @cached_property
     def tree_digest(self) -> str | None:
-        """The same for all that algorithms see, which is the tree: shapes, for one, make no difference.
+        """The digest of the tree, on which all results of algorithms depend; shapes, for instance, do not count.
 
-        None where a kind of joint is from outside the library: its code is not told by its name.
+        None if a kind of joint is from outside the library, because its name does not identify its code.
         """
         return library_digest(*[getattr(self.tree, f.name) for f in fields(self.tree) if f.name != "name"])
 
@@ -247,14 +247,14 @@ class Model:
 
 
 def expect_model(model: Any) -> Model:
-    """The same, when it is the model of a robot; an InputError otherwise."""
+    """Return the argument, if it is a Model; raise an InputError otherwise."""
     if not isinstance(model, Model):
         raise InputError(f"expected the Model of a robot, such as robot.model, got {type(model).__name__}")
     return model
 
 
 def _owned(x: Any) -> Any:
-    """A part of a model on numbers of its own: nobody else can write to them."""
+    """A part of a model with private, read-only arrays."""
     if isinstance(x, Value):
         return owned(x)
     if isinstance(x, np.ndarray):

@@ -150,7 +150,7 @@ class Mesh(Shape):
     uri: str
     """As the robot file writes it."""
     path: Path | None = field(default=None, compare=False)
-    """Where the file was found; None when it was not. It makes no difference to which robot this is."""
+    """The path of the file; None if it was not found. It does not count in comparisons."""
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The tree that algorithms walk: moving bodies, frames on them, and the numbers of both."""
+"""The tree of moving bodies that algorithms traverse, with frames and inertial parameters."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,7 +56,7 @@ class Tree:
     gravity: NDArray[Any]
     """(..., 3) in m/s², along the axes of the world."""
     armature: NDArray[Any] = field(repr=False)
-    """(..., nv): what the drives add to the diagonal of the mass matrix, in kg m² or kg."""
+    """(..., nv): inertia of the drives on the diagonal of the mass matrix, in kg m² or kg."""
     damping: NDArray[Any] = field(repr=False)
     """(..., nv): viscous damping, in N m s/rad or N s/m; of a floating base for its twist in "left"."""
     friction: NDArray[Any] = field(repr=False)
@@ -97,12 +97,12 @@ class Tree:
         return tuple(b.joint for b in self.bodies if b.parent == 0 and isinstance(b.joint.kind, Floating))
 
     def is_base(self, joint: Joint) -> bool:
-        """Whether a joint is one of `bases`."""
+        """Return whether a joint is one of `bases`."""
         return any(joint.name == base.name for base in self.bases)
 
     @property
     def floating(self) -> bool:
-        """Whether the first body floats."""
+        """True if the first body floats."""
         return bool(self.bodies) and self.is_base(self.bodies[0].joint)
 
     def _limits(self, name: str, count: int, where: str) -> NDArray[Any]:
@@ -261,14 +261,14 @@ class Tree:
 
 
 def expect_tree(tree: Any) -> Tree:
-    """The same, when it is the tree of a robot; an InputError otherwise."""
+    """Return the argument, if it is a Tree; raise an InputError otherwise."""
     if not isinstance(tree, Tree):
         raise InputError(f"expected the Tree of a robot, such as robot.tree, got {type(tree).__name__}")
     return tree
 
 
 def unknown(what: str, name: object, names: Sequence[str], owner: str) -> str:
-    """The message for a name that does not exist, with those nearest to it."""
+    """The message for an unknown name, with the closest matches."""
     near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {', '.join(map(repr, names[:8]))}"
     more = ", ..." if not near and len(names) > 8 else ""

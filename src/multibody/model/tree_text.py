@@ -1,4 +1,4 @@
-"""A robot as text: its numbers, and the tree of its bodies."""
+"""A robot as text: its size, and the tree of its bodies."""
 
 import textwrap
 from collections import defaultdict
@@ -12,12 +12,12 @@ from multibody.model.model import Model
 from multibody.model.tree import Body
 
 WIDTH = 100
-DEEPEST = 8
-"""Forks inside forks that are drawn; those inside are numbered instead."""
+MAX_FORK_DEPTH = 8
+"""Maximum depth of drawn forks; deeper ones are numbered."""
 
 
 def tree(model: Model, rows: int = 400) -> str:
-    """What `print(robot)` shows.
+    """Return the text of `print(robot)`.
 
     A moving body hangs by its joint on the body in the row above, or, where lines fork, on the body at the fork. In the
     rows under a body, "+" are links that are fixed to it and "·" other frames on it; "by" is its joint, where the names
@@ -77,7 +77,7 @@ def _drawn(model: Model) -> list[tuple[Body, str, str]]:
         deeper = depth[p] + (not alone)
         if alone:
             lead = below = under[p]
-        elif deeper > DEEPEST:
+        elif deeper > MAX_FORK_DEPTH:
             lead, below = f"{under[p]}({deeper}) ", under[p]
         else:
             last = i == siblings[-1]
@@ -120,7 +120,7 @@ def _axis(axis: str | Sequence[float]) -> str:
 
 
 def _range(joint: Joint) -> str:
-    """What the coordinate follows, or its limits."""
+    """The mimicked joint, or the limits of the coordinate."""
     if joint.mimic is not None:
         ratio, offset = joint.mimic.ratio, joint.mimic.offset
         times = {1.0: "", -1.0: "-"}.get(ratio, f"{ratio:.4g} ")

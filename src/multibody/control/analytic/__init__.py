@@ -19,7 +19,7 @@ from multibody.control.tasks.pose import pose_error
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import matvec, truth
-from multibody.model.configuration import LIMIT_WITHIN
+from multibody.model.configuration import LIMIT_TOLERANCE
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.robot import Robot
@@ -139,7 +139,7 @@ def _copies(q: Vector, lower: Vector, upper: Vector, turns: list[bool]) -> list[
     for x, low, high, turning in zip(q, lower, upper, turns, strict=True):
         near = [x]
         if turning and np.isfinite([low, high]).all():
-            first, last = (low - LIMIT_WITHIN - x) / (2 * np.pi), (high + LIMIT_WITHIN - x) / (2 * np.pi)
+            first, last = (low - LIMIT_TOLERANCE - x) / (2 * np.pi), (high + LIMIT_TOLERANCE - x) / (2 * np.pi)
             near = [x + 2 * np.pi * turn for turn in np.arange(np.ceil(first), np.floor(last) + 1)]
-        options.append([np.clip(x, low, high) for x in near if low - LIMIT_WITHIN <= x <= high + LIMIT_WITHIN])
+        options.append([np.clip(x, low, high) for x in near if low - LIMIT_TOLERANCE <= x <= high + LIMIT_TOLERANCE])
     return [np.array(choice) for choice in product(*options)]

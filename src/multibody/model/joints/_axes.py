@@ -1,4 +1,4 @@
-"""Axes of joints: given as "x", "-z" or three numbers, kept as unit vectors."""
+"""Axes of joints: "x", "-z" or three numbers, stored as unit vectors."""
 
 import math
 from collections.abc import Sequence

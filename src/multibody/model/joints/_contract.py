@@ -1,4 +1,4 @@
-"""Whether a kind of joint keeps the contract of `Kind`, which algorithms rely on without a look."""
+"""The check that a kind of joint fulfils the contract of `Kind`, on which algorithms rely."""
 
 from typing import Any
 
@@ -8,7 +8,10 @@ from multibody.errors import InputError
 from multibody.model.joints._kind import Kind
 from multibody.model.subspace import Subspace
 
-STEP, WITHIN = 1e-6, 1e-5
+STEP = 1e-6
+"""Step of central differences."""
+SUBSPACE_TOLERANCE = 1e-5
+"""Tolerated error of a column of S, relative to the largest entry."""
 
 
 def check_kind(kind: Kind) -> None:
@@ -34,7 +37,7 @@ def check_kind(kind: Kind) -> None:
         shape = S.matrix.shape if isinstance(S, Subspace) else type(S).__name__
         if shape != (6, kind.nv):
             raise InputError(f"{kind!r}: expected a Subspace of shape {(6, kind.nv)} from `subspace`, got {shape}")
-    scale = WITHIN * max(1.0, *(float(np.abs(S.matrix).max(initial=0.0)) for S in subspaces))
+    scale = SUBSPACE_TOLERANCE * max(1.0, *(float(np.abs(S.matrix).max(initial=0.0)) for S in subspaces))
     for q, S in zip(states, subspaces, strict=True):
         for k in range(kind.nv):
             if np.abs(_twist(kind, q, k) - S.matrix[:, k]).max() > scale:

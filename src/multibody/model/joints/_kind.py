@@ -13,7 +13,7 @@ from multibody.geometry.groups import Group
 from multibody.model.subspace import Subspace
 
 REACH = {"rad": math.pi, "m": 1.0, "": 1.0}
-"""How far a coordinate without limits goes to either side in a random configuration."""
+"""Half the range of a coordinate without limits in random configurations."""
 
 
 class Kind(ABC):
@@ -21,8 +21,8 @@ class Kind(ABC):
 
     `q` are the coordinates (..., nq) and `v` the velocities (..., nv) of this joint alone. Velocities are
     left-trivialised: i_v_ji = S(q) v. All functions take batches and traced arrays. A subclass is a frozen dataclass.
-    Each column of S is fixed in the child, or in the parent for those in `held_by_parent`: `check_kind` tells, and a
-    model asks it of kinds from outside the library.
+    Each column of S is fixed in the child, or in the parent for those in `held_by_parent`. `check_kind` verifies it
+    for kinds from outside the library when a model is made.
     """
 
     nq: ClassVar[int]
@@ -32,9 +32,9 @@ class Kind(ABC):
     units: ClassVar[tuple[str, ...]]
     """The unit of each coordinate: "rad", "m", or "" for the numbers of a quaternion."""
     rates: ClassVar[tuple[str, ...]]
-    """The same of each velocity, without the "per second"."""
+    """The unit of each velocity, without "per second"."""
     quaternion: ClassVar[slice | None] = None
-    """Where the coordinates hold a unit quaternion."""
+    """The indices of a unit quaternion in the coordinates."""
     held_by_parent: ClassVar[tuple[int, ...]] = ()
     """The velocities whose columns of S are fixed in the parent; the others are fixed in the child."""
 
@@ -72,7 +72,7 @@ class Kind(ABC):
         """The dv, the shortest, that leads from q0 to q1."""
 
     def scaled(self, factor: float) -> "Kind":
-        """The same motion in a robot with all lengths times a factor; a kind with lengths of its own overrides it."""
+        """Return the kind in a robot scaled by a factor; kinds with lengths, such as a pitch, override it."""
         del factor
         return self
 

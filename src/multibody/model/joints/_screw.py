@@ -1,4 +1,4 @@
-"""What joints about and along one fixed axis share."""
+"""Base classes of joints about and along one fixed axis."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What joints that move freely in a plane and turn about its normal share."""
+"""The base class of joints that translate and turn about one normal (SE(2), Schoenflies)."""
 
 from abc import abstractmethod
 from typing import Any

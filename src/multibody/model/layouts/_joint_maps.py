@@ -25,9 +25,9 @@ class Part:
 
     joint: Joint
     q: tuple[int, ...]
-    """Where its coordinates are in the peer's q."""
+    """The indices of its coordinates in the peer's q."""
     v: tuple[int, ...]
-    """Where its velocities are in the peer's v."""
+    """The indices of its velocities in the peer's v."""
 
     def q_to(self, x: NDArray[Any]) -> NDArray[Any]:
         """The peer's coordinates."""

@@ -1,4 +1,4 @@
-"""What the layouts of all peers share: pairs of joints, and numbers in another order."""
+"""The base class of layouts: pairs of joints, and permuted coordinates."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import concatenate_last, floats
 from multibody.model import base_velocity
 from multibody.model.configuration import coordinates, velocities
 from multibody.model.joint import Joint
@@ -149,4 +149,4 @@ def _put(parts: Sequence[NDArray[Any]], *numbers: NDArray[Any]) -> NDArray[Any]:
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in numbers))
     if not parts:
         return np.zeros((*batch, 0))
-    return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
+    return concatenate_last(parts, batch)

@@ -16,7 +16,7 @@ _KINDS: dict[str, tuple[type[Kind], ...]] = {
     "hinge": (Revolute, Continuous),
 }
 _PLANE = ("_TX", "_TY", "_RZ")
-"""What MuJoCo appends to the name of a planar joint of a URDF file for the three joints that it makes of it."""
+"""Suffixes of the three joints that MuJoCo makes of a planar joint of a URDF file."""
 
 
 class MujocoLayout(Layout):

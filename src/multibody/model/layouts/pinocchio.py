@@ -52,7 +52,7 @@ _COMPOSED: dict[tuple[type[Kind], str], tuple[type[Part], tuple[int, ...]]] = {
 """Our kinds that Pinocchio composes of rotations r and translations p: how, and where each number is."""
 
 _COMPOSITE = "Composite_"
-"""What Pinocchio's MJCF reader puts before the name of the first of several joints on a body."""
+"""The prefix of Pinocchio's MJCF reader for the first of several joints on a body."""
 
 
 @dataclass(frozen=True)

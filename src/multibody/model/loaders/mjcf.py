@@ -32,7 +32,7 @@ _NO_GRAVITY = 1 << 7
 """MuJoCo's flag for a simulation without gravity."""
 
 _WARNINGS_LOCK = ForkSafeLock()
-"""Where MuJoCo's warnings go is one setting for the whole process."""
+"""MuJoCo has one warning handler per process."""
 
 _LINE = re.compile(r"[Ll]ine(?: number=| )(\d+)")
 _FINITE = {
@@ -45,7 +45,7 @@ _FINITE = {
     "keys": ("key_qpos",),
     "": ("qpos0", "qpos_spring"),
 }
-"""The numbers that are used, by what they belong to."""
+"""The arrays that are read, by their owners."""
 
 _NOT_NEGATIVE = {
     "joints": ("jnt_stiffness",),
@@ -54,7 +54,7 @@ _NOT_NEGATIVE = {
 }
 
 _RANGES = {"joints": ("jnt_range", "jnt_actfrcrange"), "actuators": ("actuator_forcerange", "actuator_ctrlrange")}
-"""MuJoCo takes a range that runs backwards for none, unless it is told that there is one."""
+"""MuJoCo ignores a reversed range, unless a flag says that there is one."""
 
 
 def read(
@@ -95,7 +95,7 @@ def read(
         except RobotFileError:
             raise
         except (ValueError, mujoco.FatalError, mujoco.UnexpectedError) as error:
-            raise _mujocos(error, text) from None
+            raise _located_error(error, text) from None
     for message in said:
         notes.warn("mujoco", f"MuJoCo says: {' '.join(message.split())}")
     builder = _built(m, spec, text, notes, files, Poses(snap))
@@ -155,7 +155,7 @@ def _built(m: Any, spec: Any, text: Text, notes: Notes, files: Files, poses: Pos
 
 
 def _check(m: Any, notes: Notes) -> None:
-    """Refuse what MuJoCo takes without a word."""
+    """Raise an error for numbers that MuJoCo accepts silently."""
     rules = (
         ("finite numbers", _FINITE, np.isfinite),
         ("numbers that are not negative", _NOT_NEGATIVE, lambda x: x >= 0),
@@ -172,8 +172,8 @@ def _check(m: Any, notes: Notes) -> None:
                 raise notes.error(f"{name}: expected {expected}, got {values}", *place)
 
 
-def _mujocos(error: Exception, text: Text) -> RobotFileError:
-    """What MuJoCo says is wrong, at its place in the files."""
+def _located_error(error: Exception, text: Text) -> RobotFileError:
+    """MuJoCo's error, with its location in the files."""
     words = " ".join(str(error).split())
     line = _LINE.search(words)
     place = text.place(0 if line is None or text.models else int(line[1]))

@@ -1,4 +1,4 @@
-"""What an MJCF model says and the robot does not keep: nothing is left out without a word."""
+"""Diagnostics about everything in an MJCF model that the robot ignores."""
 
 import re
 from collections.abc import Iterator
@@ -49,19 +49,19 @@ class Notes:
         self._lines: dict[str, dict[int, int]] = {}
 
     def place(self, kind: str, k: int) -> Place:
-        """Where the k-th of the compiled "bodies", "joints", "geoms", "actuators" or "equalities" is from."""
+        """The location of the k-th of the compiled "bodies", "joints", "geoms", "actuators" or "equalities"."""
         if kind not in self._lines and not self._text.models:
             lines = ((item.id, _LINE.search(item.info)) for item in getattr(self._spec, kind))
             self._lines[kind] = {number: int(match[1]) for number, match in lines if match}
         return self._text.place(self._lines.get(kind, {}).get(k, 0))
 
     def note(self, code: str, message: str, place: Place | None = None, *, level: str = "note") -> None:
-        """Keep a diagnostic."""
+        """Add a diagnostic."""
         at = place or self._text.place(0)
         self.diagnostics.append(Diagnostic(level, code, message, at.file, at.line, at.element))
 
     def warn(self, code: str, message: str, place: Place | None = None) -> None:
-        """Keep a diagnostic of what changes how the robot moves."""
+        """Add a warning: the robot moves differently."""
         self.note(code, message, place, level="warning")
 
     def error(self, message: str, kind: str, k: int) -> RobotFileError:
@@ -70,7 +70,7 @@ class Notes:
         return RobotFileError(message, file=at.file, line=at.line, element=at.element)
 
     def elements(self) -> None:
-        """Tell of all elements and attributes that are not used, each kind once, where it first stands."""
+        """Report ignored elements and attributes, each kind once, at its first occurrence."""
         first: dict[tuple[str, str], int] = {}
         count: dict[tuple[str, str], int] = {}
         for line, (_, element) in enumerate(self._text.elements, start=1):
@@ -82,7 +82,7 @@ class Notes:
             self.note("ignored", f"{what}{many}", self._text.place(line), level=level)
 
     def compiled(self, m: Any, bodies: Bodies) -> None:
-        """Tell of what the compiled model does that the robot does not."""
+        """Report features of the compiled model that the robot ignores."""
         for b, name in enumerate(bodies.names):
             if m.body_mocapid[b] >= 0:
                 self.warn("ignored", f"the mocap body {name!r} is fixed where it starts", self.place("bodies", b))
@@ -116,7 +116,7 @@ class Notes:
 
 
 def _ignored(element: Any) -> Iterator[tuple[str, str]]:
-    """What of an element is not used: a level and a message."""
+    """Ignored attributes and sections of an element: level and message."""
     name, parent = tag(element), element.getparent()
     above = "" if parent is None else tag(parent)
     if above in _PARTS:

@@ -1,7 +1,7 @@
-"""The text of an MJCF model for MuJoCo's compiler: included files in their places, one element on each line.
+"""The text of an MJCF model for MuJoCo's compiler: included files inlined, one element per line.
 
-MuJoCo tells the line of what is wrong, but not for included files. Here the line is the number of the element, so every
-message finds its way back to the file and line where the element stands, and MuJoCo opens no file by itself.
+MuJoCo reports line numbers, but not for included files. Here a line number is the index of an element, which leads back
+to its file and line. MuJoCo opens no file by itself.
 """
 
 import math
@@ -18,7 +18,7 @@ from multibody.model.loaders.xml import Document, Element, label, parse, tag
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands in the files of a model, as far as it is known."""
+    """A location in the files of a model, as far as known."""
 
     file: str | None = None
     line: int | None = None
@@ -36,7 +36,7 @@ class Text:
     """The models that it attaches, by the names that `xml` has for them."""
 
     def place(self, line: int) -> Place:
-        """Where the element on a line comes from."""
+        """The location of the element on a line."""
         if not 1 <= line <= len(self.elements):
             return Place(self.elements[0][0].file)
         document, element = self.elements[line - 1]

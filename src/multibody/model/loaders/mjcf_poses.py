@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.geometry import Pose, Rotation, quaternions
 
 ROUNDING = 1e-14
-"""What floating-point numbers alone may do to the entries of a rotation."""
+"""Rounding error of the entries of a rotation."""
 
 
 class Poses:
@@ -17,7 +17,7 @@ class Poses:
     def __init__(self, snap: float) -> None:
         self.snap = snap
         self.snapped = 0
-        """How many rotations or axes were moved by more than rounding."""
+        """The number of rotations or axes changed by more than rounding."""
 
     def pose(self, position: ArrayLike, quaternion: ArrayLike) -> Pose:
         """A pose; entries of the rotation within `snap` of 0 and ±1 are exact, unless that would spoil it."""

@@ -34,7 +34,7 @@ class MeshFile:
 
 
 Files = dict[str, MeshFile]
-"""By the name of the mesh."""
+"""Files by the names of their meshes."""
 
 
 def add_shapes(builder: Builder, m: Any, bodies: tuple[str, ...], files: Files, poses: Poses) -> list[int]:

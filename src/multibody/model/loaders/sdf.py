@@ -93,7 +93,7 @@ def read(
 
 
 def _places(document: Document, parts: dict[str, list[Element]], snap: float) -> Places:
-    """Where all links, joints and frames are said to be."""
+    """The poses of all links, joints and frames, as stated."""
     places = Places(document, snap)
     for element in parts["link"]:
         places.add(document.name(element, "link"), element, MODEL)

@@ -16,13 +16,13 @@ WORLD = "world"
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is: its pose in the frame of another thing, and the link that carries it."""
+    """A pose relative to a named frame, and the link that carries it."""
 
     element: Element
     pose: Pose
     relative_to: str
     link: str | None
-    """Of a frame: what it is attached to, a link or another frame; None for links and joints."""
+    """For frames, the link or frame that it is attached to; None for links and joints."""
 
 
 class Places:

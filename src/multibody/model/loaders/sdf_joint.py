@@ -17,7 +17,7 @@ AXES = {"fixed": 0, "ball": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "
 """The types that are read, and how many axes each has; gearbox and revolute2 are not."""
 UNLIMITED = 1e16
 """Limits as large as this are none, the format says."""
-IDENTITY_WITHIN = 1e-15
+IDENTITY_TOLERANCE = 1e-15
 OWN_FRAME_SINCE = (1, 5)
 """Before this version axes were along the model's."""
 
@@ -81,7 +81,7 @@ class JointReader:
         limits, passive, mimic = self._axis_parts(kind, parts)
         placement = _tidy(parent_H_model @ model_H_joint)
         joint_H_child = _tidy(model_H_joint.inverse() @ model_H_child)
-        if np.abs(joint_H_child.matrix - np.eye(4)).max() <= IDENTITY_WITHIN:
+        if np.abs(joint_H_child.matrix - np.eye(4)).max() <= IDENTITY_TOLERANCE:
             yield Joint(name, kind, parent, child, placement, limits, passive, mimic)
             return
         yield Joint(name, kind, parent, name, placement, limits, passive, mimic)
@@ -216,7 +216,7 @@ class JointReader:
 
 def _tidy(pose: Pose) -> Pose:
     """Without what rounding left of differences of equal numbers."""
-    matrix = np.where(np.abs(pose.matrix) < IDENTITY_WITHIN, 0.0, pose.matrix)
-    near = np.abs(np.abs(matrix[:3, :3]) - 1.0) < IDENTITY_WITHIN
+    matrix = np.where(np.abs(pose.matrix) < IDENTITY_TOLERANCE, 0.0, pose.matrix)
+    near = np.abs(np.abs(matrix[:3, :3]) - 1.0) < IDENTITY_TOLERANCE
     matrix[:3, :3] = np.where(near, np.sign(matrix[:3, :3]), matrix[:3, :3])
     return Pose.from_matrix(matrix)

@@ -1,4 +1,4 @@
-"""Where the text of a robot comes from: a path, an open file, or a string."""
+"""Sources of robot files: a path, an open file, or a string."""
 
 import os
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Source:
     directory: Path | None
     """The directory of the file; None when there is no file on disk."""
     decoded: bool = False
-    """Whether the text was given as characters: it is UTF-8 then, whatever it says of itself."""
+    """Whether the source was a str: it is UTF-8 then, whatever its declaration says."""
 
     @property
     def suffix(self) -> str:
@@ -30,7 +30,7 @@ class Source:
 
 
 def is_text(source: str) -> bool:
-    """Whether a string is XML, and not the name of a file or of a robot."""
+    """Return whether a string is XML, not the name of a file or robot."""
     return source.lstrip("\ufeff \t\r\n").startswith("<")
 
 
@@ -53,7 +53,7 @@ def from_path(path: str | os.PathLike[str]) -> Source:
 
 
 def from_text(text: str | bytes, file: str = STRING, directory: Path | None = None) -> Source:
-    """A text that is at hand."""
+    """A source from a string or bytes."""
     if isinstance(text, bytes):
         return Source(text, file, directory)
     try:
@@ -66,7 +66,7 @@ def from_text(text: str | bytes, file: str = STRING, directory: Path | None = No
 
 
 def from_stream(stream: IO[Any]) -> Source:
-    """Read an open file, in text or binary mode, from where it stands."""
+    """Read an open file, in text or binary mode, from its current position."""
     name = getattr(stream, "name", None)
     named = isinstance(name, str) and os.path.isfile(name)
     file = name if isinstance(name, str) else STRING

@@ -1,4 +1,4 @@
-"""Places in a URDF file, and right angles that the file rounded."""
+"""Poses in a URDF file, and right angles rounded by the file."""
 
 import math
 
@@ -8,16 +8,16 @@ from multibody.geometry import Pose, Rotation
 from multibody.model.loaders.xml import Document, Element
 
 ROUNDING = 1e-14
-"""What floating-point numbers alone may do to the entries of a rotation."""
+"""Rounding error of the entries of a rotation."""
 
 SNAP = 1e-10
-"""How near to 0 and ±1 entries of rotations are made exact, unless a caller says otherwise."""
+"""Default tolerance within which entries of rotations are rounded to 0 and ±1."""
 
-NEARLY = 1e-5
-"""How near to a multiple of a right angle an angle is asked about, when it is not snapped: 1.5708 and 3.1416 are."""
+RIGHT_ANGLE_TOLERANCE = 1e-5
+"""Angles within this of a right angle, such as 1.5708, are reported if they are not snapped."""
 
 DEGREES = 4 * math.pi
-"""An angle of a place beyond this was perhaps meant in degrees."""
+"""Angles beyond this are perhaps in degrees."""
 
 _ORIGIN = Pose.identity()
 
@@ -64,7 +64,7 @@ class Origins:
         return exact
 
     def note(self) -> None:
-        """Tell, in one note, which rotations were made exact, and in another, which may have been meant to be."""
+        """Report snapped rotations in one note, and nearly right angles in another."""
         if self._nearly:
             places = [f"line {self._document.line(element)}: {question}" for element, question in self._nearly[:10]]
             more = f"; and {len(self._nearly) - 10} more" if len(self._nearly) > 10 else ""
@@ -72,7 +72,7 @@ class Origins:
                 self._nearly[0][0],
                 "angle",
                 f"{len(self._nearly)} rotations are nearly, but not within snap={self._snap:g}, multiples of a right "
-                f"angle; snap={NEARLY:g} would make them exact: {'; '.join(places)}{more}",
+                f"angle; snap={RIGHT_ANGLE_TOLERANCE:g} would make them exact: {'; '.join(places)}{more}",
             )
         if self._snapped:
             lines = [str(self._document.line(element)) for element in self._snapped]
@@ -96,12 +96,12 @@ class Origins:
         return Pose._trusted(Rotation._trusted(matrix), np.array((x, y, z))), changed, self._question(rpy)
 
     def _question(self, rpy: tuple[float, ...]) -> str:
-        """What to ask about angles that are nearly multiples of a right angle; nothing about others."""
+        """A question about angles that are nearly multiples of a right angle; empty for others."""
         near = max(self._snap, SNAP)
         asked = [
             f"{angle:.9g}, {_in_quarters(round(angle / (math.pi / 2)))}?"
             for angle in rpy
-            if near < min(abs(math.cos(angle)), abs(math.sin(angle))) <= NEARLY
+            if near < min(abs(math.cos(angle)), abs(math.sin(angle))) <= RIGHT_ANGLE_TOLERANCE
         ]
         return ", ".join(asked)
 

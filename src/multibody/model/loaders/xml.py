@@ -19,7 +19,7 @@ _INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 
 
 class Element(Protocol):
-    """What readers use of lxml's elements, which come without types."""
+    """The part of lxml's element interface that readers use; lxml has no types."""
 
     tag: str
 
@@ -103,7 +103,7 @@ class Document:
         """The element of each named thing: ("link", name), ("joint", name)."""
 
     def line(self, element: Element) -> int:
-        """Where an element begins."""
+        """The line on which an element begins."""
         line = element.sourceline
         return line if line is not None and line < _LAST_LINE else self._lines[element]
 
@@ -129,7 +129,7 @@ class Document:
         self.diagnostics.append(Diagnostic(level, code, message, self.file, self.line(element), label(element)))
 
     def warn(self, element: Element, code: str, message: str) -> None:
-        """Keep a diagnostic of what may be a mistake."""
+        """Add a warning."""
         self.note(element, code, message, level="warning")
 
     # ---- elements ----------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class Document:
         return parts
 
     def attributes(self, element: Element, *known: str) -> None:
-        """Warn of attributes that the format does not have."""
+        """Warn of attributes that are not part of the format."""
         for name in element.attrib:
             if name not in known:
                 self.warn(
@@ -168,7 +168,7 @@ class Document:
                 )
 
     def text(self, element: Element, name: str) -> str:
-        """An attribute that must be there, and say something."""
+        """A required attribute, which must not be empty."""
         value = element.get(name)
         if value is None or not value.strip():
             raise self.error(
@@ -211,7 +211,7 @@ class Document:
         return numbers[0]
 
     def content(self, element: Element) -> str:
-        """What an element holds between its tags, which must be something."""
+        """The text of an element, which must not be empty."""
         value = (element.text or "").strip()
         if not value:
             raise self.error(element, "expected a text between the tags, got none")

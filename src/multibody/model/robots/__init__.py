@@ -40,13 +40,13 @@ _FILES = {
 
 @dataclass(frozen=True)
 class Description:
-    """What an embedded robot is, and where its numbers come from."""
+    """A summary of an embedded robot, and the source of its numbers."""
 
     name: str
     summary: str
     source: str
     options: tuple[str, ...]
-    """What `build` takes, with the defaults."""
+    """The options of `build`, with defaults."""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.summary} Source: {self.source}"

@@ -1,4 +1,4 @@
-"""What the embedded robots share: rods between points, checks of options, colours."""
+"""Helpers of the embedded robots: rods between points, checks of options, colours."""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ GLASS: Color = (0.20, 0.21, 0.24, 0.3)
 
 
 def positive(what: str, numbers: Sequence[float] | float, count: int = 1) -> tuple[float, ...]:
-    """The numbers, if they are as many as asked for, finite and above zero."""
+    """Return `count` finite positive numbers; raise an InputError otherwise."""
     try:
         values = tuple(float(x) for x in np.atleast_1d(np.asarray(numbers, dtype=float)).tolist())
     except (TypeError, ValueError):

@@ -70,7 +70,7 @@ def _coordinates(model: Model, name: str, value: ArrayLike) -> NDArray[Any]:
 
 
 def _past_limits(joint: Joint, x: NDArray[Any]) -> list[Diagnostic]:
-    within = configuration.LIMIT_WITHIN
+    within = configuration.LIMIT_TOLERANCE
     if (x >= np.array(joint.limits.lower) - within).all() and (x <= np.array(joint.limits.upper) + within).all():
         return []
     bounds = f"{joint.limits.lower} and {joint.limits.upper}"

@@ -1,4 +1,4 @@
-"""A larger or smaller robot of the same form."""
+"""Scale a robot: lengths, masses and, by Froude similarity, forces and velocities."""
 
 import math
 from dataclasses import replace
@@ -17,8 +17,8 @@ from multibody.model.link import Geometry, Link
 from multibody.model.model import Model
 from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 
-LARGEST = 1e60
-"""What lengths and masses may be multiplied by: its fifth power, which inertias take, is a finite number yet."""
+MAX_FACTOR = 1e60
+"""Bound of length and mass factors: its fifth power, which scales inertias, is finite."""
 
 
 def scale(model: Model, factor: float, mass: float | None = None) -> Model:
@@ -37,8 +37,10 @@ def scale(model: Model, factor: float, mass: float | None = None) -> Model:
     for what, x in (("factor", factor), ("mass", 1.0 if mass is None else mass)):
         if not (isinstance(x, int | float | np.integer | np.floating) and x > 0):
             raise InputError(f"scale {model.name}: expected a positive {what}, got {x!r}")
-        if not 1 / LARGEST <= x <= LARGEST:
-            raise InputError(f"scale {model.name}: expected a {what} from {1 / LARGEST:g} to {LARGEST:g}, got {x!r}")
+        if not 1 / MAX_FACTOR <= x <= MAX_FACTOR:
+            raise InputError(
+                f"scale {model.name}: expected a {what} from {1 / MAX_FACTOR:g} to {MAX_FACTOR:g}, got {x!r}"
+            )
     s = float(factor)
     m = s**3 if mass is None else float(mass)
     notes = [
