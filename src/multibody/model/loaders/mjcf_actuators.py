@@ -1,4 +1,4 @@
-"""What a compiled MuJoCo model has besides its tree: motors, constraints, a pose to start from.
+"""Actuators, equality constraints and the home configuration of a compiled MuJoCo model.
 
 `m` is a mujoco.MjModel.
 """
