@@ -157,7 +157,6 @@ ELSEWHERE = {
     "textbook/projected_newton_euler.py": "sources/test_robot_dynamics_dynamics.py",
     # code generation by what kernels compute
     "compiler/codegen/builder.py": "compiler/test_kernel.py",
-    "compiler/codegen/entry.py": "compiler/test_kernel.py",
     "compiler/codegen/matrices/factorizations.py": "compiler/test_operations.py",
     "compiler/codegen/matrices/loop_nest.py": "compiler/test_operations.py",
     "compiler/codegen/matrices/lu.py": "compiler/test_operations.py",

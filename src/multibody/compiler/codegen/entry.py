@@ -5,7 +5,8 @@
 Sample s of argument k begins at in[k] + s strides[k] bytes, or at in[k] + offsets[k][s] if that table is given. Sample
 s of result m begins at out[m] + s times its size. The entry of a scan takes four more: the number of steps, the steps
 until the first output and between outputs, and the outputs per row. The word before in[0] is the address of a flag,
-which is not zero if an interruptible kernel has to stop.
+which is not zero if an interruptible kernel has to stop. The word after the last of `out` is zero; a kernel that cannot
+allocate its buffer stores the bytes there and returns.
 """
 
 from typing import NamedTuple
@@ -116,13 +117,19 @@ def _allocate(b: Builder, program: Program, sizes_out: list[int], fetch: prefetc
         above = b.add(b.let("ptrtoint ptr %buffer to i64"), 63)
         buffer = b.let(f"inttoptr i64 {b.let(f'and i64 {above}, -64')} to ptr")
     b.let(f"getelementptr i8, ptr {buffer}, i64 {slots}", "%addresses")
+    if heap:
+        b.branch(b.let("icmp eq ptr %buffer, null"), "out_of_memory", "allocated")
+        b.begin("out_of_memory")
+        b.store(str(size + scratch + 64), b.gep("%out", len(sizes_out), "i64"), "i64")
+        b.emit("ret void")
+        b.begin("allocated")
     return buffer
 
 
 def _run_direct(b: Builder, used: list[int], results: int) -> str:
     """Run whole vectors straight from rows to rows if no argument has a table of offsets; return the next sample."""
     arguments = [f"ptr %in{k}, i64 %st{k}" for k in used] + [f"ptr %out{m}" for m in range(results)]
-    regular = b.let("add i1 0, 1")
+    before, regular = b.block, b.let("add i1 0, 1")
     for k in used:
         regular = b.let(f"and i1 {regular}, {b.let(f'icmp eq ptr %of{k}, null')}")
     vectors = b.let(f"sdiv i64 %n, {b.tiling.lanes}")
@@ -132,7 +139,7 @@ def _run_direct(b: Builder, used: list[int], results: int) -> str:
     b.emit(f"call void @direct(i64 {vectors}, {', '.join(arguments)})")
     reached = b.mul(vectors, b.tiling.lanes)
     b.enter("started")
-    return b.phi("i64", (0, "entry"), (reached, "start"))
+    return b.phi("i64", (0, before), (reached, "start"))
 
 
 def _run_scan(

@@ -21,7 +21,7 @@ entry:
   %in = alloca [$MAX_ARGUMENTS x ptr], align 8
   %strides = alloca [$MAX_ARGUMENTS x i64], align 8
   %offsets = alloca [$MAX_ARGUMENTS x ptr], align 8
-  %out = alloca [$MAX_ARGUMENTS x ptr], align 8
+  %out = alloca {[$MAX_ARGUMENTS x ptr], ptr}, align 8 ; the last for bytes that a kernel could not allocate
   %results = alloca [$MAX_ARGUMENTS x ptr], align 8
   %length = alloca i64, align 8
   %item = call ptr @PyTuple_GetItem(ptr %self, i64 0)
@@ -194,7 +194,8 @@ created:
   %a1 = add i64 %a, 1
   br label %create
 error:
-  %e = phi i64 [ %a, %create.next ], [ %e1, %drop ]
+  %e = phi i64 [ %a, %create.next ], [ %outputs, %starved ], [ %e1, %drop ]
+  %retry = phi i1 [ false, %create.next ], [ true, %starved ], [ %retry, %drop ]
   %e.end = icmp eq i64 %e, 0
   br i1 %e.end, label %nothing, label %drop
 drop:
@@ -204,11 +205,15 @@ drop:
   call void @Py_DecRef(ptr %dropped)
   br label %error
 nothing:
+  br i1 %retry, label %general, label %raise
+raise:
   ret ptr null
 
 run:
   %created.here = phi i1 [ true, %create ], [ false, %apart ]
   %back = phi ptr [ null, %create ], [ %dest, %apart ]
+  %missing.a = getelementptr ptr, ptr %out, i64 %outputs
+  store ptr null, ptr %missing.a, align 8
   %max_with_gil = field
   %long = icmp sgt i64 %samples, %max_with_gil
   br i1 %long, label %without.gil, label %with.gil
@@ -221,6 +226,12 @@ with.gil:
   call void %code(ptr %in, ptr %strides, ptr %offsets, ptr %out, i64 %samples)
   br label %answer
 answer:
+  %missing = load ptr, ptr %missing.a, align 8
+  %allocated = icmp eq ptr %missing, null
+  br i1 %allocated, label %answered, label %starved
+starved: ; the kernel could not allocate its buffer: the general call tries again, or raises MemoryError
+  br i1 %created.here, label %error, label %general
+answered:
   br i1 %created.here, label %return, label %return.given
 return.given:
   call void @Py_IncRef(ptr %back)

@@ -147,10 +147,17 @@ class Launcher:
             data[i] = argument.array.ctypes.data + (start * argument.stride if argument.offsets is None else 0)
             strides[i] = argument.stride
             offsets[i] = None if argument.offsets is None else argument.offsets.ctypes.data + 8 * start
-        out = (ctypes.c_void_p * m)()
+        out = (ctypes.c_void_p * (m + 1))()
         for i, (result, core) in enumerate(zip(call.results, self.signature.outputs, strict=True)):
             out[i] = result.ctypes.data + start * math.prod(core) * result.itemsize
         call.entry(data, strides, offsets, out, end - start)
+        check_allocation(self.name, out)
+
+
+def check_allocation(name: str, out: Any) -> None:
+    """Raise MemoryError if a kernel could not allocate its buffer: it then stores the bytes after the results."""
+    if out[-1]:
+        raise MemoryError(f"{name}: expected {out[-1]} bytes of free memory for the kernel's buffer")
 
 
 def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:

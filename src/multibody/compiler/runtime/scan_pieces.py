@@ -11,7 +11,7 @@ from multibody.compiler.codegen.variants import SCALAR, VECTOR
 from multibody.compiler.ir.segments import MIN_INTERRUPTIBLE_WORK
 from multibody.compiler.runtime import workers
 from multibody.compiler.runtime.code import Code
-from multibody.compiler.runtime.launch import PIECE_TIME, Argument, words
+from multibody.compiler.runtime.launch import PIECE_TIME, Argument, check_allocation, words
 from multibody.compiler.runtime.signature import Signature
 
 _ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5)
@@ -71,12 +71,13 @@ class Runner:
             piece = min(steps - done, max(1, int(PIECE_TIME / self.rate / (end - start))))
             begun = time.perf_counter()
             data, strides, offsets = self._pointers(arguments, finals, start, done, stop)
-            out = (ctypes.c_void_p * (len(finals) + len(results)))()
+            out = (ctypes.c_void_p * (len(finals) + len(results) + 1))()
             for m, (array, shape) in enumerate(zip([*finals, *results], self.outputs, strict=True)):
                 size = math.prod(shape) * array.itemsize
                 kept = m >= len(finals)
                 out[m] = array.ctypes.data + size * (start * total + done // every if kept else start)
             entry(data, strides, offsets, out, end - start, piece, every - done % every, every, total)
+            check_allocation(self.name, out)
             self.rate = max(1e-11, (time.perf_counter() - begun) / (piece * (end - start)))
             done += piece
 
