@@ -1,7 +1,7 @@
-"""Identification: which inertial parameters a motion can tell, and what they are, from measured torques.
+"""Identification of inertial parameters from measured torques, and the base parameters that are identifiable.
 
-Inverse dynamics is linear in the ten parameters of each body, τ = Y(q, v, a) π + armature a. Not all of them act: the
-combinations that do are the *base parameters*. What the data leave open stays as near as possible to a prior.
+Inverse dynamics is linear in the ten parameters of each body, τ = Y(q, v, a) π + armature a. Only some combinations
+have an effect, the *base parameters*. Directions without data stay as near as possible to a prior.
 """
 
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from multibody.model import configuration
 from multibody.model.tree import Tree, expect_tree
 
 NAMES = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-MOST = 300
-"""Steps in a stage of the physically consistent search."""
-SHORTEST = 1e-10
-"""The part of a step below which none helps."""
-ENOUGH = 1e-6
-"""A stage ends when a step promises to lower the function, which has no unit, by less."""
-NOISE = 1e-13
-"""A coefficient that changes less of a column of the regressor is a rounding error."""
-ROUNDING = 1e-2
-"""A stage that ends with a larger promise has not arrived."""
+MAX_STEPS = 300
+"""Newton steps per stage of the physically consistent search."""
+MIN_STEP_LENGTH = 1e-10
+"""The line search ends below this fraction of a Newton step."""
+STAGE_TOLERANCE = 1e-6
+"""A stage ends if the predicted decrease of the dimensionless function is smaller."""
+COEFFICIENT_NOISE = 1e-13
+"""A coefficient with a smaller effect, relative to its column of the regressor, is a rounding error."""
+MAX_FINAL_DECREASE = 1e-2
+"""A stage that ends with a larger predicted decrease has not converged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class BaseParameters:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of base parameters."""
         return len(self.indices)
 
 
@@ -54,13 +54,13 @@ class Identified:
     parameters: NDArray[Any]
     """m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body about its origin, as (bodies, 10)."""
     residual: float
-    """The root of the mean square of the torques that stay unexplained, in N m and N; with weights, times these."""
+    """The root mean square of the (weighted) residual torques, in N m and N."""
     physical: NDArray[Any]
-    """Whether a body with these parameters can exist, for each body."""
+    """(bodies,): whether the parameters are physically consistent."""
     steps: int
     """The number of steps of the search; 0 for linear least squares."""
     converged: bool
-    """Whether the search arrived. If not, the prior is too far from the data: take another, or regularise more."""
+    """Whether the search converged. If not, the prior is too far from the data: take another, or regularise more."""
 
 
 def base_parameters(tree: Tree, *, samples: int = 0, seed: int = 0, tolerance: float = 1e-9) -> BaseParameters:
@@ -104,11 +104,11 @@ def base_parameters(tree: Tree, *, samples: int = 0, seed: int = 0, tolerance: f
     left = np.linalg.norm(Y[-1] - Y[-1][:, indices] @ combination, axis=0)  # at one more state
     if left.max(initial=0.0) > tolerance * np.linalg.norm(R, axis=0).max(initial=0.0):
         raise InputError(
-            f"base_parameters of {tree.name}: {count} samples do not tell all combinations, one more adds to them; "
+            f"base_parameters of {tree.name}: {count} samples do not determine all combinations; "
             f"expected more samples, such as {max(2 * count, n)}"
         )
     felt = np.linalg.norm(R, axis=0)  # what a coefficient does is judged, not its size: columns have other units
-    rounding = np.maximum(NOISE * felt, 4 * np.finfo(float).eps * felt.max(initial=0.0))
+    rounding = np.maximum(COEFFICIENT_NOISE * felt, 4 * np.finfo(float).eps * felt.max(initial=0.0))
     combination[felt[indices, None] * np.abs(combination) < rounding] = 0.0
     combination[:, indices] = np.eye(len(indices))
     names = tuple(f"{NAMES[k % PARAMETERS]} of {tree.bodies[k // PARAMETERS].name}" for k in indices.tolist())
@@ -140,13 +140,13 @@ def identify(
         a: (..., nv).
         tau: (..., nv), in N m and N; rows of a floating base are those of the forces that act on it, zero in flight.
         consistent: whether every body must have a positive mass and moments of inertia that a body can have.
-        prior: (bodies, 10), where the search begins and what it returns to where data say nothing; by default the
-            parameters of the tree.
+        prior: (bodies, 10), the initial guess, and the result in directions without data; by default the parameters
+            of the tree.
         regularisation: positive; without `consistent` it can be zero, for the solution nearest to the prior.
-        weights: (nv,), what rows are multiplied by, such as the inverse of the standard deviations of the torques.
+        weights: (nv,), factors of the rows, such as the inverse standard deviations of the torques.
 
     Raises:
-        InputError: when shapes differ, numbers are not finite, or a prior is no body's though `consistent` asks for it.
+        InputError: if shapes differ, values are not finite, or `consistent` is set and a prior is not physical.
 
     >>> import multibody as mb
     >>> robot, rng = mb.load("cart-pendulum"), np.random.default_rng(0)
@@ -212,7 +212,7 @@ def _linear(A: NDArray[Any], b: NDArray[Any], start: NDArray[Any], weight: float
 def _consistent(A: NDArray[Any], b: NDArray[Any], start: NDArray[Any], weight: float) -> tuple[NDArray[Any], int, bool]:
     """The least |A π - b|² + weight Σ D over bodies that can exist, by Newton's method; the function is convex.
 
-    Returns π, the number of steps, and whether they arrived.
+    Returns π, the number of steps, and whether they converged.
 
     D = -log det(J J0^-1) + tr(J J0^-1) - 4 grows without bound where a pseudo-inertia J stops being positive definite.
     The weight begins large, where the prior is the answer, and goes down in stages.
@@ -249,19 +249,19 @@ def _consistent(A: NDArray[Any], b: NDArray[Any], start: NDArray[Any], weight: f
         along = Q.T @ c
         return -(np.linalg.solve(R, along) / size).reshape(pi.shape), float(along @ along) / 2
 
-    pi, steps, promise = start, 0, np.inf
+    pi, steps, decrease = start, 0, np.inf
     stages = 1 + max(0, int(np.ceil(-np.log10(weight))))
     for w in np.geomspace(max(1.0, weight), weight, stages):
-        for _ in range(MOST):
-            step, promise = newton(pi, w)
+        for _ in range(MAX_STEPS):
+            step, decrease = newton(pi, w)
             before, length = value(pi, w), 1.0
-            while length > SHORTEST and not value(pi + length * step, w) < before - 0.1 * length * promise:
+            while length > MIN_STEP_LENGTH and not value(pi + length * step, w) < before - 0.1 * length * decrease:
                 length /= 2
-            if length > SHORTEST:
+            if length > MIN_STEP_LENGTH:
                 pi, steps = pi + length * step, steps + 1
-            if promise < ENOUGH or length <= SHORTEST:
+            if decrease < STAGE_TOLERANCE or length <= MIN_STEP_LENGTH:
                 break
-        if promise > ROUNDING:
+        if decrease > MAX_FINAL_DECREASE:
             return pi, steps, False
     return pi, steps, True
 

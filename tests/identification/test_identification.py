@@ -137,7 +137,7 @@ def test_samples_that_only_seem_enough_are_refused(seed, few, enough):
     """Equations can outnumber parameters and still say too little of bodies that one velocity moves."""
     rng = np.random.default_rng(seed)
     model = random_model(rng, int(rng.integers(1, 7)), floating=seed % 2 == 1, mimic=0.3 * (seed % 3))
-    with pytest.raises(mb.InputError, match=f"{few} samples do not tell all combinations"):
+    with pytest.raises(mb.InputError, match=f"{few} samples do not determine all combinations"):
         base_parameters(model.tree, samples=few)
     assert base_parameters(model.tree, samples=enough).count == base_parameters(model.tree).count
 

@@ -18,7 +18,7 @@ from multibody.tracing.matrices import linalg
 
 
 class Articulated(NamedTuple):
-    """The symmetric 6 × 6 inertia [[A, B], [B^T, C]] that a body shows when joints beyond it are free to move."""
+    """The articulated inertia [[A, B], [B^T, C]] of a body: 6 × 6, symmetric, with free joints beyond it."""
 
     A: NDArray[Any]
     B: NDArray[Any]
@@ -26,7 +26,7 @@ class Articulated(NamedTuple):
 
     @staticmethod
     def of(inertia: SpatialInertia) -> "Articulated":
-        """The inertia of a body alone.  [MDN 68-69]"""
+        """The inertia of a single body.  [MDN 68-69]"""
         return Articulated.of_matrix(inertia.matrix)
 
     def __add__(self, other: Any) -> "Articulated":
@@ -43,7 +43,7 @@ class Articulated(NamedTuple):
         return Articulated(M[..., :3, :3], M[..., :3, 3:], M[..., 3:, 3:])
 
     def in_frame(self, A_H_B: Pose) -> "Articulated":
-        """The same, from frame B, in frame A: A_Xf_B M B_X_A."""
+        """The inertia given in frame B, in frame A: A_Xf_B M B_X_A."""
         R, P = A_H_B.rotation.matrix, hat3(A_H_B.position)
         A, C = congruence(R, self.A), congruence(R, self.C)
         B = np.matmul(np.matmul(R, self.B), transpose(R))
@@ -60,8 +60,8 @@ def aba(
 ) -> NDArray[Any]:
     """The a that solves M(q) a + h(q, v) = τ + Σ J^T f, in a time that grows linearly with the bodies.  [RD 3.55]
 
-    Every body has the wrench i_f that it needs when the joints do not accelerate. Inward, each joint gives way as its
-    torque asks and passes on what is left: inertia less what the joint lets move. Outward, the accelerations follow.
+    Every body starts with the wrench i_f that it needs if the joints do not accelerate. Inward, each joint transmits
+    the articulated inertia and wrench that its own motion does not take up. Outward, the accelerations follow.
 
     Args:
         tree: the robot; it must have no coupled joints.
@@ -86,7 +86,7 @@ def _beyond(
     drives: list[NDArray[Any] | None],
     wrenches: Wrenches | None,
 ) -> NDArray[Any]:
-    """The acceleration that the forces τ add to a, which the drives do not feel."""
+    """The acceleration that the forces τ add to a; a does not accelerate the drives."""
     motion, i_f = outward_wrenches(tree, q, v, a, wrenches)
     p_H = motion.p_H
     i_M = {body.index: Articulated.of(body.inertia) for body in tree.bodies}
@@ -109,7 +109,7 @@ def _beyond(
 
 
 class _Articulation:
-    """A joint on the way inward: U = M S, D = S^T U, u = τ - S^T f."""
+    """A joint of the inward pass: U = M S, D = S^T U, u = τ - S^T f."""
 
     def __init__(self, M: Articulated, S: Subspace, tau: NDArray[Any], f: Wrench, drives: NDArray[Any] | None) -> None:
         self.S, self.U = S, np.matmul(M.matrix, S.matrix)
@@ -124,7 +124,7 @@ class _Articulation:
         return x * (1 / self.D) if x.shape[-2] == 1 else linalg.solve(self.D, x, definite=True)
 
     def inertia(self, M: Articulated) -> Articulated:
-        """M - U D^-1 U^T: along the axes of the joint nothing is left, exactly."""
+        """M - U D^-1 U^T, with exact zeros along the axes of the joint."""
         left = M.matrix - np.matmul(self.U, self._solve(transpose(self.U)))
         free = _axes(self.S) if self.free else frozenset()
         zero = np.zeros(left.shape[:-2], left.dtype)
@@ -134,7 +134,7 @@ class _Articulation:
         return Articulated.of_matrix(matrix(rows))
 
     def wrench(self, f: Wrench) -> Wrench:
-        """What the parent feels when its own acceleration is zero: f + U D^-1 u."""
+        """The wrench on a parent with zero acceleration: f + U D^-1 u."""
         push = matvec(self.U, self.solved_u)
         return Wrench._trusted(f.force + push[..., :3], f.torque + push[..., 3:])
 
@@ -147,7 +147,7 @@ class _Articulation:
 
 
 def _axes(S: Subspace) -> frozenset[int]:
-    """The rows that the columns of S single out, when each is one axis of the frame."""
+    """The rows of the axes, if each column of S is one axis of the frame."""
     if not isinstance(S.matrix, np.ndarray):
         return frozenset()
     unit = (S.matrix == 1.0).sum(axis=0) + (S.matrix == -1.0).sum(axis=0)

@@ -1,11 +1,11 @@
-"""Floating bases in every representation, for algorithms that know "left" alone.  [MDN 75-76]
+"""Base representations of whole algorithms: written for "left", they accept any tree through `in_left`.  [MDN 75-76]
 
-`in_left` makes a function that computes with left-trivialised velocities one for every tree: it converts v, a and tau
-on the way in, and the result on the way out. No other algorithm asks how the velocity of a base is written.
+`in_left` converts the inputs v, a and tau of a function to "left", and its results back. No algorithm depends on the
+base representation otherwise. `model.base_velocity` converts one vector, `geometry.representations` one twist.
 
 With v_L = T v, a_L = T a + n(q, v) and τ = T^T τ_L, a matrix that takes velocities to forces becomes T^T D T. A small
 motion δ of the base, left-trivialised, changes v_L by N_v δ, a_L by N_a δ and, at a fixed τ_L, τ by T^T N_f δ; a change
-dv of the velocity changes a_L by N_av T dv besides.
+dv of the velocity also changes a_L by N_av T dv.
 """
 
 import inspect
@@ -38,12 +38,12 @@ class State(NamedTuple):
 
 
 def in_left(returns: Callable[[State, Any], Any] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function of a tree with its bases in "left" take every tree, and v, a and tau of that tree.
+    """Let a function of a tree with its bases in "left" accept every tree, with its v, a and tau.
 
-    The arguments are known by their names: tree, q, v for velocities, a for accelerations, tau for generalized forces.
+    The arguments are recognised by name: tree, q, v for velocities, a for accelerations, tau for generalized forces.
 
     Args:
-        returns: what takes the result back, one of the functions below; by default it does not depend on the
+        returns: the conversion of the result, one of the functions below; by default it does not depend on the
             representation.
     """
 
@@ -92,7 +92,7 @@ def forces(state: State, Y: NDArray[Any]) -> NDArray[Any]:
 
 
 def inertia(state: State, M: NDArray[Any]) -> NDArray[Any]:
-    """T^T M T of a symmetric M; the lower triangle is the upper one, which alone a kernel computes."""
+    """T^T M T of a symmetric M; the lower triangle copies the upper one, so a kernel computes only that."""
     return mirror_upper(_both_sides(state, M))
 
 
@@ -126,11 +126,11 @@ def derivatives_and_force(
 def solve_in_left(
     tree: Tree, q: NDArray[Any], tau: NDArray[Any], solve: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> NDArray[Any]:
-    """M^-1 τ, from what solves with the mass matrix in "left", which has the zeros of the tree."""
+    """M^-1 τ, by `solve` for the mass matrix in "left", which has the sparsity of the tree."""
     return base_velocity.from_left(tree, q, solve(base_velocity.force_to_left(tree, q, tau)))
 
 
-# ---- what else depends on the representation -------------------------------------------------------------------------
+# ---- further uses of the representation ------------------------------------------------------------------------------
 
 
 def base_directions(
@@ -163,10 +163,10 @@ def base_directions(
 
 
 def armature(tree: Tree, joint: Joint, q: NDArray[Any]) -> NDArray[Any] | None:
-    """What the drives of a joint add to the mass matrix in "left"; None for nothing.
+    """The armature of a joint in the mass matrix for "left"; None if it is zero.
 
-    The armature is on the diagonal of the mass matrix in the tree's own representation. A turn does not change that of
-    a base where it is the same along all axes; a twist about another point, as "right" has it, does.
+    The armature is on the diagonal of the mass matrix in the tree's own representation. A rotation does not change that
+    of a base if it is equal along all axes; a change of the reference point, as in "right", does.
     """
     own = tree.armature[..., joint.v]
     if is_zero(own):

@@ -1,8 +1,8 @@
-"""The directions in which a robot moves: one twist for each of its velocities.
+"""Jacobian columns: the twist of each velocity of a robot, and the body that carries it.
 
-Twists here are written along the axes of the world, about a point O that stands still: where the base is at this
-moment, so that nothing large cancels when a robot is far from the world's origin. A frame's Jacobian, its time
-derivative and its Hessian follow from the directions and from what carries each of them along.
+The twists are along the axes of the world, about a fixed point O at the current position of the base. This avoids
+cancellation if the robot is far from the world's origin. A frame's Jacobian, its time derivative and its Hessian
+follow from the columns and their carriers.
 """
 
 from collections.abc import Collection
@@ -24,13 +24,13 @@ class Column:
     """One direction: the body `body` and all beyond it move with the twist at a unit of the velocity `index`."""
 
     index: int
-    """The place of the velocity in v. Joints that mimic share a velocity: their columns add up."""
+    """The index of the velocity in v. Mimic joints share a velocity: their columns add up."""
     body: int
     twist: Twist
     carrier: int
-    """The body that carries the twist along when it moves; 0 when it stands still in the world."""
+    """The body that carries the twist; 0 if the twist is fixed in the world."""
     carried_only_by: range | None = None
-    """The places in the list of the only columns that carry it, where these are not all that move the carrier."""
+    """The indices of the only columns that carry it, if not all columns of the carrier do."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Directions:
     columns: list[Column]
 
     def on(self, body: int) -> list[int]:
-        """The columns that move a body, by their place in the list."""
+        """The indices of the columns that move a body."""
         path = set(self.tree.support(body))
         return [k for k, column in enumerate(self.columns) if column.body in path]
 
@@ -56,7 +56,7 @@ class Directions:
         return self.poses[i] @ i_H_F if i else Pose._trusted(i_H_F.rotation, i_H_F.position - self.origin)
 
     def carries(self, k: int, c: int) -> bool:
-        """Whether column c is carried along when column k moves."""
+        """Whether motion along column k carries column c."""
         column = self.columns[c]
         if column.carried_only_by is not None:
             return k in column.carried_only_by
@@ -68,7 +68,7 @@ class Directions:
         return self.columns[k].twist.cross(self.columns[c].twist) if self.carries(k, c) else None
 
     def twists(self, v: NDArray[Any]) -> list[Twist | None]:
-        """The twist of every body that has columns, from the world outward; None where nothing moves."""
+        """The twist of every body that has columns; None if no column moves it."""
         twists: list[Twist | None] = [None] * (len(self.tree.bodies) + 1)
         started: set[int] = set()
         for column in self.columns:
@@ -110,7 +110,7 @@ def directions(tree: Tree, q: NDArray[Any], only: Collection[int] | None = None)
 
 
 def near_base(tree: Tree, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """O, and the configuration with the base put there, when all bodies hang on one floating base."""
+    """O, and the configuration with the base at the origin, if all bodies hang on one floating base."""
     if not tree.floating or len(tree.children(0)) > 1:
         return np.zeros(3, q.dtype), q
     near = np.concatenate([np.zeros((*q.shape[:-1], 3), q.dtype), q[..., 3:]], axis=-1)
@@ -118,7 +118,7 @@ def near_base(tree: Tree, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _of_joint(tree: Tree, joint: Joint, q: NDArray[Any], W_H_i: Pose, origin: NDArray[Any]) -> list[tuple[Twist, str]]:
-    """The twists of a joint's velocities, and what each is fixed to: "none" is the world."""
+    """The twists of a joint's velocities, and the carrier of each: "none" is the world."""
     S = joint.subspace(q)
     left = [W_H_i @ S.column(k) for k in range(joint.kind.nv)]
     base = base_directions(tree, joint, left, W_H_i, origin)

@@ -4,8 +4,8 @@ With a and f known, M a + h = τ + J^T f and J a + γ = 0, where γ is J' v and 
 
     M da - J^T df = dτ - d(M a + h) + d(J^T f)         J da = -(dJ a + dγ)
 
-where d(M a + h) is that of inverse dynamics at a, and the others are taken with a and f held. Rows can be of any
-kind, so their part comes from automatic differentiation.
+where d(M a + h) is that of inverse dynamics at a, and the others are taken at constant a and f. Rows can be of any
+kind, so their derivatives come from automatic differentiation.
 """
 
 from collections.abc import Iterable
@@ -66,7 +66,7 @@ def constrained_dynamics_derivatives(
         q: (..., nq).
         v: (..., nv).
         tau: (..., nv).
-        wrenches: as in `constrained_dynamics`, and held.
+        wrenches: as in `constrained_dynamics`; constant.
         method: as in `constrained_dynamics`.
         baumgarte: as in `constrained_dynamics`.
         active: as in `constrained_dynamics`.

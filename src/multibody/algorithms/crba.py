@@ -16,8 +16,8 @@ from multibody.model.tree import Tree
 def crba(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     """M(q), (..., nv, nv), in the robot's own base representation.  [RD 3.43; QT 59]
 
-    Composite inertias go inward; the wrench that a unit acceleration of a joint asks for goes on to the world, and
-    each joint on the way feels its share.
+    Composite inertias accumulate inward. The wrench for a unit acceleration of a joint is transmitted toward the world
+    and projected on each joint between.
     """
     return _of_bodies(tree, q) + diagonal(tree.armature)
 
@@ -35,7 +35,7 @@ def _of_bodies(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
 
 
 def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[Any]]:
-    """The numbers M_rc over the batch, r and c velocities with bases in "left"; each pair (r, c) has one, r ≤ c.
+    """The entries M_rc over the batch, r ≤ c, for velocities with bases in "left".
 
     Pairs whose joints are on different branches are zero, and absent.
     """

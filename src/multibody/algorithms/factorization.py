@@ -1,7 +1,7 @@
-"""M = L^T D L of a mass matrix, without touching what the branches of the tree keep zero.
+"""The factorization M = L^T D L (an LDL^T with reversed order) of a mass matrix, with the sparsity of the tree.
 
-Eliminating velocities from the last to the first fills in nothing: L has an entry only where one velocity is of a
-joint that carries the other's. L has ones on its diagonal, which are not kept.
+Eliminating velocities from the last to the first causes no fill-in: L has an entry only if one velocity's joint carries
+the other's. The unit diagonal of L is not stored.
 """
 
 from collections.abc import Callable
@@ -41,11 +41,11 @@ class Factors:
         return factors
 
     def solve(self, x: list[Any]) -> list[Any]:
-        """M^-1 x for the numbers x over the batch; None stands for zero."""
+        """M^-1 x for entries x over the batch; None stands for zero."""
         return self.solve_DL(self.solve_LT(x))
 
     def solve_LT(self, x: list[Any]) -> list[Any]:
-        """The y with L^T y = x, zero where neither x nor the branches beyond have anything."""
+        """The y with L^T y = x, None where x and the branches beyond are zero."""
         y = list(x)
         for c in reversed(range(self.n)):
             for r in self.above[c]:
@@ -71,7 +71,7 @@ class Factors:
 
 
 class HalfSolve:
-    """Z = L^-T R^T of rows R, (..., r, n): R M^-1 R^T = Z^T D^-1 Z, and Z has the zeros that branches keep in R."""
+    """Z = L^-T R^T of rows R, (..., r, n): R M^-1 R^T = Z^T D^-1 Z, and Z has the sparsity of the branches."""
 
     def __init__(self, factors: Factors, R: NDArray[Any], batch: tuple[int, ...]) -> None:
         self.factors, self.batch = factors, batch

@@ -1,4 +1,4 @@
-"""Forward dynamics by whichever of two exact ways takes fewer operations on a robot."""
+"""Forward dynamics: ABA or the L^T D L factors of the mass matrix, whichever takes fewer operations."""
 
 from itertools import combinations_with_replacement
 from typing import Any
@@ -15,7 +15,7 @@ from multibody.algorithms.velocity_blocks import common_batch
 from multibody.model.tree import Tree
 
 MIN_ABA_DEPTH = 5
-"""Mean number of bodies between world and body from which the articulated body algorithm takes fewer operations."""
+"""Mean depth of the bodies above which the articulated body algorithm takes fewer operations."""
 
 
 def forward_dynamics(
@@ -30,8 +30,8 @@ def forward_dynamics(
     f is on the robot; [RD 3.57] has the force on the environment instead, with the other sign. In Kindr's symbols,
     M u' - h = W λ.  [Kindr §Equations of Motion with Contacts]
 
-    Long chains go through the articulated body algorithm; other robots, and those with coupled joints, through the
-    factors of the mass matrix, which branches keep sparse.
+    Long chains use the articulated body algorithm. Other robots, and those with coupled joints, use the sparse factors
+    of the mass matrix.
     """
     coupled = any(joint.mimic is not None for joint in tree.joints)
     if not coupled and mean_depth(tree) > MIN_ABA_DEPTH:
@@ -55,7 +55,7 @@ def by_factors(
 def factors(tree: Tree, q: NDArray[Any], added: NDArray[Any] | None = None) -> Factors:
     """The factors of the mass matrix for velocities with bases in "left".
 
-    `added`, (..., nv), goes to the diagonal: what forces that are implicit in the velocity add.
+    `added`, (..., nv), is added to the diagonal, for forces that are implicit in the velocity.
     """
     upper = upper_blocks(tree, q)
     if added is not None:

@@ -183,7 +183,7 @@ def _pose(tree: Tree, place: str | Pose, q: NDArray[Any], what: str) -> Pose:
 
 
 def _base(tree: Tree, base: str | Pose | None, q: NDArray[Any]) -> tuple[Tree, Pose | None]:
-    """The tree with the base velocity that `base` asks for; for a frame C that with "left", and W_H_C."""
+    """The tree with the requested base velocity; for a frame C the one with "left", and W_H_C."""
     if base is None:
         return tree, None
     if isinstance(base, str):

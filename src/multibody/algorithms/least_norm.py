@@ -1,4 +1,4 @@
-"""Solutions of A x = b for a symmetric A = Y^T w Y that redundant rows make singular: of all, the smallest.
+"""Least-norm solutions of A x = b for a symmetric A = Y^T w Y that redundant rows make singular.
 
 J M^-1 J^T is such an A; w is diagonal. W A W^T = D is diagonal for a W that is made column by column of Y, the largest
 that is left first; rows that are sums of others leave pivots of zero. The columns N of W^T at these are what A does not
@@ -23,11 +23,11 @@ from multibody.geometry._arrays import eye_like, matrix, mirror_upper, transpose
 from multibody.tracing.matrices import linalg
 
 PIVOT_TOLERANCE = 1e-9
-"""The share of its own entry on the diagonal of A below which a pivot counts as zero.
+"""A pivot below this fraction of its diagonal entry of A counts as zero.
 
-Pivots are squares: what the others do not say of a column of Y is dropped below some 3e-5 of it, which the rounding
-errors of A in double precision ask for, and those of Y in single. `constraints._constraint.RANK_WITHIN`, of singular
-values of J, is finer.
+Pivots are squares: the independent part of a column of Y is dropped below about 3e-5 of it. The rounding errors of A
+in double precision, and of Y in single precision, require this. `constraints.constraint.RANK_TOLERANCE`, of
+singular values of J, is finer.
 """
 ZERO_DIAGONAL = 1e-20
 """Entries on the diagonal of A that come from rounding errors of zero rows, as a share of the largest one or,
@@ -41,7 +41,7 @@ _least_rounding: ContextVar[float] = ContextVar("least_rounding", default=0.0)
 
 @contextmanager
 def rank_precision(dtype: Any) -> Iterator[None]:
-    """Ranks are judged as in this precision, also where doubles stand for numbers of it: as its kernels judge them.
+    """Determine ranks as kernels of this precision do, also in double precision.
 
     >>> Y, b = np.diag([1.0, 1e-6]), np.ones((2, 1))
     >>> with judged_in(np.float32):
@@ -74,7 +74,7 @@ def solution(Y: NDArray[Any], b: NDArray[Any], weights: Weights = None) -> NDArr
         return felt(np.matmul(transpose(W), inverse[..., :, None] * np.matmul(W, felt(b))))
 
     x = solve(b)
-    return x + solve(b - _product(Y, weights, x))  # what rounding left
+    return x + solve(b - _product(Y, weights, x))  # iterative refinement
 
 
 def pseudo_inverse(Y: NDArray[Any], weights: Weights = None) -> NDArray[Any]:
@@ -108,7 +108,7 @@ def _product(Y: NDArray[Any], weights: Weights, x: NDArray[Any]) -> NDArray[Any]
 
 
 def _is_coarse(Y: NDArray[Any]) -> bool:
-    """Whether rounding errors of squares hide what counts as a rank."""
+    """Whether rounding errors of squares exceed the pivot tolerance."""
     return bool(np.finfo(Y.dtype).eps > PIVOT_TOLERANCE)
 
 
@@ -150,9 +150,7 @@ def _eliminated(H: Rows, W: Rows) -> list[tuple[Any, Any]]:
 
 
 def _orthogonalised(Y_T: Rows, W: Rows) -> list[tuple[Any, Any]]:
-    """The same from the columns of Y S, by Gram's and Schmidt's modified method: it squares what is left of a column,
-    where elimination leaves the rounding errors of the squares of all.
-    """
+    """As `_eliminated`, from the columns of Y S by modified Gram-Schmidt, which avoids rounding errors of squares."""
     pivots, n = [], len(W)
     for j in range(n):
         squares = [_dot(column, column) for column in Y_T[j:]]

@@ -10,10 +10,10 @@ from multibody.model.tree import Tree
 
 
 def pivots(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-    """(nv,): what M = L^T D L has in D at a configuration (nq,): the inertia that each velocity meets.
+    """(nv,): the diagonal D of M = L^T D L at a configuration (nq,): the inertia of each velocity.
 
-    Velocities are eliminated from the last to the first, as in `factorization`; what a joint leaves of the inertia of
-    its body goes on to its parent, as in `aba`. A pivot of zero is passed over.
+    Velocities are eliminated from the last to the first, as in `factorization`; the articulated inertia of a
+    body is added to its parent, as in `aba`. Zero pivots are skipped.
     """
     if any(joint.mimic is not None for joint in tree.joints):
         with np.errstate(all="ignore"):

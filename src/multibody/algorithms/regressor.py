@@ -13,7 +13,7 @@ from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree, expect_tree
 
 PARAMETERS = 10
-"""How many numbers a body has, m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
+"""Inertial parameters of a body: m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin."""
 
 
 def parameters(tree: Tree) -> NDArray[Any]:

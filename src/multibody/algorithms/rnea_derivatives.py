@@ -1,10 +1,10 @@
 """The derivatives of inverse dynamics, by a recursion of their own.
 
 Each derivative belongs to two velocities, of a joint i and of a joint j that carries it, and is a product of a wrench
-at i and a twist at j, or the other way round. The wrenches of i go inward once. In the frame of a body:
+at i and a twist at j, or the other way round. The wrenches of i are transmitted inward once. In the frame of a body:
 
     S       a direction of motion                        I   the inertia of the body and all beyond it
-    S'      v × S, its rate                              B   the flow of their mass (_flow.py)
+    S'      v × S, its rate                              B   their velocity moments
     P'      v_before × S                                 f   the wrench that they need
     P''     a_before × S + v_before × P'
 
@@ -61,7 +61,7 @@ def rnea_derivatives(
     """dτ/dq, dτ/dv, dτ/da of inverse dynamics, each (..., nv, nv); dτ/da is the mass matrix.  [RD 3.55]
 
     Derivatives by q are along the velocities of the robot: column k is the change of τ along integrate(q, ε e_k), with
-    the numbers of v and a held.
+    constant entries of v and a.
 
     Args:
         tree: the robot.

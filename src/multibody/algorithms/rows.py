@@ -1,4 +1,4 @@
-"""Rows: the contract of what is linear in the velocities of a robot, as constraints, and functions that stack them.
+"""Rows: the interface of quantities linear in the velocities, such as constraints, and functions that stack them.
 
 A user's own kind is a class with a Jacobian and a bias: `constraints.Constraint` shows one in ten lines.
 """
@@ -19,7 +19,7 @@ from multibody.model.tree import Tree
 class Rows(ABC):
     """Velocities J v of a robot, row by row, with names: frozen data, a dataclass with a `name`.
 
-    All functions take batches, and traced arrays; the numbers of the tree may be traced, too.
+    All functions take batches, and traced arrays; the parameters of the tree may be traced, too.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Rows(ABC):
         return tuple(f"{self.name}[{k}]" for k in range(self.rows))
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
-        """(..., rows): how far q is off a target, or off what the rows state themselves; zeros where nothing is."""
+        """(..., rows): the error of q with respect to a target, or to the rows' own; zeros if there is none."""
         del tree, target
         return np.zeros((*q.shape[:-1], self.rows), q.dtype)
 
@@ -52,7 +52,7 @@ Kind = TypeVar("Kind", bound=Rows)
 
 
 def members(rows: Iterable[Kind], where: str) -> tuple[Kind, ...]:
-    """The rows that a function is called with, of which there is at least one."""
+    """Return the rows as a tuple; refuse an empty one."""
     parts = tuple(rows) if isinstance(rows, Iterable) else ()
     if not parts or not all(isinstance(part, Rows) for part in parts):
         raise InputError(f"{where}: expected constraints, got {rows!r}")
@@ -70,7 +70,7 @@ def names(rows: Iterable[Rows]) -> tuple[str, ...]:
 
 
 def slices(rows: Iterable[Rows]) -> dict[str, slice]:
-    """Where the rows of each part are, by its name."""
+    """The slice of each part's rows, by its name."""
     places, start = {}, 0
     for part in rows:
         places[part.name] = slice(start, start + part.rows)
@@ -79,7 +79,7 @@ def slices(rows: Iterable[Rows]) -> dict[str, slice]:
 
 
 def error(tree: Tree, rows: Iterable[Rows], q: NDArray[Any]) -> NDArray[Any]:
-    """(..., rows): the errors of all rows at q, (..., nq), off what they state themselves."""
+    """(..., rows): the errors of all rows at q, (..., nq), with respect to their own targets."""
     q = configuration.coordinates(tree, q)
     return np.concatenate([part.error(tree, q) for part in rows], axis=-1)
 
@@ -97,7 +97,7 @@ def bias(tree: Tree, rows: Iterable[Rows], q: NDArray[Any], v: NDArray[Any]) -> 
 
 
 def mask(rows: Sequence[Rows], active: Any) -> NDArray[Any]:
-    """(..., rows) of ones and zeros, from as many, or from one for each part, which its rows share."""
+    """(..., rows) of ones and zeros, from one per row, or from one per part."""
     active = floats(active, "active")
     if not is_traced(active):
         bad = (active != 0) & (active != 1)

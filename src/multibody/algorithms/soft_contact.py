@@ -1,6 +1,6 @@
 """Soft contact with a plane: a spring and a damper, and friction that is smooth, without branches.  [RD §3.7.1]
 
-Friction that holds needs a state, the anchor of [RD 3.58]: `simulate.Simulator(method="soft")` has it.
+Static friction needs a state, the anchor of [RD 3.58]: `simulate.Simulator(method="soft")` has it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from multibody.model.tree import Tree, expect_tree
 
 @dataclass(frozen=True)
 class SoftContact:
-    """The ground below z = 0 and what it is made of.
+    """The ground below z = 0 and its material.
 
     The force on the robot is -F_c of [RD 3.58] along z, where a point is below the ground and not pulled back; friction
     opposes slip with at most μ times the normal force, and grows linearly below the slip velocity.
@@ -87,7 +87,7 @@ class SoftContact:
 
 
 def number(x: Any, what: str, *, positive: bool = False) -> float:
-    """One finite number that is positive, or at least not negative; an InputError that names `what` otherwise.
+    """Return a finite number that is positive, or not negative; otherwise raise an InputError on `what`.
 
     >>> number(np.float32(0.5), "friction")
     0.5

@@ -1,4 +1,4 @@
-"""Vectors and matrices over the robot's velocities, put together from the parts of its joints."""
+"""Vectors and matrices over the robot's velocities, assembled from the blocks of its joints."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,18 +12,18 @@ from multibody.model.joint import Joint
 from multibody.model.tree import Tree
 
 Entries = dict[tuple[int, int], NDArray[Any]]
-"""The entries (row, column) of a matrix, each a number over the batch; those that are absent are zero."""
+"""The entries (row, column) of a matrix, each an array over the batch; absent entries are zero."""
 
 
 class VelocityBlocks:
-    """A vector (..., nv) that grows joint by joint; joints that share a velocity (mimic) add up."""
+    """A vector (..., nv) assembled joint by joint; joints that share a velocity (mimic) add up."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.parts: dict[int, NDArray[Any]] = {}
 
     def add(self, joint: Joint, part: NDArray[Any]) -> None:
-        """Add a part (..., joint.kind.nv) at the place of a joint."""
+        """Add the block (..., joint.kind.nv) of a joint."""
         start = joint.v.start
         self.parts[start] = self.parts[start] + part if start in self.parts else part
 
@@ -42,19 +42,19 @@ def add_entry(entries: Entries, row: int, column: int, value: NDArray[Any]) -> N
 
 
 def pairing(twist: Twist, wrench: Wrench) -> NDArray[Any]:
-    """(...): the product of a direction and a wrench in the same frame."""
+    """(...): the dual pairing of a twist and a wrench in the same frame."""
     return dot(twist.linear, wrench.force) + dot(twist.angular, wrench.torque)
 
 
 def dense_matrix(rows: Sequence[Sequence[Any]], batch: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
-    """(..., n, m): numbers over the batch, or None for zero, as a matrix."""
+    """(..., n, m): the matrix of entries over the batch, None for zero."""
     zero = np.zeros(batch, like.dtype)
     full = [[zero if entry is None else np.broadcast_to(entry, batch) for entry in row] for row in rows]
     return stack([np.stack(row, axis=-1) for row in full], -2, (*batch, 0, 0), like)
 
 
 def stack(parts: Sequence[NDArray[Any]], axis: int, empty: tuple[int, ...], like: NDArray[Any]) -> NDArray[Any]:
-    """The parts along a new axis; of a robot that has none, an array of the shape `empty`."""
+    """Stack the parts along a new axis; without parts, return zeros of the shape `empty`."""
     return np.stack(parts, axis=axis) if parts else np.zeros(empty, like.dtype)
 
 
@@ -77,5 +77,5 @@ def common_batch(*arrays: NDArray[Any]) -> tuple[int, ...]:
 
 
 def gravity(tree: Tree, like: NDArray[Any]) -> NDArray[Any]:
-    """(..., 3): of the tree, in the precision of q; an array where gravity is an input."""
+    """(..., 3): the gravity of the tree in the precision of q, unless it is a traced input."""
     return tree.gravity if is_traced(tree.gravity) else tree.gravity.astype(like.dtype, copy=False)

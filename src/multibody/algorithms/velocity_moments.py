@@ -1,4 +1,4 @@
-"""Moments of the velocities of particles: what the mass of bodies does when the axes they move about turn.
+"""Moments of the velocities of a body's particles, from which Coriolis terms follow.
 
 For particles at r with velocities u and masses dm: p = ∫ u dm, G = ∫ u r^T dm. The matrix B of a moving body, with
 B y = ∫ (y_w × u, r × (y_w × u)) dm, has B v = v ×* (M v), and M' - 2 B is skew-symmetric.
@@ -32,7 +32,7 @@ class VelocityMoments(NamedTuple):
         return VelocityMoments(self.p + other.p, self.G + other.G)
 
     def in_frame(self, A_H_B: Pose) -> "VelocityMoments":
-        """The same, from frame B, in frame A."""
+        """The moments given in frame B, in frame A."""
         R, p = A_H_B.rotation.matrix, A_H_B.rotation @ self.p
         turned = np.matmul(np.matmul(R, self.G), transpose(R))
         return VelocityMoments(p, turned + p[..., :, None] * A_H_B.position[..., None, :])

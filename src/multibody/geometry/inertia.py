@@ -40,7 +40,7 @@ class SpatialInertia(Value):
     """The inertia of a rigid body in a frame B, or a batch.  [MDN 67-69, §7; RD 3.15-3.17; QT 18-21]
 
     `A_H_B @ inertia` writes it in another frame, `+` joins two bodies into one, `inertia @ twist` is the momentum.
-    Any numbers that make a symmetric matrix are taken; `check` says whether a real body can have them.
+    Any symmetric matrix is accepted; `check` reports whether a real body can have it.
 
     >>> SpatialInertia(mass=2.0, com=[0.0, 0.0, 0.1], inertia=0.01 * np.eye(3)).kinetic_energy([1.0, 0, 0, 0, 0, 0])
     np.float64(1.0)
@@ -123,14 +123,14 @@ class SpatialInertia(Value):
         return block_matrix([[m * eye_like(self.com, 3), -offset], [offset, self.about_origin]])
 
     def transformed(self, A_H_B: Pose) -> SpatialInertia:
-        """The same body in frame A.  [MDN 68-69; RD §3.3.1; QT 21]"""
+        """The inertia of the body in frame A.  [MDN 68-69; RD §3.3.1; QT 21]"""
         R = need(A_H_B, Pose).rotation.matrix
         inertia = np.matmul(np.matmul(R, self.inertia), transpose(R))
         com = A_H_B @ self.com
         return SpatialInertia._trusted(np.broadcast_to(self.mass, com.shape[:-1]), com, inertia)
 
     def __rmatmul__(self, other: object) -> SpatialInertia:
-        """A_H_B @ inertia: the same body in frame A."""
+        """A_H_B @ inertia: the body in frame A."""
         if isinstance(other, Pose):
             return self.transformed(other)
         return super().__rmatmul__(other)
@@ -232,7 +232,7 @@ class SpatialInertia(Value):
         )
 
     def check(self) -> Self:
-        """The same inertia, when a real body can have it.
+        """Return the inertia if it is physically consistent.
 
         Raises:
             InputError: with every reason why not.

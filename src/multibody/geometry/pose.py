@@ -219,8 +219,7 @@ class Pose(Value):
         """
         twist = floats(twist, "twist", 6)
         step = twist * numbers(dt, "dt", twist)[..., None]
-        choice(representation, "representation", ("left", "right", "mixed"))
-        if representation == "left":
+        if choice(representation, "representation", ("left", "right", "mixed")) == "left":
             return self @ Pose.exp(step)
         if representation == "right":
             return Pose.exp(step) @ self
@@ -236,7 +235,7 @@ _set_rotation, _set_position = (vars(Pose)[name].__set__ for name in Pose.__slot
 
 
 def pose_of(matrix: NDArray[Any], position: NDArray[Any]) -> Pose:
-    """Trusted, from fresh arrays, in as few steps as Python allows: poses of single states are asked for often."""
+    """A pose from fresh arrays, without checks and in few Python steps: calls with single states are frequent."""
     if type(matrix) is np.ndarray and type(position) is np.ndarray:
         matrix.setflags(False)  # type: ignore[call-arg]
         position.setflags(False)  # type: ignore[call-arg]

@@ -53,8 +53,8 @@ class Rotation(Value):
     __slots__ = ("_matrix", "_quaternion")
     _core = (2,)
     _plain = ("matrix", "quaternion")  # they call public functions, when they compute at all
-    _matrix: NDArray[Any] | None  # of these two one is known from the start;
-    _quaternion: NDArray[Any] | None  # the other is computed when it is asked for, and kept
+    _matrix: NDArray[Any] | None  # one of these two is known from the start;
+    _quaternion: NDArray[Any] | None  # the other is computed on demand and cached
 
     def __init__(self, matrix: ArrayLike) -> None:
         """As `from_matrix`."""
@@ -282,9 +282,8 @@ class Rotation(Value):
 
     def angular_velocity(self, next: Rotation, dt: ArrayLike, frame: str = "A") -> NDArray[Any]:  # noqa: A002
         """The constant angular velocity (..., 3) that leads to the next rotation in a time dt.  [Kindr item 11]"""
-        choice(frame, "frame", ("A", "B"))
-        need(next, Rotation)
-        turn = next.boxminus(self) if frame == "A" else (self.inverse() @ next).log()
+        in_A = choice(frame, "frame", ("A", "B")) == "A"
+        turn = need(next, Rotation).boxminus(self) if in_A else (self.inverse() @ need(next, Rotation)).log()
         return turn / numbers(dt, "dt", turn)[..., None]
 
     def angle_to(self, other: Rotation) -> NDArray[Any]:
@@ -346,7 +345,7 @@ def _check_orthonormal(R: NDArray[Any], tolerance: float) -> None:
 
 
 def _is_rotation(R: list[list[float]], tolerance: float) -> bool:
-    """Whether a matrix is a rotation; the same numbers as for arrays."""
+    """Whether a matrix is a rotation, with the arithmetic of the array version."""
     (a, b, c), (d, e, f), (g, h, i) = R
     return (
         abs(a * a + d * d + g * g - 1) <= tolerance

@@ -1,4 +1,4 @@
-"""What twists and wrenches share: two 3-vectors, linear part first, that add and scale."""
+"""The base of twists and wrenches: two 3-vectors, linear part first, that add and scale."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SpatialVector(SupportsPull):
         return self * -1.0
 
     def __mul__(self, factor: ArrayLike) -> Self:
-        """Times numbers of any batch shape."""
+        """Multiply by scalars of any batch shape."""
         if isinstance(factor, Value):
             return NotImplemented
         parts = self._arrays()

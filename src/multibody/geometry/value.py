@@ -74,7 +74,7 @@ class Value:
         return self._map(pick)
 
     def reshape(self, *shape: Any) -> Self:
-        """The same values in another batch shape."""
+        """The values in another batch shape."""
         batch = self.shape
         try:
             wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
@@ -150,12 +150,12 @@ def need(x: object, kind: type[V]) -> V:
 
 
 def own(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy of an array of the caller: what is written to the one must not reach the other."""
+    """Copy an array of the caller, so that later writes do not reach the value."""
     return array if is_traced(array) else array.copy()
 
 
 def owned(value: V) -> V:
-    """The value on arrays that nobody else can write to: a copy, unless they are so already."""
+    """The value on arrays that only it owns: a copy, unless they are already."""
     if all(is_traced(a) or (a.base is None and not a.flags.writeable) for a in value._arrays()):
         return value
     return value._map(lambda array, _: own(array))

@@ -1,7 +1,8 @@
-"""The velocity of a floating base in its four representations.  [MDN 76; RD 2.261; Kindr §Coordinates]
+"""Base representations of v, a and τ: conversion to "left" and back.  [MDN 76; RD 2.261; Kindr §Coordinates]
 
 Algorithms compute with left-trivialised velocities. This file converts the robot's v, a and generalized forces to that
-form and back, for the floating joints on the world. Frames: W the world (at the joint's placement), B the base.
+form and back, for the floating joints on the world. `geometry.representations` converts one twist, and
+`algorithms.base_representation` whole algorithms. Frames: W the world (at the joint's placement), B the base.
 """
 
 from collections.abc import Callable

@@ -53,9 +53,9 @@ def percussion_step(
         v: u⁻, (..., nv), before the step.
         tau: (..., nv).
         dt: Δt in s, a number or (...).
-        wrenches: external ones by the name of a frame, (..., 6), mixed, on the robot, besides those of the contacts.
-        restitution: from 0, plastic, to 1, a number or (...). It acts on u⁻, not on what forces add in Δt: what rests
-            stays at rest.
+        wrenches: external ones by frame name, (..., 6), mixed, on the robot, in addition to those of the contacts.
+        restitution: from 0, plastic, to 1, a number or (...). It acts on u⁻, not on the change by forces in Δt: a
+            resting body stays at rest.
         active: (..., constraints) or (..., rows) of ones, and zeros for contacts that are open and have no percussion.
 
     >>> import multibody as mb
@@ -83,10 +83,10 @@ def percussion_step(
         arrays["active"] = rows.mask(contacts, active)
     what = f"percussion_step, {', '.join(arrays)}, dt, restitution"
     batch = batch_shape(what, *((x, 1) for x in arrays.values()), (h, 0), (e, 0))
-    held = Response(tree, contacts, q, batch, arrays.get("active"))
+    response = Response(tree, contacts, q, batch, arrays.get("active"))
     free = v + h[..., None] * forward_dynamics(tree, q, v, tau, forces)
-    x = held.force(-matvec(held.R, base_velocity.to_left(tree, q, free + e[..., None] * v)))
-    return Step(free + base_velocity.from_left(tree, q, held.velocity(x)), held.expanded(x))
+    x = response.force(-matvec(response.R, base_velocity.to_left(tree, q, free + e[..., None] * v)))
+    return Step(free + base_velocity.from_left(tree, q, response.velocity(x)), response.expanded(x))
 
 
 def _forces(wrenches: Mapping[str, ArrayLike | Wrench] | None) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Anchors that agree: points of one rigid body can only be held at places that are as far apart as they are."""
+"""Consistent anchors: the anchors of a rigid body's points must have the distances of the points."""
 
 from collections.abc import Iterable
 from itertools import combinations
@@ -10,17 +10,17 @@ from multibody.errors import InputError
 from multibody.model.tree import Tree
 
 ANCHOR_TOLERANCE = 1e-5
-"""In m: what anchors may be off, so that those in float32 pass."""
+"""Tolerance of distances in m, for anchors in float32."""
 
 
 def check_anchors(tree: Tree, constraints: Iterable[Constraint]) -> None:
     """Refuse anchors that no pose of a body meets.
 
-    Distances alone are compared, between two points of one body: what a loop or a joint between bodies cannot reach is
-    seen by `constraint_projection.projected_configuration`.
+    Only distances between two points of one body are compared. Unreachable loops and joints between bodies are detected
+    by `constraint_projection.projected_configuration`.
 
     Raises:
-        InputError: that names two constraints, or one whose own points disagree.
+        InputError: names two constraints, or one whose points disagree.
 
     >>> import multibody as mb
     >>> here, there = (mb.constraints.PointContact(f"at {x}", "foot-lf", anchor=(x, 0, 0)) for x in (0, 1))

@@ -1,4 +1,4 @@
-"""Constraints between two frames of a robot, or two of its joints: loops that a tree cannot hold.
+"""Constraints between two frames of a robot, or two of its joints: kinematic loops.
 
 A second frame that is None is the world: points and poses there are those in the world.
 """
@@ -21,7 +21,7 @@ from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree
 
 ORIGIN: Point = (0.0, 0.0, 0.0)
-HERE = Pose.identity()
+IDENTITY = Pose.identity()
 
 
 @dataclass(frozen=True)
@@ -75,16 +75,16 @@ class PointClosure(Constraint):
 
 @dataclass(frozen=True)
 class _PoseClosure(Constraint):
-    """The abstract base of those that tie a pose in one frame to a pose in another."""
+    """The abstract base of constraints between a pose in one frame and a pose in another."""
 
     name: str
     first: str
     second: str | None = None
     """None is the world."""
-    first_pose: Pose = HERE
-    """The pose of what is tied, in the first frame."""
-    second_pose: Pose = HERE
-    """Where it is tied to, in the second frame."""
+    first_pose: Pose = IDENTITY
+    """The tied pose in the first frame."""
+    second_pose: Pose = IDENTITY
+    """Its target in the second frame."""
 
     def __post_init__(self) -> None:
         for each in ("first_pose", "second_pose"):
@@ -246,7 +246,7 @@ class Distance(Constraint):
 
 @dataclass(frozen=True)
 class JointCoupling(Constraint):
-    """One joint follows another by a force, q = offset + ratio y + higher[0] y² + ..., y of the other: one row.
+    """A joint coupled to another, q = offset + ratio y + higher[0] y² + ..., y of the other: one row.
 
     Without another joint, it stays at the offset.
 
@@ -331,7 +331,7 @@ def two_bodies(tree: Tree, first: str, second: str | None, name: str) -> None:
 
 
 def _pose(tree: Tree, frame: str | None, q: NDArray[Any], own: Pose) -> Pose:
-    """The pose in the world of what is fixed to a frame, or to the world."""
+    """The pose in the world of a pose fixed to a frame, or to the world."""
     return own if frame is None else kinematics.pose(tree, frame, q) @ own
 
 
@@ -384,7 +384,7 @@ def _acceleration(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], at: 
 
 
 def _axes(tied: Pose, place: Pose) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
-    """The z axis of what is tied, and the x and y axes of its place, along the world's axes."""
+    """The z axis of the tied pose, and the x and y axes of its target, along the world's axes."""
     R, S = tied.rotation.matrix, place.rotation.matrix
     return R[..., :, 2], (S[..., :, 0], S[..., :, 1])
 

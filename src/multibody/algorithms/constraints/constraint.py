@@ -14,17 +14,17 @@ from multibody.model.tree import Tree
 Point = tuple[float, float, float]
 
 RANK_TOLERANCE = 1e-9
-"""Singular values of J below this times the largest count as zero; `least_norm.PIVOT_WITHIN` is of their squares."""
+"""Singular values of J below this times the largest are zero; `least_norm.PIVOT_TOLERANCE` is for their squares."""
 
 
 class Grip(NamedTuple):
-    """What of a rigid body rows hold: velocities along the world's axes, three rows each."""
+    """The points of a rigid body that rows fix: velocities along the world's axes, three rows each."""
 
     frame: str
     points: tuple[Point, ...]
     """In the frame, in m."""
     turning: bool = False
-    """Whether the angular velocity of the body is held too, by the last three rows."""
+    """Whether the last three rows fix the angular velocity of the body."""
 
 
 class Constraint(Rows):
@@ -61,7 +61,7 @@ class Constraint(Rows):
     def force_basis(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
         """W = J^T, (..., nv, rows): the generalized force of each row's unit force.  [Kindr §Dynamics; RD 3.57]
 
-        These are all the forces that can hold the rows without work at velocities that the rows allow.
+        These are all forces that do no work at velocities that the rows allow.
         """
         return transpose(self.jacobian(tree, q))
 
@@ -83,7 +83,7 @@ class Constraint(Rows):
         return rank(J, self.row_names)
 
     def grip(self) -> Grip | None:
-        """The points of a body that all rows hold, when they are that: what holds one body is six rows at most."""
+        """The points of one body that the rows fix, if they do: at most six rows are independent."""
         return None
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
@@ -91,7 +91,7 @@ class Constraint(Rows):
         return ()
 
     def check(self, tree: Tree) -> None:
-        """Refuse a tree that the constraint does not fit."""
+        """Refuse a tree that does not match the constraint."""
         shape = self.jacobian(tree, configuration.neutral(tree)).shape
         if self.rows < 1 or shape != (self.rows, tree.nv):
             raise InputError(
@@ -101,7 +101,7 @@ class Constraint(Rows):
 
 
 def checked_configuration(tree: Tree, q: Any) -> NDArray[Any]:
-    """q in full precision, when it is a configuration: rows that are redundant are so in float64 alone."""
+    """Check a configuration and return it as float64, in which redundant rows are resolved."""
     return configuration.check(tree, q, limits=False).astype(np.float64)
 
 

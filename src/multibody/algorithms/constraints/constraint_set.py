@@ -21,7 +21,7 @@ from multibody.model.tree import Tree
 
 
 class Ranks(NamedTuple):
-    """What constraints do to a robot: numbers for one configuration, (...) for a batch.  [RD 2.271-2.272, §2.10.4]
+    """Ranks of constraints on a robot: integers for one configuration, (...) for a batch.  [RD 2.271-2.272, §2.10.4]
 
     >>> Ranks(rows=6, rank=6, base=5, internal=1)          # two feet of a quadruped
     Ranks(rows=6, rank=6, base=5, internal=1)
@@ -31,9 +31,9 @@ class Ranks(NamedTuple):
     rank: int | NDArray[Any]
     """rank(J_c): independent constraints."""
     base: int | NDArray[Any]
-    """rank(J_c,b): those that hold the base."""
+    """rank(J_c,b): constraints on the base."""
     internal: int | NDArray[Any]
-    """The rest: those that couple joints among themselves."""
+    """Constraints between joints, rank - base."""
 
 
 class Worst(NamedTuple):
@@ -48,21 +48,20 @@ class Worst(NamedTuple):
     row: str
     """The name of its row."""
     sample: tuple[int, ...]
-    """Where it is in the batch; () for one configuration."""
+    """Its index in the batch; () for one configuration."""
 
 
 class ConstraintSet:
-    """Constraints on one robot, stacked in their order: frozen, and compared by what is in it.  [RD 2.271]
+    """Constraints on one robot, stacked in their order: frozen, and compared by value.  [RD 2.271]
 
-    Redundant rows are no trouble. Rows that contradict each other, as a loop that is too short, are met by no motion:
-    with Baumgarte's terms, constrained dynamics then give the acceleration at which the sum of the squares of what is
-    left of the rows is least, J v' + J' v + stiffness error + damping J v. Anchors that no pose of a body can meet are
-    refused.
+    Redundant rows are allowed. Contradictory rows, such as a loop that is too short, have no solution: with
+    Baumgarte's terms, constrained dynamics then minimises the sum of the squares of the residuals,
+    J v' + J' v + stiffness error + damping J v. Anchors that no pose of a body can meet are refused.
 
     Args:
         model: the robot.
         constraints: one or more, with different names.
-        alternatives: whether to take anchors, too, that cannot hold together: `active` is to choose among them.
+        alternatives: whether to accept contradictory anchors, among which `active` chooses.
 
     Raises:
         InputError: when there is no constraint, two have one name, one does not fit the robot, or anchors disagree.
@@ -126,7 +125,7 @@ class ConstraintSet:
         return rows.names(self.constraints)
 
     def slices(self) -> dict[str, slice]:
-        """Where the rows of each constraint are.
+        """The slice of each constraint's rows, by name.
 
         >>> import multibody as mb
         >>> feet = [mb.constraints.PointContact(foot, foot) for foot in ("foot-lf", "foot-rf")]
@@ -136,7 +135,7 @@ class ConstraintSet:
         return rows.slices(self.constraints)
 
     def error(self, q: NDArray[Any]) -> NDArray[Any]:
-        """How far q, (..., nq), is off, (..., rows), in m or rad.
+        """The position errors at q, (..., nq), as (..., rows), in m or rad.
 
         >>> import multibody as mb
         >>> robot = mb.load("quadruped")
@@ -193,7 +192,7 @@ class ConstraintSet:
         return rows.mask(self.constraints, active)
 
     def ranks(self, q: NDArray[Any]) -> Ranks:
-        """How many independent constraints there are at q, (..., nq), and what they hold.  [RD §2.10.4]
+        """The number of independent constraints at q, (..., nq), on the base and between joints.  [RD §2.10.4]
 
         Raises:
             InputError: when q is no configuration, or a row has no direction there.
@@ -212,7 +211,7 @@ class ConstraintSet:
         return Ranks(self.rows, total, held, total - held)
 
     def worst(self, q: NDArray[Any]) -> Worst:
-        """The largest error at q, (..., nq), with the name of its row and its sample; one that is no number before all.
+        """The largest error at q, (..., nq), with the name of its row and its sample; NaN counts as largest.
 
         >>> import multibody as mb
         >>> robot = mb.load("quadruped")
@@ -253,7 +252,7 @@ class ConstraintSet:
 
 
 def worst_of(error: NDArray[Any], row_names: Sequence[str]) -> Worst:
-    """The largest of errors (..., rows); one that is no number before all.
+    """The largest of errors (..., rows); NaN counts as largest.
 
     >>> worst_of(np.array([[0.1, -0.3]]), ["a", "b"])
     Worst(error=0.3, row='b', sample=(0,))

@@ -15,7 +15,7 @@ from multibody.geometry.value import owned
 from multibody.model.tree import Tree
 
 TIPS: tuple[Point, ...] = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-"""Points of a frame that tell its pose: the origin, and one on each axis."""
+"""Points of a frame that determine its pose: the origin, and one on each axis."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class PointContact(Constraint):
     point: Point = (0.0, 0.0, 0.0)
     """In the frame, in m."""
     anchor: Point | None = None
-    """Where it rests in the world; None is wherever it is."""
+    """Its position in the world; None for the current one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "point", point(self.point, self.name))
@@ -88,7 +88,7 @@ class SurfaceContact(Constraint):
     points: tuple[Point, ...]
     """In the frame, in m."""
     anchors: tuple[Point, ...] | None = None
-    """Where each of them rests in the world; None is wherever they are."""
+    """Their positions in the world; None for the current ones."""
 
     def __post_init__(self) -> None:
         for each in ("points", "anchors"):
@@ -152,7 +152,7 @@ class FrameContact(Constraint):
     name: str
     frame: str
     anchor: Pose | None = None
-    """Where it is held in the world; None is wherever it is."""
+    """Its pose in the world; None for the current one."""
 
     def __post_init__(self) -> None:
         if self.anchor is not None:
@@ -186,7 +186,7 @@ class FrameContact(Constraint):
 
 
 def tips(frame: str, own: Pose, place: Pose) -> tuple[tuple[str, Point, Point], ...]:
-    """What `Constraint.anchored` says when a pose in a frame is held at a pose in the world.
+    """The result of `Constraint.anchored` for a pose in a frame that is fixed to a pose in the world.
 
     >>> tips("foot", Pose.identity(), Pose.identity())[1]
     ('foot', (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))
@@ -195,7 +195,7 @@ def tips(frame: str, own: Pose, place: Pose) -> tuple[tuple[str, Point, Point], 
 
 
 def point(x: Any, name: str) -> Point:
-    """Three finite numbers, from any sequence of them; `name` is that of the constraint.
+    """Return three finite numbers as a tuple; `name` is that of the constraint.
 
     >>> point([0, 1, 2], "foot")
     (0.0, 1.0, 2.0)
@@ -207,7 +207,7 @@ def point(x: Any, name: str) -> Point:
 
 
 def number(x: Any, name: str) -> float:
-    """One finite number; `name` is that of the constraint.
+    """Return one finite number; `name` is that of the constraint.
 
     >>> number(2, "rod")
     2.0
@@ -219,7 +219,7 @@ def number(x: Any, name: str) -> float:
 
 
 def one_pose(x: Any, name: str) -> Pose:
-    """A pose that is no batch, on numbers of its own; `name` is that of the constraint.
+    """Return a copy of a single pose; `name` is that of the constraint.
 
     >>> one_pose(Pose.identity(), "weld").position
     array([0., 0., 0.])
@@ -230,7 +230,7 @@ def one_pose(x: Any, name: str) -> Pose:
 
 
 def on_moving_body(tree: Tree, frame: str, name: str) -> None:
-    """Refuse a frame that is fixed to the world: nothing could move it.
+    """Refuse a frame that is fixed to the world.
 
     >>> import multibody as mb
     >>> on_moving_body(mb.load("quadruped").tree, "foot-lf", "foot")

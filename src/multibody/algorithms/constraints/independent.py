@@ -1,12 +1,12 @@
-"""Rows that do not repeat each other by construction: what holds one rigid body is six rows at most.  [RD §2.10.4]
+"""Independent rows by construction: contacts of one rigid body have at most six.  [RD §2.10.4]
 
 Points of a body have velocities B t, where t is the twist of the body. With a U whose columns are orthonormal and span
 those of B, J = U R for the rows R = U^T J, and
 
     (J M^-1 J^T)^+ = U (R M^-1 R^T)^+ U^T
 
-so that the smallest forces are found from R, which has 3 rows for a point, 5 for points on a line, 6 for others. Which
-of them, B tells by the points alone, before the masses and the joints of the robot come in.
+so the smallest forces follow from R, which has 3 rows for a point, 5 for points on a line, 6 otherwise. The number
+depends only on the points, not on the masses or joints of the robot.
 """
 
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def independent_rows(
 
 
 def _groups(tree: Tree, constraints: Sequence[Constraint]) -> list[list[int]]:
-    """The places of constraints that hold points of one body, together; each of the others alone."""
+    """The indices of constraints, grouped by body; constraints without a grip are groups of one."""
     groups: dict[Any, list[int]] = {}
     for k, constraint in enumerate(constraints):
         grip = constraint.grip()

@@ -18,7 +18,7 @@ from multibody.model.tree import Tree
 
 @dataclass(frozen=True)
 class NoSlip(Constraint):
-    """Directions of a frame in which its origin must not move, such as the axle of a wheel: no position is held.
+    """Directions of a frame in which its origin must not move, such as the axle of a wheel; positions are free.
 
     Nonholonomic rows of the left-trivialised velocity.  [RD 3.35-3.37]
 
@@ -60,8 +60,8 @@ class RollingContact(Constraint):
     """A ball, or with an axle a wheel or a disc, rolls on a plane without slip: the contact point moves on the link.
 
     Three rows along the world's axes: the velocity of the link's matter at the contact vanishes, C_J_WL v, and not that
-    of the point C itself [MDN 81-82]. Only along the normal there is a position. A disc that lies flat on the plane has
-    no lowest point: its rows are no numbers.
+    of the point C itself [MDN 81-82]. Only the normal row has a position error. A disc that lies flat on the plane
+    has no lowest point: its rows are NaN.
 
     >>> import multibody as mb
     >>> robot = mb.load("quadruped")

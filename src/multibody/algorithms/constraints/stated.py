@@ -1,4 +1,4 @@
-"""Constraints that a robot's file states besides its tree, such as MJCF's <equality>."""
+"""Constraints stated in a robot's file, such as MJCF's <equality>."""
 
 from multibody.algorithms.constraints.closures import JointCoupling, PointClosure, Weld
 from multibody.algorithms.constraints.constraint import Constraint
@@ -11,13 +11,13 @@ from multibody.model.model import Model
 
 
 def stated(model: Model, *, inactive: bool = False) -> tuple[Constraint, ...]:
-    """What `model.equalities` asks for: "connect" as a PointClosure, "weld" as a Weld, "joint" as a JointCoupling.
+    """The constraints of `model.equalities`: "connect" is a PointClosure, "weld" a Weld, "joint" a JointCoupling.
 
-    They hold exactly, where MuJoCo's are soft.
+    They are exact; MuJoCo's are soft.
 
     Args:
         model: the robot.
-        inactive: whether to take those, too, that the file switches off.
+        inactive: whether to include those that the file deactivates.
 
     Raises:
         InputError: when the file states a constraint of another kind, such as one of a tendon.

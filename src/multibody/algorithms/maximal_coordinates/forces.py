@@ -1,6 +1,6 @@
 """Forces on all links, as engines with maximal coordinates take them, and generalized forces.  [QT §6.2]
 
-F is (..., m, 6) over the links of `maximal.link_names`: a force at the centre of mass of each and a torque, along the
+F is (..., m, 6) over the links of `link_names`: a force at the centre of mass of each and a torque, along the
 axes of the world, on the robot. Joint torques τ̂ are (..., m, 3): that of link k acts on it and, in the opposite
 direction, on its parent, and is written in the frame of the parent.
 """
@@ -53,9 +53,9 @@ def generalized_force(
         model: the robot.
         q: (..., nq).
         F: (..., m, 6), forces and torques along the axes of the world.
-        names: of the links; by default `maximal.link_names(model)`.
-        points: (..., m, 3), where the forces act, in the world: QT's r_k, so that F holds f and τ', without the torque
-            of f. By default the centres of mass: F holds f and τ.
+        names: of the links; by default `link_names(model)`.
+        points: (..., m, 3), the points of application in the world, QT's r_k; then F holds f and τ', without the
+            torque of f. By default the centres of mass: F holds f and τ.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -101,9 +101,9 @@ def at_centres(model: Model, q: ArrayLike, F: ArrayLike, points: ArrayLike, name
 
 
 def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
-    """F, (..., m, 6): of all that give the generalized force Q, the smallest.  [QT 70]
+    """F, (..., m, 6): the smallest forces that give the generalized force Q.  [QT 70]
 
-    Newtons and newton metres count alike. It needs the whole Jacobian; `applied_forces` is another answer, and cheap.
+    Newtons and newton metres have equal weight. It needs the whole Jacobian; `applied_forces` is cheaper.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -120,14 +120,14 @@ def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None =
 def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """F, (..., m, 6), that gives the generalized force Q, joint by joint: on a link, and back on its parent.
 
-    A joint that only turns gives torques alone [QT 68, 71]. One that slides gives the smallest force at the centre of
-    mass of its link, with the torque that the parent feels from its arm. What joints to the world give back is lost
-    tplaced. The sum over a robot that floats is therefore that of its base alone, as it should be. Where a link
-    alone cannot give all its joints their forces, those that share velocities with it get the smallest wrenches.
+    A joint that only rotates exerts only torques [QT 68, 71]. One that slides exerts the smallest force at the centre
+    of mass of its link, and the torque of its lever arm on the parent. The world takes the reactions of joints fixed to
+    it, so the sum over a floating robot is that of its base. If the forces of a link's joints do not follow from the
+    link, all links that share velocities with it get the smallest wrenches.
 
     Raises:
-        InputError: when the links do not tell some velocities, wherever the robot is; it names joints and links.
-        SingularityError: when they do not at q; a kernel gives numbers without meaning tplaced.
+        InputError: if the links do not determine some velocities at any configuration; it names joints and links.
+        SingularityError: if they do not at q; a kernel returns meaningless values there.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -175,7 +175,7 @@ def _shares(velocities: Sequence[tuple[int, ...]], Q: NDArray[Any]) -> list[NDAr
 def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """τ̂_k = (Ĵ_ωk^T)^+ Q_k, (..., m, 3), of the velocities that turn; no linear forces.  [QT 71]
 
-    Velocities that only slide give nothing here: `applied_forces` has them.
+    Velocities that only slide have no torques; `applied_forces` includes them.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -209,7 +209,7 @@ def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None 
 
 
 def body_torques(model: Model, q: ArrayLike, torques: ArrayLike, names: Names | None = None) -> NDArray[Any]:
-    """τ' = D^T R τ̂, (..., m, 3): what joint torques put on each link, along the axes of the world.  [QT 68]
+    """τ' = D^T R τ̂, (..., m, 3): the torques of the joints on each link, along the axes of the world.  [QT 68]
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -230,7 +230,7 @@ def body_torques(model: Model, q: ArrayLike, torques: ArrayLike, names: Names | 
 def generalized_force_of_torques(
     model: Model, q: ArrayLike, torques: ArrayLike, names: Names | None = None
 ) -> NDArray[Any]:
-    """Q = Ĵ_ω^T τ̂, (..., nv), of joint torques; forces add what `generalized_force` gives.  [QT 69]
+    """Q = Ĵ_ω^T τ̂, (..., nv), of joint torques; those of forces come from `generalized_force`.  [QT 69]
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]

@@ -1,9 +1,9 @@
-"""Maximal coordinates: the velocities of all links, as engines hold them, and the robot's v.  [QT §6-6.1]
+"""Maximal coordinates: the velocities of all links, as engines store them, and the robot's v.  [QT §6-6.1]
 
-Engines such as Bullet and ODE, and MuJoCo in `cvel` and `xfrc_applied`, speak of each link alone: V_k = (v_k, ω_k) is
+Engines such as Bullet and ODE, and MuJoCo in `cvel` and `xfrc_applied`, have one state per link: V_k = (v_k, ω_k) is
 the velocity of its centre of mass and its angular velocity, along the axes of the world. Here V is (..., m, 6) over m
-links; QT stacks all v_k before all ω_k. Massless links are left out unless they are named: engines have none. Each
-link k has a parent p(k), the nearest of the m links on the way to the world, and the joints between the two.
+links; QT stacks all v_k before all ω_k. Massless links are omitted unless they are named, because engines have none.
+Each link k has a parent p(k), the nearest of the m links toward the world, and the joints between the two.
 
 Frames: W world, i the body of a link.
 """
@@ -35,7 +35,7 @@ Names = Sequence[str]
 
 
 def link_names(model: Model) -> tuple[str, ...]:
-    """The links that V holds by default, in its order: those that move and have a mass.
+    """The links of V by default, in its order: those that move and have a mass.
 
     >>> from multibody.model.load import load
     >>> link_names(load("planar-arm"))
@@ -45,7 +45,7 @@ def link_names(model: Model) -> tuple[str, ...]:
 
 
 def configured(model: Model, q: ArrayLike) -> NDArray[Any]:
-    """q as floats (..., nq), whose quaternions are units; what is traced passes as it is.
+    """Return q as floats (..., nq), with a check of unit quaternions unless it is traced.
 
     >>> from multibody.model.load import load
     >>> configured(load("planar-arm"), [0, 1, 2])
@@ -100,9 +100,9 @@ def link_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDA
 
 
 def joint_velocities(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
-    """v = J^+ V, (..., nv): the velocity of the robot that comes nearest to V, in least squares.  [QT 61]
+    """v = J^+ V, (..., nv): the velocity of the robot nearest to V, in least squares.  [QT 61]
 
-    Metres and radians count alike. `check_velocities` says whether v gives V exactly.
+    Metres and radians have equal weight. `check_velocities` reports whether v gives V exactly.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -121,14 +121,14 @@ def joint_velocities(model: Model, q: ArrayLike, V: ArrayLike, names: Names | No
 def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None) -> NDArray[Any]:
     """v, (..., nv), joint by joint, in a time that grows linearly with the links; V must be consistent.  [QT 62-66]
 
-    Joints that only turn are read from ω alone, v_k = Ĵ_ωk^+ ω̂_k; others from the velocity of the link relative to its
-    parent, angular and linear. A velocity that several links tell is read from the first. Where a link alone does not
-    tell the velocities of its joints, those that share velocities with it are read together, in least squares. Where no
-    velocity of the robot gives V, the result is not that of `joint_velocities`.
+    Joints that only rotate follow from ω, v_k = Ĵ_ωk^+ ω̂_k; others from the velocity of the link relative to its
+    parent, angular and linear. The first link that determines a velocity is used. If a link does not determine the
+    velocities of its joints, all links that share velocities with it are solved for in least squares. If no velocity of
+    the robot gives V, the result differs from that of `joint_velocities`.
 
     Raises:
-        InputError: when the links do not tell some velocities, wherever the robot is; it names joints and links.
-        SingularityError: when they do not at q; a kernel gives numbers without meaning tplaced.
+        InputError: if the links do not determine some velocities at any configuration; it names joints and links.
+        SingularityError: if they do not at q; a kernel returns meaningless values there.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -154,17 +154,17 @@ def joint_velocities_by_joint(model: Model, q: ArrayLike, V: ArrayLike, names: N
 def check_velocities(
     model: Model, q: ArrayLike, V: ArrayLike, names: Names | None = None, *, within: float = 1e-6
 ) -> NDArray[Any]:
-    """The v that gives V, (..., nv), when there is one.  [QT 61]
+    """The v, (..., nv), that gives V, if there is one.  [QT 61]
 
     Args:
         model: the robot.
         q: (..., nq).
         V: (..., m, 6).
         names: of the links.
-        within: how far V may be off, as a part of its largest number or of 1; finite, not negative.
+        within: tolerance relative to the largest entry of V, or to 1; finite, not negative.
 
     Raises:
-        InputError: that names the sample, the two links and the joints between them that would have to break.
+        InputError: names the sample, the two links and the joints between them that V violates.
 
     >>> from multibody.model.load import load
     >>> model, q = load("planar-arm"), [0.1, 0.2, 0.3]
@@ -180,7 +180,7 @@ def check_velocities(
     if np.shape(within) or not (floats(within, "within") >= 0 and np.isfinite(within)):
         raise InputError(f"within: expected a finite number >= 0, got {within!r}")
     if is_traced(V) or is_traced(q):
-        raise InputError("check_velocities: expected arrays of numbers; code that is traced cannot raise on values")
+        raise InputError("check_velocities: expected arrays of numbers; traced code cannot raise on values")
     q = configuration.check(model.tree, q, limits=False)
     batch_shape("check_velocities, q, V", (q, 1), (V, 2))
     bad = ~np.isfinite(V).all(axis=(-2, -1))
@@ -272,7 +272,7 @@ def relative_angular_velocities(model: Model, q: ArrayLike, w: ArrayLike, names:
 
 
 def local_jacobian(model: Model, q: ArrayLike, names: Names | None = None) -> NDArray[Any]:
-    """Ĵ_ω = R^T D J_ω, (..., m, 3, nv): ω̂ = Ĵ_ω v; each link has its own joints' columns alone.  [QT 63, 65]
+    """Ĵ_ω = R^T D J_ω, (..., m, 3, nv): ω̂ = Ĵ_ω v; each link has only its own joints' columns.  [QT 63, 65]
 
     >>> from multibody.model.load import load
     >>> local_jacobian(load("planar-arm"), [0.1, 0.2, 0.3])[:, 1].round(9) + 0.0  # about y

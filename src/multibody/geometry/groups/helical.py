@@ -19,7 +19,7 @@ from multibody.geometry.public_api import public_methods
 class Helical(Group):
     """A screw about z: the coordinate is the angle, the pitch in metres per radian.  [From Table 1; From §4.6]
 
-    Unlike an angle alone, a screw tells its turns by its height: `log` gives back any number of them.
+    Unlike an angle, a screw has its turns in its height: `log` returns any number of them.
 
     >>> Helical(pitch=0.1).log(Helical(pitch=0.1).exp([20.0])).round(12)
     array([20.])

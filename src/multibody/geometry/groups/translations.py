@@ -37,11 +37,9 @@ class Translations(Group):
 
     def pose(self, g: ArrayLike) -> Pose:
         x = self.log(g)
-        place: list[Any] = [0, 0, 0]
-        for k, axis in enumerate(self.axes):
-            place[axis] = x[..., k]
+        position = [x[..., self.axes.index(axis)] if axis in self.axes else 0 for axis in range(3)]
         matrix = np.broadcast_to(eye_like(x, 3), (*x.shape[:-1], 3, 3))
-        return Pose._trusted(Rotation._trusted(matrix), vector(*place))
+        return Pose._trusted(Rotation._trusted(matrix), vector(*position))
 
     def _homogeneous(self, x: ArrayLike, diagonal: int) -> NDArray[Any]:
         x = self._vector(x)
