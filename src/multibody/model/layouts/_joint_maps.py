@@ -135,3 +135,8 @@ def _coordinates(A_H_B: Pose, x: NDArray[Any]) -> NDArray[Any]:
     """The coordinates of a pose in B, in A."""
     quaternion = quaternions.multiply(A_H_B.rotation.quaternion, x[..., 3:])
     return np.concatenate([A_H_B @ x[..., :3], quaternion], axis=-1)
+
+
+def index_range(first: int, count: int) -> tuple[int, ...]:
+    """`count` indices from `first` on."""
+    return tuple(range(first, first + count))

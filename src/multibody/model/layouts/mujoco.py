@@ -5,7 +5,7 @@ from typing import Any
 
 from multibody.model.joint import Joint
 from multibody.model.joints import Continuous, Floating, Kind, Planar, Prismatic, Revolute, Spherical
-from multibody.model.layouts._joint_maps import Free, Part, Turned
+from multibody.model.layouts._joint_maps import Free, Part, Turned, index_range
 from multibody.model.layouts._layout import Layout
 from multibody.model.loaders.mjcf_names import JOINTS, joint_names
 
@@ -58,9 +58,5 @@ class MujocoLayout(Layout):
                 raise self._differ(joint, types[0])
             part = Turned if name in planes else Free if types == ["free"] else Part
             first_q, first_v = int(peer.jnt_qposadr[group[0]]), int(peer.jnt_dofadr[group[0]])
-            parts.append(part(joint, _after(first_q, joint.kind.nq), _after(first_v, joint.kind.nv)))
+            parts.append(part(joint, index_range(first_q, joint.kind.nq), index_range(first_v, joint.kind.nv)))
         return parts
-
-
-def _after(first: int, count: int) -> tuple[int, ...]:
-    return tuple(range(first, first + count))

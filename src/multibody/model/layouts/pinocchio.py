@@ -19,7 +19,7 @@ from multibody.model.joints import (
     Translational,
     Universal,
 )
-from multibody.model.layouts._joint_maps import Circle, Part, Turned, Xyzw
+from multibody.model.layouts._joint_maps import Circle, Part, Turned, Xyzw, index_range
 from multibody.model.layouts._layout import Layout
 
 _ROTATIONS = ("RX", "RY", "RZ", "RevoluteUnaligned")
@@ -102,7 +102,7 @@ def _joints(peer: Any) -> list[_Theirs]:
     theirs = []
     for name, joint in list(zip(peer.names, peer.joints, strict=True))[1:]:
         if joint.nv:
-            q, v = _after(joint.idx_q, joint.nq), _after(joint.idx_v, joint.nv)
+            q, v = index_range(joint.idx_q, joint.nq), index_range(joint.idx_v, joint.nv)
             inner = [stage.shortname() for stage in joint.extract().joints] if _kind(joint) == "Composite" else []
             theirs.append(_Theirs(name, _kind(joint), q, v, tuple(x.removeprefix("JointModel") for x in inner)))
     return theirs
@@ -127,7 +127,3 @@ def _split(their: _Theirs, order: Sequence[str]) -> list[_Theirs]:
 
 
 _SIZES = {"Spherical": (4, 3), "FreeFlyer": (7, 6), "Translation": (3, 3)} | dict.fromkeys(_CIRCLES, (2, 1))
-
-
-def _after(first: int, count: int) -> tuple[int, ...]:
-    return tuple(range(first, first + count))

@@ -9,7 +9,7 @@ import numpy as np
 from multibody.errors import RobotFileError
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.loaders.mjcf_bodies import Bodies
-from multibody.model.loaders.mjcf_includes import Place, Text
+from multibody.model.loaders.mjcf_includes import Location, Text
 from multibody.model.loaders.mjcf_names import JOINTS
 from multibody.model.loaders.xml import tag
 
@@ -48,19 +48,19 @@ class Notes:
         self._text, self._spec = text, spec
         self._lines: dict[str, dict[int, int]] = {}
 
-    def place(self, kind: str, k: int) -> Place:
+    def place(self, kind: str, k: int) -> Location:
         """The location of the k-th of the compiled "bodies", "joints", "geoms", "actuators" or "equalities"."""
         if kind not in self._lines and not self._text.models:
             lines = ((item.id, _LINE.search(item.info)) for item in getattr(self._spec, kind))
             self._lines[kind] = {number: int(match[1]) for number, match in lines if match}
         return self._text.place(self._lines.get(kind, {}).get(k, 0))
 
-    def note(self, code: str, message: str, place: Place | None = None, *, level: str = "note") -> None:
+    def note(self, code: str, message: str, place: Location | None = None, *, level: str = "note") -> None:
         """Add a diagnostic."""
         at = place or self._text.place(0)
         self.diagnostics.append(Diagnostic(level, code, message, at.file, at.line, at.element))
 
-    def warn(self, code: str, message: str, place: Place | None = None) -> None:
+    def warn(self, code: str, message: str, place: Location | None = None) -> None:
         """Add a warning: the robot moves differently."""
         self.note(code, message, place, level="warning")
 

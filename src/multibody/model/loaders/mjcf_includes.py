@@ -17,7 +17,7 @@ from multibody.model.loaders.xml import Document, Element, label, parse, tag
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A location in the files of a model, as far as known."""
 
     file: str | None = None
@@ -35,12 +35,12 @@ class Text:
     models: dict[str, bytes] = field(default_factory=dict)
     """The models that it attaches, by the names that `xml` has for them."""
 
-    def place(self, line: int) -> Place:
+    def place(self, line: int) -> Location:
         """The location of the element on a line."""
         if not 1 <= line <= len(self.elements):
-            return Place(self.elements[0][0].file)
+            return Location(self.elements[0][0].file)
         document, element = self.elements[line - 1]
-        return Place(document.file, document.line(element), label(element))
+        return Location(document.file, document.line(element), label(element))
 
 
 def merged(source: Source, meshes: Meshes) -> Text:

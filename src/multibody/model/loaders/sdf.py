@@ -10,9 +10,9 @@ from multibody.model.joint import Joint
 from multibody.model.joints import Fixed, Floating
 from multibody.model.link import Link
 from multibody.model.loaders.meshes import Meshes
-from multibody.model.loaders.sdf_frames import MODEL, WORLD, Places
+from multibody.model.loaders.sdf_frames import MODEL, WORLD, StatedPoses
 from multibody.model.loaders.sdf_joint import JointReader, end
-from multibody.model.loaders.sdf_shapes import ShapeReader
+from multibody.model.loaders.sdf_shapes import SdfShapeReader
 from multibody.model.loaders.tree_diagnostics import check_tree
 from multibody.model.loaders.xml import Document, Element
 
@@ -54,7 +54,7 @@ def read(
     world_H_model = places.pose(parts["pose"][0]) if "pose" in parts else Pose.identity()
     if model.get("placement_frame"):
         world_H_model = world_H_model @ places.in_model(model.get("placement_frame") or "", model).inverse()
-    shapes = ShapeReader(document, places, meshes)
+    shapes = SdfShapeReader(document, places, meshes)
     links = [_link(document, element, places, shapes) for element in parts["link"]]
     reader = JointReader(document, places, version, snap=snap, coupled=coupled)
     joints: list[Joint] = []
@@ -92,9 +92,9 @@ def read(
     return builder
 
 
-def _places(document: Document, parts: dict[str, list[Element]], snap: float) -> Places:
+def _places(document: Document, parts: dict[str, list[Element]], snap: float) -> StatedPoses:
     """The poses of all links, joints and frames, as stated."""
-    places = Places(document, snap)
+    places = StatedPoses(document, snap)
     for element in parts["link"]:
         places.add(document.name(element, "link"), element, MODEL)
     for element in parts.get("joint", ()):
@@ -146,7 +146,7 @@ def _model(document: Document) -> Element:
     return model
 
 
-def _link(document: Document, element: Element, places: Places, shapes: ShapeReader) -> Link:
+def _link(document: Document, element: Element, places: StatedPoses, shapes: SdfShapeReader) -> Link:
     document.attributes(element, "name")
     name = document.text(element, "name")
     parts = document.parts(element, single=("pose", "inertial"), many=("visual", "collision"), ignored=OF_LINKS)
@@ -162,7 +162,7 @@ def _link(document: Document, element: Element, places: Places, shapes: ShapeRea
     return Link(name, inertia, seen, touched)
 
 
-def _inertia(document: Document, element: Element, places: Places) -> SpatialInertia | None:
+def _inertia(document: Document, element: Element, places: StatedPoses) -> SpatialInertia | None:
     """The inertia of <inertial> in the frame of the link; None when it is zero."""
     if element.get("auto") in ("true", "1"):
         raise document.error(element, "auto: inertias from shapes are not computed; expected <mass> and <inertia>")

@@ -1,4 +1,4 @@
-"""Places in an SDF file: poses relative to links, joints and frames by name."""
+"""StatedPoses in an SDF file: poses relative to links, joints and frames by name."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ WORLD = "world"
 
 
 @dataclass(frozen=True)
-class Place:
+class StatedPose:
     """A pose relative to a named frame, and the link that carries it."""
 
     element: Element
@@ -25,13 +25,13 @@ class Place:
     """For frames, the link or frame that it is attached to; None for links and joints."""
 
 
-class Places:
+class StatedPoses:
     """The links, joints and frames of a model, and where each is in the frame of the model."""
 
     def __init__(self, document: Document, snap: float) -> None:
         self._document = document
         self._snap = snap
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, StatedPose] = {}
         self._known: dict[str, Pose] = {MODEL: Pose.identity()}
 
     def add(self, name: str, element: Element, relative_to: str, link: str | None = None) -> None:
@@ -43,7 +43,7 @@ class Places:
             raise self._document.error(element, f"the name {name!r} is taken by an element on line {line}")
         pose = element.find("pose")
         stated = None if pose is None else pose.get("relative_to")
-        self._places[name] = Place(element, self.pose(pose), stated or relative_to, link)
+        self._places[name] = StatedPose(element, self.pose(pose), stated or relative_to, link)
 
     def pose(self, element: Element | None) -> Pose:
         """The numbers of a <pose>; without one, the identity."""
@@ -77,7 +77,7 @@ class Places:
 
     def in_model(self, name: str, asked_by: Element) -> Pose:
         """model_H_x of a link, a joint or a frame; `asked_by` is where an error is told."""
-        chain: list[Place] = []
+        chain: list[StatedPose] = []
         at = name
         while at not in self._known:
             place = self._find(at, asked_by)
@@ -109,7 +109,7 @@ class Places:
             seen.add(name)
         return canonical
 
-    def _find(self, name: str, asked_by: Element) -> Place:
+    def _find(self, name: str, asked_by: Element) -> StatedPose:
         if "::" in name:
             raise self._document.error(asked_by, f"{name!r} is in a nested model, and nested models are not read yet")
         if name not in self._places:

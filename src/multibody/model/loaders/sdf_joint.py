@@ -9,8 +9,8 @@ from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.model.joint import Joint, Limits, Mimic, Passive
 from multibody.model.joints import Continuous, Fixed, Helical, Kind, Prismatic, Revolute, Spherical, Universal
-from multibody.model.loaders.sdf_frames import MODEL, WORLD, Places
-from multibody.model.loaders.urdf_joint import SUSPECT
+from multibody.model.loaders.sdf_frames import MODEL, WORLD, StatedPoses
+from multibody.model.loaders.urdf_joint import check_limits
 from multibody.model.loaders.xml import Document, Element
 
 AXES = {"fixed": 0, "ball": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2}
@@ -37,7 +37,7 @@ class JointReader:
     """Reads <joint>, when all places are known."""
 
     def __init__(
-        self, document: Document, places: Places, version: tuple[int, ...], *, snap: float, coupled: bool
+        self, document: Document, places: StatedPoses, version: tuple[int, ...], *, snap: float, coupled: bool
     ) -> None:
         self._document = document
         self._places = places
@@ -175,12 +175,7 @@ class JointReader:
                 values[name] = math.inf
         if isinstance(kind, Continuous):
             values |= {"lower": -math.inf, "upper": math.inf}
-        if values["lower"] > values["upper"]:
-            raise document.error(element, f"expected lower <= upper, got {values['lower']:g} and {values['upper']:g}")
-        low, high = SUSPECT
-        if kind.units[0] == "rad" and any(low < abs(values[name]) < high for name in ("lower", "upper")):
-            pair = f"{values['lower']:g} and {values['upper']:g}"
-            document.warn(element, "units", f"expected limits in radians, got {pair}, which look like degrees")
+        check_limits(document, element, kind, values["lower"], values["upper"])
         return values["lower"], values["upper"], values["velocity"], values["effort"]
 
     def _passive(self, element: Element | None) -> Passive:

@@ -3,7 +3,7 @@
 from multibody.errors import InputError
 from multibody.model.link import Geometry
 from multibody.model.loaders.meshes import Meshes
-from multibody.model.loaders.sdf_frames import Places
+from multibody.model.loaders.sdf_frames import StatedPoses
 from multibody.model.loaders.xml import Document, Element
 from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 
@@ -11,10 +11,10 @@ NOT_READ = ("heightmap", "image", "polyline", "cone", "empty")
 """Shapes of the format that the library does not have."""
 
 
-class ShapeReader:
+class SdfShapeReader:
     """Reads <visual> and <collision>."""
 
-    def __init__(self, document: Document, places: Places, meshes: Meshes) -> None:
+    def __init__(self, document: Document, places: StatedPoses, meshes: Meshes) -> None:
         self._document = document
         self._places = places
         self._meshes = meshes
@@ -71,14 +71,7 @@ class ShapeReader:
         uri = document.content(self._part(element, "uri"))
         scale = element.find("scale")
         x, y, z = (1.0, 1.0, 1.0) if scale is None else document.numbers(scale, 3)
-        missing = f"the mesh {uri!r} was not found"
-        try:
-            path = self._meshes.find(uri.replace("model://", "package://", 1))
-        except InputError as error:  # what is only seen is no reason to refuse the dynamics
-            missing, path = str(error), None
-        if path is None:
-            document.warn(element, "mesh", f"{missing}; the robot moves without it")
-        return Mesh(uri, path, (x, y, z))
+        return Mesh(uri, document.find_file(self._meshes, uri, element), (x, y, z))
 
     def _color(self, element: Element) -> tuple[float, float, float, float] | None:
         material = element.find("material")

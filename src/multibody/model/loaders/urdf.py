@@ -10,7 +10,7 @@ from multibody.model.loaders.tree_diagnostics import check_tree
 from multibody.model.loaders.urdf_inertia import read_inertia
 from multibody.model.loaders.urdf_joint import read_joint
 from multibody.model.loaders.urdf_origin import Origins
-from multibody.model.loaders.urdf_shapes import ShapeReader
+from multibody.model.loaders.urdf_shapes import UrdfShapeReader
 from multibody.model.loaders.xml import Document, Element, tag
 
 VERSIONS = ("1.0", "1.1", "1.2")
@@ -47,7 +47,7 @@ def read(document: Document, *, meshes: Meshes, coupled: bool = True, snap: floa
             raise document.error(element, "expected a URDF file, got one with macros: expand it with xacro first")
     parts = document.parts(root, many=("link", "joint", "material"), ignored=EXTENSIONS)
     origins = Origins(document, snap)
-    shapes = ShapeReader(document, origins, meshes)
+    shapes = UrdfShapeReader(document, origins, meshes)
     for element in parts.get("material", ()):
         shapes.define(element)
     links = [_link(document, element, origins, shapes) for element in parts.get("link", ())]
@@ -67,7 +67,7 @@ def read(document: Document, *, meshes: Meshes, coupled: bool = True, snap: floa
     return builder
 
 
-def _link(document: Document, element: Element, origins: Origins, shapes: ShapeReader) -> Link:
+def _link(document: Document, element: Element, origins: Origins, shapes: UrdfShapeReader) -> Link:
     document.attributes(element, "name")
     name = document.name(element, "link")
     parts = document.parts(element, single=("inertial",), many=("visual", "collision"), ignored=("contact", "sensor"))

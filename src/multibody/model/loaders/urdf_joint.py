@@ -13,8 +13,8 @@ from multibody.model.loaders.xml import Document, Element
 
 TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
-SUSPECT = (30.0, 1000.0)
-"""Angles in this range, given as limits, were perhaps meant in degrees; larger ones say "no limit"."""
+DEGREE_RANGE = (30.0, 1000.0)
+"""Limits in this range are perhaps in degrees; larger angles mean "no limit"."""
 
 
 def read_joint(document: Document, element: Element, origins: Origins, *, coupled: bool) -> Iterator[Joint]:
@@ -122,14 +122,19 @@ def _limits(document: Document, joint: Element, kind: Kind, parts: dict[str, lis
         if element.get(name) is None:
             document.warn(element, "assumed", f"without the attribute {name!r} it is 0, the format says")
     lower, upper = (document.number(element, name, 0.0, infinite=True) for name in ("lower", "upper"))
+    check_limits(document, element, kind, lower, upper)
+    return Limits(lower, upper, **bounds)
+
+
+def check_limits(document: Document, element: Element, kind: Kind, lower: float, upper: float) -> None:
+    """Raise an error for reversed limits; warn of angles that look like degrees."""
     if lower > upper:
         raise document.error(element, f"expected lower <= upper, got {lower:g} and {upper:g}")
-    low, high = SUSPECT
-    if isinstance(kind, Revolute) and any(low < abs(x) < high for x in (lower, upper)):
+    low, high = DEGREE_RANGE
+    if kind.units[0] == "rad" and any(low < abs(x) < high for x in (lower, upper)):
         document.warn(
             element, "units", f"expected limits in radians, got {lower:g} and {upper:g}, which look like degrees"
         )
-    return Limits(lower, upper, **bounds)
 
 
 def _passive(document: Document, kind: Kind, parts: dict[str, list[Element]]) -> Passive:

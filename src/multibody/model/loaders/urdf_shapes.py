@@ -1,7 +1,6 @@
 """Shapes and materials in a URDF file."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from multibody.errors import InputError
 from multibody.model.link import Geometry
@@ -23,7 +22,7 @@ class Material:
     texture: str | None = None
 
 
-class ShapeReader:
+class UrdfShapeReader:
     """Reads <visual> and <collision>."""
 
     def __init__(self, document: Document, origins: Origins, meshes: Meshes) -> None:
@@ -96,17 +95,7 @@ class ShapeReader:
                     element,
                     f"scale: expected numbers that are not 0 (negative ones mirror), got {element.get('scale')!r}",
                 )
-        return Mesh(uri, self._file(element, uri, f"the mesh {uri!r} was not found"), scale)
-
-    def _file(self, element: Element, uri: str, missing: str) -> Path | None:
-        """The file of a shape or its texture; None, with a warning, where there is none that may and can be read."""
-        try:
-            path = self._meshes.find(uri)
-        except InputError as error:  # what is only seen is no reason to refuse the dynamics
-            missing, path = str(error), None
-        if path is None:
-            self._document.warn(element, "mesh", f"{missing}; the robot moves without it")
-        return path
+        return Mesh(uri, document.find_file(self._meshes, uri, element), scale)
 
     def _look(self, element: Element) -> Material:
         """The material of a visual: its own, or that of its name."""
@@ -143,5 +132,5 @@ class ShapeReader:
         if not uri:
             self._document.warn(element, "ignored", "the texture has no filename")
             return None
-        path = self._file(element, uri, f"the texture {uri!r} was not found")
+        path = self._document.find_file(self._meshes, uri, element, "texture")
         return uri if path is None else str(path)

@@ -1,9 +1,10 @@
-"""XML that cannot harm: parsed without entities, DTDs or network, with the line of everything that is wrong."""
+"""Safe XML: parsed without entities, DTDs or network access; errors and diagnostics carry line numbers."""
 
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Protocol
 from xml.parsers import expat
 
@@ -11,6 +12,7 @@ from lxml import etree  # type: ignore[attr-defined]
 
 from multibody.errors import InputError, RobotFileError
 from multibody.model.diagnostics import Diagnostic
+from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.source import Source
 
 _DIGITS = re.compile(r"[0-9eE+.\-\s]*", re.ASCII)
@@ -131,6 +133,17 @@ class Document:
     def warn(self, element: Element, code: str, message: str) -> None:
         """Add a warning."""
         self.note(element, code, message, level="warning")
+
+    def find_file(self, meshes: Meshes, uri: str, element: Element, kind: str = "mesh") -> Path | None:
+        """The file of a mesh or texture; None, with a warning, if it may not or cannot be read."""
+        missing = f"the {kind} {uri!r} was not found"
+        try:
+            path = meshes.find(uri)
+        except InputError as error:  # a missing visual does not affect the dynamics
+            missing, path = str(error), None
+        if path is None:
+            self.warn(element, "mesh", f"{missing}; the robot moves without it")
+        return path
 
     # ---- elements ----------------------------------------------------------------------------------------------------
 
