@@ -1,7 +1,7 @@
-"""What all emitters share: one walk over the live nodes of a trace, driven by a table of what operations become.
+"""Translation of a trace: one walk over its live nodes, driven by the table of a target.
 
-A table entry takes what its arguments became: text for C and NumPy source, expressions for SymPy, arrays for the
-interpreter. A new target is a table, two leaves and a few lines that frame the result.
+A table entry maps translated arguments to a result: text for C and NumPy source, expressions for SymPy, arrays for the
+interpreter. A new target is a table, two leaves and a few lines around the result.
 """
 
 import importlib
@@ -19,38 +19,38 @@ from multibody.tracing.graph.unroll import unrolled
 from multibody.tracing.record.trace import Trace
 
 TEMPORARY = r"(?:t|loop\w*)"
-"""How names of temporary values, and of those of loops, begin; they end with a number."""
+"""The prefix of names of temporaries and loop values, which end with a number."""
 
 
 class Target(NamedTuple):
-    """What becomes of the nodes."""
+    """A target language or evaluator."""
 
     name: str
-    """What the target is called in messages."""
+    """The name of the target in messages."""
     table: Mapping[str, Callable[..., Any]]
     number: Callable[[float], Any]
-    """What a constant becomes."""
+    """Translates a constant."""
     element: Callable[[int, int], Any]
-    """What an element of an input becomes, from the positions of both."""
+    """Translates an element of an input, by the positions of both."""
     keep: Callable[[int, Any], Any] = lambda _, value: value
-    """Last word on a node that has arguments or is an input, for instance to give it a name."""
+    """Post-processes the expression of a node, for instance to bind it to a variable."""
     repeat: "Callable[[Walk, int], None] | None" = None
-    """Runs or writes a loop, and gives values to its results; without it loops are written out."""
+    """Runs or writes a loop and sets its results; without it loops are unrolled."""
     rows: bool = False
-    """Whether it reads rows of arguments and of constants in loops itself, so that their elements need no values."""
+    """Whether loops read scan inputs from arguments and constants directly, so that their elements need no values."""
     dense: Callable[[str, tuple[int, ...], list[Any]], Any] | None = None
-    """What the results of an operation on matrices become, in a sequence, from its kind, its sizes and arguments."""
+    """Translates a matrix operation, from kind, sizes and arguments to a sequence of results."""
 
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
-    """What every output element becomes, output by output; each node once, after those that it needs."""
+    """Translate every output element, output by output; each node once, in an order of execution."""
     walk = Walk(trace if target.repeat else unrolled(trace), target)
     walk.run(walk.members(-1))
     return [[walk.values[k] for k in ids.ravel().tolist()] for ids in walk.trace.outputs]
 
 
 class Walk:
-    """The live nodes of a trace on their way to a target."""
+    """The translation of the live nodes of a trace."""
 
     def __init__(self, trace: Trace, target: Target) -> None:
         self.trace, self.graph, self.target = trace, trace.graph, target
@@ -59,20 +59,20 @@ class Walk:
         self.left = uses(trace)
         self.loops = live_loops(self.graph, self.order)
         self.levels = levels_of(self.graph, self.order)
-        for loop in filter(None, self.graph.loops):  # what loops use is never let go
+        for loop in filter(None, self.graph.loops):  # values that loops use are never released
             self.left.update(dict.fromkeys(loop.references(), len(self.order)))
         self.straight = len(self.levels) <= 1
-        self.silent = self._in_rows() if target.rows and not self.straight else set()
+        self.silent = self._read_directly() if target.rows and not self.straight else set()
 
-    def _in_rows(self) -> set[int]:
-        """Elements of arguments, and constants, that only tables have which are read as rows."""
+    def _read_directly(self) -> set[int]:
+        """Nodes that only scan inputs use which are read directly."""
         graph = self.graph
         tables = [x for live in self.loops.values() for _, x in live.inputs]
-        plain = {k for table in tables if is_row(graph, table) for k in table.nodes}
+        plain = {k for table in tables if is_direct(graph, table) for k in table.nodes}
         used = {a for k in self.order for a in graph.operands(k)} | set(self.trace.roots)
         for live in self.loops.values():
             used.update(live.loop.initial, live.loop.final, live.loop.outputs)
-        return plain - used - {k for table in tables if not is_row(graph, table) for k in table.nodes}
+        return plain - used - {k for table in tables if not is_direct(graph, table) for k in table.nodes}
 
     def members(self, number: int) -> list[int]:
         """The nodes of a loop's body, or those outside of all (-1)."""
@@ -84,7 +84,7 @@ class Walk:
         return [k for k in members if k in nodes], [k for k in members if k not in nodes]
 
     def run(self, nodes: list[int]) -> None:
-        """Give values to nodes, in this order."""
+        """Translate nodes, in this order."""
         graph, target, values = self.graph, self.target, self.values
         for k in nodes:
             op, args = graph.op[k], graph.operands(k)
@@ -102,29 +102,29 @@ class Walk:
             elif op == "dense":
                 if target.dense is None:
                     what = f"the operation {graph.value[k][0]!r} on matrices"
-                    raise TraceError(f"{target.name} has no way to write {what}")
+                    raise TraceError(f"{target.name} cannot translate {what}")
                 kind, sizes = graph.value[k]
                 values[k] = target.dense(kind, sizes, [values[a] for a in args])
             elif op == "entry":
                 values[k] = target.keep(k, values[args[0]][graph.value[k]])
             elif op in target.table:
                 values[k] = target.keep(k, target.table[op](*(values[a] for a in args)))
-            elif k not in values:  # else the round of a loop has given it one
-                raise TraceError(f"{target.name} has no way to write the operation {op!r}")
-            for a in args if self.straight else ():  # what nobody needs any more is let go: batches are large
+            elif k not in values:  # otherwise an iteration has set it
+                raise TraceError(f"{target.name} cannot translate the operation {op!r}")
+            for a in args if self.straight else ():  # values that are not needed any more are released
                 self.left[a] -= 1
                 if not self.left[a]:
                     del values[a]
 
 
-def is_row(graph: Graph, table: ScanInput) -> bool:
-    """Whether a table is constant, or regular elements of an argument."""
+def is_direct(graph: Graph, table: ScanInput) -> bool:
+    """Whether a scan input is constant, or equally spaced elements of an argument."""
     constant = table.source is None and all(graph.op[k] == "const" for k in table.nodes)
     return constant or stride(graph, table) is not None
 
 
 def uses(trace: Trace) -> Counter[int]:
-    """How often each node is an argument or an output."""
+    """The number of uses of each node as an argument or an output."""
     graph = trace.graph
     counts = Counter(a for k in graph.live(trace.roots) for a in graph.operands(k))
     counts.update(trace.roots)
@@ -132,7 +132,7 @@ def uses(trace: Trace) -> Counter[int]:
 
 
 def identifiers(titles: Sequence[str], reserved: Collection[str], temporary: str) -> list[str]:
-    """The titles as identifiers, all different, none reserved and none like a numbered temporary.
+    """The names as distinct identifiers, none reserved and none like a numbered temporary.
 
     >>> identifiers(["q", "q.dot", "q_dot", "int", "t1"], {"int"}, "t")
     ['q', 'q_dot', 'q_dot_', 'int_', 't1_']
@@ -150,14 +150,14 @@ def identifiers(titles: Sequence[str], reserved: Collection[str], temporary: str
 
 
 def function_name(name: str, reserved: Collection[str]) -> str:
-    """The name, if a function can have it."""
+    """The name, checked as one of a function."""
     if not re.fullmatch("[A-Za-z_][A-Za-z_0-9]*", name) or name in reserved:
         raise InputError(f"name: expected an identifier for the emitted function, got {name!r}")
     return name
 
 
 def optional(package: str, extra: str) -> Any:
-    """A package that is imported only when it is used; without it an error that names the extra."""
+    """Import an optional package; the error names the extra."""
     try:
         return importlib.import_module(package)
     except ImportError:

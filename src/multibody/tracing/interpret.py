@@ -1,4 +1,4 @@
-"""The meaning of a trace: one NumPy operation for each node. All other ways to run it are measured against this one."""
+"""The interpreter of traces: one NumPy operation per node. It is the reference for all other back ends."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
 
 
 def _on_matrices(kind: str, sizes: tuple[int, ...], values: list[Any]) -> NDArray[Any]:
-    """The results of an operation on matrices, first all of one entry, of numbers with any batch axes."""
+    """The results of a matrix operation with any batch axes; the first axis is that of the entries."""
     arguments, first, matrices = np.stack(np.broadcast_arrays(*values), axis=-1), 0, []
     for operand in operands(kind, sizes):
         size = operand.rows * operand.columns
@@ -73,10 +73,10 @@ def _on_matrices(kind: str, sizes: tuple[int, ...], values: list[Any]) -> NDArra
 
 
 class _Loops:
-    """The loops of a trace, run round by round until all samples are done."""
+    """The loops of a trace, run until all samples are finished."""
 
     def __init__(self) -> None:
-        self.stored: dict[int, dict[int, dict[int, Any]]] = {}  # loop -> row -> what it keeps, by position
+        self.stored: dict[int, dict[int, dict[int, Any]]] = {}  # loop -> iteration -> outputs by position
         self.done: dict[int, Any] = {-1: np.False_}
 
     def repeat(self, walk: Walk, number: int) -> None:
@@ -90,7 +90,7 @@ class _Loops:
         for k in range(count)[:: -1 if loop.reverse else 1]:
             values.update((loop.carried[p], x) for p, x in zip(at, state, strict=True))
             inner = [n for n in walk.members(number) if graph.op[n] in AFTER]
-            for n in inner:  # loops of the last round
+            for n in inner:  # inner loops of the last iteration
                 values.pop(n, None)
             self.done[number] = self.done.get(loop.parent, np.False_)
             walk.run(head)
@@ -120,7 +120,7 @@ class _Loops:
                 values[leaf] = None
 
     def entry(self, values: dict[int, Any], table: ScanInput, k: int) -> Any:
-        """What a table has in row k."""
+        """The value of a scan input in iteration k."""
         return values[table.nodes[k]] if table.source is None else self.stored[table.source[0]][k][table.source[1]]
 
 

@@ -1,4 +1,4 @@
-"""The methods that a traced array has beside its operators: each is the NumPy function of its name."""
+"""Methods of a traced array besides its operators: each calls the NumPy function of its name."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ArrayMethods(NDArrayOperatorsMixin):
-    """What an array of NumPy offers, and what NumPy asks of the elements of an array of objects."""
+    """Methods of NumPy arrays, and those that NumPy calls on the elements of an object array."""
 
     __slots__ = ()
 

@@ -1,8 +1,8 @@
-"""Ufuncs that are composed of others: rounding, signs, angles, logarithms of other bases, tests for NaN and infinity.
+"""Ufuncs composed of others: rounding, signs, angles, logarithms of other bases, tests for NaN and infinity.
 
-They keep NumPy's values for NaN, infinities and zeros. Accuracy, in units in the last place: log2 and log10 4 (so
-that of a power of two may lie beside its whole number); arctanh, arcsinh and arccosh 8; exp2 that of the C library's
-pow; the others are exact or rounded once.
+NaN, infinities and signed zeros are as in NumPy. Accuracy in units in the last place: log2 and log10 4 (log2 of a power
+of two may be no integer); arctanh, arcsinh and arccosh 8; exp2 that of the C library's pow; the others are exact or
+rounded once.
 """
 
 import math
@@ -16,7 +16,7 @@ from multibody.tracing.graph.graph import Graph
 
 
 def composed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The handler of a ufunc that is a function of traced arrays of floats."""
+    """The handler of a ufunc that is composed of others, on floats."""
 
     def run(graph: Graph, dtype: np.dtype[Any], *inputs: Any) -> Any:
         return function(*(TracedArray(graph, floats(graph, x), dtype) for x in inputs))
@@ -52,21 +52,21 @@ def rad2deg(x: Any) -> Any:
     return x * (180 / math.pi)
 
 
-# ---- whole numbers ---------------------------------------------------------------------------------------------------
+# ---- rounding --------------------------------------------------------------------------------------------------------
 
 
 def ceil(x: Any) -> Any:
-    """The least whole number that is not below x."""
+    """The smallest integer that is not below x."""
     return -np.floor(-x)
 
 
 def trunc(x: Any) -> Any:
-    """The whole number towards zero."""
+    """x rounded towards zero."""
     return np.where(x < 0.0, ceil(x), np.floor(x))
 
 
 def floor_divide(x: Any, y: Any) -> Any:
-    """x / y rounded down, from the exact remainder, so that it fits np.mod."""
+    """x / y rounded down, from the exact remainder, consistent with np.mod."""
     rest = np.fmod(x, y)
     below = (rest != 0.0) & ((rest < 0.0) != (y < 0.0))
     ratio = x / y
@@ -81,7 +81,7 @@ def divmod_(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def round_(self: TracedArray, x: Any, decimals: int = 0) -> Any:
-    """np.round: of two nearest ones the even one."""
+    """np.round: half to even."""
     x = numbers(self, x)
     if not isinstance(decimals, int | np.integer):
         raise refuse(f"np.round: expected a number of decimals, got {decimals!r}")
@@ -95,12 +95,12 @@ def round_(self: TracedArray, x: Any, decimals: int = 0) -> Any:
 
 
 def isnan(x: Any) -> Any:
-    """Whether x is no number."""
+    """Whether x is NaN."""
     return x != x
 
 
 def isfinite(x: Any) -> Any:
-    """Whether x is a number and not infinite."""
+    """Whether x is finite."""
     return np.abs(x) < math.inf
 
 
@@ -125,12 +125,12 @@ def heaviside(x: Any, at_zero: Any) -> Any:
 
 
 def fmin(x: Any, y: Any) -> Any:
-    """The lesser, or the one that is a number."""
+    """The smaller one, ignoring NaN."""
     return np.where(isnan(x), y, np.where(isnan(y), x, np.minimum(x, y)))
 
 
 def fmax(x: Any, y: Any) -> Any:
-    """The greater, or the one that is a number."""
+    """The larger one, ignoring NaN."""
     return np.where(isnan(x), y, np.where(isnan(y), x, np.maximum(x, y)))
 
 
@@ -168,20 +168,20 @@ def log10(x: Any) -> Any:
 
 
 def arctanh(x: Any) -> Any:
-    """log ((1 + x) / (1 - x)) / 2, which keeps its digits near 0."""
+    """log ((1 + x) / (1 - x)) / 2, accurate near 0."""
     a = np.abs(x)
     return copysign(0.5 * np.log1p(2.0 * a / (1.0 - a)), x)
 
 
 def arcsinh(x: Any) -> Any:
-    """log (x + sqrt(x² + 1)), which keeps its digits near 0."""
+    """log (x + sqrt(x² + 1)), accurate near 0."""
     a = np.abs(x)
     near = np.log1p(a + a * (a / (1.0 + np.hypot(1.0, a))))
     return copysign(np.where(a < 1e15, near, np.log(a) + math.log(2.0)), x)
 
 
 def arccosh(x: Any) -> Any:
-    """log (x + sqrt(x² - 1)), which keeps its digits near 1."""
+    """log (x + sqrt(x² - 1)), accurate near 1."""
     t = x - 1.0
     near = np.log1p(t + np.sqrt(t) * np.sqrt(x + 1.0))
     return np.where(x < 1e15, near, np.log(x) + math.log(2.0))

@@ -1,4 +1,4 @@
-"""Look-ups: rows of a table at indices that are data, places in sorted tables, interpolation between rows."""
+"""Lookup tables: rows at traced indices, binary search in sorted tables, linear interpolation."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, floats, is_mask, lifted, numbers, refuse, traced
 from multibody.tracing.graph.graph import Graph
 
-FEW = 16
-"""Entries up to which comparing with all of them is quicker than halving."""
+MAX_LINEAR_SEARCH = 16
+"""Entries up to which a comparison with each is faster than binary search."""
 
 
 @readable
 def lookup(table: ArrayLike, index: Any) -> Any:
-    """Rows of a table at indices that are data: `table[index]` where the index may be traced.
+    """Return rows of a table, `table[index]`, where the index may be traced.
 
-    In a kernel an index cannot raise an error. So one beyond the ends of the table gets the first or the last row, and
-    NaN gets NaN; one between two rows is rounded down: for the nearest row pass `np.rint(index)`, and to go from row to
-    row in straight lines use `np.interp`. The result does not change with the index, so derivatives by it are zero.
+    In a kernel an index cannot raise an error. An index beyond the table returns the first or the last row, and NaN
+    returns NaN. A fraction is rounded down: pass `np.rint(index)` for the nearest row.
+    `np.interp` interpolates. Derivatives with respect to the index are zero.
 
     Args:
-        table: (n, ...), constant, or traced, in which case a look-up takes about n operations.
-        index: (...), floats that are whole numbers, such as those of np.floor, np.searchsorted or np.argmin.
+        table: (n, ...), constant or traced; a traced table takes about n operations.
+        index: (...), integral floats, such as those of np.floor, np.searchsorted or np.argmin.
 
     Returns:
         The array of shape index.shape + table.shape[1:].
@@ -50,7 +50,7 @@ def lookup(table: ArrayLike, index: Any) -> Any:
 
 
 def pick(graph: Graph, rows: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
-    """The nodes of the rows at these indices, as `lookup` says."""
+    """The nodes of the rows at these indices, as in `lookup`."""
     columns = rows.reshape(len(rows), -1).T.tolist()
     picked = [[_entry(graph, column, at) for column in columns] for at in index.ravel().tolist()]
     return np.array(picked, dtype=np.int64).reshape(index.shape + rows.shape[1:])
@@ -64,22 +64,25 @@ def _entry(graph: Graph, entries: list[int], index: int) -> int:
         inside = apply("min", apply("floor", index), last)
         chosen = apply("lookup", apply("select", apply("lt", zero, index), inside, zero), *entries)
     else:
-        chosen = _halved(graph, entries, index, 0)
+        chosen = _select_entry(graph, entries, index, 0)
     return apply("select", apply("eq", index, index), chosen, graph.const(np.nan))
 
 
-def _halved(graph: Graph, entries: list[int], index: int, first: int) -> int:
-    """The entry for an index that counts from `first`, by comparisons: for entries that are no constants."""
+def _select_entry(graph: Graph, entries: list[int], index: int, first: int) -> int:
+    """The entry at an index that counts from `first`, by a tree of comparisons."""
     if len(entries) == 1:
         return entries[0]
     half = len(entries) // 2
     below = graph.apply("lt", index, graph.const(float(first + half)))
-    low, high = _halved(graph, entries[:half], index, first), _halved(graph, entries[half:], index, first + half)
+    low, high = (
+        _select_entry(graph, entries[:half], index, first),
+        _select_entry(graph, entries[half:], index, first + half),
+    )
     return graph.apply("select", below, low, high)
 
 
 def take(self: TracedArray, a: Any, indices: Any, axis: int | None = None, *, mode: Any = "raise") -> Any:
-    """np.take: with constant indices as they are, with traced ones clipped to the array."""
+    """np.take: constant indices as in NumPy, traced ones clipped to the array."""
     graph, x = self.graph, traced(self, a)
     x, axis = (x.ravel(), 0) if axis is None else (x, normalize_axis_index(axis, x.ndim))
     indices = lifted(graph, indices)
@@ -94,7 +97,7 @@ def take(self: TracedArray, a: Any, indices: Any, axis: int | None = None, *, mo
 
 
 def searchsorted(self: TracedArray, a: Any, v: Any, side: str = "left") -> TracedArray:
-    """How many entries of a sorted table are below v, or with side="right" not above; all of them for NaN."""
+    """The number of entries of a sorted table below v, or with side="right" not above; all of them for NaN."""
     graph = self.graph
     entries, values = floats(graph, a), floats(graph, v)
     if entries.ndim != 1 or side not in ("left", "right"):
@@ -103,12 +106,12 @@ def searchsorted(self: TracedArray, a: Any, v: Any, side: str = "left") -> Trace
         )
     table, op = entries.tolist(), "le" if side == "left" else "lt"
     constant = all(graph.op[k] == "const" for k in table)
-    place = _place_by_halving if constant and len(table) > FEW else _place_by_counting
+    place = _binary_search if constant and len(table) > MAX_LINEAR_SEARCH else _linear_search
     ids = [place(graph, table, x, op) for x in values.ravel().tolist()]
     return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(values.shape), self.float_dtype)
 
 
-def _place_by_counting(graph: Graph, table: list[int], x: int, op: str) -> int:
+def _linear_search(graph: Graph, table: list[int], x: int, op: str) -> int:
     apply, zero, unit = graph.apply, graph.const(0.0), graph.const(1.0)
     place = zero
     for entry in table:
@@ -116,7 +119,7 @@ def _place_by_counting(graph: Graph, table: list[int], x: int, op: str) -> int:
     return place
 
 
-def _place_by_halving(graph: Graph, table: list[int], x: int, op: str) -> int:
+def _binary_search(graph: Graph, table: list[int], x: int, op: str) -> int:
     apply, last = graph.apply, graph.const(float(len(table)))
     step = 1 << (len(table).bit_length() - 1)
     padded = table + [graph.const(np.inf)] * (2 * step - len(table))
@@ -131,7 +134,7 @@ def _place_by_halving(graph: Graph, table: list[int], x: int, op: str) -> int:
 
 
 def interp(self: TracedArray, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """np.interp: straight lines between points that increase, the first and last value outside."""
+    """np.interp: linear between increasing points, the first and last value outside."""
     if period is not None:
         raise refuse("np.interp with period= cannot be traced: write np.interp(x % period, ...)")
     graph = self.graph

@@ -1,4 +1,4 @@
-"""What each NumPy function does to traced arrays: one table for ufuncs, one for the rest."""
+"""NumPy functions on traced arrays: one table for ufuncs, one for all others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ Dtype = np.dtype[Any]
 
 
 def elementwise(op: str, *, swap: bool = False) -> Callable[..., TracedArray]:
-    """The operation on every element, after broadcasting."""
+    """An operation on every element, after broadcasting."""
 
     def run(graph: Graph, dtype: Dtype, *inputs: Any) -> TracedArray:
         convert = truths if op in LOGICAL else floats
@@ -37,7 +37,7 @@ def elementwise(op: str, *, swap: bool = False) -> Callable[..., TracedArray]:
 
 
 def _of_masks(op: str, numbers: Callable[..., TracedArray]) -> Callable[..., TracedArray]:
-    """An operation on numbers that is a logical one where both sides are truth values, as NumPy has it."""
+    """An operation that is a logical one if both sides are boolean, as in NumPy."""
     logical = elementwise(op)
 
     def run(graph: Graph, dtype: Dtype, x: Any, y: Any) -> TracedArray:
@@ -73,10 +73,10 @@ def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
     out = np.empty((*batch, A.shape[-2], B.shape[-1]), dtype=np.int64)
     for index in np.ndindex(*batch):
         whole = dense.product(graph, A[index], B[index])
-        out[index] = dense.written_out(graph, A[index], B[index]) if whole is None else whole
+        out[index] = dense.unrolled_product(graph, A[index], B[index]) if whole is None else whole
     out = out[..., 0, :] if vector_a else out
     result = TracedArray(graph, out[..., 0] if vector_b else out, dtype)
-    return result != 0.0 if masks else result  # of truth values: whether a product is true
+    return result != 0.0 if masks else result  # of booleans: whether a product is true
 
 
 UFUNCS: dict[Any, Callable[..., TracedArray]] = {
@@ -160,7 +160,7 @@ _STRUCTURAL = (
 )  # fmt: skip
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{function: shape_functions.structural(function) for function in _STRUCTURAL},
-    **{function: shape_functions.each(function) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
+    **{function: shape_functions.for_each(function) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
     np.where: shape_functions.where,
     np.select: shape_functions.select,
     np.clip: _clip,
@@ -196,8 +196,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumsum: running("add"),
     np.cumprod: running("mul"),
     np.linalg.norm: reductions.norm,
-    np.argmin: sorting.place_of("lt"),
-    np.argmax: sorting.place_of("gt"),
+    np.argmin: sorting.extreme_index("lt"),
+    np.argmax: sorting.extreme_index("gt"),
     np.sort: sorting.sort,
     np.argsort: sorting.argsort,
     np.take: lookup.take,

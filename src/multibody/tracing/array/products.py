@@ -26,7 +26,7 @@ def inner(self: TracedArray, a: Any, b: Any) -> Any:
 
 
 def tensordot(self: TracedArray, a: Any, b: Any, axes: Any = 2) -> Any:
-    """The sum of products over the axes that are named for each."""
+    """The sum of products over the given axes of both."""
     x, y = traced(self, a), traced(self, b)
     if isinstance(axes, int | np.integer):
         axes = list(range(-axes, 0)), list(range(axes))
@@ -69,18 +69,18 @@ def trace(self: TracedArray, x: Any, offset: int = 0, axis1: int = 0, axis2: int
 
 
 def determinant(self: TracedArray, a: Any) -> Any:
-    """By cofactors up to four rows, which has derivatives everywhere; beyond that by elimination with pivots."""
+    """By cofactors up to four rows, which is differentiable everywhere; otherwise by elimination with pivots."""
     A = numbers(self, a)
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
         raise refuse(f"np.linalg.det of shape {A.shape}: expected (..., n, n)")
     rows = [[A[..., i, j] for j in range(A.shape[-1])] for i in range(A.shape[-1])]
-    return (_cofactors if len(rows) <= 4 else _eliminated)(rows) if rows else np.ones_like(A, shape=A.shape[:-2])
+    return (_by_cofactors if len(rows) <= 4 else _by_elimination)(rows) if rows else np.ones_like(A, shape=A.shape[:-2])
 
 
-def _cofactors(rows: list[list[Any]]) -> Any:
+def _by_cofactors(rows: list[list[Any]]) -> Any:
     if len(rows) == 1:
         return rows[0][0]
-    minors = [_cofactors([row[:j] + row[j + 1 :] for row in rows[1:]]) for j in range(len(rows))]
+    minors = [_by_cofactors([row[:j] + row[j + 1 :] for row in rows[1:]]) for j in range(len(rows))]
     total = rows[0][0] * minors[0]
     for j in range(1, len(rows)):
         term = rows[0][j] * minors[j]
@@ -88,8 +88,8 @@ def _cofactors(rows: list[list[Any]]) -> Any:
     return total
 
 
-def _eliminated(rows: list[list[Any]]) -> Any:
-    """The product of the pivots; every exchange of rows turns its sign."""
+def _by_elimination(rows: list[list[Any]]) -> Any:
+    """The product of the pivots; every exchange of rows changes its sign."""
     rows = [list(row) for row in rows]
     total: Any = 1.0
     for j in range(len(rows)):
@@ -109,11 +109,8 @@ def _eliminated(rows: list[list[Any]]) -> Any:
 
 
 def einsum(self: TracedArray, subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
-    """Sums of products, as the letters say; repeated letters and an ellipsis as in NumPy.
-
-    Of truth values alone, whether a product is true, as NumPy has it.
-    """
-    del optimize  # the graph shares what is equal, in whatever order it is written
+    """np.einsum with letters; of booleans, whether any product is true."""
+    del optimize  # the graph shares common subexpressions in any order
     if not isinstance(subscripts, str):
         raise refuse("np.einsum is traced with letters, as in np.einsum('ij,j->i', A, x)")
     graph = self.graph
@@ -124,7 +121,7 @@ def einsum(self: TracedArray, subscripts: Any, *operands: Any, optimize: Any = F
         raise refuse(f"np.einsum {subscripts!r}: got {len(arrays)} arrays")
     names, output = _subscripts(subscripts, [array.ndim for array in arrays])
     if _matrix_times_vector(names, output) and arrays[0].shape[1:] == arrays[1].shape:
-        return np.matmul(numbers(self, operands[0]), numbers(self, operands[1]))  # a loop where it is large
+        return np.matmul(numbers(self, operands[0]), numbers(self, operands[1]))  # a loop if it is large
     sizes: dict[str, int] = {}
     for letters, array in zip(names, arrays, strict=True):
         for letter, size in zip(letters, array.shape, strict=True):
@@ -157,7 +154,7 @@ def _matrix_times_vector(names: list[list[str]], output: list[str]) -> bool:
 
 
 def _along(letters: list[str], sizes: dict[str, int], own: list[str], array: NDArray[Any]) -> NDArray[Any]:
-    """An array with axes for all letters: those that it has are taken as often as they occur, others are repeated."""
+    """An array with one axis per letter; missing letters are broadcast."""
     grids = np.ogrid[tuple(slice(sizes[letter]) for letter in letters)]
     axes = dict(zip(letters, grids, strict=True))
     picks = tuple(0 if n == 1 else axes[letter] for letter, n in zip(own, array.shape, strict=True))

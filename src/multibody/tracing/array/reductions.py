@@ -12,11 +12,11 @@ from multibody.tracing.array.traced import BOOL, TracedArray, floats, refuse, tr
 
 LOGICAL = ("and", "or", "not")
 IN_ANY_ORDER = ("max", "min", "and", "or")
-"""Operations whose order changes no bit: halves first, so that one sample does not wait for a chain of them."""
+"""Operations whose order changes no bit: a balanced tree shortens the dependency chain."""
 
 
 def reduce(op: str, x: TracedArray, axis: Any, keepdims: bool = False) -> TracedArray:
-    """Fold an operation along axes, first element first, or in halves where that changes nothing."""
+    """Fold an operation along axes, from the first element on, or as a balanced tree if that changes no bit."""
     graph = x.graph
     if x.dtype == BOOL and x.size:
         op = {"min": "and", "max": "or"}.get(op, op)
@@ -57,7 +57,7 @@ def reduction(op: str) -> Callable[..., TracedArray]:
 
 
 def _count(x: TracedArray, axis: Any) -> int:
-    """How many elements are folded into one."""
+    """The number of elements along the axes."""
     axes = normalize_axis_tuple(tuple(range(x.ndim)) if axis is None else axis, x.ndim)
     return math.prod(x.shape[a] for a in axes)
 
@@ -70,7 +70,7 @@ def mean(self: TracedArray, x: Any, axis: Any = None, *, keepdims: bool = False)
 
 
 def var(self: TracedArray, x: Any, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
-    """The mean square of the distances from the mean."""
+    """The mean squared deviation from the mean."""
     x = traced(self, x)
     away = x - mean(self, x, axis, keepdims=True)
     total = reduce("add", away * away, axis, keepdims)
@@ -127,6 +127,6 @@ def diff(self: TracedArray, a: Any, n: int = 1, axis: int = -1) -> Any:
 
 
 def ptp(self: TracedArray, a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """The greatest less the least."""
+    """The maximum minus the minimum."""
     x = traced(self, a)
     return reduce("max", x, axis, keepdims) - reduce("min", x, axis, keepdims)

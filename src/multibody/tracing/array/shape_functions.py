@@ -1,4 +1,4 @@
-"""Functions that move, choose and repeat elements of traced arrays, without arithmetic."""
+"""Functions that move, select and repeat elements of traced arrays."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,9 +34,9 @@ def structural(function: Callable[..., Any]) -> Callable[..., Any]:
                 return type(x)(convert(y) for y in x)
             return nodes(self.graph, x) if masks else floats(self.graph, x)
 
-        result = function(convert(arrays), *rest, **kwargs)  # shapes and axes, in the rest, stay as they are
+        result = function(convert(arrays), *rest, **kwargs)  # the other arguments are shapes and axes
         if isinstance(arrays, TracedArray):
-            parts = [arrays._with(part) for part in _listed(result)]  # views of it, for most functions
+            parts = [arrays._with(part) for part in _listed(result)]  # views of it, mostly
         else:
             dtype = BOOL if masks else self.float_dtype
             parts = [TracedArray(self.graph, np.asarray(part), dtype) for part in _listed(result)]
@@ -45,8 +45,8 @@ def structural(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def each(function: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's own function, on the nodes of one array, or one array after the other."""
+def for_each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's own function on the nodes of each array."""
     single = structural(function)
 
     def run(self: TracedArray, *arrays: Any) -> Any:
@@ -74,7 +74,7 @@ def like(number: float) -> Callable[..., TracedArray]:
 
 
 def full_like(self: TracedArray, x: Any, value: Any, dtype: Any = None, *, shape: Any = None) -> TracedArray:
-    """An array of one value, which can be written into."""
+    """A writable array of one value."""
     kind = ("b" if is_mask(x) else "f") if dtype is None else np.dtype(dtype).kind
     if kind not in "bf":
         raise refuse(f"an array of {np.dtype(dtype)} cannot be traced: only floats and booleans are")
@@ -84,7 +84,7 @@ def full_like(self: TracedArray, x: Any, value: Any, dtype: Any = None, *, shape
 
 
 def where(self: TracedArray, condition: Any, a: Any = None, b: Any = None) -> TracedArray:
-    """Element by element a where the condition holds, else b."""
+    """Elements of a where the condition holds, otherwise of b."""
     if a is None or b is None:
         raise refuse("np.where(condition) alone cannot be traced: write np.where(condition, this, that)")
     graph = self.graph
@@ -99,9 +99,9 @@ def where(self: TracedArray, condition: Any, a: Any = None, b: Any = None) -> Tr
 
 
 def select(self: TracedArray, condlist: Any, choicelist: Any, default: Any = 0.0) -> Any:
-    """The choice of the first condition that holds, or the default."""
+    """The choice of the first condition that holds, otherwise the default."""
     if len(condlist) != len(choicelist) or not len(condlist):
-        raise refuse(f"np.select of {len(condlist)} conditions and {len(choicelist)} choices: expected as many")
+        raise refuse(f"np.select of {len(condlist)} conditions and {len(choicelist)} choices: expected equal numbers")
     result = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         result = where(self, condition, choice, result)
@@ -127,7 +127,7 @@ def _zero(x: TracedArray) -> int:
 
 
 def triangle(mask: Callable[..., Any]) -> Callable[..., TracedArray]:
-    """np.tril and np.triu: zeros where the mask of that triangle is not."""
+    """np.tril and np.triu: zeros outside of the triangle."""
 
     def run(self: TracedArray, m: Any, k: int = 0) -> TracedArray:
         m = traced(self, m)

@@ -1,4 +1,4 @@
-"""Order along an axis: sorting by networks of comparisons, and the places of extremes. NaN as in NumPy: sorted last."""
+"""Sorting networks, argsort, argmin and argmax along an axis; NaN is sorted last, as in NumPy."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,8 +9,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from multibody.tracing.array.traced import TracedArray, floats, is_mask, refuse
 from multibody.tracing.graph.graph import Graph
 
-LONGEST = 64
-"""Elements of an axis that can be sorted: a network of this length has about 550 comparisons."""
+MAX_SORTED = 64
+"""Elements of an axis that can be sorted; a network of this length has about 550 comparisons."""
 
 
 def sort(self: TracedArray, a: Any, axis: int | None = -1) -> TracedArray:
@@ -30,13 +30,13 @@ def sort(self: TracedArray, a: Any, axis: int | None = -1) -> TracedArray:
 
 def argsort(self: TracedArray, a: Any, axis: int | None = -1, *, kind: str | None = None, stable: Any = None) -> Any:
     """np.argsort: equal elements keep their order, as with kind="stable"."""
-    del kind, stable  # every kind is an order that this one is too
+    del kind, stable  # a stable order satisfies every kind
 
     def order(graph: Graph, values: list[int]) -> list[int]:
         apply = graph.apply
         places = [graph.const(float(k)) for k in range(len(values))]
         for turn in range(len(values)):
-            for i in range(turn % 2, len(values) - 1, 2):  # neighbours only: none passes its equal
+            for i in range(turn % 2, len(values) - 1, 2):  # neighbours only, so equal elements keep their order
                 low, high = values[i], values[i + 1]
                 only_low = apply("and", apply("ne", low, low), apply("eq", high, high))
                 swap = apply("or", apply("lt", high, low), only_low)
@@ -69,14 +69,14 @@ def _along(
     ids = floats(self.graph, a)
     ids, axis = (ids.ravel(), 0) if axis is None else (ids, normalize_axis_index(axis, ids.ndim))
     rows = np.moveaxis(ids, axis, -1).copy()
-    if rows.shape[-1] > LONGEST:
-        raise refuse(f"{name} of {rows.shape[-1]} elements cannot be traced: at most {LONGEST} can, by comparing them")
+    if rows.shape[-1] > MAX_SORTED:
+        raise refuse(f"{name} of {rows.shape[-1]} elements cannot be traced: at most {MAX_SORTED} can")
     for index in np.ndindex(*rows.shape[:-1]):
         rows[index] = order(self.graph, rows[index].tolist())
     return TracedArray(self.graph, np.moveaxis(rows, -1, axis), self.float_dtype)
 
 
-def place_of(comparison: str) -> Callable[..., TracedArray]:
+def extreme_index(comparison: str) -> Callable[..., TracedArray]:
     """np.argmin ("lt") or np.argmax ("gt"): the first of equal ones, the first NaN if there is one."""
 
     def run(self: TracedArray, a: Any, axis: int | None = None, *, keepdims: bool = False) -> TracedArray:
@@ -92,7 +92,7 @@ def place_of(comparison: str) -> Callable[..., TracedArray]:
             place = graph.const(0.0)
             for k, x in enumerate(rest, 1):
                 kept = apply("le", best, x) if comparison == "lt" else apply("le", x, best)
-                better = apply("and", apply("eq", best, best), apply("not", kept))  # a NaN is not passed
+                better = apply("and", apply("eq", best, best), apply("not", kept))  # the first NaN stays
                 best, place = apply("select", better, x, best), apply("select", better, graph.const(float(k)), place)
             out[index] = place
         out = out[0] if at is None else out

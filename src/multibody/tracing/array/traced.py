@@ -1,7 +1,7 @@
-"""The traced array: it looks like a NumPy array of floats and records what is done to it.
+"""The traced array: it behaves like a NumPy array of floats and records the operations on it.
 
-Its elements are nodes of a graph, kept as an integer array, so that indexing, reshaping and stacking are NumPy's own.
-What cannot be recorded raises a TraceError that names the user's line and says what to write instead.
+Its elements are nodes of a graph in an integer array, so indexing, reshaping and stacking are NumPy's own. Other
+operations raise a TraceError that names the user's line and the replacement.
 """
 
 import inspect
@@ -22,15 +22,17 @@ from multibody.tracing.graph.ops import OPS
 
 BOOL = np.dtype(bool)
 _PLAIN = frozenset((int, slice, type(...), type(None)))
-"""Parts of an index that are never traced."""
+"""Types of indices that are never traced."""
 ADVICE = "let the loop carry what changes from round to round, and return it; or work on a copy that is made within"
-"""What to do instead of changing something from outside, in a function that is recorded once for many rounds."""
+"""The remedy for side effects of a body that is recorded once for many iterations."""
 _HERE = str(Path(__file__).parents[1])
 _NUMPY = str(Path(np.__file__).parent)
 
 
 class TraceError(MultibodyError, TypeError):
-    """Something that cannot be recorded was done to a traced array."""
+    """An operation on a traced array cannot be recorded."""
+
+    __module__ = "multibody"  # tracebacks show the public name
 
 
 def refuse(what: str) -> TraceError:
@@ -39,7 +41,7 @@ def refuse(what: str) -> TraceError:
 
 
 def from_user(frame: traceback.FrameSummary) -> bool:
-    """Whether a frame is neither of the recorder nor of NumPy."""
+    """Whether a stack frame is neither of the recorder nor of NumPy."""
     return not frame.filename.startswith((_HERE, _NUMPY))
 
 
@@ -63,10 +65,9 @@ def _on_nodes(name: str) -> Callable[..., "TracedArray"]:
 class TracedArray(ArrayMethods):
     """An array of nodes of one graph.
 
-    Views share their nodes as NumPy's views share their numbers, so what is written into an array is seen through its
-    views. Arguments are read-only: writing would change the caller's array in plain NumPy, and in a kernel could not.
-    So are, in the body of a loop, arrays from outside: the body is recorded once, and what it writes there would be the
-    same in every round. What a loop hands to its body is the body's own.
+    Views share nodes as NumPy's views share numbers: a write is seen through all views. Arguments are read-only,
+    because a kernel cannot change the caller's array. In the body of a loop, arrays from outside are read-only too,
+    because the body is recorded once. The body may write into the values that the loop passes to it.
     """
 
     __slots__ = ("dtype", "graph", "home", "ids")
@@ -77,7 +78,7 @@ class TracedArray(ArrayMethods):
         self.dtype = dtype
         self.home = graph.open_loops[-1] if graph.open_loops else -1  # the loop in whose body the array was made
 
-    # ---- what an array has -------------------------------------------------------------------------------------------
+    # ---- attributes --------------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -103,7 +104,7 @@ class TracedArray(ArrayMethods):
     def _with(self, ids: Any) -> "TracedArray":
         array = TracedArray(self.graph, np.asarray(ids), self.dtype)
         if array.home != self.home and np.may_share_memory(array.ids, self.ids):
-            array.home = self.home  # a view is where its numbers are
+            array.home = self.home  # a view belongs to the loop of its base
         return array
 
     def __len__(self) -> int:
@@ -158,7 +159,7 @@ class TracedArray(ArrayMethods):
         return self.copy()
 
     def astype(self, dtype: Any) -> "TracedArray":
-        """The same numbers; integers are whole numbers in the float format of the trace."""
+        """The numbers as floats; integer types truncate, and stay floats of the trace."""
         kind = np.dtype(dtype).kind
         if kind not in "fiu":
             raise refuse(f"a traced array cannot become {np.dtype(dtype)}: only real numbers are traced")
@@ -183,7 +184,7 @@ class TracedArray(ArrayMethods):
         return handler(self.graph, next(dtypes, self.float_dtype), *inputs)
 
     def _store(self, result: Any, target: Any) -> Any:
-        """What `y += x` and `out=y` do: the array that was written, or a new number, which has no place of its own."""
+        """Store a result as `y += x` and `out=y` do; a traced number is replaced, not written."""
         if isinstance(target, TracedArray):
             if not target.ndim:
                 return result
@@ -215,7 +216,7 @@ class TracedArray(ArrayMethods):
                 raise refuse(f"{name} is traced with the arguments {options} only: {error}") from None
             raise
 
-    # ---- what a recording cannot give --------------------------------------------------------------------------------
+    # ---- unsupported conversions -------------------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
         raise refuse("a Python branch cannot depend on traced values: write np.where(condition, this, that)")
@@ -239,7 +240,7 @@ class TracedArray(ArrayMethods):
         raise refuse("a traced array has no flat: write x.ravel()")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """An array of objects, each of which is a traced number: so np.array([[x, 0], [0, y]]) can be written."""
+        """An array of objects, one traced number each, so that np.array([[x, 0], [0, y]]) works."""
         if dtype is not None and np.dtype(dtype).kind in "iu":
             raise refuse(
                 f"traced values cannot become {np.dtype(dtype)}: for an index write multibody.lookup(table, index)"
@@ -258,14 +259,14 @@ class TracedArray(ArrayMethods):
 
 @cache
 def _functions() -> ModuleType:
-    """The tables of functions, which know this class."""
+    """The tables of functions; imported late, because they use this class."""
     from multibody.tracing.array import numpy_functions
 
     return numpy_functions
 
 
 def _depends(index: Any) -> bool:
-    """Whether an index has traced parts."""
+    """Whether an index contains traced values."""
     for part in index if isinstance(index, tuple) else (index,):
         if type(part) not in _PLAIN and isinstance(gathered(part), TracedArray):
             return True
@@ -273,7 +274,7 @@ def _depends(index: Any) -> bool:
 
 
 def gathered(x: Any) -> Any:
-    """The traced array that a list with traced values, or an array of objects, stands for; all else as it is."""
+    """A list with traced values, or an array of objects, as a traced array; everything else unchanged."""
     return lifted(None, np.asarray(x) if isinstance(x, list | tuple) and _has_traced(x) else x)
 
 
@@ -282,7 +283,7 @@ def _has_traced(x: Any) -> bool:
 
 
 def lifted(graph: Graph | None, x: Any) -> Any:
-    """The traced array that an array of objects stands for; all else as it is."""
+    """An array of objects as a traced array; everything else unchanged."""
     if not isinstance(x, np.ndarray) or x.dtype != object:
         return x
     elements = x.ravel().tolist()
@@ -298,7 +299,7 @@ def lifted(graph: Graph | None, x: Any) -> Any:
 
 
 def nodes(graph: Graph, x: Any) -> NDArray[Any]:
-    """The nodes of a traced array, or those of constants."""
+    """The nodes of a traced array, or of constants."""
     if isinstance(x, TracedArray):
         if x.graph is not graph:
             raise refuse("arrays of two different traces cannot meet")
@@ -319,7 +320,7 @@ def _map(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_mask(x: Any) -> bool:
-    """Whether x has truth values, traced or not."""
+    """Whether x is boolean, traced or not."""
     array = x if isinstance(x, TracedArray | np.ndarray) else np.asarray(x)
     if isinstance(array, np.ndarray) and array.dtype == object:
         elements = array.ravel().tolist()
@@ -328,7 +329,7 @@ def is_mask(x: Any) -> bool:
 
 
 def floats(graph: Graph, x: Any) -> NDArray[Any]:
-    """The nodes of x, with 1.0 and 0.0 in place of truth values, as NumPy has it in arithmetic."""
+    """The nodes of x, with 1.0 and 0.0 in place of booleans, as in NumPy's arithmetic."""
     ids = nodes(graph, x)
     if type(x) is float or not is_mask(x):
         return ids
@@ -347,12 +348,12 @@ def numbers(like: TracedArray, x: Any) -> TracedArray:
 
 
 def truths(graph: Graph, x: Any) -> NDArray[Any]:
-    """The nodes of x, which must be truth values."""
+    """The nodes of x, which must be boolean."""
     if not is_mask(x):
         raise refuse("numbers cannot be traced as truth values: compare them, as in x != 0")
     return nodes(graph, x)
 
 
 def is_boolean(graph: Graph, ids: NDArray[Any]) -> bool:
-    """Whether the nodes yield truth values."""
+    """Whether the nodes are boolean."""
     return bool(ids.size) and OPS[graph.op[ids.flat[0]]].boolean

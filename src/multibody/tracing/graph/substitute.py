@@ -1,4 +1,4 @@
-"""Nodes with others in place of some leaves: what depends on these is made anew, loops included."""
+"""Substitution: nodes with replacements for some of those that they depend on, loops included."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,7 +7,7 @@ from multibody.tracing.graph.loop_nodes import AFTER, Loop
 
 
 def levels_of(graph: Graph, order: Sequence[int], ends: Collection[int] = ()) -> dict[int, list[int]]:
-    """The nodes of an order by the innermost loop that is run for them, or -1; loops that are ends are not run."""
+    """The nodes of an order by the innermost loop that is run for them, or -1; loops in `ends` are not run."""
     if not graph.loops:
         return {-1: list(order)}
     present = {graph.value[k][0] for k in order if graph.op[k] in AFTER and k not in ends}
@@ -27,10 +27,10 @@ def substitute(
     """The roots with replacements for some nodes.
 
     Args:
-        graph: of the nodes, to which others are added.
-        roots: what is wanted.
-        new: the replacements; those of all nodes that depend on a replaced one are added to it.
-        parents: loops whose bodies are moved, to others that they then belong to.
+        graph: the graph of the nodes, which grows.
+        roots: the requested nodes.
+        new: the replacements; those of all dependent nodes are added to it.
+        parents: new enclosing loops of moved bodies, by the old ones.
     """
     _Substitution(graph, roots, new, parents or {})
     return [new[k] for k in roots]
@@ -55,7 +55,7 @@ class _Substitution:
             if op in AFTER:
                 number, *place = graph.value[k]
                 if number not in self.loops:
-                    self.loops[number] = self.copied(number)
+                    self.loops[number] = self.copy(number)
                 new[k] = graph.leaf(op, self.loops[number], *place)
                 continue
             replaced = tuple(new[a] for a in args)
@@ -64,8 +64,8 @@ class _Substitution:
             else:
                 new[k] = graph.with_args(k, replaced)
 
-    def copied(self, number: int) -> int:
-        """The number of the loop with replacements; its own where nothing is replaced."""
+    def copy(self, number: int) -> int:
+        """The number of the loop with replacements; its own number if nothing is replaced."""
         graph, new = self.graph, self.new
         loop = graph.loop_at(number)
         nested = self.nested(number)
@@ -88,7 +88,7 @@ class _Substitution:
         new.update(zip(loop.carried, carried, strict=True))
         new.update(zip(loop.inputs, rows, strict=True))
         self.run(number)
-        zero = graph.const(0.0)  # in place of what nobody needs
+        zero = graph.const(0.0)  # in place of dead nodes
         tables = []
         for table in loop.xs:
             source = table.source and (self.loops.get(table.source[0], table.source[0]), table.source[1])
@@ -110,13 +110,13 @@ class _Substitution:
         return copy
 
     def nested(self, number: int) -> list[int]:
-        """A loop and those within it that are run."""
+        """A loop and all loops within it that are run."""
         graph = self.graph
         inner = {graph.value[k][0] for k in self.levels.get(number, ()) if graph.op[k] in AFTER}
         return [number, *(m for n in sorted(inner) for m in self.nested(n))]
 
     def uses(self, numbers: list[int]) -> set[int]:
-        """What loops use besides arguments."""
+        """The live nodes that loops refer to."""
         used: set[int] = set()
         for loop in map(self.graph.loop_at, numbers):
             used.update(loop.references())

@@ -1,4 +1,4 @@
-"""Loops written out round by round, for what wants straight-line code."""
+"""Loop unrolling, for back ends that need straight-line code."""
 
 import numpy as np
 
@@ -8,8 +8,8 @@ from multibody.tracing.graph.loop_nodes import AFTER, ScanInput, live_loops
 from multibody.tracing.graph.substitute import levels_of
 from multibody.tracing.record.trace import Trace
 
-LONGEST = 200_000
-"""Operations beyond which a loop is not written out."""
+MAX_OPERATIONS = 200_000
+"""Operations up to which loops are unrolled."""
 
 
 def unrolled(trace: Trace) -> Trace:
@@ -21,15 +21,15 @@ def unrolled(trace: Trace) -> Trace:
 
 
 def unroll(graph: Graph, roots: list[int]) -> list[int]:
-    """Nodes of the same graph that are equal to the roots and need no loop."""
+    """Nodes of the same graph with the values of the roots, without loops."""
     order = graph.live(roots)
     loops = live_loops(graph, order)
     if not loops:
         return roots
-    if graph.work(order) > LONGEST:
+    if graph.work(order) > MAX_OPERATIONS:
         longest = max(live.loop.iterations for live in loops.values())
         raise InputError(
-            f"a loop of {longest} rounds is too long to be written out: up to some {LONGEST} operations can be"
+            f"a loop of {longest} rounds is too long to be written out: up to some {MAX_OPERATIONS} operations can be"
         )
     levels = levels_of(graph, order)
     new: dict[int, int] = {}

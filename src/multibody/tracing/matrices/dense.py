@@ -1,8 +1,8 @@
-"""Operations on whole matrices, as nodes of a graph: which ones are worth it, and how each is made.
+"""Matrix operations as graph nodes, and the decision which of them stay loops in a kernel.
 
-All take and give arrays of nodes. A product, a factorization or a solution of some size is one node of the graph with
-an entry for each number of its result; small ones, and those of which structural zeros leave little, are the scalars
-that `linear_algebra` writes out: these functions return None for them.
+All functions map arrays of nodes to arrays of nodes. A large product, factorization or solve is one node of the graph
+with one node "entry" per result. Small ones, and sparse ones up to a size, are unrolled into scalars by
+`linalg_unrolled`: the functions return None for them. The five constants below make all of these decisions.
 """
 
 from typing import Any
@@ -15,20 +15,20 @@ from multibody.tracing.matrices.kinds import KINDS, operands
 
 Ids = NDArray[Any]
 """An array of nodes."""
-PRODUCTS = 2000
-"""Products of two numbers up to which a product of matrices is written out."""
-WITH_VECTOR = 300
-"""The same, for a product of a matrix and a vector, whose numbers are read once in any case: a loop is less code."""
-ROWS = 12
-"""Rows up to which a matrix is factored by code that is written out."""
-SPARSE = 0.5
-"""The share of entries, or of products, that are not zero for all values, below which they are written out..."""
-MOST = 20_000
-"""... up to so many products of two numbers."""
+MAX_UNROLLED_PRODUCTS = 2000
+"""Scalar products up to which a matrix product, or Gram-Schmidt, is unrolled."""
+MAX_UNROLLED_VECTOR_PRODUCTS = 300
+"""Scalar products up to which a matrix-vector product is unrolled; it reads each entry once, so a loop is less code."""
+MAX_UNROLLED_ROWS = 12
+"""Rows up to which a factorization is unrolled."""
+MIN_DENSITY = 0.5
+"""The share of structural nonzeros below which an operation counts as sparse."""
+MAX_SPARSE_PRODUCTS = 20_000
+"""Scalar products up to which sparse operations are unrolled."""
 
 
 def node(graph: Graph, kind: str, sizes: tuple[int, ...], *matrices: Ids) -> Ids:
-    """The results of an operation, laid end to end; entries that it does not read are left out of its arguments."""
+    """The concatenated results of an operation; entries that it does not read are replaced by zeros."""
     zero = graph.const(0.0)
     arguments: list[int] = []
     for operand, ids in zip(operands(kind, sizes), matrices, strict=True):
@@ -42,32 +42,32 @@ def node(graph: Graph, kind: str, sizes: tuple[int, ...], *matrices: Ids) -> Ids
 
 
 def product(graph: Graph, A: Ids, B: Ids) -> Ids | None:
-    """A B, where it pays; a product with the transpose of A is symmetric, with the same node on both sides."""
+    """A B, or None if it is unrolled; A^T A is symmetric, with the same nodes in both halves."""
     m, k = A.shape
     n = B.shape[1]
-    few = PRODUCTS if m > 1 and n > 1 else WITH_VECTOR
-    if m * k * n <= few:
+    unrolled = MAX_UNROLLED_PRODUCTS if m > 1 and n > 1 else MAX_UNROLLED_VECTOR_PRODUCTS
+    if m * k * n <= unrolled:
         return None
-    left, right = _may_be(graph, A), _may_be(graph, B)
+    left, right = _nonzeros(graph, A), _nonzeros(graph, B)
     products = int(left.sum(axis=0) @ right.sum(axis=1))
-    if products <= few:
+    if products <= unrolled:
         return None
-    if products < SPARSE * m * k * n:
+    if products < MIN_DENSITY * m * k * n:
         blocks = _by_blocks(graph, A, B, left, right)
-        if blocks is not None or products <= MOST:
+        if blocks is not None or products <= MAX_SPARSE_PRODUCTS:
             return blocks
     if A.shape == B.T.shape and (A.T == B).all():
-        return _mirrored(node(graph, "gram", (k, n), B).reshape(n, n))
+        return _symmetric(node(graph, "gram", (k, n), B).reshape(n, n))
     for scaled, plain in ((A.T, B), (B, A.T)):
         weights = _weights(graph, scaled, plain)
         if weights is not None:
-            return _mirrored(node(graph, "weighted_gram", (k, n), plain, weights).reshape(n, n))
+            return _symmetric(node(graph, "weighted_gram", (k, n), plain, weights).reshape(n, n))
     return node(graph, "product", (m, k, n), A, B).reshape(m, n)
 
 
 def _by_blocks(graph: Graph, A: Ids, B: Ids, left: NDArray[Any], right: NDArray[Any]) -> Ids | None:
-    """A B from blocks of rows of A, and of columns of B, that are zero in the same places, where it pays for one."""
-    rows, columns = _alike(left), _alike(right.T)
+    """A B from blocks with equal sparsity patterns; None if all blocks would be unrolled."""
+    rows, columns = _groups(left), _groups(right.T)
     if len(rows) == 1 and len(columns) == 1 and left[0].all() and right[:, 0].all():
         return None
     out, large = np.full((len(A), B.shape[1]), graph.const(0.0)), False
@@ -83,20 +83,20 @@ def _by_blocks(graph: Graph, A: Ids, B: Ids, left: NDArray[Any], right: NDArray[
     if not large:
         return None
     for i, j, inner in small:
-        out[np.ix_(i, j)] = written_out(graph, A[np.ix_(i, inner)], B[np.ix_(inner, j)])
+        out[np.ix_(i, j)] = unrolled_product(graph, A[np.ix_(i, inner)], B[np.ix_(inner, j)])
     return out
 
 
-def _alike(pattern: NDArray[Any]) -> list[NDArray[Any]]:
-    """The places of rows that are equal, for each kind of row."""
+def _groups(pattern: NDArray[Any]) -> list[NDArray[Any]]:
+    """The indices of equal rows, for each distinct row."""
     kinds: dict[bytes, list[int]] = {}
     for k, row in enumerate(pattern):
         kinds.setdefault(row.tobytes(), []).append(k)
     return [np.array(places) for places in kinds.values()]
 
 
-def written_out(graph: Graph, A: Ids, B: Ids) -> Ids:
-    """A B as sums of products, each from the first to the last; what is zero for all values is left out."""
+def unrolled_product(graph: Graph, A: Ids, B: Ids) -> Ids:
+    """A B as sums of products in their order; structural zeros are skipped."""
     zero, columns = graph.const(0.0), B.T.tolist()
     out = np.empty((len(A), len(columns)), dtype=np.int64)
     for i, row in enumerate(A.tolist()):
@@ -109,19 +109,19 @@ def written_out(graph: Graph, A: Ids, B: Ids) -> Ids:
     return out
 
 
-def _may_be(graph: Graph, ids: Ids) -> NDArray[Any]:
-    """Whether each entry may be another number than zero."""
+def _nonzeros(graph: Graph, ids: Ids) -> NDArray[Any]:
+    """Whether each entry is a structural nonzero."""
     zeros = [graph.const(0.0), graph.const(-0.0)]
     return ~np.isin(ids, zeros)
 
 
-def _mirrored(ids: Ids) -> Ids:
-    """The lower half of a symmetric matrix in both halves."""
+def _symmetric(ids: Ids) -> Ids:
+    """The symmetric matrix with this lower half."""
     return np.where(np.tri(len(ids), dtype=bool), ids, ids.T)
 
 
 def _weights(graph: Graph, scaled: Ids, plain: Ids) -> Ids | None:
-    """w, (k, 1), when every row of the one matrix is w_k times that of the other, as in A^T diag(w) A."""
+    """w, (k, 1), if row k of one matrix is w_k times that of the other, as in A^T diag(w) A."""
     if scaled.shape != plain.shape:
         return None
     weights = np.empty((len(plain), 1), dtype=np.int64)
@@ -142,16 +142,16 @@ def _weights(graph: Graph, scaled: Ids, plain: Ids) -> Ids | None:
 
 
 def is_large(graph: Graph, A: Ids) -> bool:
-    """Whether a square matrix is factored in loops."""
+    """Whether the factorization of a square matrix stays a loop."""
     n = len(A)
-    if n <= ROWS:
+    if n <= MAX_UNROLLED_ROWS:
         return False
-    share = _may_be(graph, A).mean()
-    return bool(share >= SPARSE or n**3 / 3 > MOST)
+    density = _nonzeros(graph, A).mean()
+    return bool(density >= MIN_DENSITY or n**3 / 3 > MAX_SPARSE_PRODUCTS)
 
 
 def solution(graph: Graph, A: Ids, b: Ids, *, definite: bool) -> Ids | None:
-    """x of A x = b, for b (n, m), where it pays: with pivots, or by L D L^T from the lower half of a definite A."""
+    """The solution of A x = b, for b (n, m): by LU with pivots, or by L D L^T from the lower half of a definite A."""
     if not is_large(graph, A):
         return None
     n, m = b.shape
@@ -162,12 +162,12 @@ def solution(graph: Graph, A: Ids, b: Ids, *, definite: bool) -> Ids | None:
 
 
 def ldlt_solution(graph: Graph, factors: Ids, b: Ids) -> Ids:
-    """x of L D L^T x = b."""
+    """The solution of L D L^T x = b."""
     return node(graph, "ldlt_solve", b.shape, factors, b).reshape(b.shape)
 
 
 def cholesky(graph: Graph, A: Ids) -> Ids | None:
-    """L with L L^T = A, where it pays; of A the lower half is read."""
+    """L with L L^T = A, from the lower half of A."""
     if not is_large(graph, A):
         return None
     n = len(A)
@@ -175,8 +175,8 @@ def cholesky(graph: Graph, A: Ids) -> Ids | None:
 
 
 def triangular_solution(graph: Graph, T: Ids, b: Ids, *, lower: bool) -> Ids | None:
-    """x of T x = b for a triangular T, where it pays."""
+    """The solution of T x = b for a triangular T."""
     n, m = b.shape
-    if n * (n - 1) // 2 * m <= PRODUCTS // 2 and n <= ROWS:
+    if n * (n - 1) // 2 * m <= MAX_UNROLLED_PRODUCTS // 2 and n <= MAX_UNROLLED_ROWS:
         return None
     return node(graph, "lower_solve" if lower else "upper_solve", (n, m), T, b).reshape(n, m)

@@ -1,8 +1,7 @@
-"""The operations on whole matrices that stay loops in a kernel: what each takes, gives and costs.
+"""Kinds of matrix operations that stay loops in a kernel: operands, results and costs.
 
-An operation is a kind and its sizes. Its operands are matrices, laid end to end in the arguments of its node; of a
-triangular or symmetric one only a half is read. Where a factorization without pivots divides by its pivots, their
-reciprocals are kept instead.
+An operation is a kind and its sizes. The arguments of its node are the concatenated operands; of a triangular or
+symmetric one only a half is read. Factorizations without pivots store the reciprocals of their pivots.
 """
 
 from collections import Counter
@@ -22,9 +21,9 @@ class Operand(NamedTuple):
     rows: int
     columns: int
     part: str = "all"
-    """Which entries are read: "all", or "lower" and "upper" with the diagonal."""
+    """The entries that are read: "all", or "lower" or "upper" with the diagonal."""
     smooth: bool = True
-    """Whether results change smoothly with it; the order of pivots is no such thing."""
+    """Whether results are differentiable with respect to it; the order of pivots is not."""
 
     def read(self) -> NDArray[Any]:
         """Whether each entry is read, (rows, columns)."""
@@ -33,15 +32,15 @@ class Operand(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What operations of a kind take and give, by their sizes."""
+    """Operands, results and costs of a kind, as functions of its sizes."""
 
     operands: Callable[..., list[Operand]]
     results: Callable[..., int]
-    """How many numbers it gives."""
+    """The number of results."""
     scratch: Callable[..., int]
-    """How many further numbers it works on, which nobody else reads."""
+    """The number of scratch values."""
     cost: Callable[..., dict[str, int]]
-    """How often it does each scalar operation."""
+    """The number of scalar operations of each kind."""
 
 
 def _factor(n: int) -> dict[str, int]:
@@ -72,18 +71,18 @@ KINDS: dict[str, Kind] = {
     ),
     # A = L D L^T: L below the diagonal, 1 / D on it, (L D)^T above
     "ldlt": Kind(lambda n: [Operand(n, n, "lower")], lambda n: n * n, lambda n: 0, _factor),
-    # x of L D L^T x = b, for b (n, m)
+    # solves L D L^T x = b, for b (n, m)
     "ldlt_solve": Kind(
         lambda n, m: [Operand(n, n, "lower"), Operand(n, m)],
         lambda n, m: n * m,
         lambda n, m: 0,
         lambda n, m: {"fnma": n * (n - 1) * m, "mul": n * m},
     ),
-    # A = L L^T: L below the diagonal and on it, L^T above; the reciprocals of the diagonal behind
+    # A = L L^T: L below the diagonal and on it, L^T above; scratch: the reciprocals of the diagonal
     "cholesky": Kind(
         lambda n: [Operand(n, n, "lower")], lambda n: n * n, lambda n: n, lambda n: {**_factor(n), "sqrt": n}
     ),
-    # x of T x = b for a lower or an upper triangular T
+    # solves T x = b for a lower or an upper triangular T
     "lower_solve": Kind(
         lambda n, m: [Operand(n, n, "lower"), Operand(n, m)],
         lambda n, m: n * m,
@@ -104,7 +103,7 @@ KINDS: dict[str, Kind] = {
         lambda n: n * (n | 1) + n,
         lambda n: {"fnma": n * n * (n - 1) // 2, "mul": n * n, "div": n, "lt": n * n, "select": 3 * n * n},
     ),
-    # x of A x = b, or of A^T x = b, from these
+    # solves A x = b, or of A^T x = b, from these
     "lu_solve": Kind(
         lambda n, m: [Operand(n, n), Operand(n, 1, smooth=False), Operand(n, m)],
         lambda n, m: n * m,
@@ -126,5 +125,5 @@ def operands(kind: str, sizes: Sizes) -> list[Operand]:
 
 
 def operations(kind: str, sizes: Sizes) -> Counter[str]:
-    """How often an operation does each scalar one."""
+    """The number of scalar operations of each kind in a matrix operation."""
     return Counter(KINDS[kind].cost(*sizes))

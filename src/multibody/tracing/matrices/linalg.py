@@ -1,7 +1,7 @@
-"""Linear algebra that `np.linalg` lacks or does otherwise in kernels: `mb.linalg`.
+"""Linear algebra that `np.linalg` lacks: `mb.linalg`.
 
-Plain NumPy on arrays with any leading batch axes; in a traced function, part of the kernel, as loops where matrices are
-large. None asks for a rank and branches on it: rows that depend on others are zeros, by selection.
+Plain NumPy on arrays with any leading batch axes; in a traced function, part of the kernel, as loops if matrices are
+large. No function branches on the rank: dependent rows are set to zero by selection.
 """
 
 from typing import Any, NamedTuple
@@ -12,31 +12,30 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray
 from multibody.tracing.matrices import linalg_unrolled
+from multibody.tracing.matrices.dense import MAX_UNROLLED_PRODUCTS
 from multibody.tracing.record.loop import loop
 
 Array = Any
 """A NumPy array or a traced one."""
-LONG = 2000
-"""Products of two numbers from which on rows are made orthogonal by a loop."""
 
 
 class Rows(NamedTuple):
-    """Orthonormal rows and how they came about."""
+    """Orthonormal rows, and the independent ones among the original rows."""
 
     Q: Array
-    """(..., m, n): rows of length 1, orthogonal to one another, or zeros."""
+    """(..., m, n): orthonormal rows, or zeros."""
     independent: Array
-    """(..., m): 1.0 for a row that does not depend on those before it, else 0.0 and its row of Q is zero."""
+    """(..., m): 1.0 if a row is independent of the rows before it, otherwise 0.0 and its row of Q is zero."""
 
 
 def solve(A: Array, b: Array, *, definite: bool = False) -> Array:
-    """x of A x = b, as `np.linalg.solve` has it, with half of the operations or fewer where A is known to be definite.
+    """Solve A x = b as `np.linalg.solve` does, with at most half of the operations if A is definite.
 
     Args:
         A: (..., n, n).
         b: (n,) or (..., n, m).
-        definite: say that A is symmetric and positive or negative definite, as mass matrices are, and A^T A + δ 1: its
-            lower half alone is read, and factored without pivots, which has no right result for any other A.
+        definite: whether A is symmetric and positive or negative definite, such as a mass matrix or A^T A + δ 1. Only
+            its lower half is read, and factored without pivots; for any other A the result is wrong.
 
     >>> solve([[0.0, 2.0], [1.0, 0.0]], [4.0, 3.0])
     array([3., 2.])
@@ -49,12 +48,12 @@ def solve(A: Array, b: Array, *, definite: bool = False) -> Array:
 
 
 def solve_triangular(T: Array, b: Array, *, lower: bool = True) -> Array:
-    """x of T x = b for a triangular T, of which the other half is not read.
+    """Solve T x = b for a triangular T; the other half is not read.
 
     Args:
         T: (n, n), or in plain NumPy (..., n, n).
         b: (n,) or (..., n, m).
-        lower: whether T is lower triangular; else it is upper triangular.
+        lower: whether T is lower triangular; otherwise it is upper triangular.
 
     >>> solve_triangular([[2.0, 9.0], [1.0, 1.0]], [2.0, 3.0])
     array([1., 2.])
@@ -74,10 +73,10 @@ def solve_triangular(T: Array, b: Array, *, lower: bool = True) -> Array:
 
 
 def orthonormal_rows(A: Array, tolerance: float | None = None) -> Rows:
-    """The rows of A made orthogonal to those before them, and of length 1: Gram-Schmidt, run twice.
+    """Orthonormalize the rows of A by Gram-Schmidt, run twice.
 
-    A row depends on those before it when what they leave of it is at most `tolerance` times its own length. It becomes
-    zeros, and so does a row of zeros: Q^T Q projects on what the rows of A span, 1 - Q^T Q on what they do not.
+    A row is dependent if its remainder, orthogonal to the rows before it, is at most `tolerance` times its length.
+    Dependent rows become zeros. Q^T Q projects onto the row space of A, 1 - Q^T Q onto its null space.
 
     Args:
         A: (..., m, n).
@@ -113,7 +112,7 @@ def orthonormal_rows(A: Array, tolerance: float | None = None) -> Rows:
 
     places, rows = np.eye(m), np.moveaxis(A, -2, 0)
     state = empty, empty[..., 0]
-    if isinstance(A, TracedArray) and m * m * n > LONG:
+    if isinstance(A, TracedArray) and m * m * n > MAX_UNROLLED_PRODUCTS:
         return Rows(*loop(None, add, state, xs=(rows, places)))
     for k in range(m):
         state = add(state, (rows[k], places[k]))
@@ -121,7 +120,7 @@ def orthonormal_rows(A: Array, tolerance: float | None = None) -> Rows:
 
 
 def rank(A: Array, tolerance: float | None = None) -> Array:
-    """How many rows of A are independent, as `orthonormal_rows` has it.
+    """Return the number of independent rows of A, as in `orthonormal_rows`.
 
     >>> float(rank([[1.0, 2.0], [2.0, 4.0]]))
     1.0
@@ -130,14 +129,14 @@ def rank(A: Array, tolerance: float | None = None) -> Array:
 
 
 def least_norm(A: Array, b: Array, tolerance: float | None = None) -> Array:
-    """Of all x with the least |A x - b| the smallest, for A of any rank.
+    """Solve the least-squares problem |A x - b| with the smallest |x|, for A of any rank.
 
     A = C Q with orthonormal rows in Q, and V C = R is upper triangular for orthonormal rows in V: x = Q^T R^-1 V b.
 
     Args:
         A: (..., m, n).
         b: (m,) or (..., m, k).
-        tolerance: what counts as a dependent row of A, as in `orthonormal_rows`.
+        tolerance: that of dependent rows of A, as in `orthonormal_rows`.
 
     >>> least_norm([[1.0, 1.0], [2.0, 2.0]], [2.0, 4.0])
     array([1., 1.])
@@ -155,7 +154,7 @@ def least_norm(A: Array, b: Array, tolerance: float | None = None) -> Array:
 
 
 def pinv(A: Array, tolerance: float | None = None) -> Array:
-    """The pseudo-inverse A^+, (..., n, m), for A of any rank, which is judged as in `orthonormal_rows`.
+    """Return the pseudo-inverse A^+, (..., n, m), for A of any rank, with the rank of `orthonormal_rows`.
 
     >>> pinv([[1.0, 1.0], [2.0, 2.0]]).round(12)
     array([[0.1, 0.2],
@@ -166,7 +165,7 @@ def pinv(A: Array, tolerance: float | None = None) -> Array:
 
 
 def _arrays(*values: Any) -> list[Array]:
-    """Floats; traced ones, all of one graph, as soon as one is."""
+    """The values as floats; all of them traced if one is."""
     traced = next((x for x in values if isinstance(x, TracedArray)), None)
     if traced is None:
         arrays = [np.asarray(x) for x in values]

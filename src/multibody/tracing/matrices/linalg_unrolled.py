@@ -1,7 +1,7 @@
-"""Systems of equations on traced arrays: small ones unrolled, larger ones by operations on whole matrices (`dense`).
+"""Linear systems of traced arrays: small ones unrolled into scalars, larger ones by matrix operations (`dense`).
 
-A matrix is eliminated with partial pivoting, when it is small by selection; one that is said to be definite is factored
-as L D L^T without pivots, from its lower half.
+Small matrices are eliminated with partial pivoting by selection; definite ones are factored as L D L^T without pivots,
+from their lower half.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ Rows = list[list[Any]]
 
 
 def solve(A: TracedArray, b: TracedArray, *, definite: bool = False) -> TracedArray:
-    """x with A x = b; b is (n,) or (..., n, m), as NumPy has it; without pivots where A is said to be definite."""
+    """Solve A x = b; b is (n,) or (..., n, m), as in NumPy; without pivots if A is definite."""
     vector = b.ndim == 1
     right = b[:, None] if vector else b
     if A.ndim < 2 or A.shape[-1] != A.shape[-2] or right.shape[-2] != A.shape[-1]:
@@ -67,7 +67,7 @@ def cholesky(A: TracedArray) -> TracedArray:
 
 
 def solve_triangular(T: TracedArray, b: TracedArray, *, lower: bool) -> TracedArray:
-    """x with T x = b for a triangular T (n, n) and b (n, m); the other half of T is not read."""
+    """Solve T x = b for a triangular T (n, n) and b (n, m); the other half of T is not read."""
     large = dense.triangular_solution(T.graph, T.ids, b.ids, lower=lower)
     if large is not None:
         return T._with(large)
@@ -91,12 +91,12 @@ def _minus(x: TracedArray, products: list[tuple[TracedArray, TracedArray]]) -> T
 
 
 def _is_zero(x: TracedArray) -> bool:
-    """Whether a number is zero for all values."""
+    """Whether a number is a structural zero."""
     return x.graph.number(int(x.ids)) == 0
 
 
 def _by_ldlt(a: Rows, b: Rows) -> Rows:
-    """L D L^T x = b, with 1 / D multiplied rather than D divided; the lower half of a is read."""
+    """Solve L D L^T x = b with the reciprocals of D, from the lower half of a."""
     n = len(a)
     L: Rows = [[None] * n for _ in range(n)]
     scaled: Rows = [[None] * n for _ in range(n)]  # L D
@@ -117,10 +117,7 @@ def _by_ldlt(a: Rows, b: Rows) -> Rows:
 
 
 def _by_elimination(a: Rows, b: Rows) -> Rows:
-    """Gauss with partial pivoting: every row below that has a larger head is swapped up, by selection.
-
-    Heads that are zero for all values need no selection, and no elimination.
-    """
+    """Gaussian elimination with partial pivoting by selection; structural zeros are skipped."""
     n = len(a)
     rows = [list(left) + list(right) for left, right in zip(a, b, strict=True)]
     for j in range(n):

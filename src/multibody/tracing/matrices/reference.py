@@ -1,7 +1,7 @@
-"""What operations on matrices do to numbers, in plain NumPy: the reference for the loops of kernels.
+"""Matrix operations in plain NumPy: the reference for the loops of kernels.
 
-All take matrices with any leading batch axes. What has no solution gives infinities and NaN, as kernels do. Each stands
-on its own, for `kernel.to_numpy()` prints those that it needs.
+All take matrices with any leading batch axes. Singular systems give infinities and NaN, as in kernels. Each function is
+self-contained, because `kernel.to_numpy()` prints the ones that it needs.
 """
 
 from collections.abc import Callable

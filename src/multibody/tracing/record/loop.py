@@ -1,4 +1,4 @@
-"""A loop that stays a loop in the kernel: a number of rounds, fewer where samples are done before."""
+"""`mb.loop`: a loop that stays a loop in the kernel, with a fixed or data-dependent number of iterations."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -27,27 +27,27 @@ def loop(
     rounds: bool = False,
     outputs: bool = False,
 ) -> Any:
-    """Carry after `count` rounds of `carry = body(carry)`, or fewer.
+    """Repeat `carry = body(carry)` up to `count` times.
 
     In plain NumPy this is a for loop. In a traced function it becomes one loop of the kernel, whose code does not grow
-    with the number of rounds: for Newton steps, integrators, iterative solvers. There, plain numbers are carried by a
-    for loop as long as the body returns plain numbers. Derivatives of a loop are loops.
+    with the number of iterations: for Newton steps, integrators, iterative solvers. While all carried values are plain
+    numbers, it is a for loop there, too. Derivatives of a loop are loops.
 
     Args:
-        count: how many rounds at most, known when the function is traced; None for as many as xs has rows.
-        body: takes and returns the carried values; their shapes stay. What it is handed is its own, and may be written
-            into; anything else is not.
+        count: the maximum number of iterations, known when the function is traced; None for the number of rows of xs.
+        body: takes and returns the carried values, with the same shapes. It may write into its arguments, and into
+            nothing else from outside.
         carry: an array, or tuples, lists and dicts of arrays.
-        until: of the carried values, the truth value that a sample is done, asked before every round. A sample that is
-            done keeps its values. Of a batch in plain NumPy, an array of the batch's shape.
-        xs: arrays whose first axis is that of the rounds, nested in any way; the body is then `body(carry, x)`, where x
-            has row k of each in round k.
-        rounds: whether to return, as well, how many rounds a sample took.
+        until: the stop condition, a boolean function of the carried values that is evaluated before every iteration. A
+            finished sample keeps its values. For a batch in plain NumPy it returns an array of the batch's shape.
+        xs: nested arrays whose first axis is that of the iterations; the body is then `body(carry, x)`, where x has
+            row k of each in iteration k.
+        rounds: whether to return also the number of iterations of each sample.
         outputs: whether the body returns `(carry, y)`; all y are then returned as well, stacked along a first axis of
-            `count`, with NaN for rounds that a sample did not take.
+            `count`, with NaN for iterations that a sample did not take.
 
     Returns:
-        The carried values; with outputs or rounds a tuple of them, the outputs and the number of rounds.
+        The carried values; with outputs or rounds a tuple of them, the outputs and the number of iterations.
 
     >>> loop(20, lambda x: x - (x * x - 2.0) / (2 * x), 1.0).round(12)
     np.float64(1.414213562373)
@@ -78,7 +78,7 @@ def loop(
 
 
 class _Work(NamedTuple):
-    """What is done in a round."""
+    """The functions of an iteration."""
 
     body: Callable[..., Any]
     until: Callable[[Any], Any] | None
@@ -86,7 +86,7 @@ class _Work(NamedTuple):
     outputs: bool
 
     def round(self, carry: Any, rows: list[Any]) -> tuple[Any, Any]:
-        """The carried values after a round, and its output or None."""
+        """The carried values after an iteration, and its output or None."""
         result = self.body(carry, *(() if self.row_layout is None else (rebuild(self.row_layout, iter(rows)),)))
         if result is None:
             raise refuse("loop: the body must return the carried values, and returns None")
@@ -97,7 +97,7 @@ class _Work(NamedTuple):
         return result
 
     def counted(self) -> "_Work":
-        """The same, with the number of rounds behind the carried values."""
+        """As before, with the number of iterations after the carried values."""
         inner, outputs = self.body, self.outputs
 
         def body(carry: Any, *x: Any) -> Any:
@@ -119,7 +119,7 @@ def _table(array: Any, count: int | None) -> Any:
 
 
 def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, Any]:
-    """The carried values and the outputs; recorded from the round on in which something traced is met."""
+    """The carried values and the outputs; recorded from the first iteration with traced values on."""
     done: Any = np.False_
     ys: list[Any] = []
     for k in range(count):
@@ -129,18 +129,18 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
         following = y = None
         if graph is None:
             if work.until is not None:
-                asked = work.until(_own(layout, arrays))
+                asked = work.until(_copies(layout, arrays))
                 graph = _graph_of(asked)
                 if graph is None:
                     done = done | _truth(asked)
                     if np.all(done):
-                        if work.outputs and not ys:  # the shapes of what all samples have NaN for
-                            _, y = work.round(_own(layout, arrays), [_copy(array[k]) for array in tables])
-                            ys.append(_keep(done, np.nan, y))
+                        if work.outputs and not ys:  # for the shapes of the NaN outputs
+                            _, y = work.round(_copies(layout, arrays), [_copy(array[k]) for array in tables])
+                            ys.append(_unless_finished(done, np.nan, y))
                         break
             if graph is None:
-                following, y = work.round(_own(layout, arrays), [_copy(array[k]) for array in tables])
-                # a body that met something traced is recorded, from what was carried before this round
+                following, y = work.round(_copies(layout, arrays), [_copy(array[k]) for array in tables])
+                # a body that returns traced values is recorded, from the values before this iteration
                 graph = None if open_graph() is None else _graph_of([following, y])
                 if graph is None and flatten(following, [].append) != layout:
                     raise refuse(NESTING)
@@ -149,19 +149,19 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
                 raise refuse("loop: some samples of a batch are done before the loop meets traced values: trace it all")
             after, rest = _record(graph, count - k, work, layout, arrays, [array[k:] for array in tables])
             return after, _stacked([*ys, *_split(rest, count - k)], count) if work.outputs else None
-        carry = _keep(done, carry, following)
-        ys.append(_keep(done, np.nan, y) if work.outputs else None)
+        carry = _unless_finished(done, carry, following)
+        ys.append(_unless_finished(done, np.nan, y) if work.outputs else None)
     return carry, _stacked(ys, count) if work.outputs else None
 
 
-def _own(layout: Layout, arrays: list[Any]) -> Any:
-    """What is carried, for a function that may write into it: neither the caller's arrays nor outputs change."""
+def _copies(layout: Layout, arrays: list[Any]) -> Any:
+    """Copies of the carried values, which a function may write into."""
     return rebuild(layout, map(_copy, arrays))
 
 
 def _copy(x: Any) -> Any:
     if isinstance(x, bool):
-        return np.bool_(x)  # as traced ones: ~ of a plain one is that of a whole number
+        return np.bool_(x)  # as traced ones: ~ of a Python bool is that of an integer
     return x.copy() if isinstance(x, np.ndarray | TracedArray) else x
 
 
@@ -172,8 +172,8 @@ def _truth(asked: Any) -> Any:
     return answer
 
 
-def _keep(done: Any, before: Any, after: Any) -> Any:
-    """What follows, but what was before in samples that are done."""
+def _unless_finished(done: Any, before: Any, after: Any) -> Any:
+    """The new values, except for finished samples."""
     if not np.any(done):
         return after
     old: list[Any] = []
@@ -189,14 +189,14 @@ def _keep(done: Any, before: Any, after: Any) -> Any:
 
 
 def _split(ys: Any, count: int) -> list[Any]:
-    """Outputs that are stacked already, round by round."""
+    """Stacked outputs, iteration by iteration."""
     arrays: list[Any] = []
     layout = flatten(ys, arrays.append)
     return [rebuild(layout, iter([array[k] for array in arrays])) for k in range(count)]
 
 
 def _stacked(ys: list[Any], count: int) -> Any:
-    """The outputs of all rounds along a first axis, NaN for those that were not taken."""
+    """The outputs of all iterations along a first axis, NaN for those that were not taken."""
     if not ys:
         return np.zeros((0,))
     columns: list[list[Any]] = []
@@ -213,7 +213,7 @@ def _stacked(ys: list[Any], count: int) -> Any:
 
 
 def _graph_of(values: Any) -> Graph | None:
-    """The graph of the first traced array among nested values, if there is one."""
+    """The graph of the first traced array among nested values, or None."""
     arrays: list[Any] = []
     flatten(values, arrays.append)
     return next((array.graph for array in arrays if isinstance(array, TracedArray)), None)
@@ -222,7 +222,7 @@ def _graph_of(values: Any) -> Graph | None:
 def _record(
     graph: Graph, rounds: int, work: _Work, layout: Layout, arrays: list[Any], tables: list[Any]
 ) -> tuple[Any, Any]:
-    """The loop as one of the graph, with the arrays as the first carried values."""
+    """Record the loop in the graph, with the arrays as initial values."""
     masks = [is_mask(array) for array in arrays]
     initial = [floats(graph, array) for array in arrays]
     columns = [floats(graph, array) for array in tables]
@@ -233,7 +233,7 @@ def _record(
     row_leaves, rows = _leaves(
         graph, "scan_input", number, [ids.shape[1:] for ids in columns], [is_mask(x) for x in tables]
     )
-    # a parent link must exist while the body is traced, for loops within it
+    # inner loops need the parent link while the body is traced
     graph.loops.append(Loop(-1, (), leaves, (), parent))
     after: list[Any] = []
     kept: list[Any] = []
@@ -241,8 +241,8 @@ def _record(
     side_effects = SideEffects(work.body, work.until)
     try:
         if work.until is not None:
-            stop = _stop(graph, work.until(_own(layout, carried)))
-        following, y = work.round(_own(layout, carried), rows)
+            stop = _stop(graph, work.until(_copies(layout, carried)))
+        following, y = work.round(_copies(layout, carried), rows)
         nesting = flatten(following, after.append)
         if work.outputs:
             output_layout = flatten(y, kept.append)
@@ -275,7 +275,7 @@ def _record(
 
 
 def _stop(graph: Graph, asked: Any) -> int:
-    """The node that tells whether a sample is done."""
+    """The node of the stop condition."""
     if np.shape(asked) != ():
         raise refuse(f"loop: until: expected one truth value a sample, got shape {np.shape(asked)}")
     if not is_mask(asked):
@@ -288,7 +288,7 @@ def _flat(arrays: list[NDArray[Any]]) -> tuple[int, ...]:
 
 
 def _outputs(graph: Graph, number: int, rounds: int, stored: list[NDArray[Any]]) -> list[TracedArray]:
-    """Arrays of what a loop keeps, with an axis for the rounds."""
+    """Stacked outputs as arrays with a first axis for the iterations."""
     arrays, first = [], 0
     for ids in stored:
         new = [[graph.leaf("stacked_output", number, first + p, k) for p in range(ids.size)] for k in range(rounds)]
@@ -300,7 +300,7 @@ def _outputs(graph: Graph, number: int, rounds: int, stored: list[NDArray[Any]])
 def _leaves(
     graph: Graph, op: str, number: int, shapes: list[tuple[int, ...]], masks: list[bool]
 ) -> tuple[tuple[int, ...], list[TracedArray]]:
-    """New leaves of a loop, and arrays of them; truth values are carried as numbers."""
+    """New leaves of a loop, and arrays of them; booleans are carried as floats."""
     arrays: list[TracedArray] = []
     nodes: list[int] = []
     for shape, mask in zip(shapes, masks, strict=True):

@@ -1,4 +1,4 @@
-"""Running a NumPy function once on traced arrays: what goes in, the graph, what comes out."""
+"""Tracing: run a NumPy function once on traced arrays, and record its inputs, graph and outputs."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, TraceError, is_boolean, nodes, refuse
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.record.explanations import explained
+from multibody.tracing.record.explanations import explain
 from multibody.tracing.record.general_path import general_path
 from multibody.tracing.record.layout import Layout, flatten
 from multibody.tracing.record.naming import argument_names
@@ -33,9 +33,9 @@ class Trace(NamedTuple):
     graph: Graph
     inputs: tuple[Input, ...]
     outputs: tuple[NDArray[Any], ...]
-    """One array of nodes for each array that the function returns."""
+    """One array of nodes per returned array."""
     layout: Layout
-    """How the result is nested."""
+    """The layout of the result."""
     dtype: np.dtype[Any]
     first: int = 0
     """The position of the first input among the leaves of the graph: not 0 in a trace that is part of another."""
@@ -47,7 +47,7 @@ class Trace(NamedTuple):
 
 
 def float_kind(dtype: DTypeLike) -> np.dtype[Any]:
-    """The dtype, if it is float64 or float32; all else is refused."""
+    """The dtype, checked to be float64 or float32."""
     try:
         kind = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):  # the last from a text with a comma
@@ -75,7 +75,7 @@ def trace(
     inputs = tuple(Input(n, shape_of(s)) for n, s in zip(_names(function, shapes, names), shapes, strict=True))
     draws = RandomDraws(function)
     recorded = record(Graph(kind), function, inputs, kind)
-    if draws.suspected():  # numbers that are drawn anew would differ in a second graph
+    if draws.suspected():  # random numbers would differ in a second graph
         again = record(Graph(kind), function, inputs, kind)
         if again.graph.known != recorded.graph.known or again.roots != recorded.roots:
             raise TraceError(
@@ -88,7 +88,7 @@ def trace(
 def record(
     graph: Graph, function: Callable[..., Any], inputs: tuple[Input, ...], dtype: np.dtype[Any], first: int = 0
 ) -> Trace:
-    """Run a function on leaves of a graph, which is the open one meanwhile.
+    """Run a function on leaves of a graph, which is open meanwhile.
 
     Args:
         graph: empty, or with other nodes already.
@@ -104,10 +104,10 @@ def record(
         with general_path():
             layout = flatten(function(*arrays), lambda array: outputs.append(nodes_of(graph, array)))
     except (TypeError, ValueError, IndexError, AttributeError) as error:
-        told = explained(error)
-        if told is None:
+        explained = explain(error)
+        if explained is None:
             raise
-        raise told from None
+        raise explained from None
     finally:
         _open.reset(token)
     recorded = Trace(graph, inputs, tuple(outputs), layout, dtype, first)
@@ -117,7 +117,7 @@ def record(
 
 
 def open_graph() -> Graph | None:
-    """The graph in which the function that runs now, in this thread, is recorded; None when it is not traced."""
+    """The graph that records the running function in this context; None if it is not traced."""
     return _open.get()
 
 
@@ -130,7 +130,7 @@ def input_nodes(graph: Graph, position: int, shape: tuple[int, ...]) -> NDArray[
 
 
 def shape_of(shape: Any, what: str = "shape: expected a tuple of lengths such as (7,)") -> tuple[int, ...]:
-    """A shape as a tuple of lengths; an InputError that says what was expected otherwise."""
+    """A shape as a tuple of lengths, checked."""
     lengths = (shape,) if isinstance(shape, int | np.integer) else shape
     if not isinstance(lengths, tuple | list) or not all(isinstance(n, int | np.integer) and n >= 0 for n in lengths):
         raise InputError(f"{what}, got {shape!r}")
@@ -153,5 +153,5 @@ def nodes_of(graph: Graph, result: Any) -> NDArray[Any]:
     ids = nodes(graph, result)
     if not is_boolean(graph, ids):
         return ids
-    one, zero = graph.const(1.0), graph.const(0.0)  # truth values leave as 1.0 and 0.0
+    one, zero = graph.const(1.0), graph.const(0.0)  # booleans are returned as 1.0 and 0.0
     return np.array([graph.apply("select", p, one, zero) for p in ids.ravel().tolist()]).reshape(ids.shape)
