@@ -121,9 +121,7 @@ def test_the_gradient_goes_through_what_is_written():
 
 
 def test_arguments_are_not_changed():
-    with pytest.raises(
-        mb.TraceError, match=r"an argument of a traced function.*work on a copy.*test_traced"
-    ):  # a view
+    with pytest.raises(mb.TraceError, match=r"an argument of a traced function.*work on a copy.*test_traced"):  # a view
         mb.compile(lambda x: x[1:].__iadd__(1.0), 3)
     with pytest.raises(mb.TraceError, match="a mask of the shape of y and a number"):
         mb.compile(lambda x: x.copy().__setitem__(x > 0.5, x), 3)
