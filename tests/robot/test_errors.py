@@ -103,7 +103,7 @@ def test_arguments_of_another_kind(arm):
     says(lambda: arm.jacobian(tip, q, np.eye(2)), "representation: expected one of 'left'", "got array")
     says(lambda: arm.rate_matrix(q, np.eye(2)), "parameterisation of an orientation", "got array")
     says(lambda: arm.rate_inverse(q, np.eye(2)), "parameterisation of an orientation", "got array")
-    says(lambda: arm.astype(np.eye(2)), "dtype: expected 'float64' or 'float32', got array")
+    says(lambda: arm.astype(np.eye(2)), "dtype: expected float64 or float32, got array")
     says(lambda: arm.check(q, limits="no"), "limits: expected True or False, got 'no'")
     says(lambda: arm.kernel(["jacobian"]), "no quantity is named ['jacobian']")
     says(lambda: arm.derivatives("velocity", q, q, frame=tip, representation=["left"]), "got ['left']")

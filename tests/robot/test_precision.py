@@ -50,9 +50,9 @@ def test_all_results_have_the_precision_of_the_robot():
 
 def test_unknown_precisions():
     robot = robot_of("double-pendulum")
-    with pytest.raises(InputError, match="expected 'float64' or 'float32', got 'float16'"):
+    with pytest.raises(InputError, match="expected float64 or float32, got 'float16'"):
         robot.astype("float16")
-    with pytest.raises(InputError, match="expected 'float64' or 'float32', got 'int'"):
+    with pytest.raises(InputError, match="expected float64 or float32, got 'int'"):
         mb.Robot(robot.model, dtype="int")
     assert robot.astype("float32") != robot
     assert robot.astype("float32").astype("float64") == robot

@@ -10,7 +10,7 @@ from multibody.compiler.runtime.execution import bind
 from multibody.errors import InputError
 from multibody.model.model import Model
 from multibody.robot import kernels
-from multibody.robot.inputs import Kind, arrays_from_values, arrays_of, values_from_arrays
+from multibody.robot.inputs import Kind, arrays_from_values, arrays_of, select_optional, values_from_arrays
 
 
 @final
@@ -46,12 +46,7 @@ class RobotFunction:
 
     def kernel(self, *optional: str) -> Kernel:
         """Return the native kernel with some of the optional inputs after the others; a pose is two arrays there."""
-        for name in optional:
-            if name not in self._optional:
-                raise InputError(
-                    f"no optional input is called {name!r}; there are {', '.join(self._optional) or 'none'}"
-                )
-        return self._lazy(tuple(name for name in self._optional if name in optional)).kernel
+        return self._lazy(select_optional(self._optional, optional, repr(self))).kernel
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
         """Evaluate; see the class."""

@@ -100,21 +100,6 @@ def in_double(compute: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[...
     return call
 
 
-def deliver(results: Any, out: Any, dtype: np.dtype[Any]) -> Any:
-    """The results in the robot's precision, or written into `out`."""
-    if isinstance(results, tuple):
-        places = (None,) * len(results) if out is None else out
-        if not isinstance(places, tuple | list) or len(places) != len(results):
-            raise InputError(f"out: expected {len(results)} arrays in a tuple, got {out!r}")
-        return tuple(deliver(result, place, dtype) for result, place in zip(results, places, strict=True))
-    if out is None:
-        return results if is_traced(results) else np.asarray(results, dtype)[()]
-    if not isinstance(out, np.ndarray) or out.shape != results.shape:
-        raise InputError(f"out: expected an array of shape {results.shape}, got {np.shape(out)}")
-    out[...] = results
-    return out
-
-
 def check_masses(model: Model) -> None:
     """Refuse a robot with a singular mass matrix; the error names a joint that carries no inertia.
 

@@ -15,7 +15,7 @@ from multibody.model.model import Model
 from multibody.model.parameters import NAMES, PLACED, placement_rates, refuse_overlap
 from multibody.model.tree import Tree
 from multibody.robot import quantities  # noqa: F401  fills the table
-from multibody.robot.inputs import WRENCH, Input, Kind, arrays_of
+from multibody.robot.inputs import WRENCH, Input, Kind, arrays_of, select_optional
 from multibody.robot.quantity import TABLE, Quantity, quantity_of
 from multibody.tracing.ad.api import jacobian
 
@@ -61,12 +61,8 @@ class Evaluation:
         for wrench_frame in frames:
             model.tree.frame(wrench_frame)
         present = distinct((optional,) if isinstance(optional, str) else optional, f"{title}, optional", "input")
-        for argument in present:
-            if argument not in quantity.optional:
-                takes = ", ".join(quantity.optional) or "none"
-                raise InputError(f"{title} has no optional input {argument!r}; it has {takes}")
+        ordered = select_optional(quantity.optional, present, title)
         active = None if constraints is None else constraints_on(model, constraints)
-        ordered = tuple(argument for argument in quantity.optional if argument in present)
         return Evaluation(name, frame, _options(quantity, options, title), frames, active, ordered)
 
     @property

@@ -19,6 +19,7 @@ from multibody.algorithms.constraints import Constraint, ConstraintSet
 from multibody.algorithms.impact import Impact, check_restitution
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel
+from multibody.compiler.runtime.execution import deliver
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth
@@ -46,8 +47,8 @@ from multibody.robot.dispatch import (
 )
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind, arrays_of
-from multibody.robot.kernels import deliver
 from multibody.robot.request import Request, constraints_on, item_name, wrench_name
+from multibody.tracing.record.trace import float_kind
 
 Array = NDArray[Any]
 Constraints = ConstraintSet | Iterable[Constraint]
@@ -117,7 +118,7 @@ class Robot(metaclass=ForeignNames):
         if not isinstance(model, Model):
             raise InputError(f"Robot: expected a Model or a Builder, got {type(model).__name__}; mb.load reads files")
         self._model = model
-        self._dtype = _precision(config.dtype if dtype is None else dtype)
+        self._dtype = float_kind(config.dtype if dtype is None else dtype)
         self._calls = Dispatcher(model, self._dtype)
         self._poses = FrameCalls(self._calls, "pose")
         self._jacobians = FrameCalls(self._calls, "jacobian")
@@ -1320,10 +1321,7 @@ class Robot(metaclass=ForeignNames):
             self._calls.store(self._calls.requests, key, request)
         if out is not None and (not isinstance(out, tuple | list) or len(out) != len(items)):
             raise InputError(f"out: expected {len(items)} arrays in a tuple, one for each quantity, got {out!r}")
-        nested = out is not None and any(isinstance(place, tuple | list) for place in out)
-        results = self._calls.call(request, tuple(values.values()), None if nested else out, threads)
-        if nested:
-            results = deliver(results, out, self.dtype)
+        results = self._calls.call(request, tuple(values.values()), out, threads)
         shaped = []
         for item, result in zip(items, results, strict=True):
             made = {"pose": _pose_of, "poses": lambda parts: _poses_of(self.frames, parts)}.get(item[0])
@@ -1456,10 +1454,3 @@ def _positive(x: ArrayLike, what: str) -> Array:
 
 def _revive(model: Model, dtype: str) -> Robot:
     return Robot(model, dtype=dtype)
-
-
-def _precision(dtype: Any) -> np.dtype[Any]:
-    for known in (np.dtype(np.float64), np.dtype(np.float32)):
-        if isinstance(dtype, str | type | np.dtype) and dtype in (known, known.name):
-            return known
-    raise InputError(f"dtype: expected 'float64' or 'float32', got {dtype!r}")

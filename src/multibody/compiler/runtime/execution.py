@@ -16,6 +16,7 @@ from multibody.tracing.record.trace import Input, open_graph
 
 Launch = Callable[[list[NDArray[Any]], tuple[int, ...], Any, int], Any]
 """Runs native code on checked arrays, a batch shape, `out` and a number of threads."""
+OUT_IS_NOT_TRACED = "out= is not traced: use the result that is returned"
 
 
 class Mode(Enum):
@@ -57,7 +58,7 @@ class Source(NamedTuple):
         count, mode = workers.thread_count(threads), mode_of(values)
         if mode is Mode.TRACED:
             if out is not None:
-                raise InputError("out= is not traced: use the result that is returned")
+                raise InputError(OUT_IS_NOT_TRACED)
             return self._trace(values)
         arrays = [check_array(value, spec).astype(self.dtype, copy=False) for value, spec in self._with_inputs(values)]
         batch = self._batch(arrays)
@@ -66,12 +67,7 @@ class Source(NamedTuple):
         if mode is Mode.NATIVE or self.function is None or (0 in batch and not self.batched):
             return run(arrays, batch, out, count)
         leaves, layout = self._evaluate(self.function, arrays, batch)
-        results = [np.asarray(leaf, self.dtype) for leaf in leaves]
-        if out is None:
-            return rebuild(layout, (result if result.ndim else result[()] for result in results))
-        for place, result in zip(check_out(out, [x.shape for x in results], layout, self.dtype), results, strict=True):
-            place[...] = result
-        return out
+        return deliver(rebuild(layout, iter(leaves)), out, self.dtype)
 
     def _trace(self, values: list[Any]) -> Any:
         """Run the source within the open trace."""
@@ -166,10 +162,25 @@ def check_shape(shape: tuple[int, ...], spec: Input, *, over_time: bool = False)
         raise InputError(f"{spec.name}: expected shape {expected}, got {shape}")
 
 
+def deliver(result: Any, out: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a result of NumPy with this precision, or write it into `out`; traced arrays stay as they are."""
+    leaves: list[Any] = []
+    layout = flatten(result, leaves.append)
+    if out is not None:
+        if mode_of(leaves) is Mode.TRACED:
+            raise InputError(OUT_IS_NOT_TRACED)
+        for place, leaf in zip(check_out(out, [np.shape(leaf) for leaf in leaves], layout, dtype), leaves, strict=True):
+            place[...] = leaf
+        return out
+    return rebuild(layout, (x if isinstance(x, TracedArray) else np.asarray(x, dtype)[()] for x in leaves))
+
+
 def check_out(out: Any, shapes: Sequence[tuple[int, ...]], layout: Layout, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
-    """Return the arrays of `out`, if results of these shapes can be written into them."""
-    places = [out] if layout == "array" else list(out) if isinstance(out, tuple | list) else None
-    if places is None or len(places) != len(shapes):
+    """Return the arrays of `out`, which may be nested, if results of these shapes can be written into them."""
+    places: list[Any] = [out] if layout == "array" else []
+    if layout != "array":
+        flatten(out, places.append)
+    if len(places) != len(shapes):
         raise InputError(f"out: expected {len(shapes)} arrays in a tuple, got {type(out).__name__}")
     for place, shape in zip(places, shapes, strict=True):
         if not isinstance(place, np.ndarray) or place.shape != shape:
