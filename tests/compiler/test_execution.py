@@ -87,3 +87,25 @@ def test_constant_results_of_a_batched_function_are_spread_over_the_batch():
     kernel = mb.compile(lambda x: (x, np.arange(5.0)), 3, batched=True)
     with mb.eager():
         assert [y.shape for y in kernel(np.ones((5, 3)))] == [(5, 3), (5, 5)]
+
+
+def test_variants_of_a_batched_kernel_are_batched_and_have_its_key():
+    traced = []
+
+    def function(x, u=None):
+        traced.append(1)
+        return 2.0 * x if u is None else 2.0 * x + u
+
+    def make():
+        return mb.compile(function, 3, optional={"u": 3}, batched=True, key="test of optional inputs 1")
+
+    kernel = make()
+    outer = mb.compile(lambda x, u: kernel(x, u=u), (5, 3), (5, 3))
+    x, u = np.ones((5, 3)), np.full((5, 3), 0.5)
+    np.testing.assert_array_equal(outer(x, u), 2.0 * x + u)
+    assert kernel(x, u=u).shape == (5, 3)
+    count = len(traced)
+    again = make()
+    np.testing.assert_array_equal(again(x, u=u), 2.0 * x + u)
+    assert len(traced) == count
+    assert repr(again._launcher.variants.kernel(("u",))).startswith("<Kernel function(")

@@ -10,7 +10,7 @@ from multibody.compiler.runtime import native
 
 def test_long_compilations_tell_how_far_they_are(monkeypatch, caplog):
     monkeypatch.setattr(mb.config, "cache", False)
-    monkeypatch.setattr(native, "MANY_MODULES", 2)
+    monkeypatch.setattr(native, "MIN_LOGGED_MODULES", 2)
 
     def function(x):
         for k in range(1500):

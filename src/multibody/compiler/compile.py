@@ -14,6 +14,7 @@ from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.variants import modules_of
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel
+from multibody.compiler.optional_inputs import OptionalInputs, extend_key
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
 from multibody.tracing.record.naming import parameters
@@ -23,7 +24,7 @@ Shape = int | Sequence[int]
 
 
 class Options(TypedDict, total=False):
-    """What `compile` takes besides the function and the shapes."""
+    """Arguments of `compile` besides the function and the shapes."""
 
     names: Sequence[str] | None
     optional: Mapping[str, Any] | None
@@ -100,56 +101,40 @@ def compile(  # noqa: A001
     taken = {spec.name for spec in signature.inputs} & {"out", "threads"}
     if taken:
         raise InputError(f"names: {', '.join(taken)} is an option of every kernel: give the argument another name")
-    variants = None
-    if optional:
-        variants = _Variants(function, shapes, names, dict(optional), dtype, quaternions or {})
+
+    def with_optional(present: tuple[str, ...]) -> Kernel:
+        def bound(*args: Any) -> Any:
+            return function(*args[: len(shapes)], **dict(zip(present, args[len(shapes) :], strict=True)))
+
+        bound.__name__ = name
+        return compile(
+            bound,
+            *shapes,
+            *(dict(optional or {})[option] for option in present),
+            names=[*(spec.name for spec in signature.inputs), *present],
+            dtype=dtype,
+            key=extend_key(key, present),
+            batched=batched,
+            quaternions=quaternions,
+        )
+
+    variants = OptionalInputs(optional, with_optional) if optional else None
     return Kernel(name, signature, code, Counter(header["ops"]), header["work"], record, function, variants, batched)
 
 
 def _check_count(function: Callable[..., Any], shapes: Sequence[Any], optional: Mapping[str, Any]) -> None:
     """Refuse shapes that are fewer or more than the arguments of the function."""
-    known = parameters(function)
-    if known is None:
+    declared = parameters(function)
+    if declared is None:
         return
-    known = [each for each in known if each.name not in optional]
-    needed = [each for each in known if each.default is each.empty]
-    if len(needed) <= len(shapes) <= len(known):
+    required = [parameter for parameter in declared if parameter.name not in optional]
+    needed = [parameter for parameter in required if parameter.default is parameter.empty]
+    if len(needed) <= len(shapes) <= len(required):
         return
     name = getattr(function, "__name__", "the function")
-    arguments = f"{name}({', '.join(each.name for each in known)})"
-    example = ", ".join(["f", *(["3"] * max(1, len(needed)))]) if known else "f"
+    arguments = f"{name}({', '.join(parameter.name for parameter in required)})"
+    example = ", ".join(["f", *(["3"] * max(1, len(needed)))]) if required else "f"
     raise InputError(
         f"compile: expected the shape of one sample of each argument of {arguments}, got {list(shapes)}: write "
         f"mb.compile({example}) where each is 3 numbers, () for a single one, (3, 3) for a matrix"
     )
-
-
-class _Variants:
-    """Kernels with some of the optional arguments, made when they are first asked for."""
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        shapes: Sequence[Any],
-        names: Sequence[str] | None,
-        optional: dict[str, Any],
-        dtype: DTypeLike,
-        quaternions: Mapping[str, Sequence[int]],
-    ) -> None:
-        self.function, self.shapes, self.names, self.optional, self.dtype = function, shapes, names, optional, dtype
-        self.quaternions = quaternions
-        self.made: dict[tuple[str, ...], Kernel] = {}
-
-    def get(self, options: tuple[str, ...], required: tuple[str, ...]) -> Kernel:
-        """The kernel with these optional arguments after the required ones."""
-        options = tuple(sorted(options))
-        if options not in self.made:
-            count = len(self.shapes)
-
-            def bound(*args: Any) -> Any:
-                return self.function(*args[:count], **dict(zip(options, args[count:], strict=True)))
-
-            shapes = [*self.shapes, *(self.optional[name] for name in options)]
-            names = [*required, *options]
-            self.made[options] = compile(bound, *shapes, names=names, dtype=self.dtype, quaternions=self.quaternions)
-        return self.made[options]

@@ -103,7 +103,10 @@ _eager: ContextVar[bool] = ContextVar("multibody_eager", default=False)
 
 @contextmanager
 def eager() -> Iterator[None]:
-    """Run the NumPy source of kernels instead of their native code within this block."""
+    """Run the NumPy source of kernels instead of their native code within this block.
+
+    A kernel from a pickle has no source: its native code runs.
+    """
     token = _eager.set(True)
     try:
         with general_path():

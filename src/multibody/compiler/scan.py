@@ -19,6 +19,7 @@ from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.config import config
 from multibody.compiler.ir.scan_layout import layout_of, shapes_of
+from multibody.compiler.optional_inputs import OptionalInputs, extend_key
 from multibody.compiler.runtime.scan_launch import Scan, Source, Step
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
@@ -86,23 +87,20 @@ def compile_scan(
     header = code.header
     signature = Signature.of_header(header)
 
-    made: dict[tuple[str, ...], Scan] = {}
+    def with_optional(present: tuple[str, ...]) -> Scan:
+        first, last = len(inputs), len(inputs) + len(present)
 
-    def variant(options: tuple[str, ...]) -> Scan:
-        if options not in made:
-            first = len(inputs)
+        def bound(now: Any, *args: Any) -> Any:
+            extra = dict(zip(present, args[first:last], strict=True))
+            return step(now, *args[:first], *args[last:], **extra)
 
-            def bound(now: Any, *args: Any) -> Any:
-                extra = dict(zip(options, args[first : first + len(options)], strict=True))
-                return step(now, *args[:first], *args[first + len(options) :], **extra)
+        bound.__name__ = name
+        more = [*inputs, *(dict(optional or {})[option] for option in present)]
+        text = extend_key(key, present)
+        return compile_scan(bound, state, more, parameters, until=until, dtype=kind, key=text)
 
-            bound.__name__ = name
-            more = [*inputs, *((optional or {})[option] for option in options)]
-            long_key = None if key is None else f"{key} with {options}"
-            made[options] = compile_scan(bound, state, more, parameters, until=until, dtype=kind, key=long_key)
-        return made[options]
-
-    source = Source(record, flat, step, until, variant, tuple(optional or ()))
+    variants = OptionalInputs(optional or {}, with_optional)
+    source = Source(record, flat, step, until, variants)
     return Scan(name, signature, code, Counter(header["ops"]), header["work"], plan, source)
 
 

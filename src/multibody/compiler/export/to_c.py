@@ -20,6 +20,8 @@ from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices.kinds import KINDS, operands
 from multibody.tracing.record.trace import Trace
 
+MAX_STACK_ENTRIES = 1024
+"""Loop outputs with more entries are on the heap."""
 TABLE = {
     "true": "1",
     "false": "0",
@@ -70,7 +72,7 @@ FUNCTIONS = re.findall(r"(\w+)\(\{", " ".join(TABLE.values()))
 _WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
     bool catch class delete explicit export false friend mutable namespace new operator private protected public
-    template this throw true try typename using virtual n i size_t NAN INFINITY main copysign copysignf"""
+    template this throw true try typename using virtual n i size_t NAN INFINITY main copysign copysignf malloc free"""
 _MATRICES = {f"mb_{kind}" for kind in KINDS}
 RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.split(), *_MATRICES}
 
@@ -98,6 +100,7 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     the outputs y0, y1, .... They are double, or float if the trace is float32. All inputs are read before an output is
     written, so the arrays of a sample may overlap. Compile with -ffp-contract=off (which -std=c99 means to gcc) to get
     the same digits from every compiler, and beyond some 20,000 operations with -O1: -O2 takes minutes there.
+    Loop outputs of more than 1,024 entries are allocated with malloc; if it fails, all outputs are NaN.
 
     >>> from multibody.tracing.record.trace import trace
     >>> print(to_c(trace(lambda x: np.sin(x[0]) * x[1], [2]), "f").source)
@@ -169,10 +172,20 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     comment = f"/* {name}: {', '.join(shown[:first_output])} -> {', '.join(shown[first_output:])}. {_BY} */\n"
     rows = ", ".join(f"{argument} + {size} * i" for argument, size in zip(names, sizes, strict=True))
     sample, batch = f"void {name}({parameters})", f"void {name}_batch(size_t n, {parameters})"
-    body = "".join(f"    {line}\n" for line in [*unused, *lines.texts])
+    free = [f"free({buffer});" for buffer in loops.buffers]
+    failed = [
+        f"for (size_t i = 0; i < {size}; ++i) {output}[i] = NAN;"
+        for output, size in zip(names[first_output:], sizes[first_output:], strict=True)
+    ]
+    allocate = [f"{real} *{buffer} = malloc({size} * sizeof *{buffer});" for buffer, size in loops.buffers.items()]
+    if allocate:
+        condition = " || ".join(f"!{buffer}" for buffer in loops.buffers)
+        allocate += [f"if ({condition}) {{", *(f"    {line}" for line in [*failed, *free, "return;"]), "}"]
+    body = "".join(f"    {line}\n" for line in [*unused, *allocate, *lines.texts, *free])
     loop = f"    for (size_t i = 0; i < n; ++i)\n        {name}({rows});\n"
     matrices = _matrix_functions(list(dict.fromkeys(kinds)), real)
-    source = f"{comment}{_INCLUDES}{matrices}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
+    includes = _INCLUDES + _STDLIB if allocate else _INCLUDES
+    source = f"{comment}{includes}{matrices}\n{sample}\n{{\n{body}}}\n\n{batch}\n{{\n{loop}}}\n"
     return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", sample=sample, batch=batch))
 
 
@@ -190,12 +203,14 @@ class _Lines:
 
 
 class _Loops:
-    """Loops as for loops of C: loop_n3 counts the rounds of loop 3, loop_c3_0 is carried, loop_y3 is kept."""
+    """Loops of C: loop_n3 counts the iterations of loop 3, loop_c3_0 is a carry, loop_y3 has the stacked outputs."""
 
     def __init__(
         self, lines: _Lines, real: str, number: Callable[[float], str], names: list[str], used: set[str]
     ) -> None:
         self.lines, self.real, self.number, self.names, self.used = lines, real, number, names, used
+        self.buffers: dict[str, int] = {}
+        """Arrays that are too large for the stack, with their sizes."""
 
     def repeat(self, walk: Walk, n: int) -> None:
         """Write a loop."""
@@ -204,10 +219,14 @@ class _Loops:
         for p in at:
             add(f"{self.real} loop_c{n}_{p} = {values[loop.initial[p]]};")
         if kept:
-            add(f"{self.real} loop_y{n}[{loop.iterations * len(kept)}];")
+            size = loop.iterations * len(kept)
+            if size > MAX_STACK_ENTRIES:
+                self.buffers[f"loop_y{n}"] = size
+            else:
+                add(f"{self.real} loop_y{n}[{size}];")
             if visible and (loop.stop >= 0 or same_count_as >= 0):
                 missing = self.number(math.nan if loop.stop >= 0 else 0.0)
-                size, k = loop.iterations * len(kept), f"loop_k{n}"
+                k = f"loop_k{n}"
                 add(f"for (long {k} = 0; {k} < {size}; ++{k}) loop_y{n}[{k}] = {missing};")
         texts = [self.row(walk, n, j, table) for j, (_, table) in enumerate(rows)]
         limit = str(loop.iterations) if same_count_as < 0 else f"loop_n{same_count_as}"
@@ -275,6 +294,7 @@ def _number(suffix: str, number: float) -> str:
 
 _BY = "Generated by multibody."
 _INCLUDES = "#include <math.h>\n#include <stddef.h>\n"
+_STDLIB = "#include <stdlib.h>\n"
 _HEADER = """#ifndef {guard}
 #define {guard}
 
@@ -298,7 +318,7 @@ extern "C" {{
 def _matrix_functions(kinds: list[str], real: str) -> str:
     """The C functions of some kinds of operations on matrices, in a precision."""
     suffix = "" if real == "double" else "f"
-    source = resources.files(__package__).joinpath("matrices.c").read_text(encoding="utf-8")
+    source = resources.files("multibody.compiler.export").joinpath("matrices.c").read_text(encoding="utf-8")
     functions = dict(re.findall(r"(?ms)^(?=static void mb_(\w+)\()(.*?^}\n)", source))
     text = "".join("\n" + functions[kind] for kind in kinds)
     for word, name in (("real", real), ("square_root", f"sqrt{suffix}"), ("absolute", f"fabs{suffix}")):

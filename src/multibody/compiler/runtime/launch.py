@@ -83,12 +83,12 @@ class Launcher:
 
     def general(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
         """Evaluate any call that the fast path does not take: lists, other dtypes and layouts, names, threads."""
-        extra = tuple(name for name in named if self.variants and name in self.variants.optional)
-        options = {name: named.pop(name) for name in extra}
-        options = {name: value for name, value in options.items() if value is not None}
-        if options:
-            kernel = self.variants.get(tuple(options), tuple(i.name for i in self.signature.inputs))
-            return kernel(*args, **named, **options, out=out, threads=threads)
+        if self.variants is not None:
+            optional = self.variants.optional
+            named = {name: value for name, value in named.items() if value is not None or name not in optional}
+            present = tuple(sorted(named.keys() & optional.keys()))
+            if present:
+                return self.variants.kernel(present)(*args, **named, out=out, threads=threads)
         return self.source.call(args, named, out, threads, self.launch)
 
     def launch(self, arrays: list[NDArray[Any]], batch: tuple[int, ...], out: Any, threads: int) -> Any:

@@ -1,4 +1,4 @@
-"""From the text of a module to code in memory: target, object code, linking."""
+"""LLVM IR to code in memory: target machine, object code, linking."""
 
 import itertools
 import logging
@@ -15,17 +15,25 @@ import llvmlite.binding as llvm
 from multibody.compiler.codegen import target
 from multibody.compiler.runtime import progress
 
-MANY_MODULES = 8
-"""Modules of a kernel from which on it takes seconds to compile, and progress is told."""
-OURS = ("-enable-misched=false", "-pre-RA-sched=source", "-disable-post-ra=true", "-disable-cgp=true")
-"""LLVM's settings while it compiles kernels."""
-THEIRS = ("-enable-misched=true", "-pre-RA-sched=default", "-disable-post-ra=false", "-disable-cgp=false")
-"""What they are by default."""
+MIN_LOGGED_MODULES = 8
+"""Kernels of at least this many modules take seconds to compile, and their progress is logged."""
+SOURCE_ORDER = ("-enable-misched=false", "-pre-RA-sched=source", "-disable-post-ra=true", "-disable-cgp=true")
+"""LLVM's options while it compiles kernels."""
+DEFAULTS = ("-enable-misched=true", "-pre-RA-sched=default", "-disable-post-ra=false", "-disable-cgp=false")
+"""LLVM's defaults of these options, which are set afterwards: llvmlite cannot read what they were before."""
 _names = itertools.count()
-LOCK = threading.RLock()
-"""Held by all that LLVM does, freeing code included: a forked child must not find it in the midst of something."""
+LOCK: Any = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
+"""The reentrant lock that llvmlite takes in every call of LLVM, held in addition while LLVM has our options and while
+code is shared or freed: no other user of llvmlite compiles with these options. It is taken around fork, so that a child
+never inherits LLVM in an inconsistent state."""
+
+
+def _release() -> None:
+    LOCK.__exit__(None, None, None)
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+    os.register_at_fork(before=LOCK.__enter__, after_in_parent=_release, after_in_child=_release)
 
 
 @cache
@@ -43,43 +51,42 @@ def _jit() -> Any:
 
 @contextmanager
 def _source_order() -> Iterator[None]:
-    """Within this block LLVM emits instructions in the order of the text.
+    """Within this block LLVM emits instructions in source order.
 
     Its schedulers would run one chain of dependent operations after the other, to save registers, and lose up to two
-    thirds of the speed; the order of creation has independent operations side by side. The one that runs after the
-    allocation of registers changes nothing here, and takes most of the time of blocks with many stores. CodeGenPrepare
-    would join the basic blocks that long code is cut into. The settings are LLVM's own, and global: they are put back
-    for others who use it in this process.
+    thirds of the speed: the source order interleaves independent operations. The scheduler after register allocation
+    changes nothing here, and takes most of the time of blocks with many stores. CodeGenPrepare would join the basic
+    blocks that long code is cut into. These options are global to LLVM; no target machine has its own.
     """
     with LOCK:
         try:
-            for option in OURS:
+            for option in SOURCE_ORDER:
                 llvm.set_option("multibody", option)
             yield
         finally:
-            for option in THEIRS:
+            for option in DEFAULTS:
                 llvm.set_option("multibody", option)
 
 
 def compile_object(text: str, level: int = 2) -> bytes:
-    """The object code of a module's text."""
+    """Compile an LLVM module to object code."""
     with _source_order():
         return _target_machine(level).emit_object(_parse(text))
 
 
 def compile_objects(texts: list[str], level: int = 2) -> list[bytes]:
-    """The object code of all modules; the logger "multibody" is told how far it is, as INFO, where they are many."""
+    """Compile LLVM modules to object code; if there are many, the logger "multibody" reports each as INFO."""
     objects = []
     for number, text in enumerate(texts, start=1):
         progress.say(f"module {number} of {len(texts)}")
-        if len(texts) >= MANY_MODULES:
+        if len(texts) >= MIN_LOGGED_MODULES:
             logging.getLogger("multibody").info("compiling: module %d of %d", number, len(texts))
         objects.append(compile_object(text, level))
     return objects
 
 
 def assembly(text: str, level: int = 2) -> str:
-    """The assembly of a module's text, to read."""
+    """Compile an LLVM module to assembly, for people to read."""
     with _source_order():
         return _target_machine(level).emit_assembly(_parse(text))
 
@@ -92,7 +99,7 @@ def _parse(text: str) -> Any:
 
 
 class Library:
-    """Object code in memory, by the addresses of its symbols: it lives as long as this does."""
+    """The addresses of symbols in memory; the code lives as long as this object."""
 
     __slots__ = ("__weakref__", "addresses")
 
@@ -101,7 +108,7 @@ class Library:
 
 
 _owners: dict[int, Any] = {}
-"""LLVM's handles of the code in memory: not in `Library`, which the garbage collector would free without the lock."""
+"""LLVM's handles of the code, which must be freed under the lock: the garbage collector would not take it."""
 
 
 def _free(number: int) -> None:
@@ -110,7 +117,7 @@ def _free(number: int) -> None:
 
 
 def link(objects: list[bytes], *symbols: str) -> Library:
-    """Load object code; the addresses of its symbols."""
+    """Load object code, and look up symbols."""
     with LOCK:
         builder = llvm.JITLibraryBuilder().add_current_process()
         for image in objects:

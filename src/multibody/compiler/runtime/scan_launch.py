@@ -33,8 +33,8 @@ class Source(NamedTuple):
     """The step, of arrays."""
     step: Step
     until: Callable[[Any], Any] | None
-    variant: Callable[[tuple[str, ...]], "Scan"] | None
-    optional: tuple[str, ...]
+    variants: Any
+    """The `OptionalInputs` of the step."""
 
 
 class Scan:
@@ -268,12 +268,12 @@ class Scan:
         return last, rebuild(layout, (array[every - 1 :: every] for array in arrays))
 
     def _variant(self, names: tuple[str, ...]) -> "Scan":
-        source = self._source
-        unknown = [name for name in names if source is None or name not in source.optional]
-        if unknown or source is None or source.variant is None:
-            listed = ", ".join(source.optional) if source else ""
-            raise InputError(f"{self.name}: no optional input is called {unknown[0]!r}; there are: {listed or 'none'}")
-        return source.variant(names)
+        optional = {} if self._source is None else self._source.variants.optional
+        unknown = [name for name in names if name not in optional]
+        if unknown or self._source is None:
+            listed = ", ".join(optional) or "none"
+            raise InputError(f"{self.name}: no optional input is called {unknown[0]!r}; there are: {listed}")
+        return self._source.variants.kernel(names)
 
     def trace(self) -> Trace:
         """The graph of one step, recorded anew: of the arrays of the state, the inputs and the parameters."""

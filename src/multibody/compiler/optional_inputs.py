@@ -1,0 +1,31 @@
+"""Optional inputs: one kernel for each combination of them that calls give, compiled at its first call."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+Compiled = TypeVar("Compiled")
+
+
+class OptionalInputs(Generic[Compiled]):
+    """The kernels of a function with optional inputs.
+
+    Args:
+        optional: the shapes of the optional inputs, by name.
+        make: compiles the function with some of them, given in the order of their names.
+    """
+
+    def __init__(self, optional: Mapping[str, Any], make: Callable[[tuple[str, ...]], Compiled]) -> None:
+        self.optional = dict(optional)
+        self._make = make
+        self._kernels: dict[tuple[str, ...], Compiled] = {}
+
+    def kernel(self, names: tuple[str, ...]) -> Compiled:
+        """The kernel that takes these optional inputs, after the required ones."""
+        if names not in self._kernels:
+            self._kernels[names] = self._make(names)
+        return self._kernels[names]
+
+
+def extend_key(key: str | None, names: tuple[str, ...]) -> str | None:
+    """The text key of the kernel with these optional inputs."""
+    return None if key is None else f"{key} with {names}"
