@@ -76,7 +76,7 @@ class Directions:
             if i not in started:
                 twists[i] = twists[self.tree.bodies[i - 1].parent]
                 started.add(i)
-            twists[i] = _sum(twists[i], column.twist * v[..., column.index])
+            twists[i] = add(twists[i], column.twist * v[..., column.index])
         return twists
 
     def rates(self, v: NDArray[Any]) -> list[Twist | None]:
@@ -88,7 +88,7 @@ class Directions:
             if column.carried_only_by is not None:
                 carrier = None
                 for k in column.carried_only_by:
-                    carrier = _sum(carrier, self.columns[k].twist * v[..., self.columns[k].index])
+                    carrier = add(carrier, self.columns[k].twist * v[..., self.columns[k].index])
             rates.append(None if carrier is None else carrier.cross(column.twist))
         return rates
 
@@ -130,5 +130,6 @@ def _of_joint(tree: Tree, joint: Joint, q: NDArray[Any], W_H_i: Pose, origin: ND
     return [(twist, "parent" if k in held else "child") for k, twist in enumerate(left)]
 
 
-def _sum(a: Twist | None, b: Twist) -> Twist:
-    return b if a is None else a + b
+def add(a: Twist | None, b: Twist | None) -> Twist | None:
+    """a + b; None stands for zero."""
+    return b if a is None else a if b is None else a + b

@@ -65,7 +65,7 @@ class Factors:
         return self.vector(self.solve, x, batch)
 
     def vector(self, solve: Callable[[list[Any]], list[Any]], x: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
-        """(..., n): what `solve`, `halfway` or `onward` makes of vectors (..., n) that broadcast to a batch."""
+        """Apply `solve`, `solve_LT` or `solve_DL` to vectors (..., n) that broadcast to a batch."""
         parts = solve([np.broadcast_to(x[..., k], batch) for k in range(self.n)])
         return stack([np.broadcast_to(part, batch) for part in parts], -1, (*batch, 0), x)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms.change_of_velocity import with_base
-from multibody.algorithms.columns import Directions, directions
+from multibody.algorithms.columns import Directions, add, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
 from multibody.algorithms.velocity_blocks import stack
 from multibody.errors import InputError
@@ -55,13 +55,13 @@ def jacobian_dot(
         s, s_dot = d.columns[k].twist, rates[k]
         if representation == "left":
             moving = None if W_v is None else W_v.cross(s)
-            change = _sum(s_dot, None if moving is None else -moving)
+            change = add(s_dot, None if moving is None else -moving)
             written = None if change is None else O_H_F.pull(change)
         else:
             written = None if s_dot is None else _written(s_dot, O_H_F, d.origin, representation)
             if representation == "mixed" and W_v is not None:
                 F_o_dot = W_v.linear + cross3(W_v.angular, O_H_F.position)
-                written = _sum(written, _linear(cross3(s.angular, F_o_dot)))
+                written = add(written, _linear(cross3(s.angular, F_o_dot)))
         if written is not None:
             columns[k] = written
     return assemble(d, columns, q, v)
@@ -204,10 +204,6 @@ def _written(s: Twist, O_H_F: Pose, origin: NDArray[Any], representation: str) -
 
 def _linear(x: NDArray[Any]) -> Twist:
     return Twist._trusted(x, np.zeros_like(x))
-
-
-def _sum(a: Twist | None, b: Twist | None) -> Twist | None:
-    return b if a is None else a if b is None else a + b
 
 
 def _identity(pose: Pose) -> Rotation:

@@ -44,7 +44,7 @@ def rank_precision(dtype: Any) -> Iterator[None]:
     """Determine ranks as kernels of this precision do, also in double precision.
 
     >>> Y, b = np.diag([1.0, 1e-6]), np.ones((2, 1))
-    >>> with judged_in(np.float32):
+    >>> with rank_precision(np.float32):
     ...     solution(Y, b).ravel()
     array([1., 0.])
     >>> solution(Y, b).ravel().round(3)
