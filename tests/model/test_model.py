@@ -17,6 +17,7 @@ from multibody.model import configuration
 from multibody.model.actuation import selection
 from multibody.model.actuator import Actuator
 from multibody.model.builder import Builder
+from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint, Limits, Mimic, Passive
 from multibody.model.joints import Fixed, Floating, Planar, Prismatic, Revolute, Spherical
 from multibody.model.link import Link
@@ -257,3 +258,10 @@ def test_parts_are_frozen_and_hashable():
     assert hash(joint) == hash(Joint("j", Revolute("x"), "a", "b", Pose.identity(), limits))
     assert Actuator("m", "j", 3.0, 2.0).reflected_inertia == 18.0
     assert GRAVITY == (0.0, 0.0, -9.81)
+
+
+def test_diagnostics_keep_the_tree(gripper):
+    noted = gripper.with_diagnostics(Diagnostic("note", "code", "message"))
+    assert noted.diagnostics == (*gripper.diagnostics, Diagnostic("note", "code", "message"))
+    assert noted == gripper
+    assert noted.bodies is gripper.bodies

@@ -1,4 +1,4 @@
-"""From links and joints to a tree of moving bodies: order, merged links, coordinates."""
+"""Build the tree of moving bodies from links and joints: order, merged links, coordinates."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ def assemble(links: Sequence[Link], joints: Sequence[Joint], frames: Sequence[Fr
     by_name = _named("link", links)
     _named("joint", joints)
     for joint in joints:
-        _refuse_odd(joint)
+        _check_joint(joint)
     root, order = tree_order(by_name, joints)
     placed = _coordinates(order)
 
@@ -97,8 +97,8 @@ def _named(kind: str, items: Iterable[Link] | Iterable[Joint]) -> dict[str, Link
     return table
 
 
-def _refuse_odd(joint: Joint) -> None:
-    """Refuse numbers of a joint that no robot can have."""
+def _check_joint(joint: Joint) -> None:
+    """Raise an error for impossible numbers of a joint."""
     at, rest = joint.placement, joint.passive.rest
     if at.shape or not (np.isfinite(at.position).all() and np.isfinite(at.rotation.matrix).all()):
         raise StructureError(
@@ -160,7 +160,7 @@ def tree_order(links: dict[str, Link], joints: Sequence[Joint]) -> tuple[str | N
 
 
 def _cycle_error(above: dict[str, Joint], link: str) -> StructureError:
-    """About the cycle, named parents first, that one reaches by going up from a link."""
+    """The error for the cycle above a link, with parents first."""
     seen: dict[str, None] = {}
     while link not in seen:
         seen[link] = None
@@ -174,7 +174,7 @@ def _cycle_error(above: dict[str, Joint], link: str) -> StructureError:
 
 
 def _coordinates(order: Sequence[Joint]) -> tuple[Joint, ...]:
-    """The joints with their places in q and v; those that mimic take the place of the joint they follow."""
+    """The joints with their indices in q and v; mimic joints share those of their leaders."""
     nq = nv = 0
     placed: dict[str, Joint] = {}
     for joint in order:

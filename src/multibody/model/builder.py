@@ -1,4 +1,4 @@
-"""Robots made by hand: links, joints, frames and loads, added by name."""
+"""The builder of robots in code: links, joints, frames and loads, added by name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def as_pose(x: Pose | ArrayLike | None) -> Pose:
 
 
 def _hint(shape: tuple[int, ...]) -> str:
-    """How to make a pose of numbers in a shape that others write poses in."""
+    """A hint for arrays in the shapes in which others write poses."""
     hints = {
         (4, 4): "Pose.from_matrix takes a homogeneous matrix",
         (6,): "for a position and angles, Pose(Rotation.from_euler('extrinsic-xyz', rpy in radians), position)",
@@ -52,7 +52,7 @@ def _hint(shape: tuple[int, ...]) -> str:
 
 @readable_methods
 class Builder:
-    """Collects the parts of a robot. Every method returns the builder, `model` makes the frozen model.
+    """Collects the parts of a robot. Every method returns the builder; `model` returns the frozen model.
 
     >>> from multibody.model.joints import Revolute
     >>> from multibody.model.shapes import Cylinder
@@ -167,7 +167,7 @@ class Builder:
         return self
 
     def add(self, *parts: Link | Joint) -> Self:
-        """Add links and joints that are made already, as loaders make them."""
+        """Add finished links and joints, as loaders do."""
         for part in parts:
             self._new(part.name, "link" if isinstance(part, Link) else "joint")
             table: dict[str, Any] = self._links if isinstance(part, Link) else self._joints
@@ -188,17 +188,17 @@ class Builder:
         return self
 
     def unactuated(self) -> Self:
-        """Say that the robot has no motors, unless `actuator` adds some."""
+        """State that the robot has no motors, unless `actuator` adds some."""
         self._actuators = self._actuators or []
         return self
 
     def equality(self, equality: Equality) -> Self:
-        """Keep a constraint as data."""
+        """Add an equality constraint, as data."""
         self._equalities.append(equality)
         return self
 
     def note(self, diagnostic: Diagnostic) -> Self:
-        """Keep what was noticed on the way."""
+        """Add a diagnostic."""
         self._diagnostics.append(diagnostic)
         return self
 

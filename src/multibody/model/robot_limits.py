@@ -10,10 +10,10 @@ from multibody.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class RobotLimits:
-    """The limits of a robot; what has none is infinite. The arrays cannot be written to.
+    """The limits of a robot; missing limits are infinite. The arrays are read-only.
 
-    The numbers of a quaternion, the angle of a continuous joint and the place of a floating base have no limits: -inf
-    and inf. Joints that mimic others have no numbers here.
+    Quaternions, angles of continuous joints and floating bases have no limits: -inf and inf. Mimic joints have no
+    entries.
     """
 
     lower: NDArray[Any]
@@ -27,7 +27,7 @@ class RobotLimits:
 
 
 def limits_of(tree: Tree) -> RobotLimits:
-    """The limits of a tree.
+    """Return the limits of a tree.
 
     >>> import multibody as mb
     >>> limits_of(mb.load("quadruped").tree).lower[5:9]  # the end of a quaternion, and two hinges

@@ -33,7 +33,7 @@ _SITES = 6
 
 
 def add_actuators(builder: Builder, m: Any, bodies: Bodies, notes: Notes) -> None:
-    """Motors on joints; what drives anything else, or is more than a motor, is told."""
+    """Add motors on joints; other transmissions and control laws are reported."""
     if not m.nactuator:
         notes.note("assumed", "the model has no actuators: every joint but a floating base is taken to have a motor")
         return

@@ -19,7 +19,7 @@ _PLAIN = (0.5, 0.5, 0.5, 1.0)
 """The colour of a geom that states none: that of its material holds."""
 
 _SEEN = 2
-"""The last group of geoms that MuJoCo shows unless it is told to: models keep shapes for collisions in later ones."""
+"""The last group of geoms that MuJoCo shows by default; models put collision shapes into later groups."""
 
 
 @dataclass(frozen=True)

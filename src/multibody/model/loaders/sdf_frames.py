@@ -76,7 +76,7 @@ class StatedPoses:
             self.in_model(name, place.element)
 
     def in_model(self, name: str, asked_by: Element) -> Pose:
-        """model_H_x of a link, a joint or a frame; `asked_by` is where an error is told."""
+        """model_H_x of a link, a joint or a frame; `asked_by` is the element of errors."""
         chain: list[StatedPose] = []
         at = name
         while at not in self._known:

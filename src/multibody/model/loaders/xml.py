@@ -44,7 +44,7 @@ def parse(source: Source) -> "Document":
 
     Raises:
         RobotFileError: when it is not well-formed, has a document type (and so could have entities), or is nested
-            deeper or larger than libxml2 takes without being told to.
+            deeper or larger than libxml2 accepts by default.
     """
     if not source.text.strip():
         raise RobotFileError("expected XML, got an empty text", file=source.file, line=1, element="document")

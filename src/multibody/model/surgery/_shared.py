@@ -22,25 +22,25 @@ def without_joints(
     why: str,
     notes: list[Diagnostic],
     *,
-    frames_gone: set[str] | None = None,
+    removed_frames: set[str] | None = None,
     **changes: Any,
 ) -> Model:
-    """The model with the changes, without what needs the joints (and frames) that are gone."""
-    kept: list[Actuator] = []
+    """Return the model with changes, without actuators and equalities of removed joints and frames."""
+    actuators: list[Actuator] = []
     for actuator in model.actuators or ():
         if actuator.joint not in joints:
-            kept.append(actuator)
+            actuators.append(actuator)
         else:
-            notes.append(note(f"actuator {actuator.name!r} is gone: its joint {actuator.joint!r} {why}", "dropped"))
+            notes.append(note(f"actuator {actuator.name!r} is removed: its joint {actuator.joint!r} {why}", "dropped"))
     equalities = list(model.equalities)
-    if frames_gone is not None:
-        frames_gone = frames_gone | {frame.name for frame in model.extra_frames if frame.link in frames_gone}
+    if removed_frames is not None:
+        removed_frames = removed_frames | {frame.name for frame in model.extra_frames if frame.link in removed_frames}
         for each in model.equalities:
-            if {each.first, each.second} & (joints if each.kind == "joint" else frames_gone):
+            if {each.first, each.second} & (joints if each.kind == "joint" else removed_frames):
                 equalities.remove(each)
-                notes.append(note(f"equality {each.name!r} ({each.kind}) is gone: a part of it {why}", "dropped"))
+                notes.append(note(f"equality {each.name!r} ({each.kind}) is removed: a part of it {why}", "dropped"))
     new = model.with_(
-        actuators=None if model.actuators is None else tuple(kept),
+        actuators=None if model.actuators is None else tuple(actuators),
         equalities=tuple(equalities),
         home=None,
         diagnostics=(*model.diagnostics, *notes),
@@ -50,19 +50,19 @@ def without_joints(
 
 
 def home_coordinates(model: Model) -> dict[str, NDArray[Any]]:
-    """The coordinates of each joint at the robot's home."""
+    """The coordinates of each joint in the home configuration."""
     q = configuration.neutral(model.tree) if model.home is None else np.array(model.home)
     return {joint.name: joint.coordinates(q) for joint in model.joints}
 
 
 def with_home(model: Model, values: Mapping[str, NDArray[Any]]) -> Model:
-    """The model with a home where each joint has its coordinates of `values`."""
+    """Return the model with a home configuration from the coordinates of each joint."""
     parts = [values[joint.name] for joint in model.joints if joint.mimic is None]
     return model.with_(home=tuple(np.concatenate([np.zeros(0), *parts]).tolist()))
 
 
 def fixed_at(joint: Joint, x: NDArray[Any]) -> Joint:
-    """The joint, held at its coordinates."""
+    """The joint fixed at coordinates x."""
     return Joint(joint.name, Fixed(), joint.parent, joint.child, joint.placement @ joint.kind.pose(x))
 
 
@@ -73,12 +73,12 @@ def link_of_frame(model: Model, frame: str) -> tuple[str, Pose]:
 
 
 def checked_mapping(what: str, values: Mapping[str, Any] | None, value: str) -> dict[str, Any]:
-    """The values for some names, as a dict of its own."""
+    """Return a copy of a mapping from names; raise an InputError for other types."""
     if values is not None and not isinstance(values, Mapping):
         raise InputError(f"{what}: expected {{name: {value}}}, got {values!r}")
     return dict(values or {})
 
 
 def note(message: str, code: str) -> Diagnostic:
-    """A diagnostic of something that is fine."""
+    """A diagnostic of the level "note"."""
     return Diagnostic("note", code, message)

@@ -27,13 +27,13 @@ def attach(
     pose: Pose | ArrayLike | None = None,
     prefix: str = "",
 ) -> Model:
-    """The robot with another one fixed to one of its frames, as a gripper to a flange.
+    """Return the robot with another one, such as a gripper, fixed to one of its frames.
 
     Args:
-        model: the robot; its name, gravity and way to write velocities stay.
-        other: what to attach. A floating base of it is taken away.
+        model: the robot; its name, gravity and velocity representation stay.
+        other: the robot to attach. Its floating base, if any, is removed.
         frame: a frame of the robot.
-        other_frame: the frame of the other, fixed to its base, that comes to lie there; by default its root link.
+        other_frame: the frame of the other, fixed to its base, to place there; by default its root link.
         pose: frame_H_other_frame, a Pose or a position; by default they coincide.
         prefix: is put before the names of the other's links, joints, frames and actuators.
     """
@@ -66,11 +66,11 @@ def attach(
 
 
 def beside(model: Model, other: Model, *, prefix: str = "") -> Model:
-    """The robot and another one, each on its own base in one world, as a leg and the ball that it kicks.
+    """Return the robot and another one, each on its own base, in one model.
 
     Args:
-        model: the robot; its name, gravity and way to write velocities stay, and its coordinates come first.
-        other: what is beside it. A floating base of it stays, and its root stays fixed to the world where it is.
+        model: the robot; its name, gravity and velocity representation stay, and its coordinates come first.
+        other: the second robot. Its floating base stays, and a fixed root stays where it is.
         prefix: is put before the names of the other's links, joints, frames and actuators.
     """
     expect_model(other)
@@ -89,7 +89,7 @@ def _roots(model: Model) -> list[str]:
 
 
 def _joined(model: Model, other: Model, joints: list[Joint], notes: list[Diagnostic]) -> Model:
-    """Both robots as one, with joints in place of the other's."""
+    """Both robots as one model; `joints` replace those of the other."""
     stated = model.actuators is not None or other.actuators is not None
     _refuse_clashes("link or frame", model.frames, other.frames, other)
     _refuse_clashes("joint", [j.name for j in model.description], [j.name for j in joints], other)

@@ -28,7 +28,7 @@ def change(
     passive: Mapping[str, Passive] | None = None,
     **fields: Any,
 ) -> Model:
-    """The robot with other parameters.
+    """Return the robot with other inertias, placements, limits, passive elements or fields.
 
     Args:
         model: the robot.

@@ -16,10 +16,10 @@ from multibody.model.unit_quaternions import check_unit_quaternions
 
 
 def lock(model: Model, values: Mapping[str, ArrayLike]) -> Model:
-    """The robot with joints that do not move any more, and whose links become parts of their parents.
+    """Return the robot with joints fixed at coordinates; their links become parts of the parent bodies.
 
-    Joints that mimic a locked one are locked with it; a joint that mimics cannot be locked on its own. A floating base
-    can be locked too: it is then fixed to the world.
+    Mimic joints of a locked joint are locked with it; a mimic joint cannot be locked on its own. A locked floating base
+    is fixed to the world.
 
     Args:
         model: the robot.

@@ -13,7 +13,7 @@ from multibody.model.surgery.change import change
 
 
 def payload(model: Model, frame: str, inertia: SpatialInertia | float, pose: Pose | ArrayLike | None = None) -> Model:
-    """The robot with a load fixed to one of its frames.
+    """Return the robot with a load fixed to one of its frames.
 
     Args:
         model: the robot.

@@ -21,13 +21,13 @@ def rename(
     joints: Names | None = None,
     name: str | None = None,
 ) -> Model:
-    """The robot with other names.
+    """Return the robot with other names.
 
     Args:
         model: the robot.
         names: {old: new} of links, frames and joints.
-        frames: the same of links and frames alone, where a joint has the name too.
-        joints: the same of joints alone.
+        frames: {old: new} of links and frames only, if a joint has the same name.
+        joints: {old: new} of joints only.
         name: of the robot.
     """
     names = checked_mapping("rename, names", names, "new name")

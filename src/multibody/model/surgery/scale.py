@@ -22,7 +22,7 @@ MAX_FACTOR = 1e60
 
 
 def scale(model: Model, factor: float, mass: float | None = None) -> Model:
-    """The robot with all lengths multiplied by a factor s, and masses by s³.
+    """Return the robot with all lengths multiplied by a factor s, and masses by s³.
 
     Rotational inertias grow with the mass and s², s⁵ in all. What acts in the joints is scaled so that the robot moves
     as before, √s times slower, in the same gravity (Froude similarity): forces with the mass, torques with the mass and
