@@ -232,11 +232,11 @@ def test_wrong_fields_are_told(gripper, changes, says):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: Actuator("m", "j", gear=0.0), "actuator 'm': expected a gear that is not 0"),
+        (lambda: Actuator("m", "j", gear=0.0), "actuator 'm': expected a gear other than 0"),
         (lambda: Actuator("m", "j", gear=np.inf), "actuator 'm': expected a finite gear, got inf"),
         (
             lambda: Actuator("m", "j", rotor_inertia=-1.0),
-            "actuator 'm': expected a gear that is not 0, a rotor inertia",
+            "actuator 'm': expected a gear other than 0, a rotor inertia",
         ),
         (lambda: Actuator("m", "j", effort=-1.0), "effort that are not negative, got 1.0, 0.0, -1.0"),
         (lambda: Passive(damping=-1.0), "damping: expected a finite number that is not negative, got -1.0"),
