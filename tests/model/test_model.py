@@ -236,9 +236,9 @@ def test_wrong_fields_are_told(gripper, changes, says):
         (lambda: Actuator("m", "j", gear=np.inf), "actuator 'm': expected a finite gear, got inf"),
         (
             lambda: Actuator("m", "j", rotor_inertia=-1.0),
-            "actuator 'm': expected a gear other than 0, a rotor inertia",
+            "actuator 'm': expected a gear other than 0 and a rotor inertia",
         ),
-        (lambda: Actuator("m", "j", effort=-1.0), "effort that are not negative, got 1.0, 0.0, -1.0"),
+        (lambda: Actuator("m", "j", effort=-1.0), "effort of at least 0, got 1.0, 0.0, -1.0"),
         (lambda: Passive(damping=-1.0), "damping: expected a finite number that is not negative, got -1.0"),
         (lambda: Passive(armature=np.nan), "armature: expected a finite number that is not negative, got nan"),
         (lambda: Limits(lower="low"), "limits.lower: expected one number or several, got 'low'"),
