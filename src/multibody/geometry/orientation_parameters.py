@@ -88,8 +88,7 @@ class Euler(Orientation):
         return self._columns((np.zeros_like(w1), cross3(w1, n2), cross3(w2, n3)), frame)
 
     def distance(self, chi: NDArray[Any]) -> NDArray[Any]:
-        _, rho, _ = euler.last_axis(self.sequence, chi)
-        return np.abs(rho)
+        return np.abs(euler.last_axis(self.sequence, chi)[1])
 
     def _seen_from(self, frame: str, chi: NDArray[Any]) -> tuple[euler.Sequence, NDArray[Any]]:
         """Seen from B, the sequence runs backwards with the angles negated, and A turns the other way."""

@@ -139,7 +139,7 @@ class Group(ABC):
         identity = eye_like(phi, self.dim)
         if self.abelian:
             return np.broadcast_to(identity, (*phi.shape[:-1], self.dim, self.dim))
-        self._refuse_whole_turns(phi)
+        so3.check_whole_turns(self._angle(phi)[..., None])
         ad, x, a, b = self._coefficients(phi)
         return identity + ad / 2 + k.d(x, a, b) * np.matmul(ad, ad)
 
@@ -185,9 +185,6 @@ class Group(ABC):
     def _coefficients(self, phi: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
         theta = self._angle(phi)[..., None, None]
         return self.ad(phi), theta * theta, *k.a_b(theta)
-
-    def _refuse_whole_turns(self, phi: NDArray[Any]) -> None:
-        so3.check_whole_turns(self._angle(phi)[..., None])
 
 
 @cache
