@@ -1,9 +1,9 @@
-"""The library's sources as this process imports them: their digest is part of the key of every kernel.
+"""The digest of the library's sources as this process imports them, which is part of the key of every kernel.
 
-Importing the package notes only how its files look to the file system, which takes about a millisecond; they are read
-when the digest is first asked for. Modules are imported late, and files may be replaced under a running process, even
-by others of the same size and time of modification: `st_ctime`, which nobody can set, tells of it. A process whose
-files have changed may run code of either kind, so its digest is one that no other process has.
+Importing the package records only the metadata of its files, which takes about a millisecond; they are read for the
+first digest. Modules are imported late, and files may be replaced under a running process, even by files of the same
+size and modification time: `st_ctime`, which nobody can set, shows it. A process whose files have changed may run old
+and new code, so its digest is unique to it.
 """
 
 import hashlib
@@ -16,36 +16,36 @@ from typing import Any, NamedTuple
 
 _ROOT = os.path.dirname(os.path.abspath(__file__))
 _WITHOUT_KEYS = ("cli", "derive", "sweep")
-"""Rooms whose kernels are traced in every process."""
-_OWN = "of this process "
+"""Rooms that are no part of the digest: their kernels are traced in every process."""
+_UNIQUE = "of this process "
 
 _Files = list[tuple[str, int, int, int, int]]
 
 
 class _State(NamedTuple):
     files: _Files
-    """How the files looked when this process last looked."""
+    """The metadata of the files at the last check."""
     modules: list[Any]
-    """What had been imported then: as long as there is nothing else, no other code has come in."""
+    """The modules imported then: while there are no others, no other code was loaded."""
     digest: str | None
 
 
 def digest() -> str:
     """The digest of the sources that this process runs."""
     global _state
-    # before the files are looked at: what is imported meanwhile is seen the next time; a reload has another spec
+    # before the files are checked: later imports are seen the next time, and a reload has another spec
     ours = [module for name, module in [*sys.modules.items()] if name[:10] == "multibody."]
     modules = [getattr(module, "__spec__", None) for module in ours]
     if _state.digest is None or len(modules) != len(_state.modules) or not all(map(is_, modules, _state.modules)):
         known = _state.digest or _read(_state.files)
-        files = _look()
-        _state = _State(files, modules, known if files and files == _state.files else f"{_OWN}{uuid.uuid4()}")
+        files = _metadata()
+        _state = _State(files, modules, known if files and files == _state.files else f"{_UNIQUE}{uuid.uuid4()}")
     return _state.digest or ""
 
 
 def match_disk() -> bool:
-    """Whether other processes that import the same files have the same digest."""
-    return not digest().startswith(_OWN)
+    """Whether other processes that import these files have the same digest."""
+    return not digest().startswith(_UNIQUE)
 
 
 def _read(files: _Files) -> str:
@@ -53,15 +53,15 @@ def _read(files: _Files) -> str:
     for path, *_ in files:
         try:
             text = Path(path).read_bytes()
-        except OSError:  # it is gone, as will be seen
+        except OSError:  # it was removed, which the next check finds
             continue
         sources.update(f"{os.path.relpath(path, _ROOT)} {len(text)}\n".encode())
         sources.update(text)
     return sources.hexdigest()
 
 
-def _look() -> _Files:
-    """Path, size, times and identity of every source file; none where they lie in an archive."""
+def _metadata() -> _Files:
+    """Path, size, times and inode of every source file; none if they are in an archive."""
     files: _Files = []
     folders = [_ROOT]
     try:
@@ -82,4 +82,4 @@ def _look() -> _Files:
     return sorted(files)
 
 
-_state = _State(_look(), [], None)
+_state = _State(_metadata(), [], None)

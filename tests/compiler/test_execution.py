@@ -7,7 +7,7 @@ import pytest
 
 import multibody as mb
 from multibody.compiler.cache.key import fingerprint
-from multibody.compiler.runtime.scan_launch import Scan
+from multibody.compiler.compiled_scan import Scan
 from multibody.tracing.record.trace import trace
 
 Q = np.array([0.3, -0.4, 0.5])

@@ -50,7 +50,7 @@ def test_no_source_is_read_at_import(monkeypatch):
     with monkeypatch.context() as patch:
         for module in (builtins, io, os):
             patch.setattr(module, "open", refuse)
-        files = _sources._look()
+        files = _sources._metadata()
     names = {os.path.relpath(file[0], _sources._ROOT) for file in files}
     rooms = {"geometry", "tracing", "model", "algorithms", "compiler", "robot"}
     assert {name.partition(os.sep)[0] for name in names if os.sep in name} >= rooms

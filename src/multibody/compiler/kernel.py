@@ -1,4 +1,4 @@
-"""A kernel: native code with the manners of a NumPy function."""
+"""Kernel: a compiled function with NumPy's calling conventions."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class Kernel:
     """A compiled function.
 
     Call it as the NumPy function it was made from: `kernel(q, v)`, on single samples or on batches of any leading
-    shape, which broadcast; `out=` writes into arrays that are there, `threads=` splits a batch.
+    shape, which broadcast; `out=` writes into existing arrays, `threads=` splits a batch.
     """
 
     def __init__(
@@ -37,14 +37,14 @@ class Kernel:
         self.name = name
         self.signature = signature
         self.ops = ops
-        """How often each operation occurs; a fused multiply-add is one."""
+        """The number of operations of each kind; a fused multiply-add is one."""
         self._code = code
         self._work = work
         self._record = record
         self._launcher = Launcher(name, code, signature, work, function, variants, batched=batched)
         self.call = self._launcher.call
-        """What a call of the kernel calls: a builtin, a tenth of a microsecond closer to the code."""
-        # a class of its own, so that a call goes straight through the door
+        """The builtin that a call of the kernel calls; calling it directly saves a tenth of a microsecond."""
+        # a class for each kernel, so that Python calls the builtin without another frame
         own = type("Kernel", (Kernel,), {"__call__": self._launcher.call, "__doc__": Kernel.__doc__})
         object.__setattr__(self, "__class__", own)
 
@@ -53,20 +53,20 @@ class Kernel:
         return self._launcher.call(*args, **kwargs)
 
     def trace(self) -> Trace:
-        """The graph of the function, recorded anew."""
+        """Trace the function again."""
         if self._record is None:
             raise InputError(f"{self.name} came without its function (from a pickle): only its code is here")
         return self._record()
 
     @property
     def graph(self) -> Any:
-        """The operations to look at: `print(kernel.graph)`, `kernel.graph.draw("graph.png")`."""
+        """The operations, for people to read: `print(kernel.graph)`, `kernel.graph.draw("graph.png")`."""
         from multibody.compiler.export.graph_view import GraphView
 
         return GraphView(self.trace())
 
     def to_c(self, path: Any = None) -> Any:
-        """C99 of the same graph, (source, header); given a path such as "x.c", they are written to x.c and x.h, too."""
+        """Return C99 of the same graph, (source, header); with a path such as "x.c", write x.c and x.h as well."""
         from multibody.compiler.export import to_c as emit_c
 
         code = emit_c.to_c(self.trace(), _identifier(self.name))
@@ -75,20 +75,20 @@ class Kernel:
         return code
 
     def to_numpy(self) -> str:
-        """Readable Python source of the same graph."""
+        """Return readable Python source of the same graph."""
         from multibody.compiler.export.to_numpy import to_numpy
 
         return to_numpy(self.trace(), _identifier(self.name))
 
     def to_sympy(self, *symbols: Any) -> Any:
-        """SymPy expressions of the same graph; needs `multibody[symbolic]`."""
+        """Return SymPy expressions of the same graph; needs `multibody[symbolic]`."""
         from multibody.compiler.export.to_sympy import to_sympy
 
         return to_sympy(self.trace(), *symbols)
 
     @property
     def ir(self) -> str:
-        """The text of the LLVM modules."""
+        """The LLVM IR of all modules."""
         return "\n".join(text for texts in modules_of(self.trace())[0].values() for text in texts)
 
     @property

@@ -1,7 +1,7 @@
-"""`compile_scan`: a step that is repeated over time inside the kernel, where the state stays.
+"""`compile_scan`: a step that native code repeats over time.
 
-What rollouts, integrators and closed loops stand on: per-step inputs are read as time goes on, outputs are kept as
-often as asked for, and nothing returns to Python between the steps. Within a traced function a scan is a loop.
+Rollouts, integrators and closed loops use it: the state stays in native code, inputs are read at each step, outputs are
+stored at a chosen interval, and Python is not called between steps. Within a traced function a scan is a loop.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from multibody._signatures import readable
 from multibody.compiler.cache import code_cache
 from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
+from multibody.compiler.compiled_scan import Scan, Source, Step
 from multibody.compiler.config import config
 from multibody.compiler.ir.scan_layout import layout_of, shapes_of
 from multibody.compiler.optional_inputs import OptionalInputs, extend_key
-from multibody.compiler.runtime.scan_launch import Scan, Source, Step
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
 from multibody.tracing.record.layout import Layout, flatten, rebuild
@@ -105,7 +105,7 @@ def compile_scan(
 
 
 def _arrays(layout: Layout) -> Layout:
-    """The layout of values that are nested as shapes are."""
+    """The layout of arrays that are nested as these shapes."""
     if layout[0] == "shape":
         return "array"
     kind, *parts = layout
@@ -117,7 +117,7 @@ def _members(kind: str, parts: list[Any]) -> list[tuple[Any, Any]]:
 
 
 def _flat(step: Step, until: Callable[[Any], Any] | None, plan: Plan) -> Step:
-    """The step, of arrays: (states, inputs, parameters) -> ((states), output)."""
+    """The step as a function of arrays: (states, inputs, parameters) -> ((states), output)."""
     own = plan.states - plan.stops
 
     def flat(*args: Any) -> Any:

@@ -3,7 +3,7 @@
 import math
 import os
 
-from multibody.compiler.runtime.scan_launch import Scan
+from multibody.compiler.compiled_scan import Scan
 from multibody.errors import InputError
 
 SMALL = 2**26

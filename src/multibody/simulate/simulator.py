@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from multibody.algorithms.constraint_projection import projected_configuration
 from multibody.algorithms.constraints import Constraint
-from multibody.compiler.runtime.scan_launch import Scan
+from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, floats, is_traced, truth

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.kernel import Kernel
-from multibody.compiler.runtime.scan_launch import Scan
 from multibody.errors import InputError
 from multibody.geometry.value import Value
 from multibody.model.model import Model

@@ -1,9 +1,8 @@
-"""The key of compiled code: a digest of all that the code depends on.
+"""The key of compiled code: a digest of everything that the code depends on.
 
-Code with the same key is the same code, in this process and in all others: `sharing` and `cache` rely on it. It depends
-on the function, which a text or the fingerprint of its graph stands for, on the shapes, names and precision of its
-arguments, on the library's sources as this process imports them, on the versions of what traces and compiles them, and
-on the processor.
+Code with the same key is the same code in all processes; `code_cache` and `disk_cache` rely on it. It depends on the
+function, represented by a text or by the fingerprint of its graph, on the shapes, names and precision of its arguments,
+on the library's sources as this process imports them, on the versions of NumPy and LLVM, and on the processor.
 """
 
 import hashlib
@@ -27,9 +26,9 @@ def key(
     """The key of a kernel's code.
 
     Args:
-        function: what stands for the function: plain data whose `repr` says all of it.
+        function: plain data that represents the function, compared by its `repr`.
         shapes: of the arguments.
-        names: of the arguments; None where the function has them.
+        names: of the arguments; None for those of the function.
         dtype: of the arguments.
     """
     versions = llvmlite.__version__, llvm.llvm_version_info, np.__version__
@@ -49,7 +48,7 @@ def fingerprint(traced: Trace) -> str:
 
 
 def _loop(loop: Loop, new: dict[int, int]) -> object:
-    """What a loop is, in terms of the positions of live nodes."""
+    """A loop in terms of the positions of live nodes."""
     parts = [
         [new.get(k, -1) for k in part] for part in (loop.initial, loop.carried, loop.final, loop.inputs, loop.outputs)
     ]

@@ -1,4 +1,4 @@
-"""Running a scan: samples in parts, time in pieces after which a signal is heard."""
+"""The launch of a scan: samples over threads, time in pieces between which signals are handled."""
 
 import ctypes
 import math
@@ -15,19 +15,19 @@ from multibody.compiler.runtime.launch import PIECE_TIME, Argument, check_alloca
 from multibody.compiler.runtime.signature import Signature
 
 _ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5)
-TOGETHER = 4096
-"""Samples of which all steps are run before those of the next."""
+MAX_SAMPLES_PER_PIECE = 4096
+"""Samples whose steps all run before those of the next samples."""
 
 
 class Runner:
-    """The code of a scan."""
+    """Runs the code of a scan."""
 
     def __init__(self, name: str, code: Code, signature: Signature, moving: range, work: int) -> None:
         self.name = name
         self.code = code
         self.inputs, self.outputs, self.dtype = signature.inputs, signature.outputs, signature.dtype
         self.moving = moving
-        self.rate = 5e-10 * (1 + work)  # seconds per sample and step, a guess to begin with
+        self.rate = 5e-10 * (1 + work)  # seconds per sample and step: an estimate until the first run
         self.long = work > MIN_INTERRUPTIBLE_WORK
 
     def run(
@@ -40,14 +40,14 @@ class Runner:
         every: int,
         threads: int,
     ) -> None:
-        """All steps of all samples; `finals` have the first state, and then the last."""
+        """Run all steps of all samples; `finals` have the initial state, and then the final one."""
         if not count or not steps:
             return
         entry = _ENTRY(self.code.address(SCALAR if count == 1 else VECTOR, self.name))
 
         def part(start: int, end: int, stop: workers.Stop) -> None:
             while start < end and not stop.is_set():
-                piece = min(end, start + TOGETHER)
+                piece = min(end, start + MAX_SAMPLES_PER_PIECE)
                 self._over_time(entry, arguments, finals, results, start, piece, steps, every, stop)
                 start = piece
 
@@ -65,11 +65,11 @@ class Runner:
         every: int,
         stop: workers.Stop,
     ) -> None:
-        """All steps of some samples, in pieces after which a signal is heard; the state waits in `finals`."""
+        """Run all steps of some samples in pieces of time; between pieces the state is in `finals`."""
         done, total = 0, steps // every
         while done < steps and not stop.is_set():
             piece = min(steps - done, max(1, int(PIECE_TIME / self.rate / (end - start))))
-            begun = time.perf_counter()
+            started = time.perf_counter()
             data, strides, offsets = self._pointers(arguments, finals, start, done, stop)
             out = (ctypes.c_void_p * (len(finals) + len(results) + 1))()
             for m, (array, shape) in enumerate(zip([*finals, *results], self.outputs, strict=True)):
@@ -78,7 +78,7 @@ class Runner:
                 out[m] = array.ctypes.data + size * (start * total + done // every if kept else start)
             entry(data, strides, offsets, out, end - start, piece, every - done % every, every, total)
             check_allocation(self.name, out)
-            self.rate = max(1e-11, (time.perf_counter() - begun) / (piece * (end - start)))
+            self.rate = max(1e-11, (time.perf_counter() - started) / (piece * (end - start)))
             done += piece
 
     def _pointers(

@@ -1,4 +1,4 @@
-"""A compiled scan: native code that is called as its step over time would be."""
+"""Scan: a compiled step that native code repeats over time."""
 
 import math
 from collections import Counter
@@ -26,11 +26,11 @@ Step = Callable[..., Any]
 
 
 class Source(NamedTuple):
-    """What a scan was made from; a pickle has none of it."""
+    """The Python functions of a scan; a scan from a pickle has none."""
 
     record: Callable[[], Trace]
     flat: Step
-    """The step, of arrays."""
+    """The step as a function of arrays."""
     step: Step
     until: Callable[[Any], Any] | None
     variants: Any
@@ -56,7 +56,7 @@ class Scan:
         self.inputs, self.outputs, self.dtype, layout = signature[:4]
         self.output_layout = layout[2] if len(layout) > 2 else None
         self.ops = ops
-        """How often each operation occurs in a step."""
+        """The number of operations of each kind in a step."""
         self._work = work
         self._source = source
         self.code = code
@@ -132,12 +132,12 @@ class Scan:
 
     @property
     def _own(self) -> int:
-        """How many arrays the state of the user has."""
+        """The number of arrays in the user's state."""
         return self.plan.states - self.plan.stops
 
     @property
     def _parameters(self) -> int:
-        """How many arguments are parameters."""
+        """The number of arguments that are parameters."""
         sizes, left = [len(shapes_of(layout)) for layout in self.plan.rest_layouts], self.plan.parameters
         count = 0
         while left > 0:
@@ -174,7 +174,7 @@ class Scan:
         return int(count)
 
     def _in_time(self, i: int, array: Any, steps: int) -> Any:
-        """An input with its axis of time, also where it does not change."""
+        """An input with its time axis, also if it is constant."""
         if not self._moves(i) or np.ndim(array) > len(self.inputs[i].shape):
             return array
         return np.broadcast_to(array, (steps, *self.inputs[i].shape))
@@ -182,7 +182,7 @@ class Scan:
     def _results(
         self, batch: tuple[int, ...], arrays: list[NDArray[Any]], kept: int
     ) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
-        """Arrays for the state, with the first one in them, and for the outputs: NaN where samples may stop."""
+        """Arrays for the state, with the initial one in them, and for the outputs: NaN if samples may stop."""
         states = self.plan.states
         finals = [np.empty(batch + shape, self.dtype) for shape in self.outputs[:states]]
         for final, array in zip(finals, arrays, strict=False):
@@ -217,7 +217,7 @@ class Scan:
         steps: int,
         every: int,
     ) -> None:
-        """The NumPy source, sample by sample and step by step."""
+        """Run the NumPy source, sample by sample and step by step."""
         cores = [((steps,) if self._moves(i) else ()) + spec.shape for i, spec in enumerate(self.inputs)]
         whole = [np.broadcast_to(array, batch + core) for array, core in zip(arrays, cores, strict=True)]
         states = self.plan.states
@@ -235,7 +235,7 @@ class Scan:
                 final[index] = part
 
     def _within(self, state: Any, values: list[Any], steps: int | None, every: int | None, out: Any) -> tuple[Any, Any]:
-        """In a function that is traced, a scan is a loop over its step."""
+        """Record a loop over the step within an open trace."""
         if self._source is None:
             raise InputError(
                 f"{self.name}: a scan from a pickle came without its step: it cannot be part of a function"
@@ -276,26 +276,26 @@ class Scan:
         return self._source.variants.kernel(names)
 
     def trace(self) -> Trace:
-        """The graph of one step, recorded anew: of the arrays of the state, the inputs and the parameters."""
+        """Trace one step again, as a function of the arrays of the state, the inputs and the parameters."""
         if self._source is None:
             raise InputError(f"{self.name} came without its step (from a pickle): only its code is here")
         return self._source.record()
 
     def to_c(self) -> Any:
-        """C99 of one step: a source and a header."""
+        """Return C99 of one step: a source and a header."""
         from multibody.compiler.export.to_c import to_c
 
         return to_c(self.trace(), "step")
 
     def to_numpy(self) -> str:
-        """Readable Python source of one step."""
+        """Return readable Python source of one step."""
         from multibody.compiler.export.to_numpy import to_numpy
 
         return to_numpy(self.trace(), "step")
 
     @property
     def ir(self) -> str:
-        """The text of the LLVM modules."""
+        """The LLVM IR of all modules."""
         return "\n".join(text for texts in scan_modules_of(self.trace(), self.plan)[0].values() for text in texts)
 
     @property
