@@ -11,7 +11,7 @@ import pytest
 from multibody.geometry import Pose, Rotation
 from multibody.model import joints
 from multibody.model.load import load
-from multibody.model.loaders.urdf_origin import rotation
+from multibody.model.loaders.snap import rotation_from_rpy
 from multibody.model.model import Model
 from multibody.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 
@@ -176,9 +176,9 @@ def test_floating_base_gravity_and_velocity() -> None:
 def test_roll_pitch_yaw_are_those_of_pinocchio() -> None:
     rng = np.random.default_rng(0)
     for angles in rng.uniform(-7, 7, (20, 3)):
-        entries, changed = rotation(tuple(angles), 0.0)
+        rotation, changed = rotation_from_rpy(angles, 0.0)
         assert not changed
-        np.testing.assert_allclose(np.reshape(entries, (3, 3)), pin.rpy.rpyToMatrix(*angles), atol=1e-15)
+        np.testing.assert_allclose(rotation.matrix, pin.rpy.rpyToMatrix(*angles), atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -192,19 +192,19 @@ def test_roll_pitch_yaw_are_those_of_pinocchio() -> None:
 )
 def test_rounded_right_angles_are_made_exact(text: str, zeros: int) -> None:
     angles = tuple(map(float, text.split()))
-    entries, changed = rotation(angles, 1e-10)
-    matrix = np.reshape(entries, (3, 3))
+    rotation, changed = rotation_from_rpy(angles, 1e-10)
+    matrix = rotation.matrix
     assert changed
     assert (matrix == 0).sum() == zeros
     np.testing.assert_allclose(matrix @ matrix.T, np.eye(3), atol=1e-15)
     np.testing.assert_allclose(matrix, pin.rpy.rpyToMatrix(*angles), atol=2e-10)
-    assert (matrix == 0).sum() > np.equal(rotation(angles, 0.0)[0], 0).sum()
+    assert (matrix == 0).sum() > (rotation_from_rpy(angles, 0.0)[0].matrix == 0).sum()
 
 
 def test_snapping_never_leaves_the_rotations() -> None:
     for angle in np.logspace(-12, -3, 60):
         for rpy in ((angle, 0.0, 0.0), (0.4, angle, 0.0), (angle, 0.4, -angle)):
-            matrix = np.reshape(rotation(rpy, 1e-10)[0], (3, 3))
+            matrix = rotation_from_rpy(rpy, 1e-10)[0].matrix
             np.testing.assert_allclose(matrix @ matrix.T, np.eye(3), atol=2e-15)
 
 

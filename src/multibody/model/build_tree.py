@@ -8,17 +8,11 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia
-from multibody.model.joint import Joint, Limits, Mimic
+from multibody.model.diagnostics import StructureError
+from multibody.model.joint import Joint, Limits
 from multibody.model.link import Frame, Link
+from multibody.model.mimic import resolve
 from multibody.model.tree import Body
-
-
-class StructureError(InputError):
-    """Links and joints that do not make a tree. `element` is the kind ("link", "joint", "frame") and name at fault."""
-
-    def __init__(self, message: str, kind: str, name: str) -> None:
-        super().__init__(message)
-        self.element = (kind, name)
 
 
 @dataclass(frozen=True)
@@ -101,15 +95,10 @@ def _check_joint(joint: Joint) -> None:
     """Raise an error for impossible numbers of a joint."""
     at, rest = joint.placement, joint.passive.rest
     if at.shape or not (np.isfinite(at.position).all() and np.isfinite(at.rotation.matrix).all()):
-        raise StructureError(
-            f"joint {joint.name!r}: expected one placement of finite numbers, got {at}", "joint", joint.name
-        )
+        raise StructureError.at_joint(joint.name, f": expected one placement of finite numbers, got {at}")
     if rest is not None and (len(rest) != joint.kind.nq or not np.isfinite(rest).all()):
-        raise StructureError(
-            f"joint {joint.name!r}: expected {joint.kind.nq} finite numbers where its spring is at rest, got {rest}",
-            "joint",
-            joint.name,
-        )
+        spring = f": expected {joint.kind.nq} finite numbers where its spring is at rest, got {rest}"
+        raise StructureError.at_joint(joint.name, spring)
 
 
 def tree_order(links: dict[str, Link], joints: Sequence[Joint]) -> tuple[str | None, list[Joint]]:
@@ -121,11 +110,9 @@ def tree_order(links: dict[str, Link], joints: Sequence[Joint]) -> tuple[str | N
     for joint in joints:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in links and not (role == "parent" and name is None):
-                raise StructureError(
-                    f"joint {joint.name!r} has the {role} link {name!r}, which does not exist", "joint", joint.name
-                )
+                raise StructureError.at_joint(joint.name, f" has the {role} link {name!r}, which does not exist")
         if joint.parent == joint.child:
-            raise StructureError(f"joint {joint.name!r} joins the link {joint.child!r} to itself", "joint", joint.name)
+            raise StructureError.at_joint(joint.name, f" joins the link {joint.child!r} to itself")
         if joint.child in above:
             raise StructureError(
                 f"link {joint.child!r} has two parents: it is the child of the joints {above[joint.child].name!r} and "
@@ -191,7 +178,7 @@ def _coordinates(order: Sequence[Joint]) -> tuple[Joint, ...]:
     names = {joint.name: joint for joint in order}
     for joint in order:
         if joint.mimic is not None:
-            leader = _leader(joint, names)
+            leader = resolve(joint, names)
             first = placed[leader.joint]
             placed[joint.name] = replace(joint, limits=_spread(joint), mimic=leader, q=first.q, v=first.v)
     return tuple(placed[joint.name] for joint in order)
@@ -201,36 +188,7 @@ def _spread(joint: Joint) -> Limits:
     try:
         return joint.limits.spread(joint.kind)
     except InputError as error:
-        raise StructureError(f"joint {joint.name!r}: {error}", "joint", joint.name) from None
-
-
-def _leader(joint: Joint, names: dict[str, Joint]) -> Mimic:
-    """The independent joint at the end of a chain of mimic joints, with the composed ratio and offset."""
-    total, seen, at = Mimic(joint.name), [joint.name], joint
-    while at.mimic is not None:
-        for name, value in (("ratio", at.mimic.ratio), ("offset", at.mimic.offset)):
-            if not np.isfinite(value):
-                raise StructureError(f"joint {at.name!r} mimics with the {name} {value}", "joint", at.name)
-        total = total.compose(at.mimic)
-        if at.mimic.joint not in names:
-            raise StructureError(
-                f"joint {at.name!r} mimics the joint {at.mimic.joint!r}, which does not exist", "joint", at.name
-            )
-        at = names[at.mimic.joint]
-        if at.name in seen:
-            circle = " -> ".join([*seen, at.name])
-            what = "itself" if len(seen) == 1 else f"in a circle: {circle}"
-            raise StructureError(f"joint {joint.name!r} mimics {what}", "joint", joint.name)
-        seen.append(at.name)
-    for each in (joint, at):
-        if each.kind.nq != 1:
-            raise StructureError(
-                f"joint {joint.name!r} mimics {at.name!r}: both need one coordinate, and {each.name!r} is "
-                f"{each.kind.name}",
-                "joint",
-                joint.name,
-            )
-    return total
+        raise StructureError.at_joint(joint.name, f": {error}") from None
 
 
 def _merged(links: dict[str, Link], parts: Sequence[tuple[str, Pose]]) -> SpatialInertia:

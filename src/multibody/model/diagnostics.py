@@ -1,6 +1,8 @@
-"""Diagnostics reported by loaders and builders."""
+"""Diagnostics reported by loaders and builders, and the error of links and joints that do not make a tree."""
 
 from dataclasses import dataclass
+
+from multibody.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -21,3 +23,16 @@ class Diagnostic:
         place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
         where = " ".join(part for part in (place, self.element) if part)
         return f"{self.level}: {f'{where}: ' if where else ''}{self.message} [{self.code}]"
+
+
+class StructureError(InputError):
+    """Links and joints that do not make a tree. `element` is the kind ("link", "joint", "frame") and name at fault."""
+
+    def __init__(self, message: str, kind: str, name: str) -> None:
+        super().__init__(message)
+        self.element = (kind, name)
+
+    @classmethod
+    def at_joint(cls, name: str, message: str) -> "StructureError":
+        """An error about a joint: its name, then the message."""
+        return cls(f"joint {name!r}{message}", "joint", name)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry import Pose, Twist
 from multibody.model.joints import Kind
+from multibody.model.mimic import Mimic
 from multibody.model.subspace import Subspace
 
 INFINITY = math.inf
@@ -82,35 +83,6 @@ class Passive:
             object.__setattr__(self, name, value)
         if self.rest is not None:
             object.__setattr__(self, "rest", tuple(float(x) for x in self.rest))
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """A mimic joint's coordinate follows another's: q = ratio q_other + offset (q = G y + g for all joints)."""
-
-    joint: str
-    ratio: float = 1.0
-    offset: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("ratio", "offset"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float | np.number):
-                raise InputError(f"mimic of {self.joint!r}: expected a number as its {name}, got {value!r}")
-            object.__setattr__(self, name, float(value))
-
-    def follow(self, q: Any) -> Any:
-        """The coordinate of the mimic joint at a coordinate q of the other: ratio q + offset."""
-        return q * self.ratio + self.offset
-
-    def compose(self, inner: "Mimic") -> "Mimic":
-        """The map from the joint that the other one mimics in turn: ratio (inner.ratio q + inner.offset) + offset."""
-        return Mimic(inner.joint, self.ratio * inner.ratio, self.offset + self.ratio * inner.offset)
-
-    def relative_to(self, sibling: "Mimic", name: str) -> "Mimic":
-        """The map from a sibling, the joint `name`, which mimics the same joint with a ratio that is not 0."""
-        ratio = self.ratio / sibling.ratio
-        return Mimic(name, ratio, self.offset - ratio * sibling.offset)
 
 
 def _nowhere() -> slice:

@@ -12,8 +12,8 @@ from multibody.model.builder import Builder
 from multibody.model.fixed_base_warning import fixed_base
 from multibody.model.loaders import sdf, urdf
 from multibody.model.loaders.meshes import Meshes
+from multibody.model.loaders.snap import SNAP
 from multibody.model.loaders.source import Source, from_path, from_stream, from_text, is_text
-from multibody.model.loaders.urdf_origin import SNAP
 from multibody.model.loaders.xml import Document, parse, tag
 from multibody.model.model import Model
 

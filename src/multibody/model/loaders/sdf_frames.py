@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multibody.geometry import Pose, Rotation
-from multibody.model.loaders.urdf_origin import rotation
+from multibody.model.loaders.snap import rotation_from_rpy
 from multibody.model.loaders.xml import Document, Element
 
 MODEL = "__model__"
@@ -62,9 +62,7 @@ class StatedPoses:
         x, y, z, *rpy = document.numbers(element, 6)
         if element.get("degrees") in ("true", "1"):
             rpy = [math.radians(angle) for angle in rpy]
-        entries, _ = rotation(tuple(rpy), self._snap)
-        matrix = np.array((entries[:3], entries[3:6], entries[6:]))
-        return Pose._trusted(Rotation._trusted(matrix), np.array((x, y, z)))
+        return Pose._trusted(rotation_from_rpy(rpy, self._snap)[0], np.array((x, y, z)))
 
     def check(self) -> None:
         """See whether all poses lead to the model's frame.

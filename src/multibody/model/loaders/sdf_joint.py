@@ -10,6 +10,7 @@ from multibody.geometry import Pose
 from multibody.model.joint import Joint, Limits, Mimic, Passive
 from multibody.model.joints import Continuous, Fixed, Helical, Kind, Prismatic, Revolute, Spherical, Universal
 from multibody.model.loaders.sdf_frames import MODEL, WORLD, StatedPoses
+from multibody.model.loaders.snap import snap
 from multibody.model.loaders.urdf_joint import check_limits
 from multibody.model.loaders.xml import Document, Element
 
@@ -131,8 +132,7 @@ class JointReader:
         if frame:
             in_model = self._places.in_model(frame, own["xyz"][0] if "xyz" in own else parts[name][0])
             axis = model_H_joint.rotation.inverse().matrix @ in_model.rotation.matrix @ axis
-        exact = (float(x) for x in axis / length)
-        return tuple(float(round(x)) if abs(x - round(x)) <= self._snap else x for x in exact)
+        return snap((axis / length).tolist(), self._snap)[0]
 
     def _pitch(self, joint: Element, parts: dict[str, list[Element]]) -> float:
         """In m/rad: <screw_thread_pitch> is m per turn, the older <thread_pitch> rad per m, of the other hand."""

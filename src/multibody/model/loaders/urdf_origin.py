@@ -4,14 +4,9 @@ import math
 
 import numpy as np
 
-from multibody.geometry import Pose, Rotation
+from multibody.geometry import Pose
+from multibody.model.loaders.snap import SNAP, rotation_from_rpy, snap
 from multibody.model.loaders.xml import Document, Element
-
-ROUNDING = 1e-14
-"""Rounding error of the entries of a rotation."""
-
-SNAP = 1e-10
-"""Default tolerance within which entries of rotations are rounded to 0 and ±1."""
 
 RIGHT_ANGLE_TOLERANCE = 1e-5
 """Angles within this of a right angle, such as 1.5708, are reported if they are not snapped."""
@@ -20,8 +15,6 @@ DEGREES = 4 * math.pi
 """Angles beyond this are perhaps in degrees."""
 
 _ORIGIN = Pose.identity()
-
-Matrix = tuple[float, ...]
 
 
 class Origins:
@@ -58,8 +51,8 @@ class Origins:
             raise self._document.error(element, f"xyz: expected an axis that is not zero, got {element.get('xyz')!r}")
         if abs(length - 1) > 1e-3:
             self._document.warn(element, "assumed", f"the axis has the length {length:g}: it is made 1")
-        exact = tuple(_snapped(x / length, self._snap) for x in axis)
-        if any(abs(a - b / length) > ROUNDING for a, b in zip(exact, axis, strict=True)):
+        exact, changed = snap((x / length for x in axis), self._snap)
+        if changed:
             self._snapped.append(element)
         return exact
 
@@ -91,9 +84,8 @@ class Origins:
             self._document.warn(
                 element, "units", f"rpy: expected radians, got {element.get('rpy')!r}, which look like degrees"
             )
-        entries, changed = rotation(rpy, self._snap)
-        matrix = np.array((entries[:3], entries[3:6], entries[6:]))
-        return Pose._trusted(Rotation._trusted(matrix), np.array((x, y, z))), changed, self._question(rpy)
+        rotation, changed = rotation_from_rpy(rpy, self._snap)
+        return Pose._trusted(rotation, np.array((x, y, z))), changed, self._question(rpy)
 
     def _question(self, rpy: tuple[float, ...]) -> str:
         """A question about angles that are nearly multiples of a right angle; empty for others."""
@@ -104,32 +96,6 @@ class Origins:
             if near < min(abs(math.cos(angle)), abs(math.sin(angle))) <= RIGHT_ANGLE_TOLERANCE
         ]
         return ", ".join(asked)
-
-
-def rotation(rpy: tuple[float, ...], snap: float) -> tuple[Matrix, bool]:
-    """The rotation Rz(yaw) Ry(pitch) Rx(roll), row by row, and whether more than rounding was snapped.
-
-    Sines and cosines near 0 and ±1 are made exact, and then entries, unless that would leave the rotations.
-    """
-    changed = False
-    pairs: list[float] = []
-    for angle in rpy:
-        c, s = math.cos(angle), math.sin(angle)
-        near = min(abs(c), abs(s))
-        if near <= snap:
-            c, s = float(round(c)), float(round(s))
-            changed = changed or near > ROUNDING
-        pairs += (c, s)
-    cr, sr, cp, sp, cy, sy = pairs
-    entries = (
-        *(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
-        *(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        *(-sp, cp * sr, cp * cr),
-    )
-    exact = tuple(_snapped(x, snap) for x in entries)
-    if exact == entries or not _is_rotation(exact):
-        return tuple(x + 0.0 for x in entries), changed
-    return exact, changed or any(abs(a - b) > ROUNDING for a, b in zip(exact, entries, strict=True))
 
 
 def _in_quarters(count: int) -> str:
@@ -143,17 +109,3 @@ def _in_quarters(count: int) -> str:
     whole, size = count % 2 == 0, abs(count)
     factor = size // 2 if whole else size
     return f"{'-' * (count < 0)}{factor if factor > 1 else ''}π{'' if whole else '/2'}"
-
-
-def _snapped(x: float, snap: float) -> float:
-    whole = float(round(x))
-    return whole + 0.0 if abs(x - whole) <= snap else x
-
-
-def _is_rotation(R: Matrix) -> bool:
-    rows = (R[:3], R[3:6], R[6:])
-    return all(
-        abs(sum(x * y for x, y in zip(rows[a], rows[b], strict=True)) - (a == b)) <= ROUNDING
-        for a in range(3)
-        for b in range(a, 3)
-    )
