@@ -370,7 +370,7 @@ def test_every_operation_is_in_every_table():
 def test_what_has_no_text_is_refused(emit):
     graph = Graph()
     unknown = Trace(graph, (), (np.array(graph.leaf("carry", 0, 0)),), "array", np.dtype(np.float64))
-    with pytest.raises(TraceError, match="no way to write the operation 'carry'"):
+    with pytest.raises(TraceError, match="cannot translate the operation 'carry'"):
         emit(unknown)
 
 
