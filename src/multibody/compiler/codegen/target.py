@@ -10,7 +10,7 @@ from multibody.errors import InputError
 
 
 class Machine(NamedTuple):
-    """The processor that code is made for."""
+    """The processor that code is generated for."""
 
     triple: str
     cpu: str
@@ -33,20 +33,20 @@ LEVELS = {
     "x86-64-v3": Level(("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"), 4, True),
     "x86-64-v4": Level(("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"), 8, True),
 }
-"""The levels that can be asked for, under LLVM's names."""
+"""The levels that $MULTIBODY_CPU can select, by LLVM's names."""
 
 
 @cache
 def host() -> Machine:
-    """The machine that code is made for: the one at hand, or the level of it that $MULTIBODY_CPU asks for."""
+    """The target machine: this one, or the level of it that $MULTIBODY_CPU selects."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    triple, asked = llvm.get_process_triple(), os.environ.get("MULTIBODY_CPU", "")
-    if asked in LEVELS and asked in levels():
-        return Machine(triple, asked, "", LEVELS[asked].lanes, LEVELS[asked].fma)
-    if asked not in ("", "native"):
-        known = "which this machine is not" if asked in LEVELS else "which is not known"
-        raise InputError(f"MULTIBODY_CPU: expected {', '.join(['native', *levels()])}, got {asked!r}, {known}")
+    triple, level = llvm.get_process_triple(), os.environ.get("MULTIBODY_CPU", "")
+    if level in LEVELS and level in levels():
+        return Machine(triple, level, "", LEVELS[level].lanes, LEVELS[level].fma)
+    if level not in ("", "native"):
+        known = "which this machine is not" if level in LEVELS else "which is not known"
+        raise InputError(f"MULTIBODY_CPU: expected {', '.join(['native', *levels()])}, got {level!r}, {known}")
     features = llvm.get_host_cpu_features()
     lanes = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
     fma = bool(features.get("fma")) or triple.startswith(("aarch64", "arm64"))

@@ -68,7 +68,7 @@ class InputGroup(NamedTuple):
 
 def group_inputs(graph: Graph, loop: Loop, constants: list[list[float]]) -> list[InputGroup]:
     """The scan inputs of a loop in groups that are loaded together; tables of constants are appended to `constants`."""
-    kinds = [_kind(graph, table) for table in loop.xs]
+    kinds = [_kind(graph, scan_input) for scan_input in loop.xs]
     result: list[InputGroup] = []
     at = 0
     while at < len(loop.xs):
@@ -80,13 +80,13 @@ def group_inputs(graph: Graph, loop: Loop, constants: list[list[float]]) -> list
     return result
 
 
-def _kind(graph: Graph, table: ScanInput) -> tuple[str, int, int, int]:
+def _kind(graph: Graph, scan_input: ScanInput) -> tuple[str, int, int, int]:
     """The kind of source of a scan input, its position there (two numbers), and its step per iteration."""
-    if table.source is not None:
-        return "stacked", *table.source, 0
-    if all(graph.op[k] == "const" for k in table.nodes):
+    if scan_input.source is not None:
+        return "stacked", *scan_input.source, 0
+    if all(graph.op[k] == "const" for k in scan_input.nodes):
         return "constant", 0, 0, 0
-    regular = stride(graph, table)
+    regular = stride(graph, scan_input)
     return ("argument", *regular) if regular else ("nodes", 0, 0, 0)
 
 
@@ -98,16 +98,16 @@ def _adjacent(first: tuple[str, int, int, int], other: tuple[str, int, int, int]
 
 def _input_group(
     graph: Graph,
-    tables: tuple[ScanInput, ...],
+    inputs: tuple[ScanInput, ...],
     first: int,
     kind: tuple[str, int, int, int],
     constants: list[list[float]],
 ) -> InputGroup:
     name, a, b, step = kind
-    width = len(tables)
+    width = len(inputs)
     if name == "stacked":
         return InputGroup(first, width, [], source=(a, b))
-    nodes = [k for row in zip(*(table.nodes for table in tables), strict=True) for k in row]
+    nodes = [k for row in zip(*(scan_input.nodes for scan_input in inputs), strict=True) for k in row]
     if name == "argument":
         return InputGroup(first, width, nodes, argument=a, element=b, step=step)
     if name == "constant":

@@ -1,4 +1,4 @@
-"""How the states, inputs and parameters of a scan are nested, from the shapes that declare them.
+"""Nested layouts of the states, inputs and parameters of a scan, from the shapes that declare them.
 
 A shape is a number or a tuple of numbers; tuples and lists of anything else, and dicts, are nested. In a layout it is
 ["shape", length, ...].
@@ -32,7 +32,7 @@ def layout_of(spec: Any) -> Layout:
 
 
 def shapes_of(layout: Layout) -> list[tuple[int, ...]]:
-    """The shapes of all arrays, one after the other; of arrays that are nested as values, as many empty ones."""
+    """The shapes of all arrays in order; empty ones if the layout is that of values."""
     if layout == "array":
         return [()]
     kind, *parts = layout

@@ -191,23 +191,21 @@ class _Cutter:
         outputs = self.result_slots()
         self.matrices.place_operands(self.slot, self.home, self.stores, self.fresh)
         # the segment that computes a result stores it; inputs and results of loops are stored after all loops
-        elsewhere: list[tuple[int, int]] = []
-        wanted = [
+        late: list[tuple[int, int]] = []
+        stores = [
             (k, slot)
             for position, (k, slot) in enumerate(zip(self.block.outputs, outputs, strict=True))
             if position not in self.feedback and slot >= 0 and slot != self.slot.get(k)
         ]
-        for k, slot in dict.fromkeys(wanted):
-            (self.stores[self.home[k]] if k in self.home else elsewhere).append((k, slot))
+        for k, slot in dict.fromkeys(stores):
+            (self.stores[self.home[k]] if k in self.home else late).append((k, slot))
             if k in self.home:
                 self.slot[k] = slot
         last = steps[-1] if steps else None
-        if not isinstance(last, int) or last in self.matrices.steps or len(elsewhere) > SEGMENT_NODES:
-            steps += [
-                self.add([], elsewhere[at : at + SEGMENT_NODES]) for at in range(0, len(elsewhere) or 1, SEGMENT_NODES)
-            ]
+        if not isinstance(last, int) or last in self.matrices.steps or len(late) > SEGMENT_NODES:
+            steps += [self.add([], late[at : at + SEGMENT_NODES]) for at in range(0, len(late) or 1, SEGMENT_NODES)]
         else:
-            self.stores[last] += elsewhere
+            self.stores[last] += late
         if self.feedback:
             following = [(self.block.outputs[position], self.slot[leaf]) for position, leaf in self.feedback.items()]
             steps.append(self.add([], following))
@@ -218,17 +216,17 @@ class _Cutter:
     def scan_inputs(self) -> dict[int, list[InputGroup]]:
         """The scan inputs of all loops; elements of arguments that nothing else uses need no slots."""
         graph = self.graph
-        elsewhere = {a for k in self.block.order for a in graph.args[k]} | set(self.block.outputs)
-        elsewhere |= set(self.feedback.values())
+        needed = {a for k in self.block.order for a in graph.args[k]} | set(self.block.outputs)
+        needed |= set(self.feedback.values())
         read: dict[int, list[InputGroup]] = {}
-        alone: set[int] = set()
+        loaded: set[int] = set()
         for number in self.results:
             loop = graph.loop_at(number)
             read[number] = group_inputs(graph, loop, self.constants)
-            elsewhere.update(loop.initial + loop.final + loop.outputs)
+            needed.update(loop.initial + loop.final + loop.outputs)
             for group in read[number]:
-                (alone if group.argument >= 0 else elsewhere).update(group.nodes)
-        self.leaves = {place: k for place, k in self.leaves.items() if k in elsewhere or k not in alone}
+                (loaded if group.argument >= 0 else needed).update(group.nodes)
+        self.leaves = {element: k for element, k in self.leaves.items() if k in needed or k not in loaded}
         return read
 
     def streamed_inputs(self, steps: list[Step]) -> set[int]:
@@ -251,13 +249,13 @@ class _Cutter:
 
     def arguments(self) -> list[tuple[int, int, int]]:
         """Slots for the used elements of arguments, in the order of the argument, without its long gaps."""
-        kept = {place: k for place, k in self.leaves.items() if k not in self.streamed}
-        for argument, first, last in runs_of(sorted(kept)):
+        used = {element: k for element, k in self.leaves.items() if k not in self.streamed}
+        for argument, first, last in runs_of(sorted(used)):
             for element in range(first, last + 1):
                 slot = self.fresh()
-                if (argument, element) in kept:
-                    self.slot[kept[argument, element]] = slot
-        return [(*place, self.slot.get(k, -1)) for place, k in sorted(self.leaves.items())]
+                if (argument, element) in used:
+                    self.slot[used[argument, element]] = slot
+        return [(*element, self.slot.get(k, -1)) for element, k in sorted(self.leaves.items())]
 
     def result_slots(self) -> list[int]:
         """The slots of results; -1 for long runs of zeros."""
@@ -307,28 +305,28 @@ class _Cutter:
     def repeat(self, number: int) -> list[Step]:
         """A loop: its carries are initialised, then its body runs, which ends by updating them."""
         graph, loop = self.graph, self.graph.loop_at(number)
-        places = [self.fresh() for _ in loop.carried]
-        self.slot.update(zip(loop.carried, places, strict=True))
+        carries = [self.fresh() for _ in loop.carried]
+        self.slot.update(zip(loop.carried, carries, strict=True))
         self.slot.update((k, self.fresh()) for k in loop.inputs)
         width, first = len(loop.outputs), self.slots
         self.store[number] = first
         self.slots += width * loop.iterations
         self.stacked += width * loop.iterations
         for k in self.results[number]:
-            op, (_, *place) = graph.op[k], graph.value[k]
+            op, (_, *position) = graph.op[k], graph.value[k]
             if op != "trip_count":
-                self.slot[k] = places[place[0]] if op == "result" else first + place[1] * width + place[0]
+                self.slot[k] = carries[position[0]] if op == "result" else first + position[1] * width + position[0]
         self.end[number] = -1  # begun
-        stores = list(zip(loop.initial, places, strict=True))
+        stores = list(zip(loop.initial, carries, strict=True))
         loads: list[Step] = []
         for group in self.read[number]:
             to = self.slot[loop.inputs[group.first]]
             if group.argument >= 0 or group.constant >= 0:
                 loads.append(LoadRow(group.argument, group.constant, group.element, group.step, group.width, to))
             elif group.source is not None:
-                source, position = group.source
-                kept = len(graph.loop_at(source).outputs)
-                loads.append(CopySlots(self.store[source] + position, kept, to, 0, group.width))
+                source, output = group.source
+                count = len(graph.loop_at(source).outputs)
+                loads.append(CopySlots(self.store[source] + output, count, to, 0, group.width))
             else:
                 start, step = self.slots, group.width
                 self.slots += len(group.nodes)
@@ -362,7 +360,7 @@ class _Cutter:
             missing = self.stop_slot(loop)
             head += [self.add([], missing, number)] if missing else []
             head.append(ExitIfFinished(self.slot[loop.stop]))
-        places = [self.slot[k] for k in loop.carried]
+        carries = [self.slot[k] for k in loop.carried]
         moves, stores = output_copies(loop, self.slot, self.store[number], self.fresh)
         begun = len(self.pieces)
         work = self.region(number, members)
@@ -370,16 +368,16 @@ class _Cutter:
         for k, slot in stores:
             home = self.home.get(k, -1)
             (self.stores[home] if home >= begun and self.within[home] == number else late).append((k, slot))
-        renewed = list(zip(loop.final, places, strict=True))
+        updates = list(zip(loop.final, carries, strict=True))
         if len(work) == 1 and isinstance(work[0], int) and work[0] not in self.matrices.steps:
             end = work[0]
-            self.stores[end] += [*late, *renewed]
+            self.stores[end] += [*late, *updates]
         else:
-            end = self.add([], [*late, *renewed], number)
+            end = self.add([], [*late, *updates], number)
             work.append(end)
         self.end[number] = end
-        leave = [ExitIfFinished(self.slot[loop.stop])] if loop.stop >= 0 and not early else []
-        return [*head, *loads, *moves[0], *work, *leave, *moves[1]]
+        exit_late = [ExitIfFinished(self.slot[loop.stop])] if loop.stop >= 0 and not early else []
+        return [*head, *loads, *moves[0], *work, *exit_late, *moves[1]]
 
     def stop_slot(self, loop: Loop) -> list[tuple[int, int]]:
         """Give the stop condition a slot; return the store of it that is missing, if any."""
@@ -422,14 +420,14 @@ class _Cutter:
             if number in self.matrices.steps:
                 self.segments.append(Segment([], {}, {}, [], self.matrices.blocks[self.matrices.steps[number]]))
                 continue
-            mine = set(piece)
+            computed = set(piece)
             for k in piece:
                 if self.last.get(k, number) > number and k not in self.slot:
                     self.slot[k] = free.pop() if free else self.fresh()
                     expiring.setdefault(self.last[k], []).append(self.slot[k])
                     self.stores[number].append((k, self.slot[k]))
             used = [a for k in piece for a in graph.args[k]] + [k for k, _ in self.stores[number]]
-            other = [a for a in used if a not in mine and graph.op[a] not in LEAVES]
+            other = [a for a in used if a not in computed and graph.op[a] not in LEAVES]
             loads = {a: self.slot[a] for a in other if a not in self.streamed}
             rows = {a: graph.value[a] for a in other if a in self.streamed}
             free.extend(expiring.pop(number, ()))

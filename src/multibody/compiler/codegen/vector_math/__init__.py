@@ -1,17 +1,17 @@
-"""Elementary functions of vectors, as text of LLVM IR.
+"""Elementary functions of vectors, in LLVM IR.
 
-`library` gives the functions that a module needs, for one number of lanes and one format:
+`library` returns the functions that a module needs, for one number of lanes and one format:
 
     sin, cos, sincos, tan, asin, acos, atan2, exp, expm1, log, log1p, sinh, cosh, tanh, hypot, pow, fmod, mod
 
-They are made for few instructions, without branches but a cold one. Errors stay below 2 units in the last place for
+They have few instructions, and no branch except a cold one. Errors stay below 2 units in the last place for
 sin, cos, exp, log and atan2, and below 4 for the others, over the whole range of the format; fmod and mod are those of
 C and of NumPy to the last bit. Special values are those of C99. A lane's result depends neither on the other lanes nor
 on how many there are. float32 has polynomials and limits of its own. Angles beyond `trigonometry.LIMIT`, remainders of
-huge quotients and all powers go through the C library's sin, cos, tan, fmod, pow, fmodf and powf, lane by lane: these
-symbols must be resolved from the process, and there the errors are those of the C library.
+huge quotients and all powers call the C library's sin, cos, tan, fmod, pow, fmodf and powf, lane by lane. These symbols
+must be resolved from the process, and their errors are those of the C library.
 
-The polynomials are made by tools/minimax.py.
+tools/minimax.py computes the polynomials.
 """
 
 from collections.abc import Callable, Iterable
@@ -68,7 +68,7 @@ _OPERATIONS = {
 
 
 def symbol(op: str, lanes: int, dtype: str) -> str:
-    """The name of the function of an operation.
+    """The name of an operation's function.
 
     >>> symbol("sin", 4, "float64")
     'mb_sin_v4f64'
@@ -77,10 +77,15 @@ def symbol(op: str, lanes: int, dtype: str) -> str:
 
 
 def library(ops: Iterable[str], lanes: int, dtype: str, *, fma: bool = True) -> str:
-    """The functions of these operations and what they refer to, to be appended to a module's text.
+    """The functions of these operations, with the constants and functions that they use, as part of a module.
 
-    ops: names of operations; lanes: in a vector; dtype: "float64" or "float32"; fma: whether the machine has fused
-    multiply-adds. sincos returns a structure of two vectors, the others return one. Nothing is declared twice.
+    sincos returns a structure of two vectors, the others return one. Nothing is declared twice.
+
+    Args:
+        ops: names of operations.
+        lanes: of a vector.
+        dtype: "float64" or "float32".
+        fma: whether the machine has fused multiply-adds.
 
     >>> print(library(["hypot"], 2, "float64").splitlines()[-1])
     }

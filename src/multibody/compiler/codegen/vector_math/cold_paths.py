@@ -1,12 +1,12 @@
-"""What is too rare for vectors: lanes one by one through the functions of the C library."""
+"""Cold paths: calls of the C library, lane by lane."""
 
 from multibody.compiler.codegen.vector_math.vectors import Mask, Real
 
-_RARELY = '!prof !{!"branch_weights", i32 1, i32 1000000}'
+_UNLIKELY = '!prof !{!"branch_weights", i32 1, i32 1000000}'
 
 
 def lane_by_lane(symbol: str, kind: str, *arguments: Real) -> Real:
-    """A function of the C library, of the type "double" or "float", in every lane."""
+    """Apply a function of the C library, of type "double" or "float", to every lane."""
     function = arguments[0].function
     real = function.fmt.real
     result = "poison"
@@ -21,17 +21,17 @@ def lane_by_lane(symbol: str, kind: str, *arguments: Real) -> Real:
     return Real(function, result)
 
 
-def leave_if_any(condition: Mask, helper: str, x: Real, *results: Real) -> None:
-    """Return what the helper operation makes of x and the results if the condition holds in some lane; else go on.
+def exit_if_any(condition: Mask, helper: str, x: Real, *results: Real) -> None:
+    """Return the result of the helper operation on x and the results if the condition holds in any lane.
 
-    The helper is jumped to rather than called, so that the common path needs no stack frame.
+    The helper is a tail call, so that the common path needs no stack frame.
     """
     function = x.function
     function.helpers.add(helper)
     kind = function.results(len(results))
     flags = function.let(f"bitcast {condition} to i{function.tiling.lanes}")
     some = function.let(f"icmp ne i{function.tiling.lanes} {flags}, 0")
-    function.emit(f"br i1 {some}, label %rare, label %common, {_RARELY}")
+    function.emit(f"br i1 {some}, label %rare, label %common, {_UNLIKELY}")
     function.begin("rare")
     value = function.let(f"tail call {kind} @{function.symbol(helper)}({', '.join(map(str, (x, *results)))}) cold")
     function.emit(f"ret {kind} {value}")

@@ -10,7 +10,7 @@ EXP_RANGE = {"float64": (-746.0, 710.0), "float32": (-104.0, 89.0)}
 
 
 def reduce(x: Real) -> tuple[Real, Real]:
-    """The integer n and r in x = n ln 2 + r; n comes with the shift that put it into the lowest bits."""
+    """The integer n and r in x = n ln 2 + r; n includes the shift that puts it into the lowest bits."""
     high, low = LOG_2[x.function.fmt.name]
     shift = x.function.fmt.shift
     shifted = fma(x, 1 / math.log(2), shift)
@@ -19,7 +19,7 @@ def reduce(x: Real) -> tuple[Real, Real]:
 
 
 def power_of_two(n: Bits) -> Real:
-    """2^n; only the lowest bits of n count."""
+    """2^n, of the lowest bits of n."""
     fmt = n.function.fmt
     return ((n << fmt.mantissa) + fmt.bits(1.0)).real
 
@@ -61,7 +61,7 @@ def log(x: Real) -> tuple[Real]:
 
 
 def log1p(x: Real) -> tuple[Real]:
-    """log (1 + x): log u + c / u with u = 1 + x as it is rounded and c what the rounding lost."""
+    """log (1 + x): log u + c / u with u = 1 + x rounded, and c the rounding error."""
     u = x + 1.0
     (whole,) = log(u)
     lost = where(u > 2.0, (u - x) * -1.0 + 1.0, x - (u - 1.0))

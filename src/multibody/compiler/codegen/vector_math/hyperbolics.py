@@ -1,4 +1,4 @@
-"""The hyperbolic functions, and e^x - 1, of which they are made."""
+"""The hyperbolic functions, and e^x - 1, on which they are based."""
 
 import math
 
@@ -10,8 +10,8 @@ TANH_RANGE = {"float64": 20.0, "float32": 10.0}
 """Beyond it the hyperbolic tangent is 1."""
 
 
-_TINY = 2.0**-30
-"""Below it sinh x is x in both formats."""
+_SINH_LINEAR = 2.0**-30
+"""Below this, sinh x rounds to x in both formats."""
 
 
 def _scaled_expm1(x: Real, halvings: int) -> Real:
@@ -29,7 +29,7 @@ def _scaled_expm1(x: Real, halvings: int) -> Real:
 
 
 def expm1(x: Real) -> tuple[Real]:
-    """e^x - 1, which keeps its digits near 0."""
+    """e^x - 1, accurate near 0."""
     return (abs(_scaled_expm1(x, 0)).signed(x.bits),)
 
 
@@ -38,7 +38,7 @@ def sinh(x: Real) -> tuple[Real]:
     h = _scaled_expm1(abs(x), 1)
     rest = where(h < math.inf, h / fma(h, 2.0, 1.0), h)
     value = (h + rest).signed(x.bits)
-    return (where(abs(x) < _TINY, x, value),)  # where half of a denormal number would lose a digit
+    return (where(abs(x) < _SINH_LINEAR, x, value),)  # half of a denormal number would lose a digit
 
 
 def cosh(x: Real) -> tuple[Real]:

@@ -3,8 +3,8 @@
 from multibody.compiler.codegen.vector_math.coefficients import ARCSINE, ARCTANGENT, HALF_PI
 from multibody.compiler.codegen.vector_math.vectors import Mask, Real, fma, polynomial, sqrt, where
 
-_TINIEST = {"float64": 2.0**-1074, "float32": 2.0**-149}
-"""The smallest number that is not zero."""
+_SMALLEST_DENORMAL = {"float64": 2.0**-1074, "float32": 2.0**-149}
+"""The smallest positive number."""
 
 
 def _arcsine(x: Real) -> tuple[Mask, Real, Real]:
@@ -47,7 +47,7 @@ def atan2(y: Real, x: Real) -> tuple[Real]:
     a, b = abs(x), abs(y)
     steep = b > a
     smaller, larger = where(steep, a, b), where(steep, b, a)
-    larger = where(larger < _TINIEST[name], _TINIEST[name], larger)
+    larger = where(larger < _SMALLEST_DENORMAL[name], _SMALLEST_DENORMAL[name], larger)
     t = where(smaller.equals(larger), 1.0, smaller / larger).signed(x.bits ^ steep.bits)
     z = t * t
     turn = where(steep, half_pi, where(x.bits.negative, 2 * half_pi, 0.0))

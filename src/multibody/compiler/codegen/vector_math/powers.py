@@ -1,4 +1,4 @@
-"""The length of a vector and general powers."""
+"""The hypotenuse and general powers."""
 
 import math
 

@@ -1,11 +1,11 @@
 """Remainders of divisions: exact, as in C and in NumPy."""
 
-from multibody.compiler.codegen.vector_math.cold_paths import lane_by_lane, leave_if_any
+from multibody.compiler.codegen.vector_math.cold_paths import exit_if_any, lane_by_lane
 from multibody.compiler.codegen.vector_math.vectors import Real, constant, fma, where
 
 
 def fmod(x: Real, y: Real) -> tuple[Real]:
-    """x - n y with n = x / y cut off; the sign is that of x."""
+    """x - n y with n = x / y truncated; the sign is that of x."""
     return (_remainder(x, y, "fmod_huge"),)
 
 
@@ -15,20 +15,20 @@ def mod(x: Real, y: Real) -> tuple[Real]:
 
 
 def fmod_huge(x: Real, y: Real) -> tuple[Real]:
-    """As fmod, for quotients that are no whole numbers of the format."""
+    """As fmod, for quotients beyond the integers of the format."""
     return (_by_library(x, y),)
 
 
 def mod_huge(x: Real, y: Real) -> tuple[Real]:
-    """As mod, for quotients that are no whole numbers of the format."""
+    """As mod, for quotients beyond the integers of the format."""
     return (_with_sign_of(y, _by_library(x, y)),)
 
 
 def _remainder(x: Real, y: Real, helper: str) -> Real:
-    """The remainder with the sign of x; a quotient that is too large leaves through the helper.
+    """The remainder with the sign of x; the helper computes those of huge quotients.
 
     n = floor of the rounded quotient of |x| and |y| is right or one too large, and |x| - n |y| is a number of the
-    format in both cases. So one fused multiply-add gives it exactly, and an addition mends it.
+    format in both cases. So one fused multiply-add gives it exactly, and an addition corrects it.
     """
     function = x.function
     if not function.tiling.fma:
@@ -36,11 +36,11 @@ def _remainder(x: Real, y: Real, helper: str) -> Real:
     a, b = abs(x), abs(y)
     quotient = a / b
     limit = constant(function, 2.0**function.fmt.mantissa)
-    leave_if_any(quotient > limit, helper, x, y)
+    exit_if_any(quotient > limit, helper, x, y)
     n = Real(function, function.intrinsic("floor", quotient.name))
-    rest = fma(n * -1.0, b, a)
-    rest = where(rest < 0.0, rest + b, rest)
-    return where(quotient < 1.0, a, rest).signed(x.bits)
+    remainder = fma(n * -1.0, b, a)
+    remainder = where(remainder < 0.0, remainder + b, remainder)
+    return where(quotient < 1.0, a, remainder).signed(x.bits)
 
 
 def _by_library(x: Real, y: Real) -> Real:
@@ -48,7 +48,7 @@ def _by_library(x: Real, y: Real) -> Real:
     return lane_by_lane({"double": "fmod", "float": "fmodf"}[kind], kind, x, y)
 
 
-def _with_sign_of(y: Real, rest: Real) -> Real:
+def _with_sign_of(y: Real, remainder: Real) -> Real:
     """The remainder moved to the side of y; zero has the sign of y."""
-    moved = where((rest.bits ^ y.bits).negative, rest + y, rest)
-    return where(rest.equals(0.0), abs(rest).signed(y.bits), moved)
+    moved = where((remainder.bits ^ y.bits).negative, remainder + y, remainder)
+    return where(remainder.equals(0.0), abs(remainder).signed(y.bits), moved)

@@ -2,16 +2,15 @@
 
 The angle's magnitude is n π/2 + r with |r| <= π/4. π/2 comes in parts (Cody and Waite, Software Manual for the
 Elementary Functions, 1980) such that each subtraction of n times a part is exact until the result has its final size:
-full parts if products are fused; else short ones, so that the products are exact by themselves. n must not have too
-many digits for that, and angles beyond the limit take the cold path. Where an angle is near a multiple of π/2, r is
-small, and the last part still gives it all its digits.
+full parts if products are fused, otherwise short ones, whose products are exact. This bounds n, so angles beyond the
+limit take the cold path. For an angle near a multiple of π/2, r is small, and the last part still gives all its digits.
 """
 
 import math
 from typing import NamedTuple
 
 from multibody.compiler.codegen.vector_math.coefficients import COSINE, HALF_PI, HALF_PI_SHORT, SINE
-from multibody.compiler.codegen.vector_math.cold_paths import lane_by_lane, leave_if_any
+from multibody.compiler.codegen.vector_math.cold_paths import exit_if_any, lane_by_lane
 from multibody.compiler.codegen.vector_math.function import Function
 from multibody.compiler.codegen.vector_math.vectors import Bits, Mask, Real, fma, polynomial, where
 
@@ -25,14 +24,14 @@ LIMIT = {
 
 
 class _Angle(NamedTuple):
-    """An angle modulo π/2, with sine and cosine of the rest."""
+    """An angle modulo π/2, with sine and cosine of the remainder."""
 
     sine: Real
     cosine: Real
     odd: Bits
-    """The highest bit tells whether the multiple of π/2 is odd,"""
+    """The highest bit is set if the multiple of π/2 is odd."""
     half: Bits
-    """and here whether it is 2 or 3 modulo 4."""
+    """The highest bit is set if the multiple is 2 or 3 modulo 4."""
 
 
 def _reduce(x: Real) -> _Angle:
@@ -69,22 +68,22 @@ def _limit(function: Function) -> float:
 def sin(x: Real) -> tuple[Real]:
     """The sine."""
     result = _sine(_reduce(x), x)
-    leave_if_any(_is_huge(x), "sin_huge", x, result)
+    exit_if_any(_is_huge(x), "sin_huge", x, result)
     return (result,)
 
 
 def cos(x: Real) -> tuple[Real]:
     """The cosine."""
     result = _cosine(_reduce(x))
-    leave_if_any(_is_huge(x), "cos_huge", x, result)
+    exit_if_any(_is_huge(x), "cos_huge", x, result)
     return (result,)
 
 
 def sincos(x: Real) -> tuple[Real, Real]:
-    """Sine and cosine, with the bits of `sin` and `cos`."""
+    """Sine and cosine, equal bit for bit to `sin` and `cos`."""
     angle = _reduce(x)
     results = _sine(angle, x), _cosine(angle)
-    leave_if_any(_is_huge(x), "sincos_huge", x, *results)
+    exit_if_any(_is_huge(x), "sincos_huge", x, *results)
     return results
 
 
@@ -94,7 +93,7 @@ def tan(x: Real) -> tuple[Real]:
     odd = angle.odd.negative
     quotient = where(odd, angle.cosine, angle.sine) / where(odd, angle.sine, angle.cosine)
     result = quotient.signed(angle.odd ^ x.bits)
-    leave_if_any(_is_huge(x), "tan_huge", x, result)
+    exit_if_any(_is_huge(x), "tan_huge", x, result)
     return (result,)
 
 
@@ -109,7 +108,7 @@ def cos_huge(x: Real, common: Real) -> tuple[Real]:
 
 
 def sincos_huge(x: Real, common_sine: Real, common_cosine: Real) -> tuple[Real, Real]:
-    """Both."""
+    """The C library's sine and cosine in the lanes of huge angles, the common ones in the others."""
     return *sin_huge(x, common_sine), *cos_huge(x, common_cosine)
 
 

@@ -1,4 +1,4 @@
-"""Vectors of lanes as Python values: to compute with them is to write LLVM IR.
+"""Vectors of lanes as Python values, whose operators write LLVM IR.
 
 Every operation acts on each lane alone, without fast-math flags, in the order in which Python performs it. So a lane's
 result depends neither on the other lanes nor on how many there are.
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from multibody.compiler.codegen.vector_math.function import Function
 
-_LONG = 8
-"""Terms of a polynomial from which two chains are faster than one; by measurement."""
+_MIN_SPLIT_TERMS = 8
+"""Polynomials of at least this many terms are faster as two chains; measured."""
 
 
 class Vector:
@@ -23,7 +23,7 @@ class Vector:
         self.kind = f"<{function.tiling.lanes} x {element}>"
 
     def __str__(self) -> str:
-        """As an argument is written: the type and the name."""
+        """The type and the name, as in an argument list."""
         return f"{self.kind} {self.name}"
 
     def _binary(self, instruction: str, other: "Vector") -> str:
@@ -34,7 +34,7 @@ class Vector:
 
 
 class Mask(Vector):
-    """A truth value in every lane."""
+    """A boolean in every lane."""
 
     __slots__ = ()
 
@@ -150,7 +150,7 @@ def constant(function: Function, number: Real | float) -> Real:
 
 
 def fma(a: Real, b: Real | float, c: Real | float) -> Real:
-    """a b + c, with one rounding where the machine has that."""
+    """a b + c, with one rounding if the machine has fused multiply-adds."""
     if not a.function.tiling.fma:
         return a * b + c
     operands = (a, constant(a.function, b), constant(a.function, c))
@@ -170,23 +170,23 @@ def where(condition: Mask, a: Real | float, b: Real | float) -> Real:
 
 
 def polynomial(x: Real, coefficients: dict[str, Sequence[float]]) -> Real:
-    """With the coefficients for the format of x, constant term first.
+    """The polynomial with the coefficients for the format of x, constant term first.
 
-    By Horner's scheme; a long one as p(x) + x^n q(x), whose two chains a processor can work on at the same time. (Even
-    and odd powers apart would be shorter, but cancel where the signs alternate.)
+    By Horner's scheme; a long one as p(x) + x^n q(x), two chains with instruction-level parallelism. (Separate even and
+    odd powers would be shorter, but cancel if the signs alternate.)
     """
-    own = coefficients[x.function.fmt.name]
-    if len(own) < _LONG:
-        return _horner(x, own)
+    terms = coefficients[x.function.fmt.name]
+    if len(terms) < _MIN_SPLIT_TERMS:
+        return _horner(x, terms)
     n, power = 1, x
-    while 4 * n <= len(own):
+    while 4 * n <= len(terms):
         n, power = 2 * n, power * power
-    return fma(power, _horner(x, own[n:]), _horner(x, own[:n]))
+    return fma(power, _horner(x, terms[n:]), _horner(x, terms[:n]))
 
 
 def _horner(x: Real, coefficients: Sequence[float]) -> Real:
-    *rest, leading = coefficients
+    *others, leading = coefficients
     value = constant(x.function, leading)
-    for c in reversed(rest):
+    for c in reversed(others):
         value = fma(value, x, c)
     return value
