@@ -10,7 +10,7 @@ import pytest
 
 import multibody as mb
 from multibody.compiler.codegen import load_inputs, target
-from multibody.compiler.ir import segments
+from multibody.compiler.ir import program, segments
 from multibody.compiler.ir.liveness import runs_of
 from multibody.compiler.ir.passes import prepare
 
@@ -153,7 +153,7 @@ def test_nothing_past_a_row_is_read(monkeypatch, count):
 def test_groups_cover_what_is_used():
     places = [(0, 0), (0, 1), (0, 2), (0, 5), (0, 7), (0, 12), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3), (2, 9)]
     assert runs_of(places) == [(0, 0, 7), (0, 12, 12), (1, 3, 3), (2, 0, 3), (2, 9, 9)]
-    segment = segments.Segment([], {}, {10 + n: place for n, place in enumerate(places)}, [])
+    segment = program.Segment([], {}, {10 + n: place for n, place in enumerate(places)}, [])
     for lanes in (1, 2, 4, 8, 16):
         shape = load_inputs.Tiling(lanes, "float64")
         groups = load_inputs.groups(segment, shape)

@@ -17,10 +17,10 @@ HERE = Path(__file__).parent
 SAMPLE = {
     "test_kernel.py": "single_calls or bad_sample or eager or single_operations or fused",
     "test_kernel_life.py": "cross_segments and not 900",
-    "test_results.py": "",
+    "test_store_outputs.py": "",
     "test_scan.py": "pickle or eager",
-    "test_quaternion_arguments.py": "",
-    "test_dense.py": "pivots",
+    "test_unit_quaternions.py": "",
+    "test_operations.py": "pivots",
 }
 """Tests of every kind of code: all operations, segments, rows in and out, scans, the door."""
 

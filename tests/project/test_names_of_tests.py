@@ -184,6 +184,7 @@ ELSEWHERE = {
     "compiler/ir/matrix_storage.py": "compiler/test_operations.py",
     "compiler/ir/passes.py": "compiler/test_kernel.py",
     "compiler/ir/scan_layout.py": "compiler/test_scan.py",
+    "compiler/ir/program.py": "compiler/test_kernel_life.py",
     "compiler/ir/segments.py": "compiler/test_kernel_life.py",
     "compiler/ir/tiling.py": "compiler/test_kernel.py",
     "compiler/runtime/code.py": "compiler/test_processes.py",

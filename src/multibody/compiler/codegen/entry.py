@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from multibody.compiler.codegen import load_inputs, loops, prefetch, store_outputs, transpose
 from multibody.compiler.codegen.builder import Builder
-from multibody.compiler.ir.segments import InputRun, Program
+from multibody.compiler.ir.program import InputRun, Program
 from multibody.compiler.ir.tiling import Tiling
 
 _SCAN_PARAMETERS = ", i64 %steps, i64 %first, i64 %every, i64 %total"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from multibody.compiler.codegen import transpose
 from multibody.compiler.codegen.builder import Builder
 from multibody.compiler.ir.liveness import runs_of
-from multibody.compiler.ir.segments import Program, Segment
+from multibody.compiler.ir.program import Program, Segment
 from multibody.compiler.ir.tiling import Tiling
 
 POINTER_BYTES = 8

@@ -7,7 +7,7 @@ samples of the tile are finished, and by loading its scan inputs into slots.
 from multibody.compiler.codegen import transpose
 from multibody.compiler.codegen.builder import Builder, Index
 from multibody.compiler.ir.loop_steps import CopySlots, ExitIfFinished, FillSlots, LoadRow
-from multibody.compiler.ir.segments import MAX_UNROLLED_ROW, Program, Repeat, Step
+from multibody.compiler.ir.program import MAX_UNROLLED_ROW, Program, Repeat, Step
 from multibody.compiler.ir.tiling import Tiling
 
 

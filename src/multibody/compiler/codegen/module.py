@@ -7,7 +7,7 @@ from multibody.compiler.codegen import entry as entry_ir
 from multibody.compiler.codegen import load_inputs, prefetch, transpose, vector_math
 from multibody.compiler.codegen.builder import Builder
 from multibody.compiler.codegen.matrices import loop_nest, operations
-from multibody.compiler.ir.segments import Program, Segment
+from multibody.compiler.ir.program import Program, Segment
 from multibody.compiler.ir.tiling import Tiling
 
 MODULE_NODES = 2000

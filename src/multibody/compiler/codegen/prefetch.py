@@ -9,7 +9,8 @@ than lanes, they prefetch lines of the buffer instead, which is harmless.
 from typing import NamedTuple
 
 from multibody.compiler.codegen.builder import Builder
-from multibody.compiler.ir.segments import MIN_STREAMED_INPUTS, Program
+from multibody.compiler.ir.program import Program
+from multibody.compiler.ir.segments import MIN_STREAMED_INPUTS
 from multibody.compiler.ir.tiling import Tiling, prefetches_results
 
 LINE_BYTES = 64

@@ -13,7 +13,7 @@ from multibody.compiler.codegen import prefetch
 from multibody.compiler.codegen.builder import Builder
 from multibody.compiler.codegen.transpose import groups, row_list, row_parameters, slot, write
 from multibody.compiler.ir.liveness import MIN_ZERO_RUN
-from multibody.compiler.ir.segments import MAX_UNROLLED_ROW, Program
+from multibody.compiler.ir.program import MAX_UNROLLED_ROW, Program
 from multibody.compiler.ir.tiling import Tiling
 
 PREFETCH_AHEAD = 64

@@ -8,7 +8,7 @@ rows, which are most, have functions without loops. Lanes beyond the last sample
 from collections.abc import Callable, Sequence
 
 from multibody.compiler.codegen.builder import Builder, Index
-from multibody.compiler.ir.segments import MAX_UNROLLED_ROW
+from multibody.compiler.ir.program import MAX_UNROLLED_ROW
 from multibody.compiler.ir.tiling import Tiling
 
 _SHUFFLE_BYTES = 16

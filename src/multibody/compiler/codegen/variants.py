@@ -11,7 +11,8 @@ import numpy as np
 
 from multibody.compiler.codegen import entry, module, target
 from multibody.compiler.ir.passes import Block, prepare
-from multibody.compiler.ir.segments import Program, cut
+from multibody.compiler.ir.program import Program
+from multibody.compiler.ir.segments import cut
 from multibody.compiler.ir.tiling import choose_tiling, scalar_tiling
 from multibody.tracing.record.trace import Trace
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from multibody.compiler.ir.formats import FORMATS, Format
-from multibody.compiler.ir.segments import Program
+from multibody.compiler.ir.program import Program
 
 L1_TILE_BYTES, L2_TILE_BYTES = 24 * 1024, 96 * 1024
 """Bytes per tile that fit the first-level data cache and, for programs of many segments, the second-level one."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.codegen.variants import SCALAR, VECTOR
-from multibody.compiler.ir.segments import MIN_INTERRUPTIBLE_WORK
+from multibody.compiler.ir.program import MIN_INTERRUPTIBLE_WORK
 from multibody.compiler.runtime import fastcall, workers
 from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.execution import Source, check_out

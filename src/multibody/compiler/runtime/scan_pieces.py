@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from multibody.compiler.codegen.variants import SCALAR, VECTOR
-from multibody.compiler.ir.segments import MIN_INTERRUPTIBLE_WORK
+from multibody.compiler.ir.program import MIN_INTERRUPTIBLE_WORK
 from multibody.compiler.runtime import workers
 from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.launch import PIECE_TIME, Argument, check_allocation, words
