@@ -25,7 +25,7 @@ from multibody.tracing.record.trace import Trace
 Step = Callable[..., Any]
 
 
-class Source(NamedTuple):
+class ScanSource(NamedTuple):
     """The Python functions of a scan; a scan from a pickle has none."""
 
     record: Callable[[], Trace]
@@ -48,7 +48,7 @@ class Scan:
         ops: Counter[str],
         work: int,
         plan: Plan,
-        source: Source | None = None,
+        source: ScanSource | None = None,
     ) -> None:
         self.name = name
         self.plan = plan

@@ -17,7 +17,7 @@ from multibody._signatures import readable
 from multibody.compiler.cache import code_cache
 from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
-from multibody.compiler.compiled_scan import Scan, Source, Step
+from multibody.compiler.compiled_scan import Scan, ScanSource, Step
 from multibody.compiler.config import config
 from multibody.compiler.ir.scan_layout import layout_of, shapes_of
 from multibody.compiler.optional_inputs import OptionalInputs, extend_key
@@ -100,7 +100,7 @@ def compile_scan(
         return compile_scan(bound, state, more, parameters, until=until, dtype=kind, key=text)
 
     variants = OptionalInputs(optional or {}, with_optional)
-    source = Source(record, flat, step, until, variants)
+    source = ScanSource(record, flat, step, until, variants)
     return Scan(name, signature, code, Counter(header["ops"]), header["work"], plan, source)
 
 

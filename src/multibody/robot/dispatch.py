@@ -36,7 +36,7 @@ class Options(TypedDict, total=False):
 
 
 class CallKey(NamedTuple):
-    """What a call computes: a quantity with its frame and options, and which optional inputs it has."""
+    """Key of a call: a quantity with its frame and options, and the optional inputs that it has."""
 
     name: str
     frame: str | None = None

@@ -21,7 +21,7 @@ MAX_STACK_BYTES = 256 * 1024
 """Bytes of a buffer on the stack; a larger one comes from malloc."""
 
 
-class Scan(NamedTuple):
+class ScanEntry(NamedTuple):
     """The layout of a scan: the first results are the state, which stays in the buffer."""
 
     states: int
@@ -34,7 +34,9 @@ class Scan(NamedTuple):
     """The slot that is not zero in finished samples, if samples can finish."""
 
 
-def functions(program: Program, tiling: Tiling, sizes_out: list[int], scan: Scan | None, fetch: prefetch.Plan) -> str:
+def functions(
+    program: Program, tiling: Tiling, sizes_out: list[int], scan: ScanEntry | None, fetch: prefetch.PrefetchPlan
+) -> str:
     """The functions with which the entry loads and stores rows."""
     return "\n".join(
         [
@@ -50,9 +52,9 @@ def entry(
     program: Program,
     tiling: Tiling,
     sizes_out: list[int],
-    scan: Scan | None,
+    scan: ScanEntry | None,
     name: str,
-    fetch: prefetch.Plan,
+    fetch: prefetch.PrefetchPlan,
     *,
     direct: bool,
 ) -> str:
@@ -101,7 +103,7 @@ def entry(
     return b.function(f"void @{name}({parameters})", "")
 
 
-def _allocate(b: Builder, program: Program, sizes_out: list[int], fetch: prefetch.Plan) -> str:
+def _allocate(b: Builder, program: Program, sizes_out: list[int], fetch: prefetch.PrefetchPlan) -> str:
     """Allocate the buffer, a scratch row for lanes beyond the last sample, and tables; return the buffer's address."""
     slots = b.tiling.tile * b.tiling.stride
     size = slots + b.tiling.tile * load_inputs.vector_bytes(program, b.tiling)
@@ -146,7 +148,7 @@ def _run_scan(
     b: Builder,
     program: Program,
     sizes_out: list[int],
-    scan: Scan,
+    scan: ScanEntry,
     buffer: str,
     writer: loops.LoopWriter,
     results: list[store_outputs.Row],
@@ -186,7 +188,7 @@ def _run_scan(
     b.begin("next")
 
 
-def _result_rows(program: Program, sizes_out: list[int], scan: Scan | None) -> list[store_outputs.Row]:
+def _result_rows(program: Program, sizes_out: list[int], scan: ScanEntry | None) -> list[store_outputs.Row]:
     """The rows of all results; the state of a scan is stored from the slots of its arguments."""
     return store_outputs.rows_of(program, sizes_out, scan.first_slots if scan else [])
 

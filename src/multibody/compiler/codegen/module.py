@@ -31,7 +31,7 @@ _BOOLEAN = (*_COMPARE, "and", "or", "not", "true", "false")
 
 
 def modules(
-    program: Program, tiling: Tiling, sizes_out: list[int], scan: entry_ir.Scan | None = None, name: str = "kernel"
+    program: Program, tiling: Tiling, sizes_out: list[int], scan: entry_ir.ScanEntry | None = None, name: str = "kernel"
 ) -> list[str]:
     """The modules of a kernel: one, or for large programs several that are compiled one by one.
 
@@ -106,7 +106,7 @@ def _intrinsics(tiling: Tiling, declared: str) -> str:
 # ---- segments --------------------------------------------------------------------------------------------------------
 
 
-def _segment(program: Program, number: int, name: str, tiling: Tiling, fetch: prefetch.Plan) -> str:
+def _segment(program: Program, number: int, name: str, tiling: Tiling, fetch: prefetch.PrefetchPlan) -> str:
     segment, lines = program.segments[number], fetch.lines[number]
     head = f"void @{name}(ptr noalias %buffer, i64 %count, ptr %rows, ptr %addresses)"
     if segment.dense:

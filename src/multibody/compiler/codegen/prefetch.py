@@ -27,7 +27,7 @@ class Line(NamedTuple):
     """Bytes from the beginning of the first row."""
 
 
-class Plan(NamedTuple):
+class PrefetchPlan(NamedTuple):
     """The prefetched rows, and the segments that prefetch them."""
 
     results: list[int]
@@ -37,7 +37,7 @@ class Plan(NamedTuple):
     """The lines that every segment prefetches."""
 
 
-def plan(program: Program, tiling: Tiling, sizes: list[int]) -> Plan:
+def plan(program: Program, tiling: Tiling, sizes: list[int]) -> PrefetchPlan:
     """The cache lines that each segment prefetches.
 
     Args:
@@ -60,12 +60,12 @@ def plan(program: Program, tiling: Tiling, sizes: list[int]) -> Plan:
     for weight in weights:
         shares.append(lines[done * len(lines) // total : (done + weight) * len(lines) // total])
         done += weight
-    return Plan(results, arguments, shares)
+    return PrefetchPlan(results, arguments, shares)
 
 
-def nothing(program: Program) -> Plan:
+def nothing(program: Program) -> PrefetchPlan:
     """The plan without prefetches."""
-    return Plan([], [], [[] for _ in program.segments])
+    return PrefetchPlan([], [], [[] for _ in program.segments])
 
 
 def row_addresses(b: Builder, lines: list[Line], vector: str) -> dict[int, str]:
@@ -79,7 +79,7 @@ def row_addresses(b: Builder, lines: list[Line], vector: str) -> dict[int, str]:
     return addresses
 
 
-def prefetch(b: Builder, plan: Plan, line: Line, addresses: dict[int, str]) -> None:
+def prefetch(b: Builder, plan: PrefetchPlan, line: Line, addresses: dict[int, str]) -> None:
     """Prefetch a line: of a result for writing, of an argument for reading."""
     address = b.gep(addresses[line.rows], line.offset)
     (prefetch_write if line.rows < len(plan.results) else _prefetch_read)(b, address)
@@ -95,12 +95,12 @@ def _prefetch_read(b: Builder, address: str) -> None:
     b.emit(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 2, i32 1)")
 
 
-def allocate_table(b: Builder, plan: Plan) -> None:
+def allocate_table(b: Builder, plan: PrefetchPlan) -> None:
     """Allocate the table of the rows' addresses, and of their strides from vector to vector."""
     b.let(f"alloca [{2 * (len(plan.results) + len(plan.arguments)) + 1} x i64], align 8", "%rows")
 
 
-def fill_table(b: Builder, plan: Plan, buffer: str) -> None:
+def fill_table(b: Builder, plan: PrefetchPlan, buffer: str) -> None:
     """Fill that table for a tile."""
     tiling = b.tiling
     for m, size in enumerate(plan.results):

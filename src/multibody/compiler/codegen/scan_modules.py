@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from multibody.compiler.codegen import variants
-from multibody.compiler.codegen.entry import Scan
+from multibody.compiler.codegen.entry import ScanEntry
 from multibody.compiler.ir.passes import Block, prepare
 from multibody.compiler.ir.segments import cut
 from multibody.tracing.graph.graph import Graph
@@ -36,7 +36,7 @@ def scan_modules_of(traced: Trace, plan: Plan) -> tuple[variants.Texts, Block]:
     per_step = range(plan.states, plan.states + plan.inputs)
     first = [slots.get((i, 0), 0) for i in range(plan.states)]
     elements = {i: math.prod(traced.inputs[i].shape) for i in per_step}
-    scan = Scan(plan.states, first, elements, first[-1] if plan.stops else None)
+    scan = ScanEntry(plan.states, first, elements, first[-1] if plan.stops else None)
     return variants.texts(program, sizes, traced.dtype, scan), block
 
 

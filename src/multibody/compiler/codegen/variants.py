@@ -31,7 +31,7 @@ def modules_of(traced: Trace) -> tuple[Texts, Block]:
     return texts(cut(block, sizes), sizes, traced.dtype), block
 
 
-def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry.Scan | None = None) -> Texts:
+def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry.ScanEntry | None = None) -> Texts:
     """The modules of each variant; a vector variant without a scalar one serves single samples, too.
 
     Args:

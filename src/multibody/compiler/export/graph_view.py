@@ -20,7 +20,7 @@ class GraphView:
         self.block = prepare(trace.graph, trace.roots)
 
     def label(self, k: int) -> str:
-        """What a node is, in a word."""
+        """The operation of a node, its constant, or the name of its input."""
         graph = self.block.graph
         op = graph.op[k]
         if op == "const":

@@ -78,7 +78,7 @@ RESERVED = {*FUNCTIONS, *(function + "f" for function in FUNCTIONS), *_WORDS.spl
 
 
 class CSource(NamedTuple):
-    """What goes into `name.c` and into `name.h`."""
+    """The text of `name.c` and of `name.h`."""
 
     source: str
     header: str
@@ -258,7 +258,7 @@ class _Loops:
                 values[leaf] = f"loop_n{n}"
 
     def row(self, walk: Walk, n: int, j: int, table: ScanInput) -> str:
-        """What a row is in round n; tables that are neither arguments nor kept are declared."""
+        """The scan input of loop n in one iteration; constants that it reads are declared."""
         graph = walk.graph
         if table.source is not None:
             kept = walk.loops[table.source[0]].outputs

@@ -13,7 +13,7 @@ from multibody.tracing.matrices.kinds import KINDS, operands
 from multibody.tracing.matrices.reference import VALUES
 from multibody.tracing.record.trace import Trace
 
-LONGEST = 90
+MAX_EXPRESSION_LENGTH = 90
 """Characters after which an expression gets a name of its own."""
 COMPARISON, OR, AND, SUM, PRODUCT, SIGN, POWER, ATOM = range(8)
 """How tightly Python's operators bind."""
@@ -105,7 +105,7 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     arguments, outputs = names[: len(trace.inputs)], names[len(trace.inputs) :]
     shapes = {argument: i.shape for argument, i in zip(arguments, trace.inputs, strict=True)}
     dtype = f"np.{trace.dtype}"
-    lines = _Lines([f"{argument} = np.asarray({argument}, dtype={dtype})" for argument in arguments])
+    lines = _NumpyLines([f"{argument} = np.asarray({argument}, dtype={dtype})" for argument in arguments])
     lines.append(_batch(shapes))
     count = uses(trace)
     temporaries = 0
@@ -124,7 +124,7 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
             if short not in names:
                 lines.append(f"{short} = {value.text}")
                 return Expression(short, ATOM)
-        if count[node] == 1 and len(value.text) <= LONGEST:
+        if count[node] == 1 and len(value.text) <= MAX_EXPRESSION_LENGTH:
             return value
         lines.append(f"t{temporaries} = {value.text}")
         temporaries += 1
@@ -147,7 +147,7 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         lines.append(f"{result} = _{kind}({', '.join(matrices)}).reshape(*{numbers}.shape[:-1], -1)")
         return [Expression(f"{result}[..., {k}]", ATOM) for k in range(KINDS[kind].results(*sizes))]
 
-    loops = _Loops(lines, arguments, [spec.shape for spec in trace.inputs])
+    loops = _NumpyLoops(lines, arguments, [spec.shape for spec in trace.inputs])
     table = {op: _writer(op) for op in TABLE} | {"lookup": partial(_lookup, dtype)}
     elements = fold(trace, Target("NumPy", table, _number, element, keep, loops.repeat, rows=True, dense=dense))
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
@@ -167,7 +167,7 @@ def _without_types(function: Callable[..., object]) -> str:
     return "_".join(inspect.getsource(function).partition("def ")[1:]).replace(": Matrix", "").replace(" -> Matrix", "")
 
 
-class _Lines(list[str]):
+class _NumpyLines(list[str]):
     """Lines of text, indented by the loops around them."""
 
     def __init__(self, texts: list[str]) -> None:
@@ -178,10 +178,10 @@ class _Lines(list[str]):
         super().append("    " * self.depth + text)
 
 
-class _Loops:
+class _NumpyLoops:
     """Loops as while loops: loop_n3 counts the rounds of loop 3, loop_c3_0 is carried, loop_y3_0 is kept."""
 
-    def __init__(self, lines: _Lines, names: list[str], shapes: list[tuple[int, ...]]) -> None:
+    def __init__(self, lines: _NumpyLines, names: list[str], shapes: list[tuple[int, ...]]) -> None:
         self.lines, self.names, self.shapes = lines, names, shapes
         self.done: dict[int, str] = {-1: ""}
 
@@ -232,7 +232,7 @@ class _Loops:
                 values[leaf] = Expression(f"loop_c{n}_{place[0]}" if place else f"loop_n{n}", ATOM)
 
     def row(self, walk: Walk, n: int, j: int, table: ScanInput) -> Expression:
-        """What a row is in round n; tables that are neither arguments nor kept are named."""
+        """The scan input of loop n in one iteration; other tables than arguments and stacked outputs get a name."""
         graph = walk.graph
         if table.source is not None:
             return Expression(f"loop_y{table.source[0]}_{table.source[1]}[loop_i{n}]", ATOM)

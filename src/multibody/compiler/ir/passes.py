@@ -33,7 +33,7 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     order = graph.live(outputs)
     uses: Counter[int] = Counter(a for k in order for a in graph.operands(k))
     uses.update(outputs)
-    loops = _Loops(graph, order) if graph.loops else None
+    loops = _LiveLoops(graph, order) if graph.loops else None
     if loops:
         uses.update(loops.uses())
     fused = Graph(graph.dtype)
@@ -71,7 +71,7 @@ def fuse_products(graph: Graph, outputs: list[int]) -> tuple[Graph, list[int]]:
     return fused, [new[k] for k in outputs]
 
 
-class _Loops:
+class _LiveLoops:
     """The live loops of a graph, and their live carries, scan inputs and outputs."""
 
     def __init__(self, graph: Graph, order: list[int]) -> None:

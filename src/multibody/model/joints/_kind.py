@@ -12,7 +12,7 @@ from multibody.geometry._arrays import eye_like, transpose
 from multibody.geometry.groups import Group
 from multibody.model.subspace import Subspace
 
-REACH = {"rad": math.pi, "m": 1.0, "": 1.0}
+RANDOM_HALF_RANGE = {"rad": math.pi, "m": 1.0, "": 1.0}
 """Half the range of a coordinate without limits in random configurations."""
 
 
@@ -91,8 +91,8 @@ class Kind(ABC):
     def random(
         self, rng: np.random.Generator, lower: NDArray[Any], upper: NDArray[Any], batch: tuple[int, ...]
     ) -> NDArray[Any]:
-        """(..., nq): uniform between the limits; a coordinate without limits stays within REACH of its unit."""
-        reach = np.array([REACH[unit] for unit in self.units])
+        """(..., nq): uniform between the limits; without limits, within RANDOM_HALF_RANGE of the unit."""
+        reach = np.array([RANDOM_HALF_RANGE[unit] for unit in self.units])
         low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * reach, -reach))
         high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * reach, reach))
         return rng.uniform(low, high, (*batch, self.nq))

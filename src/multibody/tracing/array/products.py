@@ -69,7 +69,7 @@ def trace(self: TracedArray, x: Any, offset: int = 0, axis1: int = 0, axis2: int
 
 
 def determinant(self: TracedArray, a: Any) -> Any:
-    """By cofactors up to four rows, which is differentiable everywhere; otherwise by elimination with pivots."""
+    """The determinant: by cofactors up to four rows, differentiable everywhere; else by elimination with pivots."""
     A = numbers(self, a)
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
         raise refuse(f"np.linalg.det of shape {A.shape}: expected (..., n, n)")
