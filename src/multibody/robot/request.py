@@ -289,7 +289,7 @@ def parameter_names(names: Any) -> tuple[str, ...]:
     for name in chosen:
         choice(name, "parameters", NAMES)
     if len(set(chosen)) < len(chosen):
-        raise InputError(f"parameters: expected evaluation kind once, got {', '.join(map(repr, chosen))}")
+        raise InputError(f"parameters: expected each kind once, got {', '.join(map(repr, chosen))}")
     refuse_overlap(chosen)
     return chosen
 
