@@ -13,8 +13,8 @@ from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.codegen.variants import VECTOR
 from multibody.compiler.ir.scan_layout import shapes_of
 from multibody.compiler.runtime import native, scan_pieces, workers
+from multibody.compiler.runtime.call_mode import Mode, check_array, check_out, mode_of
 from multibody.compiler.runtime.code import Code, unpickle
-from multibody.compiler.runtime.execution import Mode, check_array, check_out, mode_of
 from multibody.compiler.runtime.launch import rows_of
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError

@@ -7,8 +7,8 @@ from typing import Any
 from multibody.compiler.codegen import target
 from multibody.compiler.codegen.variants import VECTOR, modules_of
 from multibody.compiler.runtime import native
+from multibody.compiler.runtime.call_mode import Source
 from multibody.compiler.runtime.code import Code, unpickle
-from multibody.compiler.runtime.execution import Source
 from multibody.compiler.runtime.launch import Launcher
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError

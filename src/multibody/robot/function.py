@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from multibody.compiler.kernel import Kernel, LazyKernel
-from multibody.compiler.runtime.execution import bind
+from multibody.compiler.runtime.call_mode import bind
 from multibody.errors import InputError
 from multibody.model.model import Model
 from multibody.robot import kernels

@@ -10,7 +10,7 @@ from multibody.algorithms.least_norm import rank_precision
 from multibody.algorithms.pivots import pivots
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel, LazyKernel
-from multibody.compiler.runtime.execution import Source
+from multibody.compiler.runtime.call_mode import Source
 from multibody.errors import InputError
 from multibody.geometry._arrays import is_traced
 from multibody.model import configuration

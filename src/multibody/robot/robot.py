@@ -19,7 +19,7 @@ from multibody.algorithms.constraints import Constraint, ConstraintSet
 from multibody.algorithms.impact import Impact, check_restitution
 from multibody.compiler.config import config
 from multibody.compiler.kernel import Kernel
-from multibody.compiler.runtime.execution import deliver
+from multibody.compiler.runtime.call_mode import deliver
 from multibody.errors import InputError
 from multibody.geometry import Pose, SpatialInertia
 from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers, truth

@@ -41,7 +41,7 @@ def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry.
         scan: for a scan over time.
     """
     machine = target.host()
-    lanes = machine.lanes * (2 if dtype == np.float32 else 1)
+    lanes = machine.lanes_of(dtype)
     tiling = choose_tiling(program, lanes, dtype.name, fma=machine.fma, once=scan is None)
     variants = {VECTOR: module.modules(program, tiling, sizes, scan, VECTOR)}
     matrices = sum(segment.dense is not None for segment in program.segments)

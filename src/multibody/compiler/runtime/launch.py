@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from multibody.compiler.codegen.variants import SCALAR, VECTOR
 from multibody.compiler.ir.program import MIN_INTERRUPTIBLE_WORK
 from multibody.compiler.runtime import fastcall, workers
+from multibody.compiler.runtime.call_mode import Source, check_out
 from multibody.compiler.runtime.code import Code
-from multibody.compiler.runtime.execution import Source, check_out
 from multibody.compiler.runtime.signature import Signature
 from multibody.tracing.record.layout import rebuild
 
