@@ -1,7 +1,7 @@
-"""Liveness: the values that need slots, and the last segment that uses each."""
+"""Liveness: the last segment that uses each value, and the slots that values reuse once others are dead."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import groupby
 
 from multibody.compiler.ir.passes import Block
@@ -55,6 +55,38 @@ def last_uses(
                 until, loop = ends[loop], graph.loop_at(loop).parent
             last[a] = max(last.get(a, -1), until)
     return last
+
+
+def allocate_slots(
+    pieces: Sequence[Sequence[int]],
+    stores: Sequence[list[tuple[int, int]]],
+    slot: dict[int, int],
+    last_use: dict[int, int],
+    fresh: Callable[[], int],
+    *,
+    skipped: Container[int],
+) -> None:
+    """Give a slot to every value that a later segment uses; slots of dead values are reused.
+
+    Args:
+        pieces: the nodes of every segment.
+        stores: (node, slot) of the stores of every segment, to which those of these values are added.
+        slot: the slot of every node that has one, to which these are added.
+        last_use: the last segment that uses a node.
+        fresh: returns a new slot.
+        skipped: segments whose values have slots already.
+    """
+    free: list[int] = []
+    expiring: dict[int, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        if number in skipped:
+            continue
+        for k in piece:
+            if last_use.get(k, number) > number and k not in slot:
+                slot[k] = free.pop() if free else fresh()
+                expiring.setdefault(last_use[k], []).append(slot[k])
+                stores[number].append((k, slot[k]))
+        free.extend(expiring.pop(number, ()))
 
 
 def runs_of(elements: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:

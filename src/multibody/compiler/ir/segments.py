@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from multibody.compiler.ir.liveness import last_uses, runs_of, zero_runs
+from multibody.compiler.ir.liveness import allocate_slots, last_uses, runs_of, zero_runs
 from multibody.compiler.ir.loop_steps import (
     CopySlots,
     ExitIfFinished,
@@ -65,12 +65,10 @@ class _Cutter:
             self.members.setdefault(owner[k], []).append(k)
             if self.graph.op[k] in AFTER:
                 self.results.setdefault(self.graph.value[k][0], []).append(k)
-        self.segments: list[Segment] = []
         self.pieces: list[list[int]] = []
         self.stores: list[list[tuple[int, int]]] = []
         self.home: dict[int, int] = {}
         self.slot: dict[int, int] = {}
-        self.last: dict[int, int] = {}
         self.slots = 0
         self.leaves = {self.graph.value[k]: k for k in block.order if self.graph.op[k] == "input"}
         self.streamed: set[int] = set()  # inputs that a segment loads from rows
@@ -111,9 +109,21 @@ class _Cutter:
         if self.feedback:
             following = [(self.block.outputs[position], self.slot[leaf]) for position, leaf in self.feedback.items()]
             steps.append(self.add([], following))
-        self.last = last_uses(self.graph, self.pieces, self.stores, self.within, self.end)
-        self.assign()
-        return Program(self.block, self.segments, steps, inputs, outputs, self.slots, self.constants, self.stacked)
+        last_use = last_uses(self.graph, self.pieces, self.stores, self.within, self.end)
+        allocate_slots(self.pieces, self.stores, self.slot, last_use, self.fresh, skipped=self.matrices.steps)
+        segments = [self.segment(number, piece) for number, piece in enumerate(self.pieces)]
+        return Program(self.block, segments, steps, inputs, outputs, self.slots, self.constants, self.stacked)
+
+    def segment(self, number: int, piece: list[int]) -> Segment:
+        """A segment, with the slots and rows that it loads."""
+        if number in self.matrices.steps:
+            return Segment([], {}, {}, [], self.matrices.blocks[self.matrices.steps[number]])
+        graph, computed = self.graph, set(piece)
+        used = [a for k in piece for a in graph.args[k]] + [k for k, _ in self.stores[number]]
+        other = [a for a in used if a not in computed and graph.op[a] not in LEAVES]
+        loads = {a: self.slot[a] for a in other if a not in self.streamed}
+        rows = {a: graph.value[a] for a in other if a in self.streamed}
+        return Segment(piece, loads, rows, self.stores[number])
 
     def scan_inputs(self) -> dict[int, list[InputGroup]]:
         """The scan inputs of all loops; elements of arguments that nothing else uses need no slots."""
@@ -313,24 +323,3 @@ class _Cutter:
                 end += graph.args[nodes[end - 1]] == graph.args[nodes[end]]
             yield nodes[start:end]
             start = end
-
-    def assign(self) -> None:
-        graph = self.graph
-        free: list[int] = []
-        expiring: dict[int, list[int]] = {}
-        for number, piece in enumerate(self.pieces):
-            if number in self.matrices.steps:
-                self.segments.append(Segment([], {}, {}, [], self.matrices.blocks[self.matrices.steps[number]]))
-                continue
-            computed = set(piece)
-            for k in piece:
-                if self.last.get(k, number) > number and k not in self.slot:
-                    self.slot[k] = free.pop() if free else self.fresh()
-                    expiring.setdefault(self.last[k], []).append(self.slot[k])
-                    self.stores[number].append((k, self.slot[k]))
-            used = [a for k in piece for a in graph.args[k]] + [k for k, _ in self.stores[number]]
-            other = [a for a in used if a not in computed and graph.op[a] not in LEAVES]
-            loads = {a: self.slot[a] for a in other if a not in self.streamed}
-            rows = {a: graph.value[a] for a in other if a in self.streamed}
-            free.extend(expiring.pop(number, ()))
-            self.segments.append(Segment(piece, loads, rows, self.stores[number]))
