@@ -55,6 +55,9 @@ def test_no_source_is_read_at_import(monkeypatch):
     rooms = {"geometry", "tracing", "model", "algorithms", "compiler", "robot"}
     assert {name.partition(os.sep)[0] for name in names if os.sep in name} >= rooms
     assert os.path.join("compiler", "codegen", "vector_math", "coefficients.py") in names
+    compiler = os.path.join(_sources._ROOT, "compiler")
+    text = {os.path.join(folder, file) for folder, _, files in os.walk(compiler) for file in files}
+    assert {file for file in text if not file.endswith((".py", ".pyc"))} <= {file[0] for file in files}
     assert not any(name.startswith(("cli", "derive")) for name in names)
 
 
