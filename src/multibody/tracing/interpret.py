@@ -11,7 +11,7 @@ from multibody.errors import InputError
 from multibody.tracing.emission import Target, Walk, fold
 from multibody.tracing.graph.loop_nodes import AFTER, ScanInput
 from multibody.tracing.graph.ops import OPS
-from multibody.tracing.matrices.kinds import operands
+from multibody.tracing.matrices.kinds import argument_slices
 from multibody.tracing.matrices.reference import VALUES
 from multibody.tracing.record.layout import rebuild
 from multibody.tracing.record.trace import Input, Trace
@@ -62,14 +62,11 @@ def evaluate(trace: Trace, *arguments: ArrayLike) -> Any:
 
 def _on_matrices(kind: str, sizes: tuple[int, ...], values: list[Any]) -> NDArray[Any]:
     """The results of a matrix operation with any batch axes; the first axis is that of the entries."""
-    arguments, first, matrices = np.stack(np.broadcast_arrays(*values), axis=-1), 0, []
-    for operand in operands(kind, sizes):
-        size = operand.rows * operand.columns
-        part = arguments[..., first : first + size]
-        matrices.append(part.reshape(*part.shape[:-1], operand.rows, operand.columns))
-        first += size
-    results = VALUES[kind](*matrices)
-    return np.moveaxis(results.reshape(*arguments.shape[:-1], -1), -1, 0)
+    arguments = np.stack(np.broadcast_arrays(*values), axis=-1)
+    batch = arguments.shape[:-1]
+    slices = argument_slices(kind, sizes)
+    results = VALUES[kind](*(arguments[..., at].reshape(*batch, x.rows, x.columns) for x, at in slices))
+    return np.moveaxis(results.reshape(*batch, -1), -1, 0)
 
 
 class _Loops:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.ir.passes import Block
-from multibody.tracing.matrices.kinds import KINDS, Operand, operands
+from multibody.tracing.matrices.kinds import KINDS, Operand, argument_slices
 
 
 class MatrixView(NamedTuple):
@@ -70,11 +70,8 @@ class Matrices:
 
     def operands(self, k: int) -> Iterator[tuple[Operand, NDArray[Any]]]:
         """The operands of an operation, with their nodes."""
-        first = 0
-        for operand in operands(*self.graph.value[k]):
-            size = operand.rows * operand.columns
-            yield operand, np.reshape(self.graph.args[k][first : first + size], (operand.rows, operand.columns))
-            first += size
+        for operand, at in argument_slices(*self.graph.value[k]):
+            yield operand, np.reshape(self.graph.args[k][at], (operand.rows, operand.columns))
 
     def place_operands(
         self,

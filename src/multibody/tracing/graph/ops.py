@@ -80,21 +80,12 @@ def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
     return lambda x: math.copysign(float(function(x)), x) if math.isfinite(x) else x
 
 
-def _fma(a: float, b: float, c: float) -> float:
-    return a * b + c
-
-
+_LEAF = Op(0, False, None)
 OPS: dict[str, Op] = {
-    "const": Op(0, False, None),
-    "input": Op(0, False, None),
-    "carry": Op(0, False, None),
-    "scan_input": Op(0, False, None),
-    "result": Op(0, False, None),
-    "stacked_output": Op(0, False, None),
-    "trip_count": Op(0, False, None),
-    "custom_derivative": Op(0, False, None),  # its first argument; the others are inputs of the derivative
-    "dense": Op(0, False, None),  # an operation on whole matrices
-    "entry": Op(0, False, None),  # one result of a dense operation
+    **dict.fromkeys(("const", "input", "carry", "scan_input", "result", "stacked_output", "trip_count"), _LEAF),
+    "custom_derivative": _LEAF,  # its first argument; the others are inputs of the derivative
+    "dense": _LEAF,  # an operation on whole matrices
+    "entry": _LEAF,  # one result of a dense operation
     "true": Op(0, True, lambda: True),
     "false": Op(0, True, lambda: False),
     "neg": Op(1, False, operator.neg, np.negative),
@@ -126,7 +117,7 @@ OPS: dict[str, Op] = {
     "pow": Op(2, False, _power, np.power),
     "fmod": Op(2, False, _total(math.fmod), np.fmod),
     "mod": Op(2, False, _modulo, np.mod),
-    "fma": Op(3, False, _fma),  # a b + c
+    "fma": Op(3, False, lambda a, b, c: a * b + c),
     "fms": Op(3, False, lambda a, b, c: a * b - c),
     "fnma": Op(3, False, lambda a, b, c: c - a * b),
     "select": Op(3, False, lambda p, a, b: a if p else b),

@@ -127,20 +127,15 @@ def _same(g: "Graph", a: int, b: int) -> int | None:
     return a if a == b else None
 
 
-def _and(g: "Graph", a: int, b: int) -> int | None:
-    if "false" in (g.op[a], g.op[b]):
-        return g.truth(False)
-    if g.op[a] == "true" or a == b:
-        return b
-    return a if g.op[b] == "true" else None
+def _logical(neutral: str, absorbing: str) -> Any:
+    def rule(g: "Graph", a: int, b: int) -> int | None:
+        if absorbing in (g.op[a], g.op[b]):
+            return g.truth(absorbing == "true")
+        if g.op[a] == neutral or a == b:
+            return b
+        return a if g.op[b] == neutral else None
 
-
-def _or(g: "Graph", a: int, b: int) -> int | None:
-    if "true" in (g.op[a], g.op[b]):
-        return g.truth(True)
-    if g.op[a] == "false" or a == b:
-        return b
-    return a if g.op[b] == "false" else None
+    return rule
 
 
 def _not(g: "Graph", a: int) -> int | None:
@@ -153,21 +148,14 @@ RULES: dict[str, Any] = {
     "mul": _mul,
     "div": _div,
     "neg": _neg,
-    "sin": _odd("sin"),
-    "tan": _odd("tan"),
-    "asin": _odd("asin"),
-    "tanh": _odd("tanh"),
-    "sinh": _odd("sinh"),
-    "cosh": _even("cosh"),
-    "rint": _odd("rint"),
-    "cos": _even("cos"),
-    "abs": _even("abs"),
+    **{op: _odd(op) for op in ("sin", "tan", "asin", "tanh", "sinh", "rint")},
+    **{op: _even(op) for op in ("cos", "cosh", "abs")},
     "pow": _pow,
     "select": _select,
     "min": _same,
     "max": _same,
-    "and": _and,
-    "or": _or,
+    "and": _logical("true", "false"),
+    "or": _logical("false", "true"),
     "not": _not,
 }
 """The rule of each operation that has one."""

@@ -5,14 +5,14 @@ tangent dx = A^-1 (db - dA x), and the factorization itself passes tangents on.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multibody.tracing.array.traced import TracedArray
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.matrices import dense
-from multibody.tracing.matrices.kinds import KINDS, operands
+from multibody.tracing.matrices.kinds import KINDS, argument_slices
 
 Tangents = dict[int, int]
 """The derivatives of one node: {direction: node}, without structural zeros."""
@@ -22,46 +22,38 @@ Matrices = list[Any]
 
 def flows(graph: Graph, node: int) -> tuple[int, ...]:
     """The arguments that an operation depends on differentiably."""
-    args: list[int] = []
-    first = 0
-    for operand in operands(*graph.value[node]):
-        size = operand.rows * operand.columns
-        args += graph.args[node][first : first + size] if operand.smooth else ()
-        first += size
-    return tuple(args)
+    slices = argument_slices(*graph.value[node])
+    return tuple(a for operand, at in slices if operand.smooth for a in graph.args[node][at])
 
 
 def jvp(graph: Graph, node: int, tangents: dict[int, Tangents]) -> list[Tangents]:
     """The tangents of all results of an operation, from those of its arguments."""
-    rule = _Rule(graph, node)
+    operation = _Operation(graph, node)
     rows = [tangents.get(a, {}) for a in graph.args[node]]
     directions = sorted({direction for row in rows for direction in row})
-    matrices = [rule.matrices([row.get(direction) for row in rows]) for direction in directions]
-    return rule.rows(directions, _JVP[rule.kind](rule, matrices), rule.results)
+    matrices = [operation.matrices([row.get(direction) for row in rows]) for direction in directions]
+    return operation.rows(directions, _RULES[operation.kind].jvp(operation, matrices), operation.results)
 
 
 def vjp(graph: Graph, node: int, cotangents: dict[int, Tangents]) -> list[Tangents]:
     """The cotangents of all arguments of an operation, from those of its results by position."""
-    rule = _Rule(graph, node)
+    operation = _Operation(graph, node)
     directions = sorted({direction for row in cotangents.values() for direction in row})
-    matrices = [
-        rule.result([cotangents.get(k, {}).get(direction) for k in range(rule.results)]) for direction in directions
-    ]
-    pulled = _VJP[rule.kind](rule, matrices)
-    parts = [
-        rule.rows(directions, [part[k] for part in pulled], rows * columns)
-        for k, (rows, columns) in enumerate(rule.shapes)
-    ]
-    return [row for part in parts for row in part]
+    columns = [[cotangents.get(k, {}).get(direction) for k in range(operation.results)] for direction in directions]
+    pulled = _RULES[operation.kind].vjp(operation, list(map(operation.result, columns)))
+    rows: list[Tangents] = []
+    for k, (operand, _) in enumerate(operation.slices):
+        rows += operation.rows(directions, [part[k] for part in pulled], operand.rows * operand.columns)
+    return rows
 
 
-class _Rule:
+class _Operation:
     """An operation with its operands and results as traced matrices."""
 
     def __init__(self, graph: Graph, node: int) -> None:
         self.graph = graph
         self.kind, self.sizes = graph.value[node]
-        self.shapes = [(operand.rows, operand.columns) for operand in operands(self.kind, self.sizes)]
+        self.slices = argument_slices(self.kind, self.sizes)
         self.results = KINDS[self.kind].results(*self.sizes)
         self.operands: Any = self.matrices(list(graph.args[node]))
         self.value: Any = self.result([graph.entry(node, k) for k in range(self.results)])
@@ -76,19 +68,11 @@ class _Rule:
 
     def matrices(self, ids: list[int | None]) -> Matrices:
         """The operands with other entries."""
-        arrays, first = [], 0
-        for rows, columns in self.shapes:
-            arrays.append(self.array(ids[first : first + rows * columns], (rows, columns)))
-            first += rows * columns
-        return arrays
+        return [self.array(ids[at], (operand.rows, operand.columns)) for operand, at in self.slices]
 
     def result(self, ids: list[int | None]) -> Any:
         """The results as a matrix, or as a row where they are several."""
-        shape = {"product": (0, 2), "gram": (1, 1), "weighted_gram": (1, 1), "ldlt": (0, 0), "cholesky": (0, 0)}
-        if self.kind == "lu":
-            return self.array(ids, (self.results,))
-        i, j = shape.get(self.kind, (0, 1))
-        return self.array(ids, (self.sizes[i], self.sizes[j]))
+        return self.array(ids, KINDS[self.kind].shape(*self.sizes))
 
     def rows(self, directions: list[int], arrays: list[Any], size: int) -> list[Tangents]:
         """Arrays, one per direction, as the sparse derivatives of each entry."""
@@ -115,6 +99,11 @@ class _Rule:
         return [None if side is None else next(parts) for side in sides]
 
 
+def _linear(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is linear in each argument: None, which stands for zeros, becomes None."""
+    return lambda *matrices: None if any(matrix is None for matrix in matrices) else function(*matrices)
+
+
 def _plus(a: Any, b: Any) -> Any:
     return b if a is None else a if b is None else a + b
 
@@ -123,118 +112,52 @@ def _minus(a: Any, b: Any) -> Any:
     return a if b is None else -b if a is None else a - b
 
 
-def _times(a: Any, b: Any) -> Any:
-    return None if a is None or b is None else a @ b
+_times = _linear(lambda A, B: A @ B)
+_same = _linear(lambda A: A)
+_transposed = _linear(lambda A: A.T)
+_scaled = _linear(lambda A, factors: A * factors.astype(float))
+_lower = _linear(lambda A: _scaled(A, np.tri(len(A))))
+_upper = _linear(lambda A: _scaled(A, np.tri(len(A)).T))
+_half = _linear(lambda A: _scaled(A, np.tri(len(A)) - 0.5 * np.eye(len(A))))
+_symmetric = _linear(lambda A: A._with(np.where(np.tri(len(A), dtype=bool), A.ids, A.ids.T)))
+"""The symmetric matrix with the lower half of A."""
+_lower_cotangent = _linear(lambda A: _lower(A) + _scaled(A.T, np.tri(len(A), k=-1)))
+"""The cotangent of the lower half of a symmetric matrix, from that of all entries."""
 
 
-def _scaled(A: Any, factors: Any) -> Any:
-    """The product with a constant matrix, entry by entry."""
-    return A * factors.astype(float)
+class _Rule(NamedTuple):
+    """The derivatives of a kind of operation, for every direction."""
+
+    jvp: Callable[[_Operation, list[Matrices]], Matrices]
+    """The tangents of the results, from those of the operands."""
+    vjp: Callable[[_Operation, Matrices], list[Matrices]]
+    """The cotangents of the operands, from those of the results."""
 
 
-def _symmetric(A: Any) -> Any:
-    """The symmetric matrix with the lower half of A."""
-    if A is None:
-        return None
-    n = len(A)
-    ids = np.where(np.tri(n, dtype=bool), A.ids, A.ids.T)
-    return TracedArray(A.graph, ids, A.dtype)
-
-
-def _lower_cotangent(A: Any) -> Any:
-    """The cotangent of the lower half of a symmetric matrix, from that of all entries."""
-    if A is None:
-        return None
-    n = len(A)
-    return _scaled(A, np.tri(n)) + _scaled(A.T, np.tri(n, k=-1))
-
-
-def _lower(L: Any) -> Any:
-    """The Cholesky factor, from the results of the operation."""
-    return _scaled(L, np.tri(len(L)))
-
-
-def _half(A: Any) -> Any:
-    """The lower half of a matrix with half of its diagonal."""
-    n = len(A)
-    return _scaled(A, np.tri(n) - 0.5 * np.eye(n))
-
-
-# ---- forward mode: for every direction the tangents of the results, from those of the operands -----------------------
-
-
-def _jvp_product(rule: _Rule, tangents: list[Matrices]) -> Matrices:
-    A, B = rule.operands
+def _jvp_product(operation: _Operation, tangents: list[Matrices]) -> Matrices:
+    A, B = operation.operands
     return [_plus(_times(dA, B), _times(A, dB)) for dA, dB in tangents]
 
 
-def _jvp_gram(rule: _Rule, tangents: list[Matrices]) -> Matrices:
-    A, *weights = rule.operands
+def _vjp_product(operation: _Operation, cotangents: Matrices) -> list[Matrices]:
+    A, B = operation.operands
+    return [[_times(C, B.T), _times(A.T, C)] for C in cotangents]
+
+
+def _jvp_gram(operation: _Operation, tangents: list[Matrices]) -> Matrices:
+    A, *weights = operation.operands
     changes = []
     for dA, *dw in tangents:
-        scaled = A if not weights else A * weights[0]
-        half = None if dA is None else dA.T @ scaled
-        change = None if half is None else half + half.T
+        half = _times(_transposed(dA), A * weights[0] if weights else A)
+        change = _plus(half, _transposed(half))
         if weights and dw[0] is not None:
             change = _plus(change, (A * dw[0]).T @ A)
         changes.append(change)
     return changes
 
 
-def _jvp_factor(rule: _Rule, tangents: list[Matrices]) -> Matrices:
-    del rule
-    return [None if dA is None else dA.ravel() for (dA,) in tangents]
-
-
-def _jvp_cholesky(rule: _Rule, tangents: list[Matrices]) -> Matrices:
-    """L Φ(L^-1 dA L^-T); Φ is the lower half with half of the diagonal."""
-    L = _lower(rule.value)
-    half = rule.solve("lower_solve", [L], [_symmetric(dA) for (dA,) in tangents])
-    whole = rule.solve("lower_solve", [L], [None if Y is None else Y.T for Y in half])
-    return [None if Z is None else L @ _half(Z) for Z in whole]
-
-
-def _jvp_solve(kind: str, matrix: Callable[[Any], Any]) -> Callable[..., Matrices]:
-    def jvp(rule: _Rule, tangents: list[Matrices]) -> Matrices:
-        *factors, _ = rule.operands
-        sides = [_minus(db, _times(matrix(dA), rule.value)) for dA, *_, db in tangents]
-        return rule.solve(kind, factors, sides)
-
-    return jvp
-
-
-def _same(A: Any) -> Any:
-    return A
-
-
-def _transposed(A: Any) -> Any:
-    return None if A is None else A.T
-
-
-_JVP: dict[str, Callable[[_Rule, list[Matrices]], Matrices]] = {
-    "product": _jvp_product,
-    "gram": _jvp_gram,
-    "weighted_gram": _jvp_gram,
-    "ldlt": _jvp_factor,
-    "lu": _jvp_factor,
-    "cholesky": _jvp_cholesky,
-    "ldlt_solve": _jvp_solve("ldlt_solve", _symmetric),
-    "lower_solve": _jvp_solve("lower_solve", _same),
-    "upper_solve": _jvp_solve("upper_solve", _same),
-    "lu_solve": _jvp_solve("lu_solve", _same),
-    "lu_solve_transposed": _jvp_solve("lu_solve_transposed", _transposed),
-}
-
-# ---- reverse mode: for every direction the cotangents of the operands, from those of the results ---------------------
-
-
-def _vjp_product(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
-    A, B = rule.operands
-    return [[_times(C, B.T), _times(A.T, C)] for C in cotangents]
-
-
-def _vjp_gram(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
-    A, *weights = rule.operands
+def _vjp_gram(operation: _Operation, cotangents: Matrices) -> list[Matrices]:
+    A, *weights = operation.operands
     operands = []
     for C in cotangents:
         product = A @ (C + C.T)
@@ -245,42 +168,72 @@ def _vjp_gram(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
     return operands
 
 
-def _vjp_factor(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
-    n = rule.sizes[0]
+def _jvp_factor(operation: _Operation, tangents: list[Matrices]) -> Matrices:
+    del operation
+    return [None if dA is None else dA.ravel() for (dA,) in tangents]
+
+
+def _vjp_factor(operation: _Operation, cotangents: Matrices) -> list[Matrices]:
+    n = operation.sizes[0]
     return [[None if C is None else C.ravel()[: n * n].reshape(n, n)] for C in cotangents]
 
 
-def _vjp_cholesky(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
+def _jvp_cholesky(operation: _Operation, tangents: list[Matrices]) -> Matrices:
+    """L Φ(L^-1 dA L^-T); Φ is the lower half with half of the diagonal."""
+    L = _lower(operation.value)
+    half = operation.solve("lower_solve", [L], [_symmetric(dA) for (dA,) in tangents])
+    whole = operation.solve("lower_solve", [L], list(map(_transposed, half)))
+    return [_times(L, _half(Z)) for Z in whole]
+
+
+def _vjp_cholesky(operation: _Operation, cotangents: Matrices) -> list[Matrices]:
     """L^-T Φ(L^T C) L^-1."""
-    L = _lower(rule.value)
-    half = rule.solve("upper_solve", [L.T], [_half(L.T @ C) for C in cotangents])
-    whole = rule.solve("upper_solve", [L.T], [Y.T for Y in half])
+    L = _lower(operation.value)
+    half = operation.solve("upper_solve", [L.T], [_half(L.T @ C) for C in cotangents])
+    whole = operation.solve("upper_solve", [L.T], list(map(_transposed, half)))
     return [[_lower_cotangent(Z.T)] for Z in whole]
 
 
-def _vjp_solve(kind: str, matrix: Callable[[Any], Any], transposed: Callable[[Any], Any]) -> Callable[..., Any]:
-    def vjp(rule: _Rule, cotangents: Matrices) -> list[Matrices]:
-        A, *rest, _ = rule.operands
-        sides = rule.solve(kind, [transposed(A), *rest], cotangents)
-        return [[matrix(_minus(None, _times(y, rule.value.T))), *(None for _ in rest), y] for y in sides]
+def _solve_rule(
+    kind: str,
+    adjoint: str,
+    tangent: Callable[[Any], Any] = _same,
+    cotangent: Callable[[Any], Any] = _same,
+    factor: Callable[[Any], Any] = _same,
+) -> _Rule:
+    """The rule of a linear solve.
 
-    return vjp
+    Args:
+        kind: of the solve.
+        adjoint: the kind that solves with the transposed matrix.
+        tangent: the tangent of the matrix of the system, from that of its stored factors.
+        cotangent: the cotangent of the stored factors, from that of the matrix.
+        factor: the factors that the adjoint takes, from the stored ones.
+    """
+
+    def jvp(operation: _Operation, tangents: list[Matrices]) -> Matrices:
+        *factors, _ = operation.operands
+        sides = [_minus(db, _times(tangent(dA), operation.value)) for dA, *_, db in tangents]
+        return operation.solve(kind, factors, sides)
+
+    def vjp(operation: _Operation, cotangents: Matrices) -> list[Matrices]:
+        A, *order, _ = operation.operands
+        sides = operation.solve(adjoint, [factor(A), *order], cotangents)
+        return [[cotangent(_minus(None, _times(y, operation.value.T))), *(None for _ in order), y] for y in sides]
+
+    return _Rule(jvp, vjp)
 
 
-def _triangle(lower: bool) -> Callable[[Any], Any]:
-    return lambda A: None if A is None else _scaled(A, np.tri(len(A)) if lower else np.tri(len(A)).T)
-
-
-_VJP: dict[str, Callable[[_Rule, Matrices], list[Matrices]]] = {
-    "product": _vjp_product,
-    "gram": _vjp_gram,
-    "weighted_gram": _vjp_gram,
-    "ldlt": _vjp_factor,
-    "lu": _vjp_factor,
-    "cholesky": _vjp_cholesky,
-    "ldlt_solve": _vjp_solve("ldlt_solve", _lower_cotangent, _same),
-    "lower_solve": _vjp_solve("upper_solve", _triangle(lower=True), _transposed),
-    "upper_solve": _vjp_solve("lower_solve", _triangle(lower=False), _transposed),
-    "lu_solve": _vjp_solve("lu_solve_transposed", _same, _same),
-    "lu_solve_transposed": _vjp_solve("lu_solve", _transposed, _same),
+_RULES: dict[str, _Rule] = {
+    "product": _Rule(_jvp_product, _vjp_product),
+    "gram": _Rule(_jvp_gram, _vjp_gram),
+    "weighted_gram": _Rule(_jvp_gram, _vjp_gram),
+    "ldlt": _Rule(_jvp_factor, _vjp_factor),
+    "lu": _Rule(_jvp_factor, _vjp_factor),
+    "cholesky": _Rule(_jvp_cholesky, _vjp_cholesky),
+    "ldlt_solve": _solve_rule("ldlt_solve", "ldlt_solve", _symmetric, _lower_cotangent),
+    "lower_solve": _solve_rule("lower_solve", "upper_solve", cotangent=_lower, factor=_transposed),
+    "upper_solve": _solve_rule("upper_solve", "lower_solve", cotangent=_upper, factor=_transposed),
+    "lu_solve": _solve_rule("lu_solve", "lu_solve_transposed"),
+    "lu_solve_transposed": _solve_rule("lu_solve_transposed", "lu_solve", _transposed, _transposed),
 }
