@@ -19,40 +19,32 @@ from multibody.model.tree import Tree
 
 def to_left(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """The velocity with every base in the representation "left"."""
-    return _replaced(tree, v, lambda j, x: representations.velocity(_pose(j, q), x, tree.velocity, "left"))
+    return _represent(representations.velocity, tree, q, v, source=tree.velocity)
 
 
 def from_left(tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `to_left`."""
-    return _replaced(tree, v, lambda j, x: representations.velocity(_pose(j, q), x, "left", tree.velocity))
+    return _represent(representations.velocity, tree, q, v, target=tree.velocity)
 
 
 def acceleration_to_left(tree: Tree, q: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """The acceleration v' with every base in the representation "left"; v is the robot's.  [MDN 52-55]"""
-    return _replaced(
-        tree,
-        a,
-        lambda j, x: representations.acceleration(_pose(j, q), v[..., j.v], x, tree.velocity, "left"),
-    )
+    return _represent(representations.acceleration, tree, q, v, a, source=tree.velocity)
 
 
 def acceleration_from_left(tree: Tree, q: NDArray[Any], left_v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `acceleration_to_left`; left_v is the velocity in "left" too."""
-    return _replaced(
-        tree,
-        a,
-        lambda j, x: representations.acceleration(_pose(j, q), left_v[..., j.v], x, "left", tree.velocity),
-    )
+    return _represent(representations.acceleration, tree, q, left_v, a, target=tree.velocity)
 
 
 def force_to_left(tree: Tree, q: NDArray[Any], tau: NDArray[Any]) -> NDArray[Any]:
     """Generalized forces, dual to velocities: their power stays.  [MDN 58-60]"""
-    return _replaced(tree, tau, lambda j, x: representations.wrench(_pose(j, q), x, tree.velocity, "left"))
+    return _represent(representations.wrench, tree, q, tau, source=tree.velocity)
 
 
 def force_from_left(tree: Tree, q: NDArray[Any], tau: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `force_to_left`."""
-    return _replaced(tree, tau, lambda j, x: representations.wrench(_pose(j, q), x, "left", tree.velocity))
+    return _represent(representations.wrench, tree, q, tau, target=tree.velocity)
 
 
 def between(joint: Joint, q: NDArray[Any], source: str, target: str) -> NDArray[Any]:
@@ -87,9 +79,19 @@ def _pose(joint: Joint, q: NDArray[Any]) -> Pose:
     return joint.kind.pose(q[..., joint.q])
 
 
-def _replaced(tree: Tree, x: NDArray[Any], change: Any) -> NDArray[Any]:
-    """x with the entries of every base changed; unchanged if bases are in "left"."""
-    return x if tree.velocity == "left" else _map_bases(tree, x, change)
+def _represent(
+    change: Callable[..., NDArray[Any]],
+    tree: Tree,
+    q: NDArray[Any],
+    *arrays: NDArray[Any],
+    source: str = "left",
+    target: str = "left",
+) -> NDArray[Any]:
+    """The last array with the entries of every base in another representation; `change` takes those of all arrays."""
+    *before, x = arrays
+    if tree.velocity == "left":
+        return x
+    return _map_bases(tree, x, lambda j, own: change(_pose(j, q), *(y[..., j.v] for y in before), own, source, target))
 
 
 def _map_bases(tree: Tree, x: NDArray[Any], change: Callable[[Joint, NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from multibody.model.joints import Floating, Kind
 from multibody.model.link import Frame, Geometry, Link
 from multibody.model.model import GRAVITY, Model
 from multibody.model.shapes import Shape, Solid
-from multibody.model.tree import unknown
+from multibody.model.tree import by_name
 
 BASE = "floating_base"
 """The name of the joint between the world and a floating base."""
@@ -253,6 +253,4 @@ class Builder:
             raise InputError(f"{self.name}: a {what} named {name!r} is there already")
 
     def _link(self, name: str) -> Link:
-        if name not in self._links:
-            raise InputError(unknown("link", name, tuple(self._links), self.name))
-        return self._links[name]
+        return by_name(self._links, "link", name, self.name)

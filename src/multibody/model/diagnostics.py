@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from multibody.errors import InputError
+from multibody.errors import InputError, RobotFileError
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,10 @@ class Diagnostic:
         place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
         where = " ".join(part for part in (place, self.element) if part)
         return f"{self.level}: {f'{where}: ' if where else ''}{self.message} [{self.code}]"
+
+    def error(self) -> RobotFileError:
+        """The error of this diagnostic, to be raised."""
+        return RobotFileError(self.message, file=self.file, line=self.line, element=self.element)
 
 
 class StructureError(InputError):

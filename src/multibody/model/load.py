@@ -132,7 +132,7 @@ def _finished(
         model = model.with_diagnostics(fixed)
     warning = next((d for d in model.diagnostics if d.level == "warning"), None)
     if strict and warning is not None:
-        raise RobotFileError(warning.message, file=warning.file, line=warning.line, element=warning.element)
+        raise warning.error()
     return model
 
 

@@ -20,7 +20,7 @@ from multibody.model.digest import digest, is_our_code, library_digest
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating, check_kind
 from multibody.model.link import Frame, Geometry, Link
-from multibody.model.tree import Body, Tree, unknown
+from multibody.model.tree import Body, Tree, by_name
 from multibody.model.unit_quaternions import check_unit_quaternions
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -134,17 +134,11 @@ class Model:
 
     def joint(self, name: str) -> Joint:
         """The joint of a name, fixed ones too."""
-        try:
-            return self._joints_by_name[name]
-        except (KeyError, TypeError):
-            raise InputError(unknown("joint", name, tuple(self._joints_by_name), self.name)) from None
+        return by_name(self._joints_by_name, "joint", name, self.name)
 
     def link(self, name: str) -> Link:
         """The link of a name."""
-        try:
-            return self._links_by_name[name]
-        except (KeyError, TypeError):
-            raise InputError(unknown("link", name, tuple(self._links_by_name), self.name)) from None
+        return by_name(self._links_by_name, "link", name, self.name)
 
     @cached_property
     def _joints_by_name(self) -> dict[str, Joint]:

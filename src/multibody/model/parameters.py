@@ -243,23 +243,19 @@ def check_inertias(tree: "Tree", inertias: Any) -> NDArray[Any]:
 
 
 def _refuse(bad: NDArray[Any], tree: "Tree", values: NDArray[Any], name: str, expected: str) -> None:
-    """Raise an InputError for the first bad entry of values (..., n)."""
+    """Raise an InputError for the first bad row of values (..., n) or (..., n, m)."""
     if bad.any():
         *index, k = first(bad)
+        got = values[(*index, k)]
         raise InputError(
-            f"{name}{at(tuple(index))}: expected {expected} for {_owners(tree, name)[k]}, got {values[(*index, k)]}"
+            f"{name}{at(tuple(index))}: expected {expected} for {_owners(tree, name)[k]}, "
+            f"got {got.tolist() if got.ndim else got}"
         )
 
 
 def _check_finite(tree: "Tree", values: NDArray[Any], name: str) -> None:
     """Raise an InputError if values (..., n, m) are not finite."""
-    bad = ~np.isfinite(values).all(axis=-1)
-    if bad.any():
-        *index, k = first(bad)
-        raise InputError(
-            f"{name}{at(tuple(index))}: expected finite numbers for {_owners(tree, name)[k]}, "
-            f"got {values[(*index, k)].tolist()}"
-        )
+    _refuse(~np.isfinite(values).all(axis=-1), tree, values, name, "finite numbers")
 
 
 def _owners(tree: "Tree", name: str) -> list[str]:

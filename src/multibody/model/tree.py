@@ -1,10 +1,10 @@
 """The tree of moving bodies that algorithms traverse, with frames and inertial parameters."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from multibody.model.composite_inertia import INERTIAL
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
 from multibody.model.parameters import PLACEMENT, POSITION, Parameters, keywords_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -185,17 +187,11 @@ class Tree:
 
     def frame(self, name: str) -> tuple[int, Pose]:
         """The index of the body that a frame is on, and its pose i_H_frame there."""
-        try:
-            return self._pose_of_frame[name]
-        except (KeyError, TypeError):
-            raise InputError(unknown("frame", name, self.frames, self.name)) from None
+        return by_name(self._pose_of_frame, "frame", name, self.name)
 
     def joint(self, name: str) -> Joint:
         """The joint of a name that moves a body, placed in the parent body."""
-        for joint in self.joints:
-            if joint.name == name:
-                return joint
-        raise InputError(unknown("moving joint", name, tuple(joint.name for joint in self.joints), self.name))
+        return by_name({joint.name: joint for joint in self.joints}, "moving joint", name, self.name)
 
     # ---- numbers -----------------------------------------------------------------------------------------------------
 
@@ -265,6 +261,14 @@ def expect_tree(tree: Any) -> Tree:
     if not isinstance(tree, Tree):
         raise InputError(f"expected the Tree of a robot, such as robot.tree, got {type(tree).__name__}")
     return tree
+
+
+def by_name(table: Mapping[str, T], what: str, name: str, owner: str) -> T:
+    """Return the entry of a name; raise an InputError with the closest matches if there is none."""
+    try:
+        return table[name]
+    except (KeyError, TypeError):
+        raise InputError(unknown(what, name, tuple(table), owner)) from None
 
 
 def unknown(what: str, name: object, names: Sequence[str], owner: str) -> str:

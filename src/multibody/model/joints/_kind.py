@@ -96,3 +96,13 @@ class Kind(ABC):
         low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * reach, -reach))
         high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * reach, reach))
         return rng.uniform(low, high, (*batch, self.nq))
+
+
+class VectorKind(Kind):
+    """The abstract base of kinds whose coordinates form a vector space: velocities are their rates."""
+
+    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
+        return q + dv
+
+    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
+        return q1 - q0

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from multibody.geometry import Pose
 from multibody.geometry.groups import SO2, Group
 from multibody.model.joints._axes import Axis, along, rotation_about, unit_axis, unturned
-from multibody.model.joints._kind import Kind
+from multibody.model.joints._kind import VectorKind
 from multibody.model.subspace import Subspace
 
 
 @dataclass(frozen=True)
-class Screw(Kind):
+class Screw(VectorKind):
     """The abstract base of joints with one coordinate: an angle about, or a length along, an axis."""
 
     axis: Axis
@@ -45,12 +45,6 @@ class Screw(Kind):
         advance, turn = self.screw
         axis = np.array(self.axis)
         return Subspace.constant(np.concatenate([advance * axis, turn * axis])[:, None], q)
-
-    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
-        return q + dv
-
-    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
-        return q1 - q0
 
 
 class Hinge(Screw):

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from multibody.geometry import Pose
 from multibody.geometry.groups import R1, SO2, Group
 from multibody.model.joints._axes import Axis, along, rotation_about, unit_axis
-from multibody.model.joints._kind import Kind
+from multibody.model.joints._kind import VectorKind
 from multibody.model.subspace import Subspace
 
 
 @dataclass(frozen=True)
-class Cylindrical(Kind):
+class Cylindrical(VectorKind):
     """q = [length along the axis, angle about it].  [From §4.6]"""
 
     axis: Axis
@@ -38,9 +38,3 @@ class Cylindrical(Kind):
     def subspace(self, q: NDArray[Any]) -> Subspace:
         axis, none = np.array(self.axis), np.zeros(3)
         return Subspace.constant(np.stack([np.concatenate([axis, none]), np.concatenate([none, axis])], axis=1), q)
-
-    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
-        return q + dv
-
-    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
-        return q1 - q0

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from multibody.geometry import Pose
 from multibody.geometry.groups import Group
-from multibody.model.joints._kind import Kind
+from multibody.model.joints._kind import VectorKind
 from multibody.model.subspace import Subspace
 
 
 @dataclass(frozen=True)
-class Fixed(Kind):
+class Fixed(VectorKind):
     """A joint without coordinates. Links that it joins make one body."""
 
     nq = 0
@@ -30,9 +30,3 @@ class Fixed(Kind):
 
     def subspace(self, q: NDArray[Any]) -> Subspace:
         return Subspace.constant(np.zeros((6, 0)), q)
-
-    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
-        return q + dv
-
-    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
-        return q1 - q0

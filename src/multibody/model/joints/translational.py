@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from multibody.geometry import Pose
 from multibody.geometry.groups import R3, Group
 from multibody.model.joints._axes import unturned
-from multibody.model.joints._kind import Kind
+from multibody.model.joints._kind import VectorKind
 from multibody.model.subspace import Subspace
 
 
 @dataclass(frozen=True)
-class Translational(Kind):
+class Translational(VectorKind):
     """q = the position x, y, z of the child in the joint's frame.  [From §4.6; From Table 1]"""
 
     nq = 3
@@ -31,9 +31,3 @@ class Translational(Kind):
 
     def subspace(self, q: NDArray[Any]) -> Subspace:
         return Subspace.constant(np.eye(6)[:, :3], q)
-
-    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
-        return q + dv
-
-    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
-        return q1 - q0

@@ -12,12 +12,12 @@ from multibody.geometry import Pose, Twist
 from multibody.geometry.groups import SO2, Group
 from multibody.geometry.operators import cross3
 from multibody.model.joints._axes import Axis, rotation_about, unit_axis
-from multibody.model.joints._kind import Kind
+from multibody.model.joints._kind import VectorKind
 from multibody.model.subspace import Subspace
 
 
 @dataclass(frozen=True)
-class Universal(Kind):
+class Universal(VectorKind):
     """q = [angle about the first axis, which the parent holds; angle about the second, which the child holds].
 
     The only kind whose subspace depends on q: S = [R_2^T a_1, a_2] in the child, so that
@@ -58,12 +58,6 @@ class Universal(Kind):
         i_a1 = self._first_in_child(q)
         angular = cross3(i_a1, np.asarray(self.second, dtype=q.dtype)) * (v[..., 0] * v[..., 1])[..., None]
         return Twist._trusted(np.zeros_like(angular), angular)
-
-    def integrate(self, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
-        return q + dv
-
-    def difference(self, q0: NDArray[Any], q1: NDArray[Any]) -> NDArray[Any]:
-        return q1 - q0
 
     def _first_in_child(self, q: NDArray[Any]) -> NDArray[Any]:
         return rotation_about(self.second, q[..., 1]).inverse() @ np.asarray(self.first, dtype=q.dtype)

@@ -101,9 +101,7 @@ def read(
     builder = _built(m, spec, text, notes, files, Poses(snap))
     for diagnostic in notes.diagnostics:
         if strict and diagnostic.level == "warning":
-            raise RobotFileError(
-                diagnostic.message, file=diagnostic.file, line=diagnostic.line, element=diagnostic.element
-            )
+            raise diagnostic.error()
         builder.note(diagnostic)
     return builder
 

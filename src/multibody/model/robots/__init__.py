@@ -7,7 +7,6 @@ from typing import Any
 
 from multibody.errors import InputError
 from multibody.model.builder import Builder
-from multibody.model.model import unknown
 from multibody.model.robots import (
     branching_figure,
     cart_pendulum,
@@ -22,6 +21,7 @@ from multibody.model.robots import (
     scara,
     zyx_wrist,
 )
+from multibody.model.tree import by_name
 
 _FILES = {
     "planar-arm": planar_arm,
@@ -94,8 +94,5 @@ def describe(name: str) -> Description:
 
 
 def _maker(name: str) -> Callable[..., Builder]:
-    if name in _FILES:
-        return _FILES[name].build
-    if name in free_body.MAKERS:
-        return free_body.MAKERS[name]
-    raise InputError(unknown("robot", name, names(), "embedded robots"))
+    makers = {**{file: module.build for file, module in _FILES.items()}, **free_body.MAKERS}
+    return by_name(makers, "robot", name, "embedded robots")

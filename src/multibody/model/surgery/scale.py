@@ -1,7 +1,7 @@
 """Scale a robot: lengths, masses and, by Froude similarity, forces and velocities."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from multibody.model.joint import Joint, Limits, Passive
 from multibody.model.joints import Kind
 from multibody.model.link import Geometry, Link
 from multibody.model.model import Model
-from multibody.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
+from multibody.model.shapes import Mesh, Shape, Solid
 
 MAX_FACTOR = 1e60
 """Bound of length and mass factors: its fifth power, which scales inertias, is finite."""
@@ -70,12 +70,8 @@ def _pose(pose: Pose, s: float) -> Pose:
 def _link(link: Link, s: float, m: float) -> Link:
     old = link.inertia
     inertia = old and SpatialInertia(mass=m * old.mass, com=s * old.com, inertia=m * s**2 * old.inertia)
-    return Link(
-        link.name,
-        inertia,
-        tuple(_geometry(each, s) for each in link.visuals),
-        tuple(_geometry(each, s) for each in link.collisions),
-    )
+    visuals, collisions = (tuple(_geometry(g, s) for g in shapes) for shapes in (link.visuals, link.collisions))
+    return Link(link.name, inertia, visuals, collisions)
 
 
 def _geometry(geometry: Geometry, s: float) -> Geometry:
@@ -84,16 +80,8 @@ def _geometry(geometry: Geometry, s: float) -> Geometry:
 
 def _shape(shape: Shape, s: float) -> Shape:
     match shape:
-        case Box(size):
-            return Box([s * x for x in size])
-        case Cylinder(radius, length):
-            return Cylinder(s * radius, s * length)
-        case Capsule(radius, length):
-            return Capsule(s * radius, s * length)
-        case Sphere(radius):
-            return Sphere(s * radius)
-        case Ellipsoid(radii):
-            return Ellipsoid([s * x for x in radii])
+        case Solid():  # all of its fields are lengths
+            return type(shape)(*(np.multiply(s, getattr(shape, f.name)) for f in fields(shape)))  # type: ignore[arg-type]
         case Mesh(uri, path, (x, y, z)):
             return Mesh(uri, path, (s * x, s * y, s * z))
         case _:
