@@ -255,7 +255,7 @@ def _refuse(bad: NDArray[Any], tree: "Tree", values: NDArray[Any], name: str, ex
 
 def _check_finite(tree: "Tree", values: NDArray[Any], name: str) -> None:
     """Raise an InputError if values (..., n, m) are not finite."""
-    _refuse(~np.isfinite(values).all(axis=-1), tree, values, name, "finite numbers")
+    _refuse(np.any(~np.isfinite(values), axis=-1), tree, values, name, "finite numbers")
 
 
 def _owners(tree: "Tree", name: str) -> list[str]:

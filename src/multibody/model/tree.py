@@ -185,13 +185,17 @@ class Tree:
     def _pose_of_frame(self) -> dict[str, tuple[int, Pose]]:
         return dict(zip(self.frames, self.frame_poses, strict=True))
 
+    @cached_property
+    def _joint_of_name(self) -> dict[str, Joint]:
+        return {joint.name: joint for joint in self.joints}
+
     def frame(self, name: str) -> tuple[int, Pose]:
         """The index of the body that a frame is on, and its pose i_H_frame there."""
         return by_name(self._pose_of_frame, "frame", name, self.name)
 
     def joint(self, name: str) -> Joint:
         """The joint of a name that moves a body, placed in the parent body."""
-        return by_name({joint.name: joint for joint in self.joints}, "moving joint", name, self.name)
+        return by_name(self._joint_of_name, "moving joint", name, self.name)
 
     # ---- numbers -----------------------------------------------------------------------------------------------------
 

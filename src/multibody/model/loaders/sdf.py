@@ -14,6 +14,7 @@ from multibody.model.loaders.sdf_frames import MODEL, WORLD, StatedPoses
 from multibody.model.loaders.sdf_joint import JointReader, end
 from multibody.model.loaders.sdf_shapes import SdfShapeReader
 from multibody.model.loaders.tree_diagnostics import check_tree
+from multibody.model.loaders.urdf_inertia import MOMENTS, inertia_at
 from multibody.model.loaders.xml import Document, Element
 
 OLDEST, NEWEST = (1, 4), (1, 12)
@@ -170,20 +171,11 @@ def _inertia(document: Document, element: Element, places: StatedPoses) -> Spati
     mass = document.numbers(parts["mass"][0], 1)[0] if "mass" in parts else 1.0
     if mass < 0:
         raise document.error(parts["mass"][0], f"expected a mass that is not negative, got {mass:g} kg")
-    values: dict[str, float] = {"ixx": 1.0, "iyy": 1.0, "izz": 1.0, "ixy": 0.0, "ixz": 0.0, "iyz": 0.0}
+    values: dict[str, float] = dict(zip(MOMENTS, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
     if "inertia" in parts:
-        for name, found in document.parts(parts["inertia"][0], single=tuple(values)).items():
+        for name, found in document.parts(parts["inertia"][0], single=MOMENTS).items():
             values[name] = document.numbers(found[0], 1)[0]
-    moments = np.array(
-        [
-            [values["ixx"], values["ixy"], values["ixz"]],
-            [values["ixy"], values["iyy"], values["iyz"]],
-            [values["ixz"], values["iyz"], values["izz"]],
-        ]
-    )
-    if mass == 0 and not moments.any():
+    if mass == 0 and not any(values.values()):
         return None
     pose = places.pose(parts["pose"][0]) if "pose" in parts else Pose.identity()
-    R = pose.rotation.matrix
-    turned = R @ moments @ R.T
-    return SpatialInertia._trusted(np.array(mass), pose.position, (turned + turned.T) / 2)
+    return inertia_at(document, element, mass, list(values.values()), pose)

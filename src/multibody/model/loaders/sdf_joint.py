@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.model.joint import Joint, Limits, Mimic, Passive
 from multibody.model.joints import Continuous, Fixed, Helical, Kind, Prismatic, Revolute, Spherical, Universal
@@ -25,9 +24,7 @@ OWN_FRAME_SINCE = (1, 5)
 
 def end(document: Document, joint: Element, role: str) -> str:
     """The name of what a joint holds, as its "parent" or its "child"."""
-    element = joint.find(role)
-    if element is None:
-        raise document.error(joint, f"expected the element <{role}>, got none")
+    element = document.child(joint, role)
     name = document.content(element)
     if role == "child" and name == WORLD:
         raise document.error(element, "expected a link or a frame as the child, got the world")
@@ -75,10 +72,8 @@ class JointReader:
         if type_ == "fixed":
             yield Joint(name, Fixed(), parent, child, _tidy(parent_H_model @ model_H_child))
             return
-        try:
+        with document.locate(element):
             kind = self._kind(element, type_, parts, model_H_joint)
-        except InputError as error:
-            raise document.located(error, element) from None
         limits, passive, mimic = self._axis_parts(kind, parts)
         placement = _tidy(parent_H_model @ model_H_joint)
         joint_H_child = _tidy(model_H_joint.inverse() @ model_H_child)
@@ -109,8 +104,7 @@ class JointReader:
     ) -> tuple[float, ...]:
         """An axis, in the frame of the joint."""
         document = self._document
-        if name not in parts:
-            raise document.error(joint, f"expected the element <{name}>, got none")
+        document.child(joint, name)
         own = document.parts(
             parts[name][0],
             single=("xyz", "limit", "dynamics", "mimic", "use_parent_model_frame"),
@@ -140,7 +134,7 @@ class JointReader:
         if "screw_thread_pitch" in parts:
             return document.numbers(parts["screw_thread_pitch"][0], 1)[0] / (2 * math.pi)
         if "thread_pitch" not in parts:
-            raise document.error(joint, "expected the element <screw_thread_pitch>, got none")
+            document.child(joint, "screw_thread_pitch")
         pitch = document.numbers(parts["thread_pitch"][0], 1)[0]
         if pitch == 0:
             raise document.error(parts["thread_pitch"][0], "expected a number that is not 0")

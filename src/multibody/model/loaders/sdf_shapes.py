@@ -1,6 +1,5 @@
 """Shapes in an SDF file."""
 
-from multibody.errors import InputError
 from multibody.model.link import Geometry
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.sdf_frames import StatedPoses
@@ -35,21 +34,19 @@ class SdfShapeReader:
         place = self._places.pose(pose)
         if pose is not None and relative:
             place = self._places.in_model(link, element).inverse() @ self._places.in_model(relative, pose) @ place
-        try:
+        with document.locate(shape):
             made = self._shape(shape)
-        except InputError as error:
-            raise document.located(error, shape) from None
         return Geometry(made, place, element.get("name") or "", self._color(element))
 
     def _shape(self, element: Element) -> Shape:
         document = self._document
 
         def number(name: str) -> float:
-            return document.numbers(self._part(element, name), 1)[0]
+            return document.numbers(document.child(element, name), 1)[0]
 
         match element.tag:
             case "box":
-                return Box(document.numbers(self._part(element, "size"), 3))
+                return Box(document.numbers(document.child(element, "size"), 3))
             case "sphere":
                 return Sphere(number("radius"))
             case "cylinder":
@@ -57,7 +54,7 @@ class SdfShapeReader:
             case "capsule":
                 return Capsule(number("radius"), number("length"))
             case "ellipsoid":
-                return Ellipsoid(document.numbers(self._part(element, "radii"), 3))
+                return Ellipsoid(document.numbers(document.child(element, "radii"), 3))
             case "plane":
                 return Plane()
             case "mesh":
@@ -68,7 +65,7 @@ class SdfShapeReader:
 
     def _mesh(self, element: Element) -> Mesh:
         document = self._document
-        uri = document.content(self._part(element, "uri"))
+        uri = document.content(document.child(element, "uri"))
         scale = element.find("scale")
         x, y, z = (1.0, 1.0, 1.0) if scale is None else document.numbers(scale, 3)
         return Mesh(uri, document.find_file(self._meshes, uri, element), (x, y, z))
@@ -82,9 +79,3 @@ class SdfShapeReader:
         numbers = self._document.numbers(diffuse, 3 if count == 3 else 4)
         r, g, b, a = (*numbers, 1.0)[:4]
         return r, g, b, a
-
-    def _part(self, element: Element, name: str) -> Element:
-        part = element.find(name)
-        if part is None:
-            raise self._document.error(element, f"expected the element <{name}>, got none")
-        return part

@@ -29,7 +29,7 @@ def read_joint(document: Document, element: Element, origins: Origins, *, couple
         single=("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
         ignored=("safety_controller", "calibration"),
     )
-    parent, child = (_link(document, element, parts, role) for role in ("parent", "child"))
+    parent, child = (_link(document, element, role) for role in ("parent", "child"))
     if "origin" not in parts:
         document.note(element, "assumed", "without <origin> the joint is where the parent's frame is")
     placement = origins.pose(parts.get("origin"))
@@ -47,11 +47,10 @@ def read_joint(document: Document, element: Element, origins: Origins, *, couple
     yield Joint(f"{plane}_to_{child}", Fixed(), plane, child, turn.inverse())
 
 
-def _link(document: Document, joint: Element, parts: dict[str, list[Element]], role: str) -> str:
-    if role not in parts:
-        raise document.error(joint, f"expected the element <{role}>, got none")
-    document.attributes(parts[role][0], "link")
-    return document.text(parts[role][0], "link")
+def _link(document: Document, joint: Element, role: str) -> str:
+    element = document.child(joint, role)
+    document.attributes(element, "link")
+    return document.text(element, "link")
 
 
 def _kind(

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from multibody.errors import InputError
 from multibody.model.link import Geometry
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.urdf_origin import Origins
@@ -52,9 +51,7 @@ class UrdfShapeReader:
 
     def _geometry(self, element: Element, parts: dict[str, list[Element]], material: Material) -> Geometry:
         self._document.attributes(element, "name")
-        if "geometry" not in parts:
-            raise self._document.error(element, "expected the element <geometry>, got none")
-        shape = self._shape(parts["geometry"][0])
+        shape = self._shape(self._document.child(element, "geometry"))
         pose = self._origins.pose(parts.get("origin"))
         return Geometry(shape, pose, element.get("name") or "", material.color, material.texture)
 
@@ -65,7 +62,7 @@ class UrdfShapeReader:
             tags = ", ".join(f"<{child.tag}>" for child in geometry) or "none"
             raise document.error(geometry, f"expected one of {', '.join(f'<{s}>' for s in SHAPES)}, got {tags}")
         element = known[0]
-        try:
+        with document.locate(element):
             match element.tag:
                 case "box":
                     document.attributes(element, "size")
@@ -79,8 +76,6 @@ class UrdfShapeReader:
                     document.attributes(element, "radius", "length")
                     kind = Cylinder if tag == "cylinder" else Capsule
                     return kind(document.number(element, "radius"), document.number(element, "length"))
-        except InputError as error:
-            raise document.located(error, element) from None
 
     def _mesh(self, element: Element) -> Mesh:
         document = self._document

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -122,9 +123,15 @@ class Document:
         """An error at an element, to be raised."""
         return RobotFileError(message, file=self.file, line=self.line(element), element=label(element))
 
-    def located(self, error: InputError, element: Element) -> RobotFileError:
-        """An error that knows its place: the one that it has, or this element."""
-        return error if isinstance(error, RobotFileError) else self.error(element, str(error))
+    @contextmanager
+    def locate(self, element: Element) -> Iterator[None]:
+        """Give errors without a place in the file that of an element."""
+        try:
+            yield
+        except RobotFileError:
+            raise
+        except InputError as error:
+            raise self.error(element, str(error)) from None
 
     def note(self, element: Element, code: str, message: str, *, level: str = "note") -> None:
         """Keep a diagnostic."""
@@ -171,6 +178,13 @@ class Document:
             else:
                 self.warn(child, "ignored", f"<{name}> is ignored: <{element.tag}> has no such element")
         return parts
+
+    def child(self, element: Element, name: str) -> Element:
+        """The child of a tag, which is required."""
+        child = element.find(name)
+        if child is None:
+            raise self.error(element, f"expected the element <{name}>, got none")
+        return child
 
     def attributes(self, element: Element, *known: str) -> None:
         """Warn of attributes that are not part of the format."""
