@@ -146,9 +146,7 @@ def _embedded(source: object) -> Builder | None:
 
 
 def _source(source: Any) -> Source:
-    if isinstance(source, bytes):
-        return from_text(source)
-    if isinstance(source, str) and is_text(source):
+    if isinstance(source, bytes) or (isinstance(source, str) and is_text(source)):
         return from_text(source)
     if isinstance(source, str) and not os.path.exists(source):
         raise RobotFileError(_unknown(source))

@@ -37,25 +37,44 @@ class Part:
         """Ours."""
         return y
 
+    def rotation(self, x: NDArray[Any]) -> Rotation | None:
+        """R, if the peer turns linear velocities; None if its velocities are ours."""
+        del x
+
     def v_to(self, x: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """The peer's velocities, or forces."""
-        del x
-        return v
+        R = self.rotation(x)
+        return v if R is None else self._joined(R @ self._split(x, v)[0], v)
 
     def v_from(self, x: NDArray[Any], w: NDArray[Any]) -> NDArray[Any]:
         """Ours."""
-        del x
-        return w
+        R = self.rotation(x)
+        return w if R is None else self._joined(R.inverse() @ self._split(x, w)[0], w)
 
     def a_to(self, x: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
         """The peer's accelerations."""
-        del x, v
-        return a
+        if self.rotation(x) is None:
+            return a
+        return self.v_to(x, self._joined(self._split(x, a)[0] + cross3(*reversed(self._split(x, v))), a))
 
     def a_from(self, x: NDArray[Any], v: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         """Ours."""
-        del x, v
-        return b
+        if self.rotation(x) is None:
+            return b
+        a = self.v_from(x, b)
+        return self._joined(self._split(x, a)[0] - cross3(*reversed(self._split(x, v))), a)
+
+    def _split(self, x: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """u and i_w, (..., 3) each."""
+        twist = matvec(self.joint.kind.subspace(x).matrix, v)
+        return twist[..., :3], twist[..., 3:]
+
+    def _joined(self, linear: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        n = self.joint.kind.rates.count("m")
+        shape = np.broadcast_shapes(linear.shape[:-1], v.shape[:-1])
+        return np.concatenate(
+            [np.broadcast_to(linear[..., :n], (*shape, n)), np.broadcast_to(v[..., n:], (*shape, v.shape[-1] - n))], -1
+        )
 
 
 @dataclass(frozen=True)
@@ -86,35 +105,8 @@ class Xyzw(Part):
 class Turned(Part):
     """The peer's linear velocities are rates of the position."""
 
-    def _rotation(self, x: NDArray[Any]) -> Rotation:
+    def rotation(self, x: NDArray[Any]) -> Rotation:
         return self.joint.kind.pose(x).rotation
-
-    def v_to(self, x: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        linear, _ = self._split(x, v)
-        return self._joined(self._rotation(x) @ linear, v)
-
-    def v_from(self, x: NDArray[Any], w: NDArray[Any]) -> NDArray[Any]:
-        linear, _ = self._split(x, w)
-        return self._joined(self._rotation(x).inverse() @ linear, w)
-
-    def a_to(self, x: NDArray[Any], v: NDArray[Any], a: NDArray[Any]) -> NDArray[Any]:
-        return self.v_to(x, self._joined(self._split(x, a)[0] + cross3(*reversed(self._split(x, v))), a))
-
-    def a_from(self, x: NDArray[Any], v: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-        a = self.v_from(x, b)
-        return self._joined(self._split(x, a)[0] - cross3(*reversed(self._split(x, v))), a)
-
-    def _split(self, x: NDArray[Any], v: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """u and i_w, (..., 3) each."""
-        twist = matvec(self.joint.kind.subspace(x).matrix, v)
-        return twist[..., :3], twist[..., 3:]
-
-    def _joined(self, linear: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        n = self.joint.kind.rates.count("m")
-        shape = np.broadcast_shapes(linear.shape[:-1], v.shape[:-1])
-        return np.concatenate(
-            [np.broadcast_to(linear[..., :n], (*shape, n)), np.broadcast_to(v[..., n:], (*shape, v.shape[-1] - n))], -1
-        )
 
 
 @dataclass(frozen=True)
@@ -127,7 +119,7 @@ class Free(Turned):
     def q_from(self, y: NDArray[Any]) -> NDArray[Any]:
         return _coordinates(self.joint.placement.inverse(), y)
 
-    def _rotation(self, x: NDArray[Any]) -> Rotation:
+    def rotation(self, x: NDArray[Any]) -> Rotation:
         return self.joint.placement.rotation @ self.joint.kind.pose(x).rotation
 
 

@@ -4,7 +4,6 @@
 here every joint has a link, and those in between have no mass. Frames: L the body as the joints so far have moved it.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -132,13 +131,10 @@ def coordinates(m: Any, j: int) -> int:
 def neutral(m: Any) -> NDArray[Any]:
     """(nq,): zeros, and quaternions that do not turn."""
     q = np.zeros(m.nq)
-    for j in _turning(m):
-        q[m.jnt_qposadr[j] + coordinates(m, j) - 4] = 1.0
+    for j in range(m.njnt):
+        if JOINTS[m.jnt_type[j]] in ("free", "ball"):
+            q[m.jnt_qposadr[j] + coordinates(m, j) - 4] = 1.0
     return q
-
-
-def _turning(m: Any) -> Iterator[int]:
-    return (j for j in range(m.njnt) if JOINTS[m.jnt_type[j]] in ("free", "ball"))
 
 
 def _moved(position: NDArray[Any]) -> Pose:

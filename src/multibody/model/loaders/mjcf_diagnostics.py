@@ -102,12 +102,10 @@ class Notes:
         self._names(m, bodies)
 
     def _names(self, m: Any, bodies: Bodies) -> None:
-        for b, name in enumerate(bodies.names):
-            if not m.body(b).name:
-                self.note("named", f"a body without a name is called {name!r}", self.place("bodies", b))
-        for j, name in enumerate(bodies.joints):
-            if not m.joint(j).name:
-                self.note("named", f"a joint without a name is called {name!r}", self.place("joints", j))
+        for what, kind, names in (("body", "bodies", bodies.names), ("joint", "joints", bodies.joints)):
+            for k, name in enumerate(names):
+                if not getattr(m, what)(k).name:
+                    self.note("named", f"a {what} without a name is called {name!r}", self.place(kind, k))
         for k, name in bodies.sites.items():
             own = m.site(k).name
             if own != name:

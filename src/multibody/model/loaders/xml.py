@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -218,10 +218,7 @@ class Document:
         value = element.get(name)
         if value is None:
             raise self.error(element, f"expected the attribute {name!r} with {count} numbers, got none")
-        numbers = self._numbers(element, name, value)
-        if len(numbers) != count:
-            raise self.error(element, f"{name}: expected {count} numbers with spaces between them, got {value!r}")
-        return numbers
+        return self._numbers(element, f"{name}: ", value, count)
 
     def number(self, element: Element, name: str, default: float | None = None, *, infinite: bool = False) -> float:
         """An attribute that is one finite number, or the default; `infinite` allows "inf" too."""
@@ -232,10 +229,7 @@ class Document:
             return default
         if infinite and _INFINITY.fullmatch(value.strip()):
             return float(value)
-        numbers = self._numbers(element, name, value)
-        if len(numbers) != 1:
-            raise self.error(element, f"{name}: expected one number, got {value!r}")
-        return numbers[0]
+        return self._numbers(element, f"{name}: ", value, 1)[0]
 
     def content(self, element: Element) -> str:
         """The text of an element, which must not be empty."""
@@ -246,19 +240,19 @@ class Document:
 
     def numbers(self, element: Element, count: int) -> tuple[float, ...]:
         """Finite numbers between the tags of an element."""
-        value = self.content(element)
-        numbers = self._numbers(element, tag(element), value)
-        if len(numbers) != count:
-            what = "one number" if count == 1 else f"{count} numbers with spaces between them"
-            raise self.error(element, f"expected {what} between the tags, got {value!r}")
-        return numbers
+        return self._numbers(element, "", self.content(element), count)
 
-    def _numbers(self, element: Element, name: str, value: str) -> tuple[float, ...]:
+    def _numbers(self, element: Element, attribute: str, value: str, count: int) -> tuple[float, ...]:
+        """The finite numbers in a text: that of an attribute ("xyz: "), or, for "", of the element."""
+        numbers: tuple[float, ...] = (math.nan,)
         if _DIGITS.fullmatch(value):  # without letters `float` takes what the format does, and no more
-            try:
+            with suppress(ValueError):
                 numbers = tuple(map(float, value.split()))
-            except ValueError:
-                numbers = (math.nan,)
-            if all(map(math.isfinite, numbers)):
-                return numbers
-        raise self.error(element, f"{name}: expected finite numbers such as -1.5e-3, got {value!r}")
+        if not all(map(math.isfinite, numbers)):
+            name = attribute or f"{tag(element)}: "
+            raise self.error(element, f"{name}expected finite numbers such as -1.5e-3, got {value!r}")
+        if len(numbers) != count:
+            expected = "one number" if count == 1 else f"{count} numbers with spaces between them"
+            between = "" if attribute else " between the tags"
+            raise self.error(element, f"{attribute}expected {expected}{between}, got {value!r}")
+        return numbers
