@@ -80,7 +80,7 @@ def test_optional_inputs(scan):
     wind = RNG.normal(size=(5, 9))
     near(scan(state, u, p, wind=wind)[0]["q"], plainly(state, u, p, 9, wind)[0]["q"], 1e-13)
     assert scan(state, u, p, wind=None)[0]["q"].tobytes() == scan(state, u, p)[0]["q"].tobytes()
-    with pytest.raises(InputError, match="no optional input is called 'rain'; there are: wind"):
+    with pytest.raises(InputError, match="no optional input is called 'rain'; expected wind"):
         scan(state, u, p, rain=wind)
 
 

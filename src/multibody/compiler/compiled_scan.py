@@ -12,6 +12,7 @@ from multibody.compiler.codegen import target
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.codegen.variants import VECTOR
 from multibody.compiler.ir.scan_layout import shapes_of
+from multibody.compiler.optional_inputs import select_optional
 from multibody.compiler.runtime import native, scan_pieces, workers
 from multibody.compiler.runtime.call_mode import Mode, check_array, check_out, mode_of
 from multibody.compiler.runtime.code import Code, unpickle
@@ -268,12 +269,10 @@ class Scan:
         return last, rebuild(layout, (array[every - 1 :: every] for array in arrays))
 
     def _variant(self, names: tuple[str, ...]) -> "Scan":
-        optional = {} if self._source is None else self._source.variants.optional
-        unknown = [name for name in names if name not in optional]
-        if unknown or self._source is None:
-            listed = ", ".join(optional) or "none"
-            raise InputError(f"{self.name}: no optional input is called {unknown[0]!r}; there are: {listed}")
-        return self._source.variants.kernel(names)
+        source = self._source
+        select_optional({} if source is None else source.variants.optional, names, self.name)
+        assert source is not None, "without a source every name is refused"
+        return source.variants.kernel(names)
 
     def trace(self) -> Trace:
         """Trace one step again, as a function of the arrays of the state, the inputs and the parameters."""

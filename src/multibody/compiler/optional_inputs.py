@@ -1,7 +1,9 @@
 """Optional inputs: one kernel for each combination of them that calls give, compiled at its first call."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Generic, TypeVar
+
+from multibody.errors import InputError
 
 Compiled = TypeVar("Compiled")
 
@@ -24,6 +26,14 @@ class OptionalInputs(Generic[Compiled]):
         if names not in self._kernels:
             self._kernels[names] = self._make(names)
         return self._kernels[names]
+
+
+def select_optional(optional: Mapping[str, Any], names: Collection[str], title: str) -> tuple[str, ...]:
+    """Return these names of optional inputs in the order of their definition; raise for an unknown one."""
+    for name in names:
+        if name not in optional:
+            raise InputError(f"{title}: no optional input is called {name!r}; expected {', '.join(optional) or 'none'}")
+    return tuple(name for name in optional if name in names)
 
 
 def extend_key(key: str | None, names: tuple[str, ...]) -> str | None:

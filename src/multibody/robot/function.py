@@ -6,11 +6,12 @@ from typing import Any, final
 import numpy as np
 
 from multibody.compiler.kernel import Kernel, LazyKernel
+from multibody.compiler.optional_inputs import OptionalInputs, extend_key, select_optional
 from multibody.compiler.runtime.call_mode import bind
 from multibody.errors import InputError
 from multibody.model.model import Model
 from multibody.robot import kernels
-from multibody.robot.inputs import Kind, arrays_from_values, arrays_of, select_optional, values_from_arrays
+from multibody.robot.inputs import Kind, arrays_from_values, arrays_of, values_from_arrays
 
 
 @final
@@ -42,11 +43,11 @@ class RobotFunction:
         arrays_of(model.tree, {**inputs, **optional})  # raises for unknown kinds
         self._model, self._dtype, self._function, self._key = model, dtype, function, key
         self._inputs, self._optional = dict(inputs), dict(optional)
-        self._kernels: dict[tuple[str, ...], LazyKernel] = {}
+        self._kernels = OptionalInputs(optional, self._lazy)
 
     def kernel(self, *optional: str) -> Kernel:
         """Return the native kernel with some of the optional inputs after the others; a pose is two arrays there."""
-        return self._lazy(select_optional(self._optional, optional, repr(self))).kernel
+        return self._kernels.kernel(select_optional(self._optional, optional, repr(self))).kernel
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
         """Evaluate; see the class."""
@@ -54,7 +55,7 @@ class RobotFunction:
         present = tuple(name for name in self._optional if name in values)
         kinds = self._kinds(present)
         arrays = arrays_from_values(kinds, values)
-        call = self._lazy(present).call
+        call = self._kernels.kernel(present).call
         try:
             # a call without keywords takes the fast path
             return call(*arrays) if out is None and threads is None else call(*arrays, out=out, threads=threads)
@@ -66,21 +67,15 @@ class RobotFunction:
 
     def _lazy(self, present: tuple[str, ...]) -> LazyKernel:
         """The kernel with these optional inputs."""
-        lazy = self._kernels.get(present)
-        if lazy is None:
-            kinds, name = self._kinds(present), getattr(self._function, "__name__", "function")
-            arrays = arrays_of(self._model.tree, kinds)
-            function = self._of_arrays(kinds)
-            lazy = kernels.lazy_kernel_of(
-                function, self._model, arrays, self._dtype, lambda: self._cache_key(present), name, batched=False
-            )
-            self._kernels[present] = lazy
-        return lazy
+        kinds, name = self._kinds(present), getattr(self._function, "__name__", "function")
+        arrays, function = arrays_of(self._model.tree, kinds), self._of_arrays(kinds)
+        return kernels.lazy_kernel_of(
+            function, self._model, arrays, self._dtype, lambda: self._cache_key(present), name, batched=False
+        )
 
     def _cache_key(self, present: tuple[str, ...]) -> str | None:
-        if self._key is None or self._model.tree_digest is None:
-            return None
-        return f"{self._key} {present} {self._model.tree_digest}"
+        tree = self._model.tree_digest
+        return None if self._key is None or tree is None else extend_key(f"{self._key} {tree}", present)
 
     def _run(self, values: Mapping[str, Any]) -> Any:
         """The function itself: required inputs by position, optional ones by name."""

@@ -1,6 +1,6 @@
 """Inputs of a robot's kernels: their kinds, shapes and checks."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -81,14 +81,6 @@ def arrays_of(tree: Tree, inputs: Mapping[str, Kind], *, any_length: bool = Fals
         else:
             arrays.append(Input(name, kind, shape_of(kind)))
     return arrays
-
-
-def select_optional(optional: Mapping[str, Kind], names: Collection[str], title: str) -> tuple[str, ...]:
-    """Return these names of optional inputs in the order of their definition; raise for an unknown one."""
-    for name in names:
-        if name not in optional:
-            raise InputError(f"{title} has no optional input {name!r}; it has {', '.join(optional) or 'none'}")
-    return tuple(name for name in optional if name in names)
 
 
 def arrays_from_values(inputs: Mapping[str, Kind], values: Mapping[str, Any]) -> list[Any]:

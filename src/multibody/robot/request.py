@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from multibody.algorithms.constraints import ConstraintSet
+from multibody.compiler.optional_inputs import select_optional
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice
 from multibody.model import configuration
@@ -15,7 +16,7 @@ from multibody.model.model import Model
 from multibody.model.parameters import NAMES, PLACED, placement_rates, refuse_overlap
 from multibody.model.tree import Tree
 from multibody.robot import quantities  # noqa: F401  fills the table
-from multibody.robot.inputs import WRENCH, Input, Kind, arrays_of, select_optional
+from multibody.robot.inputs import WRENCH, Input, Kind, arrays_of
 from multibody.robot.quantity import TABLE, Quantity, quantity_of
 from multibody.tracing.ad.api import jacobian
 
