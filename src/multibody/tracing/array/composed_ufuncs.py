@@ -24,60 +24,17 @@ def composed(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-# ---- powers and angles -----------------------------------------------------------------------------------------------
-
-
-def square(x: Any) -> Any:
-    """x²."""
-    return x * x
-
-
-def reciprocal(x: Any) -> Any:
-    """1 / x."""
-    return 1.0 / x
-
-
-def arctan(x: Any) -> Any:
-    """The angle with tangent x."""
-    return np.arctan2(x, 1.0)
-
-
-def deg2rad(x: Any) -> Any:
-    """Degrees to radians."""
-    return x * (math.pi / 180)
-
-
-def rad2deg(x: Any) -> Any:
-    """Radians to degrees."""
-    return x * (180 / math.pi)
-
-
 # ---- rounding --------------------------------------------------------------------------------------------------------
-
-
-def ceil(x: Any) -> Any:
-    """The smallest integer that is not below x."""
-    return -np.floor(-x)
-
-
-def trunc(x: Any) -> Any:
-    """x rounded towards zero."""
-    return np.where(x < 0.0, ceil(x), np.floor(x))
 
 
 def floor_divide(x: Any, y: Any) -> Any:
     """x / y rounded down, from the exact remainder, consistent with np.mod."""
-    rest = np.fmod(x, y)
-    below = (rest != 0.0) & ((rest < 0.0) != (y < 0.0))
+    remainder = np.fmod(x, y)
+    below = (remainder != 0.0) & ((remainder < 0.0) != (y < 0.0))
     ratio = x / y
-    whole = np.rint((x - rest) / y - np.where(below, 1.0, 0.0))
+    whole = np.rint((x - remainder) / y - np.where(below, 1.0, 0.0))
     zero = np.where(signbit(ratio), -0.0, 0.0)
     return np.where(y == 0.0, ratio, np.where(whole == 0.0, zero, whole))
-
-
-def divmod_(x: Any, y: Any) -> tuple[Any, Any]:
-    """The quotient rounded down and the remainder."""
-    return floor_divide(x, y), np.mod(x, y)
 
 
 def round_(self: TracedArray, x: Any, decimals: int = 0) -> Any:
@@ -92,21 +49,6 @@ def round_(self: TracedArray, x: Any, decimals: int = 0) -> Any:
 
 
 # ---- signs and special values ----------------------------------------------------------------------------------------
-
-
-def isnan(x: Any) -> Any:
-    """Whether x is NaN."""
-    return x != x
-
-
-def isfinite(x: Any) -> Any:
-    """Whether x is finite."""
-    return np.abs(x) < math.inf
-
-
-def isinf(x: Any) -> Any:
-    """Whether x is infinite."""
-    return np.abs(x) == math.inf
 
 
 def signbit(x: Any) -> Any:
@@ -126,12 +68,12 @@ def heaviside(x: Any, at_zero: Any) -> Any:
 
 def fmin(x: Any, y: Any) -> Any:
     """The smaller one, ignoring NaN."""
-    return np.where(isnan(x), y, np.where(isnan(y), x, np.minimum(x, y)))
+    return np.where(x != x, y, np.where(y != y, x, np.minimum(x, y)))
 
 
 def fmax(x: Any, y: Any) -> Any:
     """The larger one, ignoring NaN."""
-    return np.where(isnan(x), y, np.where(isnan(y), x, np.maximum(x, y)))
+    return np.where(x != x, y, np.where(y != y, x, np.maximum(x, y)))
 
 
 def nan_to_num(self: TracedArray, x: Any, *, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
@@ -139,32 +81,17 @@ def nan_to_num(self: TracedArray, x: Any, *, nan: Any = 0.0, posinf: Any = None,
     x = numbers(self, x)
     limits = np.finfo(self.float_dtype)
     high, low = (limits.max if posinf is None else posinf), (limits.min if neginf is None else neginf)
-    tame = np.where(x == math.inf, float(high), np.where(x == -math.inf, float(low), x))
-    return np.where(isnan(x), nan, tame)
+    finite = np.where(x == math.inf, float(high), np.where(x == -math.inf, float(low), x))
+    return np.where(np.isnan(x), nan, finite)
 
 
 def isclose(self: TracedArray, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Any:
     """|a - b| <= atol + rtol |b|, or the same infinity."""
     x, y = numbers(self, a), numbers(self, b)
-    return (x == y) | ((np.abs(x - y) <= atol + rtol * np.abs(y)) & isfinite(y))
+    return (x == y) | ((np.abs(x - y) <= atol + rtol * np.abs(y)) & np.isfinite(y))
 
 
 # ---- exponentials ----------------------------------------------------------------------------------------------------
-
-
-def exp2(x: Any) -> Any:
-    """2^x."""
-    return np.power(2.0, x)
-
-
-def log2(x: Any) -> Any:
-    """The logarithm to base 2."""
-    return np.log(x) * (1 / math.log(2))
-
-
-def log10(x: Any) -> Any:
-    """The logarithm to base 10."""
-    return np.log(x) * (1 / math.log(10))
 
 
 def arctanh(x: Any) -> Any:
@@ -187,8 +114,22 @@ def arccosh(x: Any) -> Any:
     return np.where(x < 1e15, near, np.log(x) + math.log(2.0))
 
 
-COMPOSED = (
-    square, reciprocal, arctan, deg2rad, rad2deg, ceil, trunc, floor_divide, isnan, isfinite, isinf, signbit, copysign,
-    heaviside, fmin, fmax, exp2, log2, log10, arctanh, arcsinh, arccosh,
-)  # fmt: skip
-"""Each stands for the ufunc of its name."""
+_DEFINED = (floor_divide, signbit, copysign, heaviside, fmin, fmax, arctanh, arcsinh, arccosh)
+COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
+    np.square: lambda x: x * x,
+    np.reciprocal: lambda x: 1.0 / x,
+    np.arctan: lambda x: np.arctan2(x, 1.0),
+    **dict.fromkeys((np.deg2rad, np.radians), lambda x: x * (math.pi / 180)),
+    **dict.fromkeys((np.rad2deg, np.degrees), lambda x: x * (180 / math.pi)),
+    np.ceil: lambda x: -np.floor(-x),
+    np.trunc: lambda x: np.where(x < 0.0, -np.floor(-x), np.floor(x)),
+    np.isnan: lambda x: x != x,
+    np.isfinite: lambda x: np.abs(x) < math.inf,
+    np.isinf: lambda x: np.abs(x) == math.inf,
+    np.exp2: lambda x: np.power(2.0, x),
+    np.log2: lambda x: np.log(x) * (1 / math.log(2)),
+    np.log10: lambda x: np.log(x) * (1 / math.log(10)),
+    np.divmod: lambda x, y: (floor_divide(x, y), np.mod(x, y)),
+    **{getattr(np, function.__name__): function for function in _DEFINED},
+}
+"""The composition of each ufunc."""

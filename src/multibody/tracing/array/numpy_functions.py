@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from multibody.tracing.array import composed_ufuncs, lookup, products, reductions, shape_functions, sorting
-from multibody.tracing.array.composed_ufuncs import composed
+from multibody.tracing.array.composed_ufuncs import COMPOSED, composed
 from multibody.tracing.array.reductions import LOGICAL, reduction, running
-from multibody.tracing.array.traced import BOOL, TracedArray, floats, is_mask, nodes, numbers, refuse, truths
+from multibody.tracing.array.traced import BOOL, TracedArray, apply, floats, is_mask, nodes, numbers, refuse, truths
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices import dense, linalg_unrolled
@@ -20,18 +20,12 @@ Dtype = np.dtype[Any]
 
 def elementwise(op: str, *, swap: bool = False) -> Callable[..., TracedArray]:
     """An operation on every element, after broadcasting."""
+    boolean = OPS[op].boolean
 
     def run(graph: Graph, dtype: Dtype, *inputs: Any) -> TracedArray:
         convert = truths if op in LOGICAL else floats
         arrays = [convert(graph, x) for x in inputs]
-        shape = arrays[0].shape
-        if any(array.shape != shape for array in arrays):
-            arrays = np.broadcast_arrays(*arrays)
-            shape = arrays[0].shape
-        columns = [array.ravel().tolist() for array in (arrays[::-1] if swap else arrays)]
-        apply = graph.apply
-        ids = [apply(op, *group) for group in zip(*columns, strict=True)]
-        return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(shape), BOOL if OPS[op].boolean else dtype)
+        return TracedArray(graph, apply(graph, op, *arrays[:: -1 if swap else 1]), BOOL if boolean else dtype)
 
     return run
 
@@ -81,10 +75,7 @@ def _matmul(graph: Graph, dtype: Dtype, a: Any, b: Any) -> TracedArray:
 
 UFUNCS: dict[Any, Callable[..., TracedArray]] = {
     **{op.ufunc: elementwise(name) for name, op in OPS.items() if op.ufunc},
-    **{getattr(np, function.__name__): composed(function) for function in composed_ufuncs.COMPOSED},
-    np.divmod: composed(composed_ufuncs.divmod_),
-    np.radians: composed(composed_ufuncs.deg2rad),
-    np.degrees: composed(composed_ufuncs.rad2deg),
+    **{ufunc: composed(function) for ufunc, function in COMPOSED.items()},
     np.add: _of_masks("or", elementwise("add")),
     np.multiply: _of_masks("and", elementwise("mul")),
     np.positive: _positive,
@@ -102,14 +93,16 @@ UFUNCS: dict[Any, Callable[..., TracedArray]] = {
     np.invert: elementwise("not"),
     np.matmul: _matmul,
 }
-REDUCTIONS = {
-    np.add: "add",
-    np.multiply: "mul",
-    np.minimum: "min",
-    np.maximum: "max",
-    np.logical_and: "and",
-    np.logical_or: "or",
+_FOLDS = {
+    "add": (np.add, np.sum),
+    "mul": (np.multiply, np.prod),
+    "min": (np.minimum, np.min, np.amin),
+    "max": (np.maximum, np.max, np.amax),
+    "and": (np.logical_and, np.all),
+    "or": (np.logical_or, np.any),
 }
+"""The ufunc of each operation that folds an axis, and the functions that do."""
+REDUCTIONS = {ufunc: op for op, (ufunc, *_) in _FOLDS.items()}
 
 # ---- structure -------------------------------------------------------------------------------------------------------
 
@@ -140,78 +133,45 @@ def _dot(self: TracedArray, a: Any, b: Any) -> TracedArray:
     return _matmul(self.graph, self.float_dtype, a, b)
 
 
-def _solve(self: TracedArray, A: Any, b: Any) -> TracedArray:
-    return linalg_unrolled.solve(numbers(self, A), numbers(self, b))
-
-
-def _inv(self: TracedArray, A: Any) -> TracedArray:
-    return linalg_unrolled.inverse(numbers(self, A))
-
-
-def _cholesky(self: TracedArray, A: Any) -> TracedArray:
-    return linalg_unrolled.cholesky(numbers(self, A))
-
-
 _STRUCTURAL = (
     np.stack, np.concatenate, np.block, np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.broadcast_to,
     np.expand_dims, np.squeeze, np.ravel, np.hstack, np.vstack, np.column_stack, np.flip, np.roll, np.repeat, np.tile,
     np.diagonal, np.split, np.array_split, np.dstack, np.fliplr, np.flipud,
     np.rot90, np.copy, np.delete,
 )  # fmt: skip
+_HANDLERS = (
+    shape_functions.where, shape_functions.select, shape_functions.full_like, shape_functions.diag,
+    shape_functions.broadcast_arrays, products.cross, products.inner, products.tensordot, products.einsum,
+    products.trace, products.outer, products.kron, reductions.mean, reductions.var, reductions.std, reductions.ptp,
+    reductions.diff, sorting.sort, sorting.argsort, lookup.take, lookup.searchsorted, lookup.interp,
+    composed_ufuncs.nan_to_num, composed_ufuncs.isclose,
+)  # fmt: skip
+"""Each implements the NumPy function of its name."""
+# ruff: noqa: ARG005 - every handler takes a traced array of the graph first
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{function: shape_functions.structural(function) for function in _STRUCTURAL},
     **{function: shape_functions.for_each(function) for function in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
-    np.where: shape_functions.where,
-    np.select: shape_functions.select,
+    **{getattr(np, handler.__name__): handler for handler in _HANDLERS},
+    **{function: reduction(op) for op, (_, *functions) in _FOLDS.items() for function in functions},
     np.clip: _clip,
     np.zeros_like: shape_functions.like(0.0),
     np.ones_like: shape_functions.like(1.0),
-    np.full_like: shape_functions.full_like,
-    np.diag: shape_functions.diag,
     np.tril: shape_functions.triangle(np.tril),
     np.triu: shape_functions.triangle(np.triu),
-    np.broadcast_arrays: shape_functions.broadcast_arrays,
-    np.cross: products.cross,
     np.dot: _dot,
-    np.inner: products.inner,
-    np.tensordot: products.tensordot,
-    np.einsum: products.einsum,
-    np.trace: products.trace,
-    np.outer: products.outer,
-    np.kron: products.kron,
-    np.linalg.det: products.determinant,
-    np.sum: reduction("add"),
-    np.prod: reduction("mul"),
-    np.amin: reduction("min"),
-    np.amax: reduction("max"),
-    np.min: reduction("min"),
-    np.max: reduction("max"),
-    np.all: reduction("and"),
-    np.any: reduction("or"),
-    np.mean: reductions.mean,
-    np.var: reductions.var,
-    np.std: reductions.std,
-    np.ptp: reductions.ptp,
-    np.diff: reductions.diff,
     np.cumsum: running("add"),
     np.cumprod: running("mul"),
-    np.linalg.norm: reductions.norm,
     np.argmin: sorting.extreme_index("lt"),
     np.argmax: sorting.extreme_index("gt"),
-    np.sort: sorting.sort,
-    np.argsort: sorting.argsort,
-    np.take: lookup.take,
-    np.searchsorted: lookup.searchsorted,
-    np.interp: lookup.interp,
     np.round: composed_ufuncs.round_,
     np.around: composed_ufuncs.round_,
-    np.nan_to_num: composed_ufuncs.nan_to_num,
-    np.isclose: composed_ufuncs.isclose,
-    np.linalg.solve: _solve,
-    np.linalg.inv: _inv,
-    np.linalg.cholesky: _cholesky,
-    np.shape: lambda self, x: x.shape,  # noqa: ARG005
-    np.ndim: lambda self, x: x.ndim,  # noqa: ARG005
-    np.size: lambda self, x: x.size,  # noqa: ARG005
+    np.linalg.norm: reductions.norm,
+    np.linalg.det: products.determinant,
+    np.linalg.solve: lambda self, A, b: linalg_unrolled.solve(numbers(self, A), numbers(self, b)),
+    np.linalg.inv: lambda self, A: linalg_unrolled.inverse(numbers(self, A)),
+    np.linalg.cholesky: lambda self, A: linalg_unrolled.cholesky(numbers(self, A)),
+    np.shape: lambda self, x: x.shape,
+    np.ndim: lambda self, x: x.ndim,
+    np.size: lambda self, x: x.size,
 }
 NAMES = sorted({function.__name__ for function in (*UFUNCS, *FUNCTIONS)})

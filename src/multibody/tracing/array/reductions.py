@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from functools import reduce as fold
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from multibody.tracing.array.traced import BOOL, TracedArray, floats, refuse, traced, truths
+from multibody.tracing.array.traced import BOOL, TracedArray, apply, floats, refuse, traced, truths
 
 LOGICAL = ("and", "or", "not")
 IN_ANY_ORDER = ("max", "min", "and", "or")
@@ -22,29 +23,27 @@ def reduce(op: str, x: TracedArray, axis: Any, keepdims: bool = False) -> Traced
         op = {"min": "and", "max": "or"}.get(op, op)
     ids = (truths if op in LOGICAL else floats)(graph, x)
     axes = normalize_axis_tuple(tuple(range(x.ndim)) if axis is None else axis, x.ndim)
-    kept = [a for a in range(x.ndim) if a not in axes]
-    shape = [x.shape[a] for a in kept]
-    flat = np.transpose(ids, [*kept, *axes]).reshape(*shape, math.prod(x.shape[a] for a in axes))
+    others = [a for a in range(x.ndim) if a not in axes]
+    shape = [x.shape[a] for a in others]
+    flat = np.transpose(ids, [*others, *axes]).reshape(*shape, math.prod(x.shape[a] for a in axes))
     start = {"add": graph.const(0.0), "mul": graph.const(1.0), "and": graph.truth(True), "or": graph.truth(False)}
     if not flat.shape[-1] and op not in start:
         raise refuse(f"the {op} of no elements does not exist")
     out = np.empty(shape, dtype=np.int64)
 
-    def apply(a: int, b: int) -> int:
-        return graph.apply(op, a, b)
-
+    join = partial(graph.apply, op)
     for index in np.ndindex(*shape):
         parts = flat[index].tolist() or [start[op]]
-        out[index] = _in_halves(apply, parts) if op in IN_ANY_ORDER else fold(apply, parts)
+        out[index] = _in_halves(join, parts) if op in IN_ANY_ORDER else fold(join, parts)
     dtype = BOOL if op in LOGICAL else x.float_dtype
     return TracedArray(graph, np.expand_dims(out, axes) if keepdims else out, dtype)
 
 
-def _in_halves(apply: Callable[[int, int], int], parts: list[int]) -> int:
+def _in_halves(join: Callable[[int, int], int], parts: list[int]) -> int:
     if len(parts) == 1:
         return parts[0]
     middle = (len(parts) + 1) // 2
-    return apply(_in_halves(apply, parts[:middle]), _in_halves(apply, parts[middle:]))
+    return join(_in_halves(join, parts[:middle]), _in_halves(join, parts[middle:]))
 
 
 def reduction(op: str) -> Callable[..., TracedArray]:
@@ -58,8 +57,7 @@ def reduction(op: str) -> Callable[..., TracedArray]:
 
 def _count(x: TracedArray, axis: Any) -> int:
     """The number of elements along the axes."""
-    axes = normalize_axis_tuple(tuple(range(x.ndim)) if axis is None else axis, x.ndim)
-    return math.prod(x.shape[a] for a in axes)
+    return x.size if axis is None else math.prod(x.shape[a] for a in normalize_axis_tuple(axis, x.ndim))
 
 
 def mean(self: TracedArray, x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -110,8 +108,7 @@ def running(op: str) -> Callable[..., TracedArray]:
         axis = normalize_axis_index(-1 if axis is None else axis, ids.ndim)
         out = np.moveaxis(ids, axis, 0).copy()
         for k in range(1, len(out)):
-            pairs = zip(out[k - 1].ravel().tolist(), out[k].ravel().tolist(), strict=True)
-            out[k] = np.array([self.graph.apply(op, a, b) for a, b in pairs], dtype=np.int64).reshape(out[k].shape)
+            out[k] = apply(self.graph, op, out[k - 1], out[k])
         return TracedArray(self.graph, np.moveaxis(out, 0, axis), self.float_dtype)
 
     return run

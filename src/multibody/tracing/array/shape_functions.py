@@ -8,6 +8,7 @@ import numpy as np
 from multibody.tracing.array.traced import (
     BOOL,
     TracedArray,
+    apply,
     floats,
     gathered,
     is_mask,
@@ -26,7 +27,7 @@ def structural(function: Callable[..., Any]) -> Callable[..., Any]:
         if "dtype" in kwargs or "out" in kwargs:
             raise refuse(f"np.{function.__name__} with dtype= or out= cannot be traced")
         if any(isinstance(gathered(part), TracedArray) for part in (*rest, *kwargs.values())):
-            raise refuse(f"np.{function.__name__}: places, counts and shapes must not depend on traced values")
+            raise refuse(f"np.{function.__name__}: positions, counts and shapes must not depend on traced values")
         masks = _all_masks(arrays)
 
         def convert(x: Any) -> Any:
@@ -92,10 +93,9 @@ def where(self: TracedArray, condition: Any, a: Any = None, b: Any = None) -> Tr
         p, q, r = (TracedArray(graph, truths(graph, x), BOOL) for x in (condition, a, b))
         return (p & q) | (~p & r)
     dtype = next((x.dtype for x in (a, b) if isinstance(x, TracedArray) and not is_mask(x)), self.float_dtype)
-    p, x, y = np.broadcast_arrays(truths(graph, condition), floats(graph, a), floats(graph, b))
-    groups = zip(p.ravel().tolist(), x.ravel().tolist(), y.ravel().tolist(), strict=True)
-    ids = [graph.apply("select", *group) for group in groups]
-    return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(p.shape), dtype)
+    return TracedArray(
+        graph, apply(graph, "select", truths(graph, condition), floats(graph, a), floats(graph, b)), dtype
+    )
 
 
 def select(self: TracedArray, condlist: Any, choicelist: Any, default: Any = 0.0) -> Any:
@@ -133,8 +133,8 @@ def triangle(mask: Callable[..., Any]) -> Callable[..., TracedArray]:
         m = traced(self, m)
         if m.ndim < 2:
             raise refuse(f"np.tril and np.triu of shape {m.shape}: expected (..., n, m)")
-        kept = mask(np.ones(m.shape[-2:], dtype=bool), k)
-        return m._with(np.where(kept, m.ids, _zero(m)))
+        inside = mask(np.ones(m.shape[-2:], dtype=bool), k)
+        return m._with(np.where(inside, m.ids, _zero(m)))
 
     return run
 

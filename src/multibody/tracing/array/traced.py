@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from multibody.errors import MultibodyError
 from multibody.tracing.array.array_methods import ArrayMethods
 from multibody.tracing.graph.graph import Graph
-from multibody.tracing.graph.ops import OPS
 
 BOOL = np.dtype(bool)
 _PLAIN = frozenset((int, slice, type(...), type(None)))
@@ -319,6 +318,16 @@ def _map(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[Any]:
     return np.array(flat, dtype=np.int64).reshape(array.shape)
 
 
+def apply(graph: Graph, op: str, *arrays: NDArray[Any]) -> NDArray[Any]:
+    """The nodes of an operation on every element, after broadcasting."""
+    shape = arrays[0].shape
+    if any(array.shape != shape for array in arrays):
+        arrays = np.broadcast_arrays(*arrays)
+        shape = arrays[0].shape
+    ids = [graph.apply(op, *group) for group in zip(*(array.ravel().tolist() for array in arrays), strict=True)]
+    return np.array(ids, dtype=np.int64).reshape(shape)
+
+
 def is_mask(x: Any) -> bool:
     """Whether x is boolean, traced or not."""
     array = x if isinstance(x, TracedArray | np.ndarray) else np.asarray(x)
@@ -352,8 +361,3 @@ def truths(graph: Graph, x: Any) -> NDArray[Any]:
     if not is_mask(x):
         raise refuse("numbers cannot be traced as truth values: compare them, as in x != 0")
     return nodes(graph, x)
-
-
-def is_boolean(graph: Graph, ids: NDArray[Any]) -> bool:
-    """Whether the nodes are boolean."""
-    return bool(ids.size) and OPS[graph.op[ids.flat[0]]].boolean

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from multibody.errors import InputError
-from multibody.tracing.array.traced import TracedArray, TraceError, is_boolean, nodes, refuse
+from multibody.tracing.array.traced import TracedArray, TraceError, floats, refuse
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.record.explanations import explain
 from multibody.tracing.record.general_path import general_path
@@ -150,8 +150,4 @@ def nodes_of(graph: Graph, result: Any) -> NDArray[Any]:
     if not isinstance(result, TracedArray | np.ndarray | int | float | np.number):
         kind = type(result).__name__
         raise InputError(f"the traced function returned {kind}; expected arrays, tuples, lists or dicts")
-    ids = nodes(graph, result)
-    if not is_boolean(graph, ids):
-        return ids
-    one, zero = graph.const(1.0), graph.const(0.0)  # booleans are returned as 1.0 and 0.0
-    return np.array([graph.apply("select", p, one, zero) for p in ids.ravel().tolist()]).reshape(ids.shape)
+    return floats(graph, result)
