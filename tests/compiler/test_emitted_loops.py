@@ -76,6 +76,6 @@ def test_names_of_arguments_that_loops_would_have():
 
 
 def test_sympy_refuses_long_loops():
-    with pytest.raises(InputError, match="a loop of 500000 rounds is too long to be written out"):
+    with pytest.raises(InputError, match="a loop of 500000 iterations is too long to be unrolled"):
         to_sympy(trace(lambda x: mb.loop(500_000, lambda y: 0.5 * y + x, x), [()]))
     assert str(to_sympy(trace(lambda x: mb.loop(2, lambda y: 0.5 * y + x, x), [()]))) == "1.75*x"

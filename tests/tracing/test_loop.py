@@ -259,7 +259,7 @@ def test_random_nests(length, plan):
         (lambda c: c[0], lambda x: (x, x), "must return values nested as those it takes"),
         (lambda c: [c[0], c[1]], lambda x: (x, x), "must return values nested as those it takes"),
         (lambda c: {"b": c["a"]}, lambda x: {"a": x}, "must return values nested as those it takes"),
-        (lambda c: (c[0], 1.0 * c[1]), lambda x: (x, x > 0), "a carried truth value becomes a number"),
+        (lambda c: (c[0], 1.0 * c[1]), lambda x: (x, x > 0), "a carried boolean becomes a number"),
         (lambda y: y if y[0] > 0 else -y, lambda x: x, "a Python branch cannot depend on traced values"),
     ],
 )

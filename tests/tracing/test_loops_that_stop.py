@@ -238,11 +238,11 @@ def test_plain_numbers_before_something_traced():
     [
         (
             lambda x: mb.loop(3, lambda y: y, x, until=lambda y: y < 1),
-            r"expected one truth value a sample, got shape \(3,\)",
+            r"expected one boolean a sample, got shape \(3,\)",
         ),
         (
             lambda x: mb.loop(3, lambda y: y, x, until=lambda y: y[0]),
-            "expected a truth value such as x < 1, got a number",
+            "expected a boolean such as x < 1, got a number",
         ),
         (lambda x: mb.loop(3, lambda y: y, x, outputs=True), r"the body must return \(carry, output\)"),
     ],
@@ -258,17 +258,17 @@ def test_wrong_loops(call, told):
     [
         (
             lambda: mb.loop(3, lambda y, u: y + u, 0.0, xs=np.zeros(4)),
-            "xs: expected arrays of 3 rows, one for each round, got 4",
+            "xs: expected arrays of 3 rows, one for each iteration, got 4",
         ),
         (lambda: mb.loop(None, lambda y, u: y + u, 0.0, xs=(np.zeros(4), np.zeros(3))), "expected arrays of 4 rows"),
         (
             lambda: mb.loop(None, lambda y, u: y + u, 0.0, xs=1.0),
             r"xs: expected arrays of shape \(rounds, ...\), got a number",
         ),
-        (lambda: mb.loop(None, lambda y: y, 0.0), "expected a number of rounds that is not negative, got None"),
+        (lambda: mb.loop(None, lambda y: y, 0.0), "expected a number of iterations that is not negative, got None"),
         (
             lambda: mb.loop(3, lambda y: y, 0.0, until=lambda y: y),
-            "until: expected truth values such as x < 1, got float64",
+            "until: expected booleans such as x < 1, got float64",
         ),
     ],
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Never
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 
@@ -26,9 +26,12 @@ from multibody.tracing.array.traced import TracedArray, floats
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.substitute import substitute
 from multibody.tracing.interpret import batch_of, evaluate
-from multibody.tracing.record.layout import Layout, flatten, parts_of, rebuild, without_values
+from multibody.tracing.record.layout import Layout, parts_of, rebuild, without_values
 from multibody.tracing.record.naming import argument_names, named, refuse
-from multibody.tracing.record.trace import Input, Trace, open_graph, record, trace
+from multibody.tracing.record.trace import Input, Trace, graph_of, open_graph, record, split, trace
+
+Derive = Callable[[Trace], Trace]
+"""The trace of a derivative, from that of the function."""
 
 
 @readable
@@ -48,17 +51,14 @@ def jvp(function: Function, shapes: Shapes = None) -> Function:
     >>> dy
     array([2., 1.])
     """
-
-    def run(*arguments: Any) -> Any:
-        half, odd = divmod(len(arguments), 2)
-        if odd or not half:
-            raise InputError(f"jvp: expected all arguments and then as many directions, got {len(arguments)} arrays")
-        point, directions = point_of(arguments[:half], shapes, argument_names(function, half)), arguments[half:]
-        nesting = without_values(["tuple", *point.layouts])
-        name = "jvp: the directions must be nested as the arguments"
-        return _run(function, point, traces.jvp, directions, lambda _: parts_of(nesting, directions, name))
-
-    return named(run, "jvp", function, lambda names: ["d" + name for name in names])
+    further = _Further(
+        "all arguments and then as many directions",
+        "the directions must be nested as the arguments",
+        lambda _, point: [without_values(layout) for layout in point.layouts],
+        lambda names: ["d" + name for name in names],
+        one_each=True,
+    )
+    return _differentiate("jvp", function, shapes, lambda _: traces.jvp, further)
 
 
 @readable
@@ -78,21 +78,17 @@ def vjp(function: Function, shapes: Shapes = None) -> Function:
     array([3., 2.])
     """
 
-    def run(*arguments: Any) -> Any:
-        if len(arguments) < 2:
-            raise InputError("vjp: expected the arguments of the function and then the cotangents of its result")
-        point, ybar = point_of(arguments[:-1], shapes, argument_names(function, len(arguments) - 1)), arguments[-1]
+    def prepare(point: Point) -> Derive:
         nesting = point.nesting(tuple(range(len(point.layouts))))
-        name = "vjp: the cotangents must be nested as the result of the function"
+        return lambda recorded: traces.vjp(recorded)._replace(layout=["tuple", recorded.layout, nesting])
 
-        def derive(recorded: Trace) -> Trace:
-            return traces.vjp(recorded)._replace(layout=["tuple", recorded.layout, nesting])
-
-        return _run(
-            function, point, derive, ybar, lambda recorded: parts_of(without_values(recorded.layout), ybar, name)
-        )
-
-    return named(run, "vjp", function, lambda _: ["ybar"])
+    further = _Further(
+        "the arguments of the function and then the cotangents of its result",
+        "the cotangents must be nested as the result of the function",
+        lambda recorded, _: [without_values(recorded.layout)],
+        lambda _: ["ybar"],
+    )
+    return _differentiate("vjp", function, shapes, prepare, further)
 
 
 @readable
@@ -180,21 +176,28 @@ def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None,
     """
     refuse("hessian_vector", others)
 
-    def run(*arguments: Any) -> Any:
-        if len(arguments) < 2:
-            raise InputError("hessian_vector: expected the arguments of the function and then a direction")
-        point, direction = point_of(arguments[:-1], shapes, argument_names(function, len(arguments) - 1)), arguments[-1]
-        wrt, nesting = point.names(argument), point.nesting(argument)
-        name = "hessian_vector: the direction must be nested as the argument"
-
-        def derive(recorded: Trace) -> Trace:
-            return traces.hessian_vector(recorded, wrt)._replace(layout=nesting)
-
-        return _run(function, point, derive, direction, lambda _: parts_of(nesting, direction, name))
-
-    return named(
-        run, "hessian_vector", function, lambda names: ["d" + names[k] for k in range(len(names)) if k == argument]
+    further = _Further(
+        "the arguments of the function and then a direction",
+        "the direction must be nested as the argument",
+        lambda _, point: [point.nesting(argument)],
+        lambda names: ["d" + name for k, name in enumerate(names) if k == argument],
     )
+    return _with_respect_to(traces.hessian_vector, function, argument, shapes, lambda _, nesting: nesting, further)
+
+
+class _Further(NamedTuple):
+    """The arguments of a derivative after those of its function."""
+
+    expected: str
+    """All arguments, in words."""
+    nesting: str
+    """The rule of nesting, in words."""
+    layouts: Callable[[Trace, Point], list[Layout]]
+    """Their layouts, from the trace of the function and its arguments."""
+    names: Callable[[list[str]], list[str]]
+    """Their names, from those of the function's arguments."""
+    one_each: bool = False
+    """Whether there is one for each argument of the function; otherwise there is one."""
 
 
 def _with_respect_to(
@@ -203,25 +206,44 @@ def _with_respect_to(
     argument: int | tuple[int, ...],
     shapes: Shapes,
     layout: Callable[[Trace, Layout], Layout],
+    further: _Further | None = None,
 ) -> Function:
     """A derivative of the function with respect to some arguments; `layout` is that of its result."""
 
-    def run(*arguments: Any) -> Any:
-        point = point_of(arguments, shapes, argument_names(function, len(arguments)))
+    def prepare(point: Point) -> Derive:
         wrt, nesting = point.names(argument), point.nesting(argument)
-        return _run(
-            function, point, lambda recorded: derivative(recorded, wrt)._replace(layout=layout(recorded, nesting))
-        )
+        return lambda recorded: derivative(recorded, wrt)._replace(layout=layout(recorded, nesting))
 
-    return named(run, derivative.__name__, function)
+    return _differentiate(derivative.__name__, function, shapes, prepare, further)
+
+
+def _differentiate(
+    word: str, function: Function, shapes: Shapes, prepare: Callable[[Point], Derive], further: _Further | None
+) -> Function:
+    """The derivative as a function; `prepare` checks the arguments before the function is recorded."""
+
+    def run(*arguments: Any) -> Any:
+        total = len(arguments)
+        count = total if further is None else total // 2 if further.one_each else total - 1
+        if further is not None and (count < 1 or (further.one_each and total % 2)):
+            raise InputError(f"{word}: expected {further.expected}, got {total} arrays")
+        point, rest = point_of(arguments[:count], shapes, argument_names(function, count)), arguments[count:]
+
+        def arrange(recorded: Trace) -> list[Any]:
+            layouts = further.layouts(recorded, point) if further else []
+            return parts_of(["tuple", *layouts], rest, f"{word}: {further.nesting}" if further else word)
+
+        return _run(function, point, prepare(point), rest, arrange)
+
+    return named(run, word, function, further and further.names)
 
 
 def _run(
     function: Function,
     point: Point,
-    derive: Callable[[Trace], Trace],
-    rest: Any = (),
-    arrange: Callable[[Trace], list[Any]] = lambda _: [],
+    derive: Derive,
+    rest: tuple[Any, ...],
+    arrange: Callable[[Trace], list[Any]],
 ) -> Any:
     """Record the function, derive, and evaluate: with floats at once, with traced arrays as part of their graph.
 
@@ -232,9 +254,7 @@ def _run(
         rest: further arguments of the derivatives, nested.
         arrange: the arrays of the rest, given the trace of the function.
     """
-    arrays: list[Any] = list(point.arrays)
-    flatten(rest, arrays.append)
-    graph = next((x.graph for x in arrays if isinstance(x, TracedArray)), None)
+    graph = graph_of([point.arrays, *rest])
     traced = graph is not None
     single = np.result_type(0.0, *(x for x in point.arrays if not isinstance(x, TracedArray))) == np.float32
     dtype = np.dtype(np.float32 if single else np.float64)
@@ -253,8 +273,8 @@ def _run(
     if not point.batched:
         for x, (name, shape) in zip(arrays, derived.inputs, strict=True):
             if np.shape(x) != shape:
-                told = f"{name}: expected shape {shape}, got {np.shape(x)}"
-                raise InputError(f"{told}: for a batch pass shapes=, the shape of one sample of each argument")
+                mismatch = f"{name}: expected shape {shape}, got {np.shape(x)}"
+                raise InputError(f"{mismatch}: for a batch pass shapes=, the shape of one sample of each argument")
     return _insert(derived, arrays) if traced else evaluate(derived._replace(dtype=dtype), *arrays)
 
 
@@ -294,5 +314,5 @@ def _insert(derived: Trace, arguments: list[Any]) -> Any:
         }
         substitute(graph, derived.roots, new)
         for result, ids in zip(results, derived.outputs, strict=True):
-            result[index] = np.array([new[k] for k in ids.ravel().tolist()], dtype=np.int64).reshape(ids.shape)
+            (result[index],) = split([new[k] for k in ids.ravel().tolist()], [ids.shape])
     return rebuild(derived.layout, (TracedArray(graph, ids, graph.dtype) for ids in results))

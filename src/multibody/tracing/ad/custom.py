@@ -14,14 +14,14 @@ import numpy as np
 from multibody.errors import InputError
 from multibody.tracing.ad.jacobian import jacobian_rows
 from multibody.tracing.ad.reverse import reverse
-from multibody.tracing.ad.tangents import Tangents
+from multibody.tracing.ad.tangents import Tangents, dense_rows
 from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, refuse
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.substitute import substitute
 from multibody.tracing.matrices.linalg_unrolled import solve
-from multibody.tracing.record.layout import Layout, flatten, rebuild
+from multibody.tracing.record.layout import Layout, flatten, flatten_to_list, rebuild
 from multibody.tracing.record.loop import loop
-from multibody.tracing.record.trace import input_nodes, open_graph
+from multibody.tracing.record.trace import flat, graph_of, input_nodes, open_graph, split
 
 Function = Callable[..., Any]
 
@@ -49,21 +49,18 @@ def custom(function: Function, *, jvp: Function | None = None, vjp: Function | N
     def run(*arguments: Any) -> Any:
         arrays: list[Any] = []
         layouts = [flatten(argument, arrays.append) for argument in arguments]
-        graph = next((x.graph for x in arrays if isinstance(x, TracedArray)), None)
+        graph = graph_of(arrays)
         result = function(*arguments)
         if graph is None:
             return result
-        parts: list[Any] = []
-        layout = flatten(result, parts.append)
+        parts, layout = flatten_to_list(result)
         if any(map(is_mask, [*arrays, *parts])):
             raise refuse("custom: expected numbers as arguments and results, got booleans")
         inputs = [floats(graph, x) for x in arrays]
         results = [floats(graph, x) for x in parts]
         shapes = [ids.shape for ids in inputs], [ids.shape for ids in results]
         rule = _UserRule(jvp, vjp, layouts, layout, *shapes)
-        ids = _with_derivative(
-            graph, rule, [k for x in results for k in x.ravel().tolist()], [x.ravel().tolist() for x in inputs]
-        )
+        ids = _with_derivative(graph, rule, flat(results), flat(inputs))
         return rebuild(layout, iter(_arrays(graph, ids, shapes[1])))
 
     return run
@@ -97,11 +94,9 @@ def fixed_point(
     """
 
     def step(state: tuple[Any, Any]) -> tuple[Any, Any]:
-        before: list[Any] = []
-        after: list[Any] = []
-        flatten(state[0], before.append)
+        before, _ = flatten_to_list(state[0])
         following = body(state[0])
-        flatten(following, after.append)
+        after, _ = flatten_to_list(following)
         sizes = [np.abs(new - old) / (1.0 + np.abs(new)) for old, new in zip(before, after, strict=True)]
         return following, np.max(np.concatenate([np.reshape(x, (-1,)) for x in sizes]))
 
@@ -109,41 +104,33 @@ def fixed_point(
     single = graph is not None and graph.dtype == np.float32
     small = (1e-5 if single else 1e-12) if tolerance is None else tolerance
     (x, change), taken = loop(count, step, (carry, np.inf), until=lambda state: state[1] <= small, rounds=True)
-    arrays: list[Any] = []
-    layout = flatten(x, arrays.append)
-    graph = next((a.graph for a in arrays if isinstance(a, TracedArray)), None)
+    arrays, layout = flatten_to_list(x)
+    graph = graph_of(arrays)
     if graph is not None:
         shapes = [np.shape(a) for a in arrays]
-        values = [k for a in arrays for k in floats(graph, a).ravel().tolist()]
-        constants = _with_derivative(graph, None, values, [])
-        mapped: list[Any] = []
-        flatten(body(rebuild(layout, iter(_arrays(graph, constants, shapes)))), mapped.append)
-        residual = [k for a in mapped for k in floats(graph, a).ravel().tolist()]
+        constants = _with_derivative(graph, None, flat(floats(graph, a) for a in arrays), [])
+        mapped, _ = flatten_to_list(body(rebuild(layout, iter(_arrays(graph, constants, shapes)))))
+        residual = flat(floats(graph, a) for a in mapped)
         converged = int(nodes(graph, change <= small)[()])
-        ids = _with_derivative(graph, _Implicit(), constants, [residual, constants, [converged]])
+        ids = _with_derivative(graph, _Implicit(), constants, [*residual, *constants, converged])
         x = rebuild(layout, iter(_arrays(graph, ids, shapes)))
     return (x, taken) if rounds else x
 
 
-def _with_derivative(graph: Graph, rule: Any, values: list[int], inputs: list[list[int]]) -> list[int]:
+def _with_derivative(graph: Graph, rule: Any, values: list[int], inputs: list[int]) -> list[int]:
     """The values with a custom derivative with respect to the inputs."""
     graph.custom_derivatives.append(rule)
-    number, arguments = len(graph.custom_derivatives) - 1, tuple(k for part in inputs for k in part)
-    return [graph.intern("custom_derivative", (k, *arguments), (number, j)) for j, k in enumerate(values)]
+    number = len(graph.custom_derivatives) - 1
+    return [graph.intern("custom_derivative", (k, *inputs), (number, j)) for j, k in enumerate(values)]
 
 
 def _arrays(graph: Graph, ids: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> list[TracedArray]:
     """Consecutive nodes as arrays of these shapes."""
-    parts = np.split(np.array(ids, dtype=np.int64), np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
-    return [TracedArray(graph, part.reshape(shape), graph.dtype) for part, shape in zip(parts, shapes, strict=True)]
+    return [TracedArray(graph, part, graph.dtype) for part in split(ids, shapes)]
 
 
 def _size(shapes: Sequence[tuple[int, ...]]) -> int:
     return sum(math.prod(shape) for shape in shapes)
-
-
-def _columns(rows: Mapping[int, Tangents]) -> list[int]:
-    return sorted({i for row in rows.values() for i in row})
 
 
 class _UserRule(NamedTuple):
@@ -216,27 +203,23 @@ class _Implicit:
     ) -> list[Tangents]:
         n = len(inputs) // 2
         residual, constants, converged = inputs[:n], inputs[n : 2 * n], inputs[-1]
-        ids = np.full((n, n), graph.const(0.0), dtype=np.int64)
-        for i, row in enumerate(jacobian_rows(graph, residual, constants)):
-            for j, node in row.items():
-                ids[i, j] = node
+        ids = dense_rows(graph, jacobian_rows(graph, residual, constants), n)
         slope = TracedArray(graph, ids, graph.dtype)
         matrix: Any = np.eye(n) - (slope.T if transpose else slope)
         nan = graph.const(np.nan)
-        result: list[Tangents] = [{} for _ in range(n)]
-        for i in _columns(rows):
-            right = [rows.get(j, {}).get(i, graph.const(0.0)) for j in range(n)]
+
+        def linear(right: list[int]) -> list[int]:
             x = solve(matrix, TracedArray(graph, np.array(right, dtype=np.int64), graph.dtype))
-            for j, node in enumerate(x.ids.tolist()):
-                result[j][i] = graph.apply("select", converged, node, nan)
-        return result
+            return [graph.apply("select", converged, node, nan) for node in x.ids.tolist()]
+
+        return _by_columns(graph, linear, rows, n) or [{} for _ in range(n)]
 
 
 def _nodes(graph: Graph, result: Any, layout: Layout, shapes: list[tuple[int, ...]], refusal: str) -> list[int]:
-    parts: list[Any] = []
-    if flatten(result, parts.append) != layout or [np.shape(x) for x in parts] != shapes:
+    parts, nesting = flatten_to_list(result)
+    if nesting != layout or [np.shape(x) for x in parts] != shapes:
         raise refuse(f"{refusal}, of shapes {shapes}, got {[np.shape(x) for x in parts]}")
-    return [k for x in parts for k in floats(graph, x).ravel().tolist()]
+    return flat(floats(graph, x) for x in parts)
 
 
 def _by_columns(
@@ -245,7 +228,7 @@ def _by_columns(
     """A linear function of every column of a sparse matrix."""
     zero = graph.const(0.0)
     result: list[Tangents] = []
-    for i in _columns(rows):
+    for i in sorted({i for row in rows.values() for i in row}):
         column = linear([rows.get(j, {}).get(i, zero) for j in range(size)])
         result = result or [{} for _ in column]
         for row, node in zip(result, column, strict=True):

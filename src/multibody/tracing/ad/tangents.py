@@ -1,6 +1,10 @@
 """Shared by forward and reverse mode: sparse tangents and cotangents, and loops extended by derivative carries."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from multibody.tracing.ad.partials import plus
 from multibody.tracing.graph.graph import Graph
@@ -21,6 +25,15 @@ def accumulate(graph: Graph, total: Tangents, term: Tangents) -> None:
 def without_zeros(graph: Graph, row: Tangents) -> Tangents:
     """A sparse vector without structural zeros."""
     return {i: node for i, node in row.items() if graph.number(node) != 0}
+
+
+def dense_rows(graph: Graph, rows: Sequence[Tangents], columns: int) -> NDArray[Any]:
+    """The matrix of nodes with these sparse rows."""
+    full = np.full((len(rows), columns), graph.const(0.0), dtype=np.int64)
+    for i, row in enumerate(rows):
+        for j, node in row.items():
+            full[i, j] = node
+    return full
 
 
 def to_mask(indices: Iterable[int]) -> int:

@@ -14,10 +14,10 @@ from multibody.errors import InputError
 from multibody.tracing.ad.forward import forward
 from multibody.tracing.ad.jacobian import jacobian_rows
 from multibody.tracing.ad.reverse import reverse
-from multibody.tracing.ad.tangents import Tangents, without_zeros
+from multibody.tracing.ad.tangents import Tangents, dense_rows, without_zeros
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.record.layout import Layout, without_values
-from multibody.tracing.record.trace import Input, Trace, input_nodes
+from multibody.tracing.record.trace import Input, Trace, flat, input_nodes, split
 
 Ids = NDArray[Any]
 """An array of nodes."""
@@ -44,7 +44,7 @@ def vjp(trace: Trace) -> Trace:
 def jacobian(trace: Trace, wrt: Wrt = None) -> Trace:
     """The dense Jacobians, of shape out.shape + in.shape; with several inputs, every output has a tuple of them."""
     inputs = _chosen(trace, wrt)
-    blocks = _blocks(trace.graph, jacobian_rows(trace.graph, trace.roots, _flat(inputs)), trace.outputs, inputs)
+    blocks = _blocks(trace.graph, jacobian_rows(trace.graph, trace.roots, flat(inputs)), trace.outputs, inputs)
     return _derived(trace, (), blocks, without_values(trace.layout, _arrays(len(inputs))))
 
 
@@ -69,7 +69,7 @@ def hessian(trace: Trace, wrt: Wrt = None) -> Trace:
     The entries above the diagonal are used twice, so the Hessian is symmetric bit by bit.
     """
     inputs, slopes = _chosen(trace, wrt), gradient(trace, wrt)
-    rows = jacobian_rows(slopes.graph, slopes.roots, _flat(inputs))
+    rows = jacobian_rows(slopes.graph, slopes.roots, flat(inputs))
     rows = [{j: node for j, node in row.items() if j >= i} for i, row in enumerate(rows)]
     for i, row in enumerate(rows):
         for j in [j for j in row if j > i]:
@@ -99,29 +99,24 @@ def leaves(trace: Trace) -> list[Ids]:
 
 def _push(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids], tangents: Sequence[Ids]) -> tuple[Ids, ...]:
     """The tangents of the outputs, from those of the inputs, which are different leaves."""
-    seeds = {x: without_zeros(graph, {0: dx}) for x, dx in zip(_flat(inputs), _flat(tangents), strict=True)}
-    return _shaped(graph, forward(graph, _flat(outputs), seeds), outputs)
+    seeds = {x: without_zeros(graph, {0: dx}) for x, dx in zip(flat(inputs), flat(tangents), strict=True)}
+    return _shaped(graph, forward(graph, flat(outputs), seeds), outputs)
 
 
 def _pull(graph: Graph, outputs: Sequence[Ids], inputs: Sequence[Ids], cotangents: Sequence[Ids]) -> tuple[Ids, ...]:
     """The cotangents of the inputs, which are different leaves, from those of the outputs."""
-    seeds = [without_zeros(graph, {0: node}) for node in _flat(cotangents)]
-    return _shaped(graph, reverse(graph, _flat(outputs), seeds, _flat(inputs)), inputs)
+    seeds = [without_zeros(graph, {0: node}) for node in flat(cotangents)]
+    return _shaped(graph, reverse(graph, flat(outputs), seeds, flat(inputs)), inputs)
 
 
 def _shaped(graph: Graph, rows: list[Tangents], like: Sequence[Ids]) -> tuple[Ids, ...]:
     """The only entry of each row, in arrays of the given shapes."""
-    nodes = np.array([row.get(0, graph.const(0.0)) for row in rows], dtype=np.int64)
-    parts = np.split(nodes, np.cumsum([ids.size for ids in like])[:-1])
-    return tuple(part.reshape(ids.shape) for part, ids in zip(parts, like, strict=True))
+    return tuple(split([row.get(0, graph.const(0.0)) for row in rows], [ids.shape for ids in like]))
 
 
 def _blocks(graph: Graph, rows: list[Tangents], outputs: Sequence[Ids], inputs: Sequence[Ids]) -> tuple[Ids, ...]:
     """The blocks of a sparse matrix, output by output and for each input by input."""
-    full = np.full((len(rows), len(_flat(inputs))), graph.const(0.0), dtype=np.int64)
-    for i, row in enumerate(rows):
-        for j, node in row.items():
-            full[i, j] = node
+    full = dense_rows(graph, rows, len(flat(inputs)))
     tall = np.split(full, np.cumsum([ids.size for ids in outputs])[:-1], axis=0)
     widths = np.cumsum([ids.size for ids in inputs])[:-1]
     return tuple(
@@ -129,10 +124,6 @@ def _blocks(graph: Graph, rows: list[Tangents], outputs: Sequence[Ids], inputs: 
         for out, band in zip(outputs, tall, strict=True)
         for x, block in zip(inputs, np.split(band, widths, axis=1), strict=True)
     )
-
-
-def _flat(arrays: Sequence[Ids]) -> list[int]:
-    return [node for ids in arrays for node in ids.ravel().tolist()]
 
 
 # ---- inputs and layouts ----------------------------------------------------------------------------------------------

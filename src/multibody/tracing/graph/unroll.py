@@ -1,12 +1,10 @@
 """Loop unrolling, for back ends that need straight-line code."""
 
-import numpy as np
-
 from multibody.errors import InputError
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.loop_nodes import AFTER, ScanInput, live_loops
 from multibody.tracing.graph.substitute import levels_of
-from multibody.tracing.record.trace import Trace
+from multibody.tracing.record.trace import Trace, split
 
 MAX_OPERATIONS = 200_000
 """Operations up to which loops are unrolled."""
@@ -15,9 +13,7 @@ MAX_OPERATIONS = 200_000
 def unrolled(trace: Trace) -> Trace:
     """The trace without loops."""
     roots = unroll(trace.graph, trace.roots)
-    parts = np.split(np.array(roots, dtype=np.int64), np.cumsum([ids.size for ids in trace.outputs])[:-1])
-    outputs = tuple(part.reshape(ids.shape) for part, ids in zip(parts, trace.outputs, strict=True))
-    return trace._replace(outputs=outputs)
+    return trace._replace(outputs=tuple(split(roots, [ids.shape for ids in trace.outputs])))
 
 
 def unroll(graph: Graph, roots: list[int]) -> list[int]:
@@ -29,7 +25,7 @@ def unroll(graph: Graph, roots: list[int]) -> list[int]:
     if graph.work(order) > MAX_OPERATIONS:
         longest = max(live.loop.iterations for live in loops.values())
         raise InputError(
-            f"a loop of {longest} rounds is too long to be written out: up to some {MAX_OPERATIONS} operations can be"
+            f"a loop of {longest} iterations is too long to be unrolled: the limit is about {MAX_OPERATIONS} operations"
         )
     levels = levels_of(graph, order)
     new: dict[int, int] = {}

@@ -30,6 +30,13 @@ def flatten(result: Any, take: Callable[[Any], None]) -> Layout:
     return "array"
 
 
+def flatten_to_list(nested: Any) -> tuple[list[Any], Layout]:
+    """The arrays of a nested value, and its layout."""
+    arrays: list[Any] = []
+    layout = flatten(nested, arrays.append)
+    return arrays, layout
+
+
 def rebuild(layout: Layout, arrays: Iterator[Any]) -> Any:
     """The nested value of a layout with these arrays."""
     if layout == "array":

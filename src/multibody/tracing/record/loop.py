@@ -10,9 +10,9 @@ from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, floats, is_mask, nodes, refuse
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.loop_nodes import Loop, ScanInput
-from multibody.tracing.record.layout import Layout, flatten, rebuild
+from multibody.tracing.record.layout import Layout, flatten_to_list, rebuild
 from multibody.tracing.record.purity import SideEffects
-from multibody.tracing.record.trace import open_graph
+from multibody.tracing.record.trace import flat, graph_of, open_graph
 
 NESTING = "loop: the body must return values nested as those it takes"
 
@@ -56,16 +56,15 @@ def loop(
     >>> loop(None, lambda total, x: (total + x, total), 0.0, xs=np.array([1.0, 2.0, 3.0]), outputs=True)
     (np.float64(6.0), array([0., 1., 3.]))
     """
-    tables: list[Any] = []
-    row_layout = flatten(xs, tables.append) if xs is not None else None
-    tables = [_table(array, count) for array in tables] if xs is not None else []
+    tables, row_layout = ([], None) if xs is None else flatten_to_list(xs)
+    tables = [_table(array, count) for array in tables]
     if count is None and tables:
         count = int(np.shape(tables[0])[0])
     if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
-        raise InputError(f"loop: expected a number of rounds that is not negative, got {count!r}")
+        raise InputError(f"loop: expected a number of iterations that is not negative, got {count!r}")
     lengths = sorted({int(np.shape(array)[0]) for array in tables} - {int(count)})
     if lengths:
-        raise InputError(f"loop: xs: expected arrays of {count} rows, one for each round, got {lengths[0]}")
+        raise InputError(f"loop: xs: expected arrays of {count} rows, one for each iteration, got {lengths[0]}")
     work = _Work(body, until, row_layout, outputs)
     if rounds:
         work = work.counted()
@@ -113,7 +112,7 @@ class _Work(NamedTuple):
 def _table(array: Any, count: int | None) -> Any:
     array = array if isinstance(array, TracedArray) else np.asarray(array)
     if not array.ndim:
-        expected = "rounds" if count is None else str(count)
+        expected = "iterations" if count is None else str(count)
         raise InputError(f"loop: xs: expected arrays of shape ({expected}, ...), got a number")
     return array
 
@@ -123,16 +122,15 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
     done: Any = np.False_
     ys: list[Any] = []
     for k in range(count):
-        arrays: list[Any] = []
-        layout = flatten(carry, arrays.append)
-        graph = _graph_of([arrays, tables])
+        arrays, layout = flatten_to_list(carry)
+        graph = graph_of([arrays, tables])
         following = y = None
         if graph is None:
             if work.until is not None:
-                asked = work.until(_copies(layout, arrays))
-                graph = _graph_of(asked)
+                condition = work.until(_copies(layout, arrays))
+                graph = graph_of(condition)
                 if graph is None:
-                    done = done | _truth(asked)
+                    done = done | _checked_condition(condition)
                     if np.all(done):
                         if work.outputs and not ys:  # for the shapes of the NaN outputs
                             _, y = work.round(_copies(layout, arrays), [_copy(array[k]) for array in tables])
@@ -141,8 +139,8 @@ def _run(count: int, work: _Work, carry: Any, tables: list[Any]) -> tuple[Any, A
             if graph is None:
                 following, y = work.round(_copies(layout, arrays), [_copy(array[k]) for array in tables])
                 # a body that returns traced values is recorded, from the values before this iteration
-                graph = None if open_graph() is None else _graph_of([following, y])
-                if graph is None and flatten(following, [].append) != layout:
+                graph = None if open_graph() is None else graph_of([following, y])
+                if graph is None and flatten_to_list(following)[1] != layout:
                     raise refuse(NESTING)
         if graph is not None:
             if np.any(done):
@@ -165,10 +163,10 @@ def _copy(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray | TracedArray) else x
 
 
-def _truth(asked: Any) -> Any:
-    answer = np.asarray(asked)
+def _checked_condition(condition: Any) -> Any:
+    answer = np.asarray(condition)
     if answer.dtype != bool:
-        raise InputError(f"loop: until: expected truth values such as x < 1, got {answer.dtype}")
+        raise InputError(f"loop: until: expected booleans such as x < 1, got {answer.dtype}")
     return answer
 
 
@@ -176,22 +174,18 @@ def _unless_finished(done: Any, before: Any, after: Any) -> Any:
     """The new values, except for finished samples."""
     if not np.any(done):
         return after
-    old: list[Any] = []
-    new: list[Any] = []
-    flatten(before, old.append)
-    layout = flatten(after, new.append)
-    kept = []
+    (old, _), (new, layout) = flatten_to_list(before), flatten_to_list(after)
+    merged = []
     for was, now in zip(old * len(new) if before is np.nan else old, new, strict=True):
         batched = np.shape(now)[: np.ndim(done)] == np.shape(done)
         core = np.ndim(now) - (np.ndim(done) if batched else 0)
-        kept.append(np.where(np.reshape(done, np.shape(done) + (1,) * core), was, now)[()])
-    return rebuild(layout, iter(kept))
+        merged.append(np.where(np.reshape(done, np.shape(done) + (1,) * core), was, now)[()])
+    return rebuild(layout, iter(merged))
 
 
 def _split(ys: Any, count: int) -> list[Any]:
     """Stacked outputs, iteration by iteration."""
-    arrays: list[Any] = []
-    layout = flatten(ys, arrays.append)
+    arrays, layout = flatten_to_list(ys)
     return [rebuild(layout, iter([array[k] for array in arrays])) for k in range(count)]
 
 
@@ -199,28 +193,16 @@ def _stacked(ys: list[Any], count: int) -> Any:
     """The outputs of all iterations along a first axis, NaN for those that were not taken."""
     if not ys:
         return np.zeros((0,))
-    columns: list[list[Any]] = []
-    layout: Layout = None
-    for y in ys:
-        columns.append([])
-        layout = flatten(y, columns[-1].append)
-    missing = count - len(ys)
+    columns, layouts = zip(*map(flatten_to_list, ys), strict=True)
     stacked = []
     for parts in zip(*columns, strict=True):
-        rows = [*parts, *[np.full(np.shape(parts[0]), np.nan)] * missing]
-        stacked.append(np.stack(rows))
-    return rebuild(layout, iter(stacked))
-
-
-def _graph_of(values: Any) -> Graph | None:
-    """The graph of the first traced array among nested values, or None."""
-    arrays: list[Any] = []
-    flatten(values, arrays.append)
-    return next((array.graph for array in arrays if isinstance(array, TracedArray)), None)
+        missing = [np.full(np.shape(parts[0]), np.nan)] * (count - len(ys))
+        stacked.append(np.stack([*parts, *missing]))
+    return rebuild(layouts[-1], iter(stacked))
 
 
 def _record(
-    graph: Graph, rounds: int, work: _Work, layout: Layout, arrays: list[Any], tables: list[Any]
+    graph: Graph, iterations: int, work: _Work, layout: Layout, arrays: list[Any], tables: list[Any]
 ) -> tuple[Any, Any]:
     """Record the loop in the graph, with the arrays as initial values."""
     masks = [is_mask(array) for array in arrays]
@@ -235,65 +217,58 @@ def _record(
     )
     # inner loops need the parent link while the body is traced
     graph.loops.append(Loop(-1, (), leaves, (), parent))
-    after: list[Any] = []
-    kept: list[Any] = []
-    stop, output_layout = -1, None
+    stop = -1
     side_effects = SideEffects(work.body, work.until)
     try:
         if work.until is not None:
             stop = _stop(graph, work.until(_copies(layout, carried)))
         following, y = work.round(_copies(layout, carried), rows)
-        nesting = flatten(following, after.append)
-        if work.outputs:
-            output_layout = flatten(y, kept.append)
+        after, nesting = flatten_to_list(following)
+        outputs, output_layout = flatten_to_list(y) if work.outputs else ([], None)
     finally:
         graph.open_loops.pop()
     side_effects.check("the body of a loop", refuse)
     if nesting != layout:
         raise refuse(NESTING)
     if any(mask and not is_mask(array) for mask, array in zip(masks, after, strict=True)):
-        raise refuse("loop: a carried truth value becomes a number: carry a number from the start")
+        raise refuse("loop: a carried boolean becomes a number: carry a number from the start")
     final = [floats(graph, array) for array in after]
     for before, now in zip(initial, final, strict=True):
         if before.shape != now.shape:
             raise refuse(f"loop: a carried value changes its shape from {before.shape} to {now.shape}")
-    stored = [floats(graph, array) for array in kept]
+    stored = [floats(graph, array) for array in outputs]
     graph.loops[number] = Loop(
-        rounds,
-        _flat(initial),
+        iterations,
+        tuple(flat(initial)),
         leaves,
-        _flat(final),
+        tuple(flat(final)),
         parent,
         stop,
         row_leaves,
-        tuple(ScanInput(tuple(column)) for ids in columns for column in ids.reshape(rounds, -1).T.tolist()),
-        _flat(stored),
+        tuple(ScanInput(tuple(column)) for ids in columns for column in ids.reshape(iterations, -1).T.tolist()),
+        tuple(flat(stored)),
     )
     shapes = [ids.shape for ids in initial]
     result = rebuild(layout, iter(_leaves(graph, "result", number, shapes, masks)[1]))
-    return result, rebuild(output_layout, iter(_outputs(graph, number, rounds, stored))) if work.outputs else None
+    return result, rebuild(output_layout, iter(_outputs(graph, number, iterations, stored))) if work.outputs else None
 
 
-def _stop(graph: Graph, asked: Any) -> int:
+def _stop(graph: Graph, condition: Any) -> int:
     """The node of the stop condition."""
-    if np.shape(asked) != ():
-        raise refuse(f"loop: until: expected one truth value a sample, got shape {np.shape(asked)}")
-    if not is_mask(asked):
-        raise refuse("loop: until: expected a truth value such as x < 1, got a number")
-    return int(nodes(graph, asked)[()])
+    if np.shape(condition) != ():
+        raise refuse(f"loop: until: expected one boolean a sample, got shape {np.shape(condition)}")
+    if not is_mask(condition):
+        raise refuse("loop: until: expected a boolean such as x < 1, got a number")
+    return int(nodes(graph, condition)[()])
 
 
-def _flat(arrays: list[NDArray[Any]]) -> tuple[int, ...]:
-    return tuple(k for ids in arrays for k in ids.ravel().tolist())
-
-
-def _outputs(graph: Graph, number: int, rounds: int, stored: list[NDArray[Any]]) -> list[TracedArray]:
+def _outputs(graph: Graph, number: int, iterations: int, stored: list[NDArray[Any]]) -> list[TracedArray]:
     """Stacked outputs as arrays with a first axis for the iterations."""
     arrays, first = [], 0
     for ids in stored:
-        new = [[graph.leaf("stacked_output", number, first + p, k) for p in range(ids.size)] for k in range(rounds)]
+        new = [[graph.leaf("stacked_output", number, first + p, k) for p in range(ids.size)] for k in range(iterations)]
         first += ids.size
-        arrays.append(TracedArray(graph, np.array(new, dtype=np.int64).reshape(rounds, *ids.shape), graph.dtype))
+        arrays.append(TracedArray(graph, np.array(new, dtype=np.int64).reshape(iterations, *ids.shape), graph.dtype))
     return arrays
 
 

@@ -1,7 +1,7 @@
 """Tracing: run a NumPy function once on traced arrays, and record its inputs, graph and outputs."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from multibody.tracing.array.traced import TracedArray, TraceError, floats, refu
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.record.explanations import explain
 from multibody.tracing.record.general_path import general_path
-from multibody.tracing.record.layout import Layout, flatten
+from multibody.tracing.record.layout import Layout, flatten, flatten_to_list
 from multibody.tracing.record.naming import argument_names
 from multibody.tracing.record.purity import RandomDraws
 
@@ -43,7 +43,24 @@ class Trace(NamedTuple):
     @property
     def roots(self) -> list[int]:
         """The nodes of all outputs."""
-        return [node for ids in self.outputs for node in ids.ravel().tolist()]
+        return flat(self.outputs)
+
+
+def flat(arrays: Iterable[NDArray[Any]]) -> list[int]:
+    """The nodes of arrays, one after the other."""
+    return [node for ids in arrays for node in ids.ravel().tolist()]
+
+
+def split(nodes: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> list[NDArray[Any]]:
+    """Consecutive nodes as arrays of these shapes."""
+    parts = np.split(np.array(nodes, dtype=np.int64), np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def graph_of(nested: Any) -> Graph | None:
+    """The graph of the first traced array among nested values, or None."""
+    arrays, _ = flatten_to_list(nested)
+    return next((array.graph for array in arrays if isinstance(array, TracedArray)), None)
 
 
 def float_kind(dtype: DTypeLike) -> np.dtype[Any]:
