@@ -319,7 +319,7 @@ def test_values_that_escape_from_a_body(function):
 
 @pytest.mark.parametrize("count", [-1, 1.5, "3", None])
 def test_wrong_counts(count):
-    with pytest.raises(InputError, match="loop: expected a number of rounds"):
+    with pytest.raises(InputError, match="loop: expected a number of iterations"):
         mb.loop(count, lambda x: x, 1.0)
-    with pytest.raises(InputError, match="loop: expected a number of rounds"):
+    with pytest.raises(InputError, match="loop: expected a number of iterations"):
         mb.compile(lambda x: mb.loop(count, lambda y: y, x), 3)

@@ -30,9 +30,6 @@ from multibody.tracing.record.layout import Layout, parts_of, rebuild, without_v
 from multibody.tracing.record.naming import argument_names, named, refuse
 from multibody.tracing.record.trace import Input, Trace, graph_of, open_graph, record, split, trace
 
-Derive = Callable[[Trace], Trace]
-"""The trace of a derivative, from that of the function."""
-
 
 @readable
 def jvp(function: Function, shapes: Shapes = None) -> Function:
@@ -51,14 +48,7 @@ def jvp(function: Function, shapes: Shapes = None) -> Function:
     >>> dy
     array([2., 1.])
     """
-    further = _Further(
-        "all arguments and then as many directions",
-        "the directions must be nested as the arguments",
-        lambda _, point: [without_values(layout) for layout in point.layouts],
-        lambda names: ["d" + name for name in names],
-        one_each=True,
-    )
-    return _differentiate("jvp", function, shapes, lambda _: traces.jvp, further)
+    return _differentiate("jvp", function, shapes)
 
 
 @readable
@@ -77,18 +67,7 @@ def vjp(function: Function, shapes: Shapes = None) -> Function:
     >>> xbar
     array([3., 2.])
     """
-
-    def prepare(point: Point) -> Derive:
-        nesting = point.nesting(tuple(range(len(point.layouts))))
-        return lambda recorded: traces.vjp(recorded)._replace(layout=["tuple", recorded.layout, nesting])
-
-    further = _Further(
-        "the arguments of the function and then the cotangents of its result",
-        "the cotangents must be nested as the result of the function",
-        lambda recorded, _: [without_values(recorded.layout)],
-        lambda _: ["ybar"],
-    )
-    return _differentiate("vjp", function, shapes, prepare, further)
+    return _differentiate("vjp", function, shapes)
 
 
 @readable
@@ -110,8 +89,7 @@ def jacobian(  # noqa: D417
            [0., 3.]])
     """
     refuse("jacobian", others)
-    layout = lambda recorded, nesting: without_values(recorded.layout, nesting)  # noqa: E731
-    return _with_respect_to(traces.jacobian, function, argument, shapes, layout)
+    return _differentiate("jacobian", function, shapes, argument)
 
 
 @readable
@@ -133,7 +111,7 @@ def gradient(  # noqa: D417
            [1., 3.]])
     """
     refuse("gradient", others)
-    return _with_respect_to(traces.gradient, function, argument, shapes, lambda _, nesting: nesting)
+    return _differentiate("gradient", function, shapes, argument)
 
 
 @readable
@@ -159,9 +137,7 @@ def hessian(  # noqa: D417
            [ 6.,  0.]])
     """
     refuse("hessian", others)
-    return _with_respect_to(
-        traces.hessian, function, argument, shapes, lambda _, nesting: without_values(nesting, nesting)
-    )
+    return _differentiate("hessian", function, shapes, argument)
 
 
 @readable
@@ -176,84 +152,83 @@ def hessian_vector(function: Function, argument: int = 0, shapes: Shapes = None,
     """
     refuse("hessian_vector", others)
 
-    further = _Further(
+    return _differentiate("hessian_vector", function, shapes, argument)
+
+
+class _Mode(NamedTuple):
+    """A kind of derivative; layouts are functions of that of the result y and of the differentiated arguments x."""
+
+    derive: Callable[[Trace, list[str]], Trace]
+    """The trace of the derivative, from that of the function and the names of the arrays of x."""
+    layout: Callable[[Layout, Layout], Layout]
+    further: Callable[[Layout, Layout], Layout] | None = None
+    """The layout of the arguments after those of the function."""
+    expected: str = ""
+    """All arguments, in words."""
+    nesting: str = ""
+    """The nesting of the further arguments, in words."""
+
+
+_MODES = {
+    "jvp": _Mode(
+        lambda recorded, _: traces.jvp(recorded),
+        lambda y, _: ["tuple", y, without_values(y)],
+        lambda _, x: x,
+        "all arguments and then as many directions",
+        "the directions must be nested as the arguments",
+    ),
+    "vjp": _Mode(
+        lambda recorded, _: traces.vjp(recorded),
+        lambda y, x: ["tuple", y, x],
+        lambda y, _: without_values(y),
+        "the arguments of the function and then the cotangents of its result",
+        "the cotangents must be nested as the result of the function",
+    ),
+    "jacobian": _Mode(traces.jacobian, without_values),
+    "gradient": _Mode(traces.gradient, lambda _, x: x),
+    "hessian": _Mode(traces.hessian, lambda _, x: without_values(x, x)),
+    "hessian_vector": _Mode(
+        traces.hessian_vector,
+        lambda _, x: x,
+        lambda _, x: x,
         "the arguments of the function and then a direction",
         "the direction must be nested as the argument",
-        lambda _, point: [point.nesting(argument)],
-        lambda names: ["d" + name for k, name in enumerate(names) if k == argument],
-    )
-    return _with_respect_to(traces.hessian_vector, function, argument, shapes, lambda _, nesting: nesting, further)
-
-
-class _Further(NamedTuple):
-    """The arguments of a derivative after those of its function."""
-
-    expected: str
-    """All arguments, in words."""
-    nesting: str
-    """The rule of nesting, in words."""
-    layouts: Callable[[Trace, Point], list[Layout]]
-    """Their layouts, from the trace of the function and its arguments."""
-    names: Callable[[list[str]], list[str]]
-    """Their names, from those of the function's arguments."""
-    one_each: bool = False
-    """Whether there is one for each argument of the function; otherwise there is one."""
-
-
-def _with_respect_to(
-    derivative: Callable[[Trace, list[str]], Trace],
-    function: Function,
-    argument: int | tuple[int, ...],
-    shapes: Shapes,
-    layout: Callable[[Trace, Layout], Layout],
-    further: _Further | None = None,
-) -> Function:
-    """A derivative of the function with respect to some arguments; `layout` is that of its result."""
-
-    def prepare(point: Point) -> Derive:
-        wrt, nesting = point.names(argument), point.nesting(argument)
-        return lambda recorded: derivative(recorded, wrt)._replace(layout=layout(recorded, nesting))
-
-    return _differentiate(derivative.__name__, function, shapes, prepare, further)
+    ),
+}
 
 
 def _differentiate(
-    word: str, function: Function, shapes: Shapes, prepare: Callable[[Point], Derive], further: _Further | None
+    word: str, function: Function, shapes: Shapes, argument: int | tuple[int, ...] | None = None
 ) -> Function:
-    """The derivative as a function; `prepare` checks the arguments before the function is recorded."""
+    """The derivative with respect to one argument, several, or all of them (None), as a function."""
+    mode = _MODES[word]
 
     def run(*arguments: Any) -> Any:
-        total = len(arguments)
-        count = total if further is None else total // 2 if further.one_each else total - 1
-        if further is not None and (count < 1 or (further.one_each and total % 2)):
-            raise InputError(f"{word}: expected {further.expected}, got {total} arrays")
-        point, rest = point_of(arguments[:count], shapes, argument_names(function, count)), arguments[count:]
+        count, odd = len(arguments), False
+        if mode.further:
+            count, odd = divmod(count, 2) if word == "jvp" else (count - 1, False)
+            if odd or count < 1:
+                raise InputError(f"{word}: expected {mode.expected}, got {len(arguments)} arrays")
+        point = point_of(arguments[:count], shapes, argument_names(function, count))
+        return _run(word, function, point, arguments[count:], tuple(range(count)) if argument is None else argument)
 
-        def arrange(recorded: Trace) -> list[Any]:
-            layouts = further.layouts(recorded, point) if further else []
-            return parts_of(["tuple", *layouts], rest, f"{word}: {further.nesting}" if further else word)
+    def further_names(names: list[str]) -> list[str]:
+        return ["ybar"] if word == "vjp" else ["d" + name for k, name in enumerate(names) if argument in (None, k)]
 
-        return _run(function, point, prepare(point), rest, arrange)
-
-    return named(run, word, function, further and further.names)
+    return named(run, word, function, further_names if mode.further else None)
 
 
-def _run(
-    function: Function,
-    point: Point,
-    derive: Derive,
-    rest: tuple[Any, ...],
-    arrange: Callable[[Trace], list[Any]],
-) -> Any:
+def _run(word: str, function: Function, point: Point, rest: tuple[Any, ...], argument: int | tuple[int, ...]) -> Any:
     """Record the function, derive, and evaluate: with floats at once, with traced arrays as part of their graph.
 
     Args:
+        word: the kind of derivative.
         function: the one to differentiate.
         point: its arguments.
-        derive: makes the trace of the derivatives of that of the function.
-        rest: further arguments of the derivatives, nested.
-        arrange: the arrays of the rest, given the trace of the function.
+        rest: further arguments of the derivative, nested.
+        argument: the positions of the differentiated arguments.
     """
+    mode, wrt, nesting = _MODES[word], point.names(argument), point.nesting(argument)
     graph = graph_of([point.arrays, *rest])
     traced = graph is not None
     single = np.result_type(0.0, *(x for x in point.arrays if not isinstance(x, TracedArray))) == np.float32
@@ -268,8 +243,12 @@ def _run(
             traced = True
             if graph.dtype != dtype:
                 recorded = _within(graph, call, point.inputs, graph.dtype)
-    derived = derive(recorded)
-    arrays = [*point.arrays, *(array_of(x, "the directions or weights") for x in arrange(recorded))]
+    derived = mode.derive(recorded, wrt)._replace(layout=mode.layout(recorded.layout, nesting))
+    arrays = list(point.arrays)
+    if mode.further:
+        layout, nested = mode.further(recorded.layout, nesting), rest[0] if len(rest) == 1 else rest
+        more = parts_of(layout, nested, f"{word}: {mode.nesting}")
+        arrays += [array_of(x, "the directions or weights") for x in more]
     if not point.batched:
         for x, (name, shape) in zip(arrays, derived.inputs, strict=True):
             if np.shape(x) != shape:
