@@ -263,7 +263,7 @@ def test_wrong_loops(call, told):
         (lambda: mb.loop(None, lambda y, u: y + u, 0.0, xs=(np.zeros(4), np.zeros(3))), "expected arrays of 4 rows"),
         (
             lambda: mb.loop(None, lambda y, u: y + u, 0.0, xs=1.0),
-            r"xs: expected arrays of shape \(rounds, ...\), got a number",
+            r"xs: expected arrays of shape \(iterations, ...\), got a number",
         ),
         (lambda: mb.loop(None, lambda y: y, 0.0), "expected a number of iterations that is not negative, got None"),
         (
