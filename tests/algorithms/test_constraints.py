@@ -355,7 +355,7 @@ def test_bad_configurations():
     for ask in (held.error, held.jacobian, held.ranks, lambda q: held.bias(q, np.zeros(QUADRUPED.nv))):
         with pytest.raises(InputError, match="q needs the shape"):
             ask(np.zeros(QUADRUPED.nq + 1))
-    q = configuration.neutral(QUADRUPED)
+    q = configuration.neutral(held.tree)
     assert held.ranks(q.tolist()) == held.ranks(q)
     with pytest.raises(InputError, match="velocity: expected one of 'left'"):
         held.jacobian(q, velocity="up")

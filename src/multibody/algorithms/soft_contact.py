@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import kinematics
 from multibody.algorithms.rnea import Wrenches
 from multibody.errors import InputError
-from multibody.geometry._arrays import batch_shape, dot, floats, is_traced
+from multibody.geometry._arrays import batch_shape, dot, floats
 from multibody.model import configuration
 from multibody.model.tree import Tree, expect_tree
 
@@ -74,9 +74,7 @@ class SoftContact:
         """
         if isinstance(frames, str) or not isinstance(frames, Iterable):
             raise InputError(f"frames: expected a list of names, got {frames!r}")
-        q, v = configuration.coordinates(expect_tree(tree), q), configuration.velocities(tree, v)
-        if not is_traced(q):
-            configuration.check_units(tree, q)
+        q, v = configuration.unit_coordinates(expect_tree(tree), q), configuration.velocities(tree, v)
         batch_shape("q, v", (q, 1), (v, 1))
         wrenches = {}
         for frame in frames:
@@ -92,7 +90,16 @@ def number(x: Any, what: str, *, positive: bool = False) -> float:
     >>> number(np.float32(0.5), "friction")
     0.5
     """
+    return finite_number(x, what, " > 0" if positive else " >= 0")
+
+
+def finite_number(x: Any, what: str, bound: str = "") -> float:
+    """Return a finite number within a bound, "", " >= 0" or " > 0"; otherwise raise an InputError on `what`.
+
+    >>> finite_number(-2, "offset")
+    -2.0
+    """
     array = floats(x, what)
-    if array.shape or not np.isfinite(array) or array < 0 or (positive and not array):
-        raise InputError(f"{what}: expected a finite number {'> 0' if positive else '>= 0'}, got {x!r}")
+    if array.shape or not np.isfinite(array) or (bound and array < 0) or (bound == " > 0" and not array):
+        raise InputError(f"{what}: expected a finite number{bound}, got {x!r}")
     return float(array)

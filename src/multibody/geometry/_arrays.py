@@ -155,6 +155,17 @@ def not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
     return x
 
 
+def check_values(
+    x: NDArray[Any], what: str, accept: Callable[[NDArray[Any]], NDArray[Any]], expected: str, core: int = 0
+) -> NDArray[Any]:
+    """Return x if `accept` is true for all values; otherwise name the first sample, before the `core` last axes."""
+    if not is_traced(x):
+        bad = ~accept(x)
+        if bad.any():
+            raise InputError(f"{what}{at(first(bad)[: x.ndim - core])}: expected {expected}, got {x[bad][0]}")
+    return x
+
+
 def generator(rng: np.random.Generator) -> np.random.Generator:
     """Return the random number generator; refuse seeds and other types."""
     if isinstance(rng, int | np.integer | tuple):

@@ -22,6 +22,7 @@ from multibody.geometry._arrays import (
     first,
     floats,
     generator,
+    is_traced,
     numbers,
 )
 from multibody.model import base_velocity
@@ -120,6 +121,14 @@ def check_units(tree: Tree, q: NDArray[Any], what: str = "q") -> None:
 def coordinates(tree: Tree, x: ArrayLike, what: str = "q") -> NDArray[Any]:
     """x as floats of shape (..., nq)."""
     return _sized(tree, x, what, tree.nq, "nq coordinates", tree.nv, "nv")
+
+
+def unit_coordinates(tree: Tree, q: ArrayLike) -> NDArray[Any]:
+    """Return q as floats (..., nq), with a check of unit quaternions unless it is traced."""
+    q = coordinates(tree, q)
+    if not is_traced(q):
+        check_units(tree, q)
+    return q
 
 
 def velocities(tree: Tree, x: ArrayLike, what: str = "v") -> NDArray[Any]:

@@ -29,17 +29,17 @@ def check_anchors(tree: Tree, constraints: Iterable[Constraint]) -> None:
         ...
     multibody.errors.InputError: quadruped: 'at 0' and 'at 1' hold two points of 'lf-shank', 0 m apart, at places 1 m...
     """
-    held: dict[int, list[tuple[str, np.ndarray, np.ndarray]]] = {}
+    anchors: dict[int, list[tuple[str, np.ndarray, np.ndarray]]] = {}
     for constraint in constraints:
         for frame, point, place in constraint.anchored():
             body, i_H_F = tree.frame(frame)
-            held.setdefault(body, []).append((constraint.name, i_H_F @ np.array(point), np.array(place)))
-    for body, points in held.items():
+            anchors.setdefault(body, []).append((constraint.name, i_H_F @ np.array(point), np.array(place)))
+    for body, points in anchors.items():
         for (name, i_r, W_r), (other, i_s, W_s) in combinations(points, 2):
-            own, asked = (float(np.linalg.norm(d)) for d in (i_r - i_s, W_r - W_s))
-            if abs(own - asked) > ANCHOR_TOLERANCE:
+            distance, anchor_distance = (float(np.linalg.norm(d)) for d in (i_r - i_s, W_r - W_s))
+            if abs(distance - anchor_distance) > ANCHOR_TOLERANCE:
                 who = f"{name!r} holds" if name == other else f"{name!r} and {other!r} hold"
                 raise InputError(
-                    f"{tree.name}: {who} two points of {tree.bodies[body - 1].name!r}, {own:.6g} m apart, at places "
-                    f"{asked:.6g} m apart"
+                    f"{tree.name}: {who} two points of {tree.bodies[body - 1].name!r}, {distance:.6g} m apart, "
+                    f"at places {anchor_distance:.6g} m apart"
                 )

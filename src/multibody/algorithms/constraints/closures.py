@@ -4,16 +4,17 @@ A second frame that is None is the world: points and poses there are those in th
 """
 
 import math
-from collections.abc import Iterable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints.constraint import Constraint, Grip, Point
-from multibody.algorithms.constraints.contacts import number, on_moving_body, one_pose, point, tips
+from multibody.algorithms.constraints.constraint import FixedRows, Grip, Point
+from multibody.algorithms.constraints.contacts import convert_fields, number, on_moving_body, one_pose, point, tips
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import dot
@@ -24,8 +25,56 @@ ORIGIN: Point = (0.0, 0.0, 0.0)
 IDENTITY = Pose.identity()
 
 
+class _Closure(FixedRows):
+    """The abstract base of constraints between a point of one frame and a point of another."""
+
+    first: str
+    second: str | None
+
+    @property
+    @abstractmethod
+    def points(self) -> tuple[Point, Point]:
+        """The two points in their frames."""
+
+    def check(self, tree: Tree) -> None:
+        two_bodies(tree, self.first, self.second, self.name)
+
+    def _offset(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        """(..., 3): from the second point to the first, along the world's axes."""
+        first, second = self.points
+        return _position(tree, self.first, q, first) - _position(tree, self.second, q, second)
+
+    def _difference(self, motion: "_Motion", tree: Tree, q: NDArray[Any], *rates: NDArray[Any]) -> NDArray[Any]:
+        """The motion of the first point and frame less that of the second."""
+        first, second = self.points
+        difference = motion.at_point(tree, self.first, first, q, *rates)
+        return difference if self.second is None else difference - motion.at_point(tree, self.second, second, q, *rates)
+
+    def _jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
+        """(..., 6, nv): of the velocities of the two points, then of the angular velocities of their frames."""
+        return self._difference(JACOBIAN, tree, q)
+
+    def _bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+        """(..., 6): the rate of that difference when v' = 0."""
+        return self._difference(ACCELERATION, tree, q, v, np.zeros_like(v))
+
+
+class _PointPair(_Closure):
+    """The abstract base of closures between two points, which are fields."""
+
+    first_point: Point
+    second_point: Point
+
+    def __post_init__(self) -> None:
+        convert_fields(self, point, "first_point", "second_point")
+
+    @property
+    def points(self) -> tuple[Point, Point]:
+        return self.first_point, self.second_point
+
+
 @dataclass(frozen=True)
-class PointClosure(Constraint):
+class PointClosure(_PointPair):
     """Two points of two frames, by default the origins, stay together: three rows along the world's axes.
 
     >>> import multibody as mb
@@ -45,36 +94,26 @@ class PointClosure(Constraint):
     """In the first frame, in m."""
     second_point: Point = ORIGIN
     """In the second frame, in m."""
-
-    def __post_init__(self) -> None:
-        for each in ("first_point", "second_point"):
-            object.__setattr__(self, each, point(getattr(self, each), self.name))
-
-    @property
-    def rows(self) -> int:
-        return 3
+    _row_count = 3
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
-        return _position(tree, self.first, q, self.first_point) - _position(tree, self.second, q, self.second_point)
+        return self._offset(tree, q)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        return _difference(tree, self.first, self.second, q, self.first_point, self.second_point)[..., :3, :]
+        return self._jacobian(tree, q)[..., :3, :]
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return _bias(tree, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
+        return self._bias(tree, q, v)[..., :3]
 
     def grip(self) -> Grip | None:
         return None if self.second is not None else Grip(self.first, (self.first_point,))
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
-        return () if self.second is not None else ((self.first, self.first_point, self.second_point),)
-
-    def check(self, tree: Tree) -> None:
-        two_bodies(tree, self.first, self.second, self.name)
+        return () if self.second is not None else ((self.first, *self.points),)
 
 
 @dataclass(frozen=True)
-class _PoseClosure(Constraint):
+class _PoseClosure(_Closure):
     """The abstract base of constraints between a pose in one frame and a pose in another."""
 
     name: str
@@ -87,21 +126,18 @@ class _PoseClosure(Constraint):
     """Its target in the second frame."""
 
     def __post_init__(self) -> None:
-        for each in ("first_pose", "second_pose"):
-            object.__setattr__(self, each, one_pose(getattr(self, each), self.name))
+        convert_fields(self, one_pose, "first_pose", "second_pose")
 
-    def check(self, tree: Tree) -> None:
-        two_bodies(tree, self.first, self.second, self.name)
+    @property
+    def points(self) -> tuple[Point, Point]:
+        origin, other = (tuple(pose.position.tolist()) for pose in (self.first_pose, self.second_pose))
+        return origin, other
+
+    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
+        return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)
 
     def _poses(self, tree: Tree, q: NDArray[Any]) -> tuple[Pose, Pose]:
         return _pose(tree, self.first, q, self.first_pose), _pose(tree, self.second, q, self.second_pose)
-
-    def _jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        """(..., 6, nv), of both poses as if they were welded."""
-        return _difference(tree, self.first, self.second, q, *_origins(self.first_pose, self.second_pose))
-
-    def _bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return _bias(tree, self.first, self.second, q, v, *_origins(self.first_pose, self.second_pose))
 
 
 @dataclass(frozen=True)
@@ -115,9 +151,7 @@ class Weld(_PoseClosure):
     (6, True)
     """
 
-    @property
-    def rows(self) -> int:
-        return 6
+    _row_count = 6
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         tied, place = self._poses(tree, q)
@@ -130,14 +164,7 @@ class Weld(_PoseClosure):
         return self._bias(tree, q, v)
 
     def grip(self) -> Grip | None:
-        return (
-            None
-            if self.second is not None
-            else Grip(self.first, _origins(self.first_pose, self.second_pose)[:1], turning=True)
-        )
-
-    def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
-        return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)
+        return None if self.second is not None else Grip(self.first, self.points[:1], turning=True)
 
 
 @dataclass(frozen=True)
@@ -154,9 +181,7 @@ class HingeClosure(_PoseClosure):
     ('door[4]', 5)
     """
 
-    @property
-    def rows(self) -> int:
-        return 5
+    _row_count = 5
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         tied, place = self._poses(tree, q)
@@ -172,7 +197,10 @@ class HingeClosure(_PoseClosure):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         a = self._bias(tree, q, v)
-        w1, w2 = (_velocity(tree, frame, q, v, ORIGIN)[..., 3:] for frame in (self.first, self.second))
+        w1, w2 = (
+            np.zeros(3) if frame is None else kinematics.velocity(tree, frame, q, v, "mixed")[..., 3:]
+            for frame in (self.first, self.second)
+        )
         z, across = _axes(*self._poses(tree, q))
         tilt = []
         for x in across:
@@ -181,11 +209,11 @@ class HingeClosure(_PoseClosure):
         return np.concatenate([a[..., :3], np.stack(tilt, axis=-1)], axis=-1)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
-        return () if self.second is not None else tips(self.first, self.first_pose, self.second_pose)[:1]
+        return super().anchored()[:1]
 
 
 @dataclass(frozen=True)
-class Distance(Constraint):
+class Distance(_PointPair):
     """Two points of two frames, by default the origins, stay at a distance: a rod without mass, one row.
 
     >>> import multibody as mb
@@ -205,47 +233,37 @@ class Distance(Constraint):
     """In the first frame, in m."""
     second_point: Point = ORIGIN
     """In the second frame, in m."""
+    _row_count = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", number(self.length, self.name))
-        for each in ("first_point", "second_point"):
-            object.__setattr__(self, each, point(getattr(self, each), self.name))
-
-    @property
-    def rows(self) -> int:
-        return 1
+        convert_fields(self, number, "length")
+        super().__post_init__()
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
-        d = self._between(tree, q)
+        d = self._offset(tree, q)
         return np.sqrt(dot(d, d))[..., None] - self.length
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        d = self._between(tree, q)
+        d = self._offset(tree, q)
         along = d / np.sqrt(dot(d, d))[..., None]
-        J = _difference(tree, self.first, self.second, q, self.first_point, self.second_point)
-        return np.matmul(along[..., None, :], J[..., :3, :])
+        return np.matmul(along[..., None, :], self._jacobian(tree, q)[..., :3, :])
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        d = self._between(tree, q)
+        d = self._offset(tree, q)
         length = np.sqrt(dot(d, d))
-        ends = ((self.first, self.first_point), (self.second, self.second_point))
-        start, end = (_velocity(tree, frame, q, v, at)[..., :3] for frame, at in ends)
-        d_dot = start - end
-        a = _bias(tree, self.first, self.second, q, v, self.first_point, self.second_point)[..., :3]
+        d_dot = self._difference(VELOCITY, tree, q, v)[..., :3]
+        a = self._bias(tree, q, v)[..., :3]
         stretch = dot(d, d_dot) / length
         return ((dot(d, a) + dot(d_dot, d_dot) - stretch * stretch) / length)[..., None]
 
     def check(self, tree: Tree) -> None:
         if not self.length > 0:
             raise InputError(f"constraint {self.name!r}: expected a positive length, got {self.length}")
-        two_bodies(tree, self.first, self.second, self.name)
-
-    def _between(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        return _position(tree, self.first, q, self.first_point) - _position(tree, self.second, q, self.second_point)
+        super().check(tree)
 
 
 @dataclass(frozen=True)
-class JointCoupling(Constraint):
+class JointCoupling(FixedRows):
     """A joint coupled to another, q = offset + ratio y + higher[0] y² + ..., y of the other: one row.
 
     Without another joint, it stays at the offset.
@@ -263,28 +281,24 @@ class JointCoupling(Constraint):
     ratio: float = 1.0
     offset: float = 0.0
     higher: tuple[float, ...] = ()
+    _row_count = 1
 
     def __post_init__(self) -> None:
-        for each in ("ratio", "offset"):
-            object.__setattr__(self, each, number(getattr(self, each), self.name))
+        convert_fields(self, number, "ratio", "offset")
         if not isinstance(self.higher, Iterable):
             raise InputError(f"constraint {self.name!r}: expected a list of higher coefficients, got {self.higher!r}")
-        object.__setattr__(self, "higher", tuple(number(each, self.name) for each in self.higher))
-
-    @property
-    def rows(self) -> int:
-        return 1
+        object.__setattr__(self, "higher", tuple(number(factor, self.name) for factor in self.higher))
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         angle = tree.joint(self.joint).coordinates(q)
         return angle - self.offset - self._derivative(tree, q, 0)
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
-        own, leading = np.zeros((2, 1, tree.nv))
-        own[:, tree.joint(self.joint).v] = 1.0
+        following, leading = np.zeros((2, 1, tree.nv))
+        following[:, tree.joint(self.joint).v] = 1.0
         if self.other is not None:
             leading[:, tree.joint(self.other).v] = 1.0
-        return own - self._derivative(tree, q, 1)[..., None] * leading
+        return following - self._derivative(tree, q, 1)[..., None] * leading
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         curvature = self._derivative(tree, q, 2)
@@ -342,53 +356,29 @@ def _position(tree: Tree, frame: str | None, q: NDArray[Any], at: Point) -> NDAr
     return pose @ np.array(at) if any(at) else pose.position
 
 
-def _difference(
-    tree: Tree, first: str, second: str | None, q: NDArray[Any], at: Point, second_at: Point
-) -> NDArray[Any]:
-    """(..., 6, nv): of the velocities of two points, then of the angular velocities of their frames."""
-    J = _mixed(tree, first, q, at)
-    return J if second is None else J - _mixed(tree, second, q, second_at)
+class _Motion(NamedTuple):
+    """The Jacobian, the velocity or the acceleration of a frame, and that of a point of it."""
+
+    of_frame: Callable[..., NDArray[Any]]
+    of_point: Callable[..., NDArray[Any]]
+    axis: int
+    """The axis of the linear and angular components."""
+
+    def at_point(self, tree: Tree, frame: str, at: Point, q: NDArray[Any], *rates: NDArray[Any]) -> NDArray[Any]:
+        """(..., 6) or (..., 6, nv): of a point of a frame, then the angular one of the frame."""
+        whole = self.of_frame(tree, frame, q, *rates, "mixed")
+        if not any(at):
+            return whole
+        angular = np.split(whole, 2, axis=self.axis)[1]
+        return np.concatenate([self.of_point(tree, frame, q, *rates, np.array(at)), angular], axis=self.axis)
 
 
-def _mixed(tree: Tree, frame: str, q: NDArray[Any], at: Point) -> NDArray[Any]:
-    J = jacobian.jacobian(tree, frame, q, "mixed")
-    if not any(at):
-        return J
-    return np.concatenate([jacobian.point_jacobian(tree, frame, q, np.array(at)), J[..., 3:, :]], axis=-2)
-
-
-def _velocity(tree: Tree, frame: str | None, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
-    """(..., 6): of a point of a frame, then the frame's angular velocity."""
-    if frame is None:
-        return np.zeros(6)
-    twist = kinematics.velocity(tree, frame, q, v, "mixed")
-    if not any(at):
-        return twist
-    return np.concatenate([kinematics.point_velocity(tree, frame, q, v, np.array(at)), twist[..., 3:]], axis=-1)
-
-
-def _bias(
-    tree: Tree, first: str, second: str | None, q: NDArray[Any], v: NDArray[Any], at: Point, second_at: Point
-) -> NDArray[Any]:
-    """(..., 6): the rate of that difference when v' = 0."""
-    a = _acceleration(tree, first, q, v, at)
-    return a if second is None else a - _acceleration(tree, second, q, v, second_at)
-
-
-def _acceleration(tree: Tree, frame: str, q: NDArray[Any], v: NDArray[Any], at: Point) -> NDArray[Any]:
-    a = kinematics.acceleration(tree, frame, q, v, np.zeros_like(v), "mixed")
-    if not any(at):
-        return a
-    linear = kinematics.point_acceleration(tree, frame, q, v, np.zeros_like(v), np.array(at))
-    return np.concatenate([linear, a[..., 3:]], axis=-1)
+JACOBIAN = _Motion(jacobian.jacobian, jacobian.point_jacobian, -2)
+VELOCITY = _Motion(kinematics.velocity, kinematics.point_velocity, -1)
+ACCELERATION = _Motion(kinematics.acceleration, kinematics.point_acceleration, -1)
 
 
 def _axes(tied: Pose, place: Pose) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
     """The z axis of the tied pose, and the x and y axes of its target, along the world's axes."""
     R, S = tied.rotation.matrix, place.rotation.matrix
     return R[..., :, 2], (S[..., :, 0], S[..., :, 1])
-
-
-def _origins(first: Pose, second: Pose) -> tuple[Point, Point]:
-    origin, other = (tuple(pose.position.tolist()) for pose in (first, second))
-    return origin, other

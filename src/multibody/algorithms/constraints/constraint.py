@@ -1,6 +1,6 @@
 """The interface of constraints: rows that forbid motion, and the forces that they can exert."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,16 @@ class Constraint(Rows):
                 f"constraint {self.name!r}: expected at least one row, and a Jacobian ({self.rows}, {tree.nv}), got "
                 f"one of shape {shape}"
             )
+
+
+class FixedRows(Constraint):
+    """The abstract base of constraints with a number of rows that their class sets."""
+
+    _row_count: ClassVar[int]
+
+    @property
+    def rows(self) -> int:
+        return self._row_count
 
 
 def checked_configuration(tree: Tree, q: Any) -> NDArray[Any]:

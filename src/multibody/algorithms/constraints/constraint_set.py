@@ -207,8 +207,8 @@ class ConstraintSet:
         with np.errstate(invalid="ignore", divide="ignore"):
             J = self.jacobian(q)
         base = [k for joint in self.tree.bases for k in range(joint.v.start, joint.v.stop)]
-        total, held = (rank(columns, self.row_names) for columns in (J, J[..., base]))
-        return Ranks(self.rows, total, held, total - held)
+        total, base_rank = (rank(columns, self.row_names) for columns in (J, J[..., base]))
+        return Ranks(self.rows, total, base_rank, total - base_rank)
 
     def worst(self, q: NDArray[Any]) -> Worst:
         """The largest error at q, (..., nq), with the name of its row and its sample; NaN counts as largest.
@@ -262,6 +262,6 @@ def worst_of(error: NDArray[Any], row_names: Sequence[str]) -> Worst:
     return Worst(float(size[(*sample, row)]), row_names[row], tuple(sample))
 
 
-def _contents(held: ConstraintSet) -> list[tuple[Any, ...]]:
+def _contents(constraints: ConstraintSet) -> list[tuple[Any, ...]]:
     """All that constraints hold: a user's class may leave fields out of its own `==`, and compute with them."""
-    return [(type(each), *(getattr(each, f.name) for f in fields(each))) for each in held.constraints]  # type: ignore[arg-type]
+    return [(type(x), *(getattr(x, f.name) for f in fields(x))) for x in constraints]  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """Contacts with the world: a point, several points of a surface, a whole frame.  [RD §2.10.4]"""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints.constraint import Constraint, Grip, Point
+from multibody.algorithms.constraints.constraint import Constraint, FixedRows, Grip, Point
+from multibody.algorithms.soft_contact import finite_number
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import floats
@@ -19,7 +21,7 @@ TIPS: tuple[Point, ...] = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0
 
 
 @dataclass(frozen=True)
-class PointContact(Constraint):
+class PointContact(FixedRows):
     """A point of a link rests on the world: three rows along the world's axes.  [RD 2.269-2.271]
 
     >>> import multibody as mb
@@ -35,15 +37,10 @@ class PointContact(Constraint):
     """In the frame, in m."""
     anchor: Point | None = None
     """Its position in the world; None for the current one."""
+    _row_count = 3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "point", point(self.point, self.name))
-        if self.anchor is not None:
-            object.__setattr__(self, "anchor", point(self.anchor, self.name))
-
-    @property
-    def rows(self) -> int:
-        return 3
+        convert_fields(self, point, "point", "anchor")
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -91,11 +88,7 @@ class SurfaceContact(Constraint):
     """Their positions in the world; None for the current ones."""
 
     def __post_init__(self) -> None:
-        for each in ("points", "anchors"):
-            places = getattr(self, each)
-            if each == "points" or places is not None:
-                rows = np.atleast_1d(floats(places, f"constraint {self.name!r}"))
-                object.__setattr__(self, each, tuple(point(row, self.name) for row in rows))
+        convert_fields(self, _points, "points", "anchors")
         if self.anchors is not None and len(self.anchors) != len(self.points):
             raise InputError(
                 f"constraint {self.name!r}: expected as many anchors as points, {len(self.points)}, got "
@@ -106,8 +99,8 @@ class SurfaceContact(Constraint):
     def parts(self) -> tuple[PointContact, ...]:
         """The contacts of the points."""
         anchors = self.anchors or (None,) * len(self.points)
-        both = enumerate(zip(self.points, anchors, strict=True))
-        return tuple(PointContact(f"{self.name}[{k}]", self.frame, *each) for k, each in both)
+        pairs = enumerate(zip(self.points, anchors, strict=True))
+        return tuple(PointContact(f"{self.name}[{k}]", self.frame, *pair) for k, pair in pairs)
 
     @property
     def rows(self) -> int:
@@ -130,7 +123,7 @@ class SurfaceContact(Constraint):
         return Grip(self.frame, self.points)
 
     def anchored(self) -> tuple[tuple[str, Point, Point], ...]:
-        return tuple(each for part in self.parts for each in part.anchored())
+        return tuple(anchor for part in self.parts for anchor in part.anchored())
 
     def check(self, tree: Tree) -> None:
         if not self.points:
@@ -139,7 +132,7 @@ class SurfaceContact(Constraint):
 
 
 @dataclass(frozen=True)
-class FrameContact(Constraint):
+class FrameContact(FixedRows):
     """A frame is welded to the world: its mixed velocity vanishes, six rows.  [RD §2.10.4]
 
     >>> import multibody as mb
@@ -153,14 +146,10 @@ class FrameContact(Constraint):
     frame: str
     anchor: Pose | None = None
     """Its pose in the world; None for the current one."""
+    _row_count = 6
 
     def __post_init__(self) -> None:
-        if self.anchor is not None:
-            object.__setattr__(self, "anchor", one_pose(self.anchor, self.name))
-
-    @property
-    def rows(self) -> int:
-        return 6
+        convert_fields(self, one_pose, "anchor")
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         if self.anchor is None:
@@ -185,6 +174,19 @@ class FrameContact(Constraint):
         on_moving_body(tree, self.frame, self.name)
 
 
+def convert_fields(constraint: Constraint, convert: Callable[[Any, str], Any], *names: str) -> None:
+    """Check and convert fields of a frozen constraint; those with the default None may be None.
+
+    >>> contact = PointContact("foot", "foot-lf", [0, 0, 1])
+    >>> contact.point, contact.anchor
+    ((0.0, 0.0, 1.0), None)
+    """
+    for name in names:
+        value, optional = getattr(constraint, name), getattr(type(constraint), name, ...) is None
+        if value is not None or not optional:
+            object.__setattr__(constraint, name, convert(value, constraint.name))
+
+
 def tips(frame: str, own: Pose, place: Pose) -> tuple[tuple[str, Point, Point], ...]:
     """The result of `Constraint.anchored` for a pose in a frame that is fixed to a pose in the world.
 
@@ -206,16 +208,17 @@ def point(x: Any, name: str) -> Point:
     return tuple(array.tolist())
 
 
+def _points(x: Any, name: str) -> tuple[Point, ...]:
+    return tuple(point(row, name) for row in np.atleast_1d(floats(x, f"constraint {name!r}")))
+
+
 def number(x: Any, name: str) -> float:
     """Return one finite number; `name` is that of the constraint.
 
     >>> number(2, "rod")
     2.0
     """
-    array = floats(x, f"constraint {name!r}")
-    if array.shape or not np.isfinite(array):
-        raise InputError(f"constraint {name!r}: expected a finite number, got {x!r}")
-    return float(array)
+    return finite_number(x, f"constraint {name!r}")
 
 
 def one_pose(x: Any, name: str) -> Pose:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.algorithms.constraints.constraint import Constraint, Point
-from multibody.algorithms.constraints.contacts import number, on_moving_body, point
+from multibody.algorithms.constraints.constraint import Constraint, FixedRows, Point
+from multibody.algorithms.constraints.contacts import convert_fields, number, on_moving_body, point
 from multibody.errors import InputError
 from multibody.geometry._arrays import dot
 from multibody.geometry.operators import cross3
@@ -56,7 +56,7 @@ class NoSlip(Constraint):
 
 
 @dataclass(frozen=True)
-class RollingContact(Constraint):
+class RollingContact(FixedRows):
     """A ball, or with an axle a wheel or a disc, rolls on a plane without slip: the contact point moves on the link.
 
     Three rows along the world's axes: the velocity of the link's matter at the contact vanishes, C_J_WL v, and not that
@@ -80,17 +80,11 @@ class RollingContact(Constraint):
     """The distance of the plane from the world's origin, along the normal, in m."""
     axle: Point | None = None
     """The axis of the disc, in the frame, of length one; None is a ball."""
+    _row_count = 3
 
     def __post_init__(self) -> None:
-        for each in ("radius", "offset"):
-            object.__setattr__(self, each, number(getattr(self, each), self.name))
-        object.__setattr__(self, "normal", point(self.normal, self.name))
-        if self.axle is not None:
-            object.__setattr__(self, "axle", point(self.axle, self.name))
-
-    @property
-    def rows(self) -> int:
-        return 3
+        convert_fields(self, number, "radius", "offset")
+        convert_fields(self, point, "normal", "axle")
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any = None) -> NDArray[Any]:
         n = np.array(self.normal)

@@ -30,27 +30,27 @@ def stated(model: Model, *, inactive: bool = False) -> tuple[Constraint, ...]:
         raise InputError(f"stated: expected the Model of a robot, got {type(model).__name__}")
     truth(inactive, "inactive")
     made: dict[str, Constraint] = {}
-    for k, each in enumerate(model.equalities):
-        name = each.name or f"{each.kind}{k}"
+    for k, equality in enumerate(model.equalities):
+        name = equality.name or f"{equality.kind}{k}"
         while name in made:
             name += "'"
-        if each.active or inactive:
-            made[name] = _constraint(model, each, name)
+        if equality.active or inactive:
+            made[name] = _constraint(model, equality, name)
     return tuple(made.values())
 
 
-def _constraint(model: Model, each: Equality, name: str) -> Constraint:
-    data = each.data
-    match each.kind:
+def _constraint(model: Model, equality: Equality, name: str) -> Constraint:
+    first, second, data = equality.first, equality.second, equality.data
+    match equality.kind:
         case "connect":
-            return PointClosure(name, each.first, each.second, point(data[:3], name), point(data[3:6], name))
+            return PointClosure(name, first, second, point(data[:3], name), point(data[3:6], name))
         case "weld":
             # MuJoCo keeps the anchor in the second, then the pose that it has in the first
-            first = Pose(Rotation.from_quaternion(data[6:10]), data[3:6])
-            return Weld(name, each.first, each.second, first, Pose(Rotation.identity(), data[:3]))
+            pose = Pose(Rotation.from_quaternion(data[6:10]), data[3:6])
+            return Weld(name, first, second, pose, Pose(Rotation.identity(), data[:3]))
         case "joint":
-            return JointCoupling(name, each.first, each.second, data[1], data[0], data[2:5])
+            return JointCoupling(name, first, second, data[1], data[0], data[2:5])
     raise InputError(
-        f"{model.name}: the constraint {name!r} of the file is of the kind {each.kind!r}, which has no counterpart "
+        f"{model.name}: the constraint {name!r} of the file is of the kind {equality.kind!r}, which has no counterpart "
         "here; those of 'connect', 'weld' and 'joint' have"
     )
