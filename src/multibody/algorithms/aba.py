@@ -9,7 +9,7 @@ from multibody.algorithms.base_representation import armature, in_left, velocity
 from multibody.algorithms.rnea import Wrenches, outward_wrenches
 from multibody.algorithms.velocity_blocks import VelocityBlocks, common_batch
 from multibody.errors import InputError
-from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
+from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry._arrays import block_matrix, congruence, matrix, matvec, mirror_upper, transpose
 from multibody.geometry.operators import hat3
 from multibody.model.subspace import Subspace
@@ -24,11 +24,6 @@ class Articulated(NamedTuple):
     B: NDArray[Any]
     C: NDArray[Any]
 
-    @staticmethod
-    def of(inertia: SpatialInertia) -> "Articulated":
-        """The inertia of a single body.  [MDN 68-69]"""
-        return Articulated.of_matrix(inertia.matrix)
-
     def __add__(self, other: Any) -> "Articulated":
         return Articulated(self.A + other.A, self.B + other.B, self.C + other.C)
 
@@ -39,7 +34,7 @@ class Articulated(NamedTuple):
 
     @staticmethod
     def of_matrix(M: NDArray[Any]) -> "Articulated":
-        """The blocks of a symmetric matrix."""
+        """The blocks of a symmetric matrix, such as the inertia of a single body.  [MDN 68-69]"""
         return Articulated(M[..., :3, :3], M[..., :3, 3:], M[..., 3:, 3:])
 
     def in_frame(self, A_H_B: Pose) -> "Articulated":
@@ -89,7 +84,7 @@ def _beyond(
     """The acceleration that the forces τ add to a; a does not accelerate the drives."""
     motion, i_f = outward_wrenches(tree, q, v, a, wrenches)
     p_H = motion.p_H
-    i_M = {body.index: Articulated.of(body.inertia) for body in tree.bodies}
+    i_M = {body.index: Articulated.of_matrix(body.inertia.matrix) for body in tree.bodies}
     articulations: dict[int, _Articulation] = {}
     for i, p, body in tree.inward():
         articulation = _Articulation(i_M[i], motion.i_S[i], tau[..., body.joint.v], i_f[i], drives[i - 1])

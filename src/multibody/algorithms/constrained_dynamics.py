@@ -15,7 +15,7 @@ from multibody.algorithms.baumgarte import constraint_drift
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.constraints.independent import independent_rows, stack_rows
-from multibody.algorithms.factorization import HalfSolve
+from multibody.algorithms.factorization import Factors, HalfSolve
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.algorithms.velocity_blocks import common_batch
@@ -77,7 +77,7 @@ def constrained_dynamics(
 
 
 class Response:
-    """The response of a robot to constraint forces, for velocities with bases in "left".
+    """The response of a robot to constraint forces, by default for velocities with bases in "left".
 
     There the mass matrix has the sparsity of the tree, and so have its factors. The rows are R with J = U R. Their
     forces are x with f = U x. U has orthonormal columns, so f is smallest if x is.
@@ -91,13 +91,16 @@ class Response:
         batch: tuple[int, ...],
         active: Any = None,
         method: str = "least-norm",
+        mass_factors: Factors | None = None,
     ) -> None:
+        """Use the factors of the mass matrix, with rows in the tree's own base representation, if there are some."""
         self.exact = choice(method, "method", METHODS) == "exact"
         self.mask = None if active is None else rows.mask(constraints, active)
         self.batch = batch if self.mask is None else np.broadcast_shapes(batch, self.mask.shape[:-1])
-        self.rows = (stack_rows if self.exact else independent_rows)(with_base(tree, "left"), constraints, q, self.mask)
+        written = with_base(tree, "left") if mass_factors is None else tree
+        self.rows = (stack_rows if self.exact else independent_rows)(written, constraints, q, self.mask)
         self.R = self.rows.jacobian
-        self.half = HalfSolve(factors(tree, q), self.R, self.batch)
+        self.half = HalfSolve(mass_factors or factors(tree, q), self.R, self.batch)
 
     def reduced(self, x: NDArray[Any]) -> NDArray[Any]:
         """U^T x for x (..., rows), zero at inactive rows."""
@@ -115,7 +118,11 @@ class Response:
         """x with R M^-1 R^T x = change."""
         if not self.exact:
             return least_norm.solution(self.half.Z, change[..., None], self.half.D_inv)[..., 0]
+        return self.solve_exactly(change[..., None])[..., 0]
+
+    def solve_exactly(self, X: NDArray[Any]) -> NDArray[Any]:
+        """(R M^-1 R^T)^-1 X of independent rows; zero at inactive ones if X is."""
         A = least_norm.gram(self.half.Z, self.half.D_inv)
         if self.mask is not None:  # inactive rows become f = 0
             A = A + (1 - self.mask)[..., :, None] * eye_like(A, A.shape[-1])
-        return linalg.solve(A, change[..., None], definite=True)[..., 0]
+        return linalg.solve(A, X, definite=True)

@@ -16,22 +16,19 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import least_norm
 from multibody.algorithms.baumgarte import constraint_drift
-from multibody.algorithms.constrained_dynamics import constrained_dynamics
+from multibody.algorithms.constrained_dynamics import Response, constrained_dynamics
 from multibody.algorithms.constraints.constraint import Constraint
-from multibody.algorithms.constraints.independent import independent_rows, stack_rows
-from multibody.algorithms.factorization import Factors, HalfSolve
+from multibody.algorithms.factorization import Factors
 from multibody.algorithms.forward_dynamics_derivatives import coupled_velocities
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
 from multibody.algorithms.rows import count, members
 from multibody.algorithms.rows import jacobian as stacked
-from multibody.algorithms.rows import mask as mask_of
 from multibody.algorithms.velocity_blocks import common_batch
 from multibody.geometry._arrays import eye_like, floats, matvec, mirror_upper, transpose
 from multibody.model import configuration
 from multibody.model.tree import Tree
 from multibody.tracing.ad.api import jacobian
-from multibody.tracing.matrices import linalg
 
 
 class ConstrainedDerivatives(NamedTuple):
@@ -71,20 +68,19 @@ def constrained_dynamics_derivatives(
         baumgarte: as in `constrained_dynamics`.
         active: as in `constrained_dynamics`.
     """
-    held = members(constraints, "constrained_dynamics_derivatives")
+    constraints = members(constraints, "constrained_dynamics_derivatives")
     options: dict[str, Any] = {"method": method, "baumgarte": baumgarte, "active": active}
-    a, f = constrained_dynamics(tree, held, q, v, tau, wrenches, **options)
+    a, f = constrained_dynamics(tree, constraints, q, v, tau, wrenches, **options)
     batch, n = common_batch(a, f), tree.nv
-    mask = None if active is None else mask_of(held, active)
     gains = np.zeros(2, q.dtype) if baumgarte is None else floats(baumgarte, "baumgarte", 2)
     frames, forces = tuple(wrenches or {}), tuple((wrenches or {}).values())
     F = configuration.rate_matrix(tree, q)
 
     def J(q: Any) -> Any:
-        return stacked(tree, held, q)
+        return stacked(tree, constraints, q)
 
     def unmet_rows(q: Any, v: Any, a: Any, gains: Any) -> Any:
-        return matvec(J(q), a) + constraint_drift(tree, held, q, v, None if baumgarte is None else gains)
+        return matvec(J(q), a) + constraint_drift(tree, constraints, q, v, None if baumgarte is None else gains)
 
     def push(q: Any, f: Any, *forces: Any) -> Any:
         still = np.zeros((*f.shape[:-1], n), f.dtype)
@@ -103,32 +99,26 @@ def constrained_dynamics_derivatives(
     def solve(X: NDArray[Any]) -> NDArray[Any]:
         return np.stack([factors.solve_vector(X[..., :, k], batch) for k in range(X.shape[-1])], axis=-1)
 
-    whole = np.ones(count(held), q.dtype) if mask is None else mask
-    exact = method == "exact"
-    independent = (stack_rows if exact else independent_rows)(tree, held, q, mask)
-    R, reduced, expanded = independent.jacobian, independent.reduced, independent.expanded  # J = U R
-    half = HalfSolve(factors, R, batch)
+    response = Response(tree, constraints, q, batch, active, method, factors)
+    whole = np.ones(count(constraints), q.dtype) if response.mask is None else response.mask
+    half, reduced, expanded = response.half, response.rows.reduced, response.rows.expanded  # J = U R
     A, R_M_inv = least_norm.gram(half.Z, half.D_inv), transpose(half.M_inv_R_T)
     rows_by_q, rows_by_v = (X * whole[..., :, None] for X in by_vectors(unmet_rows, (0, 1), q, v, a, gains))
     identity = np.broadcast_to(eye_like(M, n), (*batch, n, n))
-    rest = along_q(push, f, *forces) - id_by_q, -id_by_v, identity
-    unmet = [np.matmul(R_M_inv, X) for X in rest]
+    free = along_q(push, f, *forces) - id_by_q, -id_by_v, identity
+    unmet = [np.matmul(R_M_inv, X) for X in free]
     unmet[0], unmet[1] = unmet[0] + reduced(np.matmul(rows_by_q, F)), unmet[1] + reduced(rows_by_v)
-    if exact:
-        ones = eye_like(A, A.shape[-1])
-        A_inv = linalg.solve(A + (1 - whole)[..., :, None] * ones, ones, definite=True)
-        idle = 0.0
+    if response.exact:
+        A_inv, idle = response.solve_exactly(eye_like(A, A.shape[-1])), 0.0
     else:  # A^+ changes also by what it leaves out: forces without effect, and rows that cannot be met
         A_inv = least_norm.pseudo_inverse(half.Z, half.D_inv)
-        x, y = (
-            matvec(transpose(R_M_inv), matvec(A_inv, reduced(f[..., None])[..., 0])),
-            whole * unmet_rows(q, v, a, gains),
-        )
+        x = matvec(transpose(R_M_inv), matvec(A_inv, reduced(f[..., None])[..., 0]))
+        y = whole * unmet_rows(q, v, a, gains)
         idle = along_q(lambda q, x: matvec(J(q), x), x) * whole[..., :, None]
         bend = along_q(lambda q, y: matvec(transpose(J(q)), y), y)
         unmet[0] = unmet[0] + np.matmul(A, reduced(idle)) + np.matmul(A_inv, np.matmul(R_M_inv, bend))
     force = [expanded(-np.matmul(A_inv, X)) for X in unmet]
     force[0] = force[0] + idle
-    pushed = [np.matmul(transpose(R), reduced(df)) for df in force]
-    by_q, by_v, by_tau = (solve(X + P) for X, P in zip(rest, pushed, strict=True))
+    pushed = [np.matmul(transpose(response.R), reduced(df)) for df in force]
+    by_q, by_v, by_tau = (solve(X + P) for X, P in zip(free, pushed, strict=True))
     return ConstrainedDerivatives(by_q, by_v, mirror_upper(by_tau), *force)

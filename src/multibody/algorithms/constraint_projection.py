@@ -63,15 +63,13 @@ def contact_inertia(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
 
     This is the inverse for independent rows, and the pseudo-inverse for redundant ones.
     """
-    M, J = _inertia_and_rows(M, J, "contact_inertia")
-    half = _half_solved(M, J)
+    half = _half_solve(M, J, "contact_inertia")
     return least_norm.pseudo_inverse(half.Z, half.D_inv)
 
 
 def consistent_inverse(M: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:
     """M^-1 J^T (J M^-1 J^T)^+, (..., nv, rows): the dynamically consistent inverse of J, also for redundant rows."""
-    M, J = _inertia_and_rows(M, J, "consistent_inverse")
-    half = _half_solved(M, J)
+    half = _half_solve(M, J, "consistent_inverse")
     return np.matmul(half.M_inv_R_T, least_norm.pseudo_inverse(half.Z, half.D_inv))
 
 
@@ -89,15 +87,12 @@ def projected_equations(
     They contain no force, so RD's sign of F_c [3.57], opposite to ours, makes no difference.
     """
     members = _members(tree, constraints, "projected_equations")
-    q, v, tau = (
-        configuration.coordinates(tree, q),
-        configuration.velocities(tree, v),
-        configuration.velocities(tree, tau, "tau"),
-    )
+    q, v = configuration.coordinates(tree, q), configuration.velocities(tree, v)
+    tau = configuration.velocities(tree, tau, "tau")
     batch_shape("projected_equations, q, v, tau", (q, 1), (v, 1), (tau, 1))
     M, J = crba(tree, q), rows.jacobian(tree, members, q)
-    pushed = matvec(transpose(null_space_projector(M, J)), tau - bias(tree, q, v))
-    return linalg.solve(M, pushed[..., None], definite=True)[..., 0] - matvec(
+    generalized_force = matvec(transpose(null_space_projector(M, J)), tau - bias(tree, q, v))
+    return linalg.solve(M, generalized_force[..., None], definite=True)[..., 0] - matvec(
         consistent_inverse(M, J), rows.bias(tree, members, q, v)
     )
 
@@ -150,7 +145,8 @@ def _inertia_and_rows(M: Any, J: Any, where: str) -> tuple[NDArray[Any], NDArray
     return M, J
 
 
-def _half_solved(M: NDArray[Any], J: NDArray[Any]) -> HalfSolve:
+def _half_solve(M: Any, J: Any, where: str) -> HalfSolve:
+    M, J = _inertia_and_rows(M, J, where)
     n = M.shape[-1]
     with np.errstate(divide="ignore", invalid="ignore"):
         halves = Factors({(r, c): M[..., r, c] for c in range(n) for r in range(c + 1)}, n)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.base_representation import in_left, inertia
 from multibody.algorithms.rnea import rnea
-from multibody.algorithms.velocity_blocks import dense_matrix, toward_world
+from multibody.algorithms.velocity_blocks import Entries, add_entry, dense_matrix, toward_world
 from multibody.geometry._arrays import diagonal
 from multibody.model.composite_inertia import CompositeInertia
 from multibody.model.tree import Tree
@@ -34,7 +34,7 @@ def _of_bodies(tree: Tree, q: NDArray[Any]) -> NDArray[Any]:
     return dense_matrix([[M.get((min(r, c), max(r, c))) for c in range(n)] for r in range(n)], q.shape[:-1], q)
 
 
-def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[Any]]:
+def upper_blocks(tree: Tree, q: NDArray[Any]) -> Entries:
     """The entries M_rc over the batch, r ≤ c, for velocities with bases in "left".
 
     Pairs whose joints are on different branches are zero, and absent.
@@ -42,12 +42,7 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[A
     p_H = {body.index: body.joint.pose(q) for body in tree.bodies}
     i_S = {body.index: body.joint.subspace(q) for body in tree.bodies}
     i_M = {body.index: CompositeInertia.of(body.inertia) for body in tree.bodies}
-    M: dict[tuple[int, int], NDArray[Any]] = {}
-
-    def add(r: int, c: int, value: NDArray[Any]) -> None:
-        key = (min(r, c), max(r, c))
-        M[key] = M[key] + value if key in M else value
-
+    M: Entries = {}
     for i, p, body in tree.inward():
         composite, S, joint = i_M[i], i_S[i], body.joint
         forces = [composite @ S.column(k) for k in range(joint.kind.nv)]
@@ -55,14 +50,15 @@ def upper_blocks(tree: Tree, q: NDArray[Any]) -> dict[tuple[int, int], NDArray[A
             column = joint.v.start + k
             own = S.project(f)
             for r in range(k + 1):
-                add(joint.v.start + r, column, own[..., r])
+                add_entry(M, joint.v.start + r, column, own[..., r])
             for j, H in toward_world(tree, p_H, i):
                 f = H @ f
                 above, part = tree.bodies[j - 1].joint, i_S[j].project(f)
                 for r in range(above.kind.nv):
                     row = above.v.start + r
                     # a joint and one that mimics it share a velocity: the pair counts both ways
-                    add(row, column, part[..., r] * (2.0 if row == column else 1.0))
+                    value = part[..., r] * (2.0 if row == column else 1.0)
+                    add_entry(M, min(row, column), max(row, column), value)
         if p:
             i_M[p] = i_M[p] + composite.in_frame(p_H[i])
     return M

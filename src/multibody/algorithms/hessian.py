@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.columns import Directions, directions
+from multibody.algorithms.jacobian import rate_in
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
-from multibody.algorithms.velocity_blocks import stack
+from multibody.algorithms.velocity_blocks import Entries, add_entry, stack
 from multibody.geometry import Pose, Twist, representations
-from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree
 
 
@@ -27,14 +27,13 @@ def hessian(tree: Tree, frame: str, q: NDArray[Any], representation: str = "mixe
     d = directions(tree, q, tree.support(i))
     O_H_F, on = d.frame(frame), d.on(i)
     batch, n = q.shape[:-1], tree.nv
-    entries: dict[tuple[int, int], NDArray[Any]] = {}
+    entries: Entries = {}
     for k in on:
         for c in on:
             change = _entry(d, O_H_F, k, c, representation)
             if change is not None:
-                key = (d.columns[k].index, d.columns[c].index)
                 vector = np.broadcast_to(change.vector, (*batch, 6))
-                entries[key] = entries[key] + vector if key in entries else vector
+                add_entry(entries, d.columns[k].index, d.columns[c].index, vector)
     zero = np.zeros((*batch, 6), q.dtype)
     rows = [np.stack([entries.get((k, c), zero) for c in range(n)], axis=-1) for k in range(n)]
     return stack(rows, -3, (*batch, 0, 6, 0), q)
@@ -51,14 +50,5 @@ def _entry(d: Directions, O_H_F: Pose, k: int, c: int, representation: str) -> T
     change = d.derivative(k, c)
     if representation == "left":
         # the frame, in which the column is written, moves along column k too: s_k × s_c cancels when c is carried
-        return None if change is not None else O_H_F.pull(-s_k.cross(s_c))
-    if representation == "right":
-        if change is None:
-            return None
-        return Twist._trusted(change.linear + cross3(d.origin, change.angular), change.angular)
-    F_o_k = s_k.linear + cross3(s_k.angular, O_H_F.position)
-    moved = cross3(s_c.angular, F_o_k)
-    if change is None:
-        return Twist._trusted(moved, np.zeros_like(moved))
-    linear = change.linear + cross3(change.angular, O_H_F.position) + moved
-    return Twist._trusted(linear, change.angular)
+        change = -s_k.cross(s_c) if change is None else None
+    return rate_in(representation, s_c, change, s_k, O_H_F, d.origin)

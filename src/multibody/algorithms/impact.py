@@ -10,8 +10,7 @@ from multibody.algorithms import rows
 from multibody.algorithms.constrained_dynamics import Response
 from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.velocity_blocks import common_batch
-from multibody.errors import InputError
-from multibody.geometry._arrays import at, dot, first, floats, is_traced, matvec
+from multibody.geometry._arrays import check_values, dot, floats, matvec
 from multibody.model import base_velocity
 from multibody.model.tree import Tree, expect_tree
 
@@ -71,10 +70,8 @@ def impact_step(
 ) -> ImpactStep:
     """The v⁺ with J v⁺ = -restitution J v⁻, and the smallest impulse P with M (v⁺ - v⁻) = J^T P on the robot."""
     members = rows.members(constraints, "impact")
-    response, left_v = (
-        Response(expect_tree(tree), members, q, common_batch(q, v), active),
-        base_velocity.to_left(tree, q, v),
-    )
+    response = Response(expect_tree(tree), members, q, common_batch(q, v), active)
+    left_v = base_velocity.to_left(tree, q, v)
     before = response.expanded(matvec(response.R, left_v))
     x = response.force(response.reduced(-(1 + restitution) * before))
     after = left_v + response.velocity(x)
@@ -85,8 +82,4 @@ def impact_step(
 def check_restitution(restitution: Any) -> NDArray[Any]:
     """The coefficients of restitution, of any shape, if all are from 0 to 1."""
     e = floats(restitution, "restitution")
-    if not is_traced(e):
-        bad = ~((e >= 0) & (e <= 1))
-        if bad.any():
-            raise InputError(f"restitution{at(first(bad))}: expected 0, plastic, to 1, without loss, got {e[bad][0]}")
-    return e
+    return check_values(e, "restitution", lambda e: (e >= 0) & (e <= 1), "0, plastic, to 1, without loss")

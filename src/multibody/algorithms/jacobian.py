@@ -48,20 +48,14 @@ def jacobian_dot(
     representations.representation(representation, FRAME_REPRESENTATIONS)
     i, _ = tree.frame(frame)
     d = directions(tree, q, tree.support(i))
-    O_H_F, on, rates = d.frame(frame), d.on(i), d.rates(v)
+    O_H_F, rates = d.frame(frame), d.rates(v)
     W_v = d.twists(v)[i]
     columns: dict[int, Twist] = {}
-    for k in on:
+    for k in d.on(i):
         s, s_dot = d.columns[k].twist, rates[k]
-        if representation == "left":
-            moving = None if W_v is None else W_v.cross(s)
-            change = add(s_dot, None if moving is None else -moving)
-            written = None if change is None else O_H_F.pull(change)
-        else:
-            written = None if s_dot is None else _written(s_dot, O_H_F, d.origin, representation)
-            if representation == "mixed" and W_v is not None:
-                F_o_dot = W_v.linear + cross3(W_v.angular, O_H_F.position)
-                written = add(written, _linear(cross3(s.angular, F_o_dot)))
+        if representation == "left" and W_v is not None:
+            s_dot = add(s_dot, -W_v.cross(s))
+        written = rate_in(representation, s, s_dot, W_v, O_H_F, d.origin)
         if written is not None:
             columns[k] = written
     return assemble(d, columns, q, v)
@@ -175,6 +169,20 @@ def assemble(d: Directions, columns: dict[int, Twist], *arrays: NDArray[Any]) ->
     return stack(full, -1, (*batch, 6, 0), arrays[0])
 
 
+def rate_in(
+    representation: str, s: Twist, s_dot: Twist | None, W_v: Twist | None, O_H_F: Pose, origin: NDArray[Any]
+) -> Twist | None:
+    """The rate of a column s in a representation of the velocity of a frame that moves with W_v; None for zero.
+
+    In "left" s_dot is relative to the frame; otherwise it is relative to the world.
+    """
+    written = None if s_dot is None else _written(s_dot, O_H_F, origin, representation)
+    if representation != "mixed" or W_v is None:
+        return written
+    moved = cross3(s.angular, W_v.linear + cross3(W_v.angular, O_H_F.position))
+    return add(written, Twist._trusted(moved, np.zeros_like(moved)))
+
+
 def _pose(tree: Tree, place: str | Pose, q: NDArray[Any], what: str) -> Pose:
     """The pose in the world of a frame that has a name, or of a pose itself."""
     if not isinstance(place, str | Pose):
@@ -200,10 +208,6 @@ def _written(s: Twist, O_H_F: Pose, origin: NDArray[Any], representation: str) -
         return O_H_F.pull(s)
     at = O_H_F.position if representation == "mixed" else -origin
     return Twist._trusted(s.linear + cross3(s.angular, at), s.angular)
-
-
-def _linear(x: NDArray[Any]) -> Twist:
-    return Twist._trusted(x, np.zeros_like(x))
 
 
 def _identity(pose: Pose) -> Rotation:

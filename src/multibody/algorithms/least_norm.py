@@ -123,14 +123,14 @@ def _factors(Y: NDArray[Any], weights: Weights = None) -> tuple[NDArray[Any], ND
     W = [[np.where(some[i], S[i], one) if i == k else zero for k in range(n)] for i in range(n)]
     if _is_coarse(Y):
         scaled = Y if weights is None else np.sqrt(weights)[..., :, None] * Y
-        pivots = _orthogonalised([[S[i] * scaled[..., k, i] for k in range(Y.shape[-2])] for i in range(n)], W)
+        pivots = _orthogonalize([[S[i] * scaled[..., k, i] for k in range(Y.shape[-2])] for i in range(n)], W)
     else:
-        pivots = _eliminated([[S[i] * A[..., i, k] * S[k] for k in range(n)] for i in range(n)], W)
+        pivots = _eliminate([[S[i] * A[..., i, k] * S[k] for k in range(n)] for i in range(n)], W)
     inverse, dropped = (np.stack(x, axis=-1) for x in zip(*pivots, strict=True))
     return matrix(W), inverse, dropped
 
 
-def _eliminated(H: Rows, W: Rows) -> list[tuple[Any, Any]]:
+def _eliminate(H: Rows, W: Rows) -> list[tuple[Any, Any]]:
     """The pivots of H = S A S, each inverted and judged; W, which begins with S, takes part in the elimination."""
     pivots, n = [], len(W)
     for j in range(n):
@@ -140,7 +140,7 @@ def _eliminated(H: Rows, W: Rows) -> list[tuple[Any, Any]]:
             _swap(larger, W, i, j)
             for row in H[j:]:
                 row[j], row[i] = np.where(larger, row[i], row[j]), np.where(larger, row[j], row[i])
-        pivots.append(_judged(H[j][j]))
+        pivots.append(_invert_pivot(H[j][j]))
         for i in range(j + 1, n):
             factor = H[i][j] * pivots[j][0]
             W[i] = _minus(W[i], factor, W[j])
@@ -149,8 +149,8 @@ def _eliminated(H: Rows, W: Rows) -> list[tuple[Any, Any]]:
     return pivots
 
 
-def _orthogonalised(Y_T: Rows, W: Rows) -> list[tuple[Any, Any]]:
-    """As `_eliminated`, from the columns of Y S by modified Gram-Schmidt, which avoids rounding errors of squares."""
+def _orthogonalize(Y_T: Rows, W: Rows) -> list[tuple[Any, Any]]:
+    """As `_eliminate`, from the columns of Y S by modified Gram-Schmidt, which avoids rounding errors of squares."""
     pivots, n = [], len(W)
     for j in range(n):
         squares = [_dot(column, column) for column in Y_T[j:]]
@@ -159,14 +159,14 @@ def _orthogonalised(Y_T: Rows, W: Rows) -> list[tuple[Any, Any]]:
             _swap(larger, Y_T, i, j)
             _swap(larger, W, i, j)
             squares[0] = np.maximum(squares[0], squares[i - j])
-        pivots.append(_judged(squares[0]))
+        pivots.append(_invert_pivot(squares[0]))
         for i in range(j + 1, n):
             factor = _dot(Y_T[i], Y_T[j]) * pivots[j][0]
             Y_T[i], W[i] = _minus(Y_T[i], factor, Y_T[j]), _minus(W[i], factor, W[j])
     return pivots
 
 
-def _judged(pivot: Any) -> tuple[Any, Any]:
+def _invert_pivot(pivot: Any) -> tuple[Any, Any]:
     """1 / pivot and a zero, or, for a pivot that counts as zero, a zero and a one."""
     zero, one = np.zeros_like(pivot), np.ones_like(pivot)
     kept = pivot > PIVOT_TOLERANCE

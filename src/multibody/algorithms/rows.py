@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, first, floats, is_traced
+from multibody.geometry._arrays import check_values, floats
 from multibody.model import configuration
 from multibody.model.tree import Tree
 
@@ -99,10 +99,7 @@ def bias(tree: Tree, rows: Iterable[Rows], q: NDArray[Any], v: NDArray[Any]) -> 
 def mask(rows: Sequence[Rows], active: Any) -> NDArray[Any]:
     """(..., rows) of ones and zeros, from one per row, or from one per part."""
     active = floats(active, "active")
-    if not is_traced(active):
-        bad = (active != 0) & (active != 1)
-        if bad.any():
-            raise InputError(f"active{at(first(bad)[:-1])}: expected ones and zeros, got {active[bad][0]}")
+    check_values(active, "active", lambda x: (x == 0) | (x == 1), "ones and zeros", core=1)
     total, length = count(rows), active.shape[-1] if active.ndim else 0
     if length == total:
         return active

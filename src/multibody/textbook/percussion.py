@@ -18,7 +18,7 @@ from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.algorithms.impact import check_restitution
 from multibody.errors import InputError
 from multibody.geometry import Wrench
-from multibody.geometry._arrays import at, batch_shape, first, floats, is_traced, matvec, numbers
+from multibody.geometry._arrays import batch_shape, check_values, floats, matvec, numbers
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree, expect_tree
 
@@ -68,15 +68,11 @@ def percussion_step(
     """
     expect_tree(tree)
     contacts = rows.members(constraints, "percussion_step")
-    q, v, tau = (
-        configuration.coordinates(tree, q),
-        configuration.velocities(tree, v),
-        configuration.velocities(tree, tau, "tau"),
-    )
-    if not is_traced(q):
-        configuration.check_units(tree, q)
+    q, v = configuration.unit_coordinates(tree, q), configuration.velocities(tree, v)
+    tau = configuration.velocities(tree, tau, "tau")
     forces = _forces(wrenches)
-    h = _time_step(numbers(dt, "dt", v))
+    h = numbers(dt, "dt", v)
+    check_values(h, "dt", lambda h: (h > 0) & (h < np.inf), "a positive time step in s, finite")
     e = check_restitution(numbers(restitution, "restitution", v))
     arrays = {"q": q, "v": v, "tau": tau, **{f"the wrench at {frame!r}": f for frame, f in forces.items()}}
     if active is not None:
@@ -97,12 +93,3 @@ def _forces(wrenches: Mapping[str, ArrayLike | Wrench] | None) -> dict[str, NDAr
         raise InputError(f"wrenches: expected {{frame: (..., 6)}}, got {type(wrenches).__name__}")
     vectors = {frame: w.vector if isinstance(w, Wrench) else w for frame, w in wrenches.items()}
     return {frame: floats(w, f"the wrench at {frame!r}", 6) for frame, w in vectors.items()}
-
-
-def _time_step(h: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of any shape, when all are positive and finite."""
-    if not is_traced(h):
-        bad = ~((h > 0) & (h < np.inf))
-        if bad.any():
-            raise InputError(f"dt{at(first(bad))}: expected a positive time step in s, finite, got {h[bad][0]}")
-    return h

@@ -1,6 +1,6 @@
 """The links of maximal coordinates, the joints between each and its parent, and clusters of links to solve for."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -297,10 +297,9 @@ def least_squares(A: NDArray[Any], b: NDArray[Any], message: str) -> NDArray[Any
     Raises:
         SingularityError: with the message, if columns of A are linearly dependent.
     """
-    _expect_independent(A, message)
-    normal, A_T = np.matmul(transpose(A), A), transpose(A)
-    x = solve(normal, matvec(A_T, b), message)
-    return x + solve(normal, matvec(A_T, b - matvec(A, x)), message)
+    solve_normal, A_T = _normal_equations(A, message), transpose(A)
+    x = solve_normal(matvec(A_T, b))
+    return x + solve_normal(matvec(A_T, b - matvec(A, x)))
 
 
 def least_norm(A: NDArray[Any], b: NDArray[Any], message: str) -> NDArray[Any]:
@@ -309,16 +308,18 @@ def least_norm(A: NDArray[Any], b: NDArray[Any], message: str) -> NDArray[Any]:
     Raises:
         SingularityError: with the message, if columns of A are linearly dependent.
     """
-    _expect_independent(A, message)
-    normal, A_T = np.matmul(transpose(A), A), transpose(A)
-    y = matvec(A, solve(normal, b, message))
-    return y + matvec(A, solve(normal, b - matvec(A_T, y), message))
+    solve_normal = _normal_equations(A, message)
+    y = matvec(A, solve_normal(b))
+    return y + matvec(A, solve_normal(b - matvec(transpose(A), y)))
 
 
-def _expect_independent(A: NDArray[Any], message: str) -> None:
+def _normal_equations(A: NDArray[Any], message: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """The function b -> (A^T A)^-1 b, if the columns of A are independent."""
     bad = _dependent(A)
     if bad.any():
         raise SingularityError(f"{message} at this configuration{at(first(bad))}")
+    normal = np.matmul(transpose(A), A)
+    return lambda b: solve(normal, b, message)
 
 
 def _dependent(A: NDArray[Any]) -> NDArray[Any]:

@@ -24,6 +24,7 @@ from multibody.algorithms.maximal_coordinates.clusters import (
     links,
     place_links,
 )
+from multibody.algorithms.soft_contact import number
 from multibody.algorithms.velocity_blocks import stack
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
@@ -51,10 +52,7 @@ def configured(model: Model, q: ArrayLike) -> NDArray[Any]:
     >>> configured(load("planar-arm"), [0, 1, 2])
     array([0., 1., 2.])
     """
-    q = configuration.coordinates(expect_model(model).tree, q)
-    if not is_traced(q):
-        configuration.check_units(model.tree, q)
-    return q
+    return configuration.unit_coordinates(expect_model(model).tree, q)
 
 
 def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -177,8 +175,7 @@ def check_velocities(
     """
     selection = links(model, names)
     V = floats(V, "V", len(selection.names), 6)
-    if np.shape(within) or not (floats(within, "within") >= 0 and np.isfinite(within)):
-        raise InputError(f"within: expected a finite number >= 0, got {within!r}")
+    number(within, "within")
     if is_traced(V) or is_traced(q):
         raise InputError("check_velocities: expected arrays of numbers; traced code cannot raise on values")
     q = configuration.check(model.tree, q, limits=False)
