@@ -1,9 +1,10 @@
-"""Print src/multibody/compiler/codegen/vector_math/coefficients.py anew: `python tools/minimax.py > that file`.
+"""Print src/multibody/compiler/codegen/vector_math/coefficients.json anew: `python tools/minimax.py > that file`.
 
 Every polynomial is the best one of its degree (Remez' exchange algorithm, in 60 digits): the largest error that it
 causes in the function's value, relative to that value, is as small as can be. Its coefficients are then rounded.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -149,29 +150,30 @@ def parts(x: Real, places: Sequence[int]) -> list[Real]:
 
 
 def table(name: str, meaning: str, numbers: dict[str, list[Real]]) -> str:
-    """The text of one table, with as many digits as bring back the same floats."""
+    """The JSON of one table, with as many digits as bring back the same floats."""
     digits = {"float64": 17, "float32": 9}
-    lines = [f"{name} = {{"]
+    rows = [f'    "meaning": {json.dumps(meaning, ensure_ascii=False)}']
     for dtype, values in numbers.items():
-        lines += [f'    "{dtype}": (', *(f"        {float(x):.{digits[dtype]}g}," for x in values), "    ),"]
-    return "\n".join([*lines, "}", f'"""{meaning}"""'])
+        rows.append(f'    "{dtype}": [{", ".join(f"{float(x):.{digits[dtype]}g}" for x in values)}]')
+    return "\n".join([f'  "{name}": {{', ",\n".join(rows), "  }"])
 
 
 @mp.workdps(60)
 def main() -> None:
     """Print the file."""
-    print('"""Polynomials and split constants, constant term and leading part first. Made by tools/minimax.py."""\n')
+    tables = []
     for fit in FITS:
         fits = {dtype: minimax(fit, terms) for dtype, terms in fit.terms.items()}
         errors = ", ".join(f"2^{float(mp.log(error, 2)):.1f} ({dtype})" for dtype, (_, error) in fits.items())
         found = {dtype: coefficients for dtype, (coefficients, _) in fits.items()}
-        print(table(fit.name, f"{fit.meaning}.\n\nRelative error before rounding: {errors}.\n", found), end="\n\n")
+        tables.append(table(fit.name, f"{fit.meaning}. Relative error before rounding: {errors}.", found))
     for name, x, places, meaning in (
         ("HALF_PI", mp.pi / 2, HALF_PI, "π/2 in full parts, for fused products."),
         ("HALF_PI_SHORT", mp.pi / 2, HALF_PI_SHORT, "π/2 in parts whose products with the quotient are exact."),
         ("LOG_2", mp.log(2), LOG_2, "ln 2: the product of the leading part with any exponent is exact."),
     ):
-        print(table(name, meaning, {dtype: parts(x, n) for dtype, n in places.items()}), end="\n\n")
+        tables.append(table(name, meaning, {dtype: parts(x, n) for dtype, n in places.items()}))
+    print("{", ",\n".join(tables), "}", sep="\n")
 
 
 if __name__ == "__main__":

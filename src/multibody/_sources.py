@@ -69,7 +69,7 @@ def _metadata() -> _Files:
             folder = folders.pop()
             with os.scandir(folder) as entries:
                 for entry in entries:
-                    if entry.name.endswith((".py", ".c", ".ll")):
+                    if entry.name.endswith((".py", ".c", ".json", ".ll")):
                         status = entry.stat()
                         times = status.st_mtime_ns, status.st_ctime_ns
                         files.append((entry.path, status.st_size, *times, status.st_ino))

@@ -54,7 +54,7 @@ def test_no_source_is_read_at_import(monkeypatch):
     names = {os.path.relpath(file[0], _sources._ROOT) for file in files}
     rooms = {"geometry", "tracing", "model", "algorithms", "compiler", "robot"}
     assert {name.partition(os.sep)[0] for name in names if os.sep in name} >= rooms
-    assert os.path.join("compiler", "codegen", "vector_math", "coefficients.py") in names
+    assert os.path.join("compiler", "codegen", "vector_math", "coefficients.json") in names
     compiler = os.path.join(_sources._ROOT, "compiler")
     text = {os.path.join(folder, file) for folder, _, files in os.walk(compiler) for file in files}
     assert {file for file in text if not file.endswith((".py", ".pyc"))} <= {file[0] for file in files}

@@ -56,7 +56,7 @@ def test_words_point_to_what_is_there():
     for ours in NAMES:
         for owner, name in re.findall(r"\b(robot|mb)\.(\w+)", ours):
             assert hasattr(ROBOT if owner == "robot" else mb, name), ours
-    words = [word for group in NAMES.values() for word in group]
+    words = [word for group in NAMES.values() for word in group.split()]
     assert len(set(words)) == len(words)
     assert not set(words) & set(dir(ROBOT))
 
