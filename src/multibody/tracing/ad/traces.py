@@ -43,14 +43,14 @@ def vjp(trace: Trace) -> Trace:
 
 def jacobian(trace: Trace, wrt: Wrt = None) -> Trace:
     """The dense Jacobians, of shape out.shape + in.shape; with several inputs, every output has a tuple of them."""
-    inputs = _chosen(trace, wrt)
+    inputs = list(_chosen(trace, wrt).values())
     blocks = _blocks(trace.graph, jacobian_rows(trace.graph, trace.roots, flat(inputs)), trace.outputs, inputs)
     return _derived(trace, (), blocks, without_values(trace.layout, _arrays(len(inputs))))
 
 
 def gradient(trace: Trace, wrt: Wrt = None) -> Trace:
     """The derivatives of a scalar function with respect to its inputs, one array for each."""
-    inputs = _chosen(trace, wrt)
+    inputs = list(_chosen(trace, wrt).values())
     one = np.full(scalar_output(trace.outputs).shape, trace.graph.const(1.0))
     return _derived(trace, (), _pull(trace.graph, trace.outputs, inputs, [one]), _arrays(len(inputs)))
 
@@ -58,9 +58,8 @@ def gradient(trace: Trace, wrt: Wrt = None) -> Trace:
 def hessian_vector(trace: Trace, wrt: Wrt = None) -> Trace:
     """Inputs (x, ..., dx, ...), result the Hessian of a scalar function times dx: forward over reverse."""
     inputs, slopes = _chosen(trace, wrt), gradient(trace, wrt).outputs
-    directions = [Input("d" + name, ids.shape) for name, ids in zip(_names(trace, wrt), inputs, strict=True)]
-    added, tangents = _more(trace, directions)
-    return _derived(trace, added, _push(trace.graph, slopes, inputs, tangents), _arrays(len(inputs)))
+    added, tangents = _more(trace, [Input("d" + name, ids.shape) for name, ids in inputs.items()])
+    return _derived(trace, added, _push(trace.graph, slopes, list(inputs.values()), tangents), _arrays(len(inputs)))
 
 
 def hessian(trace: Trace, wrt: Wrt = None) -> Trace:
@@ -68,7 +67,7 @@ def hessian(trace: Trace, wrt: Wrt = None) -> Trace:
 
     The entries above the diagonal are used twice, so the Hessian is symmetric bit by bit.
     """
-    inputs, slopes = _chosen(trace, wrt), gradient(trace, wrt)
+    inputs, slopes = list(_chosen(trace, wrt).values()), gradient(trace, wrt)
     rows = jacobian_rows(slopes.graph, slopes.roots, flat(inputs))
     rows = [{j: node for j, node in row.items() if j >= i} for i, row in enumerate(rows)]
     for i, row in enumerate(rows):
@@ -150,16 +149,10 @@ def _more(trace: Trace, inputs: list[Input]) -> tuple[tuple[Input, ...], list[Id
     return tuple(added), [input_nodes(trace.graph, first + k, shape) for k, (_, shape) in enumerate(added)]
 
 
-def _chosen(trace: Trace, wrt: Wrt) -> list[Ids]:
-    """The nodes of the inputs wrt."""
-    nodes = dict(zip((name for name, _ in trace.inputs), leaves(trace), strict=True))
-    return [nodes[name] for name in _names(trace, wrt)]
-
-
-def _names(trace: Trace, wrt: Wrt) -> list[str]:
-    """The names of the inputs wrt."""
-    known = [name for name, _ in trace.inputs]
-    names = known if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
+def _chosen(trace: Trace, wrt: Wrt) -> dict[str, Ids]:
+    """The names and nodes of the inputs wrt."""
+    known = dict(zip((name for name, _ in trace.inputs), leaves(trace), strict=True))
+    names = list(known) if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
     if not names or not set(names) <= set(known) or len(set(names)) < len(names):
         raise InputError(f"wrt: expected names of inputs ({', '.join(known)}), each once, got {wrt!r}")
-    return names
+    return {name: known[name] for name in names}

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody._signatures import readable
 from multibody.errors import InputError
-from multibody.tracing.array.traced import TracedArray, floats, is_mask, lifted, numbers, refuse, traced
+from multibody.tracing.array.traced import TracedArray, floats, is_mask, lifted, map_nodes, numbers, refuse, traced
 from multibody.tracing.graph.graph import Graph
 
 MAX_LINEAR_SEARCH = 16
@@ -74,10 +74,8 @@ def _select_entry(graph: Graph, entries: list[int], index: int, first: int) -> i
         return entries[0]
     half = len(entries) // 2
     below = graph.apply("lt", index, graph.const(float(first + half)))
-    low, high = (
-        _select_entry(graph, entries[:half], index, first),
-        _select_entry(graph, entries[half:], index, first + half),
-    )
+    low = _select_entry(graph, entries[:half], index, first)
+    high = _select_entry(graph, entries[half:], index, first + half)
     return graph.apply("select", below, low, high)
 
 
@@ -106,31 +104,30 @@ def searchsorted(self: TracedArray, a: Any, v: Any, side: str = "left") -> Trace
         )
     table, op = entries.tolist(), "le" if side == "left" else "lt"
     constant = all(graph.op[k] == "const" for k in table)
-    place = _binary_search if constant and len(table) > MAX_LINEAR_SEARCH else _linear_search
-    ids = [place(graph, table, x, op) for x in values.ravel().tolist()]
-    return TracedArray(graph, np.array(ids, dtype=np.int64).reshape(values.shape), self.float_dtype)
+    search = _binary_search if constant and len(table) > MAX_LINEAR_SEARCH else _linear_search
+    return TracedArray(graph, map_nodes(lambda x: search(graph, table, x, op), values), self.float_dtype)
 
 
 def _linear_search(graph: Graph, table: list[int], x: int, op: str) -> int:
     apply, zero, unit = graph.apply, graph.const(0.0), graph.const(1.0)
-    place = zero
+    index = zero
     for entry in table:
-        place = apply("add", place, apply("select", apply(op, x, entry), zero, unit))
-    return place
+        index = apply("add", index, apply("select", apply(op, x, entry), zero, unit))
+    return index
 
 
 def _binary_search(graph: Graph, table: list[int], x: int, op: str) -> int:
     apply, last = graph.apply, graph.const(float(len(table)))
     step = 1 << (len(table).bit_length() - 1)
     padded = table + [graph.const(np.inf)] * (2 * step - len(table))
-    place = graph.const(0.0)
+    index = graph.const(0.0)
     while step:
-        further = apply("add", place, graph.const(float(step)))
+        further = apply("add", index, graph.const(float(step)))
         entry = apply("lookup", apply("sub", further, graph.const(1.0)), *padded)
         passed = apply("and", apply("le", further, last), apply("not", apply(op, x, entry)))
-        place = apply("select", passed, further, place)
+        index = apply("select", passed, further, index)
         step //= 2
-    return place
+    return index
 
 
 def interp(self: TracedArray, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:

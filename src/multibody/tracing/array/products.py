@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from multibody.tracing.array.reductions import reduce
 from multibody.tracing.array.traced import TracedArray, floats, is_mask, numbers, refuse, traced
+from multibody.tracing.matrices.linalg_unrolled import eliminate, exchange_rows
 
 
 def outer(self: TracedArray, a: Any, b: Any) -> TracedArray:
@@ -94,17 +95,12 @@ def _by_elimination(rows: list[list[Any]]) -> Any:
     total: Any = 1.0
     for j in range(len(rows)):
         for i in range(j + 1, len(rows)):
-            larger = np.abs(rows[i][j]) > np.abs(rows[j][j])
-            pairs = list(zip(rows[j], rows[i], strict=True))
-            rows[j] = [np.where(larger, low, high) for high, low in pairs]
-            rows[i] = [np.where(larger, high, low) for high, low in pairs]
-            total = np.where(larger, -total, total)
+            total = np.where(exchange_rows(rows, i, j), -total, total)
         pivot = rows[j][j]
         total = total * pivot
         safe = np.where(pivot == 0.0, 1.0, pivot)  # a column of zeros: the product is zero already
         for i in range(j + 1, len(rows)):
-            factor = rows[i][j] / safe
-            rows[i] = [x if k <= j else x - factor * y for k, (x, y) in enumerate(zip(rows[i], rows[j], strict=True))]
+            eliminate(rows, i, j, rows[i][j] / safe)
     return total
 
 

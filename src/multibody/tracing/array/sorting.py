@@ -21,7 +21,7 @@ def sort(self: TracedArray, a: Any, axis: int | None = -1) -> TracedArray:
         for i, j in _comparisons(len(values)):
             low, high = values[i], values[j]
             swap = apply("or", apply("lt", high, low), apply("ne", low, low))
-            values[i], values[j] = apply("select", swap, high, low), apply("select", swap, low, high)
+            _exchange(apply, swap, values, i, j)
         return values
 
     ordered = _along(self, "np.sort", a, axis, order)
@@ -34,20 +34,23 @@ def argsort(self: TracedArray, a: Any, axis: int | None = -1, *, kind: str | Non
 
     def order(graph: Graph, values: list[int]) -> list[int]:
         apply = graph.apply
-        places = [graph.const(float(k)) for k in range(len(values))]
-        for turn in range(len(values)):
-            for i in range(turn % 2, len(values) - 1, 2):  # neighbours only, so equal elements keep their order
+        positions = [graph.const(float(k)) for k in range(len(values))]
+        for sweep in range(len(values)):
+            for i in range(sweep % 2, len(values) - 1, 2):  # neighbours only, so equal elements keep their order
                 low, high = values[i], values[i + 1]
                 only_low = apply("and", apply("ne", low, low), apply("eq", high, high))
                 swap = apply("or", apply("lt", high, low), only_low)
-                for row in (values, places):
-                    row[i], row[i + 1] = (
-                        apply("select", swap, row[i + 1], row[i]),
-                        apply("select", swap, row[i], row[i + 1]),
-                    )
-        return places
+                for row in (values, positions):
+                    _exchange(apply, swap, row, i, i + 1)
+        return positions
 
     return _along(self, "np.argsort", a, axis, order)
+
+
+def _exchange(apply: Callable[..., int], swap: int, row: list[int], i: int, j: int) -> None:
+    """Exchange two elements where the condition holds."""
+    a, b = row[i], row[j]
+    row[i], row[j] = apply("select", swap, b, a), apply("select", swap, a, b)
 
 
 def _comparisons(n: int) -> Iterator[tuple[int, int]]:

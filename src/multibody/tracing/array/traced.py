@@ -307,13 +307,14 @@ def nodes(graph: Graph, x: Any) -> NDArray[Any]:
     if isinstance(array, TracedArray):
         return array.ids
     if array.dtype.kind == "b":
-        return _map(graph.truth, array)
+        return map_nodes(graph.truth, array)
     if array.dtype.kind not in "fiu":
         raise refuse(f"a traced array cannot meet an array of {array.dtype}: only real numbers are traced")
-    return _map(graph.const, array)
+    return map_nodes(graph.const, array)
 
 
-def _map(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[Any]:
+def map_nodes(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[Any]:
+    """The nodes of a function of every element."""
     flat = [function(x) for x in array.ravel().tolist()]
     return np.array(flat, dtype=np.int64).reshape(array.shape)
 
@@ -343,7 +344,7 @@ def floats(graph: Graph, x: Any) -> NDArray[Any]:
     if type(x) is float or not is_mask(x):
         return ids
     one, zero = graph.const(1.0), graph.const(0.0)
-    return _map(lambda p: graph.apply("select", p, one, zero), ids)
+    return map_nodes(lambda p: graph.apply("select", p, one, zero), ids)
 
 
 def traced(like: TracedArray, x: Any) -> TracedArray:

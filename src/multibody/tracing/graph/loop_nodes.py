@@ -84,6 +84,14 @@ class LiveLoop(NamedTuple):
     same_count_as: int
     """The earlier loop that determines the number of iterations, or -1."""
 
+    def before(self) -> list[int]:
+        """The nodes that the loop needs before its first iteration."""
+        return [self.loop.initial[p] for p in self.carries] + [n for _, x in self.inputs for n in x.nodes]
+
+    def within(self) -> list[int]:
+        """The nodes that every iteration returns."""
+        return [self.loop.final[p] for p in self.carries] + [self.loop.outputs[p] for p in self.outputs]
+
 
 def live_loops(graph: "Graph", order: list[int]) -> dict[int, LiveLoop]:
     """The loops that are run for the nodes of an order, by number."""
@@ -209,9 +217,8 @@ def _execution_order(graph: "Graph", order: list[int], ends: Collection[int], th
         if op in AFTER:
             if graph.value[k][0] in entered:
                 return ()
-            loop, carries, inputs, outputs, *_ = loops[graph.value[k][0]]
-            nodes = [loop.initial[p] for p in carries] + [loop.final[p] for p in carries] + loop.conditions()
-            return nodes + [loop.outputs[p] for p in outputs] + [n for _, x in inputs for n in x.nodes]
+            live = loops[graph.value[k][0]]
+            return live.before() + live.within() + live.loop.conditions()
         return graph.args[k][_THROUGH[through]] if op == "custom_derivative" else graph.args[k]
 
     done = bytearray(len(graph.op))
@@ -304,11 +311,9 @@ def leaks(graph: "Graph", outputs: list[int]) -> bool:
     chains = {n: enclosing_loops(graph, n) for n in {owner[k] for k in order}}
     if any(owner[a] not in chains[owner[k]] for k in order for a in graph.args[k]):
         return True
-    for number, (loop, carries, inputs, positions, *_) in live_loops(graph, order).items():
-        outer, inner = enclosing_loops(graph, loop.parent), enclosing_loops(graph, number)
-        first = [loop.initial[p] for p in carries] + [n for _, x in inputs for n in x.nodes]
-        last = [loop.final[p] for p in carries] + [loop.outputs[p] for p in positions]
-        last += [loop.stop] if loop.stop >= 0 else []
-        if any(owner[k] not in outer for k in first) or any(owner[k] not in inner for k in last):
+    for number, live_loop in live_loops(graph, order).items():
+        outer, inner = enclosing_loops(graph, live_loop.loop.parent), enclosing_loops(graph, number)
+        last = live_loop.within() + [k for k in (live_loop.loop.stop,) if k >= 0]
+        if any(owner[k] not in outer for k in live_loop.before()) or any(owner[k] not in inner for k in last):
             return True
     return False

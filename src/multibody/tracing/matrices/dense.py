@@ -156,14 +156,9 @@ def solution(graph: Graph, A: Ids, b: Ids, *, definite: bool) -> Ids | None:
         return None
     n, m = b.shape
     if definite:
-        return ldlt_solution(graph, node(graph, "ldlt", (n,), A), b)
+        return node(graph, "ldlt_solve", (n, m), node(graph, "ldlt", (n,), A), b).reshape(n, m)
     factors = node(graph, "lu", (n,), A)
     return node(graph, "lu_solve", (n, m), factors[: n * n], factors[n * n :], b).reshape(n, m)
-
-
-def ldlt_solution(graph: Graph, factors: Ids, b: Ids) -> Ids:
-    """The solution of L D L^T x = b."""
-    return node(graph, "ldlt_solve", b.shape, factors, b).reshape(b.shape)
 
 
 def cholesky(graph: Graph, A: Ids) -> Ids | None:

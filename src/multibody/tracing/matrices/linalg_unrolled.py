@@ -116,6 +116,20 @@ def _by_ldlt(a: Rows, b: Rows) -> Rows:
     return x
 
 
+def exchange_rows(rows: Rows, i: int, j: int) -> Any:
+    """Put the larger pivot of two rows into row j, by selection; returns whether they were exchanged."""
+    larger = np.abs(rows[i][j]) > np.abs(rows[j][j])
+    pairs = list(zip(rows[j], rows[i], strict=True))
+    rows[j] = [np.where(larger, low, high) for high, low in pairs]
+    rows[i] = [np.where(larger, high, low) for high, low in pairs]
+    return larger
+
+
+def eliminate(rows: Rows, i: int, j: int, factor: Any) -> None:
+    """Subtract a multiple of row j from row i, after column j."""
+    rows[i] = [x if k <= j else x - factor * y for k, (x, y) in enumerate(zip(rows[i], rows[j], strict=True))]
+
+
 def _by_elimination(a: Rows, b: Rows) -> Rows:
     """Gaussian elimination with partial pivoting by selection; structural zeros are skipped."""
     n = len(a)
@@ -127,17 +141,11 @@ def _by_elimination(a: Rows, b: Rows) -> Rows:
             if _is_zero(rows[j][j]):
                 rows[j], rows[i] = rows[i], rows[j]
                 continue
-            larger = np.abs(rows[i][j]) > np.abs(rows[j][j])
-            rows[j], rows[i] = (
-                [np.where(larger, low, high) for low, high in zip(rows[i], rows[j], strict=True)],
-                [np.where(larger, high, low) for low, high in zip(rows[i], rows[j], strict=True)],
-            )
+            exchange_rows(rows, i, j)
         head = 1.0 / rows[j][j]
         for i in range(j + 1, n):
-            if _is_zero(rows[i][j]):
-                continue
-            factor = rows[i][j] * head
-            rows[i] = [x if k <= j else x - factor * y for k, (x, y) in enumerate(zip(rows[i], rows[j], strict=True))]
+            if not _is_zero(rows[i][j]):
+                eliminate(rows, i, j, rows[i][j] * head)
     x: Rows = [[None] * len(b[0]) for _ in range(n)]
     for i in reversed(range(n)):
         head = 1.0 / rows[i][i]

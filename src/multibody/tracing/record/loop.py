@@ -1,5 +1,6 @@
 """`mb.loop`: a loop that stays a loop in the kernel, with a fixed or data-dependent number of iterations."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.loop_nodes import Loop, ScanInput
 from multibody.tracing.record.layout import Layout, flatten_to_list, rebuild
 from multibody.tracing.record.purity import SideEffects
-from multibody.tracing.record.trace import flat, graph_of, open_graph
+from multibody.tracing.record.trace import flat, graph_of, open_graph, split
 
 NESTING = "loop: the body must return values nested as those it takes"
 
@@ -276,11 +277,6 @@ def _leaves(
     graph: Graph, op: str, number: int, shapes: list[tuple[int, ...]], masks: list[bool]
 ) -> tuple[tuple[int, ...], list[TracedArray]]:
     """New leaves of a loop, and arrays of them; booleans are carried as floats."""
-    arrays: list[TracedArray] = []
-    nodes: list[int] = []
-    for shape, mask in zip(shapes, masks, strict=True):
-        new = [graph.leaf(op, number, len(nodes) + k) for k in range(int(np.prod(shape)))]
-        array = TracedArray(graph, np.array(new, dtype=np.int64).reshape(shape), graph.dtype)
-        arrays.append(array != 0.0 if mask else array)
-        nodes += new
-    return tuple(nodes), arrays
+    leaves = tuple(graph.leaf(op, number, k) for k in range(sum(map(math.prod, shapes))))
+    arrays: list[Any] = [TracedArray(graph, ids, graph.dtype) for ids in split(leaves, shapes)]
+    return leaves, [x != 0.0 if mask else x for x, mask in zip(arrays, masks, strict=True)]

@@ -53,7 +53,7 @@ def flat(arrays: Iterable[NDArray[Any]]) -> list[int]:
 
 def split(nodes: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> list[NDArray[Any]]:
     """Consecutive nodes as arrays of these shapes."""
-    parts = np.split(np.array(nodes, dtype=np.int64), np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+    *parts, _ = np.split(np.array(nodes, dtype=np.int64), np.cumsum([math.prod(shape) for shape in shapes], dtype=int))
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
