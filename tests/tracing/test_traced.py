@@ -170,7 +170,7 @@ def test_the_body_of_a_loop_writes_into_no_array_from_outside(write):
 
         return mb.loop(3, body, x)
 
-    with pytest.raises(mb.TraceError, match="carry the values that change"):
+    with pytest.raises(mb.TraceError, match="let the loop carry what changes"):
         mb.compile(function, 3)
 
 
@@ -188,7 +188,7 @@ def test_nor_into_arrays_of_objects_or_plain_numbers(make, rounds):
 
         return mb.loop(3, body, x, rounds=rounds)
 
-    with pytest.raises(mb.TraceError, match="carry the values that change"):
+    with pytest.raises(mb.TraceError, match="let the loop carry what changes"):
         mb.compile(function, 3)
 
 

@@ -22,7 +22,7 @@ from multibody.tracing.graph.graph import Graph
 BOOL = np.dtype(bool)
 _PLAIN = frozenset((int, slice, type(...), type(None)))
 """Types of indices that are never traced."""
-ADVICE = "carry the values that change between iterations, and return them; or work on a copy that is made within"
+ADVICE = "let the loop carry what changes from round to round, and return it; or work on a copy that is made within"
 """The remedy for side effects of a body that is recorded once for many iterations."""
 _HERE = str(Path(__file__).parents[1])
 _NUMPY = str(Path(np.__file__).parent)
