@@ -168,7 +168,7 @@ def test_coordinates_that_are_wrong():
             with pytest.raises(InputError, match="coordinates: expected some of 0 to 5, got"):
                 method(tool, q, coordinates=bad)
         for bad in (3, ["x"], [0.5]):
-            with pytest.raises(InputError, match="coordinates: expected a list of whole numbers"):
+            with pytest.raises(InputError, match="coordinates: expected a list of integers"):
                 method(tool, q, coordinates=bad)
     mask = [True, False, True, False, True, False]
     for bad in (3, None, "01", [6], [-1], [], [1.0], ["x"], [[0, 1]], [None], mask, np.array(mask), np.array(3)):

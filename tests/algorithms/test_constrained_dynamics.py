@@ -21,7 +21,7 @@ QUADRUPED = mb.load("quadruped").model
 
 def test_bad_arguments_of_projections():
     held = ConstraintSet(QUADRUPED, [PointContact("a", "foot-lf", anchor=(0.0, 0.0, 0.0))])
-    q, v = configuration.neutral(QUADRUPED), np.zeros(QUADRUPED.nv)
+    q, v = configuration.neutral(QUADRUPED.tree), np.zeros(QUADRUPED.nv)
     for bad in (5, None, [held], (), QUADRUPED):
         for name, args in (("projected_configuration", (q,)), ("projected_velocity", (q, v))):
             with pytest.raises(InputError, match=re.escape(f"{name}: expected constraints, got {bad!r}")):
@@ -74,7 +74,7 @@ def test_bad_arguments_of_a_support():
 
 def test_bad_arguments_of_motion():
     held = ConstraintSet(QUADRUPED, [PointContact("a", "foot-lf")])
-    q, v = configuration.neutral(QUADRUPED), np.zeros(QUADRUPED.nv)
+    q, v = configuration.neutral(QUADRUPED.tree), np.zeros(QUADRUPED.nv)
     for bad in (5, None, QUADRUPED):
         for function, args in (
             (projection.projected_equations, (v, v)),
