@@ -107,16 +107,9 @@ def compile(  # noqa: A001
             return function(*args[: len(shapes)], **dict(zip(present, args[len(shapes) :], strict=True)))
 
         bound.__name__ = name
-        return compile(
-            bound,
-            *shapes,
-            *(dict(optional or {})[option] for option in present),
-            names=[*(spec.name for spec in signature.inputs), *present],
-            dtype=dtype,
-            key=extend_key(key, present),
-            batched=batched,
-            quaternions=quaternions,
-        )
+        more = [*shapes, *(dict(optional or {})[option] for option in present)]
+        titles, text = [*(spec.name for spec in signature.inputs), *present], extend_key(key, present)
+        return compile(bound, *more, names=titles, dtype=dtype, key=text, batched=batched, quaternions=quaternions)
 
     variants = OptionalInputs(optional, with_optional) if optional else None
     return Kernel(name, signature, code, Counter(header["ops"]), header["work"], record, function, variants, batched)

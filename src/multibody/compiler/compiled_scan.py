@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler.codegen import target
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
-from multibody.compiler.codegen.variants import VECTOR
-from multibody.compiler.ir.scan_layout import shapes_of
+from multibody.compiler.codegen.variants import Texts
+from multibody.compiler.kernel import Compiled
 from multibody.compiler.optional_inputs import select_optional
-from multibody.compiler.runtime import native, scan_pieces, workers
+from multibody.compiler.runtime import scan_pieces, workers
 from multibody.compiler.runtime.call_mode import Mode, check_array, check_out, mode_of
-from multibody.compiler.runtime.code import Code, unpickle
+from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.launch import rows_of
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
@@ -38,8 +37,10 @@ class ScanSource(NamedTuple):
     """The `OptionalInputs` of the step."""
 
 
-class Scan:
-    """A compiled scan; see `compile_scan`."""
+class Scan(Compiled):
+    """A compiled scan; see `compile_scan`. Its operations and its exports are those of one step."""
+
+    exported_name = "step"
 
     def __init__(
         self,
@@ -51,16 +52,11 @@ class Scan:
         plan: Plan,
         source: ScanSource | None = None,
     ) -> None:
-        self.name = name
+        super().__init__(name, signature, code, ops, work, None if source is None else source.record)
         self.plan = plan
-        self.signature = signature
         self.inputs, self.outputs, self.dtype, layout = signature[:4]
         self.output_layout = layout[2] if len(layout) > 2 else None
-        self.ops = ops
-        """The number of operations of each kind in a step."""
-        self._work = work
         self._source = source
-        self.code = code
         self._native = scan_pieces.Runner(name, code, signature, range(plan.states, plan.states + plan.inputs), work)
 
     def __call__(
@@ -90,16 +86,9 @@ class Scan:
         """
         given = {name: value for name, value in named.items() if value is not None}
         if given:
-            return self._variant(tuple(sorted(given)))(
-                state,
-                *args[: len(self.plan.rest_layouts) - self._parameters],
-                *(given[name] for name in sorted(given)),
-                *args[len(self.plan.rest_layouts) - self._parameters :],
-                steps=steps,
-                every=every,
-                out=out,
-                threads=threads,
-            )
+            names, inputs = sorted(given), len(self.plan.rest_layouts) - self.plan.parameter_arguments
+            values = [*args[:inputs], *(given[name] for name in names), *args[inputs:]]
+            return self._variant(tuple(names))(state, *values, steps=steps, every=every, out=out, threads=threads)
         if every is not None and (not isinstance(every, int | np.integer) or every < 1):
             raise InputError(f"{self.name}: every: expected a positive integer or None, got {every!r}")
         values = parts_of(self.plan.state_layout, state, f"{self.name}: state")
@@ -135,16 +124,6 @@ class Scan:
     def _own(self) -> int:
         """The number of arrays in the user's state."""
         return self.plan.states - self.plan.stops
-
-    @property
-    def _parameters(self) -> int:
-        """The number of arguments that are parameters."""
-        sizes, left = [len(shapes_of(layout)) for layout in self.plan.rest_layouts], self.plan.parameters
-        count = 0
-        while left > 0:
-            count += 1
-            left -= sizes[-count]
-        return count
 
     def _moves(self, i: int) -> bool:
         return self.plan.states <= i < self.plan.states + self.plan.inputs
@@ -274,39 +253,11 @@ class Scan:
         assert source is not None, "without a source every name is refused"
         return source.variants.kernel(names)
 
-    def trace(self) -> Trace:
-        """Trace one step again, as a function of the arrays of the state, the inputs and the parameters."""
-        if self._source is None:
-            raise InputError(f"{self.name} came without its step (from a pickle): only its code is here")
-        return self._source.record()
-
-    def to_c(self) -> Any:
-        """Return C99 of one step: a source and a header."""
-        from multibody.compiler.export.to_c import to_c
-
-        return to_c(self.trace(), "step")
-
-    def to_numpy(self) -> str:
-        """Return readable Python source of one step."""
-        from multibody.compiler.export.to_numpy import to_numpy
-
-        return to_numpy(self.trace(), "step")
-
-    @property
-    def ir(self) -> str:
-        """The LLVM IR of all modules."""
-        return "\n".join(text for texts in scan_modules_of(self.trace(), self.plan)[0].values() for text in texts)
-
-    @property
-    def asm(self) -> str:
-        """The assembly of the native code."""
-        forms = scan_modules_of(self.trace(), self.plan)[0]
-        return "\n".join(native.assembly(text) for texts in forms.values() for text in texts)
+    def _variants(self) -> Texts:
+        return scan_modules_of(self.trace(), self.plan)[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self.code.address(VECTOR, self.name)  # which runs wherever it arrives
-        code = self.code.entry, self.ops, self._work
-        return unpickle, (target.host(), Scan, self.name, self.signature, *code, self.plan)
+        return self._reduce(Scan, self.plan)
 
     def __repr__(self) -> str:
         return f"<Scan {self.name}, {sum(self.ops.values())} operations a step, {self.dtype}>"

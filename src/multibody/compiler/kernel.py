@@ -1,11 +1,12 @@
 """Kernel: a compiled function with NumPy's calling conventions."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from multibody.compiler.codegen import target
-from multibody.compiler.codegen.variants import VECTOR, modules_of
+from multibody.compiler.codegen.variants import VECTOR, Texts, modules_of
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.call_mode import Source
 from multibody.compiler.runtime.code import Code, unpickle
@@ -15,7 +16,85 @@ from multibody.errors import InputError
 from multibody.tracing.record.trace import Trace
 
 
-class Kernel:
+class Compiled(ABC):
+    """Native code, and the function that it was compiled from: what kernels and scans share."""
+
+    exported_name: str
+    """The name of the function in exported code."""
+
+    def __init__(
+        self,
+        name: str,
+        signature: Signature,
+        code: Code,
+        ops: Counter[str],
+        work: int,
+        record: Callable[[], Trace] | None,
+    ) -> None:
+        self.name = name
+        self.signature = signature
+        self.ops = ops
+        """The number of operations of each kind; a fused multiply-add is one."""
+        self._code = code
+        self._work = work
+        self._record = record
+
+    @abstractmethod
+    def _variants(self) -> Texts:
+        """The LLVM modules of each variant."""
+
+    def trace(self) -> Trace:
+        """Trace the function again: of a scan, one step as a function of its arrays."""
+        if self._record is None:
+            raise InputError(f"{self.name} came without its function (from a pickle): only its code is here")
+        return self._record()
+
+    @property
+    def graph(self) -> Any:
+        """The operations, for people to read: `print(kernel.graph)`, `kernel.graph.draw("graph.png")`."""
+        from multibody.compiler.export.graph_view import GraphView
+
+        return GraphView(self.trace())
+
+    def to_c(self, path: Any = None) -> Any:
+        """Return C99 of the same graph, (source, header); with a path such as "x.c", write x.c and x.h as well."""
+        from multibody.compiler.export import to_c as emit_c
+
+        code = emit_c.to_c(self.trace(), self.exported_name)
+        if path is not None:
+            emit_c.write(code, path)
+        return code
+
+    def to_numpy(self) -> str:
+        """Return readable Python source of the same graph."""
+        from multibody.compiler.export.to_numpy import to_numpy
+
+        return to_numpy(self.trace(), self.exported_name)
+
+    def to_sympy(self, *symbols: Any) -> Any:
+        """Return SymPy expressions of the same graph; needs `multibody[symbolic]`."""
+        from multibody.compiler.export.to_sympy import to_sympy
+
+        return to_sympy(self.trace(), *symbols)
+
+    @property
+    def ir(self) -> str:
+        """The LLVM IR of all modules."""
+        return "\n".join(text for texts in self._variants().values() for text in texts)
+
+    @property
+    def asm(self) -> str:
+        """The assembly of the native code."""
+        return "\n".join(native.assembly(text) for texts in self._variants().values() for text in texts)
+
+    def _reduce(self, *rest: Any) -> tuple[Any, ...]:
+        """The pickle: native code for this machine, without the function."""
+        self._code.address(VECTOR, self.name)  # which runs wherever it arrives
+        code = self._code.entry, self.ops, self._work
+        return unpickle, (target.host(), rest[0], self.name, self.signature, *code, *rest[1:])
+
+
+class Kernel(Compiled):
     """A compiled function.
 
     Call it as the NumPy function it was made from: `kernel(q, v)`, on single samples or on batches of any leading
@@ -34,13 +113,8 @@ class Kernel:
         variants: Any = None,
         batched: bool = False,
     ) -> None:
-        self.name = name
-        self.signature = signature
-        self.ops = ops
-        """The number of operations of each kind; a fused multiply-add is one."""
-        self._code = code
-        self._work = work
-        self._record = record
+        super().__init__(name, signature, code, ops, work, record)
+        self.exported_name = name if name.isidentifier() else "kernel"
         self._launcher = Launcher(name, code, signature, work, function, variants, batched=batched)
         self.call = self._launcher.call
         """The builtin that a call of the kernel calls; calling it directly saves a tenth of a microsecond."""
@@ -52,53 +126,11 @@ class Kernel:
         """Evaluate; see the class."""
         return self._launcher.call(*args, **kwargs)
 
-    def trace(self) -> Trace:
-        """Trace the function again."""
-        if self._record is None:
-            raise InputError(f"{self.name} came without its function (from a pickle): only its code is here")
-        return self._record()
-
-    @property
-    def graph(self) -> Any:
-        """The operations, for people to read: `print(kernel.graph)`, `kernel.graph.draw("graph.png")`."""
-        from multibody.compiler.export.graph_view import GraphView
-
-        return GraphView(self.trace())
-
-    def to_c(self, path: Any = None) -> Any:
-        """Return C99 of the same graph, (source, header); with a path such as "x.c", write x.c and x.h as well."""
-        from multibody.compiler.export import to_c as emit_c
-
-        code = emit_c.to_c(self.trace(), _identifier(self.name))
-        if path is not None:
-            emit_c.write(code, path)
-        return code
-
-    def to_numpy(self) -> str:
-        """Return readable Python source of the same graph."""
-        from multibody.compiler.export.to_numpy import to_numpy
-
-        return to_numpy(self.trace(), _identifier(self.name))
-
-    def to_sympy(self, *symbols: Any) -> Any:
-        """Return SymPy expressions of the same graph; needs `multibody[symbolic]`."""
-        from multibody.compiler.export.to_sympy import to_sympy
-
-        return to_sympy(self.trace(), *symbols)
-
-    @property
-    def ir(self) -> str:
-        """The LLVM IR of all modules."""
-        return "\n".join(text for texts in modules_of(self.trace())[0].values() for text in texts)
-
-    @property
-    def asm(self) -> str:
-        """The assembly of the native code."""
-        return "\n".join(native.assembly(text) for texts in modules_of(self.trace())[0].values() for text in texts)
+    def _variants(self) -> Texts:
+        return modules_of(self.trace())[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self._code.address(VECTOR, self.name)  # which runs wherever it arrives
-        return unpickle, (target.host(), Kernel, self.name, self.signature, self._code.entry, self.ops, self._work)
+        return self._reduce(Kernel)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
@@ -135,7 +167,3 @@ class LazyKernel:
 
     def _launch(self, arrays: list[Any], batch: tuple[int, ...], out: Any, threads: int) -> Any:
         return self.kernel._launcher.launch(arrays, batch, out, threads)
-
-
-def _identifier(name: str) -> str:
-    return name if name.isidentifier() else "kernel"

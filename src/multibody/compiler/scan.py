@@ -19,11 +19,11 @@ from multibody.compiler.cache.key import key as key_of
 from multibody.compiler.codegen.scan_modules import Plan, scan_modules_of
 from multibody.compiler.compiled_scan import Scan, ScanSource, Step
 from multibody.compiler.config import config
-from multibody.compiler.ir.scan_layout import layout_of, shapes_of
+from multibody.compiler.ir.scan_layout import flatten_shapes
 from multibody.compiler.optional_inputs import OptionalInputs, extend_key
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
-from multibody.tracing.record.layout import Layout, flatten, rebuild
+from multibody.tracing.record.layout import flatten, rebuild
 from multibody.tracing.record.purity import SideEffects
 from multibody.tracing.record.trace import Trace, float_kind, trace
 
@@ -59,15 +59,14 @@ def compile_scan(
     >>> last, seen[:, 0]
     (array([1.125]), array([1.  , 0.5 , 0.25]))
     """
-    layout = layout_of(state)
-    rest = [layout_of(spec) for spec in (*inputs, *parameters)]
-    sizes = [len(shapes_of(part)) for part in rest]
-    moving, still = sum(sizes[: len(inputs)]), sum(sizes[len(inputs) :])
+    layout, shapes = flatten_shapes(state)
+    per_step, fixed = [[flatten_shapes(spec) for spec in specs] for specs in (inputs, parameters)]
+    moving, still = [sum(len(part) for _, part in parts) for parts in (per_step, fixed)]
     stops = until is not None
-    states = len(shapes_of(layout)) + stops
-    plan = Plan(states, moving, still, _arrays(layout), list(map(_arrays, rest)), stops)
+    states = len(shapes) + stops
+    plan = Plan(states, moving, still, layout, [nested for nested, _ in (*per_step, *fixed)], len(fixed), stops)
     flat = _flat(step, until, plan)
-    shapes = [*shapes_of(layout), *[()] * stops, *(shape for part in rest for shape in shapes_of(part))]
+    shapes += [*[()] * stops, *(shape for _, part in (*per_step, *fixed) for shape in part)]
     names = [f"state{k}" for k in range(states)] + [f"input{k}" for k in range(moving)]
     names += [f"parameter{k}" for k in range(still)]
     kind = float_kind(config.dtype if dtype is None else dtype)
@@ -102,18 +101,6 @@ def compile_scan(
     variants = OptionalInputs(optional or {}, with_optional)
     source = ScanSource(record, flat, step, until, variants)
     return Scan(name, signature, code, Counter(header["ops"]), header["work"], plan, source)
-
-
-def _arrays(layout: Layout) -> Layout:
-    """The layout of arrays that are nested as these shapes."""
-    if layout[0] == "shape":
-        return "array"
-    kind, *parts = layout
-    return [kind, *([key, _arrays(part)] if kind == "dict" else _arrays(part) for key, part in _members(kind, parts))]
-
-
-def _members(kind: str, parts: list[Any]) -> list[tuple[Any, Any]]:
-    return [tuple(part) for part in parts] if kind == "dict" else [(None, part) for part in parts]
 
 
 def _flat(step: Step, until: Callable[[Any], Any] | None, plan: Plan) -> Step:

@@ -12,17 +12,7 @@ from multibody.errors import InputError, MultibodyError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_SPECIAL = (
-    "__init__",
-    "__matmul__",
-    "__rmatmul__",
-    "__add__",
-    "__sub__",
-    "__neg__",
-    "__mul__",
-    "__rmul__",
-    "__getitem__",
-)
+_SPECIAL = [f"__{name}__" for name in ["init", "matmul", "rmatmul", "add", "sub", "neg", "mul", "rmul", "getitem"]]
 
 
 def public(function: Callable[P, T]) -> Callable[P, T]:

@@ -103,14 +103,7 @@ class Robot(metaclass=ForeignNames):
     (2, 2)
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_calls",
-        "_dtype",
-        "_jacobians",
-        "_model",
-        "_poses",
-    )
+    __slots__ = ("__weakref__", "_calls", "_dtype", "_jacobians", "_model", "_poses")
 
     def __init__(self, model: Model | Builder, *, dtype: str | None = None) -> None:
         if isinstance(model, Builder):

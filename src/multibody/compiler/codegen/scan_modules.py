@@ -21,6 +21,8 @@ class Plan(NamedTuple):
     state_layout: Layout
     rest_layouts: list[Layout]
     """Of all inputs, then of all parameters."""
+    parameter_arguments: int
+    """The number of parameters as the user counts them; each may be nested."""
     stops: bool
     """Whether there is a last state, added to the user's, that marks finished samples."""
 

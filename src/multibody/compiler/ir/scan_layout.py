@@ -1,7 +1,6 @@
-"""Nested layouts of the states, inputs and parameters of a scan, from the shapes that declare them.
+"""Nested shapes: how the states, inputs and parameters of a scan are declared.
 
-A shape is a number or a tuple of numbers; tuples and lists of anything else, and dicts, are nested. In a layout it is
-["shape", length, ...].
+A shape is an integer or a tuple of integers. Tuples and lists of anything else, and dicts, are nested.
 """
 
 from typing import Any
@@ -12,30 +11,27 @@ from multibody.errors import InputError
 from multibody.tracing.record.layout import Layout
 from multibody.tracing.record.trace import shape_of
 
+Shape = tuple[int, ...]
 
-def layout_of(spec: Any) -> Layout:
-    """The layout of nested shapes.
 
-    >>> layout_of({"q": 7, "v": [(3, 3), ()]})
-    ['dict', ['q', ['shape', 7]], ['v', ['tuple', ['shape', 3, 3], ['shape']]]]
+def flatten_shapes(spec: Any) -> tuple[Layout, list[Shape]]:
+    """The layout of arrays that are nested as shapes, and the shapes in order; lists are tuples there.
+
+    >>> flatten_shapes({"q": 7, "v": [(3, 3), ()]})
+    (['dict', ['q', 'array'], ['v', ['tuple', 'array', 'array']]], [(7,), (3, 3), ()])
     """
-    if isinstance(spec, dict):
-        if not all(isinstance(name, str) for name in spec):
-            raise InputError(f"expected dicts with string keys, got {list(spec)}")
-        return ["dict", *([name, layout_of(part)] for name, part in spec.items())]
-    nested = isinstance(spec, list) or (
-        isinstance(spec, tuple) and not all(isinstance(n, int | np.integer) for n in spec)
-    )
-    if nested:
-        return ["tuple", *map(layout_of, spec)]
-    return ["shape", *shape_of(spec)]
+    shapes: list[Shape] = []
 
+    def flatten(part: Any) -> Layout:
+        if isinstance(part, dict):
+            if not all(isinstance(name, str) for name in part):
+                raise InputError(f"expected dicts with string keys, got {list(part)}")
+            return ["dict", *([name, flatten(member)] for name, member in part.items())]
+        if isinstance(part, list) or (
+            isinstance(part, tuple) and not all(isinstance(n, int | np.integer) for n in part)
+        ):
+            return ["tuple", *map(flatten, part)]
+        shapes.append(shape_of(part))
+        return "array"
 
-def shapes_of(layout: Layout) -> list[tuple[int, ...]]:
-    """The shapes of all arrays in order; empty ones if the layout is that of values."""
-    if layout == "array":
-        return [()]
-    kind, *parts = layout
-    if kind == "shape":
-        return [tuple(parts)]
-    return [shape for part in parts for shape in shapes_of(part[1] if kind == "dict" else part)]
+    return flatten(spec), shapes

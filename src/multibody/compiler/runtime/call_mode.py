@@ -11,7 +11,7 @@ from multibody.compiler.config import is_eager
 from multibody.compiler.runtime import unit_quaternions, workers
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, gathered
-from multibody.tracing.record.layout import Layout, flatten, rebuild
+from multibody.tracing.record.layout import Layout, flatten, flatten_to_list, rebuild
 from multibody.tracing.record.trace import Input, open_graph
 
 Launch = Callable[[list[NDArray[Any]], tuple[int, ...], Any, int], Any]
@@ -177,9 +177,7 @@ def deliver(result: Any, out: Any, dtype: np.dtype[Any]) -> Any:
 
 def check_out(out: Any, shapes: Sequence[tuple[int, ...]], layout: Layout, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
     """Return the arrays of `out`, which may be nested, if results of these shapes can be written into them."""
-    places: list[Any] = [out] if layout == "array" else []
-    if layout != "array":
-        flatten(out, places.append)
+    places = [out] if layout == "array" else flatten_to_list(out)[0]
     if len(places) != len(shapes):
         raise InputError(f"out: expected {len(shapes)} arrays in a tuple, got {type(out).__name__}")
     for place, shape in zip(places, shapes, strict=True):
@@ -190,13 +188,7 @@ def check_out(out: Any, shapes: Sequence[tuple[int, ...]], layout: Layout, dtype
             raise InputError(f"out: expected dtype {dtype}, got {place.dtype}")
         if not place.flags.writeable:
             raise InputError("out: expected an array that can be written, got a read-only one")
-    check_apart(places)
-    return places
-
-
-def check_apart(places: Sequence[NDArray[Any]]) -> None:
-    """Refuse arrays for results if two of them share memory: one result would be lost."""
-    for k, place in enumerate(places):
+    for k, place in enumerate(places):  # if two share memory, one result would be lost
         for i, other in enumerate(places[:k]):
             try:
                 together = np.shares_memory(place, other, max_work=1000)  # type: ignore[arg-type]
@@ -204,6 +196,7 @@ def check_apart(places: Sequence[NDArray[Any]]) -> None:
                 together = False
             if together:
                 raise InputError(f"out: expected an array of its own for each result, got one memory for {i} and {k}")
+    return places
 
 
 def _dots(shape: tuple[Any, ...]) -> str:

@@ -4,7 +4,7 @@ import json
 from importlib import resources
 
 _TABLES: dict[str, dict[str, list[float]]] = json.loads(
-    resources.files(__package__).joinpath("coefficients.json").read_text(encoding="utf-8")
+    resources.files("multibody.compiler.codegen.vector_math").joinpath("coefficients.json").read_text(encoding="utf-8")
 )
 SINE = _TABLES["SINE"]
 COSINE = _TABLES["COSINE"]

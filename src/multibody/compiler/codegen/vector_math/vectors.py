@@ -4,7 +4,7 @@ Every operation acts on each lane alone, without fast-math flags, in the order i
 result depends neither on the other lanes nor on how many there are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from multibody.compiler.codegen.vector_math.function import Function
 
@@ -169,7 +169,7 @@ def where(condition: Mask, a: Real | float, b: Real | float) -> Real:
     return Real(function, chosen)
 
 
-def polynomial(x: Real, coefficients: dict[str, Sequence[float]]) -> Real:
+def polynomial(x: Real, coefficients: Mapping[str, Sequence[float]]) -> Real:
     """The polynomial with the coefficients for the format of x, constant term first.
 
     By Horner's scheme; a long one as p(x) + x^n q(x), two chains with instruction-level parallelism. (Separate even and
