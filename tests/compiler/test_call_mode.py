@@ -1,5 +1,6 @@
 """How a call runs: NumPy for plain arguments in eager blocks and open traces, native otherwise."""
 
+import contextlib
 import threading
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import multibody as mb
 from multibody.compiler.cache.key import fingerprint
 from multibody.compiler.compiled_scan import Scan
+from multibody.errors import InputError
 from multibody.tracing.record.trace import trace
 
 Q = np.array([0.3, -0.4, 0.5])
@@ -109,3 +111,32 @@ def test_variants_of_a_batched_kernel_are_batched_and_have_its_key():
     np.testing.assert_array_equal(again(x, u=u), 2.0 * x + u)
     assert len(traced) == count
     assert repr(again._launcher.variants.kernel(("u",))).startswith("<Kernel function(")
+
+
+def test_arrays_of_out_go_by_name():
+    """A dict is filled by its keys, not by their order; other names and nestings are refused."""
+    kernel = mb.compile(lambda x: {"a": 2 * x, "b": (x + 10, x)}, ())
+    for mode in (contextlib.nullcontext, mb.eager):
+        out = {"b": (np.zeros(()), np.zeros(())), "a": np.zeros(())}
+        with mode():
+            assert kernel(1.0, out=out) is out
+            assert (out["a"], *out["b"]) == (2.0, 11.0, 1.0)
+            flat = (np.zeros(()), np.zeros(()), np.zeros(()))
+            kernel(1.0, out=flat)
+            assert flat == (2.0, 11.0, 1.0)
+            with pytest.raises(InputError, match="out: expected a dict with keys a, b, got keys a, c"):
+                kernel(1.0, out={"a": np.zeros(()), "c": (np.zeros(()), np.zeros(()))})
+            with pytest.raises(InputError, match="out: expected a tuple of 2 arrays"):
+                kernel(1.0, out={"a": np.zeros(()), "b": np.zeros(())})
+    scan = mb.compile_scan(lambda s: ({"a": s["a"] * 2, "b": s["b"] + 1}, s), {"a": (), "b": ()})
+    out = ({"b": np.zeros(()), "a": np.zeros(())}, {"b": np.zeros(3), "a": np.zeros(3)})
+    scan({"a": 1.0, "b": 0.0}, steps=3, out=out)
+    assert (out[0]["a"], out[0]["b"], out[1]["a"].tolist(), out[1]["b"].tolist()) == (8.0, 3.0, [1, 2, 4], [0, 1, 2])
+
+
+def test_an_empty_parameter_of_a_scan_with_an_optional_input():
+    scan = mb.compile_scan(
+        lambda s, u, _, p, w=None: (s + u * p + (0 if w is None else w), None), (), [()], [{}, ()], optional={"w": ()}
+    )
+    assert scan(0.0, np.ones(4), {}, 2.0)[0] == 8.0
+    assert scan(0.0, np.ones(4), {}, 2.0, w=np.ones(4))[0] == 12.0

@@ -18,7 +18,7 @@ from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.launch import rows_of
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
-from multibody.tracing.record.layout import flatten, parts_of, rebuild
+from multibody.tracing.record.layout import flatten, flatten_to_list, parts_of, rebuild
 from multibody.tracing.record.loop import loop
 from multibody.tracing.record.trace import Trace
 
@@ -176,15 +176,11 @@ class Scan(Compiled):
         """Write the results into the arrays of `out`."""
         if not isinstance(out, tuple | list) or len(out) != 2:
             raise InputError(f"{self.name}: out: expected (state, outputs), got {type(out).__name__}")
-        computed: list[Any] = []
-        arrays = parts_of(self.plan.state_layout, out[0], f"{self.name}: out")
-        layout = flatten(results if results[1] is not None else results[:1], computed.append)
-        if results[1] is not None:
-            flatten(out[1], arrays.append)
-        for array, result in zip(
-            check_out(arrays, list(map(np.shape, computed)), layout, self.dtype), computed, strict=True
-        ):
-            array[...] = result
+        present = results if results[1] is not None else results[:1]
+        arrays, layout = flatten_to_list(present)
+        targets = check_out(tuple(out[: len(present)]), list(map(np.shape, arrays)), layout, self.dtype)
+        for target, array in zip(targets, arrays, strict=True):
+            target[...] = array
         return out
 
     def _plain(

@@ -11,7 +11,7 @@ from multibody.compiler.config import is_eager
 from multibody.compiler.runtime import unit_quaternions, workers
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, gathered
-from multibody.tracing.record.layout import Layout, flatten, flatten_to_list, rebuild
+from multibody.tracing.record.layout import Layout, flatten, parts_of, rebuild, without_values
 from multibody.tracing.record.trace import Input, open_graph
 
 Launch = Callable[[list[NDArray[Any]], tuple[int, ...], Any, int], Any]
@@ -176,8 +176,17 @@ def deliver(result: Any, out: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def check_out(out: Any, shapes: Sequence[tuple[int, ...]], layout: Layout, dtype: np.dtype[Any]) -> list[NDArray[Any]]:
-    """Return the arrays of `out`, which may be nested, if results of these shapes can be written into them."""
-    places = [out] if layout == "array" else flatten_to_list(out)[0]
+    """Return the arrays of `out`, in the order of the results, if results of these shapes can be written into them.
+
+    They are nested as the results, or all in one tuple or list.
+    """
+    places: list[Any] = []
+    if layout == "array":
+        places = [out]
+    elif isinstance(out, tuple | list) and all(isinstance(place, np.ndarray) for place in out):
+        places = list(out)
+    elif isinstance(out, tuple | list) or (isinstance(out, dict) and layout[0] == "dict"):
+        places = parts_of(without_values(layout), out, "out")
     if len(places) != len(shapes):
         raise InputError(f"out: expected {len(shapes)} arrays in a tuple, got {type(out).__name__}")
     for place, shape in zip(places, shapes, strict=True):
