@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from multibody.compiler.compiled_scan import Scan
-from multibody.compiler.kernel import Kernel
+from multibody.compiler.kernel import Compiled
 from multibody.errors import InputError
 from multibody.geometry.value import Value
 from multibody.model.model import Model
@@ -105,7 +104,7 @@ def _name(outer: str, part: str, bare: bool) -> str:
 
 
 def _parts(x: Any) -> list[Path]:
-    if isinstance(x, (*PLAIN, Robot, Model, Tree, Kernel, Scan, ModuleType)):
+    if isinstance(x, (*PLAIN, Robot, Model, Tree, Compiled, ModuleType)):
         return []
     if isinstance(x, Simulator):
         return [(".robot", x.robot), (".step", x._stepping), (".state", x.memory), (".dtype", x.dtype.name)]
@@ -135,9 +134,8 @@ def _content(x: Any) -> bytes:
         return f"{kind} {x.digest}".encode()
     if isinstance(x, Tree):
         return kind.encode()  # of a robot, whose model says all of it
-    if isinstance(x, Kernel | Scan):
-        code = x._code if isinstance(x, Kernel) else x.code
-        return f"{kind} {code.header['graph']} {x.signature}".encode()
+    if isinstance(x, Compiled):
+        return f"{kind} {x._code.header['graph']} {x.signature}".encode()
     if isinstance(x, np.ndarray | np.generic) and x.dtype != object:
         return f"{kind} {x.dtype.str} {x.shape}".encode() + np.ascontiguousarray(x).tobytes()
     if isinstance(x, type):
