@@ -39,7 +39,7 @@ def test_an_unknown_setting_is_refused():
 
 
 @pytest.mark.parametrize("name", ["MULTIBODY_CACHE", "MULTIBODY_CACHE_MODE"])
-@pytest.mark.parametrize(("value", "hint"), [("/tmp/kernels", True), ("~/kernels", True), ("verfy", False)])
+@pytest.mark.parametrize(("value", "hint"), [("/var/kernels", True), ("~/kernels", True), ("verfy", False)])
 def test_a_wrong_cache_mode_is_refused_and_a_path_gets_a_hint(name, value, hint):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), name: value}
     command = [sys.executable, "-c", "import multibody; multibody.config"]

@@ -50,13 +50,23 @@ def test_pickle(dtype):
         assert bits(twin(x)) == expected
 
 
-def test_pickles_take_the_fast_path(monkeypatch):
+def test_pickles_take_the_fast_path():
     """Neither a kernel nor an array from a pickle is slower than the original."""
     twin = pickle.loads(pickle.dumps(mb.compile(function, 6)))
-    monkeypatch.setattr(type(twin._launcher), "general", None)
-    twin(X[0])
-    twin(pickle.loads(pickle.dumps(X[0])))
-    twin(X, out=(np.empty((300, 6)), np.empty((300, 3))))
+    sample, out = pickle.loads(pickle.dumps(X[0])), (np.empty((300, 6)), np.empty((300, 3)))
+    twin(X[0])  # each variant is linked at its first call, by the general path
+    frames = []
+    sys.setprofile(lambda frame, event, _: frames.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        twin(X[0])
+        twin(sample)
+        twin(X, out=out)
+        fast = list(frames)
+        twin(X[0].tolist())
+    finally:
+        sys.setprofile(None)
+    assert "general" not in fast
+    assert "general" in frames, "lists take the general path, and are seen here"
 
 
 def test_pickles_of_nested_results():
