@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from multibody import control, derive, identification, simulate, sweep, view
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
-    from multibody.compiler.config import config, eager
+    from multibody.compiler.config import config
+    from multibody.compiler.eager import eager
     from multibody.compiler.kernel import Kernel
     from multibody.compiler.scan import compile_scan
     from multibody.model import robots
@@ -38,7 +39,7 @@ _LATER = {
     "compile_scan": "compiler.scan",
     "config": "compiler.config",
     "custom": "tracing.ad.custom",
-    "eager": "compiler.config",
+    "eager": "compiler.eager",
     "fixed_point": "tracing.ad.custom",
     "gradient": "tracing.ad.api",
     "hessian": "tracing.ad.api",

@@ -1,5 +1,6 @@
-"""What the tests of the compiler share: traces of single operations, random programs, and a suite of functions."""
+"""What the tests of the compiler share: traces of single operations, random programs, a suite of functions, threads."""
 
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -211,3 +212,23 @@ SUITE = {
     "names": Case(lambda t1, y0, double: t1[..., 0] * y0 + double, ((2,), (), ())),
     "unused": Case(lambda xx, x, empty: (xx[..., 1] * 2, empty), ((3,), (2,), (0,))),  # noqa: ARG005
 }  # fmt: skip
+
+
+def in_threads(count, work):
+    """Run work(k) in many threads that start together; the first error is raised here."""
+    barrier, errors = threading.Barrier(count), []
+
+    def run(k):
+        barrier.wait()
+        try:
+            work(k)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]

@@ -3,9 +3,7 @@
 import ctypes
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +11,6 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.tracing.ad.memory_limit import limits
-from multibody.tracing.record.general_path import general_path
 
 THREADS = ctypes.c_int64(1)
 """A copy of `config.threads` in memory, which the fast path reads."""
@@ -98,23 +95,3 @@ def _from_environment() -> Config:
 
 
 config = _from_environment()
-_eager: ContextVar[bool] = ContextVar("multibody_eager", default=False)
-
-
-@contextmanager
-def eager() -> Iterator[None]:
-    """Run the NumPy source of kernels instead of their native code within this block.
-
-    A kernel from a pickle has no source: its native code runs.
-    """
-    token = _eager.set(True)
-    try:
-        with general_path():
-            yield
-    finally:
-        _eager.reset(token)
-
-
-def is_eager() -> bool:
-    """Return whether an `eager` block is open in this context."""
-    return _eager.get()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.compiler.config import is_eager
+from multibody.compiler.eager import is_eager
 from multibody.compiler.runtime import unit_quaternions, workers
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, gathered
