@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
     from multibody.tracing.ad.api import gradient, hessian, hessian_vector, jacobian, jvp, vjp
-    from multibody.tracing.ad.custom import custom, fixed_point
+    from multibody.tracing.ad.custom import custom
+    from multibody.tracing.ad.fixed_point import fixed_point
     from multibody.tracing.array.lookup import lookup
     from multibody.tracing.array.traced import TraceError
     from multibody.tracing.matrices import linalg
@@ -40,7 +41,7 @@ _LATER = {
     "config": "compiler.config",
     "custom": "tracing.ad.custom",
     "eager": "compiler.eager",
-    "fixed_point": "tracing.ad.custom",
+    "fixed_point": "tracing.ad.fixed_point",
     "gradient": "tracing.ad.api",
     "hessian": "tracing.ad.api",
     "hessian_vector": "tracing.ad.api",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.simulate.impulses import TINY, contact_impulse
-from multibody.tracing.ad.custom import fixed_point
+from multibody.tracing.ad.fixed_point import fixed_point
 from multibody.tracing.record.loop import loop
 
 REGULAR = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
