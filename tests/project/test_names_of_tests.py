@@ -181,6 +181,7 @@ ELSEWHERE = {
     "compiler/ir/formats.py": "compiler/test_vector_math.py",
     "compiler/ir/liveness.py": "compiler/test_kernel_life.py",
     "compiler/ir/loop_steps.py": "tracing/test_loops_that_stop.py",
+    "compiler/ir/mask_finished_samples.py": "tracing/test_loops_that_stop.py",
     "compiler/ir/matrix_storage.py": "compiler/test_operations.py",
     "compiler/ir/passes.py": "compiler/test_kernel.py",
     "compiler/ir/scan_layout.py": "compiler/test_scan.py",

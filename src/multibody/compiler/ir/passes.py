@@ -1,9 +1,9 @@
-"""Graph passes: dead-code elimination, multiply-add fusion, masks of finished samples, sin/cos pairing."""
+"""Graph passes: dead-code elimination, multiply-add fusion, sin/cos pairing."""
 
-import math
 from collections import Counter
 from typing import NamedTuple
 
+from multibody.compiler.ir.mask_finished_samples import mask_finished_samples
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.graph.loop_nodes import AFTER, INSIDE, output_positions
 
@@ -128,27 +128,6 @@ class _LiveLoops:
                 outputs=tuple(new[loop.outputs[p]] for p in self.outputs.get(n, ())),
                 trip_count=new[loop.trip_count] if loop.trip_count >= 0 else -1,
             )
-
-
-def mask_finished_samples(graph: Graph, observed: set[tuple[int, int]]) -> None:
-    """Freeze finished samples: select the old carry if the stop condition, or that of an enclosing loop, holds."""
-    done: dict[int, int] = {-1: -1}  # the stop condition of each loop, or -1
-    nan = graph.const(math.nan)
-    for number, loop in enumerate(graph.loops):
-        around = done.get(loop.parent, -1) if loop is not None else -1
-        done[number] = around
-        if loop is not None and loop.stop >= 0:
-            # nothing is simplified here: the nodes that loops list must stay live
-            stop = done[number] = loop.stop if around < 0 else graph.intern("or", (loop.stop, around))
-            final = [
-                f if f == k else graph.intern("select", (stop, k, f))
-                for k, f in zip(loop.carried, loop.final, strict=True)
-            ]
-            outputs = [
-                graph.intern("select", (stop, nan, k)) if (number, p) in observed else k
-                for p, k in enumerate(loop.outputs)
-            ]
-            graph.loops[number] = loop._replace(final=tuple(final), stop=stop, outputs=tuple(outputs))
 
 
 def fuse_sincos(graph: Graph, order: list[int]) -> list[int]:
