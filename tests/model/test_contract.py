@@ -9,7 +9,7 @@ import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, Twist
 from multibody.model.joints import KINDS, Helical, Prismatic, Universal, check_kind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 from ..laws.tools import near
 from .trees import SAMPLES

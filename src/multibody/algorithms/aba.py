@@ -12,7 +12,7 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, Twist, Wrench
 from multibody.geometry._arrays import block_matrix, congruence, matrix, matvec, mirror_upper, transpose
 from multibody.geometry.operators import hat3
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg
 

@@ -13,7 +13,7 @@ from multibody.algorithms.velocity_blocks import VelocityBlocks, common_batch, s
 from multibody.geometry import Pose, Wrench
 from multibody.geometry._arrays import matvec
 from multibody.geometry.operators import cross3
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 from multibody.model.tree import Tree
 
 Wrenches = Mapping[str, NDArray[Any]]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry import Pose, Twist
 from multibody.model.joints import Kind
+from multibody.model.joints.motion_subspace import Subspace
 from multibody.model.mimic import Mimic
-from multibody.model.subspace import Subspace
 
 INFINITY = math.inf
 

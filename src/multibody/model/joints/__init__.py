@@ -1,4 +1,4 @@
-"""The kinds of joints, one file each."""
+"""The kinds of joints, one file each, and the motion subspace that they share."""
 
 from multibody.model.joints._contract import check_kind
 from multibody.model.joints._kind import Kind

@@ -6,7 +6,7 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.model.joints._kind import Kind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 STEP = 1e-6
 """Step of central differences."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from multibody.geometry import Pose, Twist
 from multibody.geometry._arrays import eye_like, transpose
 from multibody.geometry.groups import Group
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 RANDOM_HALF_RANGE = {"rad": math.pi, "m": 1.0, "": 1.0}
 """Half the range of a coordinate without limits in random configurations."""

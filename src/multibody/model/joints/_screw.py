@@ -12,7 +12,7 @@ from multibody.geometry import Pose
 from multibody.geometry.groups import SO2, Group
 from multibody.model.joints._axes import Axis, along, rotation_about, unit_axis, unturned
 from multibody.model.joints._kind import VectorKind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from multibody.geometry import Pose
 from multibody.geometry._arrays import block_matrix, eye_like, matvec, transpose
 from multibody.geometry.groups import SE2, Group, Schoenflies
 from multibody.model.joints._kind import Kind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 
 class TurningPlane(Kind):

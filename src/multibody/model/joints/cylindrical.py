@@ -11,7 +11,7 @@ from multibody.geometry import Pose
 from multibody.geometry.groups import R1, SO2, Group
 from multibody.model.joints._axes import Axis, along, rotation_about, unit_axis
 from multibody.model.joints._kind import VectorKind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 
 @dataclass(frozen=True)

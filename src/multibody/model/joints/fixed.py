@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from multibody.geometry import Pose
 from multibody.geometry.groups import Group
 from multibody.model.joints._kind import VectorKind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 
 @dataclass(frozen=True)

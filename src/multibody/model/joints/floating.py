@@ -10,8 +10,8 @@ from multibody.geometry import Pose, Rotation, quaternions
 from multibody.geometry._arrays import block_matrix, transpose
 from multibody.geometry.groups import SE3, Group
 from multibody.model.joints._kind import Kind
+from multibody.model.joints.motion_subspace import Subspace
 from multibody.model.joints.spherical import quaternion_rate
-from multibody.model.subspace import Subspace
 
 
 @dataclass(frozen=True)

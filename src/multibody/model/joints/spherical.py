@@ -10,7 +10,7 @@ from multibody.geometry import Pose, Rotation, quaternions
 from multibody.geometry._arrays import transpose
 from multibody.geometry.groups import SO3, Group
 from multibody.model.joints._kind import Kind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 
 def turned(q: NDArray[Any], phi: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from multibody.geometry import Pose
 from multibody.geometry.groups import R3, Group
 from multibody.model.joints._axes import unturned
 from multibody.model.joints._kind import VectorKind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 
 @dataclass(frozen=True)

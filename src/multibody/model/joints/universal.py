@@ -13,7 +13,7 @@ from multibody.geometry.groups import SO2, Group
 from multibody.geometry.operators import cross3
 from multibody.model.joints._axes import Axis, rotation_about, unit_axis
 from multibody.model.joints._kind import VectorKind
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 
 @dataclass(frozen=True)

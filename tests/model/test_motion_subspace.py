@@ -5,7 +5,7 @@ import pytest
 
 import multibody as mb
 from multibody.geometry import Wrench
-from multibody.model.subspace import Subspace
+from multibody.model.joints.motion_subspace import Subspace
 
 from ..laws.tools import T, mul, near
 
