@@ -7,6 +7,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -19,6 +20,7 @@ SHORT = 40
 DOC_WIDTH = 92
 """Columns of a docstring: `help` indents it."""
 _UNPACKED, _REFUSED = "Unpack[", "Never"
+_STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
 class Source(str):
@@ -105,7 +107,8 @@ def described_arguments(cls: C) -> C:
     shared = _entries(cls.__doc__, "* ")
     for name, member in vars(cls).items():
         if inspect.isfunction(member) and not name.startswith("_") and member.__doc__:
-            names = [re.split("[:=]", str(each))[0] for each in inspect.signature(member).parameters.values()]
+            parameters = member.__signature__.parameters.values()  # type: ignore[attr-defined]
+            names = [_STARS.get(each.kind, "") + each.name for each in parameters]
             member.__doc__ = _with_arguments(inspect.cleandoc(member.__doc__), names[1:], shared)
     return cls
 
@@ -123,8 +126,14 @@ def _with_arguments(doc: str, names: Sequence[str], shared: Mapping[str, str]) -
         head, rest = (doc[: start.start()], doc[start.start() :]) if start else (f"{doc}\n", "")
     lines = ["Args:"]
     for name, text in texts.items():
-        lines += textwrap.wrap(f"{name}: {text}", DOC_WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)
+        lines += _entry(name, text)
     return "\n".join([head.rstrip(), "", *lines, *(["", rest] if rest else [])])
+
+
+@cache
+def _entry(name: str, text: str) -> list[str]:
+    """The lines that describe an argument; many methods share them."""
+    return textwrap.wrap(f"{name}: {text}", DOC_WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)
 
 
 def _entries(doc: str | None, bullet: str) -> dict[str, str]:

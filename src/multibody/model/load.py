@@ -10,7 +10,7 @@ from multibody.geometry._arrays import choice
 from multibody.model.build_tree import StructureError
 from multibody.model.builder import Builder
 from multibody.model.fixed_base_warning import fixed_base
-from multibody.model.loaders import sdf, urdf
+from multibody.model.loaders import urdf
 from multibody.model.loaders.meshes import Meshes
 from multibody.model.loaders.snap import SNAP
 from multibody.model.loaders.source import Source, from_path, from_stream, from_text, is_text
@@ -91,6 +91,8 @@ def load(
         meshes = Meshes(text.directory, roots, trust_paths=trust_paths)
         coupled = mimic == "coupled"
         if kind == "sdf":
+            from multibody.model.loaders import sdf
+
             builder = sdf.read(document, meshes=meshes, floating=floating, coupled=coupled, snap=snap)
         else:
             builder = urdf.read(document, meshes=meshes, coupled=coupled, snap=snap)

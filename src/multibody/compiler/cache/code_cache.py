@@ -86,13 +86,14 @@ def _find_by_text(
 
 
 def _find_by_graph(name: str, traced: Trace, modules: Modules, kind: tuple[object, ...]) -> Code:
-    graph_key = key_of((*kind, fingerprint(traced)))
+    graph = fingerprint(traced)
+    graph_key = key_of((*kind, graph))
     with single_flight(graph_key):
         code, origin = _load(graph_key)
         if code is None:
-            return _share(graph_key, _make(_entry(traced, modules), graph_key))
+            return _share(graph_key, _make(_entry(traced, modules, graph), graph_key))
         if config.verify:
-            _verify(code.entry, _entry(traced, modules), name, origin)
+            _verify(code.entry, _entry(traced, modules, graph), name, origin)
         return code
 
 
@@ -128,10 +129,10 @@ def _store_alias(text_key: str, code: Code) -> None:
         disk_cache.store_alias(text_key, code.key)
 
 
-def _entry(traced: Trace, modules: Modules) -> Entry:
+def _entry(traced: Trace, modules: Modules, graph: str | None = None) -> Entry:
     texts, block = modules(traced)
     header = {
-        "graph": fingerprint(traced),
+        "graph": graph or fingerprint(traced),
         "inputs": traced.inputs,
         "outputs": [ids.shape for ids in traced.outputs],
         "dtype": traced.dtype.name,

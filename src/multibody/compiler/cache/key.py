@@ -41,10 +41,11 @@ def fingerprint(traced: Trace) -> str:
     graph = traced.graph
     order = graph.live(traced.roots)
     new = {k: position for position, k in enumerate(order)}
-    nodes = [(graph.op[k], tuple(new[a] for a in graph.operands(k)), repr(graph.value.get(k))) for k in order]
+    nodes = [(graph.op[k], [new[a] for a in graph.operands(k)]) for k in order]
+    values = [(new[k], graph.value[k]) for k in order if k in graph.value]
     loops = [None if loop is None else _loop(loop, new) for loop in graph.loops]
     outputs = [(ids.shape, [new[k] for k in ids.ravel().tolist()]) for ids in traced.outputs]
-    return _digest(nodes, loops, traced.inputs, outputs, traced.layout, traced.dtype.name)
+    return _digest(nodes, values, loops, traced.inputs, outputs, traced.layout, traced.dtype.name)
 
 
 def _loop(loop: Loop, new: dict[int, int]) -> object:

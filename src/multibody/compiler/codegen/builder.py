@@ -41,8 +41,10 @@ class Builder:
 
     def let(self, instruction: str, name: str = "") -> str:
         """Append an instruction; return the name of its value, a new one by default."""
-        name = name or f"%{self.name()}"
-        self.emit(f"{name} = {instruction}")
+        if not name:
+            self._names += 1
+            name = f"%{self._prefix}{self._names}"
+        self.lines.append(f"  {name} = {instruction}")
         return name
 
     def add(self, a: Index, b: Index) -> str:

@@ -5,16 +5,21 @@ therefore have two variants, each compiled at its first call. A call with one sa
 same operations in the same order: their results are equal bit for bit, except for the signs of NaN.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from multibody.compiler.codegen import entry, module, target
+from multibody.compiler.codegen import target
 from multibody.compiler.ir.passes import Block, prepare
 from multibody.compiler.ir.program import Program
 from multibody.compiler.ir.segments import cut
 from multibody.compiler.ir.tiling import choose_tiling, scalar_tiling
 from multibody.tracing.record.trace import Trace
+
+if TYPE_CHECKING:
+    from multibody.compiler.codegen import entry
 
 Texts = dict[str, list[str]]
 """The LLVM modules of every variant, by its name."""
@@ -40,6 +45,8 @@ def texts(program: Program, sizes: list[int], dtype: np.dtype[Any], scan: entry.
         dtype: float64 or float32.
         scan: for a scan over time.
     """
+    from multibody.compiler.codegen import module  # which kernels from the disk do not need
+
     machine = target.host()
     lanes = machine.lanes_of(dtype)
     tiling = choose_tiling(program, lanes, dtype.name, fma=machine.fma, once=scan is None)

@@ -1,7 +1,8 @@
 """Tiling: the lanes of a vector, and the vectors of a tile."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from multibody.compiler.ir.formats import FORMATS, Format
 from multibody.compiler.ir.program import Program
@@ -22,7 +23,8 @@ MIN_VECTOR_BYTES = 32
 """Vectors up to this size are not halved."""
 
 
-class Tiling(NamedTuple):
+@dataclass(frozen=True)
+class Tiling:
     """The layout of samples in vectors, and of vectors in a tile."""
 
     lanes: int
@@ -34,38 +36,38 @@ class Tiling(NamedTuple):
     fma: bool = True
     """Whether the machine has fused multiply-adds."""
 
-    @property
+    @cached_property
     def format(self) -> Format:
         return FORMATS[self.dtype]
 
-    @property
+    @cached_property
     def scalar(self) -> str:
         return self.format.real
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes of a scalar."""
         return self.format.width // 8
 
-    @property
+    @cached_property
     def vector(self) -> str:
         return f"<{self.lanes} x {self.scalar}>"
 
-    @property
+    @cached_property
     def mask(self) -> str:
         return f"<{self.lanes} x i1>"
 
-    @property
+    @cached_property
     def suffix(self) -> str:
         """The suffix of LLVM's intrinsics for these vectors."""
         return f"v{self.lanes}f{self.format.width}"
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         """Bytes of a vector."""
         return self.lanes * self.size
 
-    @property
+    @cached_property
     def stride(self) -> int:
         """Bytes of all slots of one vector; no multiple of 4096, which would alias in the cache."""
         stride = -(-self.slots * self.bytes // 64) * 64
@@ -93,20 +95,20 @@ def choose_tiling(program: Program, lanes: int, dtype: str, *, fma: bool, once: 
     """
     tiling = Tiling(lanes, dtype, max(1, program.slots), 1, fma)
     nodes = sum(len(segment.nodes) for segment in program.segments)
-    half = tiling._replace(lanes=lanes // 2)
+    half = replace(tiling, lanes=lanes // 2)
     straight = once and all(isinstance(step, int) for step in program.steps)
     work = sum(segment.work for segment in program.segments)
     crowded = straight and tiling.bytes > MIN_VECTOR_BYTES and _working_set(program, tiling) > L1_TILE_BYTES
     if crowded and work < 4 * len(program.outputs) and prefetches_results(program, half):
         tiling = half
     if program.stops:
-        return tiling._replace(tile=2 if nodes < MIN_PARALLEL_NODES else 1)
+        return replace(tiling, tile=2 if nodes < MIN_PARALLEL_NODES else 1)
     near = min(64, L1_TILE_BYTES // _working_set(program, tiling))
     if program.stacked:
         near = min(near, MAX_STREAMS, MAX_STACKED_BYTES // tiling.stride)
     resident = nodes <= INSTRUCTION_CACHE_NODES or len(program.segments) == 1
     far = 1 if resident else min(8, L2_TILE_BYTES // tiling.stride)
-    return tiling._replace(tile=max(1, near, far))
+    return replace(tiling, tile=max(1, near, far))
 
 
 def scalar_tiling(program: Program, dtype: str, *, fma: bool) -> Tiling:

@@ -172,15 +172,15 @@ class TracedArray(ArrayMethods):
         out = kwargs.pop("out", None)
         if out is not None:
             return self._store(getattr(ufunc, method)(*inputs, **kwargs), out[0])
-        inputs = tuple(lifted(self.graph, x) for x in inputs)
+        inputs = tuple([lifted(self.graph, x) for x in inputs])
         if method == "reduce" and ufunc in table.REDUCTIONS and kwargs.keys() <= {"axis", "keepdims"}:
             return table.reductions.reduce(table.REDUCTIONS[ufunc], inputs[0], **{"axis": 0, **kwargs})
         handler = table.UFUNCS.get(ufunc) if method == "__call__" else None
         if handler is None or kwargs:
             options = f" with {', '.join(kwargs)}" if kwargs else ""
             raise refuse(f"np.{ufunc.__name__}{'' if method == '__call__' else '.' + method}{options} cannot be traced")
-        dtypes = (x.dtype for x in inputs if isinstance(x, TracedArray) and x.dtype != BOOL)
-        return handler(self.graph, next(dtypes, self.float_dtype), *inputs)
+        dtypes = [x.dtype for x in inputs if isinstance(x, TracedArray) and x.dtype != BOOL]
+        return handler(self.graph, dtypes[0] if dtypes else self.float_dtype, *inputs)
 
     def _store(self, result: Any, target: Any) -> Any:
         """Store a result as `y += x` and `out=y` do; a traced number is replaced, not written."""
@@ -322,17 +322,21 @@ def map_nodes(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[An
 def apply(graph: Graph, op: str, *arrays: NDArray[Any]) -> NDArray[Any]:
     """The nodes of an operation on every element, after broadcasting."""
     shape = arrays[0].shape
-    if any(array.shape != shape for array in arrays):
+    if any([array.shape != shape for array in arrays]):
         arrays = np.broadcast_arrays(*arrays)
         shape = arrays[0].shape
+    if not shape:
+        return np.array(graph.apply(op, *[array.item() for array in arrays]), dtype=np.int64)
     ids = [graph.apply(op, *group) for group in zip(*(array.ravel().tolist() for array in arrays), strict=True)]
     return np.array(ids, dtype=np.int64).reshape(shape)
 
 
 def is_mask(x: Any) -> bool:
     """Whether x is boolean, traced or not."""
-    array = x if isinstance(x, TracedArray | np.ndarray) else np.asarray(x)
-    if isinstance(array, np.ndarray) and array.dtype == object:
+    if isinstance(x, TracedArray):  # the usual case
+        return x.dtype == BOOL
+    array = x if isinstance(x, np.ndarray) else np.asarray(x)
+    if array.dtype == object:
         elements = array.ravel().tolist()
         return bool(elements) and all(isinstance(e, TracedArray | bool | np.bool_) and is_mask(e) for e in elements)
     return array.dtype == BOOL
@@ -340,6 +344,8 @@ def is_mask(x: Any) -> bool:
 
 def floats(graph: Graph, x: Any) -> NDArray[Any]:
     """The nodes of x, with 1.0 and 0.0 in place of booleans, as in NumPy's arithmetic."""
+    if isinstance(x, TracedArray) and x.graph is graph and x.dtype != BOOL:  # the usual case
+        return x.ids
     ids = nodes(graph, x)
     if type(x) is float or not is_mask(x):
         return ids
