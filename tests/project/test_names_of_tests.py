@@ -126,7 +126,6 @@ ELSEWHERE = {
     "model/surgery/payload.py": "model/test_attach.py",
     "model/surgery/remove.py": "model/test_lock.py",
     "model/surgery/rename.py": "model/test_attach.py",
-    "model/unit_quaternions.py": "compiler/test_unit_quaternions.py",
     # algorithms by laws over random robots, and beside Pinocchio and MuJoCo
     "algorithms/aba.py": "laws/test_random_trees.py",
     "algorithms/baumgarte.py": "algorithms/test_constraints.py",

@@ -9,9 +9,6 @@ from multibody.geometry._arrays import dot, floats, matrix, not_zero, unit, vect
 from multibody.geometry.exponential_coefficients import half_angle
 from multibody.geometry.public_api import public
 
-UNIT_QUATERNION_TOLERANCE = 1e-6
-"""Largest accepted deviation of a unit quaternion's length from 1, for arguments of the library and of its kernels."""
-
 
 def _parts(q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     return q[..., 0], q[..., 1], q[..., 2], q[..., 3]

@@ -25,10 +25,10 @@ from multibody.geometry._arrays import (
     is_traced,
     numbers,
 )
+from multibody.geometry.unit_quaternions import check_unit_quaternions
 from multibody.model import base_velocity
 from multibody.model.joint import Joint
 from multibody.model.tree import Tree
-from multibody.model.unit_quaternions import check_unit_quaternions
 
 LIMIT_TOLERANCE = 1e-9
 """Tolerated violation of a coordinate limit, for rounding."""

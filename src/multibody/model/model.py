@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice
 from multibody.geometry.representations import REPRESENTATIONS
+from multibody.geometry.unit_quaternions import check_unit_quaternions
 from multibody.geometry.value import Value, owned
 from multibody.model.actuator import Actuator, Equality
 from multibody.model.build_tree import Structure, assemble
@@ -21,7 +22,6 @@ from multibody.model.joint import Joint
 from multibody.model.joints import Floating, check_kind
 from multibody.model.link import Frame, Geometry, Link
 from multibody.model.tree import Body, Tree, by_name
-from multibody.model.unit_quaternions import check_unit_quaternions
 
 GRAVITY = (0.0, 0.0, -9.81)
 PARTS = {"links": Link, "description": Joint, "extra_frames": Frame, "equalities": Equality, "diagnostics": Diagnostic}

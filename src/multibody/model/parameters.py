@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia, log_cholesky, quaternions, rates
 from multibody.geometry._arrays import at, block_matrix, eye_like, first, floats, is_traced
+from multibody.geometry.unit_quaternions import check_unit_quaternions
 from multibody.model.composite_inertia import INERTIAL, CompositeInertia
-from multibody.model.unit_quaternions import check_unit_quaternions
 
 if TYPE_CHECKING:
     from multibody.model.tree import Tree

@@ -26,14 +26,12 @@ from multibody.compiler.config import THREADS
 from multibody.compiler.runtime import native
 from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.signature import Signature
-from multibody.geometry.quaternions import UNIT_QUATERNION_TOLERANCE
+from multibody.geometry.unit_quaternions import MAX_SQUARED_LENGTH, MIN_SQUARED_LENGTH
 from multibody.tracing.record.general_path import OPEN_BLOCKS
 from multibody.tracing.record.layout import is_flat
 
 MAX_ARGUMENTS = 32
 """Arguments or results that the fast path accepts."""
-MIN_SQUARED_LENGTH, MAX_SQUARED_LENGTH = 1 - 2 * UNIT_QUATERNION_TOLERANCE, 1 + 2 * UNIT_QUATERNION_TOLERANCE
-"""The accepted squared lengths of unit quaternions."""
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
 _POINTER, _INTEGER = ctypes.c_void_p, ctypes.c_int64
 _UNITS = ctypes.CFUNCTYPE(ctypes.c_bool, _POINTER, _POINTER, _INTEGER, _POINTER, _INTEGER, _INTEGER)

@@ -1,4 +1,4 @@
-"""The check of unit quaternions in the general path; that of the fast path is in `unit_quaternions.ll`."""
+"""The check of unit quaternions in the arguments of a kernel: `unit_quaternions.ll` decides, NumPy names the first."""
 
 import math
 from collections.abc import Sequence
@@ -6,12 +6,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.runtime import fastcall
-from multibody.compiler.runtime.fastcall import MAX_SQUARED_LENGTH, MIN_SQUARED_LENGTH
 from multibody.errors import InputError
+from multibody.geometry._arrays import at
+from multibody.geometry.unit_quaternions import first_non_unit
 from multibody.tracing.record.trace import Input
 
 
@@ -40,14 +40,9 @@ def _are_units(flat: NDArray[Any], starts: list[int]) -> bool:
 def _refuse_first(name: str, flat: NDArray[Any], starts: list[int]) -> None:
     """Raise an error that names the first quaternion of another length, if there is one."""
     for start in starts:
-        with np.errstate(over="ignore"):
-            w, x, y, z = np.moveaxis(flat[..., start : start + 4].astype(np.float64) ** 2, -1, 0)
-            square = (w + x) + (y + z)  # in the order of the fast path, so that both agree to the last bit
-        off = ((square < MIN_SQUARED_LENGTH) | (square > MAX_SQUARED_LENGTH)) & np.isfinite(square)
-        if off.any():
-            index = tuple(int(i) for i in np.argwhere(off)[0])
-            where = f" (sample {', '.join(map(str, index))})" if index else ""
+        if (bad := first_non_unit(flat[..., start : start + 4])) is not None:
+            index, length = bad
             raise InputError(
-                f"{name}{where}: expected a unit quaternion in the entries {start} to "
-                f"{start + 3}, got one of length {math.sqrt(square[index]):.9g}"
+                f"{name}{at(index)}: expected a unit quaternion in the entries {start} to "
+                f"{start + 3}, got one of length {length:.9g}"
             )

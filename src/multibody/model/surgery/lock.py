@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
+from multibody.geometry.unit_quaternions import check_unit_quaternions
 from multibody.model import configuration
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.model.surgery._shared import fixed_at, without_joints
-from multibody.model.unit_quaternions import check_unit_quaternions
 
 
 def lock(model: Model, values: Mapping[str, ArrayLike]) -> Model:

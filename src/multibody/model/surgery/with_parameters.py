@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia
 from multibody.geometry._arrays import floats
-from multibody.geometry.quaternions import UNIT_QUATERNION_TOLERANCE
+from multibody.geometry.unit_quaternions import UNIT_QUATERNION_TOLERANCE
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.model.parameters import DRIVES, POSITION, Parameters, keywords_of, refuse_overlap
