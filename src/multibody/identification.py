@@ -14,7 +14,7 @@ from multibody.algorithms.regressor import PARAMETERS, parameters, regressor
 from multibody.errors import InputError
 from multibody.geometry import log_cholesky
 from multibody.geometry._arrays import at, batch_shape, first, floats, truth
-from multibody.model import configuration
+from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree, expect_tree
 
 NAMES = ("m", "m cx", "m cy", "m cz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -183,9 +183,9 @@ def _equations(tree: Tree, where: str, q: Any, v: Any, a: Any, tau: Any, weights
     """The regressor and the torques without those of the armature, weighted, with a row for each torque."""
     if not tree.bodies:
         raise InputError(f"{where}: it has no moving bodies")
-    arrays = [configuration.check(tree, q, limits=False)]
+    arrays = [check_configuration.check(tree, q, limits=False)]
     for name, x in (("v", v), ("a", a), ("tau", tau)):
-        array = configuration.velocities(tree, x, name)
+        array = check_configuration.velocities(tree, x, name)
         if not np.isfinite(array).all():
             index = first(~np.isfinite(array).all(axis=-1))
             raise InputError(f"{where}, {name}{at(index)}: expected finite numbers, got {array[index].tolist()}")

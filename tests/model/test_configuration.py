@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import Rotation, rates
-from multibody.model import configuration
+from multibody.model import check_configuration, configuration
 from multibody.model.builder import Builder
-from multibody.model.joint import Limits
 from multibody.model.joints import Fixed, Revolute, Spherical
 
 from ..laws.tools import difference, near, unhat
@@ -190,9 +189,9 @@ def test_normalize_changes_lengths_alone(floater, rng):
 def test_neutral_and_random_are_configurations(model, seed):
     q = configuration.random(model.tree, np.random.default_rng(seed), (20,))
     assert q.shape == (20, model.nq)
-    configuration.check(model.tree, q)
+    check_configuration.check(model.tree, q)
     neutral = configuration.neutral(model.tree)
-    configuration.check(model.tree, neutral, limits=False)
+    check_configuration.check(model.tree, neutral, limits=False)
     for joint in model.joints:
         if joint.mimic is None:
             near(joint.kind.pose(neutral[joint.q]).matrix, np.eye(4), 0.0)
@@ -206,66 +205,12 @@ def test_random_is_repeatable_and_spreads(rng):
     near(one.max(axis=0), model.tree.upper, 0.05)
 
 
-@pytest.fixture
-def arm():
-    b = Builder("arm").body("base").body("upper").body("fore").body("hand")
-    b.joint("shoulder", Spherical(), parent="base", child="upper")
-    b.joint("elbow", Revolute("y"), parent="upper", child="fore", limits=Limits(-1.0, 2.0))
-    b.joint("wrist", Revolute("x"), parent="fore", child="hand")
-    return b.model()
-
-
-GOOD = np.array([1.0, 0, 0, 0, 0.5, 0.3])
-
-
-@pytest.mark.parametrize(
-    ("q", "says"),
-    [
-        ([1.0, 0, 0, 0, 0.5], "arm: q needs the shape (..., 6), its nq coordinates, got (5,); 5 is its nv: "),
-        ([1.0, 0, 0], "arm: q needs the shape (..., 6), its nq coordinates, got (3,)"),
-        (0.5, "arm: q needs the shape (..., 6), its nq coordinates, got ()"),
-        ([[1.0, 0, 0, 0, 0.5, np.nan]], "q (sample 0): expected finite numbers, got nan at joint 'wrist'"),
-        ([1.0, 0, np.inf, 0, 0.5, 0], "q: expected finite numbers, got inf at joint 'shoulder' (coordinate 2)"),
-        (
-            [GOOD, [1.1, 0, 0, 0, 0, 0]],
-            "q (sample 1): the quaternion (w, x, y, z) of joint 'shoulder' has the length 1.1, "
-            "expected 1 within 1e-06; robot.normalize(q) scales it to 1",
-        ),
-        (
-            [[GOOD], [[1, 0, 0, 0, 2.5, 0]]],
-            "q (sample 1, 0): 2.5 at joint 'elbow' is past its limits -1 and 2",
-        ),
-        (["a"], "q: expected real floats"),
-        ([[1.0], [2.0, 3.0]], "q: expected real floats, got a ragged sequence"),
-    ],
-)
-def test_check_says_what_is_wrong(arm, q, says):
-    with pytest.raises(InputError) as error:
-        configuration.check(arm.tree, q)
-    assert str(error.value).startswith(says)
-
-
-def test_check_returns_what_is_right(arm):
-    near(configuration.check(arm.tree, GOOD), GOOD, 0.0)
-    near(configuration.check(arm.tree, [1, 0, 0, 0, 0, 0]), [1.0, 0, 0, 0, 0, 0], 0.0)
-    past = GOOD + np.array([0, 0, 0, 0, 5, 0])
-    near(configuration.check(arm.tree, past, limits=False), past, 0.0)
-    edge = np.array([1, 0, 0, 0, 2.0 + 1e-12, 0])
-    near(configuration.check(arm.tree, edge), edge, 0.0)
-    assert configuration.check(arm.tree, np.zeros((0, 6))).shape == (0, 6)
-
-
-def test_sized_velocities_hint_at_coordinates(arm):
-    with pytest.raises(InputError, match=r"v needs the shape \(\.\.\., 5\), its nv .*got \(6,\); 6 is its nq"):
-        configuration.velocities(arm.tree, np.zeros(6))
-
-
-def test_random_wants_a_generator_and_a_batch(arm):
+def test_random_wants_a_generator_and_a_batch(floater):
     with pytest.raises(InputError, match=r"rng: expected a numpy\.random\.Generator, got int"):
-        configuration.random(arm.tree, 3)  # type: ignore[arg-type]
+        configuration.random(floater.tree, 3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="batch: expected a number of samples or a tuple of lengths"):
-        configuration.random(arm.tree, np.random.default_rng(0), 3.0)  # type: ignore[arg-type]
-    assert configuration.random(arm.tree, np.random.default_rng(0), 3).shape == (3, arm.nq)
+        configuration.random(floater.tree, np.random.default_rng(0), 3.0)  # type: ignore[arg-type]
+    assert configuration.random(floater.tree, np.random.default_rng(0), 3).shape == (3, floater.nq)
 
 
 # ---- parameters of the base ------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pytest
 
 from multibody.errors import InputError, RobotFileError
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.builder import as_pose
 from multibody.model.load import load
 
@@ -116,6 +116,6 @@ def test_numbers_that_are_no_position_are_told_what_to_do(numbers, words):
 def test_an_angle_past_a_turn_is_told_that_angles_are_in_radians():
     tree = load(arm()).tree
     with pytest.raises(InputError, match="90 at joint 'hinge' is past its limits -1 and 1; angles are in radians"):
-        configuration.check(tree, [90.0])
+        check_configuration.check(tree, [90.0])
     with pytest.raises(InputError, match=r"2 at joint 'hinge' is past its limits -1 and 1$"):
-        configuration.check(tree, [2.0])
+        check_configuration.check(tree, [2.0])

@@ -10,7 +10,7 @@ import pytest
 import multibody as mb
 from multibody.errors import InputError
 from multibody.geometry import groups
-from multibody.model import configuration, robots
+from multibody.model import check_configuration, configuration, robots
 from multibody.model.joints import Floating
 
 from .by_hand import gravity_forces, jacobians, mass_matrix, model_of, pose, position_jacobian
@@ -83,12 +83,12 @@ def test_every_robot_builds_and_is_consistent(name: str, rng: np.random.Generato
 def test_home_and_neutral_are_within_the_limits(name: str) -> None:
     model = model_of(name)
     if model.home is not None:
-        configuration.check(model.tree, model.home)
+        check_configuration.check(model.tree, model.home)
     if name == "panda":
         with pytest.raises(InputError, match="joint4"):
-            configuration.check(model.tree, configuration.neutral(model.tree))
+            check_configuration.check(model.tree, configuration.neutral(model.tree))
     else:
-        configuration.check(model.tree, configuration.neutral(model.tree))
+        check_configuration.check(model.tree, configuration.neutral(model.tree))
 
 
 @pytest.mark.parametrize("name", DOFS)
@@ -104,7 +104,7 @@ def test_a_floating_base_goes_in_front(name: str) -> None:
     if fixed.home is not None:
         assert floating.home is not None
         assert floating.home[len(floating.home) - fixed.nq :] == fixed.home
-        configuration.check(floating.tree, floating.home)
+        check_configuration.check(floating.tree, floating.home)
 
 
 @pytest.mark.parametrize("name", DOFS)

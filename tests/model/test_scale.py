@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multibody.errors import InputError
-from multibody.model import configuration
+from multibody.model import check_configuration, configuration
 from multibody.model.actuation import passive
 from multibody.model.actuator import Equality
 from multibody.model.builder import Builder
@@ -36,7 +36,7 @@ def test_scale_multiplies_lengths_and_masses(model, seed, mass):
     new = scale(model, s, mass)
     q, D = configuration.random(model.tree, rng), _lengths(model, s, "rates")
     q_new = q * _lengths(model, s, "units")
-    configuration.check(new.tree, q_new)
+    check_configuration.check(new.tree, q_new)
     before, after = poses(model, q), poses(new, q_new)
     for name, pose in before.items():
         np.testing.assert_allclose(after[name].position, s * pose.position, atol=1e-11)

@@ -14,7 +14,7 @@ from multibody.algorithms.crba import crba
 from multibody.algorithms.factorization import Factors, HalfSolve
 from multibody.errors import InputError, SingularityError
 from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
-from multibody.model import configuration
+from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree, expect_tree
 from multibody.tracing.matrices import linalg
 
@@ -32,7 +32,7 @@ def projected_configuration(tree: Tree, constraints: Constraints, q: NDArray[Any
     members = _members(tree, constraints, "projected_configuration")
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
         raise InputError(f"rounds: expected a whole number >= 0, got {rounds!r}")
-    q = configuration.check(tree, q, limits=False)
+    q = check_configuration.check(tree, q, limits=False)
     for _ in range(rounds):
         error = rows.error(tree, members, q)
         if np.abs(error).max(initial=0.0) < CLOSED:
@@ -53,7 +53,7 @@ def projected_configuration(tree: Tree, constraints: Constraints, q: NDArray[Any
 def projected_velocity(tree: Tree, constraints: Constraints, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """N_c v, (..., nv): the allowed velocity nearest in kinetic energy.  [RD 3.63, 3.70]"""
     members = _members(tree, constraints, "projected_velocity")
-    q, v = configuration.coordinates(tree, q), configuration.velocities(tree, v)
+    q, v = check_configuration.coordinates(tree, q), check_configuration.velocities(tree, v)
     batch_shape("projected_velocity, q, v", (q, 1), (v, 1))
     return matvec(null_space_projector(crba(tree, q), rows.jacobian(tree, members, q)), v)
 
@@ -87,8 +87,8 @@ def projected_equations(
     They contain no force, so RD's sign of F_c [3.57], opposite to ours, makes no difference.
     """
     members = _members(tree, constraints, "projected_equations")
-    q, v = configuration.coordinates(tree, q), configuration.velocities(tree, v)
-    tau = configuration.velocities(tree, tau, "tau")
+    q, v = check_configuration.coordinates(tree, q), check_configuration.velocities(tree, v)
+    tau = check_configuration.velocities(tree, tau, "tau")
     batch_shape("projected_equations, q, v, tau", (q, 1), (v, 1), (tau, 1))
     M, J = crba(tree, q), rows.jacobian(tree, members, q)
     generalized_force = matvec(transpose(null_space_projector(M, J)), tau - bias(tree, q, v))

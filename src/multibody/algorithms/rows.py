@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import check_values, floats
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.tree import Tree
 
 
@@ -80,19 +80,19 @@ def slices(rows: Iterable[Rows]) -> dict[str, slice]:
 
 def error(tree: Tree, rows: Iterable[Rows], q: NDArray[Any]) -> NDArray[Any]:
     """(..., rows): the errors of all rows at q, (..., nq), with respect to their own targets."""
-    q = configuration.coordinates(tree, q)
+    q = check_configuration.coordinates(tree, q)
     return np.concatenate([part.error(tree, q) for part in rows], axis=-1)
 
 
 def jacobian(tree: Tree, rows: Iterable[Rows], q: NDArray[Any]) -> NDArray[Any]:
     """J, (..., rows, nv), of all rows.  [RD 2.271]"""
-    q = configuration.coordinates(tree, q)
+    q = check_configuration.coordinates(tree, q)
     return np.concatenate([part.jacobian(tree, q) for part in rows], axis=-2)
 
 
 def bias(tree: Tree, rows: Iterable[Rows], q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
     """J' v, (..., rows), of all rows.  [RD 2.270]"""
-    q, v = configuration.coordinates(tree, q), configuration.velocities(tree, v)
+    q, v = check_configuration.coordinates(tree, q), check_configuration.velocities(tree, v)
     return np.concatenate([part.bias(tree, q, v) for part in rows], axis=-1)
 
 

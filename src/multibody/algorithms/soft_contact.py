@@ -14,7 +14,7 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.rnea import Wrenches
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, dot, floats
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.tree import Tree, expect_tree
 
 
@@ -74,7 +74,7 @@ class SoftContact:
         """
         if isinstance(frames, str) or not isinstance(frames, Iterable):
             raise InputError(f"frames: expected a list of names, got {frames!r}")
-        q, v = configuration.unit_coordinates(expect_tree(tree), q), configuration.velocities(tree, v)
+        q, v = check_configuration.unit_coordinates(expect_tree(tree), q), check_configuration.velocities(tree, v)
         batch_shape("q, v", (q, 1), (v, 1))
         wrenches = {}
         for frame in frames:

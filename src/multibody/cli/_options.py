@@ -13,7 +13,7 @@ from multibody.cli._diagnostics import count
 from multibody.cli._progress import working
 from multibody.cli._tables import terminal
 from multibody.errors import InputError
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.load import load
 from multibody.robot import Robot
 
@@ -84,7 +84,7 @@ def rates_of(robot: Robot, what: str, text: str, rng: np.random.Generator, degre
         return np.zeros(robot.nv)
     if text == "random":
         return rng.standard_normal(robot.nv)
-    rates = configuration.velocities(robot.tree, _numbers(f"--{what}", text, "zero, random"), what)
+    rates = check_configuration.velocities(robot.tree, _numbers(f"--{what}", text, "zero, random"), what)
     return rates * _radians(robot, "v") if degrees else rates
 
 

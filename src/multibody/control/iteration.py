@@ -20,7 +20,7 @@ from multibody.control.tasks.pose import pose_error
 from multibody.errors import InputError, SingularityError
 from multibody.geometry import Pose, rates
 from multibody.geometry._arrays import choice, matvec, numbers, transpose
-from multibody.model import configuration
+from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
@@ -108,7 +108,7 @@ def iterate(
     choice(error, "error", ERRORS)
     if not isinstance(iterations, int | np.integer) or iterations < 0:
         raise InputError(f"iterations: expected a number of steps, got {iterations!r}")
-    q = configuration.check(robot.tree, q0, limits=False)
+    q = check_configuration.check(robot.tree, q0, limits=False)
     k, lam = numbers(step, "step", q), not_negative(numbers(damping, "damping", q), "damping")
     least = -1.0 if tolerance is None else float(not_negative(numbers(tolerance, "tolerance", q), "tolerance"))
     advance = _step(robot, robot.dtype, frame, method, error)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.geometry._arrays import concatenate_last, is_zero, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.actuator import Actuator
-from multibody.model.configuration import coordinates, velocities
+from multibody.model.check_configuration import coordinates, velocities
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
 from multibody.model.model import Model

@@ -9,7 +9,7 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import choice, floats, is_traced
 from multibody.geometry.value import Value
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.parameters import PLACED, PLACEMENT, POSITION, check_units
 from multibody.model.tree import Tree
 from multibody.tracing.record.trace import shape_of
@@ -50,12 +50,10 @@ class Input(NamedTuple):
     def check(self, tree: Tree, value: Any) -> NDArray[Any]:
         """Return the value as an array of floats, or raise an InputError in the robot's terms."""
         if self.kind == "configuration":
-            array = configuration.coordinates(tree, value, self.name)
-            if not self.any_length and not is_traced(array):
-                configuration.check_units(tree, array, self.name)
-            return array
+            check = check_configuration.coordinates if self.any_length else check_configuration.unit_coordinates
+            return check(tree, value, self.name)
         if self.kind in OVER_VELOCITIES:
-            return configuration.velocities(tree, value, self.name)
+            return check_configuration.velocities(tree, value, self.name)
         title = f"the wrench at {self.name.removeprefix(WRENCH)!r}" if self.name.startswith(WRENCH) else self.name
         array = floats(value, title, *self.shape)
         if self.name in PLACED and not is_traced(array):

@@ -28,6 +28,7 @@ from multibody.geometry.value import owned
 from multibody.model import actuation, configuration, surgery, tree_text
 from multibody.model import parameters as model_parameters
 from multibody.model.builder import Builder
+from multibody.model.check_configuration import check, coordinates, velocities
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.fixed_base_warning import fixed_mass
 from multibody.model.joint import Joint
@@ -256,14 +257,14 @@ class Robot(metaclass=ForeignNames):
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> Array:
         """Return q as an array if it is a configuration of the robot, within the limits unless `limits` is False."""
-        return configuration.check(self.tree, q, limits=truth(limits, "limits"))
+        return check(self.tree, q, limits=truth(limits, "limits"))
 
     def normalize(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
         """q with its quaternions scaled to unit length."""
         units = self._calls.call("normalize", (q,), None, threads)
         if not is_traced(units) and np.isnan(units).any():  # the NumPy source raises, with the sample
             with np.errstate(all="ignore"):
-                configuration.normalize(self.tree, configuration.coordinates(self.tree, q))
+                configuration.normalize(self.tree, coordinates(self.tree, q))
         return deliver(units, out, self.dtype)  # last, since `out` may be q
 
     def integrate(
@@ -288,7 +289,7 @@ class Robot(metaclass=ForeignNames):
         array([0.2, 0.1])
         """
         if dt is not None:
-            velocity = configuration.velocities(self.tree, dv, "dv")
+            velocity = velocities(self.tree, dv, "dv")
             time = numbers(dt, "dt", velocity)
             batch_shape("dv, dt", (velocity, 1), (time, 0))
             dv = velocity * time[..., None]
@@ -771,7 +772,7 @@ class Robot(metaclass=ForeignNames):
             except CALL_ERRORS as error:
                 raise self._calls.explain(error, "forward_dynamics", (q, v, tau)) from None
         if truth(passive, "passive"):
-            tau = configuration.velocities(self.tree, tau, "tau") + self._passive_forces(q, v, threads, parameters)
+            tau = velocities(self.tree, tau, "tau") + self._passive_forces(q, v, threads, parameters)
         return self._calls.run_with("forward_dynamics", (q, v, tau), out, threads, parameters, wrenches=wrenches)
 
     def mass_matrix(
@@ -1024,7 +1025,7 @@ class Robot(metaclass=ForeignNames):
         """
         if passive is not False and truth(passive, "passive"):
             threads, parameters = options.get("threads"), options.get("parameters")
-            tau = configuration.velocities(self.tree, tau, "tau") + self._passive_forces(q, v, threads, parameters)
+            tau = velocities(self.tree, tau, "tau") + self._passive_forces(q, v, threads, parameters)
         key = ("constrained_dynamics", None, method)
         return Constrained(*self._run_constrained(key, (q, v, tau), options, constraints, wrenches, active, baumgarte))
 

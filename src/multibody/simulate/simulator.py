@@ -13,7 +13,7 @@ from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice, floats, is_traced, truth
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 from multibody.simulate import contacts as robot_contacts
@@ -216,12 +216,10 @@ class Simulator:
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
         """The state in which a run from q and v starts, for `step`."""
-        q = configuration.coordinates(self.tree, q)
-        if not is_traced(q):
-            configuration.check_units(self.tree, q)
-            if self.constraints is not None:
-                check_closed(self.constraints, q)
-        v = np.zeros(self.tree.nv) if v is None else configuration.velocities(self.tree, v)
+        q = check_configuration.unit_coordinates(self.tree, q)
+        if self.constraints is not None and not is_traced(q):
+            check_closed(self.constraints, q)
+        v = np.zeros(self.tree.nv) if v is None else check_configuration.velocities(self.tree, v)
         now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0, "fault": 0.0}
         if self.method in TOUCHING:
             now["bound"] = np.array(START)
@@ -242,7 +240,7 @@ class Simulator:
 
     def closed(self, q: ArrayLike) -> NDArray[Any]:
         """The nearest configurations, (..., nq), that constraints allow."""
-        q = configuration.coordinates(self.tree, q)
+        q = check_configuration.coordinates(self.tree, q)
         return q if self.constraints is None else projected_configuration(self.tree, self.constraints, q)
 
     def step(
@@ -275,7 +273,7 @@ class Simulator:
         >>> stiff.advice()[0].split(":")[0]
         'the controller is explicit and decays at 1.11e+04/s, which times 0.01 s is 1.1e+02'
         """
-        at = configuration.coordinates(self.tree, self.robot.home() if q is None else q)
+        at = check_configuration.coordinates(self.tree, self.robot.home() if q is None else q)
         told = before(self._stepping, at, inputs, self.memory)
         return (*told, *(() if run is None else after(self._stepping, run)))
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import jacobian
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, floats, matvec, transpose
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.tree import Tree
 
 
@@ -55,7 +55,7 @@ def generalized_force(tree: Tree, q: ArrayLike, actions: Iterable[Action]) -> ND
     >>> generalized_force(robot.tree, [0.5, 0.2, 0.1], [drive]).round(9) + 0.0
     array([0., 3., 0.])
     """
-    q = configuration.unit_coordinates(tree, q)
+    q = check_configuration.unit_coordinates(tree, q)
     actions = _listed(actions)
     vectors = [(x, 1) for action in actions for x in (action.force, action.torque, action.point)]
     batch_shape("generalized_force, q and force, torque, point of each action", (q, 1), *vectors)

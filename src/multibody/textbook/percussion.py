@@ -19,7 +19,7 @@ from multibody.algorithms.impact import check_restitution
 from multibody.errors import InputError
 from multibody.geometry import Wrench
 from multibody.geometry._arrays import batch_shape, check_values, floats, matvec, numbers
-from multibody.model import base_velocity, configuration
+from multibody.model import base_velocity, check_configuration
 from multibody.model.tree import Tree, expect_tree
 
 
@@ -68,8 +68,8 @@ def percussion_step(
     """
     expect_tree(tree)
     contacts = rows.members(constraints, "percussion_step")
-    q, v = configuration.unit_coordinates(tree, q), configuration.velocities(tree, v)
-    tau = configuration.velocities(tree, tau, "tau")
+    q, v = check_configuration.unit_coordinates(tree, q), check_configuration.velocities(tree, v)
+    tau = check_configuration.velocities(tree, tau, "tau")
     forces = _forces(wrenches)
     h = numbers(dt, "dt", v)
     check_values(h, "dt", lambda h: (h > 0) & (h < np.inf), "a positive time step in s, finite")

@@ -11,7 +11,7 @@ from multibody._saving import check_place
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import truth
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.view.camera import Camera
 from multibody.view.parts import Parts, parts_of
@@ -61,7 +61,7 @@ def picture(
     from matplotlib.figure import Figure
 
     place = None if path is None else check_place(path, "path")
-    q = robot.home() if q is None else configuration.coordinates(robot.tree, q)
+    q = robot.home() if q is None else check_configuration.coordinates(robot.tree, q)
     states = np.atleast_2d(np.asarray(q, float))
     _check(robot, states, size, frames)
     parts = parts_of(robot, truth(collisions, "collisions"))

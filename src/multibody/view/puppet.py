@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.view.parts import Parts, parts_of
 from multibody.view.surfaces import Surface
@@ -33,7 +33,7 @@ class Puppet:
 
     def move(self, q: Any) -> None:
         """To one configuration (nq,); of several, (n, nq), the last is solid and the others are ghosts."""
-        q = configuration.coordinates(self.robot.tree, q)
+        q = check_configuration.coordinates(self.robot.tree, q)
         states: NDArray[Any] = np.asarray(q, float).reshape(-1, self.robot.nq)
         if not len(states) or not np.isfinite(states).all():
             raise InputError(f"q: expected finite coordinates (..., {self.robot.nq}), got shape {np.shape(q)}, {q}")

@@ -16,7 +16,7 @@ from multibody.control import InverseKinematics
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import truth
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.simulate import Run
 from multibody.simulate.plot import index_of
@@ -91,7 +91,7 @@ class Viewer:
             raise InputError(f"show: expected a Robot, got {type(robot).__name__}")
         if isinstance(hosts, str) or not all(isinstance(name, str) for name in hosts):
             raise InputError(f"hosts: expected a list of names, got {hosts!r}")
-        start = robot.home() if q is None else configuration.coordinates(robot.tree, q)
+        start = robot.home() if q is None else check_configuration.coordinates(robot.tree, q)
         self._server = serve(host, port, tuple(hosts))
         self._host = host
         self._lock = threading.RLock()
@@ -165,7 +165,7 @@ class Viewer:
             raise InputError(f"place: expected one Pose, got {place!r}")
         if name in self._puppets:
             raise InputError(f"name: a robot called {name!r} is there already: expected another name")
-        start = robot.home() if q is None else configuration.coordinates(robot.tree, q)
+        start = robot.home() if q is None else check_configuration.coordinates(robot.tree, q)
         self._put(robot, start, name, place or Pose.identity())
 
     def frames(self, *names: str) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.rows import Rows
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, first, transpose
-from multibody.model import configuration
+from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree
 
 Point = tuple[float, float, float]
@@ -112,7 +112,7 @@ class FixedRows(Constraint):
 
 def checked_configuration(tree: Tree, q: Any) -> NDArray[Any]:
     """Check a configuration and return it as float64, in which redundant rows are resolved."""
-    return configuration.check(tree, q, limits=False).astype(np.float64)
+    return check_configuration.check(tree, q, limits=False).astype(np.float64)
 
 
 def rank(J: NDArray[Any], names: tuple[str, ...]) -> int | NDArray[Any]:

@@ -35,7 +35,7 @@ from multibody.errors import InputError
 from multibody.geometry import Pose, Wrench
 from multibody.geometry._arrays import batch_shape, floats, matvec, transpose
 from multibody.geometry.operators import cross3
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.model import Model
 
 
@@ -110,7 +110,7 @@ def least_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None =
     >>> generalized_force(model, q, least_forces(model, q, [1.0, -2.0, 0.5])).round(9)
     array([ 1. , -2. , 0.5])
     """
-    q, Q, selection = configured(model, q), configuration.velocities(model.tree, Q, "Q"), links(model, names)
+    q, Q, selection = configured(model, q), check_configuration.velocities(model.tree, Q, "Q"), links(model, names)
     batch_shape("least_forces, q, Q", (q, 1), (Q, 1))
     selection.check_complete(model)
     y = least_norm(merge_axes(link_jacobian(model, q, names), -3), Q, selection.underdetermined_message(model))
@@ -134,7 +134,7 @@ def applied_forces(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None
     >>> applied_forces(model, q, [1.0, -2.0, 0.5])[:, 4].round(9)  # torques about y: each back on the parent
     array([ 3. , -2.5, 0.5])
     """
-    q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
+    q, Q = configured(model, q), check_configuration.velocities(model.tree, Q, "Q")
     batch = batch_shape("applied_forces, q, Q", (q, 1), (Q, 1))
     placed = place_links(model, q, names)
     placed.links.check_complete(model)
@@ -182,7 +182,7 @@ def joint_torques(model: Model, q: ArrayLike, Q: ArrayLike, names: Names | None 
     >>> joint_torques(model, q, [1.0, -2.0, 0.5])[:, 1].round(9)  # about y
     array([ 1. , -2. , 0.5])
     """
-    q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
+    q, Q = configured(model, q), check_configuration.velocities(model.tree, Q, "Q")
     batch = batch_shape("joint_torques, q, Q", (q, 1), (Q, 1))
     placed = place_links(model, q, names)
     R_p = parent_rotations(model, q, names)
@@ -257,7 +257,7 @@ def least_forces_and_torques(
     >>> bool(np.allclose(pushed + turned, Q))
     True
     """
-    q, Q = configured(model, q), configuration.velocities(model.tree, Q, "Q")
+    q, Q = configured(model, q), check_configuration.velocities(model.tree, Q, "Q")
     placed = place_links(model, q, names)
     placed.links.check_complete(model)
     m = len(placed.links.names)

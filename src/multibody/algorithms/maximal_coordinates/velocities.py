@@ -29,7 +29,7 @@ from multibody.algorithms.velocity_blocks import stack
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
 from multibody.geometry.operators import cross3
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.model import Model, expect_model
 
 Names = Sequence[str]
@@ -52,7 +52,7 @@ def configured(model: Model, q: ArrayLike) -> NDArray[Any]:
     >>> configured(load("planar-arm"), [0, 1, 2])
     array([0., 1., 2.])
     """
-    return configuration.unit_coordinates(expect_model(model).tree, q)
+    return check_configuration.unit_coordinates(expect_model(model).tree, q)
 
 
 def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | None = None) -> NDArray[Any]:
@@ -69,7 +69,7 @@ def link_velocities(model: Model, q: ArrayLike, v: ArrayLike, names: Names | Non
     >>> link_velocities(model, np.zeros(3), np.array([1.0, 0.0, 0.0])).shape
     (3, 6)
     """
-    q, v, selection = configured(model, q), configuration.velocities(model.tree, v), links(model, names)
+    q, v, selection = configured(model, q), check_configuration.velocities(model.tree, v), links(model, names)
     batch = batch_shape("link_velocities, q, v", (q, 1), (v, 1))
     W_H, i_v = kinematics.poses(model.tree, q), kinematics.twists(model.tree, q, v)
     parts = []
@@ -178,7 +178,7 @@ def check_velocities(
     number(within, "within")
     if is_traced(V) or is_traced(q):
         raise InputError("check_velocities: expected arrays of numbers; traced code cannot raise on values")
-    q = configuration.check(model.tree, q, limits=False)
+    q = check_configuration.check(model.tree, q, limits=False)
     batch_shape("check_velocities, q, V", (q, 1), (V, 2))
     bad = ~np.isfinite(V).all(axis=(-2, -1))
     if bad.any():

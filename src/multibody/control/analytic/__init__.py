@@ -19,7 +19,7 @@ from multibody.control.tasks.pose import pose_error
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import matvec, truth
-from multibody.model.configuration import LIMIT_TOLERANCE
+from multibody.model.check_configuration import LIMIT_TOLERANCE
 from multibody.model.joint import Joint
 from multibody.model.model import Model
 from multibody.robot import Robot

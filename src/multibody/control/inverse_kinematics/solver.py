@@ -18,8 +18,8 @@ from multibody.control.inverse_kinematics.goals import Goal, goal
 from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, from_nearest, go_on, search, solved
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import choice, first, truth
-from multibody.model import configuration
+from multibody.geometry._arrays import choice, truth
+from multibody.model import check_configuration, configuration
 from multibody.model.digest import digest
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -219,13 +219,7 @@ class InverseKinematics:
         return poses
 
     def _guesses(self, q0: ArrayLike) -> NDArray[Any]:
-        tree = self._robot.tree
-        guesses = configuration.coordinates(tree, q0, "q0")
-        bad = ~np.isfinite(guesses)
-        if bad.any():
-            k = first(bad)[-1]
-            raise InputError(f"q0: expected finite numbers, got {guesses[bad][0]} {configuration.coordinate(tree, k)}")
-        configuration.check_units(tree, guesses, "q0")
+        guesses = check_configuration.check(self._robot.tree, q0, "q0", limits=False)
         return np.clip(guesses, self._problem.lower, self._problem.upper).astype(self._robot.dtype, copy=False)
 
     # ---- kernels -----------------------------------------------------------------------------------------------------

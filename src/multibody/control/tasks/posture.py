@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from multibody.control.tasks._task import Task
 from multibody.errors import InputError
-from multibody.model import configuration
+from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree
 
 
@@ -54,7 +54,7 @@ class PostureTask(Task):
         return "configuration"
 
     def error(self, tree: Tree, q: NDArray[Any], target: Any) -> NDArray[Any]:
-        goal = configuration.coordinates(tree, target, f"the target of task {self.name!r}")
+        goal = check_configuration.coordinates(tree, target, f"the target of task {self.name!r}")
         return configuration.difference(tree, q, goal)[..., self.places(tree)]
 
     def jacobian(self, tree: Tree, q: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import InputError
 from multibody.geometry._arrays import concatenate_last, floats
 from multibody.model import base_velocity
-from multibody.model.configuration import coordinates, velocities
+from multibody.model.check_configuration import coordinates, velocities
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
 from multibody.model.layouts._joint_maps import Part

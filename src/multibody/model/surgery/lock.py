@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry.unit_quaternions import check_unit_quaternions
-from multibody.model import configuration
+from multibody.model import check_configuration
 from multibody.model.diagnostics import Diagnostic
 from multibody.model.joint import Joint
 from multibody.model.model import Model
@@ -70,7 +70,7 @@ def _coordinates(model: Model, name: str, value: ArrayLike) -> NDArray[Any]:
 
 
 def _past_limits(joint: Joint, x: NDArray[Any]) -> list[Diagnostic]:
-    within = configuration.LIMIT_TOLERANCE
+    within = check_configuration.LIMIT_TOLERANCE
     if (x >= np.array(joint.limits.lower) - within).all() and (x <= np.array(joint.limits.upper) + within).all():
         return []
     bounds = f"{joint.limits.lower} and {joint.limits.upper}"
