@@ -322,7 +322,7 @@ def map_nodes(function: Callable[[Any], int], array: NDArray[Any]) -> NDArray[An
 def apply(graph: Graph, op: str, *arrays: NDArray[Any]) -> NDArray[Any]:
     """The nodes of an operation on every element, after broadcasting."""
     shape = arrays[0].shape
-    if any([array.shape != shape for array in arrays]):
+    if len({array.shape for array in arrays}) > 1:
         arrays = np.broadcast_arrays(*arrays)
         shape = arrays[0].shape
     if not shape:
