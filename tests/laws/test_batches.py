@@ -6,15 +6,9 @@ import pytest
 import multibody as mb
 from multibody.geometry._arrays import BLOCK
 
+from ..every_law import check
 from ..surface import KINDS, TABLE
 from .tools import TOLERANCE, near
-
-every_function = pytest.mark.parametrize("function", TABLE.values(), ids=TABLE.keys())
-several_arguments = pytest.mark.parametrize(
-    "function",
-    [f for f in TABLE.values() if len(f.kinds) > 1],
-    ids=[label for label, f in TABLE.items() if len(f.kinds) > 1],
-)
 
 
 def all_near(found, expected, tolerance=1e-14):
@@ -22,30 +16,26 @@ def all_near(found, expected, tolerance=1e-14):
         near(one, other, tolerance)
 
 
-@every_function
-def test_a_sample_is_the_same_alone_and_in_a_batch(function):
+def a_sample_is_the_same_alone_and_in_a_batch(function):
     arrays = function.draw(np.random.default_rng(1), (4,))
     batch = function(*arrays)
     for k in range(4):
         all_near(function(*(array[k] for array in arrays)), [result[k] for result in batch])
 
 
-@every_function
-def test_a_batch_of_two_axes_is_the_flat_batch_reshaped(function):
+def a_batch_of_two_axes_is_the_flat_batch_reshaped(function):
     arrays = function.draw(np.random.default_rng(2), (2, 3))
     flat = function(*(array.reshape(6, *array.shape[2:]) for array in arrays))
     all_near(function(*arrays), [result.reshape(2, 3, *result.shape[1:]) for result in flat])
 
 
-@every_function
-def test_a_batch_of_no_samples_gives_no_samples(function):
+def a_batch_of_no_samples_gives_no_samples(function):
     rng = np.random.default_rng(3)
     for single, empty in zip(function(*function.draw(rng, ())), function(*function.draw(rng, (0,))), strict=True):
         assert empty.shape == (0, *single.shape)
 
 
-@several_arguments
-def test_batches_broadcast(function):
+def batches_broadcast(function):
     """Shapes (2, 1) and (3,) give (2, 3), whichever argument has which; and they are the samples written out."""
     for odd in range(len(function.kinds)):
         batches = [(2, 1) if k == odd else (3,) for k in range(len(function.kinds))]
@@ -57,8 +47,7 @@ def test_batches_broadcast(function):
         all_near(function(*arrays), function(*full))
 
 
-@every_function
-def test_float32_stays_float32_and_is_close_to_float64(function):
+def float32_stays_float32_and_is_close_to_float64(function):
     for batch in ((), (3,)):
         arrays = function.draw(np.random.default_rng(5), batch, dtype=np.float32)
         for single, double in zip(function(*arrays), function(*(a.astype(np.float64) for a in arrays)), strict=True):
@@ -66,13 +55,8 @@ def test_float32_stays_float32_and_is_close_to_float64(function):
             near(single, double, TOLERANCE[np.float32])
 
 
-WITH_NUMBERS = [label for label, f in TABLE.items() if {"t", "mass", "angle"} & set(f.kinds) and len(f.kinds) > 1]
-
-
-@pytest.mark.parametrize("label", WITH_NUMBERS)
-def test_a_python_number_does_not_change_float32(label):
+def a_python_number_does_not_change_float32(function):
     """A factor, a time or a mass that is written 0.5 is of no precision of its own, as in NumPy."""
-    function = TABLE[label]
     numbers = [not KINDS[kind].core for kind in function.kinds]
     arrays = function.draw(np.random.default_rng(5), (3,), dtype=np.float32)
     mixed = [0.5 if number else array for array, number in zip(arrays, numbers, strict=True)]
@@ -97,8 +81,7 @@ LAYOUTS = {
 }
 
 
-@every_function
-def test_the_memory_layout_does_not_matter(function):
+def the_memory_layout_does_not_matter(function):
     """Also of arrays that may not be written."""
     arrays = function.draw(np.random.default_rng(6), (4,))
     expected = function(*arrays)
@@ -109,8 +92,7 @@ def test_the_memory_layout_does_not_matter(function):
         all_near(function(*odd), expected)
 
 
-@every_function
-def test_arguments_stay_as_they_are_and_writeable(function):
+def arguments_stay_as_they_are_and_writeable(function):
     """A value that is made of an array takes a copy: it does not freeze the array of the caller."""
     arrays = function.draw(np.random.default_rng(7), (4,))
     copies = [array.copy() for array in arrays]
@@ -118,6 +100,25 @@ def test_arguments_stay_as_they_are_and_writeable(function):
     for array, copy in zip(arrays, copies, strict=True):
         np.testing.assert_array_equal(array, copy)
         assert array.flags.writeable
+
+
+LAWS = (
+    a_sample_is_the_same_alone_and_in_a_batch,
+    a_batch_of_two_axes_is_the_flat_batch_reshaped,
+    a_batch_of_no_samples_gives_no_samples,
+    float32_stays_float32_and_is_close_to_float64,
+    the_memory_layout_does_not_matter,
+    arguments_stay_as_they_are_and_writeable,
+)
+
+
+@pytest.mark.parametrize("label", TABLE)
+def test_every_law_of_batches(label):
+    function = TABLE[label]
+    several = len(function.kinds) > 1
+    numbers = several and {"t", "mass", "angle"} & set(function.kinds)
+    laws = [*LAWS, *[batches_broadcast] * several, *[a_python_number_does_not_change_float32] * bool(numbers)]
+    check(label, laws, function)
 
 
 BLOCKED = [
@@ -128,16 +129,16 @@ BLOCKED = [
 ]
 
 
-@pytest.mark.parametrize("count", [2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK + 1])
 @pytest.mark.parametrize("label", BLOCKED)
-def test_a_large_batch_is_worked_on_in_blocks_without_a_seam(label, count):
+def test_a_large_batch_is_worked_on_in_blocks_without_a_seam(label):
     """All samples of a large batch, also those at the ends of its blocks, are those of small batches."""
     function = TABLE[label]
-    rng = np.random.default_rng(8)
-    arrays = [np.resize(array, (count, *array.shape[1:])) for array in function.draw(rng, (61,))]  # 61 divides no block
-    small = function(*(array[:61] for array in arrays))
-    for large, pattern in zip(function(*arrays), small, strict=True):
-        near(large, np.resize(pattern, large.shape), 1e-14)
+    for count in (2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK + 1):
+        samples = function.draw(np.random.default_rng(8), (61,))  # 61 divides no block
+        arrays = [np.resize(array, (count, *array.shape[1:])) for array in samples]
+        small = function(*(array[:61] for array in arrays))
+        for large, pattern in zip(function(*arrays), small, strict=True):
+            near(large, np.resize(pattern, large.shape), 1e-14)
 
 
 def test_a_large_batch_of_several_axes_keeps_its_shape():

@@ -6,18 +6,12 @@ import pytest
 import multibody as mb
 from multibody.robot.quantities import QUANTITIES
 
+from ..every_law import check
 from ..laws.tools import near
 from .robots import ROBOTS, Call, identical, parts, robot_of
 
-pytestmark = [pytest.mark.parametrize("name", ROBOTS), pytest.mark.parametrize("quantity", QUANTITIES)]
 
-
-@pytest.fixture
-def call(name, quantity):
-    return Call(robot_of(name), quantity)
-
-
-def test_the_kernel_is_the_numpy(call):
+def the_kernel_is_the_numpy(call):
     """To rounding: a kernel fuses multiplications with additions."""
     args = call.arguments((7,))
     found = parts(call.kernel(*args))
@@ -29,21 +23,21 @@ def test_the_kernel_is_the_numpy(call):
         near(one, numpy[3], 1e-12)
 
 
-def test_a_batch_is_its_samples(call):
+def a_batch_is_its_samples(call):
     args = call.arguments((2, 11))
     found = parts(call.kernel(*args))
     for index in np.ndindex(2, 11):
         identical(tuple(x[index] for x in found), tuple(parts(call.kernel(*(x[index] for x in args)))))
 
 
-def test_empty_batches(call):
+def empty_batches(call):
     for batch in ((0,), (3, 0)):
         single = parts(call.kernel(*call.arguments()))
         for empty, one in zip(parts(call.kernel(*call.arguments(batch))), single, strict=True):
             assert empty.shape == batch + one.shape
 
 
-def test_one_configuration_with_many_of_the_rest(call):
+def one_configuration_with_many_of_the_rest(call):
     args = call.arguments((5,))
     for k in range(len(args)):
         mixed = [x[2] if i == k else x for i, x in enumerate(args)]
@@ -52,7 +46,7 @@ def test_one_configuration_with_many_of_the_rest(call):
             identical(call.kernel(*mixed), call.kernel(*whole))
 
 
-def test_layouts_lists_and_other_numbers(call):
+def layouts_lists_and_other_numbers(call):
     args = call.arguments((6,))
     expected = call.kernel(*args)
     identical(call.kernel(*(np.asfortranarray(x) for x in args)), expected)
@@ -62,12 +56,12 @@ def test_layouts_lists_and_other_numbers(call):
     identical(call.kernel(*(x.astype(">f8") for x in args)), expected)
 
 
-def test_threads_change_nothing(call):
+def threads_change_nothing(call):
     args = call.arguments((1030,))
     identical(call.kernel(*args, threads=2), call.kernel(*args))
 
 
-def test_what_is_not_a_number_stays_in_its_sample(call):
+def what_is_not_a_number_stays_in_its_sample(call):
     args = call.arguments((9,))
     clean = parts(call.kernel(*args))
     spoilt = [x.copy() for x in args]
@@ -79,7 +73,7 @@ def test_what_is_not_a_number_stays_in_its_sample(call):
     assert all(np.isfinite(x).all() for x in clean)
 
 
-def test_out(call):
+def out_is_filled(call):
     args = call.arguments((4,))
     expected = call.kernel(*args)
     places = tuple(np.full_like(x, 7.0) for x in parts(expected))
@@ -90,3 +84,21 @@ def test_out(call):
     if len(strided) == len(places):
         call.kernel(*args, out=strided if isinstance(expected, tuple) else strided[0])
         identical(tuple(x.copy() for x in strided), tuple(parts(expected)))
+
+
+LAWS = (
+    the_kernel_is_the_numpy,
+    a_batch_is_its_samples,
+    empty_batches,
+    one_configuration_with_many_of_the_rest,
+    layouts_lists_and_other_numbers,
+    threads_change_nothing,
+    what_is_not_a_number_stays_in_its_sample,
+    out_is_filled,
+)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_every_law_of_batches(name, quantity):
+    check(f"{quantity} of {name}", LAWS, Call(robot_of(name), quantity))
