@@ -142,7 +142,7 @@ ELSEWHERE = {
     "algorithms/coriolis.py": "laws/test_random_trees.py",
     "algorithms/crba.py": "laws/test_random_trees.py",
     "algorithms/energy.py": "laws/test_random_trees.py",
-    "algorithms/factorization.py": "laws/test_random_trees.py",
+    "algorithms/mass_matrix_factorization.py": "laws/test_random_trees.py",
     "algorithms/forward_dynamics.py": "laws/test_random_trees.py",
     "algorithms/forward_dynamics_derivatives.py": "algorithms/test_rnea_derivatives.py",
     "algorithms/friction.py": "textbook/test_percussion.py",

@@ -15,8 +15,8 @@ from multibody.algorithms.baumgarte import constraint_drift
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints.constraint import Constraint
 from multibody.algorithms.constraints.independent import independent_rows, stack_rows
-from multibody.algorithms.factorization import Factors, HalfSolve
 from multibody.algorithms.forward_dynamics import factors
+from multibody.algorithms.mass_matrix_factorization import Factors, HalfSolve
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.algorithms.velocity_blocks import common_batch
 from multibody.geometry._arrays import choice, eye_like, matvec, transpose

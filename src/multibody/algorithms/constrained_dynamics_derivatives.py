@@ -18,8 +18,8 @@ from multibody.algorithms import least_norm
 from multibody.algorithms.baumgarte import constraint_drift
 from multibody.algorithms.constrained_dynamics import Response, constrained_dynamics
 from multibody.algorithms.constraints.constraint import Constraint
-from multibody.algorithms.factorization import Factors
 from multibody.algorithms.forward_dynamics_derivatives import coupled_velocities
+from multibody.algorithms.mass_matrix_factorization import Factors
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
 from multibody.algorithms.rows import count, members

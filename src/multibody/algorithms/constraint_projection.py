@@ -11,7 +11,7 @@ from multibody.algorithms.constraints.constraint import RANK_TOLERANCE, Constrai
 from multibody.algorithms.constraints.constraint_set import worst_of
 from multibody.algorithms.coriolis import bias
 from multibody.algorithms.crba import crba
-from multibody.algorithms.factorization import Factors, HalfSolve
+from multibody.algorithms.mass_matrix_factorization import Factors, HalfSolve
 from multibody.errors import InputError, SingularityError
 from multibody.geometry._arrays import at, batch_shape, eye_like, first, floats, is_traced, matvec, transpose
 from multibody.model import check_configuration, configuration

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.aba import aba
 from multibody.algorithms.base_representation import armature, solve_in_left
 from multibody.algorithms.crba import upper_blocks
-from multibody.algorithms.factorization import Factors
+from multibody.algorithms.mass_matrix_factorization import Factors
 from multibody.algorithms.rnea import Wrenches, rnea
 from multibody.algorithms.velocity_blocks import common_batch
 from multibody.model.tree import Tree

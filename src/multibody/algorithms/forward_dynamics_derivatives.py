@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.factorization import Factors
 from multibody.algorithms.forward_dynamics import forward_dynamics
+from multibody.algorithms.mass_matrix_factorization import Factors
 from multibody.algorithms.rnea_derivatives import rnea_derivatives
 from multibody.algorithms.velocity_blocks import common_batch, dense_matrix
 from multibody.model.tree import Tree

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics, rows
 from multibody.algorithms.constraints import Constraint
-from multibody.algorithms.factorization import HalfSolve
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
+from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.algorithms.velocity_blocks import common_batch
 from multibody.control.orthogonal import left_solution, row_space
 from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose

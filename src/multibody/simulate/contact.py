@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.energy import kinetic_energy
-from multibody.algorithms.factorization import Factors, HalfSolve
 from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
+from multibody.algorithms.mass_matrix_factorization import Factors, HalfSolve
 from multibody.algorithms.rnea import rnea
 from multibody.model import base_velocity
 from multibody.model.actuation import passive

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.energy import potential_energy
-from multibody.algorithms.factorization import HalfSolve
+from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.simulate.held import PASSES as CLOSING

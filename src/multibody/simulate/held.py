@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from multibody.algorithms import rows
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint, ConstraintSet
-from multibody.algorithms.factorization import Factors, HalfSolve
 from multibody.algorithms.least_norm import gram
+from multibody.algorithms.mass_matrix_factorization import Factors, HalfSolve
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, diagonal, eye_like, matvec, transpose
 from multibody.model import base_velocity

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint
-from multibody.algorithms.factorization import HalfSolve
 from multibody.algorithms.forward_dynamics import factors
+from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.algorithms.rnea import rnea
 from multibody.control.whole_body.soles import Forces, forces
 from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose

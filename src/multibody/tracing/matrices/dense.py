@@ -1,4 +1,4 @@
-"""Matrix operations as graph nodes, and the decision which of them stay loops in a kernel.
+"""Products, factorizations (L D L^T, Cholesky, LU) and solves as graph nodes, if they stay loops in a kernel.
 
 All functions map arrays of nodes to arrays of nodes. A large product, factorization or solve is one node of the graph
 with one node "entry" per result. Small ones, and sparse ones up to a size, are unrolled into scalars by

@@ -1,4 +1,4 @@
-"""Linear systems of traced arrays: small ones unrolled into scalars, larger ones by matrix operations (`dense`).
+"""Linear systems of traced arrays: small ones unrolled into scalars, larger ones by the graph nodes of `dense`.
 
 Small matrices are eliminated with partial pivoting by selection; definite ones are factored as L D L^T without pivots,
 from their lower half.

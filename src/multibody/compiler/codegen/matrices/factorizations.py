@@ -1,4 +1,4 @@
-"""Loops for factorizations without pivots, and for triangular systems.
+"""Loops for factorizations without pivots (L D L^T, Cholesky), and for triangular systems; LU is in `lu`.
 
 A tile of a factor is the matrix minus a sum of products over all columns before it, accumulated in registers, followed
 by the elimination within its own columns. So the matrix is read once and not modified.

@@ -1,7 +1,7 @@
 """The factorization M = L^T D L (an LDL^T with reversed order) of a mass matrix, with the sparsity of the tree.
 
 Eliminating velocities from the last to the first causes no fill-in: L has an entry only if one velocity's joint carries
-the other's. The unit diagonal of L is not stored.
+the other's. The unit diagonal of L is not stored. Dense matrices are factored in `tracing.matrices`.
 """
 
 from collections.abc import Callable
