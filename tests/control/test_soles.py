@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody import control
-from multibody.control.whole_body import program
 from multibody.control.whole_body.report import Report
+from multibody.solvers import box_program as program
 
 from ..oracles.robot_data import urdf
 from .whole_bodies import COM, LIMITS, MINIMUM, MU, oracle

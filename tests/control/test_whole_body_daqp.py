@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody import control
-from multibody.control import active_set
 from multibody.control.whole_body.motion import unit_of
 from multibody.model.joint import Limits
+from multibody.solvers import daqp as active_set
 
 from .whole_bodies import COM, LIMITS, MINIMUM, MU, TRUNK, oracle
 

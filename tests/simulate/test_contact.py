@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 import multibody as mb
 from multibody import simulate
 from multibody.model.joint import Limits, Passive
-from multibody.simulate.impulses import contact_impulse
+from multibody.simulate.contact.one_contact import contact_impulse
 
 from .bodies import G, at, ball, box, hinge, slider
 

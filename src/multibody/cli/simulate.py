@@ -26,7 +26,7 @@ from multibody.cli._tables import number, show, table, terminal
 from multibody.cli._viewing import keep_open
 from multibody.errors import InputError
 from multibody.robot import Robot
-from multibody.simulate.rows import gaps
+from multibody.simulate.contact.contact_rows import gaps
 
 MOST = 28
 """Contacts of a robot that are taken."""

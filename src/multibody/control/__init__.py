@@ -3,7 +3,6 @@
 from multibody.control import trajectories
 from multibody.control.analytic import analytic_solutions
 from multibody.control.floating_base import floating_inverse_dynamics
-from multibody.control.hierarchy import Level, hierarchical_qp
 from multibody.control.inverse_kinematics import InverseKinematics
 from multibody.control.iteration import History, iterate
 from multibody.control.joint_space import (
@@ -17,10 +16,6 @@ from multibody.control.limits import FrictionCones, JointLimits, Limit, TorqueLi
 from multibody.control.multi_task import multi_task_control
 from multibody.control.operational_space import OperationalSpace
 from multibody.control.pid import PID
-from multibody.control.priorities import hierarchical_least_squares, prioritised
-from multibody.control.program_phases import Status
-from multibody.control.pseudo_inverse import null_space_projector, pseudo_inverse
-from multibody.control.quadratic_program import Multipliers, QPAnswer, Residuals, qp
 from multibody.control.tasks import (
     AxisTask,
     CenterOfMassTask,
@@ -40,6 +35,11 @@ from multibody.control.tracking import track_pose
 from multibody.control.velocity_control import VelocityControl
 from multibody.control.virtual_model import VirtualModel
 from multibody.control.whole_body import WholeBody
+from multibody.solvers.hierarchical_least_squares import hierarchical_least_squares, prioritised
+from multibody.solvers.hierarchical_qp import Level, hierarchical_qp
+from multibody.solvers.pseudo_inverse import null_space_projector, pseudo_inverse
+from multibody.solvers.qp_phases import Status
+from multibody.solvers.quadratic_program import Multipliers, QPAnswer, Residuals, qp
 
 __all__ = [
     "PID",

@@ -19,8 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_frozen, checked_contacts, content_key, expect_robot
-from multibody.control.limited_priorities import Bounds, limited
-from multibody.control.priorities import lexicographic
 from multibody.errors import InputError
 from multibody.geometry._arrays import matvec, transpose, truth
 from multibody.model.tree import Tree
@@ -28,6 +26,8 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.simulate.controllers import behind, of_bases, spread
+from multibody.solvers.hierarchical_least_squares import lexicographic
+from multibody.solvers.limited_priorities import Bounds, limited
 
 Array = NDArray[Any]
 

@@ -15,7 +15,6 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.analytical_jacobian import analytical_jacobian, parameters
 from multibody.algorithms.jacobian import jacobian
 from multibody.control._checks import check_pose, check_robot, refuse_traced
-from multibody.control.pseudo_inverse import damped_inverse, inverse, not_negative
 from multibody.control.tasks.pose import pose_error
 from multibody.errors import InputError, SingularityError
 from multibody.geometry import Pose, rates
@@ -24,6 +23,7 @@ from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
+from multibody.solvers.pseudo_inverse import damped_inverse, inverse, not_negative
 
 METHODS = ("newton", "damped", "transpose")
 SHORTEST = "rotation-vector"

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import coriolis, crba, rnea
 from multibody.control._checks import check_positive, expect_robot
-from multibody.control.pseudo_inverse import not_negative
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, floats, is_traced, numbers
 from multibody.model.tree import Tree
@@ -21,6 +20,7 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.simulate.controllers import behind, joint_error, of_bases, spread
+from multibody.solvers.pseudo_inverse import not_negative
 from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]

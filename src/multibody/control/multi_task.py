@@ -11,7 +11,6 @@ from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_frozen, checked_contacts, content_key, expect_robot
 from multibody.control.floating_base import distributed
-from multibody.control.priorities import lexicographic
 from multibody.control.tasks import Task
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
@@ -19,6 +18,7 @@ from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
+from multibody.solvers.hierarchical_least_squares import lexicographic
 
 Array = NDArray[Any]
 Tasks = tuple[tuple[Task, ...], ...]

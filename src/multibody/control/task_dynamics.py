@@ -17,9 +17,9 @@ from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.least_norm import gram
 from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.algorithms.velocity_blocks import common_batch
-from multibody.control.orthogonal import left_solution, row_space
 from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose
 from multibody.model.tree import Tree
+from multibody.solvers.least_squares import left_solution, row_space
 from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]

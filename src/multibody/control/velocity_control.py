@@ -8,17 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._arrays import quick
 from multibody.control._checks import check_gains, checked_contacts, checked_levels, content_key, is_number
-from multibody.control.limited_priorities import Bounds, limited, unlimited
 from multibody.control.limits import Limit
-from multibody.control.priorities import Level
 from multibody.control.tasks import Task
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
-from multibody.robot.inputs import Kind
+from multibody.robot.inputs import Kind, kernel_arrays
+from multibody.solvers.hierarchical_least_squares import Level
+from multibody.solvers.limited_priorities import Bounds, limited, unlimited
 
 GAIN, VELOCITY = "_gain", "_velocity"
 RESERVED = ("q", "dt", "out", "threads")
@@ -155,7 +154,7 @@ class VelocityControl:
                 raise InputError(f"missing: the target of task {name!r}, as {name}=...")
         present = tuple([name for name in self._optional if values.get(name) is not None])
         kinds = self._required | {name: self._optional[name] for name in present}
-        arrays = quick(kinds, values, self._robot.dtype)
+        arrays = kernel_arrays(kinds, values, self._robot.dtype)
         if arrays is None:
             values = {name: self._unit_gains.get(name) if value is None else value for name, value in values.items()}
             return self._function(out=out, threads=threads, **values)

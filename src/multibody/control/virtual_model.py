@@ -12,8 +12,6 @@ from multibody.algorithms.friction import FrictionCone
 from multibody.algorithms.jacobian import jacobian
 from multibody.control._checks import checked_contacts, content_key, expect_robot, is_number
 from multibody.control.floating_base import held
-from multibody.control.limited_priorities import Bounds, limited
-from multibody.control.priorities import Level, lexicographic
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, matvec, transpose
 from multibody.model.tree import Tree
@@ -21,6 +19,8 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import WRENCH, Kind
 from multibody.simulate.controllers import behind, of_bases, spread
+from multibody.solvers.hierarchical_least_squares import Level, lexicographic
+from multibody.solvers.limited_priorities import Bounds, limited
 
 Array = NDArray[Any]
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
@@ -106,3 +107,22 @@ def values_from_arrays(inputs: Mapping[str, Kind], arrays: Any) -> dict[str, Any
         else:
             values[name] = next(remaining)
     return values
+
+
+def kernel_arrays(
+    kinds: Mapping[str, Kind], values: Mapping[str, Any], dtype: np.dtype[Any]
+) -> list[NDArray[Any]] | None:
+    """The arrays of inputs that need no conversion, in the order of a kernel's arguments; None if any input needs one.
+
+    The fast path of calls with arrays, numbers and poses: microseconds instead of the full checks.
+    """
+    arrays: list[Any] = []
+    for name, kind in kinds.items():
+        value = values[name]
+        if kind in VALUES:
+            if not isinstance(value, VALUES[kind][0]):
+                return None
+            arrays += value._arrays()
+        else:
+            arrays.append(np.array(value, dtype) if isinstance(value, float | int) else value)
+    return arrays if all(type(array) is np.ndarray for array in arrays) else None

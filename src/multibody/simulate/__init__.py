@@ -4,11 +4,11 @@ from multibody import simulate
 run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, seconds=1.0)
 """
 
-from multibody.simulate.contacts import SphereContact, SpherePair, contacts_of
+from multibody.simulate.contact.ground import Ground
+from multibody.simulate.contact.spheres import SphereContact, SpherePair, contacts_of
 from multibody.simulate.controllers import PD
-from multibody.simulate.faults import SimulationWarning
+from multibody.simulate.divergence import SimulationWarning
 from multibody.simulate.gradient import Gradients, gradient
-from multibody.simulate.ground import Ground
 from multibody.simulate.run import Run
 from multibody.simulate.saving import load
 from multibody.simulate.simulator import Simulator

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from multibody.algorithms.crba import crba
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
-from multibody.simulate.bounces import SLOW
-from multibody.simulate.conditions import slow_speed
+from multibody.simulate.contact.contact_rows import gaps, laws, touches
+from multibody.simulate.contact.problem import slow_speed
+from multibody.simulate.contact.restitution import SLOW
 from multibody.simulate.controllers import PD, Function, behind, spread
-from multibody.simulate.driving import spring_stiffness
-from multibody.simulate.rows import gaps, laws, touches
+from multibody.simulate.implicit_forces import spring_stiffness
+from multibody.simulate.methods.soft import Surface
 from multibody.simulate.run import Run
-from multibody.simulate.soft import Surface
 from multibody.simulate.stepping import TOUCHING, Stepping
 
 COARSE = 1.0

@@ -14,7 +14,7 @@ from multibody._rooms import room_above
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
-from multibody.simulate.faults import WORDS, SimulationWarning
+from multibody.simulate.divergence import WORDS, SimulationWarning
 
 ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces", "touchdown", "liftoff")
 """What is recorded besides the outputs of the user."""

@@ -16,19 +16,19 @@ from multibody.geometry._arrays import choice, floats, is_traced, truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
-from multibody.simulate import contacts as robot_contacts
-from multibody.simulate import soft
 from multibody.simulate.advice import after, before
 from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, functions_of, tree_values
-from multibody.simulate.balance import START
+from multibody.simulate.contact import spheres as robot_contacts
+from multibody.simulate.contact.bilateral import check_closed
+from multibody.simulate.contact.contact_rows import bounds_of
+from multibody.simulate.contact.energy_limiter import START
+from multibody.simulate.contact.ground import Ground, check_grounds, grounds_of
+from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function, check_period
-from multibody.simulate.ground import Ground, check_grounds, grounds_of
-from multibody.simulate.held import check_closed
 from multibody.simulate.memory import check_memory
-from multibody.simulate.rows import bounds_of
+from multibody.simulate.methods import soft
 from multibody.simulate.run import Run, about, warned
-from multibody.simulate.scene import Scene
-from multibody.simulate.states import batches_of, first_memory, shapes_of
+from multibody.simulate.state import batches_of, first_memory, shapes_of
 from multibody.simulate.stepping import METHODS, TOUCHING, Stepping
 
 PIECE = 0.25

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.model.tree import Tree
-from multibody.simulate import contact, euler, events, rk4, soft, variational, verlet
-from multibody.simulate.acting import Acting
 from multibody.simulate.arguments import tree_values
+from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function
-from multibody.simulate.faults import fault
-from multibody.simulate.scene import Scene
+from multibody.simulate.divergence import fault
+from multibody.simulate.methods import contact, euler, events, rk4, soft, variational, verlet
+from multibody.simulate.step_forces import Acting
 
 METHODS: dict[str, Callable[..., Any]] = {
     "contact": contact.step,

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control import active_set
-from multibody.control.program_phases import Program, Rows, residuals
-from multibody.control.whole_body.hierarchy import Bounds
 from multibody.control.whole_body.motion import Affine
 from multibody.geometry._arrays import matvec
+from multibody.solvers import daqp as active_set
+from multibody.solvers.nested_levels import Bounds
+from multibody.solvers.qp_phases import Program, Rows, residuals
 
 Array = NDArray[Any]
 JUDGED_WITHIN = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}

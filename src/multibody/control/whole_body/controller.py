@@ -8,12 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._arrays import quick
 from multibody.control._checks import check_gains
-from multibody.control.quadratic_program import DAQP, INTERIOR_POINT
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body.definition import checked_contacts, levels_on, problem_of
-from multibody.control.whole_body.hierarchy import Size
 from multibody.control.whole_body.one_state import OneState
 from multibody.control.whole_body.problem import Answer, AnyTask, Problem
 from multibody.control.whole_body.report import Report
@@ -23,8 +20,10 @@ from multibody.geometry._arrays import choice
 from multibody.model.digest import library_digest
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
-from multibody.robot.inputs import VALUES, Kind
+from multibody.robot.inputs import VALUES, Kind, kernel_arrays
 from multibody.robot.kernels import check_masses
+from multibody.solvers.nested_levels import Size
+from multibody.solvers.quadratic_program import DAQP, INTERIOR_POINT
 
 STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
 
@@ -218,7 +217,7 @@ class WholeBody:
         self._check_complete(given)
         present = tuple([name for name in self._optional if name in given])
         wished = {name: self._optional[name] for name in present}
-        arrays = quick(STATE | wished, {"q": q, "v": v, **given}, self._robot.dtype)
+        arrays = kernel_arrays(STATE | wished, {"q": q, "v": v, **given}, self._robot.dtype)
         plain = len(given) == len(inputs) and not any(kind in VALUES for kind in wished.values())
         if solver == DAQP:
             self._check_one_state(arrays, start)

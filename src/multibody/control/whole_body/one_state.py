@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.kernel import Kernel
-from multibody.control import active_set
 from multibody.control.whole_body.at_once import JUDGED_WITHIN, AtOnce
-from multibody.control.whole_body.hierarchy import Size
 from multibody.control.whole_body.problem import Problem
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
+from multibody.solvers import daqp as active_set
+from multibody.solvers.nested_levels import Size
 
 Array = NDArray[Any]
 

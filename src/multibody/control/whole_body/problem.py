@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint, SurfaceContact
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
-from multibody.control.orthogonal import scale
 from multibody.control.tasks import ForceTask, LoadTask, Task
-from multibody.control.whole_body import hierarchy, rows
+from multibody.control.whole_body import rows
 from multibody.control.whole_body.at_once import AtOnce
-from multibody.control.whole_body.hierarchy import Bounds, Point, Size
 from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques, unit_of
 from multibody.control.whole_body.rows import Pushes, Range, Wanted
 from multibody.control.whole_body.sizes import patterns, sizes_of
@@ -23,6 +21,9 @@ from multibody.control.whole_body.soles import is_sole
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree
+from multibody.solvers import nested_levels as hierarchy
+from multibody.solvers.least_squares import scale
+from multibody.solvers.nested_levels import Bounds, Point, Size
 from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.whole_body.hierarchy import Size
+from multibody.solvers.nested_levels import Size
 
 Array = NDArray[Any]
 RANK_WITHIN = 1e-9

@@ -1,0 +1,137 @@
+"""Sweeps over all contacts and joints, block by block, until impulses agree (block Gauss-Seidel)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.simulate.contact.one_contact import TINY, contact_impulse
+from multibody.tracing.ad.fixed_point import fixed_point
+from multibody.tracing.record.loop import loop
+
+REGULAR = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+"""Of the trace of W: what is added to its blocks, so that directions in which nothing moves have an inverse."""
+
+
+PATIENCE = 40
+"""Sweeps after which impulses go but a part of their way, since they may run in circles."""
+PART = 0.5
+MOST = 300
+"""Sweeps to a fixed point, for derivatives."""
+AGREED = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-4}
+"""Of 1 + |P|: by how much impulses that are at it may still change, all at once."""
+
+
+class Solved(NamedTuple):
+    """The impulses, and how far the sweeps went."""
+
+    P: NDArray[Any]
+    residual: Any
+    sweeps: Any
+
+
+class System(NamedTuple):
+    """u = u0 + W P with three rows for each contact, then one for each joint with bounds."""
+
+    W: NDArray[Any]
+    """(n, n)."""
+    u: NDArray[Any]
+    """(n,): the velocities without impulses, with what gaps and bounces add to those along normals."""
+    free: NDArray[Any]
+    """(n,): the velocities without impulses."""
+    friction: list[Any]
+    """μ of each contact."""
+    floor: NDArray[Any]
+    """(joints,): the least velocities."""
+    ceiling: NDArray[Any]
+    """(joints,): the largest."""
+    dry: NDArray[Any]
+    """(joints,): the largest impulses of dry friction."""
+
+    def solve(self, warm: NDArray[Any], most: int, tolerance: float) -> Solved:
+        """From the impulses of the last step, until no sweep changes a velocity by more than the tolerance."""
+        inverses = self._inverses()
+
+        def sweep(carry: Any) -> Any:
+            P, u, _, count = carry
+            part = np.where(count < PATIENCE, 1.0, PART)
+            P, u, changes = self._sweep(inverses, P, u, part)
+            return P, u, np.max(np.stack(changes)), count + 1.0
+
+        start = (warm, self.u + np.matmul(self.W, warm), np.inf + 0.0 * warm[0], 0.0 * warm[0])
+        P, u, residual, count = loop(most, sweep, start, until=lambda c: c[2] <= tolerance)
+        return Solved(self._dissipating(P, u), residual, count)
+
+    def converged(self, warm: NDArray[Any]) -> Solved:
+        """The fixed point of the sweeps, whose derivative is that of the impulses that agree, not of the sweeps.
+
+        Where impulses agree, all blocks at once change as little as one after the other: their derivative is shorter.
+        """
+        inverses = self._inverses()
+
+        def sweep(P: NDArray[Any], exact: bool = False) -> NDArray[Any]:
+            return self._sweep(inverses, P, self.u + np.matmul(self.W, P), 1.0, exact)[0]
+
+        P, rounds = fixed_point(sweep, warm, count=MOST, rounds=True)
+        P = fixed_point(lambda P: sweep(P, exact=True), P, count=1, tolerance=AGREED[self.W.dtype])
+        return Solved(P, 0.0, rounds)
+
+    def _inverses(self) -> list[NDArray[Any]]:
+        blocks = range(0, 3 * len(self.friction), 3)
+        return [_inverse(self.W[k : k + 3, k : k + 3]) for k in blocks]
+
+    def _sweep(
+        self, inverses: list[NDArray[Any]], P: NDArray[Any], u: NDArray[Any], part: Any, exact: bool = False
+    ) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
+        """Impulses and velocities after all blocks in turn, and by how much each changed a velocity.
+
+        `exact` ones change all blocks at once, and have derivatives.
+        """
+        contacts = len(self.friction)
+        changes: list[Any] = []
+        for k in range(contacts):
+            at = slice(3 * k, 3 * k + 3)
+            own = self.W[at, at]
+            new = contact_impulse(own, inverses[k], u[at] - np.matmul(own, P[at]), self.friction[k], exact)
+            change = part * (new - P[at])
+            u = u if exact else u + np.matmul(self.W[:, at], change)
+            P = np.concatenate([P[: at.start], P[at] + change, P[at.stop :]])
+            changes += [np.abs(change[i]) * own[2, 2] for i in range(3)]
+        for j in range(self.W.shape[-1] - 3 * contacts):
+            i = 3 * contacts + j
+            new = self._joint(j, self.W[i, i], u[i] - self.W[i, i] * P[i])
+            change = new - P[i]
+            u = u if exact else u + self.W[:, i] * change
+            P = np.concatenate([P[:i], np.reshape(new, (1,)), P[i + 1 :]])
+            changes.append(np.abs(change) * self.W[i, i])
+        return P, u, changes
+
+    def _dissipating(self, P: NDArray[Any], u: NDArray[Any]) -> NDArray[Any]:
+        """Impulses whose work P · (u0 + W P/2) is not positive: scaled, where sweeps did not find an agreement.
+
+        Scaled impulses are within their cones, too, and those that obey Coulomb and Signorini are left alone.
+        """
+        work, square = _dot(P, self.free), _dot(P, u - self.u)
+        scale = np.clip(-2.0 * work / np.maximum(square, TINY), 0.0, 1.0)
+        return np.where(2.0 * work + square > 0.0, scale, 1.0) * P
+
+    def _joint(self, j: int, W: Any, b: Any) -> Any:
+        """The impulse of a joint: dry friction as far as it goes, then what the limits ask for."""
+        held = np.clip(-b / W, -self.dry[j], self.dry[j])
+        u = b + W * held
+        return held + (np.minimum(np.maximum(u, self.floor[j]), self.ceiling[j]) - u) / W
+
+
+def _dot(a: NDArray[Any], b: NDArray[Any]) -> Any:
+    return np.sum(a * b, axis=-1)
+
+
+def _inverse(W: NDArray[Any]) -> NDArray[Any]:
+    """Of a symmetric block (3, 3)."""
+    trace = W[0, 0] + W[1, 1] + W[2, 2]
+    a, b, c = (W[k, k] + REGULAR[W.dtype] * trace for k in range(3))
+    d, e, f = W[0, 1], W[0, 2], W[1, 2]
+    A, B, C = b * c - f * f, e * f - d * c, d * f - b * e
+    scale = 1.0 / (a * A + d * B + e * C)
+    rows = [[A, B, C], [B, a * c - e * e, d * e - a * f], [C, d * e - a * f, a * b - d * d]]
+    return np.stack([np.stack([x * scale for x in row]) for row in rows])

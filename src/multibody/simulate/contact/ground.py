@@ -1,0 +1,121 @@
+"""The ground: a half-space or a landscape, its friction and its restitution."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms.soft_contact import number
+from multibody.errors import InputError
+from multibody.geometry._arrays import dot, floats, unit, vector
+from multibody.geometry.operators import cross3
+from multibody.simulate.contact.spheres import share
+from multibody.tracing.ad.api import gradient
+from multibody.tracing.record.loop import loop
+
+NEAREST = 8
+"""Rounds to the place that a sphere touches; each leaves its radius over that of the landscape's curvature."""
+REACH = 2.0
+"""In radii: from further away no place is looked for."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """All points x with normal · x ≤ offset, or all below a height.
+
+    >>> Ground(friction=0.5, normal=(0, 0, 2), offset=1.0)
+    Ground(friction=0.5, restitution=0.0, normal=(0.0, 0.0, 1.0), offset=0.5, height=None, stiffness=None, damping=None)
+    """
+
+    friction: float = 0.8
+    """Coulomb's μ: the cone is circular."""
+    restitution: float = 0.0
+    """From 0, plastic, to 1, elastic; Newton's, of the velocities along the normal."""
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """Out of the ground, along the world's axes; it is divided by its length, and so is the offset."""
+    offset: float = 0.0
+    """In m."""
+    height: Callable[[Any, Any], Any] | None = None
+    """z = height(x, y) of the surface in m, in NumPy, in place of normal and offset."""
+    stiffness: float | None = None
+    """In N/m, of a contact in "soft", into the ground and along it; by default 2e4.  [RD 3.58]"""
+    damping: float | None = None
+    """In N s/m, of a contact in "soft"; by default 200."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "friction", number(self.friction, "ground, friction"))
+        object.__setattr__(self, "restitution", share(self.restitution, "ground, restitution"))
+        normal = floats(self.normal, "ground, normal", 3)
+        length = float(np.linalg.norm(normal)) if normal.shape == (3,) else 0.0
+        if not (0 < length < np.inf):
+            raise InputError(f"ground, normal: expected a direction of three finite numbers, got {self.normal!r}")
+        offset = floats(self.offset, "ground, offset")
+        if offset.shape or not np.isfinite(offset):
+            raise InputError(f"ground, offset: expected a finite number of metres, got {self.offset!r}")
+        object.__setattr__(self, "normal", tuple((normal / length).tolist()))
+        object.__setattr__(self, "offset", float(offset) / length)
+        if self.height is not None and not callable(self.height):
+            raise InputError(f"ground, height: expected a function of x and y, got {self.height!r}")
+        for name, positive in (("stiffness", True), ("damping", False)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, number(getattr(self, name), f"ground, {name}", positive=positive))
+
+    def surface(self, point: NDArray[Any], radius: float = 0.0) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The distance of points (..., 3) from the surface, and the normals (..., 3) there.
+
+        That of a height z = f(x, y) is to the tangent plane at a place: the one below a point; for spheres of a radius,
+        the one that they touch, where the normal is the gradient of the distance: without it slides would gain energy.
+        """
+        if self.height is None:
+            n = np.array(self.normal, point.dtype)
+            return dot(np.broadcast_to(n, point.shape), point) - self.offset, n
+        below = point[..., :2]
+        if radius:
+
+            def nearer(place: NDArray[Any]) -> NDArray[Any]:
+                distance, n = self._tangent(place, point)
+                return below - np.clip(distance, -REACH * radius, REACH * radius)[..., None] * n[..., :2]
+
+            return self._tangent(loop(NEAREST, nearer, below), point)
+        return self._tangent(below, point)
+
+    def _tangent(self, place: NDArray[Any], point: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The distance of points (..., 3) from the tangent planes at places (..., 2), and their normals (..., 3)."""
+        height = self.height
+        assert height is not None
+        slope = gradient(lambda place: np.sum(height(place[..., 0], place[..., 1])))(place)
+        n = unit(vector(-slope[..., 0], -slope[..., 1], 1.0))
+        x, y = place[..., 0], place[..., 1]
+        return dot(n, point - vector(x, y, height(x, y))), n
+
+    def axes(self, n: NDArray[Any]) -> NDArray[Any]:
+        """(3, 3): two directions along the surface and the normal, as rows."""
+        if self.height is None and self.normal == (0.0, 0.0, 1.0):
+            return np.eye(3, dtype=n.dtype)
+        if self.height is None:
+            aside = np.eye(3, dtype=n.dtype)[int(np.argmin(np.abs(self.normal)))]
+        else:
+            aside = np.broadcast_to(np.eye(3, dtype=n.dtype)[1], n.shape)  # never along the normal of a height
+        first = unit(cross3(aside, n))
+        return np.stack([first, cross3(n, first), n])
+
+
+def grounds_of(ground: Any) -> tuple[Ground, ...]:
+    """A ground, or several, or none, as a tuple."""
+    several = () if ground is None else (ground,) if isinstance(ground, Ground) else ground
+    if not isinstance(several, list | tuple) or not all(isinstance(each, Ground) for each in several):
+        raise InputError(f"ground: expected a simulate.Ground or a list of them, got {ground!r}")
+    return tuple(several)
+
+
+def check_grounds(grounds: tuple[Ground, ...], method: str) -> None:
+    """Refuse numbers of grounds that a method would ignore."""
+    for each in grounds:
+        if method == "soft" and each.restitution:
+            raise InputError(
+                'ground, restitution: expected 0 in method "soft", where damping tells how high it bounces'
+            )
+        if method != "soft" and (each.stiffness is not None or each.damping is not None):
+            raise InputError(f'ground, stiffness and damping: expected none in method {method!r}, which is not "soft"')

@@ -1,0 +1,34 @@
+"""Why a sample is not finite any more: what was the first to go, in the step that went wrong."""
+
+from typing import Any
+
+import numpy as np
+
+from multibody.simulate.controllers import Function
+from multibody.simulate.step_forces import Acting
+
+FAST = 1e4
+"""In m/s or rad/s: what no robot does; a velocity beyond it has run away before it overflowed."""
+NONE, START, CONTROLLER, AWAY, FORCES = range(5)
+WORDS = {
+    NONE: "",
+    START: "the start is not finite",
+    CONTROLLER: "the controller returned forces that are not finite",
+    AWAY: "the motion diverged: a shorter dt, or gains and forces that fit the inertia, may help; simulator.advice() "
+    "says which",
+    FORCES: "inputs, pushes or parameters are not finite, or forces too large for the numbers",
+}
+"""By the cause."""
+
+
+class SimulationWarning(UserWarning):
+    """Numbers of a run that are finite, and yet no motion of the robot; `simulator.advice(run)` says why."""
+
+
+def fault(acting: Acting, q: Any, v: Any, tau: Any) -> Any:
+    """The cause, given the state before the step and the controller's forces in it."""
+    speed = np.sum(np.abs(v))
+    cause = np.where(speed > FAST, float(AWAY), float(FORCES))
+    if isinstance(acting.controller, Function):
+        cause = np.where(np.isfinite(np.sum(tau)) | (speed > FAST), cause, float(CONTROLLER))
+    return np.where(np.isfinite(np.sum(q) + np.sum(v)), cause, float(START))

@@ -1,0 +1,68 @@
+"""The forces of a step but those of contacts: controllers, springs and dampers, implicit where they may be stiff."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms.rnea import rnea
+from multibody.geometry._arrays import is_zero
+from multibody.model.actuation import passive
+from multibody.model.tree import Tree
+from multibody.simulate.controllers import PD
+from multibody.simulate.step_forces import Acting
+
+
+def controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
+    """The controller's forces, and by how much they fall with the change of velocity; None for not at all.
+
+    A force at its limit does not change.
+    """
+    tau = acting.control(t, q, v)
+    if not isinstance(acting.controller, PD):
+        return tau, None
+    slope = acting.controller.slope(acting.tree, dt, acting.gains)
+    if acting.effort is not None:
+        slope = np.where(np.abs(tau) >= acting.effort, 0.0, slope)
+    return tau, slope
+
+
+def implicit(acting: Acting, dt: float, slope: Any) -> NDArray[Any] | None:
+    """(nv,): what implicit forces add to the mass matrix: PD and springs by the trapezoidal rule, damping by Euler."""
+    added = None if slope is None else dt * slope
+    if not acting.passive:
+        return added
+    own = dt * _passive_slope(acting.tree, dt)
+    return own if added is None else added + own
+
+
+def _passive_slope(tree: Tree, dt: float) -> NDArray[Any]:
+    """(nv,): by how much the forces of springs and dampers, over a step, fall with the change of velocity."""
+    return (0.0 if is_zero(tree.damping) else tree.damping) + dt / 4 * spring_stiffness(tree)
+
+
+def spring_stiffness(tree: Tree) -> NDArray[Any]:
+    """(nv,): of the springs of joints, in N m/rad or N/m."""
+    stiff = np.zeros(tree.nv)
+    for joint in tree.joints:
+        ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
+        if not tree.is_base(joint):
+            stiff[joint.v] += ratio**2 * joint.passive.stiffness
+    return stiff
+
+
+def mean_force(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
+    """(nv,): the controller's, over a step with this change of velocity."""
+    return tau if slope is None else tau - slope * change
+
+
+def work(acting: Acting, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
+    """In J: of the controller, pushes, springs and dampers in a step."""
+    tree = acting.tree
+    if acting.passive:
+        smooth = tree.with_values(friction=np.zeros(tree.nv))
+        mean = mean + passive(smooth, q, v) - _passive_slope(tree, dt) * (after - v)
+    if acting.wrenches:
+        still = np.zeros_like(v)
+        mean = mean - rnea(tree, q, still, still, acting.wrenches, gravity=False)
+    return dt / 2 * np.sum(mean * (v + after))

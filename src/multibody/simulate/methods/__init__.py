@@ -1,0 +1,1 @@
+"""Simulation methods: one step of time each."""

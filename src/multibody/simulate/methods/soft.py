@@ -1,0 +1,200 @@
+"""Soft contact: springs and dampers between the robot and anchors on the ground.  [RD 3.58]
+
+The force on the robot is -k (r_c - r_c0) - d (r_c - r_c0)', where r_c is the point that touches and r_c0 its anchor:
+set where the point comes down, dragged along where the force would leave the cone of friction. The ground never pulls.
+With the velocity u at the end of a step, the mean force over the step is -(a + c u) along each axis of the contact. So
+u + a/c + P/(c dt) obeys the conditions of hard contact, and the same sweeps find the impulses P. Without a state and
+for wrenches alone there is `algorithms.soft_contact`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms import kinematics
+from multibody.algorithms.soft_contact import SoftContact
+from multibody.geometry._arrays import dot
+from multibody.geometry.operators import cross3
+from multibody.model import base_velocity
+from multibody.model.tree import Tree
+from multibody.simulate.advance import advance
+from multibody.simulate.contact.contact_rows import Grounded, Touch, center, touches
+from multibody.simulate.contact.ground import Ground
+from multibody.simulate.contact.problem import Yielding
+from multibody.simulate.contact.scene import Scene
+from multibody.simulate.contact.spheres import SphereContact
+from multibody.simulate.methods import contact
+from multibody.simulate.step_forces import Acting
+from multibody.simulate.step_result import Moved
+
+TINY = 1e-12
+"""In m: the least way over which a share of it is told."""
+ON_CONE = 1e-6
+"""How near to its cone, relative to it, the friction of a contact that slips is."""
+
+
+class Surface(NamedTuple):
+    """What differs from sample to sample; None for what the grounds say."""
+
+    friction: Any = None
+    stiffness: Any = None
+    damping: Any = None
+
+    def of(self, ground: Ground) -> tuple[Any, Any, Any]:
+        """μ, k in N/m and d in N s/m of a ground."""
+        mu = ground.friction if self.friction is None else self.friction
+        k = SoftContact.stiffness if ground.stiffness is None else ground.stiffness
+        d = SoftContact.damping if ground.damping is None else ground.damping
+        return mu, k if self.stiffness is None else self.stiffness, d if self.damping is None else self.damping
+
+
+class Spring(NamedTuple):
+    """A contact in the middle of a step; vectors are along its axes, the third along the normal."""
+
+    touch: Touch
+    stretch: NDArray[Any]
+    """(3,): r_c - r_c0."""
+    rate: NDArray[Any]
+    """(3,): that of the stretch, before the step."""
+    share: Any
+    """Of the step, during which the point is in the ground, as far as the velocity before the step tells."""
+    anchor: NDArray[Any]
+    """(3,): r_c0, in the world, as it is without rolling."""
+
+
+def first_anchors(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) -> NDArray[Any]:
+    """(..., pairs, 3): the points of the surfaces that are nearest to the contacts."""
+    anchors = []
+    for sphere, ground in pairs:
+        middle = center(tree, sphere, q)
+        distance, n = ground.surface(middle, sphere.radius)
+        anchors.append(middle - distance[..., None] * n)
+    return np.stack(anchors, axis=-2)
+
+
+def step(
+    scene: Scene,
+    surface: Surface,
+    acting: Acting,
+    dt: float,
+    t: Any,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    warm: Any,
+    bound: Any,
+    anchors: Any,
+    slips: Any,
+) -> Moved:
+    """One step; `anchors` and `slips`, (pairs, 3), are where the springs end and how fast they were dragged along.
+
+    Spheres on spheres have no springs: they are as hard as in `contact`.
+    """
+    if not scene.grounded:
+        return contact.step(scene, None, acting, dt, t, q, v, warm, bound)
+    tree = acting.tree
+    q_m = advance(tree, q, dt / 2 * v)
+    springs = _springs(tree, scene.grounded, dt, q_m, v, anchors, slips)
+
+    def law(W: NDArray[Any], free: NDArray[Any]) -> Yielding:
+        u, yielding, friction = [], [], []
+        for k, ((_, ground), spring) in enumerate(zip(scene.grounded, springs, strict=True)):
+            mu, stiffness, damping = surface.of(ground)
+            at = range(3 * k, 3 * k + 3)
+            response = np.stack([W[i, i] for i in at])
+            a, c = _mean_force(dt, stiffness, spring.share * damping, response, spring)
+            u.append(free[at.start : at.stop] + a / c)
+            yielding.append(1.0 / (dt * c))
+            friction.append(mu)
+        return Yielding(np.concatenate(u), np.concatenate(yielding), friction)
+
+    moved = contact.step(scene, None, acting, dt, t, q, v, warm, bound, law=law)
+    frictions = [surface.of(ground)[0] for _, ground in scene.grounded]
+    slips = _slips(springs, frictions, moved.impulses, moved.left)
+    mean = (v + moved.v) / 2
+    rolled = [
+        _rolling(tree, sphere, spring.touch.axes[2], q_m, mean)
+        for spring, (sphere, _) in zip(springs, scene.grounded, strict=True)
+    ]
+    anchors = np.stack([spring.anchor for spring in springs]) + dt * np.stack(rolled) + dt / 2 * slips
+    return moved._replace(anchors=anchors, slips=slips)
+
+
+def _springs(
+    tree: Tree,
+    pairs: tuple[Grounded, ...],
+    dt: float,
+    q_m: NDArray[Any],
+    v: NDArray[Any],
+    anchors: NDArray[Any],
+    slips: NDArray[Any],
+) -> list[Spring]:
+    """All contacts in the middle of a step."""
+    v_left = base_velocity.to_left(tree, q_m, v)
+    springs = []
+    for k, ((sphere, _), touch) in enumerate(zip(pairs, touches(tree, pairs, q_m), strict=True)):
+        along, n = touch.axes[:2], touch.axes[2]
+        velocity = np.matmul(touch.R, v_left)
+        half = dt / 2 * velocity[2]
+        opens, share = touch.gap - half > 0.0, _share(touch.gap - half, touch.gap + half)
+        place = center(tree, sphere, q_m) - sphere.radius * n
+        rolled = dt / 2 * _rolling(tree, sphere, n, q_m, v)
+        # what comes down in this step has its anchor where it does
+        fresh = (share - 0.5) * dt * velocity[:2]
+        dragged = anchors[k] + dt / 2 * slips[k]
+        stretch = np.where(opens, fresh, np.matmul(along, place - rolled - dragged))
+        anchor = np.where(opens, place - touch.gap * n - rolled - np.matmul(fresh, along), dragged)
+        rate = velocity[:2] - np.where(opens, 0.0, np.matmul(along, slips[k]))
+        springs.append(
+            Spring(
+                touch,
+                np.concatenate([stretch, np.reshape(touch.gap, (1,))]),
+                np.concatenate([rate, velocity[2:]]),
+                share,
+                anchor,
+            )
+        )
+    return springs
+
+
+def _mean_force(dt: float, k: Any, d: Any, response: NDArray[Any], spring: Spring) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The a and c, (3,), of the force -(a + c u) over a step, with the rate u of the stretch at its end.
+
+    It is that of the trapezoidal rule, with the mean stretch x + dt/4 (u - u0), where dt is short for the spring, and
+    that of Euler's implicit rule, with x + dt u, where it is long: of second order, and no ringing whatever k and d.
+
+    Args:
+        dt: the step.
+        k: in N/m.
+        d: in N s/m.
+        response: (3,), the change of u with an impulse.
+        spring: stretch and rate.
+    """
+    stiff = response * (dt / 2 * d + dt * dt / 4 * k)
+    euler = stiff * stiff / (1.0 + stiff * stiff)
+    c = k * dt * (1.0 + 3.0 * euler) / 4.0 + d * (1.0 + euler) / 2.0
+    return k * spring.stretch + (1.0 - euler) * (d / 2.0 - k * dt / 4.0) * spring.rate, c
+
+
+def _slips(springs: list[Spring], frictions: list[Any], P: NDArray[Any], left: NDArray[Any]) -> NDArray[Any]:
+    """(pairs, 3): how fast anchors are dragged along: as impulses leave it, on the cone; not at all inside of it."""
+    slips = []
+    for k, (spring, mu) in enumerate(zip(springs, frictions, strict=True)):
+        n = 3 * k + 2
+        inside = dot(P[n - 2 : n], P[n - 2 : n]) < ((1.0 - ON_CONE) * mu * P[n]) ** 2
+        slips.append(np.matmul(np.where(inside, 0.0, left[n - 2 : n]), spring.touch.axes[:2]))
+    return np.stack(slips)
+
+
+def _rolling(tree: Tree, sphere: SphereContact, n: NDArray[Any], q: NDArray[Any], v: NDArray[Any]) -> Any:
+    """(3,): the velocity of the point that touches less that of the body there: what rolls takes its anchor along."""
+    if not sphere.radius:
+        return np.zeros(3)
+    turn = kinematics.velocity(tree, sphere.frame, q, v, "mixed")[..., 3:]
+    return sphere.radius * cross3(turn, n)
+
+
+def _share(start: Any, end: Any) -> Any:
+    """Of the way from one gap to another, that in the ground."""
+    low, high = np.minimum(start, end), np.maximum(start, end)
+    return np.clip(-low / np.maximum(high - low, TINY), 0.0, 1.0)

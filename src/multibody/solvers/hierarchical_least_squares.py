@@ -1,0 +1,93 @@
+"""Linear equations with strict priorities.  [RD 2.216-2.220, 3.102-3.107, §2.9.2, §3.10.2, §A.1]"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError
+from multibody.geometry._arrays import floats, matvec, transpose
+from multibody.solvers.array_functions import evaluated
+from multibody.solvers.least_squares import left_solution, row_factors
+
+Level = tuple[NDArray[Any], NDArray[Any]]
+
+
+def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """The v that meets J v = w level by level: no level gives way to those after it.  [RD 2.216-2.220, Alg. 2]
+
+    Among all v at which |J_1 v - w_1| is least, those at which |J_2 v - w_2| is least, and so on; of what remains, the
+    v of least norm. Jacobians have any rank: what a level has in common with those before it is theirs. What counts as
+    zero is less than some 1e-10 of the largest singular value of the level's own J, 1e-5 in float32.
+
+    Args:
+        levels: pairs of J, (..., m, n), and w, (..., m), the most important first; m may differ, and be zero.
+
+    Returns:
+        v, (..., n), and for each level its slack J v - w, (..., m).
+
+    Raises:
+        InputError: when there is no level, or shapes do not fit.
+
+    >>> v, slacks = prioritised([([[1.0, 1.0]], [2.0]), ([[1.0, 0.0], [0.0, 1.0]], [3.0, 0.0])])
+    >>> v.round(12)
+    array([ 2.5, -0.5])
+    >>> [slack.round(12).tolist() for slack in slacks]
+    [[0.0], [-0.5, -0.5]]
+    """
+    checked = _checked(levels)
+    arrays: dict[str, tuple[NDArray[Any], int]] = {}
+    for k, (J, w) in enumerate(checked, start=1):
+        if J.shape[-2]:  # a kernel has no arguments without entries
+            arrays[f"J{k}"], arrays[f"w{k}"] = (J, 2), (w, 1)
+    if not arrays:
+        raise InputError("levels: expected at least one row in all of them, got none")
+    v, *some = evaluated(_interleaved, arrays)
+    met = iter(some)
+    slacks = [next(met) if J.shape[-2] else np.zeros((*v.shape[:-1], 0), v.dtype) for J, _ in checked]
+    return v, slacks
+
+
+hierarchical_least_squares = prioritised
+"""`prioritised`, under the name that RD has for it where x are accelerations and forces.  [RD 3.102-3.107]"""
+
+
+def lexicographic(levels: Sequence[Level]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """`prioritised`, of arrays or traced arrays of one batch shape.
+
+    Q are orthonormal rows that span those of the levels so far. For the next, A = A Q^T Q + L Q_i, where Q_i are new
+    rows: v grows by Q_i^T L^+ (b - A v), which no level before feels. That is N_{i-1} (A_i N_{i-1})^+ (b_i - A_i v).
+    """
+    v: Any = None
+    taken: Any = None
+    for A, b in levels:
+        L, Q = row_factors(A, taken)
+        missing = b if v is None else b - matvec(A, v)
+        step = matvec(transpose(Q), left_solution(L, missing))
+        v = step if v is None else v + step
+        taken = Q if taken is None else np.concatenate([taken, Q], axis=-2)
+    return v, [matvec(A, v) - b for A, b in levels]
+
+
+def _interleaved(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    v, slacks = lexicographic(list(zip(arrays[::2], arrays[1::2], strict=True)))
+    return (v, *slacks)
+
+
+def _checked(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> list[Level]:
+    pairs = list(levels) if isinstance(levels, Iterable) else []
+    if not pairs:
+        raise InputError(f"levels: expected at least one level, a pair (J, w), got {levels!r}")
+    checked: list[Level] = []
+    for k, pair in enumerate(pairs, start=1):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"level {k}: expected a pair (J, w), got {type(pair).__name__}")
+        J, w = floats(pair[0], f"J of level {k}"), floats(pair[1], f"w of level {k}")
+        if J.ndim < 2 or not w.ndim or w.shape[-1] != J.shape[-2]:
+            raise InputError(f"level {k}: expected J (..., m, n) and w (..., m), got shapes {J.shape} and {w.shape}")
+        if not J.shape[-1] or J.shape[-1] != (checked or [(J, w)])[0][0].shape[-1]:
+            width = checked[0][0].shape[-1] if checked else "n > 0"
+            raise InputError(f"level {k}: expected a J of {width} columns as the levels before, got {J.shape[-1]}")
+        checked.append((J, w))
+    return checked

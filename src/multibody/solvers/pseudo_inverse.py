@@ -1,0 +1,111 @@
+"""Pseudo-inverses and null spaces of Jacobians, of any rank.  [RD §2.9.1]"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError
+from multibody.geometry._arrays import at, eye_like, first, floats, is_traced, numbers, transpose
+from multibody.solvers.array_functions import evaluated
+from multibody.solvers.least_squares import left_inverse, row_factors, row_space
+
+
+def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> NDArray[Any]:
+    """J^+, (..., n, m): the joint rates of least norm among those that come nearest to w are J^+ w.  [RD 2.194-2.209]
+
+    It is the inverse of Moore and Penrose for every rank. What counts as zero is relative to the largest singular value
+    of J: less than some 1e-10 of it, 1e-5 in float32. Samples of a batch have the same numbers alone.
+
+    Args:
+        J: (..., m, n).
+        damping: λ, (...), not negative: J^T (J J^T + λ² 1)^-1, which keeps joint rates small near singularities [RD
+            2.207-2.208]. With λ = 0 it is the pseudo-inverse.
+        weights: (..., m), not negative: the squared errors of rows count with these [RD 2.214-2.215]; equal by default.
+
+    Raises:
+        InputError: when a shape does not fit, or damping or a weight is negative.
+
+    >>> pseudo_inverse([[1.0, 0.0], [1.0, 0.0]])
+    array([[0.5, 0.5],
+           [0. , 0. ]])
+    >>> pseudo_inverse([[2.0]], damping=1.0)
+    array([[0.4]])
+    """
+    J = _matrix(J, "J")
+    arrays: dict[str, tuple[NDArray[Any], int]] = {"J": (J, 2)}
+    damped = not (type(damping) in (int, float) and damping == 0)
+    if damped:
+        arrays["damping"] = not_negative(numbers(damping, "damping", J), "damping"), 0
+    if weights is not None:
+        w = not_negative(floats(weights, "weights", J.shape[-2]), "weights")
+        arrays["weights"] = w.astype(J.dtype, copy=False) if not is_traced(w) else w, 1
+    return evaluated(_VARIANTS[damped, weights is not None], arrays)
+
+
+def null_space_projector(J: ArrayLike) -> NDArray[Any]:
+    """N = 1 - J^+ J, (..., n, n): J N = 0, N N = N = N^T, so that N v0 moves no row of J.  [RD 2.206, 2.210-2.212]
+
+    >>> null_space_projector([[1.0, 1.0]])
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    """
+    return evaluated(projector, {"J": (_matrix(J, "J"), 2)})
+
+
+def inverse(J: NDArray[Any]) -> NDArray[Any]:
+    """J^+, (..., n, m), of a matrix, (..., m, n).  [RD 2.200, 2.205]"""
+    if J.shape[-2] > J.shape[-1]:
+        return transpose(inverse(transpose(J)))
+    L, Q = row_factors(J)
+    return np.matmul(transpose(Q), left_inverse(L))
+
+
+def damped_inverse(J: NDArray[Any], damping: NDArray[Any]) -> NDArray[Any]:
+    """J^T (J J^T + λ² 1)^-1: the first rows of [J, λ 1]^+.  [RD 2.207]"""
+    m, n = J.shape[-2:]
+    if m > n:
+        return transpose(damped_inverse(transpose(J), damping))
+    spread = np.broadcast_to(damping[..., None, None] * eye_like(J, m), (*J.shape[:-2], m, m))
+    return inverse(np.concatenate([J, spread], axis=-1))[..., :n, :]
+
+
+def projector(J: NDArray[Any]) -> NDArray[Any]:
+    """1 - Q^T Q, for orthonormal rows Q that span those of J."""
+    Q = row_space(J)
+    return eye_like(J, J.shape[-1]) - np.matmul(transpose(Q), Q)
+
+
+def weighted_inverse(J: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    """(W^1/2 J)^+ W^1/2.  [RD 2.215]"""
+    root = np.sqrt(weights)
+    return inverse(root[..., :, None] * J) * root[..., None, :]
+
+
+def damped_weighted_inverse(J: NDArray[Any], damping: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+    """The minimiser of |W^1/2 (J x - b)|² + λ² |x|², as a matrix that b is multiplied with."""
+    root = np.sqrt(weights)
+    return damped_inverse(root[..., :, None] * J, damping) * root[..., None, :]
+
+
+_VARIANTS = {
+    (False, False): inverse,
+    (True, False): damped_inverse,
+    (False, True): weighted_inverse,
+    (True, True): damped_weighted_inverse,
+}
+
+
+def _matrix(x: ArrayLike, what: str) -> NDArray[Any]:
+    array = floats(x, what)
+    if array.ndim < 2 or not all(array.shape[-2:]):
+        raise InputError(f"{what}: expected a matrix (..., m, n) with at least one entry, got shape {array.shape}")
+    return array
+
+
+def not_negative(x: NDArray[Any], what: str) -> NDArray[Any]:
+    """x, unless a concrete number of it is negative."""
+    if not is_traced(x) and (x < 0).any():
+        index = first(x < 0)
+        raise InputError(f"{what}{at(index)}: expected numbers that are not negative, got {x[index]}")
+    return x

@@ -1,0 +1,310 @@
+"""Quadratic programs, one and batches.  [RD §3.10.1, §3.10.3]"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from multibody.errors import InputError
+from multibody.geometry._arrays import at, batch_shape, choice, first, floats, is_traced
+from multibody.solvers import daqp as active_set
+from multibody.solvers.array_functions import evaluated, kernel_of
+from multibody.solvers.qp_phases import Program, Rows, Status, residuals, solved
+
+Array = NDArray[Any]
+SYMMETRIC_WITHIN = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+"""The share of the largest entry of H by which entries across its diagonal may differ."""
+JUDGED_WITHIN = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+"""Residuals of the conditions of optimality up to which DAQP's answer is one."""
+DOUBLE = np.dtype(np.float64)
+INTERIOR_POINT, DAQP = "interior-point", "daqp"
+VIOLATED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
+"""What a row must be violated by to be named, beside an x of 1."""
+
+
+class Multipliers(NamedTuple):
+    """With H x + g + A^T equality + C^T inequality = 0."""
+
+    equality: Array
+    """(..., k)"""
+    inequality: Array
+    """(..., m): positive at upper bounds, negative at lower ones."""
+
+
+class Residuals(NamedTuple):
+    """How far an answer is from the conditions of optimality, and from each row."""
+
+    stationarity: Array
+    """(...): the largest entry of H x + g + A^T y + C^T z, relative to 1, g and H x."""
+    feasibility: Array
+    """(...): the largest violation of a row, relative to 1 and x."""
+    complementarity: Array
+    """(...): the largest product of a multiplier and the distance to its bound, relative to 1, g and H x."""
+    equality: Array
+    """(..., k): A x - b."""
+    inequality: Array
+    """(..., m): what C x is beyond its bounds, positive above the upper ones."""
+
+
+class QPAnswer(NamedTuple):
+    """What `qp` returns."""
+
+    x: Array
+    """(..., n)"""
+    multipliers: Multipliers
+    residuals: Residuals
+    status: Any
+    """A `Status`, or an array of their numbers for a batch."""
+
+    @property
+    def violated(self) -> list[Any]:
+        """The names of the rows that x does not meet, such as "A[0]" and "C[2]"; for a batch, a list a sample."""
+        x = self.x.reshape(-1, self.x.shape[-1])
+        limits = VIOLATED[x.dtype] * np.maximum(1.0, np.abs(x).max(axis=-1, initial=0.0))
+        names: list[list[str]] = [[] for _ in x]
+        for name, rows in (("A", self.residuals.equality), ("C", self.residuals.inequality)):
+            for k, row in np.argwhere(np.abs(rows.reshape(len(x), -1)) > limits[:, None]):
+                names[k].append(f"{name}[{row}]")
+        for axis in reversed(self.x.shape[1:-1]):
+            names = [names[k : k + axis] for k in range(0, len(names), axis)]  # type: ignore[misc]
+        return names if self.x.ndim > 1 else names[0]
+
+
+def qp(
+    H: ArrayLike,
+    g: ArrayLike,
+    A: ArrayLike | None = None,
+    b: ArrayLike | None = None,
+    C: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    *,
+    solver: str = INTERIOR_POINT,
+    start: QPAnswer | None = None,
+) -> QPAnswer:
+    """The x for which x^T H x / 2 + g^T x is least, with A x = b and lower <= C x <= upper.
+
+    By an interior-point method in a kernel that a process makes once for the shapes: a sample has the same bits alone
+    and in every batch, and stops when it is solved. Traced arrays become a part of what is traced.
+
+    There is always an answer. Where rows contradict each other it is that of least violation, by the sum of squares of
+    A x - b and of what C x is beyond its bounds; of all such x, the best. `violated` of the answer names these rows;
+    their multipliers, with which the rest is optimal, have any sign. Where the objective falls for ever, x only meets
+    the rows.
+
+    Args:
+        H: (..., n, n), symmetric and positive semi-definite, of any rank.
+        g: (..., n).
+        A: (..., k, n), of any rank, or None.
+        b: (..., k).
+        C: (..., m, n), or None.
+        lower: (..., m), -inf where there is no bound, or None for none at all.
+        upper: (..., m), likewise.
+        solver: "interior-point", or "daqp" for one program of an H that is definite, outside of kernels: DAQP is then
+            asked first (it comes with the extra [control]). Its answer is taken where `residuals` are at most 1e-8;
+            else that of the interior-point method is. Nothing is remembered between calls.
+        start: for DAQP, the answer to a similar program: rows that are active there are tried first.
+
+    Raises:
+        InputError: when shapes do not fit, H is not symmetric, or a lower bound is above its upper one; within a traced
+            function, where values are not known, such bounds are INFEASIBLE. When DAQP is asked for within a traced
+            function, for a batch, or is not installed.
+
+    >>> answer = qp([[2.0, 0.0], [0.0, 2.0]], [-2.0, -5.0], C=[[1.0, 2.0]], upper=[3.0])
+    >>> answer.x.round(9), answer.multipliers.inequality.round(9), answer.status.name
+    (array([0.4, 1.3]), array([1.2]), 'SOLVED')
+    """
+    if choice(solver, "solver", (INTERIOR_POINT, DAQP)) == DAQP:
+        answered = _quickly((H, g, A, b, C, lower, upper), start)
+        if answered is not None:
+            return answered
+    program = checked(H, g, A, b, C, lower, upper)
+    if solver == DAQP:
+        answered = _by_daqp(program, start)
+        if answered is not None:
+            return answered
+    elif start is not None:
+        raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from an answer")
+    equations, bounded = program.rows.b.shape[-1], program.rows.upper.shape[-1]
+    x, conditions, status, *told = evaluated(_outcome, _arrays_of(program), (equations, bounded))
+    multipliers, slacks = told or [np.zeros((*x.shape[:-1], 0), x.dtype)] * 2
+    return answer(x, multipliers, slacks, conditions, status, equations)
+
+
+def answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int) -> QPAnswer:
+    """An answer, of what kernels return: rows of A, then those of C."""
+    if not is_traced(status):
+        status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
+    stationarity, feasibility, complementarity = (conditions[..., k] for k in range(3))
+    told = Residuals(stationarity, feasibility, complementarity, slacks[..., :equations], slacks[..., equations:])
+    return QPAnswer(x, Multipliers(multipliers[..., :equations], multipliers[..., equations:]), told, status)
+
+
+def _by_daqp(program: Program, start: QPAnswer | None) -> QPAnswer | None:
+    """DAQP's answer, if it is one."""
+    arrays = program.H, program.g, *program.rows
+    if any(is_traced(array) for array in arrays):
+        raise InputError(f"solver: {DAQP!r} cannot be a part of a kernel; expected {INTERIOR_POINT!r} there")
+    if program.H.ndim > 2 or any(array.ndim > 1 for array in (program.g, program.rows.b, program.rows.upper)):
+        raise InputError(f"solver: {DAQP!r} takes one program, got a batch; expected {INTERIOR_POINT!r} for batches")
+    if start is not None and not isinstance(start, QPAnswer):
+        raise InputError(f"start: expected an answer of qp, got {type(start).__name__}")
+    multipliers = None if start is None else np.concatenate(start.multipliers)
+    equations, bounded = len(program.rows.b), len(program.rows.upper)
+    if multipliers is not None and len(multipliers) != equations + bounded:
+        raise InputError(f"start: expected an answer to a program of as many rows, got {len(multipliers)} multipliers")
+    found = None if any(np.isnan(array).any() for array in arrays) else active_set.found(program, multipliers)
+    if found is None:
+        return None
+    x, multipliers = (part.astype(program.g.dtype, copy=False) for part in found)
+    arrays = {"x": (x, 1), **({"multipliers": (multipliers, 1)} if len(multipliers) else {}), **_arrays_of(program)}
+    conditions, *told = evaluated(_judged, arrays, (equations, bounded))
+    if not np.all(conditions <= JUDGED_WITHIN[x.dtype]):
+        return None
+    return answer(x, multipliers, told[0] if told else multipliers, conditions, np.array(Status.SOLVED), equations)
+
+
+def _quickly(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
+    """DAQP's answer to a program of arrays of doubles that fit, without a look at anything else; else None."""
+    for array in arrays:
+        if array is not None and (type(array) is not np.ndarray or array.dtype != DOUBLE):
+            return None
+    ready = _ready(tuple([None if array is None else array.shape for array in arrays]))
+    if ready is None or (start is not None and not isinstance(start, QPAnswer)):
+        return None
+    solve, judge, equations = ready
+    multipliers = None if start is None else np.concatenate(start.multipliers)
+    if multipliers is not None and (multipliers.dtype != DOUBLE or len(multipliers) != equations + len(arrays[-1])):
+        return None
+    found = solve(*arrays, multipliers)
+    if found is None:
+        return None
+    x, multipliers = found
+    worst, slacks, fits = judge(x, multipliers, *(array for array in arrays if array is not None))
+    stationarity, feasibility, complementarity = worst
+    if not (fits and max(stationarity, feasibility, complementarity) <= JUDGED_WITHIN[DOUBLE]):
+        return None
+    told = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:])
+    return QPAnswer(x, Multipliers(multipliers[:equations], multipliers[equations:]), told, Status.SOLVED)
+
+
+@cache
+def _ready(shapes: tuple[tuple[int, ...] | None, ...]) -> tuple[Any, Any, int] | None:
+    """What asks DAQP, what judges its answer, and the number of equations; None where shapes need a look."""
+    H, g, A, b, C, lower, upper = shapes
+    if g is None or C is None or len(g) != 1 or len(C) != 2 or 0 in (*g, *C):
+        return None
+    square, equations = g + g, 0 if b is None else b[0]
+    fit = square == H and C[1:] == g and lower == upper == C[:1]
+    if not fit or (A is None) != (b is None) or (b is not None and (b + g != A or not equations)):
+        return None
+    names = ("H", "g", *(("A", "b") if equations else ()), "C", "lower", "upper")
+    given = {"x": g, "multipliers": (equations + C[0],), **dict(zip(names, filter(None, shapes), strict=True))}
+    judge = kernel_of(_fitting, (equations, C[0]), tuple(given), tuple(given.values()), DOUBLE)
+    return active_set.one_of(equations, C[0]), judge, equations
+
+
+def _fitting(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
+    """Residuals and slacks, and 1 where all are numbers, H is symmetric, and there is something between all bounds."""
+    (H, g), (lower, upper) = arrays[1:3], arrays[-2:]
+    conditions, slacks = _judged(numbers, x, *arrays)
+    size, turned = np.max(np.max(np.abs(H), axis=-1), axis=-1), np.swapaxes(H, -1, -2)
+    symmetric = np.max(np.max(np.abs(H - turned), axis=-1), axis=-1) <= SYMMETRIC_WITHIN[np.dtype(H.dtype)] * size
+    crossed = np.any(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf), axis=-1)
+    total = sum(np.sum(np.abs(part), axis=-1) for part in (np.sum(np.abs(H), axis=-1), g, slacks, x))
+    return conditions, slacks, np.where(symmetric & ~crossed & (total < np.inf), 1.0, 0.0)
+
+
+def _judged(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
+    """The residuals of the conditions, and where there are rows, slacks."""
+    multipliers, (H, g, *rest) = (arrays[0], arrays[1:]) if sum(numbers) else (x[..., :0], arrays)
+    rows = rows_of(numbers, rest, g)
+    conditions = residuals(Program(H, g, rows), x, multipliers)
+    return (conditions, rows.slacks(x)) if sum(numbers) else (conditions,)
+
+
+def _arrays_of(program: Program) -> dict[str, tuple[Array, int]]:
+    """Those that have entries, by name, with the numbers of their core axes: a kernel has no arguments without."""
+    rows = program.rows
+    arrays: dict[str, tuple[Array, int]] = {"H": (program.H, 2), "g": (program.g, 1)}
+    if rows.b.shape[-1]:
+        arrays |= {"A": (rows.A, 2), "b": (rows.b, 1)}
+    if rows.upper.shape[-1]:
+        arrays |= {"C": (rows.C, 2), "lower": (rows.lower, 1), "upper": (rows.upper, 1)}
+    return arrays
+
+
+def _outcome(numbers: tuple[int, int], H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
+    """x, the residuals of the conditions, the status, and where there are rows, multipliers and slacks."""
+    rows = rows_of(numbers, arrays, g)
+    outcome = solved(Program(H, g, rows))
+    told = outcome.x, outcome.residuals, outcome.status
+    return (*told, outcome.multipliers, rows.slacks(outcome.x)) if sum(numbers) else told
+
+
+def rows_of(numbers: tuple[int, int], arrays: Sequence[Array], like: Array) -> Rows:
+    """Rows of so many equations and inequalities, of arrays without those that have no entries."""
+    nothing = np.zeros((*like.shape[:-1], 0, like.shape[-1]), like.dtype), np.zeros((*like.shape[:-1], 0), like.dtype)
+    equations, rest = (arrays[:2], arrays[2:]) if numbers[0] else (nothing, arrays)
+    return Rows(*equations, *(rest if numbers[1] else (*nothing, nothing[1])))
+
+
+# ---- checks ----------------------------------------------------------------------------------------------------------
+
+
+def checked(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any) -> Program:
+    """A program of arrays that fit, with rows of their own batch shapes; an InputError otherwise."""
+    g = floats(g, "g")
+    if not g.ndim or not g.shape[-1]:
+        raise InputError(f"g: expected (..., n) with n > 0, got shape {g.shape}")
+    n = g.shape[-1]
+    H = floats(H, "H", n, n)
+    if not is_traced(H):
+        size = np.abs(H).max(axis=(-1, -2), initial=0.0)
+        bad = np.abs(H - np.swapaxes(H, -1, -2)).max(axis=(-1, -2)) > SYMMETRIC_WITHIN[H.dtype] * size
+        if bad.any():
+            raise InputError(f"H{at(first(bad))}: expected a symmetric matrix, got one that is not")
+    A, b = equations(A, b, n, g.dtype)
+    return Program(H, g, Rows(A, b, *inequalities(C, lower, upper, n, g.dtype)))
+
+
+def equations(A: Any, b: Any, n: int, dtype: Any, where: str = "") -> tuple[Array, Array]:
+    """A, (..., k, n), and b, (..., k), that fit; none for None."""
+    if A is None:
+        if b is not None and np.shape(b)[-1:] != (0,):
+            raise InputError(f"b{where}: expected None, as A{where} is, got shape {np.shape(b)}")
+        return np.zeros((0, n), dtype), np.zeros(0, dtype)
+    A = floats(A, f"A{where}")
+    if A.ndim < 2 or A.shape[-1] != n:
+        raise InputError(f"A{where}: expected (..., k, {n}), got shape {A.shape}")
+    if b is None:
+        raise InputError(f"b{where}: expected (..., {A.shape[-2]}), as A{where} has so many rows, got None")
+    return A, floats(b, f"b{where}", A.shape[-2])
+
+
+def inequalities(C: Any, lower: Any, upper: Any, n: int, dtype: Any, where: str = "") -> tuple[Array, Array, Array]:
+    """C, (..., m, n), lower and upper, (..., m), that fit; none for None."""
+    if C is None:
+        for side, name in ((lower, "lower"), (upper, "upper")):
+            if side is not None and np.shape(side)[-1:] != (0,):
+                raise InputError(f"{name}{where}: expected None, as C is, got shape {np.shape(side)}")
+        return np.zeros((0, n), dtype), np.zeros(0, dtype), np.zeros(0, dtype)
+    C = floats(C, f"C{where}")
+    if C.ndim < 2 or C.shape[-1] != n:
+        raise InputError(f"C{where}: expected (..., m, {n}), got shape {C.shape}")
+    infinite = np.full(C.shape[-2], np.inf, C.dtype)
+    lower = -infinite if lower is None else floats(lower, f"lower{where}", C.shape[-2])
+    upper = infinite if upper is None else floats(upper, f"upper{where}", C.shape[-2])
+    batch_shape(f"lower, upper{where}", (lower, 1), (upper, 1))
+    if not is_traced(lower) and not is_traced(upper):
+        crossed = (lower > upper) | (lower == np.inf) | (upper == -np.inf)
+        if crossed.any():
+            *sample, row = first(crossed)
+            low, high = (np.broadcast_to(side, crossed.shape)[*sample, row] for side in (lower, upper))
+            raise InputError(
+                f"lower{where}{at(tuple(sample))}: expected no bound above its upper one, and something between them, "
+                f"got lower[{row}] = {low} and upper[{row}] = {high}"
+            )
+    return C, lower, upper
