@@ -1,4 +1,4 @@
-"""What a run is given besides the start: inputs, pushes and parameters, as arrays that change in time or stay."""
+"""Inputs, pushes and parameters of runs and steps, checked: arrays that change in time or stay."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import Wrench
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import check_values, floats
 from multibody.model.tree import Tree
-from multibody.simulate.controllers import PD
+from multibody.simulate.controllers import PD, Function, behind
 
 RECORDED = ("t", "q", "v", "a", "tau", "forces")
-"""What functions of outputs are given."""
+"""The arguments of functions in `outputs=`."""
 SURFACE = {
     "contact": ("friction", "restitution"),
     "events": ("friction", "restitution"),
@@ -47,48 +47,82 @@ class Arguments(NamedTuple):
 
 
 def arguments_of(
-    tree: Tree, steps: int, inputs: Any, wrenches: Any, parameters: Any, controller: Any, surface: tuple[str, ...]
+    tree: Tree,
+    steps: int | None,
+    inputs: Any,
+    wrenches: Any,
+    parameters: Any,
+    controller: PD | Function | None,
+    surface: tuple[str, ...],
 ) -> Arguments:
-    """Checked, and with the names that the step knows them by."""
+    """Checked arrays under the names that a step has for them; without `steps`, those of one sample in one step."""
     moving: dict[str, NDArray[Any]] = {}
     still: dict[str, NDArray[Any]] = {}
-    over_time = {f"input:{key}": x for key, x in inputs.items()} if isinstance(inputs, Mapping) else {"input": inputs}
-    if inputs is None:
-        over_time = {}
-    elif controller is None:
-        raise InputError("inputs: expected none without a controller that takes them")
-    if wrenches is not None:
-        if not isinstance(wrenches, Mapping):
-            raise InputError(f"wrenches: expected {{frame: (..., steps or 1, 6)}}, got {type(wrenches).__name__}")
-        for frame, x in wrenches.items():
-            tree.frame(frame)
-            over_time[f"wrench:{frame}"] = x.vector if isinstance(x, Wrench) else x
-    for name, x in over_time.items():
-        array = floats(x, name)
-        if not array.ndim or (name.startswith("wrench") and array.shape[-1] != 6):
-            n = 6 if name.startswith("wrench") else "n"
-            raise InputError(f"{name}: expected ({n},) or (..., steps or 1, {n}), got shape {array.shape}")
-        if array.ndim == 1 or array.shape[-2] == 1:
-            still[name] = array if array.ndim == 1 else array[..., 0, :]
+    for name, x in (_inputs(inputs, controller) | _wrenches(tree, wrenches)).items():
+        what, n = _argument(name), 6 if name.startswith("wrench") else "n"
+        array = floats(x, what)
+        if not array.ndim or n not in ("n", array.shape[-1]):
+            raise InputError(f"{what}: expected ({n},) or (..., steps or 1, {n}), got shape {array.shape}")
+        if array.ndim == 1:
+            still[name] = array
+        elif steps is None:
+            raise InputError(f"{what}: expected ({n},), that of one sample in one step, got shape {array.shape}")
+        elif array.shape[-2] == 1:
+            still[name] = array[..., 0, :]
         elif array.shape[-2] == steps:
             moving[name] = array
         else:
             raise InputError(
-                f"{name}: expected {steps} rows, one for each step, or 1 on the axis before the last, got {array.shape}"
+                f"{what}: expected {steps} rows, one for each step, or 1 on the axis before the last, got {array.shape}"
             )
     cores = {name: array.shape[-1:] for name, array in (*moving.items(), *still.items())}
-    if isinstance(controller, PD) and isinstance(inputs, Mapping):
+    if isinstance(controller, PD) and cores.get("input", (n := len(behind(tree)[0]),)) != (n,):
+        raise InputError(f"inputs: expected {n} targets, one for each coordinate of a joint, got {cores['input'][0]}")
+    arrays, shapes = _parameters(tree, parameters, controller, surface)
+    if steps is None:
+        for name, array in arrays.items():
+            if array.shape != shapes[name]:
+                raise InputError(_of_several_samples(name.removeprefix("parameter:"), shapes[name], array.shape))
+    return Arguments(moving, still | arrays, cores | shapes)
+
+
+def _inputs(inputs: Any, controller: PD | Function | None) -> dict[str, Any]:
+    """The controller's inputs by the names that a step has for them."""
+    takes = isinstance(controller, PD) or (isinstance(controller, Function) and controller.takes_inputs)
+    if inputs is None or (isinstance(inputs, Mapping) and not inputs):
+        if isinstance(controller, Function) and takes and not controller.remembers:
+            raise InputError("inputs: expected those of the controller, which is a function(t, q, v, input)")
+        return {}
+    if not takes:
+        raise InputError("inputs: expected none without a controller that takes them, function(t, q, v, input)")
+    if not isinstance(inputs, Mapping):
+        return {"input": inputs}
+    if isinstance(controller, PD):
         raise InputError("inputs: expected the targets of PD as one array, got a dict")
-    if parameters is not None:
-        checked = _parameters(tree, parameters, controller, surface)
-        return Arguments(moving, still | checked[0], cores | checked[1])
-    return Arguments(moving, still, cores)
+    return {f"input:{key}": x for key, x in inputs.items()}
+
+
+def _argument(name: str) -> str:
+    """A name of `Arguments` in messages."""
+    kind, _, key = name.partition(":")
+    return f"{'wrenches' if kind == 'wrench' else 'inputs'}{', ' * bool(key)}{key}"
+
+
+def _wrenches(tree: Tree, wrenches: Any) -> dict[str, Any]:
+    """Pushes by the names that a step has for them."""
+    wrenches = {} if wrenches is None else wrenches
+    if not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches: expected {{frame: (..., steps or 1, 6)}}, got {type(wrenches).__name__}")
+    for frame in wrenches:
+        tree.frame(frame)
+    return {f"wrench:{frame}": x.vector if isinstance(x, Wrench) else x for frame, x in wrenches.items()}
 
 
 def _parameters(
-    tree: Tree, parameters: Any, controller: Any, surface: tuple[str, ...]
+    tree: Tree, parameters: Any, controller: PD | Function | None, surface: tuple[str, ...]
 ) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[int, ...]]]:
     """The arrays and their shapes without the batch."""
+    parameters = {} if parameters is None else parameters
     if not isinstance(parameters, Mapping):
         raise InputError(f"parameters: expected {{name: array}}, got {type(parameters).__name__}")
     known = _known(tree, controller, surface)
@@ -96,23 +130,31 @@ def _parameters(
     for name, x in parameters.items():
         if name not in known:
             raise InputError(f"parameters: there is no {name!r} here; there are {', '.join(known)}")
-        array, shape = floats(x, f"parameters, {name}"), known[name]
+        what, shape = f"parameters, {name}", known[name]
+        array = floats(x, what)
         if array.shape[array.ndim - len(shape) :] != shape:
             expected = ", ".join(map(str, ("...", *shape)))
-            raise InputError(f"parameters, {name}: expected shape ({expected}), got {array.shape}")
-        if name in (*OWN, "masses") and not (array >= 0).all():
-            raise InputError(f"parameters, {name}: expected numbers that are not negative, got others among them")
-        if name == "ground_stiffness" and not (array > 0).all():
-            raise InputError("parameters, ground_stiffness: expected positive numbers, got others among them")
-        if name == "restitution" and not (array <= 1).all():
-            raise InputError("parameters, restitution: expected numbers from 0 to 1, got others among them")
+            raise InputError(f"{what}: expected shape ({expected}), got {array.shape}")
+        if name in (*OWN, "masses"):
+            check_values(array, what, lambda x: x >= 0, "numbers >= 0", len(shape))
+        if name == "ground_stiffness":
+            check_values(array, what, lambda x: x > 0, "numbers > 0")
+        if name == "restitution":
+            check_values(array, what, lambda x: x <= 1, "numbers from 0 to 1")
         arrays[f"parameter:{name}"] = array
     if {"mass", "masses"} <= set(parameters) or {"mass", "inertias"} <= set(parameters):
         raise InputError("parameters: expected mass, masses or inertias, got several of them")
     return arrays, {f"parameter:{name}": known[name] for name in parameters}
 
 
-def _known(tree: Tree, controller: Any, surface: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+def _of_several_samples(name: str, expected: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    words = f"parameters, {name}: expected shape {expected}, that of one sample, got {shape}"
+    if name in ("kp", "kd") and not expected:
+        return f"{words}; for a gain of each joint make the controller with them: simulate.PD({name}=np.array([...]))"
+    return f"{words}; compile the step for a batch, or simulate it: simulator(q, v, parameters=...)"
+
+
+def _known(tree: Tree, controller: PD | Function | None, surface: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     """The names of parameters and their shapes without the batch."""
     known: dict[str, tuple[int, ...]] = dict.fromkeys(surface, ())
     if isinstance(controller, PD):

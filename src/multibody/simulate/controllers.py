@@ -100,6 +100,11 @@ class Function:
         self.count = _arguments(function)
 
     @property
+    def takes_inputs(self) -> bool:
+        """Whether it has a parameter for inputs."""
+        return self.count > 3
+
+    @property
     def remembers(self) -> bool:
         """Whether it has a state."""
         return self.count == len(ARGUMENTS)

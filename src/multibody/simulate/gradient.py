@@ -16,7 +16,7 @@ from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
-from multibody.simulate.arguments import Arguments, arguments_of
+from multibody.simulate.arguments import Arguments
 from multibody.simulate.simulator import Simulator
 from multibody.tracing.ad import api
 
@@ -98,7 +98,7 @@ class gradient:  # noqa: N801  called as a function, it is one
         """
         simulator = self.simulator
         steps = self._steps(inputs, seconds)
-        given = arguments_of(simulator.tree, steps, inputs, None, parameters, simulator.controller, simulator.surface)
+        given = simulator._arguments(steps, inputs, None, parameters)
         forward, backward = self._pair(given)
         start = simulator.start(q, v)
         rest = [part for part in (given.moving, given.still) if part]

@@ -28,7 +28,7 @@ from multibody.simulate.controllers import PD, Function, check_period
 from multibody.simulate.memory import check_memory
 from multibody.simulate.methods import soft
 from multibody.simulate.run import Run, about, warned
-from multibody.simulate.state import batches_of, first_memory, shapes_of
+from multibody.simulate.state import batches_of, broadcast_batches, broadcast_state, first_memory, shapes_of
 from multibody.simulate.stepping import METHODS, TOUCHING, Stepping
 
 PIECE = 0.25
@@ -191,7 +191,8 @@ class Simulator:
                 of the world.
             parameters: by name and per sample: friction and restitution of the ground, in "soft" ground_stiffness and
                 ground_damping, kp and kd of PD, mass (of all bodies together), joint_friction, and what
-                `Tree.with_values` takes.
+                `Tree.with_values` takes. The shape of kp and kd without the batch is that of PD's own: with `PD(60, 2)`
+                twelve numbers are twelve samples, with `PD(np.full(12, 60), 2)` the gains of twelve joints.
             state: the controller's first state, in place of the simulator's.
             threads: over which a batch is split.
             progress: called with the share of the steps that is done.
@@ -199,10 +200,9 @@ class Simulator:
         """
         every = _positive(every, "every")
         steps = self._steps(seconds)
-        given = arguments_of(self.tree, steps, inputs, wrenches, parameters, self.controller, self.surface)
-        self._check_input(given)
-        start = self._going_on(q, v, state) if isinstance(q, Run) else self.start(q, v, state)
-        batch = np.broadcast_shapes(*batches_of(start, self._shapes()), *given.batches())
+        given = self._arguments(steps, inputs, wrenches, parameters)
+        start = self._going_on(q, v, state) if isinstance(q, Run) else self._first(q, v, state)
+        batch = broadcast_batches([*batches_of(start, self._shapes()), *given.batches()])
         scan = self._scan(given)
         check_memory(scan, batch, steps // every, self.dtype.itemsize)
         first = np.max(start["steps"]) if np.size(start["steps"]) else 0.0
@@ -215,7 +215,19 @@ class Simulator:
         return warned(Run.of(t, record, after, own, about(self), self.robot))
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
-        """The state in which a run from q and v starts, for `step`."""
+        """The state in which a run from q and v starts, for `step`; in a batch all of its entries have the batch.
+
+        Args:
+            q: (..., nq).
+            v: (..., nv), by default at rest.
+            state: the controller's first state, in place of the simulator's.
+        """
+        first, shapes = self._first(q, v, state), self._shapes()
+        batch = broadcast_batches(batches_of(first, shapes))
+        return broadcast_state(first, shapes, batch) if batch else first
+
+    def _first(self, q: ArrayLike, v: ArrayLike | None, state: Any) -> dict[str, Any]:
+        """The start, in which only what differs between samples has their batch."""
         q = check_configuration.unit_coordinates(self.tree, q)
         if self.constraints is not None and not is_traced(q):
             check_closed(self.constraints, q)
@@ -244,9 +256,22 @@ class Simulator:
         return q if self.constraints is None else projected_configuration(self.tree, self.constraints, q)
 
     def step(
-        self, state: dict[str, Any], inputs: Any = None, parameters: Mapping[str, Any] | None = None
+        self,
+        state: dict[str, Any],
+        inputs: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        wrenches: Mapping[str, Any] | None = None,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The next state and what is recorded, of one sample: plain NumPy that traces, for kernels and derivatives.
+        """Return the next state and the record of one step of one sample: plain NumPy, for kernels and derivatives.
+
+        Names and shapes are checked while it is traced, at no cost in the kernel.
+
+        Args:
+            state: from `start`, from the step before, or `run.state`, without a batch.
+            inputs: of the controller, (n,), or a dict of these.
+            parameters: by name, as a run takes them, without a batch.
+            wrenches: pushes, {frame: (6,)}, as a run takes them.
 
         >>> import multibody as mb
         >>> simulator = Simulator(mb.load("double-pendulum"), dt=0.01, method="verlet")
@@ -254,11 +279,13 @@ class Simulator:
         >>> after["q"].shape, float(after["steps"])
         ((2,), 1.0)
         """
-        values = {f"input:{key}": x for key, x in inputs.items()} if isinstance(inputs, Mapping) else {}
-        if inputs is not None and not values:
-            values["input"] = inputs
-        values |= {f"parameter:{name}": x for name, x in (parameters or {}).items()}
-        return self._stepping(state, values)
+        given = self._arguments(None, inputs, wrenches, parameters)
+        if any(batches_of(state, self._shapes())):
+            raise InputError(
+                f"state: expected one sample, got a batch, q of shape {np.shape(state['q'])}; mb.compile and "
+                "mb.compile_scan make kernels of the step that take batches"
+            )
+        return self._stepping(state, given.still)
 
     def advice(self, run: Run | None = None, *, q: ArrayLike | None = None, inputs: Any = None) -> tuple[str, ...]:
         """Sentences on steps that are too long for what acts, and on what went wrong in a run; none where all is well.
@@ -293,17 +320,9 @@ class Simulator:
             raise InputError(f"seconds: expected a multiple of dt = {self.dt} s, got {seconds!r}")
         return steps
 
-    def _check_input(self, given: Arguments) -> None:
-        if isinstance(self.controller, PD) and "input" in given.cores:
-            n = len(self._stepping.goal)
-            if given.cores["input"] != (n,):
-                raise InputError(f"inputs: expected {n} targets, one for each coordinate of a joint, got {given.cores}")
-        if (
-            isinstance(self.controller, Function)
-            and self.controller.count == 4
-            and not any(name.startswith("input") for name in given.cores)
-        ):
-            raise InputError("inputs: expected those of the controller, which is a function(t, q, v, input)")
+    def _arguments(self, steps: int | None, inputs: Any, wrenches: Any, parameters: Any) -> Arguments:
+        """Checked inputs, pushes and parameters, of a run or of one step."""
+        return arguments_of(self.tree, steps, inputs, wrenches, parameters, self.controller, self.surface)
 
     def _shapes(self) -> dict[str, Any]:
         """The state's shapes, without the batch."""

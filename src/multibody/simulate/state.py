@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.simulate.controllers import Function
@@ -19,14 +18,47 @@ def shapes_of(value: Any) -> Any:
     return np.shape(value)
 
 
-def batches_of(state: Any, shapes: Any) -> list[tuple[int, ...]]:
-    """The leading shapes of all arrays of a state."""
+def batches_of(state: Any, shapes: Any, what: str = "state") -> list[tuple[int, ...]]:
+    """The leading shapes of all arrays of a state, which must be nested as its shapes are."""
     if isinstance(shapes, Mapping):
-        return [batch for name in shapes for batch in batches_of(state[name], shapes[name])]
+        if not isinstance(state, Mapping) or set(state) != set(shapes):
+            actual = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
+            raise InputError(f"{what}: expected a dict with {', '.join(shapes)}, got {actual}")
+        parts = [(state[name], shapes[name], f"{what}, {name}") for name in shapes]
+    elif isinstance(shapes, list):
+        if not isinstance(state, tuple | list) or len(state) != len(shapes):
+            raise InputError(f"{what}: expected a tuple of {len(shapes)}, got {state!r:.60}")
+        parts = [(*pair, f"{what}[{k}]") for k, pair in enumerate(zip(state, shapes, strict=True))]
+    else:
+        if isinstance(state, Mapping):
+            raise InputError(f"{what}: expected an array of shape {shapes}, got a dict")
+        shape = np.shape(state)
+        if shape[len(shape) - len(shapes) :] != shapes:
+            expected = ", ".join(map(str, ("...", *shapes)))
+            raise InputError(f"{what}: expected shape ({expected}), got {shape}")
+        return [shape[: len(shape) - len(shapes)]]
+    return [batch for part in parts for batch in batches_of(*part)]
+
+
+def broadcast_batches(batches: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """The common shape of the batches of q, v, the state, inputs, pushes and parameters."""
+    try:
+        return np.broadcast_shapes(*batches)
+    except ValueError:
+        several = ", ".join(map(str, dict.fromkeys(batches)))
+        raise InputError(
+            f"the batches of q, v, state, inputs, wrenches and parameters, {several}, do not broadcast: "
+            "expected one leading shape, or axes of length 1"
+        ) from None
+
+
+def broadcast_state(state: Any, shapes: Any, batch: tuple[int, ...]) -> Any:
+    """The state with all arrays in a batch."""
+    if isinstance(shapes, Mapping):
+        return {name: broadcast_state(state[name], shapes[name], batch) for name in shapes}
     if isinstance(shapes, list):
-        return [batch for part, shape in zip(state, shapes, strict=True) for batch in batches_of(part, shape)]
-    array: NDArray[Any] = np.asarray(state)
-    return [array.shape[: array.ndim - len(shapes)]]
+        return tuple(broadcast_state(part, shape, batch) for part, shape in zip(state, shapes, strict=True))
+    return np.broadcast_to(state, (*batch, *shapes))
 
 
 def first_memory(controller: Any, state: Any) -> Any:
