@@ -1,6 +1,8 @@
 """One exception root. Every message says what was given, what was expected, and where."""
 
+import difflib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -42,6 +44,14 @@ class RobotFileWarning(UserWarning):
     `warnings.filterwarnings("ignore", category=mb.RobotFileWarning)` silences it, `mb.load(..., strict=True)` makes an
     error of it.
     """
+
+
+def unknown(what: str, name: object, names: Sequence[str], owner: str) -> str:
+    """The message for an unknown name, with the closest matches."""
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {', '.join(map(repr, names[:8]))}"
+    more = ", ..." if not near and len(names) > 8 else ""
+    return f"{owner}: no {what} is named {name!r}; {hint}{more}"
 
 
 def missing_package(need: str, extra: str, package: str) -> MissingPackageError:

@@ -187,6 +187,7 @@ ELSEWHERE = {
     "compiler/ir/program.py": "compiler/test_kernel_life.py",
     "compiler/ir/segments.py": "compiler/test_kernel_life.py",
     "compiler/ir/tiling.py": "compiler/test_kernel.py",
+    "compiler/lazy_kernel.py": "robot/test_dispatch.py",
     "compiler/optional_inputs.py": "compiler/test_call_mode.py",
     "compiler/runtime/code.py": "compiler/test_processes.py",
     "compiler/runtime/fastcall.py": "compiler/test_launch.py",

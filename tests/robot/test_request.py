@@ -16,7 +16,8 @@ from multibody.errors import InputError
 from multibody.model.joint import Limits
 from multibody.model.joints import Prismatic, Revolute
 from multibody.model.shapes import Box
-from multibody.robot.quantity import TABLE, Quantity, register
+from multibody.robot.quantities import TABLE, register
+from multibody.robot.quantity import Quantity
 from multibody.robot.request import Request
 
 from ..laws.tools import near
@@ -230,6 +231,10 @@ def kinetic(tree, q, v):
 
 
 kinetic.factor = 1.0
+
+
+def test_quantities_of_the_library_pass_the_checks_of_users_quantities():
+    register(dict(TABLE))
 
 
 def test_a_users_quantity_joins_the_table_and_has_no_first_key():

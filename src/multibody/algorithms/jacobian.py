@@ -15,13 +15,13 @@ from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.columns import Directions, add, directions
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
 from multibody.algorithms.velocity_blocks import stack
-from multibody.errors import InputError
+from multibody.errors import InputError, unknown
 from multibody.geometry import Pose, Rotation, Twist, representations
 from multibody.geometry._arrays import batch_shape, choice, matvec, transpose
 from multibody.geometry.operators import cross3
 from multibody.geometry.representations import REPRESENTATIONS
 from multibody.model import base_velocity
-from multibody.model.tree import Tree, unknown
+from multibody.model.tree import Tree
 
 
 def jacobian(tree: Tree, frame: str, q: NDArray[Any], representation: str = "mixed") -> NDArray[Any]:

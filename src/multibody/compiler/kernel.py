@@ -8,7 +8,6 @@ from typing import Any
 from multibody.compiler.codegen import target
 from multibody.compiler.codegen.variants import VECTOR, Texts, modules_of
 from multibody.compiler.runtime import native
-from multibody.compiler.runtime.call_mode import Source
 from multibody.compiler.runtime.code import Code, unpickle
 from multibody.compiler.runtime.launch import Launcher
 from multibody.compiler.runtime.signature import Signature
@@ -136,34 +135,3 @@ class Kernel(Compiled):
         takes = ", ".join(f"{spec.name} {spec.shape}" for spec in self.signature.inputs)
         gives = ", ".join(map(str, self.signature.outputs))
         return f"<Kernel {self.name}({takes}) -> {gives}, {sum(self.ops.values())} operations, {self.signature.dtype}>"
-
-
-class LazyKernel:
-    """A kernel that is compiled at its first native call; until then a call may run its NumPy source."""
-
-    __slots__ = ("_build", "_kernel", "_source", "call")
-
-    def __init__(self, source: Source, build: Callable[[], Kernel]) -> None:
-        self._source, self._build = source, build
-        self._kernel: Kernel | None = None
-        self.call: Callable[..., Any] = self._general
-        """Evaluates a call; that of the kernel once it is compiled."""
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel, compiled at the first use."""
-        if self._kernel is None:
-            kernel = self._build()
-            self._kernel, self.call = kernel, kernel.call
-        return self._kernel
-
-    @property
-    def is_compiled(self) -> bool:
-        """Whether there is a kernel."""
-        return self._kernel is not None
-
-    def _general(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
-        return self._source.call(args, named, out, threads, self._launch)
-
-    def _launch(self, arrays: list[Any], batch: tuple[int, ...], out: Any, threads: int) -> Any:
-        return self.kernel._launcher.launch(arrays, batch, out, threads)

@@ -1,7 +1,6 @@
 """The tree of moving bodies that algorithms traverse, with frames and inertial parameters."""
 
-import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -9,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.errors import InputError
+from multibody.errors import InputError, unknown
 from multibody.geometry import Pose, SpatialInertia
 from multibody.geometry._arrays import is_traced
 from multibody.model.composite_inertia import INERTIAL
@@ -273,14 +272,6 @@ def by_name(table: Mapping[str, T], what: str, name: str, owner: str) -> T:
         return table[name]
     except (KeyError, TypeError):
         raise InputError(unknown(what, name, tuple(table), owner)) from None
-
-
-def unknown(what: str, name: object, names: Sequence[str], owner: str) -> str:
-    """The message for an unknown name, with the closest matches."""
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {', '.join(map(repr, names[:8]))}"
-    more = ", ..." if not near and len(names) > 8 else ""
-    return f"{owner}: no {what} is named {name!r}; {hint}{more}"
 
 
 def _numbers(poses: Iterable[Pose]) -> NDArray[Any]:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multibody.algorithms.constraints import ConstraintSet
-from multibody.compiler.kernel import LazyKernel
+from multibody.compiler.lazy_kernel import LazyKernel
 from multibody.errors import InputError
 from multibody.geometry import Wrench
 from multibody.model.model import Model
 from multibody.robot import kernels
-from multibody.robot.quantity import quantity_of
+from multibody.robot.quantities import quantity_of
 from multibody.robot.request import Request, parameter_names
 
 Wrenches = Mapping[str, ArrayLike | Wrench]

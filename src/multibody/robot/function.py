@@ -5,7 +5,8 @@ from typing import Any, final
 
 import numpy as np
 
-from multibody.compiler.kernel import Kernel, LazyKernel
+from multibody.compiler.kernel import Kernel
+from multibody.compiler.lazy_kernel import LazyKernel
 from multibody.compiler.optional_inputs import OptionalInputs, extend_key, select_optional
 from multibody.compiler.runtime.call_mode import bind
 from multibody.errors import InputError

@@ -9,7 +9,8 @@ import numpy as np
 from multibody.algorithms.least_norm import rank_precision
 from multibody.algorithms.pivots import pivots
 from multibody.compiler.compile import compile as compile_kernel
-from multibody.compiler.kernel import Kernel, LazyKernel
+from multibody.compiler.kernel import Kernel
+from multibody.compiler.lazy_kernel import LazyKernel
 from multibody.compiler.runtime.call_mode import Source
 from multibody.errors import InputError
 from multibody.geometry._arrays import is_traced

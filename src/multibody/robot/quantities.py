@@ -1,10 +1,12 @@
-"""The quantities of robots: a table of algorithms by name, with their inputs and options."""
+"""Quantities of robots: the table of algorithms by name, which other rooms extend, and its look-up."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from multibody._foreign_names import translate_quantity
 from multibody.algorithms import (
     analytical_jacobian,
     centroidal,
@@ -28,12 +30,13 @@ from multibody.algorithms import impact as impacts
 from multibody.algorithms.constrained_dynamics_derivatives import constrained_dynamics_derivatives
 from multibody.algorithms.constraints import ConstraintSet
 from multibody.algorithms.kinematics import FRAME_REPRESENTATIONS
+from multibody.errors import InputError, unknown
 from multibody.geometry._arrays import truth
 from multibody.geometry.representations import representation
 from multibody.model import actuation, configuration
 from multibody.model.tree import Tree
-from multibody.robot.inputs import Kind
-from multibody.robot.quantity import Quantity, parse_count, parse_indices, parse_name, register
+from multibody.robot.inputs import VALUES, Kind
+from multibody.robot.quantity import Quantity, parse_count, parse_indices, parse_name
 
 
 def _pose(tree: Tree, frame: str, q: Any) -> Any:
@@ -157,5 +160,30 @@ CONSTRAINED: dict[str, Quantity] = {
 }
 """Quantities of a robot with constraints, which the function takes after the tree."""
 
-register(QUANTITIES)
-register(CONSTRAINED)
+TABLE: dict[str, Quantity] = {**QUANTITIES, **CONSTRAINED}
+"""Every name that `robot.kernel`, `robot.evaluate` and `robot.derivatives` take."""
+
+
+def register(quantities: Mapping[str, Quantity]) -> None:
+    """Add quantities to the table, for all robots."""
+    for name, quantity in quantities.items():
+        if not isinstance(quantity, Quantity):
+            raise InputError(f"the quantity {name!r}: expected a Quantity, got {type(quantity).__name__}")
+        unknown_options = quantity.options.keys() - inspect.signature(quantity.function).parameters.keys()
+        if unknown_options:
+            raise InputError(f"the quantity {name!r}: its function has no argument {sorted(unknown_options)[0]!r}")
+        for argument, kind in (*quantity.inputs.items(), *quantity.optional.items()):
+            if isinstance(kind, str) and kind in VALUES:
+                raise InputError(f"the quantity {name!r}, {argument}: expected arrays, got the kind {kind!r}")
+        if TABLE.setdefault(name, quantity) is not quantity:
+            raise InputError(f"a quantity is named {name!r} already")
+
+
+def quantity_of(name: Any, owner: str) -> Quantity:
+    """Return a quantity by name."""
+    if not isinstance(name, str) or name not in TABLE:
+        ours = translate_quantity(name)
+        if ours in TABLE:
+            raise InputError(f"{owner}: no quantity is named {name!r}; it is {ours!r} here")
+        raise InputError(unknown("quantity", name, tuple(TABLE), owner))
+    return TABLE[name]

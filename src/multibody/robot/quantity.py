@@ -1,4 +1,4 @@
-"""Quantities: the algorithms of `robot.kernel`, in a table that other rooms extend."""
+"""Quantity: an algorithm of `robot.kernel`, with its inputs and options."""
 
 import inspect
 import operator
@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from multibody._foreign_names import translate_quantity
 from multibody.errors import InputError
 from multibody.model.digest import is_our_code
-from multibody.model.tree import unknown
-from multibody.robot.inputs import VALUES, Kind
+from multibody.robot.inputs import Kind
 
 
 @dataclass(frozen=True)
@@ -56,35 +54,6 @@ class Quantity:
     def is_ours(self) -> bool:
         """Whether the function is part of the library, so that its name identifies the code."""
         return is_our_code(self.function)
-
-
-TABLE: dict[str, Quantity] = {}
-"""Every name that `robot.kernel`, `robot.evaluate` and `robot.derivatives` take."""
-
-
-def register(quantities: Mapping[str, Quantity]) -> None:
-    """Add quantities to the table, for all robots."""
-    for name, quantity in quantities.items():
-        if not isinstance(quantity, Quantity):
-            raise InputError(f"the quantity {name!r}: expected a Quantity, got {type(quantity).__name__}")
-        unknown_options = quantity.options.keys() - inspect.signature(quantity.function).parameters.keys()
-        if unknown_options:
-            raise InputError(f"the quantity {name!r}: its function has no argument {sorted(unknown_options)[0]!r}")
-        for argument, kind in (*quantity.inputs.items(), *quantity.optional.items()):
-            if isinstance(kind, str) and kind in VALUES:
-                raise InputError(f"the quantity {name!r}, {argument}: expected arrays, got the kind {kind!r}")
-        if TABLE.setdefault(name, quantity) is not quantity:
-            raise InputError(f"a quantity is named {name!r} already")
-
-
-def quantity_of(name: Any, owner: str) -> Quantity:
-    """Return a quantity by name."""
-    if not isinstance(name, str) or name not in TABLE:
-        ours = translate_quantity(name)
-        if ours in TABLE:
-            raise InputError(f"{owner}: no quantity is named {name!r}; it is {ours!r} here")
-        raise InputError(unknown("quantity", name, tuple(TABLE), owner))
-    return TABLE[name]
 
 
 def parse_indices(value: Any, title: str) -> tuple[int, ...]:

@@ -15,9 +15,9 @@ from multibody.model.digest import digest
 from multibody.model.model import Model
 from multibody.model.parameters import NAMES, PLACED, placement_rates, refuse_overlap
 from multibody.model.tree import Tree
-from multibody.robot import quantities  # noqa: F401  fills the table
 from multibody.robot.inputs import WRENCH, Input, Kind, arrays_of
-from multibody.robot.quantity import TABLE, Quantity, quantity_of
+from multibody.robot.quantities import TABLE, quantity_of
+from multibody.robot.quantity import Quantity
 from multibody.tracing.ad.api import jacobian
 
 

@@ -13,10 +13,10 @@ from multibody import _sources
 from multibody.compiler.cache import disk_cache
 from multibody.compiler.cache.key import fingerprint
 from multibody.compiler.cache.key import key as key_of
-from multibody.compiler.codegen import target, variants
+from multibody.compiler.codegen import variants
 from multibody.compiler.config import config
 from multibody.compiler.ir.passes import Block
-from multibody.compiler.runtime import progress
+from multibody.compiler.runtime import native, progress
 from multibody.compiler.runtime.code import Code, Entry
 from multibody.compiler.runtime.once import single_flight
 from multibody.errors import CacheError
@@ -52,7 +52,7 @@ def code(
 
 def entries() -> dict[str, Entry | str]:
     """Return all code of this process, for others of its machine: entries by graph key, graph keys by text key."""
-    with target.LOCK:
+    with native.LOCK:
         return {key: code.entry if key == code.key else code.key for key, code in _alive.items()}
 
 
@@ -109,7 +109,7 @@ def _load(graph_key: str) -> tuple[Code | None, str]:
 
 
 def _share(key: str, code: Code) -> Code:
-    with target.LOCK:
+    with native.LOCK:
         return _alive.setdefault(key, code)
 
 

@@ -1,9 +1,6 @@
-"""The target machine: its vector width and instructions, and the options with which LLVM generates code for it."""
+"""The target machine that code is generated for: its vector width and its instructions."""
 
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,23 +8,6 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from multibody.errors import InputError
-
-SOURCE_ORDER = ("-enable-misched=false", "-pre-RA-sched=source", "-disable-post-ra=true", "-disable-cgp=true")
-"""LLVM's options while it compiles kernels."""
-DEFAULTS = ("-enable-misched=true", "-pre-RA-sched=default", "-disable-post-ra=false", "-disable-cgp=false")
-"""LLVM's defaults of these options, which are set afterwards: llvmlite cannot read what they were before."""
-LOCK: Any = getattr(llvm.ffi.lib, "_lock", None) or threading.RLock()
-"""The reentrant lock that llvmlite takes in every call of LLVM, held in addition while LLVM has our options and while
-code is shared or freed: no other user of llvmlite compiles with these options. It is taken around fork, so that a child
-never inherits LLVM in an inconsistent state."""
-
-
-def _release() -> None:
-    LOCK.__exit__(None, None, None)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=LOCK.__enter__, after_in_parent=_release, after_in_child=_release)
 
 
 class Machine(NamedTuple):
@@ -86,31 +66,3 @@ def levels() -> list[str]:
             break
         present.append(name)
     return present
-
-
-@cache
-def target_machine(level: int) -> Any:
-    """LLVM's target machine at an optimization level."""
-    machine = host()
-    return llvm.Target.from_triple(machine.triple).create_target_machine(
-        cpu=machine.cpu, features=machine.features, opt=level, reloc="pic", codemodel="default"
-    )
-
-
-@contextmanager
-def source_order() -> Iterator[None]:
-    """Within this block LLVM emits instructions in source order.
-
-    Its schedulers would run one chain of dependent operations after the other, to save registers, and lose up to two
-    thirds of the speed: the source order interleaves independent operations. The scheduler after register allocation
-    changes nothing here, and takes most of the time of blocks with many stores. CodeGenPrepare would join the basic
-    blocks that long code is cut into. These options are global to LLVM; no target machine has its own.
-    """
-    with LOCK:
-        try:
-            for option in SOURCE_ORDER:
-                llvm.set_option("multibody", option)
-            yield
-        finally:
-            for option in DEFAULTS:
-                llvm.set_option("multibody", option)

@@ -92,7 +92,7 @@ class Code:
         if variant not in self.entry.objects:
             with progress.compiling(name):
                 objects = self.entry.compile(variant, self._level)
-            with target.LOCK:
+            with native.LOCK:
                 self.entry = self.entry.with_objects(variant, objects)
             for callback in self.after_compilation:
                 callback(self)

@@ -7,13 +7,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from multibody.errors import InputError
+from multibody.errors import InputError, unknown
 from multibody.geometry import Pose, SpatialInertia
 from multibody.model.builder import as_pose
 from multibody.model.joint import Limits, Passive
 from multibody.model.model import Model
 from multibody.model.surgery._shared import checked_mapping
-from multibody.model.tree import unknown
 
 FIELDS = ("gravity", "velocity", "home", "actuators")
 """Fields of a model that `change` takes as they are."""

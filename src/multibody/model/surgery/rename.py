@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from multibody.errors import InputError
+from multibody.errors import InputError, unknown
 from multibody.model.actuator import Equality
 from multibody.model.model import Model
 from multibody.model.surgery._shared import checked_mapping
-from multibody.model.tree import unknown
 
 Names = Mapping[str, str]
 
