@@ -14,6 +14,7 @@ from multibody.algorithms.regressor import PARAMETERS, parameters, regressor
 from multibody.errors import InputError
 from multibody.geometry import log_cholesky
 from multibody.geometry._arrays import at, batch_shape, first, floats, truth
+from multibody.geometry.inertia import is_physical
 from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree, expect_tree
 
@@ -176,7 +177,7 @@ def identify(
     else:
         pi, steps, converged = _linear(A, b, start, np.sqrt(float(weight))), 0, True
     residual = float(np.linalg.norm(A @ pi.ravel() - b) * scale / np.sqrt(rows))
-    return Identified(pi, residual, _physical(pi), steps, converged)
+    return Identified(pi, residual, is_physical(pi), steps, converged)
 
 
 def _equations(tree: Tree, where: str, q: Any, v: Any, a: Any, tau: Any, weights: Any) -> tuple[Any, Any]:
@@ -264,12 +265,6 @@ def _consistent(A: NDArray[Any], b: NDArray[Any], start: NDArray[Any], weight: f
         if decrease > MAX_FINAL_DECREASE:
             return pi, steps, False
     return pi, steps, True
-
-
-def _physical(pi: NDArray[Any]) -> NDArray[Any]:
-    """(bodies,): whether the pseudo-inertia has no negative eigenvalue, to rounding."""
-    eigenvalues = np.linalg.eigvalsh(log_cholesky.pseudo_inertia(pi))
-    return (pi[:, 0] > 0) & (eigenvalues[:, 0] >= -1e-12 * np.abs(eigenvalues[:, -1]))
 
 
 def _check_prior(tree: Tree, where: str, pi: NDArray[Any]) -> None:

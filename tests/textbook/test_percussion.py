@@ -9,6 +9,7 @@ from multibody.algorithms import constraint_projection as projection
 from multibody.algorithms import impact as impacts
 from multibody.algorithms.constraints import ConstraintSet, PointClosure, PointContact
 from multibody.algorithms.friction import FrictionCone
+from multibody.control import FrictionCones
 from multibody.errors import InputError
 from multibody.textbook.percussion import percussion_step
 
@@ -191,6 +192,12 @@ def test_friction_cones():
         held = (f @ cone.pyramid(sides).T >= 0).all(axis=1)
         assert not (held & ~inside).any()  # the pyramid lies within the cone
         assert held.sum() >= share * inside.sum()
+
+
+def test_pyramids_of_checks_and_of_controllers_agree():
+    for normal in ((0.0, 0.0, 1.0), (0.0, 0.6, 0.8), (0.96, 0.0, -0.28)):
+        faces = FrictionCones(0.5, sides=5).faces(np.array(normal))
+        np.testing.assert_array_equal(FrictionCone(0.5, normal).pyramid(5), [*-faces, normal])
 
 
 def test_a_cone_without_friction_holds_the_normal_alone():

@@ -1,4 +1,4 @@
-"""Friction cones: which forces a contact can exert, for solvers and for checks."""
+"""Friction cones: the forces that a contact can exert, and pyramids within them, for solvers and for checks."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.soft_contact import number
 from multibody.errors import InputError
-from multibody.geometry._arrays import dot, floats
+from multibody.geometry._arrays import dot, floats, unit
+from multibody.geometry.operators import cross3
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,21 @@ class FrictionCone:
         if not isinstance(sides, int | np.integer) or sides < 3:
             raise InputError(f"pyramid: expected at least three sides, got {sides!r}")
         n = np.array(self.normal)
-        first_across = np.linalg.svd(n[None])[2][1]
-        second_across = np.cross(n, first_across)
-        angles = 2 * np.pi * np.arange(sides) / sides
-        inner = self.friction * np.cos(np.pi / sides)  # the pyramid's sides touch the cone from inside
-        across = np.cos(angles)[:, None] * first_across + np.sin(angles)[:, None] * second_across
-        return np.concatenate([inner * n - across, n[None]])
+        return -np.concatenate([pyramid_faces(self.friction, n, int(sides)), -n[None]])
+
+
+def pyramid_faces(friction: float, normal: NDArray[Any], sides: int) -> NDArray[Any]:
+    """(..., sides, 3): the rows R of R f ≤ 0, a pyramid with its edges on the cone, for a unit normal (..., 3)."""
+    first, second = tangents(normal)
+    steep = friction * np.cos(np.pi / sides)
+    angles = 2 * np.pi * np.arange(sides) / sides
+    around = zip(np.cos(angles).round(15), np.sin(angles).round(15), strict=True)
+    return np.stack([c * first + s * second - steep * normal for c, s in around], axis=-2)
+
+
+def tangents(normal: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two unit vectors across a unit normal and each other; x and y of the world for z."""
+    x, y = np.eye(3, dtype=normal.dtype)[:2]
+    along = np.where((np.abs(normal[..., 0]) < 0.9)[..., None], x, y)
+    first = unit(along - dot(along, normal)[..., None] * normal)
+    return first, cross3(normal, first)

@@ -83,7 +83,7 @@ def from_matrix(sequence: Sequence, R: NDArray[Any]) -> NDArray[Any]:
         sine, cosine = r[i][j], sign * r[i][l]  # of θ3, times sin θ2
     else:
         sine, cosine = -sign * r[i][j], r[i][i]  # of θ3, times cos θ2
-    length = np.sqrt(sine * sine + cosine * cosine)
+    length = np.sqrt(sine * sine + cosine * cosine)  # of |ρ|, see `gimbal_lock_distance`
     locked = length < 8 * np.finfo(R.dtype).eps
     length_safe = np.where(locked, 1.0, length)
     s3, c3 = np.where(locked, 0.0, sine / length_safe), np.where(locked, 1.0, cosine / length_safe)
@@ -122,6 +122,11 @@ def last_axis(sequence: Sequence, angles: NDArray[Any]) -> tuple[NDArray[Any], N
         return np.cos(theta2), np.sin(theta2), vector(*p)
     p[j], p[l] = -sign * np.sin(theta1), np.cos(theta1)
     return sign * np.sin(theta2), np.cos(theta2), vector(*p)
+
+
+def gimbal_lock_distance(sequence: Sequence, angles: NDArray[Any]) -> NDArray[Any]:
+    """(...): |ρ|, the sine between the first and the last axis, which is zero in gimbal lock."""
+    return np.abs(last_axis(sequence, angles)[1])
 
 
 def reversed_sequence(sequence: Sequence) -> Sequence:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
+from multibody.geometry import log_cholesky
 from multibody.geometry._arrays import (
     at,
     batch_shape,
@@ -31,6 +32,8 @@ from multibody.geometry.twist import Twist
 from multibody.geometry.value import Value, need, own
 from multibody.geometry.wrench import Wrench
 
+PSEUDO_INERTIA_TOLERANCE = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+"""Tolerated negative eigenvalue of a pseudo-inertia, relative to the largest: thin bodies are singular."""
 INERTIA_TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-5}
 """Tolerated deviation from a symmetric, well-formed, physical inertia, relative to its largest entry."""
 
@@ -208,7 +211,7 @@ class SpatialInertia(Value):
         """Why no real body has this inertia: one sentence for each reason; none when it is fine."""
         moments = np.linalg.eigvalsh(np.where(np.isfinite(self.inertia), self.inertia, 0.0))
         size = np.abs(moments).max(axis=-1)
-        excess = moments[..., 2] - moments[..., 0] - moments[..., 1]
+        excess = triangle_excess(moments)
         finite = np.isfinite(self.mass) & np.isfinite(self.com).all(-1) & np.isfinite(self.inertia).all((-1, -2))
         violations = (
             (~finite, "a number is not finite", self.mass),
@@ -244,6 +247,22 @@ class SpatialInertia(Value):
 
     def __repr__(self) -> str:
         return self._show(mass=self.mass, com=self.com, inertia=self.inertia)
+
+
+def is_physical(parameters: NDArray[Any]) -> NDArray[Any]:
+    """(...): whether a body can have finite inertial parameters (..., 10): a positive mass, a pseudo-inertia ≥ 0.
+
+    >>> is_physical(np.array([[1.0, 0, 0, 0, 2, 0, 2, 0, 0, 2], [1.0, 0, 0, 0, 2, 0, 2, 0, 0, 5]]))
+    array([ True, False])
+    """
+    eigenvalues = np.linalg.eigvalsh(log_cholesky.pseudo_inertia(parameters))
+    largest = np.abs(eigenvalues).max(axis=-1, initial=0.0)
+    return (parameters[..., 0] > 0) & (eigenvalues[..., 0] >= -PSEUDO_INERTIA_TOLERANCE[parameters.dtype] * largest)
+
+
+def triangle_excess(moments: NDArray[Any]) -> NDArray[Any]:
+    """(...): the largest of three principal moments (..., 3), ascending, less the other two; negative for a body."""
+    return moments[..., 2] - moments[..., 0] - moments[..., 1]
 
 
 @public

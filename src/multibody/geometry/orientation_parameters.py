@@ -88,7 +88,7 @@ class Euler(Orientation):
         return self._columns((np.zeros_like(w1), cross3(w1, n2), cross3(w2, n3)), frame)
 
     def distance(self, chi: NDArray[Any]) -> NDArray[Any]:
-        return np.abs(euler.last_axis(self.sequence, chi)[1])
+        return euler.gimbal_lock_distance(self.sequence, chi)
 
     def _seen_from(self, frame: str, chi: NDArray[Any]) -> tuple[euler.Sequence, NDArray[Any]]:
         """Seen from B, the sequence runs backwards with the angles negated, and A turns the other way."""

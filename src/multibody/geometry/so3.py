@@ -73,6 +73,9 @@ def from_angle_axis(angle: ArrayLike, axis: ArrayLike) -> NDArray[Any]:
 def log(R: ArrayLike) -> NDArray[Any]:
     """The rotation vector of a rotation matrix, its length in [0, π].  [Kindr item 7; RD 2.47]
 
+    It is that of the unit quaternion, which `quaternions.from_matrix` takes from the largest of four columns. So it is
+    precise near π, too, where R - R^T vanishes. At π itself either sign of the axis is right; the columns decide.
+
     Args:
         R: (..., 3, 3); taken to be a rotation, without a check.
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry import Pose, Rotation, SpatialInertia, log_cholesky, quaternions, rates
+from multibody.geometry import Pose, Rotation, SpatialInertia, quaternions, rates
 from multibody.geometry._arrays import at, block_matrix, eye_like, first, floats, is_traced
+from multibody.geometry.inertia import is_physical
 from multibody.geometry.unit_quaternions import check_unit_quaternions
 from multibody.model.composite_inertia import INERTIAL, CompositeInertia
 
@@ -26,8 +27,6 @@ PLACEMENT = 7
 """Entries of a placement: a position, and a unit quaternion w, x, y, z."""
 POSITION = 3
 """Entries of a position; the rotation of the placement stays constant and folds in kernels."""
-EIGENVALUE_TOLERANCE = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
-"""Tolerated negative eigenvalue of a pseudo-inertia, relative to the largest: thin bodies are singular."""
 
 
 def _rows(owner: str, *axes: int | str) -> dict[str, Any]:
@@ -228,11 +227,8 @@ def check_inertias(tree: "Tree", inertias: Any) -> NDArray[Any]:
     """
     inertias = floats(inertias, "inertias", len(tree.bodies), INERTIAL)
     _check_finite(tree, inertias, "inertias")
-    eigenvalues = np.linalg.eigvalsh(log_cholesky.pseudo_inertia(inertias))
-    least, largest = eigenvalues[..., 0], np.abs(eigenvalues).max(axis=-1, initial=0.0)
     massless = np.array([not body.inertia.parameters().any() for body in tree.bodies], dtype=bool)
-    possible = (inertias[..., 0] > 0) & (least >= -EIGENVALUE_TOLERANCE[inertias.dtype] * largest)
-    bad = ~possible & ~(~inertias.any(axis=-1) & massless)
+    bad = ~is_physical(inertias) & ~(~inertias.any(axis=-1) & massless)
     if bad.any():
         *index, k = first(bad)
         raise InputError(

@@ -1,4 +1,4 @@
-"""Independent rows by construction: contacts of one rigid body have at most six.  [RD §2.10.4]
+"""Independent rows of redundant contacts, by construction: those of one rigid body have at most six.  [RD §2.10.4]
 
 Points of a body have velocities B t, where t is the twist of the body. With a U whose columns are orthonormal and span
 those of B, J = U R for the rows R = U^T J, and

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.constraints import Constraint, FrameContact
+from multibody.algorithms.friction import pyramid_faces, tangents
 from multibody.control._checks import is_number
 from multibody.errors import InputError
-from multibody.geometry._arrays import dot, floats, unit
-from multibody.geometry.operators import cross3
+from multibody.geometry._arrays import floats
 
 UP = (0.0, 0.0, 1.0)
 
@@ -87,22 +87,9 @@ class FrictionCones:
 
     def faces(self, normal: NDArray[Any]) -> NDArray[Any]:
         """(..., sides, 3): the rows R of R f <= 0, for a unit normal (..., 3)."""
-        first, second = tangents(normal)
         if self.circular:
             raise InputError(f"{self.name}: a circular cone has no faces")
-        count = 4 if self.sides is None else int(self.sides)
-        steep = self.friction * np.cos(np.pi / count)
-        angles = 2 * np.pi * np.arange(count) / count
-        around = zip(np.cos(angles).round(15), np.sin(angles).round(15), strict=True)
-        return np.stack([c * first + s * second - steep * normal for c, s in around], axis=-2)
-
-
-def tangents(normal: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Two unit vectors across a unit normal and each other; x and y of the world for z."""
-    x, y = np.eye(3, dtype=normal.dtype)[:2]
-    along = np.where((np.abs(normal[..., 0]) < 0.9)[..., None], x, y)
-    first = unit(along - dot(along, normal)[..., None] * normal)
-    return first, cross3(normal, first)
+        return pyramid_faces(self.friction, normal, 4 if self.sides is None else int(self.sides))
 
 
 def _check_number(x: Any, what: str, zero: bool) -> None:

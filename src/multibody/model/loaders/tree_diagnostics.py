@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from multibody.geometry.inertia import triangle_excess
 from multibody.model.build_tree import StructureError, body_inertia, tree_order
 from multibody.model.joint import Joint
 from multibody.model.link import Link
@@ -74,10 +75,11 @@ def _check_inertias(document: Document, links: Sequence[Link], joints: Sequence[
     heavy = [(link, link.inertia) for link in links if link.inertia is not None]
     if not heavy:
         return
-    moments = np.linalg.eigvalsh(np.stack([inertia.inertia for _, inertia in heavy])).tolist()
-    for (link, inertia), (low, middle, high) in zip(heavy, moments, strict=True):
+    moments = np.linalg.eigvalsh(np.stack([inertia.inertia for _, inertia in heavy]))
+    excesses = triangle_excess(moments).tolist()
+    for (link, inertia), (low, middle, high), excess in zip(heavy, moments.tolist(), excesses, strict=True):
         mass, size = float(inertia.mass), max(abs(low), abs(high))
-        if low > 0 and high - low - middle <= MOMENT_TOLERANCE * size and size <= mass * MAX_RADIUS**2:
+        if low > 0 and excess <= MOMENT_TOLERANCE * size and size <= mass * MAX_RADIUS**2:
             continue
         element = document.places["link", link.name].find("inertial")
         assert element is not None
@@ -92,7 +94,7 @@ def _check_inertias(document: Document, links: Sequence[Link], joints: Sequence[
             document.warn(element, "inertia", f"{problem}; the body that the link is a part of has none")
         elif low <= 0:
             document.warn(element, "inertia", f"the rotational inertia has the principal moment {max(low, 0):g} kg m²")
-        if high - low - middle > MOMENT_TOLERANCE * size:
+        if excess > MOMENT_TOLERANCE * size:
             document.warn(
                 element,
                 "inertia",

@@ -6,7 +6,7 @@ A loop is extended in place: it carries the tangents of its carried values.
 from collections.abc import Sequence
 
 from multibody.tracing.ad.dependence import dependence_masks
-from multibody.tracing.ad.partials import CHOICES, PARTIALS, flows, times
+from multibody.tracing.ad.partials import CHOICES, PARTIALS, choice_jvp, flows, times
 from multibody.tracing.ad.tangents import (
     ExtendedLoop,
     Tangents,
@@ -47,7 +47,6 @@ class _Forward:
 
     def run(self, level: int) -> None:
         graph, tangents = self.graph, self.tangents
-        zero = graph.const(0.0)
         finished: set[int] = set()
         for k in self.levels.get(level, ()):
             op, args = graph.op[k], graph.args[k]
@@ -63,9 +62,7 @@ class _Forward:
                 continue
             row: Tangents = {}
             if op in CHOICES:
-                p, *sides = CHOICES[op](graph, args)
-                a, b = (tangents.get(side, {}) for side in sides)
-                row = {i: graph.apply("select", p, a.get(i, zero), b.get(i, zero)) for i in {**a, **b}}
+                row = choice_jvp(graph, k, tangents)
             elif op == "custom_derivative":
                 number, position = graph.value[k]
                 rows = [tangents.get(a, {}) for a in args[1:]]

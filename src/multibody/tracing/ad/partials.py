@@ -5,7 +5,7 @@ second one, which they return. Infinite derivatives stay infinite, as that of sq
 not take contributes nothing, not even 0 · ∞: see `times`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from multibody.tracing.graph.graph import Graph
 from multibody.tracing.matrices import matrix_derivatives
@@ -102,6 +102,24 @@ CHOICES: dict[str, Callable[[Graph, tuple[int, ...]], tuple[int, int, int]]] = {
     "max": lambda g, x: (g.apply("lt", x[1], x[0]), x[0], x[1]),
 }
 """Operations that return one of two arguments: the condition, the argument if it is true, the other."""
+
+
+def choice_jvp(graph: Graph, node: int, tangents: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
+    """The tangents of an operation of CHOICES: those of the argument that it returns."""
+    p, *sides = CHOICES[graph.op[node]](graph, graph.args[node])
+    a, b = (tangents.get(side, {}) for side in sides)
+    zero = graph.const(0.0)
+    return {i: graph.apply("select", p, a.get(i, zero), b.get(i, zero)) for i in {**a, **b}}
+
+
+def choice_vjp(
+    graph: Graph, node: int, cotangents: Mapping[int, int], active: Container[int]
+) -> Iterator[tuple[int, dict[int, int]]]:
+    """The active arguments of an operation of CHOICES, with the cotangents where it returns them."""
+    p, a, b = CHOICES[graph.op[node]](graph, graph.args[node])
+    for side, condition in ((a, p), (b, graph.apply("not", p))):
+        if side in active:
+            yield side, {i: guard(graph, condition, t) for i, t in cotangents.items()}
 
 
 def flows(graph: Graph, node: int) -> tuple[int, ...]:

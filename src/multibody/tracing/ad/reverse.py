@@ -9,7 +9,7 @@ from typing import Any
 
 from multibody.tracing.ad.checkpoints import is_long, nest
 from multibody.tracing.ad.dependence import dependence_masks
-from multibody.tracing.ad.partials import CHOICES, PARTIALS, guard, plus, times
+from multibody.tracing.ad.partials import CHOICES, PARTIALS, choice_vjp, plus, times
 from multibody.tracing.ad.tangents import (
     Cotangents,
     ExtendedLoop,
@@ -86,10 +86,8 @@ class _Reverse:
     def node(self, k: int, row: Cotangents) -> None:
         graph, op, args = self.graph, self.graph.op[k], self.graph.args[k]
         if op in CHOICES:
-            p, a, b = CHOICES[op](graph, args)
-            for side, condition in ((a, p), (b, graph.apply("not", p))):
-                if side in self.active:
-                    self.add(side, {i: guard(graph, condition, t) for i, t in row.items()})
+            for side, part in choice_vjp(graph, k, row, self.active):
+                self.add(side, part)
             return
         if op == "entry":
             self.dense.setdefault(args[0], {})[graph.value[k]] = row

@@ -1,6 +1,7 @@
 """Algebraic simplifications of scalar operations: x·0 = 0, x + 0 = x, -(-x) = x, powers as products.
 
-Each rule takes the graph and the arguments, and returns a simpler node, or None. The rules hold for all finite numbers.
+Each rule takes the graph and the arguments, and returns a simpler node, or None. The rules hold for all finite numbers:
+so structural zeros cost no operations.
 Constant folding and common subexpressions are in `graph`.
 """
 
