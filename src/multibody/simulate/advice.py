@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.crba import crba
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
-from multibody.simulate.contact.contact_rows import gaps, laws, touches
+from multibody.simulate.contact.contact_rows import contact_rows, gaps, laws
 from multibody.simulate.contact.problem import slow_speed
 from multibody.simulate.contact.restitution import SLOW
 from multibody.simulate.controllers import PD, Function, behind, spread
@@ -122,7 +122,7 @@ def _soft(stepping: Stepping, q: NDArray[Any]) -> list[str]:
     scene, dt = stepping.scene, stepping.dt
     M = crba(replace(stepping.tree, velocity="left"), q)
     frequency = 0.0
-    for (_, ground), touch in zip(scene.grounded, touches(stepping.tree, scene.grounded, q), strict=True):
+    for (_, ground), touch in zip(scene.grounded, contact_rows(stepping.tree, scene.grounded, q), strict=True):
         n = touch.R[2]
         _, k, _ = Surface().of(ground)
         frequency = max(frequency, float(np.sqrt(k * (n @ np.linalg.solve(M, n)))))

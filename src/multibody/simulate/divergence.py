@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from multibody.simulate.controllers import Function
-from multibody.simulate.step_forces import Acting
+from multibody.simulate.step_forces import StepForces
 
 FAST = 1e4
 """In m/s or rad/s: what no robot does; a velocity beyond it has run away before it overflowed."""
@@ -25,7 +25,7 @@ class SimulationWarning(UserWarning):
     """Numbers of a run that are finite, and yet no motion of the robot; `simulator.advice(run)` says why."""
 
 
-def fault(acting: Acting, q: Any, v: Any, tau: Any) -> Any:
+def fault(acting: StepForces, q: Any, v: Any, tau: Any) -> Any:
     """The cause, given the state before the step and the controller's forces in it."""
     speed = np.sum(np.abs(v))
     cause = np.where(speed > FAST, float(AWAY), float(FORCES))

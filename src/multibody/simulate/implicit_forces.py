@@ -10,10 +10,10 @@ from multibody.geometry._arrays import is_zero
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import PD
-from multibody.simulate.step_forces import Acting
+from multibody.simulate.step_forces import StepForces
 
 
-def controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
+def controlled(acting: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
     """The controller's forces, and by how much they fall with the change of velocity; None for not at all.
 
     A force at its limit does not change.
@@ -27,7 +27,7 @@ def controlled(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[An
     return tau, slope
 
 
-def implicit(acting: Acting, dt: float, slope: Any) -> NDArray[Any] | None:
+def implicit(acting: StepForces, dt: float, slope: Any) -> NDArray[Any] | None:
     """(nv,): what implicit forces add to the mass matrix: PD and springs by the trapezoidal rule, damping by Euler."""
     added = None if slope is None else dt * slope
     if not acting.passive:
@@ -56,7 +56,7 @@ def mean_force(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
     return tau if slope is None else tau - slope * change
 
 
-def work(acting: Acting, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
+def work(acting: StepForces, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
     """In J: of the controller, pushes, springs and dampers in a step."""
     tree = acting.tree
     if acting.passive:

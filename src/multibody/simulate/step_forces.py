@@ -14,7 +14,7 @@ from multibody.simulate.controllers import PD, Function
 
 
 @dataclass(frozen=True, eq=False)
-class Acting:
+class StepForces:
     """The forces of a step, as functions of time and state; traced values inside."""
 
     tree: Tree
@@ -36,7 +36,7 @@ class Acting:
     settled: bool = False
     """Whether `held` are the forces of this step."""
 
-    def asked(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> "Acting":
+    def asked(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> "StepForces":
         """The same with the answer of a controller that is asked once a step, since it has a state or is held."""
         if self.settled or not isinstance(self.controller, Function):
             return self

@@ -4,17 +4,17 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from multibody.simulate.step_forces import Acting
+from multibody.simulate.step_forces import StepForces
 
 
-class Moved(NamedTuple):
+class StepResult(NamedTuple):
     """The state after a step, and what acted in it."""
 
     q: NDArray[Any]
     v: NDArray[Any]
     tau: NDArray[Any]
     """(nv,): the controller's forces, their mean over the step."""
-    acting: Acting
+    acting: StepForces
     """With the controller's next state."""
     impulses: Any = None
     """(rows,): those of the contacts, then those of the joints' rows, in N s or N m s."""

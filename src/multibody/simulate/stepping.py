@@ -14,7 +14,7 @@ from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.divergence import fault
 from multibody.simulate.methods import contact, euler, events, rk4, soft, variational, verlet
-from multibody.simulate.step_forces import Acting
+from multibody.simulate.step_forces import StepForces
 
 METHODS: dict[str, Callable[..., Any]] = {
     "contact": contact.step,
@@ -50,7 +50,7 @@ class Stepping:
         parameters = _named(values, "parameter:")
         tree = self.tree.with_values(**tree_values(self.tree, parameters))
         k, q, v = state["steps"], state["q"], state["v"]
-        acting = Acting(
+        acting = StepForces(
             tree,
             self.controller,
             self._input(values),

@@ -32,7 +32,7 @@ PASSES = 8
 TIGHT = 0.1
 """Of the depth that contacts may keep: what constraints may."""
 MOST = 1.0
-"""See `Held.push`."""
+"""See `BilateralConstraints.push`."""
 NOISE = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
 """In m or rad: what counts as no error at all."""
 CLOSED = 1e-6
@@ -40,7 +40,7 @@ CLOSED = 1e-6
 TINY = 1e-30
 
 
-class Closing:
+class PositionProjection:
     """The least ways that take the errors of constraints away, as far as J at a configuration tells."""
 
     def __init__(
@@ -75,10 +75,10 @@ def closed(tree: Tree, held: ConstraintSet, q: NDArray[Any], within: float) -> N
     """q with errors below `within`, by the least ways in velocities."""
     J = rows.jacobian(with_base(tree, "left"), held.constraints, q)
     V = _whitening(gram(transpose(J)), held.constraints)
-    return Closing(tree, held.constraints, q, V, np.matmul(transpose(J), V)).closed(q, within)
+    return PositionProjection(tree, held.constraints, q, V, np.matmul(transpose(J), V)).closed(q, within)
 
 
-class Held:
+class BilateralConstraints:
     """The constraints of a robot at a configuration, and what they do to impulses.
 
     Impulses are y = L^-T p of M = L^T D L, half solved. Q has columns that are orthonormal under D^-1 and span what
@@ -92,7 +92,7 @@ class Held:
         self.V = _whitening(gram(self.half.Z, self.half.D_inv), self.constraints)
         self.Q = np.matmul(self.half.Z, self.V)
         ways = np.stack([self.half.solve_DL(self.Q[:, k]) for k in range(held.rows)], axis=-1)
-        self.closing = Closing(tree, self.constraints, q, self.V, ways)
+        self.closing = PositionProjection(tree, self.constraints, q, self.V, ways)
         """Of positions, in the metric of M."""
         self.before = matvec(transpose(self.V), matvec(J, base_velocity.to_left(tree, q, v)))
         """V^T J v, as long as the part of v, in the metric of M, that constraints forbid in the middle of the step."""

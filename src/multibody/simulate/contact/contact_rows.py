@@ -21,7 +21,7 @@ TINY = 1e-24
 """In m²: of the distance of two centres, below which its direction is that of z."""
 
 
-class Touch(NamedTuple):
+class ContactRows(NamedTuple):
     """A pair at a configuration."""
 
     R: NDArray[Any]
@@ -31,7 +31,7 @@ class Touch(NamedTuple):
     gap: NDArray[Any]
 
 
-def touches(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> list[Touch]:
+def contact_rows(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> list[ContactRows]:
     """All pairs.  [RD 3.60]"""
     return [
         _of_spheres(tree, pair, q) if isinstance(pair, SpherePair) else _on_ground(tree, *pair, q) for pair in pairs
@@ -64,14 +64,14 @@ def laws(pairs: Sequence[Pair], surface: tuple[Any, Any] | None) -> list[tuple[A
     ]
 
 
-def _on_ground(tree: Tree, contact: SphereContact, ground: Ground, q: NDArray[Any]) -> Touch:
+def _on_ground(tree: Tree, contact: SphereContact, ground: Ground, q: NDArray[Any]) -> ContactRows:
     center, moves = _moving(tree, contact, q)
     distance, n = ground.surface(center, contact.radius)
     axes = ground.axes(n)
-    return Touch(np.matmul(axes, moves(contact.radius * n)), axes, distance - contact.radius)
+    return ContactRows(np.matmul(axes, moves(contact.radius * n)), axes, distance - contact.radius)
 
 
-def _of_spheres(tree: Tree, pair: SpherePair, q: NDArray[Any]) -> Touch:
+def _of_spheres(tree: Tree, pair: SpherePair, q: NDArray[Any]) -> ContactRows:
     """The velocity is that of the first sphere, seen from the second, in the middle of the gap.
 
     What acts on them is opposite and equal, at one point, so that momenta stay.
@@ -81,7 +81,7 @@ def _of_spheres(tree: Tree, pair: SpherePair, q: NDArray[Any]) -> Touch:
     axes = _around(n)
     gap = length - pair.first.radius - pair.second.radius
     below, above = (pair.first.radius + gap / 2) * n, (pair.second.radius + gap / 2) * n
-    return Touch(np.matmul(axes, moves_first(below) - moves_second(-above)), axes, gap)
+    return ContactRows(np.matmul(axes, moves_first(below) - moves_second(-above)), axes, gap)
 
 
 def center(tree: Tree, contact: SphereContact, q: NDArray[Any]) -> NDArray[Any]:
@@ -127,7 +127,7 @@ def _around(n: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-class Bounds(NamedTuple):
+class JointRows(NamedTuple):
     """The joints with limits or dry friction, each with one row."""
 
     coordinates: tuple[int, ...]
@@ -138,7 +138,7 @@ class Bounds(NamedTuple):
     """Of the limits, from 0, plastic, to 1, elastic."""
 
 
-def bounds_of(tree: Tree, limits: bool, passive: bool, restitution: float = 0.0) -> Bounds:
+def bounds_of(tree: Tree, limits: bool, passive: bool, restitution: float = 0.0) -> JointRows:
     """The joints with one coordinate that `limits` or, for dry friction, `passive` asks for."""
     chosen = []
     for joint in tree.joints:
@@ -150,4 +150,4 @@ def bounds_of(tree: Tree, limits: bool, passive: bool, restitution: float = 0.0)
             chosen.append((k, joint.v.start, *((tree.lower[k], tree.upper[k]) if limited else (-np.inf, np.inf))))
     chosen.sort()
     columns = list(zip(*chosen, strict=True)) if chosen else [(), (), (), ()]
-    return Bounds(columns[0], columns[1], np.array(columns[2]), np.array(columns[3]), restitution)
+    return JointRows(columns[0], columns[1], np.array(columns[2]), np.array(columns[3]), restitution)

@@ -22,7 +22,7 @@ AGREED = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-4}
 """Of 1 + |P|: by how much impulses that are at it may still change, all at once."""
 
 
-class Solved(NamedTuple):
+class Impulses(NamedTuple):
     """The impulses, and how far the sweeps went."""
 
     P: NDArray[Any]
@@ -30,7 +30,7 @@ class Solved(NamedTuple):
     sweeps: Any
 
 
-class System(NamedTuple):
+class ContactSystem(NamedTuple):
     """u = u0 + W P with three rows for each contact, then one for each joint with bounds."""
 
     W: NDArray[Any]
@@ -48,7 +48,7 @@ class System(NamedTuple):
     dry: NDArray[Any]
     """(joints,): the largest impulses of dry friction."""
 
-    def solve(self, warm: NDArray[Any], most: int, tolerance: float) -> Solved:
+    def solve(self, warm: NDArray[Any], most: int, tolerance: float) -> Impulses:
         """From the impulses of the last step, until no sweep changes a velocity by more than the tolerance."""
         inverses = self._inverses()
 
@@ -60,9 +60,9 @@ class System(NamedTuple):
 
         start = (warm, self.u + np.matmul(self.W, warm), np.inf + 0.0 * warm[0], 0.0 * warm[0])
         P, u, residual, count = loop(most, sweep, start, until=lambda c: c[2] <= tolerance)
-        return Solved(self._dissipating(P, u), residual, count)
+        return Impulses(self._dissipating(P, u), residual, count)
 
-    def converged(self, warm: NDArray[Any]) -> Solved:
+    def converged(self, warm: NDArray[Any]) -> Impulses:
         """The fixed point of the sweeps, whose derivative is that of the impulses that agree, not of the sweeps.
 
         Where impulses agree, all blocks at once change as little as one after the other: their derivative is shorter.
@@ -74,7 +74,7 @@ class System(NamedTuple):
 
         P, rounds = fixed_point(sweep, warm, count=MOST, rounds=True)
         P = fixed_point(lambda P: sweep(P, exact=True), P, count=1, tolerance=AGREED[self.W.dtype])
-        return Solved(P, 0.0, rounds)
+        return Impulses(P, 0.0, rounds)
 
     def _inverses(self) -> list[NDArray[Any]]:
         blocks = range(0, 3 * len(self.friction), 3)

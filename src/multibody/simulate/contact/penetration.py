@@ -11,8 +11,8 @@ from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.simulate.advance import advance
 from multibody.simulate.contact.bilateral import PASSES as CLOSING
-from multibody.simulate.contact.bilateral import TIGHT, Held
-from multibody.simulate.contact.contact_rows import Bounds, Pair, gaps
+from multibody.simulate.contact.bilateral import TIGHT, BilateralConstraints
+from multibody.simulate.contact.contact_rows import JointRows, Pair, gaps
 from multibody.tracing.record.loop import loop
 
 PASSES = 3
@@ -22,17 +22,17 @@ SHORTER = 0.25
 SWEEPS = 10
 
 
-def lifted(
+def resolve_penetration(
     tree: Tree,
     pairs: tuple[Pair, ...],
-    bounds: Bounds,
+    bounds: JointRows,
     half: HalfSolve,
     Z: NDArray[Any],
     W: NDArray[Any],
     q_m: NDArray[Any],
     q: NDArray[Any],
     depth: float,
-    held: Held | None,
+    held: BilateralConstraints | None,
     energy: Any = None,
 ) -> NDArray[Any]:
     """q with no contact deeper than `depth` and no joint past its limits: by the least way, in the metric of M.

@@ -1,22 +1,28 @@
-"""What impulses have to bring about: Signorini's condition with gaps and impacts, soft grounds, joint limits."""
+"""The contact problem of a step: Signorini's condition with gaps and impacts, compliant ground, joint limits."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.algorithms.least_norm import gram
+from multibody.algorithms.mass_matrix_factorization import HalfSolve
+from multibody.model import base_velocity
 from multibody.model.tree import Tree
-from multibody.simulate.contact.contact_rows import Touch, laws
-from multibody.simulate.contact.gauss_seidel import System
+from multibody.simulate.contact.bilateral import GIVES
+from multibody.simulate.contact.contact_rows import ContactRows, Pair, contact_rows, laws
+from multibody.simulate.contact.gauss_seidel import ContactSystem
+from multibody.simulate.contact.midpoint import Midpoint
+from multibody.simulate.contact.penetration import resolve_penetration
 from multibody.simulate.contact.restitution import SLOW, is_plastic, lateness, rebounds, stops
-from multibody.simulate.contact.scene import Scene
 
 OPEN = 1e6
 """In m/s: what keeps a row that is open from having an impulse."""
 
 
-class Yielding(NamedTuple):
+class CompliantGround(NamedTuple):
     """Grounds that give way: u + (W + diag(more)) P, not u + W P, obeys Signorini's condition and Coulomb's law."""
 
     u: NDArray[Any]
@@ -27,7 +33,7 @@ class Yielding(NamedTuple):
     """μ of each pair."""
 
 
-class Known(NamedTuple):
+class KnownContacts(NamedTuple):
     """What is known of the contacts in a step, whatever their gaps."""
 
     opened: Any
@@ -40,7 +46,7 @@ class Known(NamedTuple):
     """In m or rad: how near to its limit a joint is at it."""
 
 
-Law = Callable[[NDArray[Any], NDArray[Any]], Yielding]
+Law = Callable[[NDArray[Any], NDArray[Any]], CompliantGround]
 """Of W and of the velocities without impulses."""
 
 
@@ -55,63 +61,154 @@ def gravity(tree: Tree) -> Any:
     return np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
 
-def system_of(
-    scene: Scene,
-    surface: tuple[Any, Any] | None,
-    tree: Tree,
-    dt: float,
-    touching: list[Touch],
-    q_m: NDArray[Any],
-    W: NDArray[Any],
-    before: NDArray[Any],
-    free: NDArray[Any],
-    known: Known | None,
-    *,
-    gradual: bool,
-) -> System:
-    """The velocities that impulses have to correct: of contacts with the gap that may close in the second half step.
+@dataclass(frozen=True, eq=False)
+class ContactProblem:
+    """The rows of all contacts and joints with bounds at the midpoint: u = u0 + W P."""
 
-    `gradual` says that contacts without restitution close by degrees (`bounces.py`).
-    """
-    slow = slow_speed(tree, dt) if known is None else known.slow
-    u, friction = [free[k] for k in range(free.shape[-1])], []
-    for k, ((mu, e), touch) in enumerate(zip(laws(scene.pairs, surface), touching, strict=True)):
-        friction.append(mu)
-        n = 3 * k + 2
-        ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(touch.gap, 0.0)
-        if known is not None:
-            if not is_plastic(e):
-                ahead = np.where((ahead < 0.0) & (before[n] < -slow), free[n] + e * before[n], ahead)
+    midpoint: Midpoint
+    surface: tuple[Any, Any] | None
+    """Friction and restitution where they differ from sample to sample, each a number or None."""
+    known: KnownContacts | None
+    law: Law | None
+    """Of compliant ground, in place of Signorini's condition."""
+    contacts: list[ContactRows]
+    half: HalfSolve
+    """Of M and the rows."""
+    Z: NDArray[Any]
+    """(nv, rows): the rows, half solved, as constraints leave them."""
+    W: NDArray[Any]
+    """(rows, rows): J M^-1 J^T, as constraints leave it."""
+    before: NDArray[Any]
+    """(rows,): the velocities before the step."""
+
+    @staticmethod
+    def assemble(
+        midpoint: Midpoint, surface: tuple[Any, Any] | None, known: KnownContacts | None, law: Law | None
+    ) -> "ContactProblem":
+        """The problem at a midpoint."""
+        scene, tree, q, v, constraints = midpoint.scene, midpoint.tree, midpoint.q, midpoint.v, midpoint.constraints
+        contacts = contact_rows(tree, scene.pairs, q)
+        joint_rows = np.eye(tree.nv, dtype=v.dtype)[list(scene.bounds.velocities)]
+        R = np.concatenate([contact.R for contact in contacts] + [joint_rows])
+        half = HalfSolve(midpoint.M, R, ())
+        scaled = half.Z * half.D_inv[:, None]
+        Z = half.Z if constraints is None else constraints.remaining(half.Z)
+        W = gram(Z, half.D_inv)
+        if constraints is not None:
+            W = W + np.eye(scene.rows) * (GIVES[W.dtype] * np.sum(half.Z * scaled, axis=0))
+        before = np.matmul(R, base_velocity.to_left(tree, q, v))
+        return ContactProblem(midpoint, surface, known, law, contacts, half, Z, W, before)
+
+    @property
+    def rigid(self) -> tuple[Pair, ...]:
+        """The pairs that obey Signorini's condition; they come after those on compliant ground."""
+        scene = self.midpoint.scene
+        return scene.pairs if self.law is None else scene.pairs[len(scene.grounded) :]
+
+    @property
+    def compliant(self) -> int:
+        """The number of rows on compliant ground."""
+        return 3 * (len(self.midpoint.scene.pairs) - len(self.rigid))
+
+    def half_solve(self, v: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """L^-T of the impulse of forces at a velocity: without and, where there are some, with those of constraints."""
+        y, constraints = self.half.solve_LT(self.midpoint.impulse(v)), self.midpoint.constraints
+        return (y,) if constraints is None else (y, constraints.push(y, v))
+
+    def velocity_change(self, y: NDArray[Any]) -> NDArray[Any]:
+        """(nv,): M^-1 of an impulse that is half solved."""
+        return base_velocity.from_left(self.midpoint.tree, self.midpoint.q, self.half.solve_DL(y))
+
+    def free(self, y: NDArray[Any]) -> NDArray[Any]:
+        """(rows,): the velocities without impulses of contacts, after an impulse of forces that is half solved."""
+        scaled = self.half.Z * self.half.D_inv[:, None]
+        return self.before + np.matmul(np.swapaxes(scaled, -1, -2), y)
+
+    def system(self, free: NDArray[Any]) -> ContactSystem:
+        """The velocities that impulses have to correct: of contacts with the gap that may close in the second half."""
+        dt, known, before = self.midpoint.dt, self.known, self.before
+        scene, tree = self.midpoint.scene, self.midpoint.tree
+        slow = slow_speed(tree, dt) if known is None else known.slow
+        u, friction = [free[k] for k in range(free.shape[-1])], []
+        for k, ((mu, e), contact) in enumerate(zip(laws(scene.pairs, self.surface), self.contacts, strict=True)):
+            friction.append(mu)
+            n = 3 * k + 2
+            ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(contact.gap, 0.0)
+            if known is not None:
+                if not is_plastic(e):
+                    ahead = np.where((ahead < 0.0) & (before[n] < -slow), free[n] + e * before[n], ahead)
+            else:
+                gradual = self.midpoint.gradual
+                hits, rebound = rebounds(dt, slow, contact.gap, before[n], free[n], e, gradual=gradual)
+                ahead = np.where(hits, free[n] - rebound, ahead)
+            u[n] = ahead if known is None else np.where(known.opened[k], OPEN, ahead)
+        rigid = ContactSystem(self.W, np.stack(u), free, friction, *self._joint_bounds(free))
+        return rigid if self.law is None else yielding(rigid, self.law(self.W, free))
+
+    def _joint_bounds(self, free: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The least and the largest velocities of joints with bounds, and the largest impulses of dry friction."""
+        scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds
+        closed = 0.0 if self.known is None else self.known.closed
+        at = self.midpoint.q[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
+        floor = -2.0 / dt * np.maximum(at - bounds.lower - closed, 0.0)
+        ceiling = 2.0 / dt * np.maximum(bounds.upper - at - closed, 0.0)
+        if bounds.restitution:
+            first = 3 * len(scene.pairs)
+            (low, _, up), (high, _, down) = stops(bounds, dt, at, self.before[first:], free[first:])
+            floor, ceiling = np.where(low, up, floor), np.where(high, -down, ceiling)
+        return floor, ceiling, dt * self.midpoint.tree.friction[..., list(bounds.velocities)]
+
+    def impact_delays(self, free: NDArray[Any]) -> NDArray[Any]:
+        """(rows,): the times of impacts after the middle of the step, in s; 0 for compliant and known contacts."""
+        scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds
+        n = 3 * len(scene.pairs)
+        first = self.compliant // 3 if self.known is None else len(scene.pairs)  # known ones close between steps
+        restitutions = [e for _, e in laws(scene.pairs, self.surface)][first:]
+        slow, gradual = slow_speed(self.midpoint.tree, dt), self.midpoint.gradual
+        parts, own = [np.zeros(3 * first)], slice(3 * first, n)
+        if restitutions:
+            contacts, before = self.contacts[first:], self.before[own]
+            parts.append(lateness(dt, slow, contacts, before, free[own], restitutions, gradual=gradual))
+        if bounds.restitution:
+            at = self.midpoint.q[list(bounds.coordinates)]
+            (low, early, _), (high, late, _) = stops(bounds, dt, at, self.before[n:], free[n:])
+            parts.append(np.where(low, early, np.where(high, late, 0.0)))
         else:
-            hits, rebound = rebounds(dt, slow, touch.gap, before[n], free[n], e, gradual=gradual)
-            ahead = np.where(hits, free[n] - rebound, ahead)
-        u[n] = ahead if known is None else np.where(known.opened[k], OPEN, ahead)
-    closed = 0.0 if known is None else known.closed
-    return System(W, np.stack(u), free, friction, *_stops(scene, tree, dt, q_m, before, free, closed))
+            parts.append(np.zeros(len(bounds.velocities)))
+        return np.concatenate(parts)
+
+    def correct_positions(self, q: NDArray[Any], energy: Any) -> NDArray[Any]:
+        """(nq,): q without penetration, up to this potential energy in J, and with closed constraints."""
+        scene, soft, midpoint = self.midpoint.scene, self.compliant, self.midpoint
+        if not (self.rigid or scene.bounds.velocities):
+            return midpoint.close(q)
+        Z, W = self.Z[:, soft:], self.W[soft:, soft:]
+        tree, depth, held = midpoint.tree, scene.depth, midpoint.constraints
+        return resolve_penetration(tree, self.rigid, scene.bounds, self.half, Z, W, midpoint.q, q, depth, held, energy)
+
+    def spring_work(self, P: NDArray[Any], free: NDArray[Any]) -> Any:
+        """The work of compliant ground, in J: springs give back what they took."""
+        mean = self.before + np.matmul(self.W, P) / 2 + (free - self.before) / 2
+        return np.sum((P * mean)[: self.compliant])
+
+    def contact_forces(self, P: NDArray[Any]) -> NDArray[Any]:
+        """(contacts + pairs of spheres, 3), along the world's axes: on the contacts, and on the first of each pair.
+
+        Those of all grounds at one contact add up.
+        """
+        scene, dt = self.midpoint.scene, self.midpoint.dt
+        own = [np.matmul(P[3 * i : 3 * i + 3], contact.axes) for i, contact in enumerate(self.contacts)]
+        grounded = len(own) - scene.spheres
+        grounds = grounded // scene.contacts if scene.contacts else 0
+        forces: list[Any] = []
+        for k in range(scene.contacts):
+            parts = own[k * grounds : (k + 1) * grounds]
+            forces.append(sum(parts[1:], start=parts[0]) / dt)
+        forces += [force / dt for force in own[grounded:]]
+        return np.stack(forces) if forces else np.zeros((0, 3))
 
 
-def _stops(
-    scene: Scene,
-    tree: Tree,
-    dt: float,
-    q_m: NDArray[Any],
-    before: NDArray[Any],
-    free: NDArray[Any],
-    closed: float = 0.0,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The least and the largest velocities of joints with bounds, and the largest impulses of their dry friction."""
-    bounds = scene.bounds
-    at = q_m[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
-    floor = -2.0 / dt * np.maximum(at - bounds.lower - closed, 0.0)
-    ceiling = 2.0 / dt * np.maximum(bounds.upper - at - closed, 0.0)
-    if bounds.restitution:
-        first = 3 * len(scene.pairs)
-        (low, _, up), (high, _, down) = stops(bounds, dt, at, before[first:], free[first:])
-        floor, ceiling = np.where(low, up, floor), np.where(high, -down, ceiling)
-    return floor, ceiling, dt * tree.friction[..., list(bounds.velocities)]
-
-
-def yielding(hard: System, grounds: Yielding) -> System:
+def yielding(hard: ContactSystem, grounds: CompliantGround) -> ContactSystem:
     """The system with grounds that give way, and with spheres and joints that do not."""
     n, rows = grounds.u.shape[-1], hard.u.shape[-1]
     more = np.concatenate([grounds.more, np.zeros(rows - n)])
@@ -121,31 +218,3 @@ def yielding(hard: System, grounds: Yielding) -> System:
         free=np.concatenate([grounds.u, hard.free[n:]]),
         friction=grounds.friction + hard.friction[len(grounds.friction) :],
     )
-
-
-def times_of_impacts(
-    scene: Scene,
-    surface: tuple[Any, Any] | None,
-    dt: float,
-    slow: Any,
-    touching: list[Touch],
-    q_m: NDArray[Any],
-    before: NDArray[Any],
-    free: NDArray[Any],
-    rigid: slice,
-    *,
-    gradual: bool,
-) -> NDArray[Any]:
-    """(rows,): in s, how late after the middle of the step impacts are, of the pairs that are rigid and of joints."""
-    restitutions = [e for _, e in laws(scene.pairs, surface)][rigid]
-    n, bounds = 3 * len(scene.pairs), scene.bounds
-    own = slice(n - 3 * len(restitutions), n)
-    parts = [np.zeros(own.start)]
-    if restitutions:
-        parts.append(lateness(dt, slow, touching[rigid], before[own], free[own], restitutions, gradual=gradual))
-    if bounds.restitution:
-        (low, early, _), (high, late, _) = stops(bounds, dt, q_m[list(bounds.coordinates)], before[n:], free[n:])
-        parts.append(np.where(low, early, np.where(high, late, 0.0)))
-    else:
-        parts.append(np.zeros(len(bounds.velocities)))
-    return np.concatenate(parts)

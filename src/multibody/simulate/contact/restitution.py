@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.simulate.contact.contact_rows import Bounds, Touch
+from multibody.simulate.contact.contact_rows import ContactRows, JointRows
 
 SLOW = 3.0
 """Approaches below so many g dt do not bounce; below so many times what forces change in a step they are no impacts
@@ -47,7 +47,7 @@ def rebounds(
 
 
 def stops(
-    bounds: Bounds, dt: float, at: NDArray[Any], before: NDArray[Any], free: NDArray[Any]
+    bounds: JointRows, dt: float, at: NDArray[Any], before: NDArray[Any], free: NDArray[Any]
 ) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
     """Of joints at their lower and at their upper limits: whether they bounce, how late, and how fast they leave.
 
@@ -65,7 +65,7 @@ def stops(
 def lateness(
     dt: float,
     slow: Any,
-    touching: list[Touch],
+    touching: list[ContactRows],
     before: NDArray[Any],
     free: NDArray[Any],
     restitutions: list[Any],

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from multibody.algorithms.constraints import ConstraintSet
 from multibody.simulate.contact.bilateral import TIGHT
-from multibody.simulate.contact.contact_rows import Bounds, Grounded, Pair
+from multibody.simulate.contact.contact_rows import Grounded, JointRows, Pair
 from multibody.simulate.contact.spheres import SpherePair
 
 
@@ -15,12 +15,12 @@ class Scene:
     pairs: tuple[Pair, ...]
     """Of contacts and grounds, contact by contact, then of spheres."""
     contacts: int
-    bounds: Bounds
+    bounds: JointRows
     sweeps: int
     tolerance: float
     """In m/s."""
     depth: float
-    """In m: what is not lifted out of the ground."""
+    """In m: what is not resolve_penetration out of the ground."""
     constraints: ConstraintSet | None = None
     exact: bool = False
     """Whether impulses are the fixed point of the sweeps, with its derivative, and energy is not balanced."""

@@ -1,4 +1,4 @@
-"""Where a robot touches: spheres and points on its links, of its collision shapes too, and spheres on spheres."""
+"""Contacts: spheres and points on its links, of its collision shapes too, and spheres on spheres."""
 
 from dataclasses import dataclass
 from itertools import product

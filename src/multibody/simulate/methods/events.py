@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
-from multibody.simulate.contact.contact_rows import gaps, touches
-from multibody.simulate.contact.problem import Known, slow_speed
+from multibody.simulate.contact.contact_rows import contact_rows, gaps
+from multibody.simulate.contact.problem import KnownContacts, slow_speed
 from multibody.simulate.contact.root_bracket import Bracket
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.methods import contact
-from multibody.simulate.step_forces import Acting
-from multibody.simulate.step_result import Moved
+from multibody.simulate.step_forces import StepForces
+from multibody.simulate.step_result import StepResult
 from multibody.tracing.record.loop import loop
 
 MOST = 12
@@ -74,7 +74,7 @@ class Progress(NamedTuple):
 def step(
     scene: Scene,
     surface: tuple[Any, Any] | None,
-    acting: Acting,
+    acting: StepForces,
     dt: float,
     t: Any,
     q: NDArray[Any],
@@ -83,7 +83,7 @@ def step(
     bound: Any,
     down: Any,
     up: Any,
-) -> Moved:
+) -> StepResult:
     """One step of dt; `down` and `up`, (pairs,), are the times of the last touch-downs and lift-offs."""
     if not scene.pairs:
         return contact.step(scene, surface, acting, dt, t, q, v, warm, bound)
@@ -109,7 +109,9 @@ def step(
         limit = np.where(first | ends, c.left, c.limit)
         s = np.where(searches, c.bracket.within(narrow * dt / 2), limit)
         s = np.where(strikes, TINY * dt, np.where(looks, 2.0 * c.left, s))
-        moved = contact.step(scene, surface, acting, s, now, c.q, c.v, c.P, None, Known(opened, slow, dt, closed))
+        moved = contact.step(
+            scene, surface, acting, s, now, c.q, c.v, c.P, None, KnownContacts(opened, slow, dt, closed)
+        )
         push = moved.impulses[normals]
         # the least gap of what is open, and the least force of what is closed, over the mass
         gap = np.min(np.where(opened, gaps(tree, scene.pairs, moved.sunk), 1.0))
@@ -170,13 +172,13 @@ def step(
         lifting=np.zeros(len(scene.pairs)) + zero,
     )
     c = _progress(loop(ROUNDS + MOST, round_, start, until=lambda c: _progress(c).left <= TINY * dt))
-    moved = Moved(c.q, c.v, c.tau / dt, acting, c.P, c.forces / dt, bound=bound)
+    moved = StepResult(c.q, c.v, c.tau / dt, acting, c.P, c.forces / dt, bound=bound)
     return moved._replace(down=c.down, up=c.up, constraint_forces=c.holding / dt)
 
 
 def _approach(tree: Tree, scene: Scene, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
     """(pairs,): the gaps and the velocities along the normals."""
-    touching = touches(tree, scene.pairs, q)
+    touching = contact_rows(tree, scene.pairs, q)
     v_left = base_velocity.to_left(tree, q, v)
     return np.stack([touch.gap for touch in touching]), np.stack([np.matmul(touch.R[2], v_left) for touch in touching])
 

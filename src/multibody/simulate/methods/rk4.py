@@ -9,11 +9,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from multibody.simulate.advance import advance
-from multibody.simulate.step_forces import Acting
-from multibody.simulate.step_result import Moved
+from multibody.simulate.step_forces import StepForces
+from multibody.simulate.step_result import StepResult
 
 
-def step(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> Moved:
+def step(acting: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> StepResult:
     """One step; velocities and accelerations of the stages are v_i and a_i."""
     tree, half = acting.tree, dt / 2
     acting = acting.asked(t, q, v)
@@ -28,4 +28,4 @@ def step(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) ->
     middle = advance(tree, q, dt / 12 * (3 * v1 + 2 * v2 + 2 * v3 - v4))
     after = advance(tree, middle, dt / 12 * (-v1 + 2 * v2 + 2 * v3 + 3 * v4))
     tau = (tau1 + 2 * tau2 + 2 * tau3 + tau4) / 6
-    return Moved(after, v + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4), tau, acting)
+    return StepResult(after, v + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4), tau, acting)

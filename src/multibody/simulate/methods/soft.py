@@ -19,14 +19,14 @@ from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.simulate.advance import advance
-from multibody.simulate.contact.contact_rows import Grounded, Touch, center, touches
+from multibody.simulate.contact.contact_rows import ContactRows, Grounded, center, contact_rows
 from multibody.simulate.contact.ground import Ground
-from multibody.simulate.contact.problem import Yielding
+from multibody.simulate.contact.problem import CompliantGround
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.spheres import SphereContact
 from multibody.simulate.methods import contact
-from multibody.simulate.step_forces import Acting
-from multibody.simulate.step_result import Moved
+from multibody.simulate.step_forces import StepForces
+from multibody.simulate.step_result import StepResult
 
 TINY = 1e-12
 """In m: the least way over which a share of it is told."""
@@ -52,7 +52,7 @@ class Surface(NamedTuple):
 class Spring(NamedTuple):
     """A contact in the middle of a step; vectors are along its axes, the third along the normal."""
 
-    touch: Touch
+    touch: ContactRows
     stretch: NDArray[Any]
     """(3,): r_c - r_c0."""
     rate: NDArray[Any]
@@ -76,7 +76,7 @@ def first_anchors(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) -> N
 def step(
     scene: Scene,
     surface: Surface,
-    acting: Acting,
+    acting: StepForces,
     dt: float,
     t: Any,
     q: NDArray[Any],
@@ -85,7 +85,7 @@ def step(
     bound: Any,
     anchors: Any,
     slips: Any,
-) -> Moved:
+) -> StepResult:
     """One step; `anchors` and `slips`, (pairs, 3), are where the springs end and how fast they were dragged along.
 
     Spheres on spheres have no springs: they are as hard as in `contact`.
@@ -96,7 +96,7 @@ def step(
     q_m = advance(tree, q, dt / 2 * v)
     springs = _springs(tree, scene.grounded, dt, q_m, v, anchors, slips)
 
-    def law(W: NDArray[Any], free: NDArray[Any]) -> Yielding:
+    def law(W: NDArray[Any], free: NDArray[Any]) -> CompliantGround:
         u, yielding, friction = [], [], []
         for k, ((_, ground), spring) in enumerate(zip(scene.grounded, springs, strict=True)):
             mu, stiffness, damping = surface.of(ground)
@@ -106,7 +106,7 @@ def step(
             u.append(free[at.start : at.stop] + a / c)
             yielding.append(1.0 / (dt * c))
             friction.append(mu)
-        return Yielding(np.concatenate(u), np.concatenate(yielding), friction)
+        return CompliantGround(np.concatenate(u), np.concatenate(yielding), friction)
 
     moved = contact.step(scene, None, acting, dt, t, q, v, warm, bound, law=law)
     frictions = [surface.of(ground)[0] for _, ground in scene.grounded]
@@ -132,7 +132,7 @@ def _springs(
     """All contacts in the middle of a step."""
     v_left = base_velocity.to_left(tree, q_m, v)
     springs = []
-    for k, ((sphere, _), touch) in enumerate(zip(pairs, touches(tree, pairs, q_m), strict=True)):
+    for k, ((sphere, _), touch) in enumerate(zip(pairs, contact_rows(tree, pairs, q_m), strict=True)):
         along, n = touch.axes[:2], touch.axes[2]
         velocity = np.matmul(touch.R, v_left)
         half = dt / 2 * velocity[2]

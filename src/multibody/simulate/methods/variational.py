@@ -17,8 +17,8 @@ from multibody.algorithms.rnea import rnea
 from multibody.model import configuration
 from multibody.model.tree import Tree
 from multibody.simulate.advance import advance
-from multibody.simulate.step_forces import Acting
-from multibody.simulate.step_result import Moved
+from multibody.simulate.step_forces import StepForces
+from multibody.simulate.step_result import StepResult
 from multibody.tracing.ad.api import gradient
 from multibody.tracing.record.loop import loop
 
@@ -28,7 +28,7 @@ WITHIN = 1e-13
 """How small, relative to 1 + |ξ|, the last change of the velocity must be."""
 
 
-def step(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> Moved:
+def step(acting: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> StepResult:
     """One step; v is M(q)^-1 p of the momentum at that instant.
 
     Forces act as their mean over the step, half of it at either end.
@@ -58,7 +58,7 @@ def step(acting: Acting, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) ->
     q_after = advance(tree, q, dt * xi)
     _, end = _momenta(tree, dt, q, q_after)
     half, tau = force(xi)
-    return Moved(q_after, _solve(tree, q_after, end + half), tau, acting)
+    return StepResult(q_after, _solve(tree, q_after, end + half), tau, acting)
 
 
 def _momenta(tree: Tree, dt: float, q0: NDArray[Any], q1: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

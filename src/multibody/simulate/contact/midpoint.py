@@ -1,0 +1,110 @@
+"""The first half of a step: the robot in the middle of it, with its forces and constraints there."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.algorithms.forward_dynamics import factors
+from multibody.algorithms.mass_matrix_factorization import Factors
+from multibody.algorithms.rnea import rnea
+from multibody.model import base_velocity
+from multibody.model.actuation import passive
+from multibody.model.tree import Tree
+from multibody.simulate.advance import advance
+from multibody.simulate.contact.bilateral import BilateralConstraints, closed
+from multibody.simulate.contact.energy_limiter import balanced
+from multibody.simulate.contact.scene import Scene
+from multibody.simulate.implicit_forces import controlled, implicit, mean_force, work
+from multibody.simulate.step_forces import StepForces
+
+
+@dataclass(frozen=True, eq=False)
+class Midpoint:
+    """The robot at q ⊕ dt/2 v, where mass matrix, forces and contacts are taken."""
+
+    scene: Scene
+    forces: StepForces
+    """With the sampled controller."""
+    dt: Any
+    v: NDArray[Any]
+    """(nv,): before the step."""
+    drift: NDArray[Any]
+    """(nq,): q ⊕ dt/2 v, from where the second half of the step starts."""
+    q: NDArray[Any]
+    """(nq,): the same, corrected to what constraints allow."""
+    tau: NDArray[Any]
+    """(nv,): the controller's forces at the velocity v."""
+    slope: Any
+    """(nv,): by -∂tau/∂v over the step, or None."""
+    joint_forces: NDArray[Any]
+    """(nv,): tau with the springs and dampers of joints."""
+    gradual: bool
+    """Whether some forces are implicit, so that plastic contacts close by degrees (`restitution.py`)."""
+    M: Factors
+    """The mass matrix with what implicit forces add to it."""
+    constraints: BilateralConstraints | None
+
+    @staticmethod
+    def predict(scene: Scene, forces: StepForces, dt: Any, t: Any, q: NDArray[Any], v: NDArray[Any]) -> "Midpoint":
+        """The midpoint of a step from (q, v) at the time t."""
+        tree = forces.tree
+        q_m = drift = advance(tree, q, dt / 2 * v)
+        if scene.constraints is not None:  # their rows are those of a configuration that they allow
+            q_m = closed(tree, scene.constraints, drift, scene.open)
+        forces = forces.asked(t + dt / 2, q_m, v)
+        tau, slope = controlled(forces, dt, t + dt / 2, q_m, v)
+        joint_forces = tau
+        if forces.passive:
+            smooth = tree.with_values(friction=np.zeros(tree.nv))  # dry friction has rows of its own
+            joint_forces = joint_forces + passive(smooth, q_m, v)
+        added = implicit(forces, dt, slope)
+        M = factors(tree, q_m, added)
+        held = scene.constraints
+        constraints = None if held is None else BilateralConstraints(tree, held, M, q_m, v, dt)
+        return Midpoint(scene, forces, dt, v, drift, q_m, tau, slope, joint_forces, added is not None, M, constraints)
+
+    @property
+    def tree(self) -> Tree:
+        """With the numbers of this sample."""
+        return self.forces.tree
+
+    def impulse(self, v: NDArray[Any]) -> NDArray[Any]:
+        """(nv,), bases in "left": the impulse of all forces but those of contacts, with Coriolis forces at v."""
+        h = rnea(self.tree, self.q, v, np.zeros_like(self.v), self.forces.wrenches)
+        return base_velocity.force_to_left(self.tree, self.q, self.dt * (self.joint_forces - h))
+
+    def change_without_contacts(self) -> tuple[NDArray[Any], Any]:
+        """The change of velocity, (nv,), and the impulses of constraints, where nothing can touch."""
+
+        def change(v: NDArray[Any]) -> tuple[NDArray[Any], Any]:
+            if self.constraints is None:
+                return base_velocity.from_left(self.tree, self.q, self.M.solve_vector(self.impulse(v), ())), None
+            half = self.constraints.half
+            y = half.solve_LT(self.impulse(v))
+            after = self.constraints.push(y, v)
+            return base_velocity.from_left(self.tree, self.q, half.solve_DL(after)), self.constraints.impulses(y, after)
+
+        return change(self.v + change(self.v)[0] / 2)
+
+    def mean_force(self, change: NDArray[Any]) -> NDArray[Any]:
+        """(nv,): the controller's forces, their mean over the step."""
+        return mean_force(self.tau, self.slope, change)
+
+    def advance(self, change: NDArray[Any], late: Any = 0.0) -> NDArray[Any]:
+        """(nq,): the second half of the step, with the velocity after it, less the displacement of late impulses."""
+        return advance(self.tree, self.drift, self.dt / 2 * (self.v + change) - late)
+
+    def close(self, q: NDArray[Any]) -> NDArray[Any]:
+        """(nq,): q corrected to what constraints allow."""
+        return q if self.constraints is None else self.constraints.closing.closed(q, self.scene.open)
+
+    def work(self, change: NDArray[Any]) -> Any:
+        """The work of all forces but those of contacts, in J."""
+        return work(self.forces, self.dt, self.mean_force(change), self.q, self.v, self.v + change)
+
+    def limit_energy(self, q: NDArray[Any], change: NDArray[Any], bound: Any, done: Any) -> tuple[NDArray[Any], Any]:
+        """The velocity after the step, (nv,), and the next bound of the energy; without work, no limit."""
+        v = self.v + change
+        return (v, bound) if done is None else balanced(self.tree, self.dt, q, v, change, bound, done)
