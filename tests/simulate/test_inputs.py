@@ -1,5 +1,7 @@
 """Inputs, pushes, parameters and states: checked alike by runs, steps and gradients."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -255,3 +257,61 @@ def test_gradients_check_their_inputs_as_runs_do(legged):
         slopes(np.tile(stand, (4, 1)), None, None, {"friction": np.ones(3)}, seconds=0.05)
     with pytest.raises(mb.InputError, match="threads"):
         slopes(stand, None, None, seconds=0.05, threads=0)
+
+
+def spheres(*frames, radius=0.02):
+    return [simulate.SphereContact(frame, radius) for frame in frames]
+
+
+def wavy(x, y):
+    return 0.01 * np.sin(3.0 * x) + 0.0 * y
+
+
+@pytest.mark.parametrize("method", ["soft", "contact"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"contacts": spheres("foot-lh", "foot-rh")}, "other contacts .*'foot-lf'.*expected .*'foot-lh'"),
+        ({"contacts": spheres("foot-rf", "foot-lf")}, "other contacts"),
+        ({"contacts": spheres("foot-lf", "foot-rf", radius=0.03)}, "other radii and points of contacts"),
+        ({"ground": simulate.Ground(offset=-0.01)}, "other grounds"),
+        ({"ground": simulate.Ground(height=wavy)}, "other grounds"),
+        ({"ground": [simulate.Ground(), simulate.Ground(normal=(0, 1, 0), offset=-1.0)]}, "other grounds"),
+        (
+            {"pairs": [simulate.SpherePair(*spheres("foot-lf", "foot-rf"))]},
+            r"other pairs of spheres .*simulator\(\*run.last",
+        ),
+        ({"limits": True}, "other joints with limits or dry friction"),
+        ({"constraints": [mb.constraints.PointContact("hold", "foot-lh")]}, "other constraints"),
+    ],
+)
+def test_runs_go_on_with_their_own_contacts(tmp_path, method, change, words):
+    robot = mb.load("quadruped")
+    options = {"dt": 0.005, "method": method, "contacts": spheres("foot-lf", "foot-rf"), "ground": simulate.Ground()}
+    run = simulate.Simulator(robot, **options)(robot.home(), seconds=0.005)
+    run.save(tmp_path / "run.npz")
+    other = simulate.Simulator(robot, **{**options, **change})
+    for start in (run, simulate.load(tmp_path / "run.npz")):
+        with pytest.raises(mb.InputError, match=words):
+            other(start, seconds=0.005)
+
+
+def test_runs_go_on_where_the_state_means_the_same(tmp_path):
+    """With other friction, stiffness and gains; and heights are compared by their values."""
+    robot, contacts, stand = leg()
+    for ground, other in (
+        (simulate.Ground(friction=0.5), simulate.Ground(friction=0.9, stiffness=3e4)),
+        (simulate.Ground(height=wavy), simulate.Ground(height=lambda x, y: wavy(x, y))),
+    ):
+        options = {"dt": 0.005, "method": "soft", "contacts": contacts, "controller": simulate.PD(60.0, 2.0)}
+        simulator = simulate.Simulator(robot, ground=ground, **options)
+        run = simulator(stand, seconds=0.05)
+        run.save(tmp_path / "run.npz")
+        loaded = simulate.load(tmp_path / "run.npz")
+        rest = simulate.Simulator(robot, ground=other, **{**options, "controller": simulate.PD(50.0, 2.0)})
+        assert np.array_equal(rest(run, seconds=0.05).q, rest(loaded, seconds=0.05).q)
+    higher = simulate.Simulator(robot, ground=simulate.Ground(height=lambda x, y: wavy(x, y) + 1e-3), **options)
+    with pytest.raises(mb.InputError, match="other grounds"):
+        higher(run, seconds=0.05)
+    before = {name: x for name, x in run.about.items() if name not in ("spheres", "grounds", "pairs", "joints")}
+    assert np.array_equal(simulator(replace(run, about=before), seconds=0.05).q, simulator(run, seconds=0.05).q)

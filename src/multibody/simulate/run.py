@@ -14,10 +14,22 @@ from multibody._rooms import room_above
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
+from multibody.simulate.contact.ground import Ground
 from multibody.simulate.divergence import WORDS, SimulationWarning
 
 ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces", "touchdown", "liftoff")
 """What is recorded besides the outputs of the user."""
+SCENE = {
+    "contacts": "contacts",
+    "spheres": "radii and points of contacts",
+    "grounds": "grounds",
+    "pairs": "pairs of spheres",
+    "joints": "joints with limits or dry friction",
+    "constraints": "constraints",
+}
+"""Keys of `about` that the state depends on, and their names in messages."""
+PLACES = np.random.default_rng(0).uniform(-3.0, 3.0, (32, 2))
+"""In m: where heights of two grounds are compared."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,7 +190,10 @@ class Run:
         save(self, path)
 
     def check_simulator(self, simulator: Mapping[str, Any], shapes: Mapping[str, Any]) -> None:
-        """Refuse to go on with another robot, method or time step."""
+        """Refuse to go on where the state means something else: other robots, methods, steps, contacts, constraints.
+
+        Friction, restitution, stiffness and damping, gains and inputs may differ.
+        """
         for name, words in (("digest", "robot"), ("method", "method"), ("dt", "time step")):
             if self.about.get(name) != simulator[name]:
                 shown = "robot" if name == "digest" else name  # a digest tells a reader nothing
@@ -187,10 +202,17 @@ class Run:
                 raise InputError(
                     f"the run is of another {words} than the simulator: {mine!r}{same}, expected {other!r}"
                 )
+        for name, words in SCENE.items():
+            mine = self.about.get(name, simulator[name])  # runs in files of before have fewer of them
+            if mine != simulator[name]:
+                raise InputError(
+                    f"the run has other {words} than the simulator: {mine}, expected {simulator[name]}; "
+                    "simulator(*run.last, seconds=...) starts anew where the run ended"
+                )
         if set(shapes) != set(self.state):
             raise InputError(
                 f"the run's state has {', '.join(self.state)}, the simulator's {', '.join(shapes)}: expected the same "
-                "contacts and controller"
+                "controller"
             )
         if self.about["version"] != simulator["version"]:
             warnings.warn(
@@ -228,13 +250,28 @@ def warned(run: Run) -> Run:
 
 
 def about(simulator: Any) -> dict[str, Any]:
-    """What tells a run of one simulator from those of others."""
+    """The identity of a simulator, as far as the state of its runs depends on it, in plain data for files."""
+    spheres = [[contact.radius, *contact.point] for contact in simulator.contacts]
+    pairs = [[[each.frame, each.radius, *each.point] for each in (a.first, a.second)] for a in simulator.pairs]
+    scene = simulator._stepping.scene
     return {
         "robot": simulator.robot.name,
         "digest": simulator.robot.model.digest,
         "method": simulator.method,
         "dt": simulator.dt,
         "contacts": [contact.frame for contact in simulator.contacts],
+        "spheres": spheres,
+        "grounds": [_surface(ground) for ground in simulator.grounds],
+        "pairs": pairs,
+        "joints": list(scene.bounds.velocities),
         "constraints": [] if simulator.constraints is None else list(simulator.constraints.row_names),
         "version": import_module("multibody").__version__,
     }
+
+
+def _surface(ground: Ground) -> list[Any]:
+    """The normal and the offset of a ground, or its heights at some places."""
+    if ground.height is None:
+        return [*ground.normal, ground.offset]
+    with np.errstate(all="ignore"):
+        return [f"{float(ground.height(x, y)):.9g}" for x, y in PLACES]

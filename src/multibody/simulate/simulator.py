@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -212,7 +213,7 @@ class Simulator:
         t = self.dt * (first + every * np.arange(1, rows + 1))
         values = {name.removeprefix("parameter:"): x for name, x in given.still.items() if "parameter:" in name}
         own = tree_values(self.tree, values)
-        return warned(Run.of(t, record, after, own, about(self), self.robot))
+        return warned(Run.of(t, record, after, own, self._about, self.robot))
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
         """The state in which a run from q and v starts, for `step`; in a batch all of its entries have the batch.
@@ -309,6 +310,10 @@ class Simulator:
         """The names of the ground's parameters, where the robot can touch it."""
         return SURFACE[self.method] if self.contacts else ()
 
+    @cached_property
+    def _about(self) -> dict[str, Any]:
+        return about(self)
+
     # ---- inside ------------------------------------------------------------------------------------------------------
 
     def _steps(self, seconds: float) -> int:
@@ -390,7 +395,7 @@ class Simulator:
     def _going_on(self, run: Run, v: Any, state: Any) -> dict[str, Any]:
         if v is not None or state is not None:
             raise InputError("a run that goes on has its own v and state: expected neither of them")
-        run.check_simulator(about(self), self._shapes())
+        run.check_simulator(self._about, self._shapes())
         return dict(run.state)
 
     def __repr__(self) -> str:
