@@ -17,6 +17,8 @@ from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
 from multibody.simulate.arguments import Arguments
+from multibody.simulate.checks import step_number
+from multibody.simulate.clock import time_of
 from multibody.simulate.simulator import Simulator
 from multibody.tracing.ad import api
 
@@ -131,11 +133,11 @@ class gradient:  # noqa: N801  called as a function, it is one
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return tuple(name for name in self.simulator._shapes() if name in DIFFERENTIATED)
+        return tuple(name for name in self.simulator._shapes if name in DIFFERENTIATED)
 
     def _steps(self, inputs: Any, seconds: float | None) -> int:
         if seconds is not None:
-            return self.simulator._steps(seconds)
+            return step_number(seconds, self.simulator.dt)
         arrays = [np.asarray(x) for x in (inputs.values() if isinstance(inputs, Mapping) else [inputs])]
         rows = {array.shape[-2] for array in arrays if inputs is not None and array.ndim > 1} - {1}
         if len(rows) != 1:
@@ -146,12 +148,12 @@ class gradient:  # noqa: N801  called as a function, it is one
         """The kernel that goes on and stores its states, and the one that goes back."""
         if given.key in self._scans:
             return self._scans[given.key]
-        shapes, names, running = self.simulator._shapes(), self._names, self.running
+        shapes, names, running = self.simulator._shapes, self._names, self.running
 
         def step(state: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
             after, record = self._stepping(state, values)
             return after, None if running is None else running(
-                after["steps"] * self.simulator.dt, after["q"], after["v"], record["tau"]
+                time_of(after, self.simulator.dt), after["q"], after["v"], record["tau"]
             )
 
         def ahead(state: Any, *values: Any) -> Any:

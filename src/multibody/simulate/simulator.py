@@ -13,12 +13,14 @@ from multibody.algorithms.constraints import Constraint
 from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
-from multibody.geometry._arrays import choice, floats, is_traced, truth
+from multibody.geometry._arrays import choice, is_traced, truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 from multibody.simulate.advice import after, before
 from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, functions_of, tree_values
+from multibody.simulate.checks import positive_integer, positive_number, step_number
+from multibody.simulate.clock import clock_at, first_clock, step_count
 from multibody.simulate.contact import spheres as robot_contacts
 from multibody.simulate.contact.bilateral import check_closed
 from multibody.simulate.contact.contact_rows import bounds_of
@@ -98,7 +100,7 @@ class Simulator:
         if not isinstance(robot, Robot):
             raise InputError(f"Simulator: expected a Robot, got {type(robot).__name__}")
         self.robot, self.tree = robot, robot.tree
-        self.dt = _step_size(dt)
+        self.dt = positive_number(dt)
         self.method = choice(method, "method", tuple(METHODS))
         self.dtype = robot.dtype if dtype is None else robot.astype(np.dtype(dtype).name).dtype
         check_masses(robot.model)
@@ -125,7 +127,7 @@ class Simulator:
         self.controller = (
             controller if controller is None or isinstance(controller, PD) else Function(controller, self.tree)
         )
-        self.control_every = _positive(control_every, "control_every")
+        self.control_every = positive_integer(control_every, "control_every")
         if self.control_every > 1 and not isinstance(self.controller, Function):
             raise InputError("control_every: expected a controller that is a function: PD acts within every step")
         check_period(controller, self.dt * self.control_every)
@@ -136,12 +138,12 @@ class Simulator:
             raise InputError("limit_restitution: expected limits=True with it")
         bounds = bounds_of(self.tree, self.limits, self.passive and touching, bounce)
         grounded = tuple((contact, each) for contact in self.contacts for each in self.grounds)
-        small = (1e-5 if single else 1e-8) if tolerance is None else _step_size(tolerance, "tolerance", "m/s")
+        small = (1e-5 if single else 1e-8) if tolerance is None else positive_number(tolerance, "tolerance", "m/s")
         scene = Scene(
             grounded + self.pairs,
             len(self.contacts),
             bounds,
-            _positive(sweeps, "sweeps"),
+            positive_integer(sweeps, "sweeps"),
             small,
             1e-6 if single else 1e-8,
             self.constraints,
@@ -199,14 +201,14 @@ class Simulator:
             progress: called with the share of the steps that is done.
             partial: whether an interrupt (Ctrl-C) returns what was computed until then, in place of raising.
         """
-        every = _positive(every, "every")
-        steps = self._steps(seconds)
+        every = positive_integer(every, "every")
+        steps = step_number(seconds, self.dt)
         given = self._arguments(steps, inputs, wrenches, parameters)
         start = self._going_on(q, v, state) if isinstance(q, Run) else self._first(q, v, state)
-        batch = broadcast_batches([*batches_of(start, self._shapes()), *given.batches()])
+        batch = broadcast_batches([*batches_of(start, self._shapes), *given.batches()])
         scan = self._scan(given)
         check_memory(scan, batch, steps // every, self.dtype.itemsize)
-        first = np.max(start["steps"]) if np.size(start["steps"]) else 0.0
+        first = np.max(step_count(start), initial=0.0)
         pieces, after = self._run(scan, start, given, steps, every, threads, progress, partial)
         rows = sum(piece["q"].shape[len(batch)] for piece in pieces)
         record = {name: np.concatenate([piece[name] for piece in pieces], axis=len(batch)) for name in pieces[0]}
@@ -223,9 +225,9 @@ class Simulator:
             v: (..., nv), by default at rest.
             state: the controller's first state, in place of the simulator's.
         """
-        first, shapes = self._first(q, v, state), self._shapes()
-        batch = broadcast_batches(batches_of(first, shapes))
-        return broadcast_state(first, shapes, batch) if batch else first
+        first = self._first(q, v, state)
+        batch = broadcast_batches(batches_of(first, self._shapes))
+        return broadcast_state(first, self._shapes, batch) if batch else first
 
     def _first(self, q: ArrayLike, v: ArrayLike | None, state: Any) -> dict[str, Any]:
         """The start, in which only what differs between samples has their batch."""
@@ -233,7 +235,18 @@ class Simulator:
         if self.constraints is not None and not is_traced(q):
             check_closed(self.constraints, q)
         v = np.zeros(self.tree.nv) if v is None else check_configuration.velocities(self.tree, v)
-        now: dict[str, Any] = {"q": q, "v": v, "steps": 0.0, "failed": -1.0, "fault": 0.0}
+        if self.memory is None and state is not None:
+            raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")
+        return self._state_at(q, v, self.memory if state is None else state)
+
+    def _state_at(self, q: NDArray[Any], v: NDArray[Any], memory: Any) -> dict[str, Any]:
+        now: dict[str, Any] = {
+            "q": q,
+            "v": v,
+            **first_clock(self.dtype, self.control_every),
+            "failed": -1.0,
+            "fault": 0.0,
+        }
         if self.method in TOUCHING:
             now["bound"] = np.array(START)
             if self._stepping.scene.rows:
@@ -243,10 +256,8 @@ class Simulator:
                 now["slips"] = np.zeros((len(grounded), 3))
             if self.method == "events" and self._stepping.scene.pairs:
                 now["down"] = now["up"] = np.full(len(self._stepping.scene.pairs), -np.inf)
-        if self.memory is not None:
-            now["memory"] = self.memory if state is None else state
-        elif state is not None:
-            raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")
+        if memory is not None:
+            now["memory"] = memory
         if self.control_every > 1:
             now["held"] = np.zeros(self.tree.nv)
         return now
@@ -281,7 +292,7 @@ class Simulator:
         ((2,), 1.0)
         """
         given = self._arguments(None, inputs, wrenches, parameters)
-        if any(batches_of(state, self._shapes())):
+        if any(batches_of(state, self._shapes)):
             raise InputError(
                 f"state: expected one sample, got a batch, q of shape {np.shape(state['q'])}; mb.compile and "
                 "mb.compile_scan make kernels of the step that take batches"
@@ -316,35 +327,14 @@ class Simulator:
 
     # ---- inside ------------------------------------------------------------------------------------------------------
 
-    def _steps(self, seconds: float) -> int:
-        duration = floats(seconds, "seconds")
-        if duration.shape or not np.isfinite(duration) or duration < 0:
-            raise InputError(f"seconds: expected a time in s that is not negative, got {seconds!r}")
-        steps = round(float(duration) / self.dt)
-        if abs(steps * self.dt - float(duration)) > 1e-9 * max(1.0, float(duration)):
-            raise InputError(f"seconds: expected a multiple of dt = {self.dt} s, got {seconds!r}")
-        return steps
-
     def _arguments(self, steps: int | None, inputs: Any, wrenches: Any, parameters: Any) -> Arguments:
         """Checked inputs, pushes and parameters, of a run or of one step."""
         return arguments_of(self.tree, steps, inputs, wrenches, parameters, self.controller, self.surface)
 
+    @cached_property
     def _shapes(self) -> dict[str, Any]:
         """The state's shapes, without the batch."""
-        shapes: dict[str, Any] = {"q": (self.tree.nq,), "v": (self.tree.nv,), "steps": (), "failed": (), "fault": ()}
-        if self.method in TOUCHING:
-            shapes["bound"] = (len(START),)
-            if self._stepping.scene.rows:
-                shapes["impulses"] = (self._stepping.scene.rows,)
-            if self.method == "soft" and (grounded := self._stepping.scene.grounded):
-                shapes["anchors"] = shapes["slips"] = (len(grounded), 3)
-            if self.method == "events" and self._stepping.scene.pairs:
-                shapes["down"] = shapes["up"] = (len(self._stepping.scene.pairs),)
-        if self.memory is not None:
-            shapes["memory"] = shapes_of(self.memory)
-        if self.control_every > 1:
-            shapes["held"] = (self.tree.nv,)
-        return shapes
+        return shapes_of(self._state_at(self.robot.home(), np.zeros(self.tree.nv), self.memory))
 
     def _scan(self, given: Arguments) -> Scan:
         """The kernel for inputs and parameters of these shapes; made once."""
@@ -356,7 +346,7 @@ class Simulator:
             step.__name__ = f"{self.robot.name}_{self.method}"
             moving = [{name: given.cores[name] for name in given.moving}] if given.moving else []
             still = [{name: given.cores[name] for name in given.still}] if given.still else []
-            self._scans[given.key] = compile_scan(step, self._shapes(), moving, still, dtype=self.dtype)
+            self._scans[given.key] = compile_scan(step, self._shapes, moving, still, dtype=self.dtype)
         return self._scans[given.key]
 
     def _run(
@@ -395,8 +385,9 @@ class Simulator:
     def _going_on(self, run: Run, v: Any, state: Any) -> dict[str, Any]:
         if v is not None or state is not None:
             raise InputError("a run that goes on has its own v and state: expected neither of them")
-        run.check_simulator(self._about, self._shapes())
-        return dict(run.state)
+        run.check_simulator(self._about, self._shapes)
+        rest = {name: x for name, x in run.state.items() if name in self._shapes}
+        return rest | clock_at(step_count(run.state), self._shapes, self.control_every)
 
     def __repr__(self) -> str:
         parts = [self.robot.name, f"dt={self.dt:g}", f"method={self.method!r}"]
@@ -405,16 +396,3 @@ class Simulator:
         parts += [f"{len(self.constraints)} constraints"] if self.constraints else []
         parts += [name for name in ("passive", "limits", "effort") if getattr(self, name)]
         return f"<Simulator {', '.join(parts)}>"
-
-
-def _step_size(x: Any, name: str = "dt", unit: str = "s") -> float:
-    value = floats(x, name)
-    if value.shape or not (0 < value < np.inf):
-        raise InputError(f"{name}: expected a positive number of {unit}, finite, got {x!r}")
-    return float(value)
-
-
-def _positive(x: Any, name: str) -> int:
-    if not isinstance(x, int | np.integer) or isinstance(x, bool) or x < 1:
-        raise InputError(f"{name}: expected a positive integer, got {x!r}")
-    return int(x)

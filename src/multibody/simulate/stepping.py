@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 from multibody.simulate.arguments import tree_values
+from multibody.simulate.clock import WRAP, tick, time_of
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.divergence import fault
@@ -49,7 +50,7 @@ class Stepping:
         """The next state, and what is recorded; `values` has inputs, pushes and parameters by their names."""
         parameters = _named(values, "parameter:")
         tree = self.tree.with_values(**tree_values(self.tree, parameters))
-        k, q, v = state["steps"], state["q"], state["v"]
+        q, v = state["q"], state["v"]
         acting = StepForces(
             tree,
             self.controller,
@@ -60,9 +61,9 @@ class Stepping:
             self.passive,
             self.effort,
             state.get("held"),
-            None if self.control_every == 1 else k - self.control_every * np.floor(k / self.control_every) < 0.5,
+            state["phase"] < 0.5 if "phase" in state else None,
         )
-        t = k * self.dt
+        t = time_of(state, self.dt)
         if self.method in TOUCHING:
             surface: Any = (parameters.get("friction"), parameters.get("restitution"))
             rest = [state.get("impulses"), state["bound"]]
@@ -90,11 +91,12 @@ class Stepping:
 
     def _after(self, state: dict[str, Any], moved: Any, q: NDArray[Any], v: NDArray[Any]) -> dict[str, Any]:
         breaks = (state["failed"] < 0.0) & ~np.isfinite(np.sum(moved.q) + np.sum(moved.v))
-        count = state["steps"] + 1.0
+        clock = tick(state, self.control_every)
+        count = clock["steps"] + clock["wraps"] * WRAP if "wraps" in clock else clock["steps"]
         after = {
             "q": moved.q,
             "v": moved.v,
-            "steps": count,
+            **clock,
             "failed": np.where(breaks, count, state["failed"]),
             "fault": np.where(breaks, fault(moved.acting, q, v, moved.tau), state["fault"]),
             "bound": moved.bound,
