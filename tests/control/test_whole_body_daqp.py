@@ -8,7 +8,7 @@ import multibody as mb
 from multibody import control
 from multibody.control.whole_body.motion import unit_of
 from multibody.model.joint import Limits
-from multibody.solvers import daqp as active_set
+from multibody.solvers import daqp
 
 from .whole_bodies import COM, LIMITS, MINIMUM, MU, TRUNK, oracle
 
@@ -24,7 +24,7 @@ def at_once(body, q, v, **values):
     """The answer by DAQP, as NumPy; None where DAQP has none."""
     problem = body.problem
     program = problem.at_once({"q": q, "v": v, **values}, problem.plan("active" in values))
-    found = active_set.least_norm(*program.G.shape)(program.G, program.lower, program.upper)
+    found = daqp.least_norm_solver_for(*program.G.shape)(program.G, program.lower, program.upper)
     return found and problem.told_at_once(q, v, *found, program)
 
 

@@ -8,8 +8,9 @@ from scipy.optimize import minimize
 import multibody as mb
 from multibody import control
 from multibody.model.joint import Limits
-from multibody.solvers.box_program import Box
-from multibody.solvers.cone_program import Cones, minimiser
+from multibody.solvers.cone_program import solve_feasible
+from multibody.solvers.cones import Cones
+from multibody.solvers.program import Bounds
 
 MU = 0.6
 COM, TRUNK = control.CenterOfMassTask("com"), control.OrientationTask("base", "trunk")
@@ -65,8 +66,8 @@ def test_programs_are_as_good_as_those_of_another_method():
     compared = 0
     for seed in range(16):
         program = H, g, G, lower, upper, K, k = cone_program(seed)
-        box, cones = Box(lower[None], upper[None]), Cones(K[None], k[None])
-        u = minimiser(H[None], g[None], G[None], box, cones, np.array([False]))[0].u[0]
+        bounds = Bounds(G[None], lower[None], upper[None], Cones(K[None], k[None]))
+        u = solve_feasible(H[None], g[None], bounds, np.array([False]))[0].u[0]
         assert margins(program, u).min() > -1e-9
         optimum = certified_optimum(program)
         if optimum is not None:

@@ -66,7 +66,7 @@ def test_meets_the_conditions_of_optimality(n, m):
     problem = programs(np.random.default_rng(n), n, m, 60)
     answer = interior_point.solve(*problem)
     assert answer.residual.max() <= 1e-10
-    assert answer.rounds.mean() < 12
+    assert answer.iterations.mean() < 12
     for k, program in enumerate(zip(*problem, strict=True)):
         assert_allclose(conditions(program, answer.x[k], answer.multipliers[k]), 0, atol=1e-8)
         assert_allclose(answer.x[k], active_set(*program), rtol=1e-6, atol=1e-6)
@@ -86,16 +86,16 @@ def test_objective_of_low_rank_is_that_of_piqp():
 def test_always_ends(n, m):
     answer = interior_point.solve(*programs(np.random.default_rng(100 + n), n, m, 5000))
     assert answer.residual.max() <= 2e-9
-    assert answer.rounds.mean() < 12
+    assert answer.iterations.mean() < 12
 
 
 def test_kernel_is_the_source(kernel):
     problem = programs(np.random.default_rng(1), 7, 7, 40)
-    x, z, rounds, residual, _ = kernel(*problem)
+    x, z, iterations, residual, _ = kernel(*problem)
     eager = interior_point.solve(*problem)
     assert_allclose(x, eager.x, atol=1e-7)
     assert_allclose(z, eager.multipliers, atol=1e-6)
-    assert np.abs(rounds - eager.rounds).max() <= 2
+    assert np.abs(iterations - eager.iterations).max() <= 2
     assert residual.max() <= 1e-10
 
 
@@ -109,7 +109,7 @@ def test_a_sample_does_not_depend_on_its_batch(kernel):
         assert_array_equal(kernel(*(part[k] for part in problem))[0], x[k])
 
 
-def test_nan_takes_no_rounds(kernel):
+def test_nan_takes_no_iterations(kernel):
     problem = programs(np.random.default_rng(2), 7, 7, 1)
     problem[0][0, 0, 0] = np.nan
     assert kernel(*problem)[2][0] == 0
@@ -131,11 +131,11 @@ def test_what_nothing_decides_stays_finite():
     assert np.isfinite(answer.x).all()
 
 
-def test_skipped_samples_take_no_rounds():
+def test_skipped_samples_take_no_iterations():
     problem = programs(np.random.default_rng(6), 4, 5, 8)
     skip = np.arange(8) % 2 == 0
     answer = interior_point.solve(*problem, skip)
-    assert_array_equal(answer.rounds == 0, skip)
+    assert_array_equal(answer.iterations == 0, skip)
     assert_allclose(answer.x[~skip], interior_point.solve(*problem).x[~skip], rtol=0, atol=0)
 
 

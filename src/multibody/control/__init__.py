@@ -37,8 +37,8 @@ from multibody.control.virtual_model import VirtualModel
 from multibody.control.whole_body import WholeBody
 from multibody.solvers.hierarchical_least_squares import hierarchical_least_squares, prioritised
 from multibody.solvers.hierarchical_qp import Level, hierarchical_qp
+from multibody.solvers.program import Status
 from multibody.solvers.pseudo_inverse import null_space_projector, pseudo_inverse
-from multibody.solvers.qp_phases import Status
 from multibody.solvers.quadratic_program import Multipliers, QPAnswer, Residuals, qp
 
 __all__ = [

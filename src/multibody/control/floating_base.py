@@ -27,7 +27,8 @@ from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
 from multibody.simulate.controllers import behind, of_bases, spread
 from multibody.solvers.hierarchical_least_squares import lexicographic
-from multibody.solvers.limited_priorities import Bounds, limited
+from multibody.solvers.program import Bounds
+from multibody.solvers.strict_levels.full_dimension import solve_within
 
 Array = NDArray[Any]
 
@@ -112,7 +113,7 @@ def distributed(
     if not limits:
         return spread(tree, y_joints - matvec(pull, lexicographic(levels)[0]))
     largest = np.broadcast_to(tree.effort_limits[joints], y_joints.shape)
-    f = limited(levels, Bounds(pull, y_joints - largest, y_joints + largest, ()))
+    f = solve_within(levels, Bounds(pull, y_joints - largest, y_joints + largest))
     return spread(tree, np.minimum(np.maximum(y_joints - matvec(pull, f), -largest), largest))
 
 

@@ -16,8 +16,9 @@ from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind, kernel_arrays
-from multibody.solvers.hierarchical_least_squares import Level
-from multibody.solvers.limited_priorities import Bounds, limited, unlimited
+from multibody.solvers.hierarchical_least_squares import Equations, lexicographic
+from multibody.solvers.program import Bounds
+from multibody.solvers.strict_levels.full_dimension import solve_within
 
 GAIN, VELOCITY = "_gain", "_velocity"
 RESERVED = ("q", "dt", "out", "threads")
@@ -200,12 +201,12 @@ class VelocityControl:
         tree, q = self._robot.tree, values["q"]
         levels = [self._level(level, values) for level in self._levels]
         support = rows.jacobian(tree, self._contacts, q) if self._contacts else None
-        bounds = _bounds(tree, self._limits, q, values.get("dt"))
+        bounds, box = _bounds(tree, self._limits, q, values.get("dt"))
         if bounds is None:
-            return unlimited(levels, support, self._damping)
-        return limited(levels, bounds, support, self._damping)
+            return lexicographic(levels, support, self._damping)[0]
+        return solve_within(levels, bounds, box, support, self._damping)
 
-    def _level(self, level: Sequence[Task], values: Mapping[str, Any]) -> Level:
+    def _level(self, level: Sequence[Task], values: Mapping[str, Any]) -> Equations:
         """The rows of all tasks of a level, by the roots of their weights.  [RD 2.215]"""
         parts = [self._rows(task, values) for task in level]
         if len(parts) == 1:
@@ -216,7 +217,7 @@ class VelocityControl:
             np.concatenate([root * w for root, (_, w) in zip(roots, parts, strict=True)], axis=-1),
         )
 
-    def _rows(self, task: Task, values: Mapping[str, Any]) -> Level:
+    def _rows(self, task: Task, values: Mapping[str, Any]) -> Equations:
         """J and w = gain * error + velocity of a task.  [RD 2.257-2.258]"""
         tree, q = self._robot.tree, values["q"]
         target: Any = values.get(task.name)
@@ -235,8 +236,8 @@ def _options(task: Task) -> tuple[str, ...]:
     return (VELOCITY,) if task.of_velocity else (GAIN, VELOCITY)
 
 
-def _bounds(tree: Tree, limits: Sequence[Limit], q: NDArray[Any], dt: Any) -> Bounds | None:
-    """All limits: one box, in which the earlier limits win, then the other rows; None without any."""
+def _bounds(tree: Tree, limits: Sequence[Limit], q: NDArray[Any], dt: Any) -> tuple[Bounds | None, tuple[int, ...]]:
+    """All limits and the joints of the first rows: one box, in which earlier limits win, then the others; or None."""
     boxes, others = [x for x in limits if x.is_box], [x for x in limits if not x.is_box]
     low: list[Any] = [None] * tree.nv
     high: list[Any] = [None] * tree.nv
@@ -256,8 +257,8 @@ def _bounds(tree: Tree, limits: Sequence[Limit], q: NDArray[Any], dt: Any) -> Bo
         lower.append(limit.lower(tree, q, dt))
         upper.append(limit.upper(tree, q, dt))
     if not C:
-        return None
-    return Bounds(np.concatenate(C, axis=-2), np.concatenate(lower, axis=-1), np.concatenate(upper, axis=-1), box)
+        return None, ()
+    return Bounds(np.concatenate(C, axis=-2), np.concatenate(lower, axis=-1), np.concatenate(upper, axis=-1)), box
 
 
 def _checked_limits(tree: Tree, limits: Any) -> tuple[Limit, ...]:

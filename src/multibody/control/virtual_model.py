@@ -19,8 +19,9 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import WRENCH, Kind
 from multibody.simulate.controllers import behind, of_bases, spread
-from multibody.solvers.hierarchical_least_squares import Level, lexicographic
-from multibody.solvers.limited_priorities import Bounds, limited
+from multibody.solvers.hierarchical_least_squares import Equations, lexicographic
+from multibody.solvers.program import Bounds
+from multibody.solvers.strict_levels.full_dimension import solve_within
 
 Array = NDArray[Any]
 
@@ -143,7 +144,7 @@ class VirtualModel:
         f = self._least((J_T[..., bases, :], y[..., bases]), active) if bases else np.zeros_like(J_T[..., 0, :])
         return spread(tree, (y - matvec(J_T, f))[..., behind(tree)[1]]), f
 
-    def _least(self, balance: Level, active: Array | None) -> Array:
+    def _least(self, balance: Equations, active: Array | None) -> Array:
         """The forces of least norm that balance the base; those within the cones, where there are some.  [RD 3.120]"""
         if self._cone is None:
             return lexicographic([balance])[0]
@@ -153,7 +154,7 @@ class VirtualModel:
             push = push * rows.mask(self._contacts, active)[..., ::3]
         lower = np.concatenate([np.zeros((*batch, len(self._cone) - count), dtype), push], axis=-1)
         cone = np.broadcast_to(self._cone.astype(dtype), (*batch, *self._cone.shape))
-        return limited([balance], Bounds(cone, lower, np.full((*batch, len(self._cone)), np.inf, dtype), ()))
+        return solve_within([balance], Bounds(cone, lower, np.full((*batch, len(self._cone)), np.inf, dtype)))
 
     def __repr__(self) -> str:
         carried = ", ".join(contact.name for contact in self._contacts) or "nothing"

@@ -14,12 +14,12 @@ from multibody.geometry._arrays import batch_shape, is_traced
 Function = Callable[..., Any]
 
 
-def evaluated(function: Function, arrays: Mapping[str, tuple[NDArray[Any], int]], structure: Hashable = None) -> Any:
-    """function(*arrays), each with its number of core axes, by a kernel that a process makes once for their shapes.
+def evaluate(function: Function, arrays: Mapping[str, tuple[NDArray[Any], int]], structure: Hashable = None) -> Any:
+    """function(*arrays), each with its number of core axes, by a kernel that a process compiles once for their shapes.
 
-    A sample's result is the same, to the last bit, alone and in every batch. Traced arrays become a part of what is
-    traced. The function is one of a module of this library: its name stands for it, and the structure that is its
-    first argument, if there is one.
+    A sample has the same bits alone and in every batch. Traced arrays become a part of the trace. The function is one
+    of a module of this library, because its name stands for it in the key, together with its first argument, the
+    structure, if there is one.
     """
     batch = batch_shape(", ".join(arrays), *arrays.values())
     if any(is_traced(array) for array, _ in arrays.values()):
@@ -27,18 +27,18 @@ def evaluated(function: Function, arrays: Mapping[str, tuple[NDArray[Any], int]]
         return call(*(np.broadcast_to(x, batch + x.shape[x.ndim - core :]) for x, core in arrays.values()))
     dtype = np.result_type(*(x.dtype for x, _ in arrays.values()))
     shapes = tuple(x.shape[x.ndim - core :] for x, core in arrays.values())
-    return kernel_of(function, structure, tuple(arrays), shapes, dtype)(*(x for x, _ in arrays.values()))
+    return kernel_for(function, structure, tuple(arrays), shapes, dtype)(*(x for x, _ in arrays.values()))
 
 
 @cache
-def kernel_of(
+def kernel_for(
     function: Function,
     structure: Hashable,
     names: tuple[str, ...],
     shapes: tuple[tuple[int, ...], ...],
     dtype: np.dtype[Any],
 ) -> Kernel:
-    """The kernel of a function of such arrays, and of the structure that is its first argument, if there is one."""
+    """The kernel of a function for arrays of these shapes, and for the structure that is its first argument, if any."""
     key, call = f"{function.__module__}.{function.__qualname__}", function
     if structure is not None:
         key, call = f"{key} {structure}", partial(function, structure)

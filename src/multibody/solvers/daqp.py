@@ -1,6 +1,6 @@
-"""One quadratic program by DAQP, an active-set solver in C, which is the faster for a single problem.  [Arnström 2022]
+"""One quadratic program by DAQP, an active-set solver in C: the faster one for a single program.  [Arnström 2022]
 
-It remembers nothing: what it may start from is an answer that the caller has.
+Stateless; warm-starts from a previous answer passed by the caller.
 """
 
 from collections.abc import Callable
@@ -10,63 +10,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.solvers.qp_phases import Program
+from multibody.solvers.program import Program
 
-NONE = 1e30
-"""What DAQP takes for no bound."""
+INFINITE_BOUND = 1e30
+"""The size from which DAQP takes a bound for none."""
 EQUALITY, INEQUALITY = 5, 0
-"""DAQP's kinds of rows."""
+"""DAQP's types of rows."""
 SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 10_000}
 
 
-def found(program: Program, start: NDArray[Any] | None = None) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """x and its multipliers, if DAQP says that it has them; else None.
+def solve(program: Program, start: NDArray[Any] | None = None) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """x and its multipliers; None if DAQP does not report success.
 
     Args:
-        program: one.
+        program: a single one.
         start: (k + m), multipliers of a similar program, whose active rows are tried first.
     """
     H, g, rows = program
-    solve = one_of(len(rows.b), len(rows.upper))
+    one = solver_for(len(rows.b), len(rows.upper))
     doubles = (np.asarray(array, dtype=np.float64) for array in (H, g, *rows))
-    return solve(*doubles, None if start is None else np.asarray(start, dtype=np.float64))
+    return one(*doubles, None if start is None else np.asarray(start, dtype=np.float64))
 
 
-def one_of(equations: int, rows: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
-    """What finds the x of programs of so many equations and rows, and its multipliers.
+def solver_for(equations: int, rows: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
+    """A function that returns x and its multipliers for programs with these numbers of equations and rows.
 
-    It takes H, g, A, b, C, lower and upper, arrays of doubles, A and b None where there are no equations, and
-    multipliers of a similar program or None. Where DAQP does not say that it has x, it returns None.
+    It takes H, g, A, b, C, lower and upper, arrays of doubles, A and b None without equations, and multipliers of a
+    similar program or None. It returns None if DAQP does not report success.
     """
     kinds = np.repeat(np.array([EQUALITY, INEQUALITY], np.int32), [equations, rows])
     solve, contiguous = _module().solve, np.ascontiguousarray
 
     def one(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any, start: Any) -> Any:
-        low, high = np.maximum(lower, -NONE), np.minimum(upper, NONE)
+        low, high = np.maximum(lower, -INFINITE_BOUND), np.minimum(upper, INFINITE_BOUND)
         if equations:
             C, low, high = np.concatenate([A, C]), np.concatenate([b, low]), np.concatenate([b, high])
-        # told that H is symmetric, it does not look
-        x, _, flag, told = solve(
+        # is_avi=False: H is symmetric, and not checked
+        x, _, flag, info = solve(
             contiguous(H), contiguous(g), contiguous(C), high, low, kinds, is_avi=False, dual_start=start, **SETTINGS
         )
-        return (x, np.asarray(told["lam"])) if flag > 0 else None
+        return (x, np.asarray(info["lam"])) if flag > 0 else None
 
     return one
 
 
-def least_norm(m: int, n: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
-    """What finds the w, (n,), of least norm with lower <= G w <= upper, for G (m, n), and its multipliers.
+def least_norm_solver_for(m: int, n: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
+    """A function that returns the w, (n,), of least norm with lower <= G w <= upper, G (m, n), and its multipliers.
 
     It takes G, lower, upper and multipliers of a similar program or None, whose active rows are tried first: contiguous
-    arrays of doubles, with -NONE where there is no lower bound. Where DAQP does not say that it has w, it returns None.
+    arrays of doubles, with -INFINITE_BOUND for no lower bound. It returns None if DAQP does not report success.
     """
     H, g, kinds, solve = np.eye(n), np.zeros(n), np.zeros(m, np.int32), _module().solve
 
     def least(
         G: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any], start: NDArray[Any] | None = None
     ) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        w, _, flag, told = solve(H, g, G, upper, lower, kinds, is_avi=False, dual_start=start, **SETTINGS)
-        return (w, told["lam"]) if flag > 0 else None
+        w, _, flag, info = solve(H, g, G, upper, lower, kinds, is_avi=False, dual_start=start, **SETTINGS)
+        return (w, info["lam"]) if flag > 0 else None
 
     return least
 

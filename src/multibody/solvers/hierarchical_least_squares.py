@@ -7,14 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats, matvec, transpose
-from multibody.solvers.array_functions import evaluated
-from multibody.solvers.least_squares import left_solution, row_factors
+from multibody.geometry._arrays import eye_like, floats, matvec, transpose
+from multibody.solvers.array_functions import evaluate
+from multibody.solvers.least_squares import left_inverse, left_solution, row_factors, row_space
 
-Level = tuple[NDArray[Any], NDArray[Any]]
+Array = NDArray[Any]
+Equations = tuple[Array, Array]
+"""A, (..., m, n), and b, (..., m), of A x = b."""
 
 
-def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, list[Array]]:
     """The v that meets J v = w level by level: no level gives way to those after it.  [RD 2.216-2.220, Alg. 2]
 
     Among all v at which |J_1 v - w_1| is least, those at which |J_2 v - w_2| is least, and so on; of what remains, the
@@ -37,13 +39,13 @@ def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[NDArray[
     [[0.0], [-0.5, -0.5]]
     """
     checked = _checked(levels)
-    arrays: dict[str, tuple[NDArray[Any], int]] = {}
+    arrays: dict[str, tuple[Array, int]] = {}
     for k, (J, w) in enumerate(checked, start=1):
         if J.shape[-2]:  # a kernel has no arguments without entries
             arrays[f"J{k}"], arrays[f"w{k}"] = (J, 2), (w, 1)
     if not arrays:
         raise InputError("levels: expected at least one row in all of them, got none")
-    v, *some = evaluated(_interleaved, arrays)
+    v, *some = evaluate(_interleaved, arrays)
     met = iter(some)
     slacks = [next(met) if J.shape[-2] else np.zeros((*v.shape[:-1], 0), v.dtype) for J, _ in checked]
     return v, slacks
@@ -53,33 +55,60 @@ hierarchical_least_squares = prioritised
 """`prioritised`, under the name that RD has for it where x are accelerations and forces.  [RD 3.102-3.107]"""
 
 
-def lexicographic(levels: Sequence[Level]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+def lexicographic(
+    levels: Sequence[Equations], support: Array | None = None, damping: float = 0.0
+) -> tuple[Array, list[Array]]:
     """`prioritised`, of arrays or traced arrays of one batch shape.
 
     Q are orthonormal rows that span those of the levels so far. For the next, A = A Q^T Q + L Q_i, where Q_i are new
     rows: v grows by Q_i^T L^+ (b - A v), which no level before feels. That is N_{i-1} (A_i N_{i-1})^+ (b_i - A_i v).
+
+    Args:
+        levels: the most important first.
+        support: (..., m, n), rows with J v = 0, before all levels.
+        damping: as `damped_solution` has it.
     """
     v: Any = None
-    taken: Any = None
+    decided = None if support is None else row_space(support)
     for A, b in levels:
-        L, Q = row_factors(A, taken)
+        L, Q = row_factors(A, decided)
         missing = b if v is None else b - matvec(A, v)
-        step = matvec(transpose(Q), left_solution(L, missing))
+        step = matvec(transpose(Q), damped_solution(L, missing, damping)[0])
         v = step if v is None else v + step
-        taken = Q if taken is None else np.concatenate([taken, Q], axis=-2)
+        decided = Q if decided is None else np.concatenate([decided, Q], axis=-2)
     return v, [matvec(A, v) - b for A, b in levels]
 
 
-def _interleaved(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+def damped_solution(L: Array, b: Array, damping: float) -> tuple[Array, Any]:
+    """The minimiser of |L y - b|² + λ² |y|², for L as `left_inverse` takes it, and λ²; None without damping.
+
+    λ² = d² - s², at least zero, where 1 / s is the Frobenius norm of L^+: s is at most the smallest singular value of
+    L, and at least that divided by the root of their number. At a singularity λ = d, and nothing is damped where all
+    singular values are larger than d by that root, after Nakamura and Hanafusa, 1986.  [RD 2.207-2.208]
+    """
+    if damping == 0:
+        return left_solution(L, b), None
+    inverse = left_inverse(L)
+    size = np.sum(inverse * inverse, axis=(-1, -2))
+    some = size > 0
+    squared = np.where(some, np.maximum(damping**2 - 1.0 / np.where(some, size, 1.0), 0.0), 0.0)
+    spread = np.broadcast_to(
+        np.sqrt(squared)[..., None, None] * eye_like(L, L.shape[-1]), (*L.shape[:-2], *[L.shape[-1]] * 2)
+    )
+    damped = left_inverse(np.concatenate([L, spread], axis=-2))[..., : L.shape[-2]]
+    return matvec(np.where((squared > 0)[..., None, None], damped, inverse), b), squared
+
+
+def _interleaved(*arrays: Array) -> tuple[Array, ...]:
     v, slacks = lexicographic(list(zip(arrays[::2], arrays[1::2], strict=True)))
     return (v, *slacks)
 
 
-def _checked(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> list[Level]:
+def _checked(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> list[Equations]:
     pairs = list(levels) if isinstance(levels, Iterable) else []
     if not pairs:
         raise InputError(f"levels: expected at least one level, a pair (J, w), got {levels!r}")
-    checked: list[Level] = []
+    checked: list[Equations] = []
     for k, pair in enumerate(pairs, start=1):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InputError(f"level {k}: expected a pair (J, w), got {type(pair).__name__}")

@@ -9,17 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import is_traced
-from multibody.solvers.array_functions import evaluated
-from multibody.solvers.qp_phases import Rows, Status
-from multibody.solvers.quadratic_program import equations, inequalities, rows_of
-from multibody.solvers.strict_levels import strict
+from multibody.solvers.array_functions import evaluate
+from multibody.solvers.program import Rows, Status
+from multibody.solvers.quadratic_program import check_equations, check_inequalities, rows_of
+from multibody.solvers.strict_levels.full_dimension import solve_hierarchy
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What a level asks for: A x = b, and lower <= C x <= upper. None, or no rows, for what it does not."""
+    """The rows of a level: A x = b and lower <= C x <= upper. None, or no rows, for either."""
 
     A: ArrayLike | None = None
     """(..., k, n)"""
@@ -70,11 +70,11 @@ def hierarchical_qp(levels: Iterable[Level]) -> tuple[Array, list[Array], Any]:
     if not arrays:
         raise InputError("levels: expected at least one row in all of them, got none")
     numbers = tuple((rows.b.shape[-1], rows.upper.shape[-1]) for rows in checked)
-    x, status, *some = evaluated(_outcome, arrays, (checked[0].A.shape[-1], numbers))
+    x, status, *some = evaluate(_outcome, arrays, (checked[0].A.shape[-1], numbers))
     if not is_traced(status):
         status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
-    told = iter(some)
-    return x, [next(told) if sum(pair) else np.zeros((*x.shape[:-1], 0), x.dtype) for pair in numbers], status
+    slacks = iter(some)
+    return x, [next(slacks) if sum(pair) else np.zeros((*x.shape[:-1], 0), x.dtype) for pair in numbers], status
 
 
 def _outcome(structure: tuple[int, tuple[tuple[int, int], ...]], *arrays: Array) -> tuple[Array, ...]:
@@ -87,7 +87,7 @@ def _outcome(structure: tuple[int, tuple[tuple[int, int], ...]], *arrays: Array)
         count = 2 * bool(pair[0]) + 3 * bool(pair[1])
         levels.append(rows_of(pair, rest[:count], like))
         rest = rest[count:]
-    outcome = strict(levels)
+    outcome = solve_hierarchy(levels)
     return (outcome.x, outcome.status, *(slack for slack in outcome.slacks if slack.shape[-1]))
 
 
@@ -105,6 +105,6 @@ def _checked(levels: Iterable[Level]) -> list[Rows]:
     checked: list[Rows] = []
     for k, level in enumerate(parts, start=1):
         where = f" of level {k}"
-        A, b = equations(level.A, level.b, given[0], np.float64, where)
-        checked.append(Rows(A, b, *inequalities(level.C, level.lower, level.upper, given[0], np.float64, where)))
+        A, b = check_equations(level.A, level.b, given[0], np.float64, where)
+        checked.append(Rows(A, b, *check_inequalities(level.C, level.lower, level.upper, given[0], np.float64, where)))
     return checked

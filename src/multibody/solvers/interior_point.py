@@ -1,9 +1,12 @@
-"""An interior-point method for small convex quadratic programs of any units.  [Mehrotra 1992]
+"""Quadratic programs by an interior-point method, with two starts: for any program, and from a feasible x = 0.
+
+`solve` takes programs of any units:
 
     minimise x^T H x / 2 + g^T x + v^T D^-1 v / 2   subject to   lower <= C x - v <= upper
 
-The rounds are those of `predictor_corrector`. Rows are divided by their lengths and the objective by its size, so that
-units make no difference, unknowns have units in which their columns are of one size, and the start is Mehrotra's.
+It divides rows by their lengths and the objective by its size, gives unknowns units in which their columns are of one
+size, and starts where Mehrotra does. `solve_feasible` takes programs of rows of the length 1 or less that x = 0 meets,
+and omits what only other programs need. The iterations are those of `predictor_corrector`.  [Mehrotra 1992]
 """
 
 from typing import Any, NamedTuple
@@ -12,42 +15,67 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import matvec
-from multibody.solvers.predictor_corrector import Iterate, Kinds, Program, Sides, Tolerance, shifted
+from multibody.solvers.predictor_corrector import (
+    Iterate,
+    ScaledProgram,
+    Sides,
+    SideTypes,
+    Tolerance,
+    add_to_diagonal,
+)
+from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
-ROUNDS = 50
-"""At most; some 6 to 12 are taken."""
+MAX_ITERATIONS, MAX_FEASIBLE_ITERATIONS = 50, 40
+"""Usually 6 to 12 are taken from Mehrotra's start, and 6 to 10 from a feasible one."""
 TOLERANCES = {np.dtype(np.float64): Tolerance(1e-10, 1e-12, 2e-12), np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5)}
-LITTLE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
-"""What is beside H at the start, where nothing else may decide."""
-APART = 0.01
-"""The least slack and multiplier at the start, relative to the sizes of the bounds and of g."""
-FAR = 100.0
-"""How many times what rows need at least bounds are at the start, where they are further away."""
-FLAT = 1e-3
-"""The least size of a gradient, as a share of what H makes of an x of 1."""
-TINY_ROW = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-8}
-"""The share of the longest row up to which rows are rounding errors of zeros."""
-SMALLEST = 1e-6
-"""The share of the largest entries up to which those of a column may be smaller, to be as large in its own unit."""
-NONE = 1e20
-"""A bound that is larger is no bound."""
+FEASIBLE_TOLERANCES = {
+    np.dtype(np.float64): Tolerance(1e-9, 1e-11, 1e-9),
+    np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5),
+}
+ACTIVE_SET_FACTOR = 1e-2
+"""The factor on these tolerances if later levels use the active set: their H, a square, amplifies errors."""
+START_REGULARISATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
+"""Regularisation of H at the starting point."""
+MIN_START = 0.01
+"""The smallest slack and multiplier at the start, relative to the sizes of the bounds and of g."""
+START_BOUND_FACTOR = 100.0
+"""The largest bound at the start, relative to what rows need at least; bounds further away are ignored there."""
+MIN_GRADIENT_SIZE = 1e-3
+"""The smallest size of a gradient, relative to H times an x of 1."""
+ZERO_ROW = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-8}
+"""The length, relative to the longest row, up to which a row is the rounding error of zero."""
+MIN_COLUMN_SIZE = 1e-6
+"""The size of a column, relative to the largest, below which its unknown gets no unit of its own."""
+INFINITE_BOUND = 1e20
+"""The size from which a bound counts as none."""
 
 
 class Solution(NamedTuple):
-    """The minimiser of a quadratic program, and how well it is met."""
+    """The minimiser of a quadratic program, and its residual."""
 
     x: Array
     """(..., n)"""
     multipliers: Array
     """(..., m): positive at upper bounds, negative at lower ones; H x + g + C^T multipliers = 0."""
-    rounds: Array
+    iterations: Array
     """(...)"""
     residual: Array
-    """(...): the largest of the residuals that tell when to stop."""
-    pressed: Any
+    """(...): the largest of the residuals that decide when to stop."""
+    active: Any
     """(..., m), truth values: rows whose multipliers are certainly not zero, and all with equal bounds."""
+
+
+class Minimum(NamedTuple):
+    """The minimiser of a program with a feasible start."""
+
+    u: Array
+    """(..., n)"""
+    active: Array
+    """(..., m): ones for rows whose multipliers are certainly not zero, otherwise zeros."""
+    residual: Array
+    """(...): the largest residual of the conditions of optimality."""
 
 
 def solve(
@@ -62,9 +90,9 @@ def solve(
     compliance: Array | None = None,
     lengths: Array | None = None,
     give_up: Any = None,
-    least: Array | None = None,
+    min_size: Array | None = None,
 ) -> Solution:
-    """The x that solves the program; where no x is within the bounds, a compromise, with a large residual.
+    """The x that solves the program; if no x is within the bounds, a compromise with a large residual.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite; its upper triangle is read.
@@ -72,23 +100,22 @@ def solve(
         C: (..., m, n), m > 0; zeros and ones that are constants cost nothing in a kernel.
         lower: (..., m), -inf where there is no bound.
         upper: (..., m).
-        skip: (...), truth values: samples whose solution is not wanted, which take no rounds.
-        equalities: how many rows, the first ones, are C x = upper whatever `lower` says, and cost half of others.
-        compliance: (..., m), by how much a row is beyond its bound for a unit of its multiplier.
-        lengths: (..., m), by what rows are divided; their own lengths, unless told.
-        give_up: (...), truth values: samples that stop as soon as x or multipliers are so large that there is hardly a
-            solution.
-        least: (...), the least size of a gradient; zero for that of H.
+        skip: (...), truth values: samples whose solution is not needed, which take no iterations.
+        equalities: the number of rows, the first ones, that are C x = upper for any `lower`; they cost half of others.
+        compliance: (..., m), the violation of a row per unit of its multiplier.
+        lengths: (..., m), the units of rows, by default their own lengths.
+        give_up: (...), truth values: samples that stop as soon as they diverge.
+        min_size: (...), the smallest size of a gradient; zero for that of H.
     """
     units = None
     if lengths is None:
         units = _units(H, C / _lengths(C, lower, upper)[..., None])
         H, g, C = H * units[..., None, :] * units[..., :, None], g * units, C * units[..., None, :]
         lengths = _lengths(C, lower, upper)
-    per_size, per_length = 1.0 / _steepness(H, g), 1.0 / lengths
+    per_size, per_length = 1.0 / _objective_size(H, g), 1.0 / lengths
     if compliance is not None:
         compliance = compliance * (per_length * per_length / per_size[..., None])
-    program = _program(
+    program = _with_sides(
         H * per_size[..., None, None],
         g * per_size[..., None],
         C * per_length[..., None],
@@ -96,49 +123,102 @@ def solve(
         upper * per_length,
         equalities,
         compliance,
-        least,
+        min_size,
     )
-    end, rounds = program.solved(_start(program), ROUNDS, give_up, skip)
-    end = program.iterate(end.x, end.s, end.z)  # residuals without the rounding errors of what is carried
-    multipliers = program.sides.merged(end.z) * (per_length / per_size[..., None])
+    end, iterations = program.solve(_mehrotra_start(program), MAX_ITERATIONS, give_up, skip)
+    end = program.evaluate(end.x, end.s, end.z)  # residuals without the rounding errors of updates
+    multipliers = program.sides.merge(end.z) * (per_length / per_size[..., None])
     x = end.x if units is None else end.x * units
-    return Solution(x, multipliers, rounds, program.residual(end), program.pressed(end))
+    return Solution(x, multipliers, iterations, program.residual(end), program.active(end))
 
 
-def _start(program: Program) -> Iterate:
-    """Mehrotra's: the least of the program with slacks in the objective, then all s and z moved to be positive."""
-    assert program.kinds is not None
-    (slack, tied), g = program.kinds, program.g
-    far = _far(program)[..., None]
+def solve_feasible(
+    H: Array, g: Array, bounds: Bounds, skip: Any, flat: Array | None = None, *, identify_active: bool
+) -> Minimum:
+    """The u within the bounds that minimises u^T H u / 2 + g^T u.
+
+    Args:
+        H: (..., n, n), symmetric and positive semi-definite.
+        g: (..., n).
+        bounds: of u, which u = 0 meets, with rows of the length 1 or less, and without cones.
+        skip: (...), truth values: samples whose solution is not needed, which take no iterations.
+        flat: (...): the size below which the entries of an objective are rounding errors.
+        identify_active: whether the active set must be certain.
+    """
+    per_size = inverse_size(H, g, flat)
+    G, lower, upper, _ = bounds
+    values = np.concatenate([upper, -lower], axis=-1)
+    sides, one = Sides(upper.shape[-1], 0, lower.shape[-1]), np.ones_like(per_size)
+    tolerance = FEASIBLE_TOLERANCES[np.dtype(g.dtype)]
+    if identify_active and g.dtype == np.float64:  # single precision has no digits for less
+        tolerance = Tolerance(*(ACTIVE_SET_FACTOR * part for part in tolerance))
+    program = ScaledProgram(
+        H * per_size[..., None, None],
+        g * per_size[..., None],
+        G,
+        sides,
+        values,
+        one,
+        tolerance,
+        identify_active=identify_active,
+    )
+    least = MIN_START * (1.0 + np.max(np.abs(values), axis=-1))[..., None]
+    s = np.maximum(values, least)
+    z = least / s
+    start = Iterate(np.zeros_like(g), np.zeros_like(upper), s, z, program.g + program.row_gradient(z))
+    end = program.solve(start, MAX_FEASIBLE_ITERATIONS, None, skip)[0]
+    none = np.zeros_like(upper)
+    return Minimum(end.x, np.where(program.active(end), 1.0 + none, none), program.residual(end, tolerance.gap))
+
+
+def gradient_size(H: Array, g: Array) -> Array:
+    """(...): the size of an objective, the largest entry of g or of the diagonal of H."""
+    return np.maximum(np.max(np.abs(g), axis=-1), np.max(_diagonal(H), axis=-1))
+
+
+def inverse_size(H: Array, g: Array, flat: Array | None) -> Array:
+    """(...): the factor that gives an objective the size 1; `flat` is the smallest size."""
+    size = gradient_size(H, g)
+    size = size if flat is None else np.maximum(size, flat)
+    return 1.0 / np.where(size > 0, size, np.ones_like(size))
+
+
+def _mehrotra_start(program: ScaledProgram) -> Iterate:
+    """The minimiser with slacks in the objective; then all s and z are shifted to be positive."""
+    assert program.types is not None
+    (slack, equality), g = program.types, program.g
+    far = _start_bound(program)[..., None]
     bounds = np.minimum(np.maximum(program.bounds, -far), far)
     size_b = 1.0 + np.max(np.abs(bounds), axis=-1)
-    size_g = np.maximum(np.max(np.abs(g), axis=-1), program.least)
-    right, little = program.pull(bounds) - g, np.full_like(size_b, LITTLE[np.dtype(g.dtype)])
-    x = linalg.solve(shifted(program.weighted(slack + tied), little), right[..., None], definite=True)[..., 0]
-    s = (bounds - program.sides.of(matvec(program.C, x))) * slack
+    size_g = np.maximum(np.max(np.abs(g), axis=-1), program.min_size)
+    right = program.row_gradient(bounds) - g
+    shift = np.full_like(size_b, START_REGULARISATION[np.dtype(g.dtype)])
+    matrix = add_to_diagonal(program.normal_matrix(slack + equality), shift)
+    x = linalg.solve(matrix, right[..., None], definite=True)[..., 0]
+    s = (bounds - program.sides.split(matvec(program.C, x))) * slack
     low, high = np.min(s, axis=-1), np.max(s, axis=-1)
     s, z = s - np.minimum(1.5 * low, 0.0)[..., None], np.maximum(1.5 * high, 0.0)[..., None] - s
     s, z = s * slack, z * slack
     product = np.sum(s * z, axis=-1) / 2
     tiny = np.finfo(np.dtype(g.dtype)).tiny
-    more_s = np.maximum(product / np.maximum(np.sum(z, axis=-1), tiny), APART * size_b)
-    more_z = np.maximum(product / np.maximum(np.sum(s, axis=-1), tiny), APART * size_g)
-    s = np.where(slack > 0, s + more_s[..., None], 1.0 - tied)
+    more_s = np.maximum(product / np.maximum(np.sum(z, axis=-1), tiny), MIN_START * size_b)
+    more_z = np.maximum(product / np.maximum(np.sum(s, axis=-1), tiny), MIN_START * size_g)
+    s = np.where(slack > 0, s + more_s[..., None], 1.0 - equality)
     z = slack * (z + more_z[..., None])
-    beyond = program.bounds > far  # which have slacks of their own, and the same products
+    beyond = program.bounds > far  # these have slacks of their own, and the same products
     wide = np.where(beyond, s + (program.bounds - bounds), np.ones_like(s))
-    return program.iterate(x, np.where(beyond, wide, s), np.where(beyond, z * s / wide, z))
+    return program.evaluate(x, np.where(beyond, wide, s), np.where(beyond, z * s / wide, z))
 
 
-def _far(program: Program) -> Array:
-    """(...): how far bounds may be for them to matter at the start: many times the C x that is needed at least."""
-    assert program.kinds is not None
-    slack, tied = program.kinds
-    needed = np.where(slack > 0, np.maximum(-program.bounds, 0.0), np.abs(program.bounds) * tied)
-    return FAR * (1.0 + np.max(needed, axis=-1))
+def _start_bound(program: ScaledProgram) -> Array:
+    """(...): the largest bound that matters at the start, many times the C x that rows need at least."""
+    assert program.types is not None
+    slack, equality = program.types
+    needed = np.where(slack > 0, np.maximum(-program.bounds, 0.0), np.abs(program.bounds) * equality)
+    return START_BOUND_FACTOR * (1.0 + np.max(needed, axis=-1))
 
 
-def _program(
+def _with_sides(
     H: Array,
     g: Array,
     C: Array,
@@ -146,31 +226,31 @@ def _program(
     upper: Array,
     equalities: int,
     compliance: Array | None,
-    least: Array | None,
-) -> Program:
-    """The program with its sides: those of the equalities are upper ones, whose bounds are equal."""
+    min_size: Array | None,
+) -> ScaledProgram:
+    """The scaled program with its sides; equalities are upper sides whose bounds are equal."""
     rows, first = upper.shape[-1], lower[..., equalities:]
     bounds = np.concatenate([upper, -first], axis=-1)
-    there = np.where(np.abs(bounds) >= NONE, np.zeros_like(bounds), np.ones_like(bounds))  # NaN is there
+    finite = np.where(np.abs(bounds) >= INFINITE_BOUND, np.zeros_like(bounds), np.ones_like(bounds))  # NaN is finite
     zeros, ones = np.zeros_like(first), np.ones_like(upper)
     equal = np.where(first == upper[..., equalities:], ones[..., equalities:], zeros)
-    tied = np.concatenate([ones[..., :equalities], equal, zeros], axis=-1) * there
-    there = np.concatenate([there[..., :rows], there[..., rows:] * (1.0 - equal)], axis=-1)
-    bounds = np.where(there > 0, bounds, np.zeros_like(bounds))
+    equality = np.concatenate([ones[..., :equalities], equal, zeros], axis=-1) * finite
+    finite = np.concatenate([finite[..., :rows], finite[..., rows:] * (1.0 - equal)], axis=-1)
+    bounds = np.where(finite > 0, bounds, np.zeros_like(bounds))
     if compliance is not None:
         compliance = np.concatenate([compliance, compliance[..., equalities:]], axis=-1)
     largest = np.max(_diagonal(H), axis=-1)
-    size = FLAT * np.where(largest > 0, largest, np.ones_like(largest))
-    least = size if least is None else np.where(least > 0, least, size)
-    sides, kinds = Sides(rows, equalities, rows), Kinds(there * (1.0 - tied), tied)
-    return Program(H, g, C, sides, bounds, least, TOLERANCES[np.dtype(g.dtype)], kinds, compliance)
+    size = MIN_GRADIENT_SIZE * np.where(largest > 0, largest, np.ones_like(largest))
+    size = size if min_size is None else np.where(min_size > 0, min_size, size)
+    sides, types = Sides(rows, equalities, rows), SideTypes(finite * (1.0 - equality), equality)
+    return ScaledProgram(H, g, C, sides, bounds, size, TOLERANCES[np.dtype(g.dtype)], types, compliance)
 
 
 def _diagonal(H: Array) -> Array:
     return np.stack([H[..., k, k] for k in range(H.shape[-1])], axis=-1)
 
 
-def _steepness(H: Array, g: Array) -> Array:
+def _objective_size(H: Array, g: Array) -> Array:
     """(...): the size of an objective, 1 for zero."""
     size = np.max(np.maximum(np.abs(g), np.abs(_diagonal(H))), axis=-1)
     return np.where(size > 0, size, np.ones_like(size))
@@ -181,14 +261,14 @@ def _units(H: Array, C: Array) -> Array:
     diagonal = _diagonal(H)
     largest = np.max(diagonal, axis=-1, keepdims=True)
     size = np.sqrt(np.maximum(diagonal, 0.0) / np.where(largest > 0, largest, np.ones_like(largest)))
-    return 1.0 / np.maximum(np.maximum(size, np.max(np.abs(C), axis=-2)), SMALLEST)
+    return 1.0 / np.maximum(np.maximum(size, np.max(np.abs(C), axis=-2)), MIN_COLUMN_SIZE)
 
 
 def _lengths(C: Array, lower: Array, upper: Array) -> Array:
-    """(..., m): those of the rows, and the sizes of their bounds for rows that are next to nothing."""
+    """(..., m): the lengths of rows; for rows of rounding errors, the sizes of their bounds."""
     lengths = np.sqrt(np.sum(C * C, axis=-1))
-    low, high = (np.where(np.abs(side) < NONE, np.abs(side), np.zeros_like(side)) for side in (lower, upper))
+    low, high = (np.where(np.abs(side) < INFINITE_BOUND, np.abs(side), np.zeros_like(side)) for side in (lower, upper))
     size = np.where(low * high > 0, np.minimum(low, high), np.maximum(low, high))
     size = np.where(size > 0, size, np.ones_like(size))
-    tiny = TINY_ROW[np.dtype(C.dtype)] * np.max(lengths, axis=-1, keepdims=True)
-    return np.where(lengths > tiny, lengths, size)
+    zero = ZERO_ROW[np.dtype(C.dtype)] * np.max(lengths, axis=-1, keepdims=True)
+    return np.where(lengths > zero, lengths, size)

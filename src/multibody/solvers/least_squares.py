@@ -21,13 +21,13 @@ from multibody.geometry._arrays import dot, matvec, transpose
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
-RANK_WITHIN = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+RANK_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
 """The share of the largest singular value of a matrix below which what the other rows leave of a row counts as zero.
 
 The Frobenius norm stands for that singular value: it is larger by the root of the rank at most. What is left of a row
 is larger, too, than the singular value that goes with it, by some such factor.
 """
-ACROSS = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+ZERO_PROJECTION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 """The length up to which what other rows leave of a row of the length 1 is a rounding error."""
 UNROLLED = 8
 """Factorizations of at most so many rounds are written out, which is faster; the others are loops of the kernel."""
@@ -62,7 +62,7 @@ def row_factors(
     whole = A if part_of is None else part_of
     size = scale(whole)[..., None, None]
     W, whole = A / size, whole / size
-    cut = RANK_WITHIN[np.dtype(W.dtype)] ** 2 * np.sum(whole * whole, axis=(-1, -2))
+    cut = RANK_TOLERANCE[np.dtype(W.dtype)] ** 2 * np.sum(whole * whole, axis=(-1, -2))
     rounds = min(W.shape[-2:]) if rank is None else rank
     if above is not None:
         W = W - np.matmul(np.matmul(W, transpose(above)), above)
@@ -200,7 +200,7 @@ def _pivot(entry: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return sign, 1.0 / (entry - sign)
 
 
-def across(
+def project_out(
     chosen: NDArray[Any], G: NDArray[Any], others: NDArray[Any], isometric: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """G, (..., m, n), and other rows, without what they have along chosen rows of G, (..., m) ones and zeros.
@@ -208,12 +208,12 @@ def across(
     As many rounds as chosen rows are independent of each other, none where none is chosen.
 
     Args:
-        chosen: rows of what is left of these that are at most ACROSS long count as zero.
+        chosen: rows of what is left of these that are at most ZERO_PROJECTION long count as zero.
         G: rows of the length 1, or less.
         others: (..., k, n).
         isometric: how many of these, the first, have orthonormal columns in all directions that G feels.
     """
-    cut = ACROSS[np.dtype(G.dtype)] ** 2
+    cut = ZERO_PROJECTION[np.dtype(G.dtype)] ** 2
 
     def step(carry: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
         G, others, _ = carry

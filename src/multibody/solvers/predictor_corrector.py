@@ -1,23 +1,22 @@
-"""Rounds of an interior-point method for small convex quadratic programs, a sample a lane.  [Mehrotra 1992]
+"""Iterations of a primal-dual interior-point method for small convex quadratic programs.  [Mehrotra 1992]
 
     minimise x^T H x / 2 + g^T x + v^T D^-1 v / 2   subject to   lower <= C x - v <= upper
 
-in units of their own: an objective of the size 1, and rows of the length 1. D are the compliances of the rows: where
-one is zero, as all are unless told, a row is hard, and its v is zero. Every bound has a slack s > 0 and a multiplier
-z > 0; a row whose bounds are equal has no slack and a multiplier of any sign.
+The program is scaled: an objective of the size 1, and rows of the length 1. D are the compliances of the rows: a row
+of compliance zero, the default, is hard, and its v is zero. Every bound has a slack s > 0 and a multiplier z > 0; an
+equality has no slack and a multiplier of any sign. A batch is solved sample by sample, in the lanes of vectors.
 
-A round factors H + C^T W C once, W = z / s of both sides of a row, and solves with it twice: for the step towards
-s z = 0, and for its correction, which aims at s z = σ μ and takes off the products of the first step's changes. The
-correction is added whole as long as the step can go as far as with a share of it, which is the length of the first
-step; else that share is, since whole corrections can turn in circles [Colombo and Gondzio 2008]. Steps have one length,
-since H couples what is primal with what is dual.
+An iteration factors H + C^T W C once, W = z / s of both sides of a row, and solves with it twice: for the predictor,
+which aims at s z = 0, and for the corrector, which aims at s z = σ μ and subtracts the second-order terms of the
+predictor. The whole corrector is added if the step is then as long as with the part of it that has the predictor's
+step length; otherwise that part is, because whole correctors can cycle [Colombo and Gondzio 2008]. H couples primal and
+dual steps, so that their lengths are equal.
 
-The Newton equations have a little on both diagonals, as the proximal method of multipliers has it: W stays so small
-that H is not lost beside it, rows may depend on each other, and directions that nothing decides stay where they are.
-What they are solved for are the residuals of the program itself, so that the solution is not moved by it.
+Both diagonals of the Newton equations are regularised, as in the proximal method of multipliers: W stays so small that
+H is not lost in rounding errors, rows may be dependent, and x does not move along flat directions. The right-hand side
+is the residual of the program itself, so that the regularisation does not move the solution.
 
-C x and the gradient are carried from round to round. A step of the length a leaves 1 - a of the gradient, but for the
-little on the diagonal and rounding errors, of which the next step takes off what it finds.
+C x and the gradient are updated, not recomputed; the next step corrects their rounding errors.
 """
 
 from collections.abc import Callable
@@ -31,33 +30,32 @@ from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
-LITTLE = {np.dtype(np.float64): (1e-15, 1e-13), np.dtype(np.float32): (1e-9, 1e-6)}
-"""What is beside H in the Newton equations, whose largest entry is at most 1: a share of the largest entry of all,
-more than its rounding errors, and at least so much. More would let flat directions stay where they are for long."""
-YIELD = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-4}
-"""What is beside 1 / W, for rows of the length 1: W is at most the inverse."""
-FIRM = {np.dtype(np.float64): 1e-3, np.dtype(np.float32): 1e-1}
-"""The share of it that is left where nothing but slacks is missing: then multipliers have a long way to go."""
-MISSING = 100.0
-"""How many times smaller than what slacks are off the gradient is when that is all that is missing."""
-SHORT = 0.995, 0.9999
-"""The share of the way to the nearest bound that a step takes, far from the solution and near to it."""
-NEAR = 0.1
-"""By what share of what a first step leaves of s z a step may be short."""
-BETTER = 1.01
-"""By what factor a step must be longer for a smaller share of the correction to be preferred."""
-AIM = 0.1
-"""The least s z that is aimed at, as a share of what is small enough: smaller slacks would only lose digits."""
-LOST = 1e6
-"""How many times the sizes of gradient and bounds multipliers and x are when there is hardly a solution."""
-PRESSED = 1e3
-"""How many times its slack a multiplier is that is certainly not zero, and the other way round."""
-SHARP = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
-"""The mean of s z, beside the largest z, at which slacks of rows that are pressed come near to rounding errors."""
+PRIMAL_REGULARISATION = {np.dtype(np.float64): (1e-15, 1e-13), np.dtype(np.float32): (1e-9, 1e-6)}
+"""Primal regularisation of the Newton system, relative to its largest diagonal entry, and its lower bound."""
+DUAL_REGULARISATION = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-4}
+"""Dual regularisation, added to 1 / W, for rows of the length 1: W is at most its inverse."""
+MIN_DUAL_FACTOR = {np.dtype(np.float64): 1e-3, np.dtype(np.float32): 1e-1}
+"""The factor of the dual regularisation if only the primal residual is left: multipliers then have far to go."""
+PRIMAL_ONLY_RATIO = 100.0
+"""The ratio of primal residual to gradient from which only the primal residual counts as left."""
+STEP_TO_BOUNDARY = 0.995, 0.9999
+"""The fraction of the largest step that keeps s, z > 0, far from the solution and near it."""
+STEP_SHORTENING = 0.1
+"""The shortening of a step per fraction of s z that the predictor leaves."""
+MIN_STEP_RATIO = 1.01
+"""The ratio of step lengths from which the smaller part of the corrector is preferred."""
+MIN_COMPLEMENTARITY = 0.1
+"""The smallest target of s z, relative to the tolerance: smaller slacks would only lose digits."""
+DIVERGED = 1e6
+"""The size of x and multipliers, relative to bounds and gradient, from which there is hardly a solution."""
+ACTIVE_RATIO = 1e3
+"""The ratio z / s from which a row is certainly active, and s / z from which it certainly is not."""
+COMPLEMENTARITY_FLOOR = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+"""The mean of s z, relative to the largest z, at which slacks of active rows approach rounding errors."""
 
 
 class Iterate(NamedTuple):
-    """What a round improves."""
+    """The carry of the iterations."""
 
     x: Array
     """(..., n)"""
@@ -78,261 +76,299 @@ class Sides(NamedTuple):
     first: int
     """The first row with a lower side."""
     last: int
-    """The last one, and one more."""
+    """The end of the rows with a lower side."""
 
-    def of(self, y: Array) -> Array:
-        """(..., sides): what the bounds are for, of y = C x."""
+    def split(self, y: Array) -> Array:
+        """(..., sides): the values that are bounded, from y = C x."""
         return np.concatenate([y, -y[..., self.first : self.last]], axis=-1)
 
-    def merged(self, z: Array, sign: int = -1) -> Array:
-        """(..., m): upper sides less lower ones, or their sum."""
+    def merge(self, z: Array, sign: int = -1) -> Array:
+        """(..., m): upper sides minus lower ones, or their sum."""
         both = z[..., self.first : self.last] + sign * z[..., self.rows :]
         return np.concatenate([z[..., : self.first], both, z[..., self.last : self.rows]], axis=-1)
 
 
-class Kinds(NamedTuple):
-    """What sides are where that is known only when a kernel runs: ones and zeros, (..., sides)."""
+class SideTypes(NamedTuple):
+    """The types of sides if only the values of the bounds decide them: ones and zeros, (..., sides)."""
 
     slack: Array
     """1 for sides that have a slack."""
-    tied: Array
-    """1 for the upper sides of rows with equal bounds, whose lower sides are not there: neither one nor the other."""
+    equality: Array
+    """1 for the upper sides of equalities. Their lower sides have neither, as sides without a bound."""
 
 
 class Tolerance(NamedTuple):
     """When to stop."""
 
-    within: float
-    """Residuals, relative to the sizes of what they are made of."""
-    mean: float
-    """The mean of s z, likewise; where s and z of a row both vanish, each is off by the root of it."""
+    residual: float
+    """Residuals, relative to the sizes of their terms."""
+    complementarity: float
+    """The mean of s z, relative likewise. If s and z of a row both vanish, the error of each is the root of it."""
     gap: float
-    """What a row of the length 1 is off from its slack, beside an x of 1; long rows violate their bounds by more."""
+    """Primal residual of unit rows, relative to max(1, |x|); long rows violate their bounds by more."""
 
 
-class Program(NamedTuple):
-    """A program in units of its own."""
+class NewtonSystem(NamedTuple):
+    """The Newton equations at an iterate, reduced to x."""
+
+    matrix: Array
+    """(..., n, n)"""
+    regularisation: Array
+    """(...)"""
+    gap: Array
+    push: Array
+    """(..., sides), the multipliers' part of the right-hand side."""
+    per_s: Array
+    per_z: Array
+    weights: tuple[Array, ...]
+    """1 / (s + d z), z / (s + d z), the dual regularisation d, and the types of sides, if any."""
+
+
+class Step(NamedTuple):
+    """Changes of x, C x, slacks and multipliers."""
+
+    dx: Array
+    dy: Array
+    ds: Array
+    dz: Array
+
+
+class ScaledProgram(NamedTuple):
+    """A program in the units of the method."""
 
     H: Array
     g: Array
     C: Array
     sides: Sides
     bounds: Array
-    """(..., sides), zero where there is none."""
-    least: Array
-    """(...): the least size of a gradient."""
+    """(..., sides), zero for sides without a bound."""
+    min_size: Array
+    """(...): the smallest size of a gradient."""
     tolerance: Tolerance
-    kinds: Kinds | None = None
-    """None where every side has a slack."""
+    types: SideTypes | None = None
+    """None if every side has a slack."""
     compliance: Array | None = None
     """(..., sides)"""
-    sharp: bool = False
-    """Whether to go on until it is clear of every row whether it is pressed, as far as there are digits for it."""
+    identify_active: bool = False
+    """Whether to continue until every row is clearly active or inactive, as far as digits allow."""
 
-    def solved(self, start: Iterate, rounds: int, give_up: Any, skip: Any) -> tuple[Iterate, Array]:
-        """Where at most so many rounds lead to, and how many are taken.
+    def solve(self, start: Iterate, max_iterations: int, give_up: Any, skip: Any) -> tuple[Iterate, Array]:
+        """The last iterate and the number of iterations.
 
         Args:
-            start: from where; slacks and multipliers are positive where there are any.
-            rounds: at most.
-            give_up: (...), truth values: samples that stop as soon as x or multipliers are so large that there is
-                hardly a solution; None for none.
-            skip: (...), truth values: samples that take no rounds; None for none.
+            start: with positive slacks and multipliers.
+            max_iterations: their largest number.
+            give_up: (...), truth values: samples that stop as soon as they diverge; None for none.
+            skip: (...), truth values: samples that take no iterations; None for none.
         """
 
         def stop(at: Iterate) -> Any:
-            done = ~(self.residual(at, self.tolerance.gap) > self.tolerance.within)  # NaN is done
-            if self.sharp:
-                done = done & (self.is_clear(at) | ~(self.mean(at.s * at.z) > self.enough(at)))
+            done = ~(self.residual(at, self.tolerance.gap) > self.tolerance.residual)  # NaN is done
+            if self.identify_active:
+                done = done & (self.has_clear_active_set(at) | ~(self.mean(at.s * at.z) > self.target(at)))
             if give_up is not None:
-                done = done | (give_up & self.is_lost(at))
+                done = done | (give_up & self.has_diverged(at))
             return done if skip is None else done | skip
 
-        end, taken = loop(
-            rounds,
-            lambda at: tuple(self.improved(Iterate(*at))),
+        end, iterations = loop(
+            max_iterations,
+            lambda at: tuple(self.iterate(Iterate(*at))),
             tuple(start),
             until=lambda at: stop(Iterate(*at)),
             rounds=True,
         )
-        return Iterate(*end), taken
+        return Iterate(*end), iterations
 
-    def iterate(self, x: Array, s: Array, z: Array) -> Iterate:
-        """What is to be carried of x, slacks and multipliers."""
-        return Iterate(x, matvec(self.C, x), s, z, matvec(self.H, x) + self.g + self.pull(z))
+    def evaluate(self, x: Array, s: Array, z: Array) -> Iterate:
+        """The iterate with these x, slacks and multipliers."""
+        return Iterate(x, matvec(self.C, x), s, z, matvec(self.H, x) + self.g + self.row_gradient(z))
 
-    def pull(self, z: Array) -> Array:
-        """(..., n): what multipliers of all sides add to the gradient."""
-        forces = self.sides.merged(z)
+    def row_gradient(self, z: Array) -> Array:
+        """C^T z, (..., n), from the multipliers of all sides."""
+        forces = self.sides.merge(z)
         return sum(
             (forces[..., k, None] * self.C[..., k, :] for k in range(1, forces.shape[-1])),
             start=forces[..., 0, None] * self.C[..., 0, :],
         )
 
     def mean(self, products: Array) -> Array:
-        """(...): of products over all sides that have a slack."""
+        """(...): the mean of products over all sides that have a slack."""
         total = np.sum(products, axis=-1)
-        if self.kinds is None:
+        if self.types is None:
             return total * (1.0 / products.shape[-1])
-        return total * (1.0 / np.maximum(np.sum(self.kinds.slack, axis=-1), 1.0))
+        return total * (1.0 / np.maximum(np.sum(self.types.slack, axis=-1), 1.0))
 
     def gap(self, at: Iterate) -> Array:
-        """(..., sides): by how much a slack is not the distance to its bound."""
-        gap = self.bounds - self.sides.of(at.y) - at.s
+        """(..., sides): the primal residual, the distance to the bound minus the slack."""
+        gap = self.bounds - self.sides.split(at.y) - at.s
         return gap if self.compliance is None else gap + self.compliance * at.z
 
     def size(self, at: Iterate) -> Array:
-        """(...): of what the gradient is made of."""
-        size = np.maximum(largest(np.abs(np.concatenate([matvec(self.H, at.x), self.g], axis=-1))), self.least)
+        """(...): the size of the terms of the gradient."""
+        size = np.maximum(largest(np.abs(np.concatenate([matvec(self.H, at.x), self.g], axis=-1))), self.min_size)
         if self.compliance is None:
             return size
         return np.maximum(size, np.sqrt(np.sum(self.compliance * at.z * at.z, axis=-1)))
 
     def residual(self, at: Iterate, gap: float | None = None) -> Array:
-        """(...): the largest, relative to sizes; where a slack is large, rounding errors are.
+        """(...): the largest residual, relative to the sizes of its terms.
 
-        `gap` is the tolerance of what slacks are off, where it is another than that of the gradient.
+        `gap` is the tolerance of the primal residual, by default that of the gradient. A large slack is allowed its
+        rounding errors.
         """
-        within, mean, _ = self.tolerance
-        gap = within if gap is None else gap
-        over = np.abs(self.gap(at)) - gap * at.s
-        if self.kinds is not None:
-            over = over * (self.kinds.slack + self.kinds.tied)
-        dual = np.maximum(largest(np.abs(at.gradient)), self.mean(at.s * at.z) * (within / mean))
+        tolerance, complementarity, _ = self.tolerance
+        gap = tolerance if gap is None else gap
+        primal = np.abs(self.gap(at)) - gap * at.s
+        if self.types is not None:
+            primal = primal * (self.types.slack + self.types.equality)
+        dual = np.maximum(largest(np.abs(at.gradient)), self.mean(at.s * at.z) * (tolerance / complementarity))
         # NaN is in the mean in any case
-        beyond = largest(over) * (within / gap)
-        return np.maximum(dual / self.size(at), beyond / np.maximum(1.0, largest(np.abs(at.x))))
+        worst = largest(primal) * (tolerance / gap)
+        return np.maximum(dual / self.size(at), worst / np.maximum(1.0, largest(np.abs(at.x))))
 
-    def enough(self, at: Iterate) -> Array:
-        """(...): the mean of s z that is small enough."""
-        enough = self.tolerance.mean * self.size(at)
-        return np.minimum(enough, SHARP[np.dtype(self.g.dtype)] * largest(at.z)) if self.sharp else enough
+    def target(self, at: Iterate) -> Array:
+        """(...): the mean of s z at which iterations may stop."""
+        target = self.tolerance.complementarity * self.size(at)
+        if not self.identify_active:
+            return target
+        return np.minimum(target, COMPLEMENTARITY_FLOOR[np.dtype(self.g.dtype)] * largest(at.z))
 
-    def is_clear(self, at: Iterate) -> Any:
-        """(...), truth values: whether all rows are either pressed, or certainly not."""
-        between = _larger(PRESSED * at.s - at.z, 0.0 * at.z) * _larger(PRESSED * at.z - at.s, 0.0 * at.z)
-        if self.kinds is not None:
-            between = between * self.kinds.slack
+    def has_clear_active_set(self, at: Iterate) -> Any:
+        """(...), truth values: whether every row is either certainly active or certainly not."""
+        between = _larger(ACTIVE_RATIO * at.s - at.z, 0.0 * at.z) * _larger(ACTIVE_RATIO * at.z - at.s, 0.0 * at.z)
+        if self.types is not None:
+            between = between * self.types.slack
         return ~(largest(between) > 0)
 
-    def is_lost(self, at: Iterate) -> Any:
-        """(...), truth values: whether multipliers or x grow beyond all measure."""
+    def has_diverged(self, at: Iterate) -> Any:
+        """(...), truth values: whether multipliers or x are beyond any solution."""
         size_g, size_b = 1.0 + largest(np.abs(matvec(self.H, at.x))), 1.0 + np.max(np.abs(self.bounds), axis=-1)
-        return (np.sum(at.z * at.z, axis=-1) > (LOST * size_g) ** 2) | (
-            np.sum(at.x * at.x, axis=-1) > (LOST * size_b) ** 2
+        return (np.sum(at.z * at.z, axis=-1) > (DIVERGED * size_g) ** 2) | (
+            np.sum(at.x * at.x, axis=-1) > (DIVERGED * size_b) ** 2
         )
 
-    def pressed(self, at: Iterate) -> Any:
-        """(..., m), truth values: rows whose multipliers are certainly not zero, and all with equal bounds."""
+    def active(self, at: Iterate) -> Any:
+        """(..., m), truth values: the active set, with all equalities."""
         one = np.ones_like(at.z)
-        slack, tied = (one, np.zeros_like(one)) if self.kinds is None else self.kinds
-        return self.sides.merged(np.where(at.z > PRESSED * at.s, slack, tied), 1) > 0
+        slack, equality = (one, np.zeros_like(one)) if self.types is None else self.types
+        return self.sides.merge(np.where(at.z > ACTIVE_RATIO * at.s, slack, equality), 1) > 0
 
-    def weighted(self, w: Array) -> Array:
+    def normal_matrix(self, w: Array) -> Array:
         """H + C^T diag(w) C, built so that the compiler knows it to be symmetric."""
-        weighted = transpose(self.C) * self.sides.merged(w, 1)[..., None, :]
+        weighted = transpose(self.C) * self.sides.merge(w, 1)[..., None, :]
         return mirror_upper(self.H + np.matmul(weighted, self.C))
 
-    def improved(self, at: Iterate) -> Iterate:
-        """What follows after a round."""
-        x, y, s, z, gradient = at
-        dtype = np.dtype(self.g.dtype)
-        gap, mean = self.gap(at), self.mean(s * z)
-        off = np.abs(gap) if self.kinds is None else np.abs(gap) * (self.kinds.slack + self.kinds.tied)
-        steep = MISSING * largest(np.abs(gradient))
-        firm = np.maximum(steep / np.maximum(np.maximum(largest(off), steep), np.finfo(dtype).tiny), FIRM[dtype])
-        give = (YIELD[dtype] * firm)[..., None] * np.ones_like(z)
-        if self.compliance is not None:
-            give = give + self.compliance
-        kinds = () if self.kinds is None else self.kinds
+    # ---- one iteration -----------------------------------------------------------------------------------------------
 
-        def weights(s: Array, z: Array, gap: Array, give: Array, *kinds: Array) -> tuple[Array, ...]:
-            """1 / (s + give z), its product with z, and what is to be pulled; 1 / s and 1 / z, by one division."""
+    def iterate(self, at: Iterate) -> Iterate:
+        """The next iterate."""
+        mean = self.mean(at.s * at.z)
+        newton = self._newton_system(at)
+        first, products, length = self._predictor(at, newton)
+        left = (1.0 - length) * mean + length * length * self.mean(products)
+        fraction = left / np.maximum(mean, np.finfo(np.dtype(self.g.dtype)).tiny)
+        aim = np.maximum(fraction * fraction * left, MIN_COMPLEMENTARITY * self.target(at))[..., None]
+        second, whole, part = self._corrector(newton, first, products, length, aim)
+        longer = part > MIN_STEP_RATIO * whole
+        shorter = np.minimum(np.maximum(1.0 - STEP_SHORTENING * fraction, STEP_TO_BOUNDARY[0]), STEP_TO_BOUNDARY[1])
+        a = (shorter * np.where(longer, part, whole))[..., None]
+        b = a * np.where(longer, length, np.ones_like(length))[..., None]
+        step = a * first.dx + b * second.dx
+        return Iterate(
+            at.x + step,
+            at.y + a * first.dy + b * second.dy,
+            at.s + a * first.ds + b * second.ds,
+            at.z + a * first.dz + b * second.dz,
+            at.gradient - a * at.gradient - newton.regularisation[..., None] * step,
+        )
+
+    def _newton_system(self, at: Iterate) -> NewtonSystem:
+        dtype, types = np.dtype(self.g.dtype), () if self.types is None else self.types
+        gap = self.gap(at)
+        size = np.abs(gap) if self.types is None else np.abs(gap) * (self.types.slack + self.types.equality)
+        steep = PRIMAL_ONLY_RATIO * largest(np.abs(at.gradient))
+        factor = steep / np.maximum(np.maximum(largest(size), steep), np.finfo(dtype).tiny)
+        dual = (DUAL_REGULARISATION[dtype] * np.maximum(factor, MIN_DUAL_FACTOR[dtype]))[..., None]
+        dual = dual * np.ones_like(at.z)
+        if self.compliance is not None:
+            dual = dual + self.compliance
+
+        def weights(s: Array, z: Array, gap: Array, dual: Array, *types: Array) -> tuple[Array, ...]:
+            """1 / (s + d z), its product with z, the push, 1 / s and 1 / z, with one division."""
             force, low, high, slack = z, s, z, 1.0
-            if kinds:
-                slack, tied = kinds
+            if types:
+                slack, equality = types
                 some, one = slack > 0, np.ones_like(z)
-                force, low, high = np.where(some, z, tied), np.where(some, s, one), np.where(some, z, one)
-            both = s + give * force
+                force, low, high = np.where(some, z, equality), np.where(some, s, one), np.where(some, z, one)
+            both = s + dual * force
             reciprocal = 1.0 / (low * high * both)
             relaxed = reciprocal * (low * high)
-            w, share = force * relaxed, reciprocal * both * slack
-            return relaxed, w, w * (gap - give * z), share * high, share * low
+            w, inverse = force * relaxed, reciprocal * both * slack
+            return relaxed, w, w * (gap - dual * z), inverse * high, inverse * low
 
-        relaxed, w, push, per_s, per_z = _by_side(weights, s, z, gap, give, *kinds)
-        A = self.weighted(w)
-        little = beside(A)
-        A = shifted(A, little)
+        relaxed, w, push, per_s, per_z = _by_side(weights, at.s, at.z, gap, dual, *types)
+        matrix = self.normal_matrix(w)
+        primal = primal_regularisation(matrix)
+        return NewtonSystem(
+            add_to_diagonal(matrix, primal), primal, gap, push, per_s, per_z, (relaxed, w, dual, *types)
+        )
 
-        def changes(
-            way: Array, change: Array, relaxed: Array, w: Array, give: Array, *kinds: Array
-        ) -> tuple[Array, Array]:
-            """Of s and z, for which s z changes by as much, to first order."""
-            dz = change * relaxed - w * way
-            ds = way + give * dz
-            return (ds * kinds[0] if kinds else ds), dz
+    def _predictor(self, at: Iterate, newton: NewtonSystem) -> tuple[Step, Array, Array]:
+        """The step towards s z = 0, its products ds dz, and its largest length."""
 
-        def first(s: Array, z: Array, way: Array, per_s: Array, per_z: Array, *rest: Array) -> tuple[Array, ...]:
-            ds, dz = changes(way, -s * z, *rest)
+        def changes(s: Array, z: Array, way: Array, per_s: Array, per_z: Array, *rest: Array) -> tuple[Array, ...]:
+            ds, dz = _changes(way, -s * z, *rest)
             return ds, dz, ds * dz, _larger(-ds * per_s, -dz * per_z)
 
-        right = self.pull(push) - (matvec(self.H, x) + self.g)
-        dx = linalg.solve(A, right[..., None], definite=True)[..., 0]
+        right = self.row_gradient(newton.push) - (matvec(self.H, at.x) + self.g)
+        dx = linalg.solve(newton.matrix, right[..., None], definite=True)[..., 0]
         dy = matvec(self.C, dx)
-        rest = relaxed, w, give, *kinds
-        ds, dz, crossed, ratio = _by_side(first, s, z, gap - self.sides.of(dy), per_s, per_z, *rest)
-        far = _reach(ratio)
-        left = (1.0 - far) * mean + far * far * self.mean(crossed)
-        share = left / np.maximum(mean, np.finfo(dtype).tiny)
-        aim = np.maximum(share * share * left, AIM * self.enough(at))[..., None]
+        way = newton.gap - self.sides.split(dy)
+        ds, dz, products, ratio = _by_side(changes, at.s, at.z, way, newton.per_s, newton.per_z, *newton.weights)
+        return Step(dx, dy, ds, dz), products, _step_length(ratio)
 
-        def turn(crossed: Array, relaxed: Array, *kinds: Array) -> tuple[Array, Array]:
-            change = (aim - crossed) * kinds[0] if kinds else aim - crossed
+    def _corrector(
+        self, newton: NewtonSystem, first: Step, products: Array, length: Array, aim: Array
+    ) -> tuple[Step, Array, Array]:
+        """The correction of the first step towards s z = aim, and the largest lengths with all and a part of it."""
+
+        def centring(products: Array, relaxed: Array, *types: Array) -> tuple[Array, Array]:
+            change = (aim - products) * types[0] if types else aim - products
             return change, change * relaxed
 
-        change, push = _by_side(turn, crossed, relaxed, *kinds)
-        dx_2 = linalg.solve(A, -self.pull(push)[..., None], definite=True)[..., 0]
-        dy_2 = matvec(self.C, dx_2)
+        relaxed, _, _, *types = newton.weights
+        change, push = _by_side(centring, products, relaxed, *types)
+        dx = linalg.solve(newton.matrix, -self.row_gradient(push)[..., None], definite=True)[..., 0]
+        dy = matvec(self.C, dx)
 
-        def second(
+        def changes(
             way: Array, change: Array, ds: Array, dz: Array, per_s: Array, per_z: Array, *rest: Array
         ) -> tuple[Array, ...]:
-            ds_2, dz_2 = changes(way, change, *rest)
+            ds_2, dz_2 = _changes(way, change, *rest)
             by_s, by_z, by_s_2, by_z_2 = ds * per_s, dz * per_z, ds_2 * per_s, dz_2 * per_z
-            part = far[..., None]
+            part = length[..., None]
             shared = _larger(-by_s - part * by_s_2, -by_z - part * by_z_2)
             return ds_2, dz_2, _larger(-by_s - by_s_2, -by_z - by_z_2), shared
 
-        ds_2, dz_2, *ratios = _by_side(second, -self.sides.of(dy_2), change, ds, dz, per_s, per_z, *rest)
-        whole, shared = (_reach(ratio) for ratio in ratios)
-        longer = shared > BETTER * whole
-        short = np.minimum(np.maximum(1.0 - NEAR * share, SHORT[0]), SHORT[1])
-        a = (short * np.where(longer, shared, whole))[..., None]
-        b = a * np.where(longer, far, np.ones_like(far))[..., None]
-        step = a * dx + b * dx_2
-        return Iterate(
-            x + step,
-            y + a * dy + b * dy_2,
-            s + a * ds + b * ds_2,
-            z + a * dz + b * dz_2,
-            gradient - a * gradient - little[..., None] * step,
-        )
+        own = -self.sides.split(dy), change, first.ds, first.dz, newton.per_s, newton.per_z
+        ds, dz, whole, part = _by_side(changes, *own, *newton.weights)
+        return Step(dx, dy, ds, dz), _step_length(whole), _step_length(part)
 
 
-def beside(A: Array) -> Array:
-    """(...): what is to be beside H in the Newton equations, of their matrix."""
-    share, least = LITTLE[np.dtype(A.dtype)]
+def primal_regularisation(A: Array) -> Array:
+    """(...): the regularisation of H in Newton equations with the matrix A."""
+    relative, least = PRIMAL_REGULARISATION[np.dtype(A.dtype)]
     diagonal = np.stack([A[..., k, k] for k in range(A.shape[-1])], axis=-1)
-    return np.maximum(share * largest(diagonal), least)
+    return np.maximum(relative * largest(diagonal), least)
 
 
-def shifted(A: Array, little: Array) -> Array:
-    """A, and a little on its diagonal."""
-    return A + little[..., None, None] * np.eye(A.shape[-1], dtype=A.dtype)
+def add_to_diagonal(A: Array, shift: Array) -> Array:
+    """A + shift I."""
+    return A + shift[..., None, None] * np.eye(A.shape[-1], dtype=A.dtype)
 
 
 def largest(values: Array) -> Array:
-    """(...): over the last axis, two by two."""
+    """(...): the maximum over the last axis, by pairs."""
     parts = [values[..., k] for k in range(values.shape[-1])]
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)
@@ -341,17 +377,24 @@ def largest(values: Array) -> Array:
 
 
 def _larger(a: Array, b: Array) -> Array:
-    """The larger of two: one instruction, as NaN need not win."""
+    """The larger of two: one instruction, because NaN need not propagate."""
     return np.where(a > b, a, b)
 
 
-def _reach(ratios: Array) -> Array:
-    """The longest step, at most 1, after which no slack and no multiplier is negative; ratios are those of its end."""
+def _changes(way: Array, change: Array, relaxed: Array, w: Array, dual: Array, *types: Array) -> tuple[Array, Array]:
+    """ds and dz for which s z changes by `change` to first order, if the distance to the bound changes by `way`."""
+    dz = change * relaxed - w * way
+    ds = way + dual * dz
+    return (ds * types[0] if types else ds), dz
+
+
+def _step_length(ratios: Array) -> Array:
+    """The longest step, at most 1, that keeps s, z >= 0; ratios are -ds / s and -dz / z."""
     return 1.0 / np.maximum(1.0, largest(ratios))
 
 
 def _by_side(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Array, ...]:
-    """function(*arrays), of arrays (..., sides); in a kernel side after side, so that few numbers are stored."""
+    """function(*arrays) of arrays (..., sides); side after side in a kernel, so that few numbers are stored."""
     if not any(is_traced(array) for array in arrays):
         return function(*arrays)
     parts = [function(*(array[..., k : k + 1] for array in arrays)) for k in range(arrays[0].shape[-1])]

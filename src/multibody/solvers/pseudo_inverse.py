@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, eye_like, first, floats, is_traced, numbers, transpose
-from multibody.solvers.array_functions import evaluated
+from multibody.solvers.array_functions import evaluate
 from multibody.solvers.least_squares import left_inverse, row_factors, row_space
 
 
@@ -40,7 +40,7 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
     if weights is not None:
         w = not_negative(floats(weights, "weights", J.shape[-2]), "weights")
         arrays["weights"] = w.astype(J.dtype, copy=False) if not is_traced(w) else w, 1
-    return evaluated(_VARIANTS[damped, weights is not None], arrays)
+    return evaluate(_VARIANTS[damped, weights is not None], arrays)
 
 
 def null_space_projector(J: ArrayLike) -> NDArray[Any]:
@@ -50,7 +50,7 @@ def null_space_projector(J: ArrayLike) -> NDArray[Any]:
     array([[ 0.5, -0.5],
            [-0.5,  0.5]])
     """
-    return evaluated(projector, {"J": (_matrix(J, "J"), 2)})
+    return evaluate(projector, {"J": (_matrix(J, "J"), 2)})
 
 
 def inverse(J: NDArray[Any]) -> NDArray[Any]:

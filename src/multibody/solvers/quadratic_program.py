@@ -9,19 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, choice, first, floats, is_traced
-from multibody.solvers import daqp as active_set
-from multibody.solvers.array_functions import evaluated, kernel_of
-from multibody.solvers.qp_phases import Program, Rows, Status, residuals, solved
+from multibody.solvers import daqp, qp_phases
+from multibody.solvers.array_functions import evaluate, kernel_for
+from multibody.solvers.program import Program, Rows, Status, residuals
 
 Array = NDArray[Any]
-SYMMETRIC_WITHIN = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
-"""The share of the largest entry of H by which entries across its diagonal may differ."""
-JUDGED_WITHIN = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
-"""Residuals of the conditions of optimality up to which DAQP's answer is one."""
+SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+"""The largest asymmetry of H, relative to its largest entry."""
+OPTIMALITY_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+"""The residuals of the conditions of optimality up to which DAQP's answer is accepted."""
 DOUBLE = np.dtype(np.float64)
 INTERIOR_POINT, DAQP = "interior-point", "daqp"
 VIOLATED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
-"""What a row must be violated by to be named, beside an x of 1."""
+"""The violation, relative to max(1, |x|), from which a row is named."""
 
 
 class Multipliers(NamedTuple):
@@ -34,7 +34,7 @@ class Multipliers(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """How far an answer is from the conditions of optimality, and from each row."""
+    """The residuals of the conditions of optimality, and of each row."""
 
     stationarity: Array
     """(...): the largest entry of H x + g + A^T y + C^T z, relative to 1, g and H x."""
@@ -45,11 +45,11 @@ class Residuals(NamedTuple):
     equality: Array
     """(..., k): A x - b."""
     inequality: Array
-    """(..., m): what C x is beyond its bounds, positive above the upper ones."""
+    """(..., m): the violations of C x's bounds, positive above the upper ones."""
 
 
 class QPAnswer(NamedTuple):
-    """What `qp` returns."""
+    """The answer of `qp`."""
 
     x: Array
     """(..., n)"""
@@ -117,10 +117,10 @@ def qp(
     (array([0.4, 1.3]), array([1.2]), 'SOLVED')
     """
     if choice(solver, "solver", (INTERIOR_POINT, DAQP)) == DAQP:
-        answered = _quickly((H, g, A, b, C, lower, upper), start)
+        answered = _fast_by_daqp((H, g, A, b, C, lower, upper), start)
         if answered is not None:
             return answered
-    program = checked(H, g, A, b, C, lower, upper)
+    program = check_program(H, g, A, b, C, lower, upper)
     if solver == DAQP:
         answered = _by_daqp(program, start)
         if answered is not None:
@@ -128,22 +128,24 @@ def qp(
     elif start is not None:
         raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from an answer")
     equations, bounded = program.rows.b.shape[-1], program.rows.upper.shape[-1]
-    x, conditions, status, *told = evaluated(_outcome, _arrays_of(program), (equations, bounded))
-    multipliers, slacks = told or [np.zeros((*x.shape[:-1], 0), x.dtype)] * 2
-    return answer(x, multipliers, slacks, conditions, status, equations)
+    x, conditions, status, *parts = evaluate(_outcome, _arrays_of(program), (equations, bounded))
+    multipliers, slacks = parts or [np.zeros((*x.shape[:-1], 0), x.dtype)] * 2
+    return build_answer(x, multipliers, slacks, conditions, status, equations)
 
 
-def answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int) -> QPAnswer:
-    """An answer, of what kernels return: rows of A, then those of C."""
+def build_answer(
+    x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int
+) -> QPAnswer:
+    """The answer from the results of a kernel, with rows of A before those of C."""
     if not is_traced(status):
         status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
     stationarity, feasibility, complementarity = (conditions[..., k] for k in range(3))
-    told = Residuals(stationarity, feasibility, complementarity, slacks[..., :equations], slacks[..., equations:])
-    return QPAnswer(x, Multipliers(multipliers[..., :equations], multipliers[..., equations:]), told, status)
+    misses = Residuals(stationarity, feasibility, complementarity, slacks[..., :equations], slacks[..., equations:])
+    return QPAnswer(x, Multipliers(multipliers[..., :equations], multipliers[..., equations:]), misses, status)
 
 
 def _by_daqp(program: Program, start: QPAnswer | None) -> QPAnswer | None:
-    """DAQP's answer, if it is one."""
+    """DAQP's answer; None if it misses the conditions of optimality."""
     arrays = program.H, program.g, *program.rows
     if any(is_traced(array) for array in arrays):
         raise InputError(f"solver: {DAQP!r} cannot be a part of a kernel; expected {INTERIOR_POINT!r} there")
@@ -155,44 +157,46 @@ def _by_daqp(program: Program, start: QPAnswer | None) -> QPAnswer | None:
     equations, bounded = len(program.rows.b), len(program.rows.upper)
     if multipliers is not None and len(multipliers) != equations + bounded:
         raise InputError(f"start: expected an answer to a program of as many rows, got {len(multipliers)} multipliers")
-    found = None if any(np.isnan(array).any() for array in arrays) else active_set.found(program, multipliers)
-    if found is None:
+    solution = None if any(np.isnan(array).any() for array in arrays) else daqp.solve(program, multipliers)
+    if solution is None:
         return None
-    x, multipliers = (part.astype(program.g.dtype, copy=False) for part in found)
+    x, multipliers = (part.astype(program.g.dtype, copy=False) for part in solution)
     arrays = {"x": (x, 1), **({"multipliers": (multipliers, 1)} if len(multipliers) else {}), **_arrays_of(program)}
-    conditions, *told = evaluated(_judged, arrays, (equations, bounded))
-    if not np.all(conditions <= JUDGED_WITHIN[x.dtype]):
+    conditions, *slacks = evaluate(_conditions, arrays, (equations, bounded))
+    if not np.all(conditions <= OPTIMALITY_TOLERANCE[x.dtype]):
         return None
-    return answer(x, multipliers, told[0] if told else multipliers, conditions, np.array(Status.SOLVED), equations)
+    return build_answer(
+        x, multipliers, slacks[0] if slacks else multipliers, conditions, np.array(Status.SOLVED), equations
+    )
 
 
-def _quickly(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
-    """DAQP's answer to a program of arrays of doubles that fit, without a look at anything else; else None."""
+def _fast_by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
+    """DAQP's answer to a program of double arrays with fitting shapes, without other checks; None otherwise."""
     for array in arrays:
         if array is not None and (type(array) is not np.ndarray or array.dtype != DOUBLE):
             return None
-    ready = _ready(tuple([None if array is None else array.shape for array in arrays]))
+    ready = _fast_solver(tuple([None if array is None else array.shape for array in arrays]))
     if ready is None or (start is not None and not isinstance(start, QPAnswer)):
         return None
     solve, judge, equations = ready
     multipliers = None if start is None else np.concatenate(start.multipliers)
     if multipliers is not None and (multipliers.dtype != DOUBLE or len(multipliers) != equations + len(arrays[-1])):
         return None
-    found = solve(*arrays, multipliers)
-    if found is None:
+    solution = solve(*arrays, multipliers)
+    if solution is None:
         return None
-    x, multipliers = found
+    x, multipliers = solution
     worst, slacks, fits = judge(x, multipliers, *(array for array in arrays if array is not None))
     stationarity, feasibility, complementarity = worst
-    if not (fits and max(stationarity, feasibility, complementarity) <= JUDGED_WITHIN[DOUBLE]):
+    if not (fits and max(stationarity, feasibility, complementarity) <= OPTIMALITY_TOLERANCE[DOUBLE]):
         return None
-    told = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:])
-    return QPAnswer(x, Multipliers(multipliers[:equations], multipliers[equations:]), told, Status.SOLVED)
+    misses = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:])
+    return QPAnswer(x, Multipliers(multipliers[:equations], multipliers[equations:]), misses, Status.SOLVED)
 
 
 @cache
-def _ready(shapes: tuple[tuple[int, ...] | None, ...]) -> tuple[Any, Any, int] | None:
-    """What asks DAQP, what judges its answer, and the number of equations; None where shapes need a look."""
+def _fast_solver(shapes: tuple[tuple[int, ...] | None, ...]) -> tuple[Any, Any, int] | None:
+    """DAQP, the kernel that checks its answer, and the number of equations; None if shapes need checks."""
     H, g, A, b, C, lower, upper = shapes
     if g is None or C is None or len(g) != 1 or len(C) != 2 or 0 in (*g, *C):
         return None
@@ -202,23 +206,23 @@ def _ready(shapes: tuple[tuple[int, ...] | None, ...]) -> tuple[Any, Any, int] |
         return None
     names = ("H", "g", *(("A", "b") if equations else ()), "C", "lower", "upper")
     given = {"x": g, "multipliers": (equations + C[0],), **dict(zip(names, filter(None, shapes), strict=True))}
-    judge = kernel_of(_fitting, (equations, C[0]), tuple(given), tuple(given.values()), DOUBLE)
-    return active_set.one_of(equations, C[0]), judge, equations
+    judge = kernel_for(_checked_conditions, (equations, C[0]), tuple(given), tuple(given.values()), DOUBLE)
+    return daqp.solver_for(equations, C[0]), judge, equations
 
 
-def _fitting(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
-    """Residuals and slacks, and 1 where all are numbers, H is symmetric, and there is something between all bounds."""
+def _checked_conditions(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
+    """Residuals and slacks, and 1 if all numbers are finite, H is symmetric, and no bounds are crossed."""
     (H, g), (lower, upper) = arrays[1:3], arrays[-2:]
-    conditions, slacks = _judged(numbers, x, *arrays)
+    conditions, slacks = _conditions(numbers, x, *arrays)
     size, turned = np.max(np.max(np.abs(H), axis=-1), axis=-1), np.swapaxes(H, -1, -2)
-    symmetric = np.max(np.max(np.abs(H - turned), axis=-1), axis=-1) <= SYMMETRIC_WITHIN[np.dtype(H.dtype)] * size
+    symmetric = np.max(np.max(np.abs(H - turned), axis=-1), axis=-1) <= SYMMETRY_TOLERANCE[np.dtype(H.dtype)] * size
     crossed = np.any(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf), axis=-1)
     total = sum(np.sum(np.abs(part), axis=-1) for part in (np.sum(np.abs(H), axis=-1), g, slacks, x))
     return conditions, slacks, np.where(symmetric & ~crossed & (total < np.inf), 1.0, 0.0)
 
 
-def _judged(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
-    """The residuals of the conditions, and where there are rows, slacks."""
+def _conditions(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
+    """The residuals and, if there are rows, slacks."""
     multipliers, (H, g, *rest) = (arrays[0], arrays[1:]) if sum(numbers) else (x[..., :0], arrays)
     rows = rows_of(numbers, rest, g)
     conditions = residuals(Program(H, g, rows), x, multipliers)
@@ -226,7 +230,7 @@ def _judged(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, 
 
 
 def _arrays_of(program: Program) -> dict[str, tuple[Array, int]]:
-    """Those that have entries, by name, with the numbers of their core axes: a kernel has no arguments without."""
+    """The non-empty arrays by name, with the numbers of their core axes: kernels have no empty arguments."""
     rows = program.rows
     arrays: dict[str, tuple[Array, int]] = {"H": (program.H, 2), "g": (program.g, 1)}
     if rows.b.shape[-1]:
@@ -237,15 +241,15 @@ def _arrays_of(program: Program) -> dict[str, tuple[Array, int]]:
 
 
 def _outcome(numbers: tuple[int, int], H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
-    """x, the residuals of the conditions, the status, and where there are rows, multipliers and slacks."""
+    """x, the residuals, the status and, if there are rows, multipliers and slacks."""
     rows = rows_of(numbers, arrays, g)
-    outcome = solved(Program(H, g, rows))
-    told = outcome.x, outcome.residuals, outcome.status
-    return (*told, outcome.multipliers, rows.slacks(outcome.x)) if sum(numbers) else told
+    outcome = qp_phases.solve(Program(H, g, rows))
+    always = outcome.x, outcome.residuals, outcome.status
+    return (*always, outcome.multipliers, rows.slacks(outcome.x)) if sum(numbers) else always
 
 
 def rows_of(numbers: tuple[int, int], arrays: Sequence[Array], like: Array) -> Rows:
-    """Rows of so many equations and inequalities, of arrays without those that have no entries."""
+    """Rows with these numbers of equations and inequalities, from the non-empty arrays."""
     nothing = np.zeros((*like.shape[:-1], 0, like.shape[-1]), like.dtype), np.zeros((*like.shape[:-1], 0), like.dtype)
     equations, rest = (arrays[:2], arrays[2:]) if numbers[0] else (nothing, arrays)
     return Rows(*equations, *(rest if numbers[1] else (*nothing, nothing[1])))
@@ -254,8 +258,8 @@ def rows_of(numbers: tuple[int, int], arrays: Sequence[Array], like: Array) -> R
 # ---- checks ----------------------------------------------------------------------------------------------------------
 
 
-def checked(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any) -> Program:
-    """A program of arrays that fit, with rows of their own batch shapes; an InputError otherwise."""
+def check_program(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any) -> Program:
+    """The program, with rows of their own batch shapes; an InputError if arrays do not fit."""
     g = floats(g, "g")
     if not g.ndim or not g.shape[-1]:
         raise InputError(f"g: expected (..., n) with n > 0, got shape {g.shape}")
@@ -263,15 +267,15 @@ def checked(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any) -> P
     H = floats(H, "H", n, n)
     if not is_traced(H):
         size = np.abs(H).max(axis=(-1, -2), initial=0.0)
-        bad = np.abs(H - np.swapaxes(H, -1, -2)).max(axis=(-1, -2)) > SYMMETRIC_WITHIN[H.dtype] * size
+        bad = np.abs(H - np.swapaxes(H, -1, -2)).max(axis=(-1, -2)) > SYMMETRY_TOLERANCE[H.dtype] * size
         if bad.any():
             raise InputError(f"H{at(first(bad))}: expected a symmetric matrix, got one that is not")
-    A, b = equations(A, b, n, g.dtype)
-    return Program(H, g, Rows(A, b, *inequalities(C, lower, upper, n, g.dtype)))
+    A, b = check_equations(A, b, n, g.dtype)
+    return Program(H, g, Rows(A, b, *check_inequalities(C, lower, upper, n, g.dtype)))
 
 
-def equations(A: Any, b: Any, n: int, dtype: Any, where: str = "") -> tuple[Array, Array]:
-    """A, (..., k, n), and b, (..., k), that fit; none for None."""
+def check_equations(A: Any, b: Any, n: int, dtype: Any, where: str = "") -> tuple[Array, Array]:
+    """Checked A, (..., k, n), and b, (..., k), without rows for None."""
     if A is None:
         if b is not None and np.shape(b)[-1:] != (0,):
             raise InputError(f"b{where}: expected None, as A{where} is, got shape {np.shape(b)}")
@@ -284,8 +288,10 @@ def equations(A: Any, b: Any, n: int, dtype: Any, where: str = "") -> tuple[Arra
     return A, floats(b, f"b{where}", A.shape[-2])
 
 
-def inequalities(C: Any, lower: Any, upper: Any, n: int, dtype: Any, where: str = "") -> tuple[Array, Array, Array]:
-    """C, (..., m, n), lower and upper, (..., m), that fit; none for None."""
+def check_inequalities(
+    C: Any, lower: Any, upper: Any, n: int, dtype: Any, where: str = ""
+) -> tuple[Array, Array, Array]:
+    """Checked C, (..., m, n), lower and upper, (..., m), without rows for None."""
     if C is None:
         for side, name in ((lower, "lower"), (upper, "upper")):
             if side is not None and np.shape(side)[-1:] != (0,):

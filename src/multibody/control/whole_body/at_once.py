@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from multibody.control.whole_body.motion import Affine
 from multibody.geometry._arrays import matvec
-from multibody.solvers import daqp as active_set
-from multibody.solvers.nested_levels import Bounds
-from multibody.solvers.qp_phases import Program, Rows, residuals
+from multibody.solvers import daqp
+from multibody.solvers.program import Bounds, Program, Rows, residuals
 
 Array = NDArray[Any]
 JUDGED_WITHIN = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
@@ -39,7 +38,7 @@ class AtOnce(NamedTuple):
     def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "AtOnce":
         """That of unknowns, forces and bounds of w, and of maps of x."""
         flat = [np.reshape(_joined(part), (*part.offset.shape[:-1], -1)) for part in maps]
-        infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -active_set.NONE)
+        infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -daqp.INFINITE_BOUND)
         return AtOnce(
             bounds.C,
             np.concatenate([bounds.lower, infinite], axis=-1),

@@ -22,8 +22,8 @@ from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import VALUES, Kind, kernel_arrays
 from multibody.robot.kernels import check_masses
-from multibody.solvers.nested_levels import Size
 from multibody.solvers.quadratic_program import DAQP, INTERIOR_POINT
+from multibody.solvers.strict_levels.reduced_bases import LevelSize
 
 STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
 
@@ -313,7 +313,7 @@ class WholeBody:
         optional["dt"] = "number"
         self._optional = optional
         self._numbers = frozenset(name for name, kind in optional.items() if kind == "number")
-        plans: dict[bool, list[Size]] = {}
+        plans: dict[bool, list[LevelSize]] = {}
 
         def whole_body(q: Any, v: Any, **extras: Any) -> Answer:
             masked = "active" in extras

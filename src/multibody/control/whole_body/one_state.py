@@ -12,8 +12,8 @@ from multibody.control.whole_body.problem import Problem
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
-from multibody.solvers import daqp as active_set
-from multibody.solvers.nested_levels import Size
+from multibody.solvers import daqp
+from multibody.solvers.strict_levels.reduced_bases import LevelSize
 
 Array = NDArray[Any]
 
@@ -40,7 +40,7 @@ class OneState:
         self._robot, self._problem, self._key = robot, problem, key
         self._within = JUDGED_WITHIN[robot.dtype]
         self._ready: dict[tuple[str, ...], Answering] = {}
-        plans: dict[bool, list[Size]] = {}
+        plans: dict[bool, list[LevelSize]] = {}
 
         def at_once(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
             masked = "active" in extras
@@ -63,7 +63,7 @@ class OneState:
         m, k = shapes[0]
         if not m or not k:  # nothing to decide, or no bound: no solver is needed
             return lambda *_: None
-        least, judge, within = active_set.least_norm(m, k), self._judge(shapes), self._within
+        least, judge, within = daqp.least_norm_solver_for(m, k), self._judge(shapes), self._within
         least = least if self._robot.dtype == np.float64 else _in_singles(least)
 
         def answer(arrays: Sequence[Array], start: Array | None) -> tuple[Sequence[Array], Array] | None:

@@ -21,9 +21,10 @@ from multibody.control.whole_body.soles import is_sole
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.tree import Tree
-from multibody.solvers import nested_levels as hierarchy
 from multibody.solvers.least_squares import scale
-from multibody.solvers.nested_levels import Bounds, Point, Size
+from multibody.solvers.program import Bounds
+from multibody.solvers.strict_levels import reduced_bases
+from multibody.solvers.strict_levels.reduced_bases import LevelSize, ReducedState
 from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
@@ -86,22 +87,22 @@ class Problem:
 
     # ---- the solution ------------------------------------------------------------------------------------------------
 
-    def solution(self, values: Mapping[str, Any], sizes: Sequence[Size]) -> Answer:
+    def solution(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> Answer:
         """Torques, acceleration, forces and what is missed, from q, v and the inputs by name."""
         q, mask = values["q"], self._mask(values)
         moving = motion(self.tree, self.contacts, q, values["v"], mask)
         cones = self._cones(values, mask)
-        unknowns, point, bounds, left = self._standing(moving, cones, values, mask, list(sizes))
+        unknowns, state, bounds, left = self._standing(moving, cones, values, mask, list(sizes))
         ranges = {limit.name: rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits}
         if ranges:
-            merged = self._merged(ranges, unknowns).scaled()
-            point = hierarchy.nearest(merged, point, bounds)
-            bounds = merged.moved(point.x).above(bounds)
+            merged = self._merged(ranges, unknowns).normalized()
+            state = reduced_bases.minimise_violation(merged, state, bounds)
+            bounds = merged.widened(state.x).above(bounds)
         asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
         for level, parts, size in zip(self.levels, asked, left, strict=False):
-            point = hierarchy.level(*_stacked(level, parts), point, bounds, size)
-        point = self._least(point, bounds, moving, left[len(self.levels) :])
-        return self._answer(point, unknowns, moving, asked, ranges, q, mask)
+            state = reduced_bases.solve_level(*_stacked(level, parts), state, bounds, size)
+        state = self._least(state, bounds, moving, left[len(self.levels) :])
+        return self._answer(state, unknowns, moving, asked, ranges, q, mask)
 
     def _mask(self, values: Mapping[str, Any]) -> Any:
         active = values.get("active")
@@ -115,7 +116,7 @@ class Problem:
 
     def _bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
         bounds = self._plain_bounds(unknowns, cones)
-        return bounds.scaled() if bounds.upper.shape[-1] else bounds
+        return bounds.normalized() if bounds.upper.shape[-1] else bounds
 
     def _plain_bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
         """Rows in their own units."""
@@ -124,14 +125,14 @@ class Problem:
         return rows.bounds_of(unknowns, free[self.tree.nv - count :] / unit_of(self.tree), cones)
 
     def _standing(
-        self, moving: Motion, cones: Pushes, values: Mapping[str, Any], mask: Any, sizes: list[Size]
-    ) -> tuple[Unknowns, Point, Bounds, list[Size]]:
-        """The unknowns, a point within the bounds at which contacts stand still as far as they can, and the bounds."""
+        self, moving: Motion, cones: Pushes, values: Mapping[str, Any], mask: Any, sizes: list[LevelSize]
+    ) -> tuple[Unknowns, ReducedState, Bounds, list[LevelSize]]:
+        """The unknowns, a state within the bounds at which contacts stand still as far as they can, and the bounds."""
         everything, n = of_all(moving), moving.torques
         if not self.contacts:
             return (
                 everything,
-                Point.free(np.zeros_like(moving.half.Z[..., 0, :])),
+                ReducedState.free(np.zeros_like(moving.half.Z[..., 0, :])),
                 self._bounds(everything, cones),
                 sizes,
             )
@@ -140,10 +141,10 @@ class Problem:
         center = rows.central_forces(self.cones, self.contacts, self.tree, values.get("normals"), mask)
         center = pushes.parts(center + np.zeros_like(moving.v[..., :1]))
         K, k = moving.all_still
-        start = Point.free(np.concatenate([np.zeros_like(K[..., 0, :n]), center], axis=-1))
+        start = ReducedState.free(np.concatenate([np.zeros_like(K[..., 0, :n]), center], axis=-1))
         if not self.eliminate:
             bounds = self._bounds(everything, cones)
-            return everything, hierarchy.level(K, -k, scale(K), start, bounds, sizes[0]), bounds, sizes[1:]
+            return everything, reduced_bases.solve_level(K, -k, scale(K), start, bounds, sizes[0]), bounds, sizes[1:]
         w = of_torques(moving)
         idle = 1e-9 if pushes.mask is None else 1e-9 + (1.0 - pushes.mask)[..., None, :]
         r = w.offset.shape[-1]
@@ -152,15 +153,15 @@ class Problem:
         bounds = self._bounds(unknowns, cones)
         within = pushes.within if self._within_is_idle else 0
         if not bounds.upper.shape[-1]:
-            return unknowns, Point.free(x, within)._replace(residuals=(np.zeros_like(x[..., 0]),)), bounds, sizes
-        ok = bounds.hold(x)[..., None]
-        end = hierarchy.closest(K, -k, start, self._bounds(everything, cones), ok[..., 0])
+            return unknowns, ReducedState.free(x, within)._replace(residuals=(np.zeros_like(x[..., 0]),)), bounds, sizes
+        ok = reduced_bases.hold(bounds, x)[..., None]
+        end = reduced_bases.minimise_residual(K, -k, start, self._bounds(everything, cones), ok[..., 0])
         z = end.x
         x = np.where(ok, x, np.concatenate([z[..., :n], z[..., n + r :]], axis=-1))
         offset = np.where(ok, w.offset, z[..., n : n + r] - matvec(w.matrix, z[..., :n]))
         unknowns = around(moving, Affine(w.matrix, offset))
-        point = Point.free(x, within)._replace(pressed=end.pressed, residuals=(end.residual,))
-        return unknowns, point, self._bounds(unknowns, cones), sizes
+        state = ReducedState.free(x, within)._replace(active=end.active, residuals=(end.residual,))
+        return unknowns, state, self._bounds(unknowns, cones), sizes
 
     @property
     def _within_is_idle(self) -> bool:
@@ -195,15 +196,15 @@ class Problem:
         low, high = np.concatenate(lower, axis=-1) - a.offset, np.concatenate(upper, axis=-1) - a.offset
         return Bounds(a.matrix, low, high)
 
-    def _least(self, point: Point, bounds: Bounds, moving: Motion, left: Sequence[Size]) -> Point:
+    def _least(self, state: ReducedState, bounds: Bounds, moving: Motion, left: Sequence[LevelSize]) -> ReducedState:
         """What no level decides: |tau| is least, and where forces are unknowns, too, then |f|.  [RD 3.113]"""
         if not self._two_ends:
-            return hierarchy.least(point, bounds)
+            return reduced_bases.minimise_norm(state, bounds)
         n = moving.torques
-        one = np.broadcast_to(np.eye(point.x.shape[-1], dtype=point.x.dtype), (*point.x.shape, point.x.shape[-1]))
-        rest = np.zeros_like(point.x[..., :n])
-        point = hierarchy.level(one[..., :n, :], rest, np.ones_like(rest[..., 0]), point, bounds, left[0])
-        return hierarchy.least(point, bounds)
+        one = np.broadcast_to(np.eye(state.x.shape[-1], dtype=state.x.dtype), (*state.x.shape, state.x.shape[-1]))
+        rest = np.zeros_like(state.x[..., :n])
+        state = reduced_bases.solve_level(one[..., :n, :], rest, np.ones_like(rest[..., 0]), state, bounds, left[0])
+        return reduced_bases.minimise_norm(state, bounds)
 
     @property
     def _two_ends(self) -> bool:
@@ -212,7 +213,7 @@ class Problem:
 
     def _answer(
         self,
-        point: Point,
+        state: ReducedState,
         unknowns: Unknowns,
         moving: Motion,
         asked: Sequence[Sequence[Wanted]],
@@ -220,7 +221,7 @@ class Problem:
         q: Array,
         mask: Any,
     ) -> Answer:
-        x = point.x
+        x = state.x
         tau, a = unknowns.tau.at(x), unknowns.a.at(x)
         f = unknowns.f.at(x) if self.contacts else x[..., :0]
         f = f if mask is None else f * mask
@@ -236,7 +237,7 @@ class Problem:
             slack, beside = _beyond(matvec(J, a), lower, upper)
             slacks.append(slack)
             scales.append(beside)
-        return self._told(tau, a, f, slacks, scales, q, moving.v, np.stack(point.residuals, axis=-1))
+        return self._told(tau, a, f, slacks, scales, q, moving.v, np.stack(state.residuals, axis=-1))
 
     def _told(
         self,
@@ -279,16 +280,16 @@ class Problem:
         circles = self.cones is not None and self.cones.sides == np.inf
         return not self.contacts or (self.eliminate and not soles and not circles)
 
-    def at_once(self, values: Mapping[str, Any], sizes: Sequence[Size]) -> AtOnce:
+    def at_once(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> AtOnce:
         """What is left to be decided when nothing yields, of a problem that has one end."""
         q, mask = values["q"], self._mask(values)
         moving = motion(self.tree, self.contacts, q, values["v"], mask)
         unknowns = around(moving, of_torques(moving)) if self.contacts else of_all(moving)
         asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
-        point = Point.free(np.zeros_like(unknowns.a.matrix[..., 0, :]))
+        state = ReducedState.free(np.zeros_like(unknowns.a.matrix[..., 0, :]))
         for level, parts, size in zip(self.levels, asked, sizes, strict=False):
-            point = hierarchy.level(*_stacked(level, parts), point, Bounds.none(point.x), size)
-        x = Affine(point.Z, point.x)  # which has nothing along Z, as every level adds what is across it
+            state = reduced_bases.solve_level(*_stacked(level, parts), state, Bounds.none(state.x), size)
+        x = Affine(state.Z, state.x)  # which has nothing along Z, as every level adds what is across it
         left = Unknowns(*(part.through_of(x) for part in unknowns))
         bounds = self._plain_bounds(left, self._cones(values, mask))
         ranges = {limit.name: rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits}
@@ -330,7 +331,7 @@ class Problem:
 
     # ---- what is known before ----------------------------------------------------------------------------------------
 
-    def plan(self, masked: bool) -> list[Size]:
+    def plan(self, masked: bool) -> list[LevelSize]:
         """What every level takes and leaves in general position: whatever contacts are active, if there is a mask."""
         rng = np.random.default_rng(0)
         ways = patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))

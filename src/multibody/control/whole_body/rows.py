@@ -13,9 +13,9 @@ from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body.motion import Affine, Motion, Unknowns, unit_of
 from multibody.geometry._arrays import matvec, unit, vector
 from multibody.model.tree import Tree
-from multibody.solvers.cone_program import Cones
+from multibody.solvers.cones import Cones
 from multibody.solvers.least_squares import scale
-from multibody.solvers.nested_levels import Bounds
+from multibody.solvers.program import Bounds
 
 Array = NDArray[Any]
 ACCELERATION, VELOCITY, STIFFNESS, DAMPING = "_acceleration", "_velocity", "_kp", "_kd"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.solvers.nested_levels import Size
+from multibody.solvers.strict_levels.reduced_bases import LevelSize
 
 Array = NDArray[Any]
 RANK_WITHIN = 1e-9
@@ -22,9 +22,9 @@ def patterns(contacts: int, rng: np.random.Generator) -> Array:
     return np.concatenate([np.zeros((1, contacts)), np.ones((1, contacts)), some])
 
 
-def sizes_of(matrices: Sequence[tuple[Array, Array]]) -> list[Size]:
+def sizes_of(matrices: Sequence[tuple[Array, Array]]) -> list[LevelSize]:
     """Of matrices, (samples, m, n), and their natural sizes: the ranks in what those before leave, and what is left."""
-    sizes: list[Size] = []
+    sizes: list[LevelSize] = []
     first = matrices[0][0]
     bases, same = [np.eye(first.shape[-1])] * len(first), True
     for A, natural in matrices:
@@ -35,6 +35,6 @@ def sizes_of(matrices: Sequence[tuple[Array, Array]]) -> list[Size]:
             ranks.append(rank)
             after.append(Z @ V_T[rank:].T)
         bases = after
-        sizes.append(Size(max(ranks), max(Z.shape[1] for Z in bases), min(ranks) if same else None))
+        sizes.append(LevelSize(max(ranks), max(Z.shape[1] for Z in bases), min(ranks) if same else None))
         same = same and len(set(ranks)) == 1
     return sizes

@@ -1,0 +1,264 @@
+"""Strict levels within bounds, in the full dimension of x, by projection.  [RD 3.102-3.108, Alg. 2]
+
+Of all x that are best for the levels before, the best for a level minimise the sum of squares of A x - b and of the
+violations of its own soft rows: one quadratic program a level, in which bounds and rows of earlier levels are hard.
+
+All x that are best for a level have the same A x. If it has soft rows, they also have the same violations, and the same
+values of active rows. The next level moves in the null space of these, N = 1 - Q^T Q, within the bounds of the other
+rows. Its step x + N y has the constant dimension of x: the program has Q^T Q on its diagonal, so that no y is lost. If
+the step of least norm is within all bounds, it is taken, and the program takes no iterations.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry._arrays import is_traced, matvec, transpose
+from multibody.solvers import interior_point
+from multibody.solvers.hierarchical_least_squares import Equations, damped_solution
+from multibody.solvers.least_squares import row_factors, row_space
+from multibody.solvers.program import Bounds, Rows, Status
+from multibody.solvers.qp_phases import CONVERGED
+
+Array = NDArray[Any]
+ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
+"""The tolerated violation of a row of the length 1, relative to max(1, |x|)."""
+
+
+class HierarchySolution(NamedTuple):
+    """The solution of strict levels."""
+
+    x: Array
+    """(..., n)"""
+    slacks: list[Array]
+    """(..., k + m) for each level."""
+    status: Array
+    """(...), numbers of `Status`: INFEASIBLE where a lower bound is above its upper one, as no x meets them."""
+
+
+class ProjectedState(NamedTuple):
+    """The decision of the levels so far."""
+
+    x: Array
+    decided: Array | None
+    """(..., k, n), orthonormal rows and zeros: directions in which x is decided; None before the first level."""
+    bounds: Bounds
+    """Hard bounds and the rows of all levels so far, of the length 1; -inf and inf for rows that are decided."""
+    residual: Array
+    """(...): the largest residual of all programs."""
+    box: tuple[int, ...] = ()
+    """The entries of x that the first rows of the bounds are."""
+    soft: bool = False
+    """Whether levels have soft rows, so that active rows are decided, and bounds widened to violated rows."""
+
+
+def solve_hierarchy(levels: Sequence[Rows], least_norm: bool = True) -> HierarchySolution:
+    """The x that is best for all levels, the most important first, of arrays or traced arrays of one batch shape.
+
+    Args:
+        levels: equations and inequalities, both soft.
+        least_norm: whether x is the one of least norm of all that are best for all levels; otherwise any of these.
+    """
+    first = levels[0]
+    x, none = np.zeros((*first.A.shape[:-2], first.A.shape[-1]), first.A.dtype), np.zeros_like(first.upper[..., :0])
+    state = ProjectedState(
+        x, None, Bounds(np.zeros_like(first.C[..., :0, :]), none, none), np.zeros_like(x[..., 0]), soft=True
+    )
+    for k, level in enumerate(levels, start=1):
+        state = solve_level(_scaled(level), state, last=k == len(levels) and not least_norm)
+    if least_norm:
+        state = solve_last_level(np.zeros_like(state.x), state)
+    crossed = np.zeros_like(state.residual) > 0
+    for level in levels:
+        crossed = crossed | np.any(level.lower > level.upper, axis=-1)
+    slacks = [level.slacks(state.x) for level in levels]
+    total = sum(np.sum(np.abs(part), axis=-1) for part in (state.x, *slacks))
+    failed = ~((state.residual <= CONVERGED[np.dtype(state.x.dtype)]) & (total < np.inf))  # NaN has failed
+    status = np.where(crossed, float(Status.INFEASIBLE), float(Status.SOLVED))
+    return HierarchySolution(state.x, slacks, np.where(failed, float(Status.FAILED), status))
+
+
+def solve_within(
+    levels: Sequence[Equations],
+    bounds: Bounds,
+    box: tuple[int, ...] = (),
+    support: Array | None = None,
+    damping: float = 0.0,
+) -> Array:
+    """x, (..., n), that meets A x = b level by level within hard bounds, of least norm in the directions left.
+
+    Args:
+        levels: A, (..., m, n), and b, (..., m), the most important first.
+        bounds: two-sided, before all levels.
+        box: the entries of x that the first rows of the bounds are; they are met to the last digit.
+        support: (..., m, n), rows with J x = 0, before the bounds.
+        damping: as `damped_solution` has it.
+    """
+    state = _feasible(bounds.normalized(), box, None if support is None else row_space(support))
+    none, target = np.zeros_like(state.x[..., :0]), np.zeros_like(state.x)
+    if _is_identity(levels[-1][0]):
+        *levels, (_, target) = levels
+    for A, b in levels:
+        state = solve_level(Rows(A, b, A[..., :0, :], none, none), state, damping=damping)
+    return solve_last_level(target, state).x
+
+
+def solve_level(level: Rows, state: ProjectedState, *, last: bool = False, damping: float = 0.0) -> ProjectedState:
+    """The state after a level; if it is the last one, without the directions that it decides."""
+    A, x, own = level.A, state.x, level.C.shape[-2]
+    if not A.shape[-2] + own:
+        return state
+    free, decided, missing, AN, squared = x, state.decided, level.b, A, None
+    if A.shape[-2]:
+        missing, (L, Q) = level.b - matvec(A, x), row_factors(A, state.decided)
+        step, squared = damped_solution(L, missing, damping)
+        free = x + matvec(transpose(Q), step)
+        decided, AN = _union(state.decided, Q), np.matmul(L, Q)
+    bounds, compliance = _with_rows(level, state.bounds)
+    if not bounds.upper.shape[-1]:
+        return state._replace(x=free, decided=decided)
+    H, g = np.zeros((*x.shape, x.shape[-1]), x.dtype), np.zeros_like(x)
+    if A.shape[-2]:
+        H, g = np.matmul(transpose(AN), AN), -matvec(transpose(AN), missing)
+    met = hold(bounds, free)
+    x, solution = _solve(H, g, squared, free, met, bounds, compliance, state)
+    residual = np.maximum(state.residual, np.where(met, np.zeros_like(solution.residual), solution.residual))
+    if not state.soft:
+        return state._replace(x=x, decided=decided, residual=residual)
+    bounds = bounds.widened(x)
+    if last:
+        return ProjectedState(x, decided, bounds, residual, soft=True)
+    active = solution.active & ~met[..., None]
+    rows = row_space(np.where(active[..., None], bounds.C, np.zeros_like(bounds.C)), decided)
+    infinite = np.full_like(bounds.upper, np.inf)
+    lower, upper = np.where(active, -infinite, bounds.lower), np.where(active, infinite, bounds.upper)
+    return ProjectedState(x, _union(decided, rows), Bounds(bounds.C, lower, upper), residual, soft=True)
+
+
+def solve_last_level(target: Array, state: ProjectedState) -> ProjectedState:
+    """The state after a last level that minimises |x - target|; its step is N (target - x)."""
+    x, bounds = state.x, state.bounds
+    N, _ = _projectors(state)
+    step = matvec(N, target - x)
+    free = x + step
+    if not bounds.upper.shape[-1]:
+        return state._replace(x=free)
+    met = hold(bounds, free)
+    identity = np.eye(x.shape[-1], dtype=x.dtype)
+    x, solution = _solve(identity, -step, None, free, met, bounds, None, state)
+    residual = np.maximum(state.residual, np.where(met, np.zeros_like(solution.residual), solution.residual))
+    return state._replace(x=x, residual=residual)
+
+
+def hold(bounds: Bounds, x: Array) -> Any:
+    """(...), truth values: whether x is within all bounds, except for rounding errors."""
+    size = np.maximum(1.0, np.max(np.abs(x), axis=-1))
+    return np.max(bounds.excess(x), axis=-1) <= ROUNDING[np.dtype(x.dtype)] * size
+
+
+def _solve(
+    H: Array,
+    g: Array,
+    squared: Array | None,
+    free: Array,
+    met: Any,
+    bounds: Bounds,
+    compliance: Array | None,
+    state: ProjectedState,
+) -> tuple[Array, interior_point.Solution]:
+    """x after the program of a level, of which H and g are in the directions left; `free` where that is within bounds.
+
+    `squared` is the square of the damping, and `compliance` that of soft rows.
+    """
+    x, (N, T) = state.x, _projectors(state)
+    largest = np.max(np.stack([H[..., k, k] for k in range(x.shape[-1])], axis=-1), axis=-1)
+    H = H + np.where(largest > 0, largest, np.ones_like(largest))[..., None, None] * T
+    H = H if squared is None else H + squared[..., None, None] * N
+    H, y = np.broadcast_to(H, (*x.shape, x.shape[-1])), matvec(bounds.C, x)
+    solution = interior_point.solve(
+        H,
+        g,
+        np.matmul(bounds.C, N),
+        bounds.lower - y,
+        bounds.upper - y,
+        met,
+        compliance=compliance,
+        lengths=np.ones_like(bounds.upper),
+    )
+    return _clipped(np.where(met[..., None], free, x + matvec(N, solution.x)), bounds, state.box), solution
+
+
+def _with_rows(level: Rows, bounds: Bounds) -> tuple[Bounds, Array | None]:
+    """The rows of a level with the length 1, followed by bounds, and their compliances; None without such rows."""
+    if not level.C.shape[-2]:
+        return bounds, None
+    lengths = np.sqrt(np.sum(level.C * level.C, axis=-1))
+    lengths = np.where(lengths > 0, lengths, np.ones_like(lengths))
+    own = Bounds(level.C / lengths[..., None], level.lower / lengths, level.upper / lengths)
+    return own.above(bounds), np.concatenate([1.0 / (lengths * lengths), np.zeros_like(bounds.upper)], axis=-1)
+
+
+def _scaled(level: Rows) -> Rows:
+    """The level in units of the largest number of A and C: squares of numbers such as 1e160 are infinite."""
+    parts = [np.max(np.abs(M), axis=(-2, -1)) for M in (level.A, level.C) if M.shape[-2]]
+    if not parts:
+        return level
+    size = reduce(np.maximum, parts)
+    size = np.where(size > 0, size, np.ones_like(size))
+    b, lower, upper = (x / size[..., None] for x in (level.b, level.lower, level.upper))
+    return Rows(level.A / size[..., None, None], b, level.C / size[..., None, None], lower, upper)
+
+
+def _feasible(bounds: Bounds, box: tuple[int, ...], decided: Array | None) -> ProjectedState:
+    """An x within bounds that the support allows, and the bounds, widened to it if it does not reach them.
+
+    The box alone has one: zero, clipped. With other rows, x is the least that takes those which zero violates to their
+    bounds, shortened to be within the box.
+    """
+    zero = np.zeros_like(bounds.C[..., 0, :])
+    if decided is None and len(box) == bounds.C.shape[-2]:
+        return ProjectedState(_clipped(zero, bounds, box), None, bounds, zero[..., 0], box)
+    bound = np.minimum(np.maximum(np.zeros_like(bounds.lower), bounds.lower), bounds.upper)
+    L, Q = row_factors(np.where((bound != 0)[..., None], bounds.C, np.zeros_like(bounds.C)), decided)
+    x = matvec(transpose(Q), damped_solution(L, bound, 0.0)[0])
+    fraction = np.ones_like(x[..., 0])
+    for row, k in enumerate(box):
+        room = np.where(x[..., k] > 0, bounds.upper[..., row], -bounds.lower[..., row])
+        size = np.abs(x[..., k])
+        tight = (room > 0) & (size > room)
+        fraction = np.where(tight, np.minimum(fraction, room / np.where(tight, size, np.ones_like(size))), fraction)
+    x = x * fraction[..., None]
+    return ProjectedState(x, decided, bounds.widened(x), zero[..., 0], box)
+
+
+def _clipped(x: Array, bounds: Bounds, box: tuple[int, ...]) -> Array:
+    """x, within the box to the last digit."""
+    columns = [x[..., k] for k in range(x.shape[-1])]
+    for row, k in enumerate(box):
+        columns[k] = np.minimum(np.maximum(columns[k], bounds.lower[..., row]), bounds.upper[..., row])
+    return np.stack(columns, axis=-1) if box else x
+
+
+def _projectors(state: ProjectedState) -> tuple[Array, Array]:
+    """N = 1 - Q^T Q, and Q^T Q."""
+    identity = np.eye(state.x.shape[-1], dtype=state.x.dtype)
+    if state.decided is None:
+        return identity, np.zeros_like(identity)
+    T = np.matmul(transpose(state.decided), state.decided)
+    return identity - T, T
+
+
+def _union(decided: Array | None, Q: Array) -> Array:
+    """Orthonormal rows of both; if they are more than n, the projector on their directions."""
+    rows = Q if decided is None else np.concatenate([decided, Q], axis=-2)
+    n = rows.shape[-1]
+    return rows if rows.shape[-2] <= n else np.matmul(transpose(rows), rows)
+
+
+def _is_identity(A: Array) -> bool:
+    """Whether A is the identity for all values."""
+    n = A.shape[-1]
+    return not is_traced(A) and A.shape[-2] == n and np.array_equal(A, np.broadcast_to(np.eye(n), A.shape))
