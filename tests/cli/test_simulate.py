@@ -30,3 +30,33 @@ def test_refusals(tmp_path):
     assert "multiple of dt" in run("simulate", "double-pendulum", "--seconds", "0.0015").err
     assert "--plot" in run("simulate", "double-pendulum", "--plot", "nowhere/run.png").err
     assert "--save" in run("simulate", "double-pendulum", "--save", str(tmp_path)).err
+
+
+TWO_BASES = """
+<mujoco><worldbody>
+  <body name="box" pos="0 0 1"><freejoint name="box-base"/>
+    <geom type="sphere" size="0.1" mass="1"/>
+    <body name="arm" pos="0 0 0.1"><joint name="swing" type="hinge" axis="0 1 0"/>
+      <geom type="sphere" size="0.05" pos="0 0 0.2" mass="0.2"/></body>
+  </body>
+  <body name="ball" pos="1 0 1"><freejoint name="ball-base"/><geom type="sphere" size="0.1" mass="0.4"/></body>
+</worldbody></mujoco>
+"""
+
+
+def test_targets_and_drop_of_two_bases(tmp_path):
+    (tmp_path / "two.xml").write_text(TWO_BASES)
+    saved = str(tmp_path / "run.npz")
+    start = "0 0 1 1 0 0 0 0.3 1 0 3 1 0 0 0"
+    done = run(
+        *("simulate", str(tmp_path / "two.xml"), "--seconds", "0.1", "--drop", "0.2", "--kp", "5", "--kd", "0.1"),
+        *("--q", start, "--save", saved),
+        columns=120,
+    )
+    assert done.code == 0, done.err
+    assert "height of box" in done.out
+    assert "height of ball" in done.out
+    kept = simulate.load(saved)
+    # box and ball fall together, 2 m apart, from 0.2 m above the ground for the lower one
+    np.testing.assert_allclose(kept.q[0, [2, 10]], [0.3, 2.3], atol=1e-3)
+    np.testing.assert_allclose(kept.q[:, 7], 0.3, atol=1e-3)  # held at its start

@@ -49,7 +49,7 @@ def _input(robot: Robot, name: str) -> str:
     if name in ("q", "q0", "q1"):
         return "coordinates: " + ", ".join(coordinate_names(robot))
     if name == "v":
-        base = f'; the base as velocity="{robot.model.velocity}" has it' if robot.tree.floating else ""
+        base = f'; the base as velocity="{robot.model.velocity}" has it' if robot.tree.bases else ""
         return "velocities, per second: " + ", ".join(velocity_names(robot)).replace("ω", "w") + base
     if name.startswith(WRENCH):
         return "force, then moment about the origin of the frame, along the axes of the world, in N and N m"

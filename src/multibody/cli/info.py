@@ -88,7 +88,7 @@ def _totals(robot: Robot) -> Table:
         where = "at home" if model.home is not None else "at the neutral configuration"
         grid.add_row("centre of mass", f"{vector(centroidal.center_of_mass(robot.tree, robot.home()))} m, {where}")
     grid.add_row("gravity", f"{vector(model.gravity)} m/s²")
-    if robot.model.tree.floating:
+    if robot.model.tree.bases:
         grid.add_row("base velocity", model.velocity)
     grid.add_row("frames", f"{len(robot.frames)}, the last is {robot.frames[-1]}")
     if model.equalities:

@@ -25,6 +25,7 @@ from multibody.cli._progress import progress
 from multibody.cli._tables import number, show, table, terminal
 from multibody.cli._viewing import keep_open
 from multibody.errors import InputError
+from multibody.model.actuation import actuated_coordinates
 from multibody.robot import Robot
 from multibody.simulate.contact.contact_rows import gaps
 
@@ -63,9 +64,7 @@ def simulate(
     rng = np.random.default_rng(seed)
     start, speed = configuration_of(robot, q, rng), rates_of(robot, "v", v, rng)
     simulator = _simulator(robot, start, dt, (kp, kd), room.Ground(friction=friction, restitution=restitution))
-    if robot.tree.floating and simulator.contacts:
-        pairs = tuple((contact, simulator.grounds[0]) for contact in simulator.contacts)
-        start[2] += drop - float(gaps(robot.tree, pairs, start).min())
+    _lift(simulator, start, drop)
     every = max(1, round(seconds / dt / 2000))
     with progress() as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", room.SimulationWarning)  # advice has it, in its words
@@ -100,9 +99,8 @@ def simulate(
 def _simulator(
     robot: Robot, q: np.ndarray, dt: float, gains: tuple[float, float], ground: room.Ground
 ) -> room.Simulator:
-    first = 7 if robot.tree.floating else 0
-    controller = room.PD(*gains, target=q[first:]) if any(gains) else None
-    contacts = _nearest(robot, q, ground) if robot.tree.floating else ()  # what is bolted down swings freely
+    controller = room.PD(*gains, target=q[actuated_coordinates(robot.tree)]) if any(gains) else None
+    contacts = _nearest(robot, q, ground) if robot.tree.bases else ()  # what is bolted down swings freely
     return room.Simulator(
         robot,
         dt,
@@ -113,6 +111,20 @@ def _simulator(
         limits=True,
         effort=True,
     )
+
+
+def _lift(simulator: room.Simulator, q: np.ndarray, drop: float) -> None:
+    """Lift all floating bases by one height, so that the lowest of their points is `drop` above the ground, in m."""
+    tree = simulator.robot.tree
+    bases = {joint.name: joint for joint in tree.bases}
+    pairs = tuple(
+        (contact, simulator.grounds[0])
+        for contact in simulator.contacts
+        if any(tree.bodies[i - 1].joint.name in bases for i in tree.support(tree.frame(contact.frame)[0]))
+    )
+    height = drop - float(gaps(tree, pairs, q).min()) if pairs else 0.0
+    for base in bases.values():
+        q[base.q.start + 2] += height
 
 
 def _nearest(robot: Robot, q: np.ndarray, ground: room.Ground) -> tuple[room.SphereContact, ...]:
@@ -137,8 +149,10 @@ def _told(run: room.Run, simulator: room.Simulator) -> None:
     rows.add_row("time [s]", number(run.t[0]), number(run.t[-1]))
     rows.add_row("energy [J]", number(energy[0]), number(energy[-1]))
     rows.add_row("largest speed", number(np.abs(run.v[0]).max()), number(np.abs(run.v[-1]).max()))
-    if simulator.robot.tree.floating:
-        rows.add_row("height of the base [m]", number(run.q[0, 2]), number(run.q[-1, 2]))
+    bases = simulator.robot.tree.bases
+    for base in bases:
+        name, z = "the base" if len(bases) == 1 else base.child, base.q.start + 2
+        rows.add_row(f"height of {name} [m]", number(run.q[0, z]), number(run.q[-1, z]))
     if simulator.contacts:
         pushed = np.linalg.norm(run.forces.sum(axis=-2), axis=-1)
         rows.add_row("force of the ground [N]", number(pushed[0]), number(pushed[-1]))

@@ -11,6 +11,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import at, first, floats, is_traced
+from multibody.model.actuation import floating_joints
 from multibody.model.digest import library_digest
 from multibody.robot import Robot
 
@@ -85,6 +86,14 @@ def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
             raise InputError(f"contacts: expected constraints such as PointContact, got {part!r}")
         part.check(robot.tree)
     return tuple(parts)
+
+
+def supporting_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
+    """Constraints that fit the robot; at least one if a joint floats."""
+    parts = checked_contacts(robot, contacts)
+    if not parts and floating_joints(robot.tree):
+        raise InputError("contacts: expected at least one, on which the floating base stands, got none")
+    return parts
 
 
 def check_frozen(parts: Iterable[Any], what: str) -> None:

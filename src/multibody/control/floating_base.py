@@ -21,11 +21,11 @@ from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_frozen, checked_contacts, content_key, expect_robot
 from multibody.errors import InputError
 from multibody.geometry._arrays import matvec, transpose, truth
+from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
-from multibody.simulate.controllers import behind, of_bases, spread
 from multibody.solvers.hierarchical_least_squares import lexicographic
 from multibody.solvers.program import Bounds
 from multibody.solvers.strict_levels.full_dimension import solve_within
@@ -102,7 +102,7 @@ def distributed(
 
     y, (..., nv), are the generalized forces that motors and contacts make together.
     """
-    joints, bases = behind(tree)[1], of_bases(tree)
+    joints, bases = actuated_indices(tree), base_velocity_indices(tree)
     J_T = transpose(held(tree, contacts, q, active))
     y_joints, pull = y[..., joints], J_T[..., joints, :]
     wished = y_joints if tau0 is None else y_joints - tau0[..., joints]
@@ -111,10 +111,10 @@ def distributed(
     levels = [(J_T[..., bases, :], y[..., bases])] if bases else []
     levels.append((pull, wished))
     if not limits:
-        return spread(tree, y_joints - matvec(pull, lexicographic(levels)[0]))
+        return with_zero_base(tree, y_joints - matvec(pull, lexicographic(levels)[0]))
     largest = np.broadcast_to(tree.effort_limits[joints], y_joints.shape)
     f = solve_within(levels, Bounds(pull, y_joints - largest, y_joints + largest))
-    return spread(tree, np.minimum(np.maximum(y_joints - matvec(pull, f), -largest), largest))
+    return with_zero_base(tree, np.minimum(np.maximum(y_joints - matvec(pull, f), -largest), largest))
 
 
 def held(tree: Tree, contacts: Sequence[Constraint], q: Array, active: Array | None = None) -> Array:

@@ -15,11 +15,17 @@ from multibody.algorithms import coriolis, crba, rnea
 from multibody.control._checks import check_positive, expect_robot
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, floats, is_traced, numbers
+from multibody.model.actuation import (
+    actuated_coordinates,
+    actuated_indices,
+    base_velocity_indices,
+    joint_error,
+    with_zero_base,
+)
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
-from multibody.simulate.controllers import behind, joint_error, of_bases, spread
 from multibody.solvers.pseudo_inverse import not_negative
 from multibody.tracing.matrices import linalg
 
@@ -203,10 +209,10 @@ def feedback(
     kd: Array | None = None,
 ) -> Array:
     """kp (q* - q) + kd (v* - v), (..., n), behind the base; what is absent is zero.  [RD 3.73, 3.78]"""
-    coordinates, joints = behind(tree)
+    joints = actuated_indices(tree)
     total = np.zeros_like(v[..., joints])
     if kp is not None and target is not None:
-        total = total + kp * joint_error(tree, q, target[..., coordinates])
+        total = total + kp * joint_error(tree, q, target[..., actuated_coordinates(tree)])
     if kd is not None:
         slower = -v if target_velocity is None else target_velocity - v
         total = total + kd * slower[..., joints]
@@ -214,30 +220,30 @@ def feedback(
 
 
 def _impedance(tree: Tree, q: Array, v: Array, **wanted: Any) -> Array:
-    return spread(tree, feedback(tree, q, v, **wanted))
+    return with_zero_base(tree, feedback(tree, q, v, **wanted))
 
 
 def _with_gravity(tree: Tree, q: Array, v: Array, **wanted: Any) -> Array:
-    return spread(tree, feedback(tree, q, v, **wanted) + coriolis.gravity(tree, q)[..., behind(tree)[1]])
+    return with_zero_base(tree, feedback(tree, q, v, **wanted) + coriolis.gravity(tree, q)[..., actuated_indices(tree)])
 
 
 def _computed_torque(tree: Tree, q: Array, v: Array, target_acceleration: Any = None, **wanted: Any) -> Array:
-    joints, bases, a = behind(tree)[1], of_bases(tree), feedback(tree, q, v, **wanted)
+    joints, bases, a = actuated_indices(tree), base_velocity_indices(tree), feedback(tree, q, v, **wanted)
     if target_acceleration is not None:
         a = a + target_acceleration[..., joints]
-    tau = rnea.rnea(tree, q, v, spread(tree, a))
+    tau = rnea.rnea(tree, q, v, with_zero_base(tree, a))
     if not bases:
         return tau
     M = crba.crba(tree, q)[..., bases]  # a base without force: M_bb a_b = -τ_b
     a_base = linalg.solve(M[..., bases, :], -tau[..., bases, None], definite=True)
-    return spread(tree, tau[..., joints] + np.matmul(M[..., joints, :], a_base)[..., 0])
+    return with_zero_base(tree, tau[..., joints] + np.matmul(M[..., joints, :], a_base)[..., 0])
 
 
 def _against_friction(tree: Tree, v: Array, width: Array) -> Array:
-    joints = behind(tree)[1]
+    joints = actuated_indices(tree)
     rates, damping, friction = v[..., joints], tree.damping[..., joints], tree.friction[..., joints]
     w = width[..., None]
-    return spread(tree, damping * rates + friction * rates / np.sqrt(rates * rates + w * w))
+    return with_zero_base(tree, damping * rates + friction * rates / np.sqrt(rates * rates + w * w))
 
 
 LAWS: dict[str, Callable[..., Array]] = {
@@ -282,7 +288,7 @@ def _law(robot: Robot, dtype: np.dtype[Any], name: str) -> tuple[RobotFunction, 
     """A law as a kernel, and on how many velocities it acts; the dtype is here since robots compare by their models."""
     del dtype
     tree, law = robot.tree, LAWS[name]
-    n = len(behind(tree)[1])
+    n = len(actuated_indices(tree))
     inputs: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
     optional: dict[str, Kind] = {"target": "configuration", "target_velocity": "velocity", "kp": n, "kd": n}
     if name == "inverse_dynamics_control":

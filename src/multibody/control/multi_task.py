@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_frozen, checked_contacts, content_key, expect_robot
+from multibody.control._checks import check_frozen, content_key, expect_robot, supporting_contacts
 from multibody.control.floating_base import distributed
 from multibody.control.tasks import Task
 from multibody.errors import InputError
@@ -63,9 +63,7 @@ def multi_task_control(
     >>> arm.acceleration("tool", q, v, arm.forward_dynamics(q, v, tau))[:3].round(9) + 0.0
     array([1., 0., 0.])
     """
-    held = checked_contacts(expect_robot(robot), contacts)
-    if robot.tree.bases and not held:
-        raise InputError("contacts: expected at least one, on which the floating base stands, got none")
+    held = supporting_contacts(expect_robot(robot), contacts)
     tasks, wishes = _sorted(robot.tree, levels)
     check_frozen((task for level in tasks for task in level), "task")
     check_frozen(held, "contact")

@@ -20,8 +20,8 @@ from multibody.control.tasks.pose import pose_error
 from multibody.geometry import Pose, Rotation, rates
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity
+from multibody.model.actuation import actuated_indices, with_zero_base
 from multibody.model.tree import Tree
-from multibody.simulate.controllers import behind, spread
 
 Array = NDArray[Any]
 
@@ -133,7 +133,7 @@ class Laws:
         if self.compensation == "task":  # [RD 3.90, 3.97]
             felt, y = [*felt, task.felt(load)], np.zeros_like(load)
         if tau0 is not None:
-            own = spread(task.tree, tau0[..., behind(task.tree)[1]])
+            own = with_zero_base(task.tree, tau0[..., actuated_indices(task.tree)])
             felt, y = [*felt, -task.felt(own)], y + own
         if felt:
             forces.append(matvec(task.inertia, sum(felt[1:], start=felt[0])))

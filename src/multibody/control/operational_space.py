@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_robot, checked_contacts, content_key, is_number
+from multibody.control._checks import check_robot, content_key, is_number, supporting_contacts
 from multibody.control.iteration import ERRORS, SHORTEST
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_laws import Laws
@@ -82,9 +82,7 @@ class OperationalSpace:
         heaviest: float | None = None,
     ) -> None:
         check_robot(robot, frame)
-        chosen, held = ROWS[choice(rows, "rows", tuple(ROWS))], checked_contacts(robot, contacts)
-        if robot.tree.bases and not held:
-            raise InputError("contacts: expected at least one, on which the floating base stands, got none")
+        chosen, held = ROWS[choice(rows, "rows", tuple(ROWS))], supporting_contacts(robot, contacts)
         if choice(compensation, "compensation", COMPENSATIONS) == "task" and held:
             raise InputError('compensation: expected "joint" with contacts, which gravity in the task does not know')
         choice(error, "error", ERRORS)

@@ -9,8 +9,9 @@ from multibody.control._checks import check_positive, expect_robot
 from multibody.control.joint_space import joint_gains
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, first, floats, is_traced
+from multibody.model.actuation import actuated_coordinates, actuated_indices, joint_error, with_zero_base
 from multibody.robot import Robot
-from multibody.simulate.controllers import Sampled, behind, joint_error, spread
+from multibody.simulate.controllers import Sampled
 
 Array = NDArray[Any]
 
@@ -58,7 +59,7 @@ class PID(Sampled):
         effort: ArrayLike | None = None,
     ) -> None:
         self._robot = expect_robot(robot)
-        coordinates, joints = behind(robot.tree)
+        joints = actuated_indices(robot.tree)
         n = len(joints)
         self._gains = tuple(joint_gains(x, name, n, robot.dtype) for name, x in (("kp", kp), ("ki", ki), ("kd", kd)))
         if any(gain.ndim > 1 or not np.isfinite(gain).all() for gain in self._gains):
@@ -72,7 +73,7 @@ class PID(Sampled):
             source = f"those of the model, {limit}" if effort is None else repr(effort)
             raise InputError(f"effort: expected positive torques, a number or {n} of them, got {source}")
         self._effort = np.broadcast_to(limit, (n,)).astype(robot.dtype)
-        self._home = robot.home()[coordinates]
+        self._home = robot.home()[actuated_coordinates(robot.tree)]
 
     @property
     def robot(self) -> Robot:
@@ -102,9 +103,9 @@ class PID(Sampled):
         del t
         tree = self._robot.tree
         kp, ki, kd = self._gains
-        coordinates, joints = behind(tree)
+        joints = actuated_indices(tree)
         q, v, state = floats(q, "q", tree.nq), floats(v, "v", tree.nv), floats(state, "state", len(joints))
-        goal = self._home if target is None else _targets(target, len(coordinates))
+        goal = self._home if target is None else _targets(target, len(self._home))
         error = joint_error(tree, q, goal)
         base = kp * error - kd * v[..., joints]
         ahead = state + self._dt * error
@@ -112,7 +113,7 @@ class PID(Sampled):
         winding = (np.abs(wished) > self._effort) & (wished * error > 0)
         integral = np.where(winding, state, ahead)
         tau = np.minimum(np.maximum(base + ki * integral, -self._effort), self._effort)
-        return spread(tree, tau), integral
+        return with_zero_base(tree, tau), integral
 
     def __repr__(self) -> str:
         return f"<PID of {self._robot.name!r}, every {self._dt:g} s>"

@@ -10,15 +10,15 @@ from multibody.algorithms import coriolis, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.friction import FrictionCone
 from multibody.algorithms.jacobian import jacobian
-from multibody.control._checks import checked_contacts, content_key, expect_robot, is_number
+from multibody.control._checks import content_key, expect_robot, is_number, supporting_contacts
 from multibody.control.floating_base import held
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, matvec, transpose
+from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import WRENCH, Kind
-from multibody.simulate.controllers import behind, of_bases, spread
 from multibody.solvers.hierarchical_least_squares import Equations, lexicographic
 from multibody.solvers.program import Bounds
 from multibody.solvers.strict_levels.full_dimension import solve_within
@@ -69,9 +69,7 @@ class VirtualModel:
         sides: int = 8,
     ) -> None:
         self._robot = expect_robot(robot)
-        self._contacts = checked_contacts(robot, contacts)
-        if robot.tree.bases and not self._contacts:
-            raise InputError("contacts: expected at least one, on which the floating base stands, got none")
+        self._contacts = supporting_contacts(robot, contacts)
         self._cone = self._pyramids(friction, sides)
         if not is_number(minimum) or not 0 <= minimum < np.inf or (minimum and self._cone is None):
             raise InputError(f"minimum: expected a force that is not negative, with friction=..., got {minimum!r}")
@@ -135,14 +133,14 @@ class VirtualModel:
 
     def _balanced(self, q: Array, active: Array | None = None, **wrenches: Array) -> tuple[Array, Array]:
         tree: Tree = self._robot.tree
-        bases, y = of_bases(tree), coriolis.gravity(tree, q)
+        bases, y = base_velocity_indices(tree), coriolis.gravity(tree, q)
         for name, wrench in wrenches.items():
             y = y + matvec(transpose(jacobian(tree, name.removeprefix(WRENCH), q, "mixed")), wrench)
         if not self._contacts:
             return y, np.zeros_like(y[..., :0])
         J_T = transpose(held(tree, self._contacts, q, active))
         f = self._least((J_T[..., bases, :], y[..., bases]), active) if bases else np.zeros_like(J_T[..., 0, :])
-        return spread(tree, (y - matvec(J_T, f))[..., behind(tree)[1]]), f
+        return with_zero_base(tree, (y - matvec(J_T, f))[..., actuated_indices(tree)]), f
 
     def _least(self, balance: Equations, active: Array | None) -> Array:
         """The forces of least norm that balance the base; those within the cones, where there are some.  [RD 3.120]"""

@@ -22,8 +22,55 @@ def motors(model: Model) -> tuple[Actuator, ...]:
     """Return the actuators; if a model states none, one on each independent joint that does not float."""
     if model.actuators is not None:
         return model.actuators
-    driven = (j for j in model.joints if j.mimic is None and not isinstance(j.kind, Floating))
+    driven = (j for j in model.joints if j.mimic is None and _can_be_driven(j))
     return tuple(Actuator(joint.name, joint.name) for joint in driven)
+
+
+def actuated_joints(tree: Tree) -> list[Joint]:
+    """Return the joints that controllers can drive, in the order of v: those that do not float, without mimic joints.
+
+    A robot may have several floating bodies, such as a ball beside it, anywhere in v.
+    """
+    return [joint for joint in tree.independent_joints if _can_be_driven(joint)]
+
+
+def actuated_indices(tree: Tree) -> list[int]:
+    """Return the indices in v of the actuated joints."""
+    return [k for joint in actuated_joints(tree) for k in _velocities(joint)]
+
+
+def actuated_coordinates(tree: Tree) -> list[int]:
+    """Return the indices in q of the actuated joints."""
+    return [k for joint in actuated_joints(tree) for k in range(joint.q.start, joint.q.stop)]
+
+
+def floating_joints(tree: Tree) -> list[Joint]:
+    """Return the joints that float, in the order of v: bases, and bodies that no controller drives."""
+    return [joint for joint in tree.independent_joints if not _can_be_driven(joint)]
+
+
+def base_velocity_indices(tree: Tree) -> list[int]:
+    """Return the indices in v of the joints that float."""
+    return [k for joint in floating_joints(tree) for k in _velocities(joint)]
+
+
+def with_zero_base(tree: Tree, x: NDArray[Any]) -> NDArray[Any]:
+    """Return x, (..., actuated joints), as (..., nv), with zeros for joints that float."""
+    if not base_velocity_indices(tree):
+        return x
+    place, zero = {k: i for i, k in enumerate(actuated_indices(tree))}, np.zeros(x.shape[:-1], x.dtype)
+    return np.stack([x[..., place[k]] if k in place else zero for k in range(tree.nv)], axis=-1)
+
+
+def joint_error(tree: Tree, q: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+    """Return the displacement of the actuated joints from q, (..., nq), to their target coordinates, one a velocity."""
+    parts, start = [], 0
+    for joint in actuated_joints(tree):
+        own, goal = q[..., joint.q], target[..., start : start + joint.nq]
+        # a hinge that turns without end is pulled to the target's own turn
+        parts.append(goal - own if joint.nq == 1 else joint.kind.difference(own, goal))
+        start += joint.nq
+    return np.concatenate(parts, axis=-1) if parts else np.zeros((0,))
 
 
 def selection(model: Model) -> NDArray[Any]:
@@ -78,6 +125,11 @@ def passive(tree: Tree, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
     batch = np.broadcast_shapes(batch, *(part.shape[:-1] for part in parts.values()))
     tau = concatenate_last([parts[k] for k in sorted(parts)], batch)
     return base_velocity.force_from_left(tree, q, tau)
+
+
+def _can_be_driven(joint: Joint) -> bool:
+    """Whether a motor can be on a joint: not on one that floats."""
+    return not isinstance(joint.kind, Floating)
 
 
 def _velocities(joint: Joint) -> range:

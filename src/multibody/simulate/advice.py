@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from multibody.algorithms.crba import crba
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
+from multibody.model.actuation import actuated_indices, with_zero_base
 from multibody.simulate.contact.contact_rows import contact_rows, gaps, laws
 from multibody.simulate.contact.problem import slow_speed
 from multibody.simulate.contact.restitution import SLOW
-from multibody.simulate.controllers import PD, Function, behind, spread
+from multibody.simulate.controllers import PD, Function
 from multibody.simulate.implicit_forces import spring_stiffness
 from multibody.simulate.methods.soft import Surface
 from multibody.simulate.run import Run
@@ -43,9 +44,9 @@ def before(stepping: Stepping, q: NDArray[Any], inputs: Any, memory: Any) -> lis
     M = crba(tree, q)
     told = []
     if isinstance(stepping.controller, PD) and method not in TOUCHING:
-        count = len(behind(tree)[1])
+        count = len(actuated_indices(tree))
         K, D = (
-            np.diag(spread(tree, np.broadcast_to(k, (count,))))
+            np.diag(with_zero_base(tree, np.broadcast_to(k, (count,))))
             for k in (stepping.controller.kp, stepping.controller.kd)
         )
         words = f"PD is explicit in method {method!r}"

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry import Wrench
 from multibody.geometry._arrays import check_values, floats
+from multibody.model.actuation import actuated_coordinates
 from multibody.model.tree import Tree
-from multibody.simulate.controllers import PD, Function, behind
+from multibody.simulate.controllers import PD, Function
 
 RECORDED = ("t", "q", "v", "a", "tau", "forces")
 """The arguments of functions in `outputs=`."""
@@ -76,7 +77,7 @@ def arguments_of(
                 f"{what}: expected {steps} rows, one for each step, or 1 on the axis before the last, got {array.shape}"
             )
     cores = {name: array.shape[-1:] for name, array in (*moving.items(), *still.items())}
-    if isinstance(controller, PD) and cores.get("input", (n := len(behind(tree)[0]),)) != (n,):
+    if isinstance(controller, PD) and cores.get("input", (n := len(actuated_coordinates(tree)),)) != (n,):
         raise InputError(f"inputs: expected {n} targets, one for each coordinate of a joint, got {cores['input'][0]}")
     arrays, shapes = _parameters(tree, parameters, controller, surface)
     if steps is None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
-from multibody.model.joint import Joint
+from multibody.model.actuation import actuated_coordinates, actuated_indices, joint_error, with_zero_base
 from multibody.model.tree import Tree
 
 ARGUMENTS = ("t", "q", "v", "input", "state")
@@ -44,7 +44,7 @@ class PD:
 
     def check(self, tree: Tree) -> None:
         """Refuse gains of another number than the joints'."""
-        n = len(behind(tree)[1])
+        n = len(actuated_indices(tree))
         for name in ("kp", "kd"):
             if getattr(self, name).shape not in ((), (n,)):
                 shape = getattr(self, name).shape
@@ -52,7 +52,7 @@ class PD:
 
     def goal(self, tree: Tree, home: ArrayLike) -> NDArray[Any]:
         """The targets without inputs, one for each coordinate of these joints."""
-        at = behind(tree)[0]
+        at = actuated_coordinates(tree)
         target = floats(np.asarray(home)[at] if self.target is None else self.target, "PD, target")
         if target.shape != (len(at),):
             raise InputError(f"PD, target: expected {len(at)} coordinates of joints, got shape {target.shape}")
@@ -61,7 +61,7 @@ class PD:
     def pull(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], target: Any, gains: Any) -> NDArray[Any]:
         """(nv,): kp (target - q) - kd v, nothing on bases."""
         kp, kd = gains
-        return spread(tree, kp * joint_error(tree, q, target) - kd * v[..., behind(tree)[1]])
+        return with_zero_base(tree, kp * joint_error(tree, q, target) - kd * v[..., actuated_indices(tree)])
 
     def slope(self, tree: Tree, dt: float, gains: Any) -> NDArray[Any]:
         """(nv,): by how much the mean force falls with the change of velocity: kd/2 + kp dt/4.
@@ -70,7 +70,7 @@ class PD:
         """
         kp, kd = gains
         slope = kd / 2 + kp * (dt / 4)
-        return spread(tree, np.broadcast_to(slope, (len(behind(tree)[1]),)))
+        return with_zero_base(tree, np.broadcast_to(slope, (len(actuated_indices(tree)),)))
 
 
 class Sampled(ABC):
@@ -123,42 +123,6 @@ class Function:
                 "floating base has the first six, zeros for motors"
             )
         return result, memory
-
-
-def behind(tree: Tree) -> tuple[list[int], list[int]]:
-    """The places of the coordinates and velocities of all joints but floating bases."""
-    joints = _driven(tree)
-    coordinates = [k for joint in joints for k in range(joint.q.start, joint.q.stop)]
-    return coordinates, [k for joint in joints for k in range(joint.v.start, joint.v.stop)]
-
-
-def of_bases(tree: Tree) -> list[int]:
-    """The places of the velocities of floating bases."""
-    return [k for base in tree.bases for k in range(base.v.start, base.v.stop)]
-
-
-def _driven(tree: Tree) -> list[Joint]:
-    """The joints with coordinates of their own but for floating bases."""
-    return [joint for joint in tree.independent_joints if not tree.is_base(joint)]
-
-
-def spread(tree: Tree, x: NDArray[Any]) -> NDArray[Any]:
-    """(..., nv): numbers of the joints, with zeros for floating bases."""
-    if not tree.bases:
-        return x
-    place, none = {k: i for i, k in enumerate(behind(tree)[1])}, np.zeros(x.shape[:-1], x.dtype)
-    return np.stack([x[..., place[k]] if k in place else none for k in range(tree.nv)], axis=-1)
-
-
-def joint_error(tree: Tree, q: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
-    """The way of all joints but floating bases from q, (..., nq), to coordinates of these joints: one a velocity."""
-    parts, start = [], 0
-    for joint in _driven(tree):
-        own, goal = q[..., joint.q], target[..., start : start + joint.nq]
-        # a hinge that turns without end is pulled to the target's own turn
-        parts.append(goal - own if joint.nq == 1 else joint.kind.difference(own, goal))
-        start += joint.nq
-    return np.concatenate(parts, axis=-1) if parts else np.zeros((0,))
 
 
 def _arguments(function: Any) -> int:

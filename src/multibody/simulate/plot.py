@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from multibody._saving import check_place
 from multibody.errors import InputError
-from multibody.simulate.controllers import behind
+from multibody.model.actuation import actuated_coordinates, actuated_indices, actuated_joints, floating_joints
 from multibody.simulate.run import Run
 
 FEW = 12
@@ -68,13 +68,14 @@ def index_of(run: Run, sample: int | tuple[int, ...] | None) -> tuple[int, ...]:
 def panels_of(run: Run, index: tuple[int, ...]) -> list[Panel]:
     """What is worth a look in one sample of a run: base, joints, contacts, energy."""
     robot = run.robot
-    at, first = (slice(None), slice(None)) if robot is None else behind(robot.tree)
+    tree = None if robot is None else robot.tree
+    at, first = (slice(None),) * 2 if tree is None else (actuated_coordinates(tree), actuated_indices(tree))
     q, v, forces = run.q[index], run.v[index], run.forces[index]
     panels: list[Panel] = []
-    bases = [] if robot is None else list(robot.tree.bases)
+    bases = [] if tree is None else floating_joints(tree)
     for base in bases:
         panels.append(Panel(_named(base, bases), "position [m]", q[:, base.q][:, :3], ("x", "y", "z")))
-    joints = () if robot is None else tuple(joint.name for joint in robot.joints if not robot.tree.is_base(joint))
+    joints = () if tree is None else tuple(joint.name for joint in actuated_joints(tree))
     if q[:, at].shape[1]:
         panels.append(Panel("joints", "coordinates [rad, m]", q[:, at], ()))  # the names are beside their velocities
         panels.append(Panel("joints", "velocities [rad/s, m/s]", v[:, first], joints))

@@ -212,7 +212,7 @@ class Viewer:
     def target(self, frame: str) -> None:
         """A gizmo to drag, which inverse kinematics follows with a frame of the first robot."""
         robot = self.robot
-        solver = InverseKinematics(robot, frame, base="fixed" if robot.tree.floating else "free")
+        solver = InverseKinematics(robot, frame, base="fixed" if robot.tree.bases else "free")
         pose = robot.pose(frame, self._last(self._main))
         gizmo = self._server.scene.add_transform_controls(
             f"/target/{frame}",

@@ -12,6 +12,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import is_number
 from multibody.control.tasks.posture import PostureTask
 from multibody.errors import InputError
+from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
 
 
@@ -93,4 +94,8 @@ class TorqueTask(LoadTask):
     def on(self, tree: Tree, contacts: Sequence[Constraint]) -> "TorqueTask":
         del contacts
         self._check_weight()
-        return replace(self, places=tuple(PostureTask(self.name, self.joints).places(tree)))
+        places = tuple(PostureTask(self.name, self.joints).places(tree))
+        floating = [joint.name for joint in floating_joints(tree) if joint.name in (self.joints or ())]
+        if floating or not places:
+            raise InputError(f"task {self.name!r}: expected actuated joints, got {floating or 'none'}")
+        return replace(self, places=places)

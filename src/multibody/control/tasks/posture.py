@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from multibody.control.tasks._task import Task
 from multibody.errors import InputError
 from multibody.model import check_configuration, configuration
+from multibody.model.actuation import actuated_joints
 from multibody.model.tree import Tree
 
 
 @dataclass(frozen=True)
 class PostureTask(Task):
-    """Joints at their coordinates: a row for each of their velocities; by default of all joints but a floating base.
+    """Joints at their coordinates: a row for each of their velocities; by default of all joints that do not float.
 
     The target is a whole configuration, (..., nq), whose other coordinates do not matter.
 
@@ -67,9 +68,8 @@ class PostureTask(Task):
     def places(self, tree: Tree) -> list[int]:
         """Where the velocities of the joints are in v, in the order of their names."""
         own = {joint.name: joint for joint in tree.joints if joint.mimic is None}
-        if self.joints is None:
-            joints = sorted((j for j in own.values() if not tree.is_base(j)), key=lambda joint: joint.v.start)
-        else:
+        joints = actuated_joints(tree)
+        if self.joints is not None:
             for name in self.joints:
                 if name not in own:
                     raise InputError(

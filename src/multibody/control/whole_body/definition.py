@@ -14,6 +14,7 @@ from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, 
 from multibody.control.whole_body.soles import forces
 from multibody.errors import InputError
 from multibody.model import configuration
+from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 
@@ -25,10 +26,16 @@ def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
     """Those that fit the robot; a floating one has one at least."""
     parts = tuple(contacts) if isinstance(contacts, Iterable) else ()
     if not parts:
-        if robot.tree.floating or not isinstance(contacts, Iterable):
+        if _floats(robot.tree) or not isinstance(contacts, Iterable):
             raise InputError(f"contacts: expected at least one for a robot on a floating base, got {contacts!r}")
         return ()
     return robot.constraints(parts).constraints
+
+
+def _floats(tree: Tree) -> bool:
+    """Whether joints move on a floating base; a free body beside a robot needs no contact."""
+    floating = {joint.name for joint in floating_joints(tree)}
+    return any(body.joint.name in floating and tree.children(i) for i, _, body in tree.outward())
 
 
 def levels_on(tree: Tree, contacts: tuple[Constraint, ...], levels: Any) -> tuple[tuple[AnyTask, ...], ...]:

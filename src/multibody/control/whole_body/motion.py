@@ -14,6 +14,7 @@ from multibody.algorithms.rnea import rnea
 from multibody.control.whole_body.soles import Forces, forces
 from multibody.geometry._arrays import eye_like, matvec, mirror_upper, transpose
 from multibody.model import base_velocity
+from multibody.model.actuation import actuated_indices
 from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg
 
@@ -52,8 +53,8 @@ class Motion(NamedTuple):
     """Of forces and torques, in N and N m."""
     v: Array
     """(..., nv)"""
-    unactuated: int
-    """How many velocities come before those of actuated joints."""
+    actuated: list[int]
+    """The indices in v of the actuated joints."""
     half: HalfSolve
     """Of (S, R): the rows of the actuated joints, then those of contacts that move the robot."""
     fall: Array
@@ -66,7 +67,7 @@ class Motion(NamedTuple):
     @property
     def torques(self) -> int:
         """The number of torques, which are the first in z."""
-        return self.tree.nv - self.unactuated
+        return len(self.actuated)
 
     @property
     def a(self) -> Affine:
@@ -76,7 +77,7 @@ class Motion(NamedTuple):
     @property
     def agility(self) -> Array:
         """(...): the largest acceleration of a joint that a torque of 1 there makes, with all that carries it fixed."""
-        return np.max(self.half.D_inv[..., self.unactuated :], axis=-1)
+        return np.max(self.half.D_inv[..., self.actuated], axis=-1)
 
     @property
     def all_still(self) -> Affine:
@@ -110,8 +111,8 @@ def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
         mask: (..., rows) of ones, and zeros for contacts that are not active; None for all ones.
     """
     left, left_v = with_base(tree, "left"), base_velocity.to_left(tree, q, v)
-    unactuated = 6 if tree.floating else 0
-    R = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[unactuated:], (*q.shape[:-1], tree.nv - unactuated, tree.nv))
+    actuated = actuated_indices(tree)
+    R = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[actuated], (*q.shape[:-1], len(actuated), tree.nv))
     unit = unit_of(tree)
     fall = -rnea(left, q, left_v, np.zeros_like(v)) / unit
     pushes = forces(left, contacts, q, left_v, mask) if contacts else None
@@ -120,10 +121,10 @@ def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     half = HalfSolve(factors(tree, q).per(unit), R, q.shape[:-1])
     fall = half.solve_DL(half.solve_LT(fall))
     if pushes is None:
-        return Motion(left, unit, left_v, unactuated, half, fall, Affine(R[..., :0, :], fall[..., :0]), None)
-    Z_R = half.Z[..., tree.nv - unactuated :]
+        return Motion(left, unit, left_v, actuated, half, fall, Affine(R[..., :0, :], fall[..., :0]), None)
+    Z_R = half.Z[..., len(actuated) :]
     K = np.matmul(transpose(Z_R), half.D_inv[..., :, None] * half.Z)
-    return Motion(left, unit, left_v, unactuated, half, fall, Affine(K, matvec(pushes.J, fall) + pushes.drift), pushes)
+    return Motion(left, unit, left_v, actuated, half, fall, Affine(K, matvec(pushes.J, fall) + pushes.drift), pushes)
 
 
 def of_torques(motion: Motion) -> Affine:

@@ -20,6 +20,7 @@ from multibody.control.whole_body.sizes import patterns, sizes_of
 from multibody.control.whole_body.soles import is_sole
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
+from multibody.model.actuation import actuated_indices, with_zero_base
 from multibody.model.tree import Tree
 from multibody.solvers.least_squares import scale
 from multibody.solvers.program import Bounds
@@ -120,9 +121,8 @@ class Problem:
 
     def _plain_bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
         """Rows in their own units."""
-        count = unknowns.tau.matrix.shape[-2]
         free = np.full(self.tree.nv, np.inf) if self.torques is None else self.torques.upper(self.tree)
-        return rows.bounds_of(unknowns, free[self.tree.nv - count :] / unit_of(self.tree), cones)
+        return rows.bounds_of(unknowns, free[actuated_indices(self.tree)] / unit_of(self.tree), cones)
 
     def _standing(
         self, moving: Motion, cones: Pushes, values: Mapping[str, Any], mask: Any, sizes: list[LevelSize]
@@ -255,10 +255,10 @@ class Problem:
         Torques, forces and slacks of them are in the unit of forces here, in N and N m in the answer.
         """
         missed = [np.max(np.abs(slack) / scale, axis=-1) for slack, scale in zip(slacks, scales, strict=True)]
-        within, unactuated = MISSED[np.dtype(tau.dtype)], self.tree.nv - tau.shape[-1]
+        within = MISSED[np.dtype(tau.dtype)]
         flags = np.stack([np.where(miss <= within, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
         unit = unit_of(self.tree)
-        tau, f = np.concatenate([np.zeros((*tau.shape[:-1], unactuated), tau.dtype), unit * tau], axis=-1), unit * f
+        tau, f = with_zero_base(self.tree, unit * tau), unit * f
         loads = [isinstance(task, LoadTask) for level in self.levels for task in level]
         loads += [False] * (len(slacks) - len(loads))
         slack = np.concatenate([unit * s if load else s for s, load in zip(slacks, loads, strict=True)], axis=-1)

@@ -155,7 +155,7 @@ def acceleration(task: Task, motion: Motion, J: Array, q: Array, values: Mapping
 
 def _load(task: LoadTask, motion: Motion, unknowns: Unknowns, values: Mapping[str, Any]) -> Wanted:
     nv = motion.tree.nv
-    both = [(unknowns.tau, k - motion.unactuated) if k < nv else (unknowns.f, k - nv) for k in task.places or ()]
+    both = [(unknowns.tau, motion.actuated.index(k)) if k < nv else (unknowns.f, k - nv) for k in task.places or ()]
     A = np.stack([part.matrix[..., k, :] for part, k in both], axis=-2)
     offset = np.stack([part.offset[..., k] for part, k in both], axis=-1)
     target = values.get(task.name)
