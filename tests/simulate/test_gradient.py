@@ -147,3 +147,118 @@ def test_refusals():
         simulate.gradient(simulator, 3)
     with pytest.raises(mb.InputError, match="Simulator"):
         simulate.gradient(slider(), lambda q, v: q[0])
+
+
+def integral_leg():
+    """A leg with a controller whose state is nested: an integral in a dict, and a filter and a count in a tuple."""
+    robot, contacts, stand = leg()
+
+    def controller(t, q, v, u, state):
+        integral, (filtered, count) = state["integral"], state["rest"]
+        error = u["target"] - q
+        tau = u["gain"][0] * error + 20.0 * integral - filtered
+        after = {"integral": integral + 0.005 * error, "rest": (filtered + 0.3 * (v - filtered), count + 1.0)}
+        return np.concatenate([np.zeros(1), tau[1:]]), after
+
+    state = {"integral": np.zeros(3), "rest": (0.1 * np.ones(3), 0.0)}
+    ground = simulate.Ground(friction=0.15)
+    return simulate.Simulator(
+        robot, dt=0.005, contacts=contacts, ground=ground, controller=controller, state=state
+    ), stand
+
+
+def test_nested_states_of_controllers_and_arguments_by_name():
+    """By start, inputs (in time and constant) and parameters, of costs that see all of them; central differences."""
+    simulator, stand = integral_leg()
+
+    def cost(q, v, *, data, state, inputs, parameters):
+        miss = q - data["goal"]
+        kept = state["integral"] @ state["rest"][0] + 1e-3 * state["rest"][1] * q[0]
+        return np.sum(miss * miss) + kept + inputs["gain"][0] * q[1] * 1e-2 + parameters["friction"] * q[0]
+
+    def running(t, q, v, tau, parameters, inputs, state, data):
+        effort = 1e-4 * np.sum(inputs["target"] ** 2) + 1e-4 * tau[1] * tau[1]
+        return effort + 1e-2 * parameters["mass"] * state["integral"][1] ** 2 + 1e-3 * t * data["goal"][0] * q[1]
+
+    slopes = simulate.gradient(simulator, cost, running)
+    rng = np.random.default_rng(4)
+    given = {
+        "q": stand + np.array([0.05, 0.05, -0.1]),
+        "v": np.array([0.0, 0.1, -0.2]),
+        "inputs": {"target": stand + 0.02 * rng.standard_normal((40, 3)), "gain": np.array([60.0])},
+        "parameters": {"friction": 0.2, "mass": 6.0},
+        "data": {"goal": np.array([0.4, 0.6, -1.1])},
+    }
+    g = slopes(**given)
+    assert np.isfinite(g.value)
+
+    def value(**change):
+        return slopes(**{**given, **change}).value
+
+    for name, answer in (("q", g.q), ("v", g.v)):
+        d = rng.standard_normal(3)
+        difference = slope(lambda x, name=name: value(**{name: x}), given[name], d)
+        assert abs(answer @ d - difference) < 1e-5 * np.linalg.norm(answer), name
+    for name, answer in g.inputs.items():
+        x = given["inputs"][name]
+        assert answer.shape == x.shape
+        for d in (rng.standard_normal(x.shape), np.eye(len(x))[-1].reshape(-1, *[1] * (x.ndim - 1)) * np.ones(x.shape)):
+            difference = slope(lambda y, name=name: value(inputs={**given["inputs"], name: y}), x, d)
+            assert abs(np.sum(answer * d) - difference) < 2e-5 * np.linalg.norm(answer), name
+    for name, answer in g.parameters.items():
+        x = given["parameters"][name]
+        difference = slope(lambda y, name=name: value(parameters={**given["parameters"], name: y}), x, 1.0)
+        assert abs(answer - difference) < 1e-5 * max(1.0, abs(answer)), name
+    run = simulator(given["q"], given["v"], seconds=0.2, inputs=given["inputs"], parameters=given["parameters"])
+    q, v = run.last
+    last = {name: x[-1] if x.ndim > 1 else x for name, x in given["inputs"].items()}
+    end = cost(q, v, inputs=last, state=run.state["memory"], parameters=given["parameters"], data=given["data"])
+    summed = simulate.gradient(simulator, cost)(**given).value
+    assert abs(summed - end) < 1e-3 * end  # the run's energy limiter takes 1.3 mJ, which a gradient leaves alone
+
+
+def test_data_of_each_sample_and_a_first_state():
+    simulator, stand = integral_leg()
+    slopes = simulate.gradient(simulator, lambda q, v, data: np.sum((q - data["goal"]) ** 2) * data["weight"][0])
+    goals = stand + np.array([[0.0, 0.0, 0.0], [0.1, 0.0, 0.2]])
+    memory = {"integral": np.array([0.0, 0.05, 0.0]), "rest": (np.zeros(3), 7.0)}
+    given = {"inputs": {"target": np.tile(stand, (20, 1)), "gain": np.array([40.0])}, "state": memory}
+    whole = slopes(stand, None, **given, data={"goal": goals, "weight": [[1.0], [2.0]]})
+    assert whole.value.shape == (2,)
+    assert whole.inputs["target"].shape == (2, 20, 3)
+    for k in range(2):
+        alone = slopes(stand, None, **given, data={"goal": goals[k], "weight": [1.0 + k]})
+        np.testing.assert_allclose(whole.value[k], alone.value, rtol=1e-12)
+        np.testing.assert_allclose(whole.inputs["target"][k], alone.inputs["target"], rtol=1e-9, atol=1e-12)
+    run = simulator(stand, seconds=0.1, **given)
+    np.testing.assert_allclose(whole.value, np.sum((run.last[0] - goals) ** 2, axis=-1) * [1.0, 2.0], atol=1e-7)
+
+
+def test_costs_with_defaults_are_those_of_before():
+    """A default, such as one that holds a variable of a loop, is no question for state or data."""
+    simulator = simulate.Simulator(slider(), dt=0.01, method="rk4")
+    data, state = 3.0, 2.0
+    slopes = simulate.gradient(simulator, lambda q, v, data=data, state=state: data * q[0] + state * v[0])
+    np.testing.assert_allclose(slopes([0.0], [1.0], seconds=0.1).value, 0.3 + 2.0)
+    assert simulate.gradient(simulator, lambda *x: x[0][0])([0.5], seconds=0.0).value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("cost", "running", "given", "words"),
+    [
+        (lambda q: q[0], None, {}, r"gradient, cost: expected a function of \(q, v\) and, by name, of inputs, state"),
+        (lambda q, v, target: q[0], None, {}, "gradient, cost: .*target"),
+        (lambda q, v: q[0], lambda t, q, v: q[0], {}, r"gradient, running: expected a function of \(t, q, v, tau\)"),
+        (lambda q, v, state: q[0], None, {}, "asks for state"),
+        (lambda q, v, data: q[0], None, {}, "expected data=, since a cost asks for it"),
+        (lambda q, v: q[0], None, {"data": {"goal": [0.0]}}, "or no data="),
+        (lambda q, v, data: q[0], None, {"data": {"goal": 0.0}}, r"data, goal: expected shape \(\.\.\., n\), got \(\)"),
+        (lambda q, v, data: q[0], None, {"data": [0.0]}, "data: expected {name"),
+        (lambda q, v, inputs: q[0], None, {}, "a cost asks for inputs"),
+        (lambda q, v: q[0], None, {"state": np.zeros(1)}, "state: expected none"),
+    ],
+)
+def test_costs_that_are_refused(cost, running, given, words):
+    simulator = simulate.Simulator(slider(), dt=0.01, method="rk4")
+    with pytest.raises(mb.InputError, match=words):
+        simulate.gradient(simulator, cost, running)([0.0], seconds=0.1, **given)

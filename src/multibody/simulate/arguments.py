@@ -41,6 +41,11 @@ class Arguments(NamedTuple):
         """What tells the code of one run from that of others."""
         return tuple(sorted((name, self.cores[name], name in self.moving) for name in self.cores))
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the controller's inputs."""
+        return tuple(name for name in self.cores if name.startswith("input"))
+
     def batches(self) -> list[tuple[int, ...]]:
         """The leading shapes of all arrays."""
         shapes = [array.shape[: array.ndim - 1 - len(self.cores[name])] for name, array in self.moving.items()]

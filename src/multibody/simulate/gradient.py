@@ -1,10 +1,10 @@
 """Gradients through time: the adjoint of every step, over stored states, from the end to the start.
 
-Impulses of contacts are converged to 1e-12 there, and differentiated as the solution that they are, by the implicit
-function; the derivative is that of the branch that each contact is on. The balance of energy, which acts on whirling
-links alone, is left out.
+Contact impulses are converged to 1e-12 and differentiated as the solution of their conditions, by the implicit function
+theorem; the derivative is that of the branch that each contact is on. The energy limiter is left out.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,20 +14,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.compiled_scan import Scan
+from multibody.compiler.ir.scan_layout import flatten_shapes
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
+from multibody.geometry._arrays import floats
 from multibody.simulate.arguments import Arguments
 from multibody.simulate.checks import step_number
 from multibody.simulate.clock import time_of
+from multibody.simulate.controllers import PD
 from multibody.simulate.simulator import Simulator
 from multibody.tracing.ad import api
+from multibody.tracing.record.layout import flatten_to_list, parts_of, rebuild
 
 DIFFERENTIATED = ("q", "v", "impulses", "memory", "held", "anchors", "slips")
-"""What of a state is differentiated; counts and bounds are not."""
+"""Entries of a state that have derivatives; counts and bounds have none."""
+NAMED = ("inputs", "state", "parameters", "data")
+"""Arguments that costs ask for by name."""
 
 
 class Gradients(NamedTuple):
-    """The value, and its derivatives, each of the shape of what it is by."""
+    """A value and its derivatives, each with the shape of its argument."""
 
     value: NDArray[Any]
     """(...)."""
@@ -41,12 +47,29 @@ class Gradients(NamedTuple):
     """By name."""
 
 
-class gradient:  # noqa: N801  called as a function, it is one
-    """The function(q, v, inputs, parameters) whose value is a cost of a simulation, with its gradient.
+class _Kernels(NamedTuple):
+    """The kernels for arguments of certain shapes."""
+
+    forward: Scan
+    """Runs and stores the states."""
+    backward: Scan
+    """Runs the adjoint of every step over the stored states."""
+    end: Callable[..., Any]
+    """The cost of the end and its derivatives, of (end, values, data)."""
+
+
+def gradient(
+    simulator: Simulator, cost: Callable[..., Any], running: Callable[..., Any] | None = None
+) -> "CostGradient":
+    """Return the function(q, v, inputs, parameters) whose value is a cost of a simulation, with its gradient.
+
+    Costs are NumPy. After their positional arguments they may ask by name for `inputs` (those of the step, for the end
+    of the last step, as the controller has them), `state` (the controller's, after the step), `parameters` (a dict of
+    those that the call has) and `data` (a dict of the call's own arrays, such as a goal of each sample).
 
     Args:
-        simulator: what is simulated.
-        cost: of the end, cost(q, v), a number; NumPy.
+        simulator: a Simulator of any method but "events".
+        cost: of the end, cost(q, v), a number.
         running: of every step, running(t, q, v, tau), a number that is summed.
 
     >>> import multibody as mb
@@ -56,7 +79,23 @@ class gradient:  # noqa: N801  called as a function, it is one
     >>> slope = gradient(simulator, lambda q, v: q[0] ** 2)([0.3, 0.0], [0.0, 0.0], np.zeros((20, 2)))
     >>> slope.inputs.shape, slope.q.shape
     ((20, 2), (2,))
+
+    A goal of each sample, and a cost of the inputs:
+
+    >>> slope = gradient(
+    ...     simulator,
+    ...     lambda q, v, data: np.sum((q - data["goal"]) ** 2),
+    ...     lambda t, q, v, tau, inputs: 1e-3 * np.sum(inputs**2),
+    ... )
+    >>> goals = np.array([[0.1, 0.0], [0.2, 0.0], [0.3, 0.0]])
+    >>> slope([0.3, 0.0], None, np.zeros((20, 2)), data={"goal": goals}).inputs.shape
+    (3, 20, 2)
     """
+    return CostGradient(simulator, cost, running)
+
+
+class CostGradient:
+    """A cost of a simulation and its gradient as a function; see `gradient`."""
 
     def __init__(
         self, simulator: Simulator, cost: Callable[..., Any], running: Callable[..., Any] | None = None
@@ -67,16 +106,14 @@ class gradient:  # noqa: N801  called as a function, it is one
             raise InputError('gradient: times of impacts have none here: expected another method, as "contact"')
         if not callable(cost) or not (running is None or callable(running)):
             raise InputError("gradient: expected cost(q, v), and running(t, q, v, tau) or None, as functions")
-        self.simulator, self.running = simulator, running
+        self.simulator, self.cost, self.running = simulator, cost, running
+        self._cost_names = _names_of(cost, "cost", ("q", "v"))
+        self._running_names = () if running is None else _names_of(running, "running", ("t", "q", "v", "tau"))
+        if simulator.memory is None and "state" in self._cost_names + self._running_names:
+            raise InputError("gradient: a cost asks for state: expected a controller that is a function with a state")
         scene = replace(simulator._stepping.scene, exact=True)
         self._stepping = replace(simulator._stepping, scene=scene, outputs={})
-        tree = simulator.tree
-
-        def at_the_end(q: Any, v: Any) -> Any:
-            return (cost(q, v), *api.gradient(cost, (0, 1))(q, v))
-
-        self._end = compile_kernel(at_the_end, (tree.nq,), (tree.nv,), dtype=simulator.dtype)
-        self._scans: dict[Any, tuple[Scan, Scan]] = {}
+        self._kernels: dict[Any, _Kernels] = {}
 
     def __call__(
         self,
@@ -87,6 +124,8 @@ class gradient:  # noqa: N801  called as a function, it is one
         *,
         seconds: float | None = None,
         threads: int | None = None,
+        state: Any = None,
+        data: Mapping[str, ArrayLike] | None = None,
     ) -> Gradients:
         """The cost of a simulation and its derivatives.
 
@@ -97,37 +136,43 @@ class gradient:  # noqa: N801  called as a function, it is one
             parameters: as a run takes them.
             seconds: how long; by default as long as the inputs have rows.
             threads: over which a batch is split.
+            state: the controller's first state, in place of the simulator's.
+            data: for costs that ask for it: {name: (..., n)}, constant in time, without derivatives.
         """
         simulator = self.simulator
         steps = self._steps(inputs, seconds)
         given = simulator._arguments(steps, inputs, None, parameters)
-        forward, backward = self._pair(given)
-        start = simulator.start(q, v)
-        rest = [part for part in (given.moving, given.still) if part]
-        last, stored = forward(start, *rest, steps=steps, threads=threads)
-        value, *weights = self._end(last["q"], last["v"])
+        arrays = self._checked(given, steps, data)
+        start = simulator.start(q, v, state)
+        kernels = self._kernels_of(given, arrays)
+        last, stored = kernels.forward(start, given.moving, given.still, arrays, steps=steps, threads=threads)
+        final = {name: x[..., -1, :] for name, x in given.moving.items() if steps} | given.still
+        value, (by_end, by_values) = kernels.end(last, final, arrays)
         axis = np.ndim(value)
         if self.running is not None:
             value = value + stored.pop("running").sum(axis=axis)
-        adjoint = {name: np.zeros_like(last[name]) for name in self._names if name not in ("q", "v")}
-        adjoint = {"q": weights[0], "v": weights[1], **adjoint}
-        totals = {name: np.zeros((*np.shape(value), *given.cores[name])) for name in given.still}
-        back = {name: np.flip(x, axis) for name, x in stored.items()}
+        weights = {name: by_end[name] if name in by_end else _zeros(last[name]) for name in self._names}
+        zeros = {name: np.zeros((*np.shape(value), *given.cores[name])) for name in given.still}
+        totals = {name: by_values.get(name, x) for name, x in zeros.items()}
         moving = {name: np.flip(x, x.ndim - 2) for name, x in given.moving.items()}
-        rest = [part for part in (moving, given.still) if part]
-        state = (
-            {"weights": {name: adjoint[name] for name in self._names}, "totals": totals}
-            if totals
-            else {"weights": {name: adjoint[name] for name in self._names}}
+        first, by_step = kernels.backward(
+            {"weights": weights, "totals": totals},
+            _map(lambda x: np.flip(x, axis), stored),
+            moving,
+            given.still,
+            arrays,
+            steps=steps,
+            threads=threads,
         )
-        first, by_step = backward(state, back, *rest, steps=steps, threads=threads)
         tangent = np.einsum("...ij,...i->...j", simulator.robot.rate_matrix(start["q"]), first["weights"]["q"])
-        by_step = {name: np.flip(x, axis) for name, x in (by_step or {}).items()}
+        by_step = {name: np.flip(x, axis).copy() for name, x in by_step.items()}
+        for name in by_step:
+            by_step[name][..., -1:, :] += by_values[name][..., None, :] if name in by_values else 0.0
         return Gradients(
             value,
             tangent,
             first["weights"]["v"],
-            _by_inputs(inputs, by_step, first.get("totals", {})),
+            _by_inputs(inputs, by_step, first["totals"]),
             {name: first["totals"][f"parameter:{name}"] for name in parameters or {}},
         )
 
@@ -144,54 +189,125 @@ class gradient:  # noqa: N801  called as a function, it is one
             raise InputError("gradient: expected seconds=, or inputs with a row for each step")
         return rows.pop()
 
-    def _pair(self, given: Arguments) -> tuple[Scan, Scan]:
-        """The kernel that goes on and stores its states, and the one that goes back."""
-        if given.key in self._scans:
-            return self._scans[given.key]
+    def _checked(self, given: Arguments, steps: int, data: Any) -> dict[str, NDArray[Any]]:
+        """The arrays of `data`; refuse calls without what the costs ask for."""
+        asked = {*self._cost_names, *self._running_names}
+        if (data is None) == ("data" in asked):
+            words = "data=, since a cost asks for it" if data is None else "a cost that asks for data, or no data="
+            raise InputError(f"gradient: expected {words}")
+        if "inputs" in asked and not (given.inputs or isinstance(self.simulator.controller, PD)):
+            raise InputError("gradient: a cost asks for inputs: expected inputs of the controller")
+        if "inputs" in self._cost_names and not steps and given.moving:
+            raise InputError("gradient: the cost of the end asks for the inputs of the last step: expected a step")
+        if data is not None and not isinstance(data, Mapping):
+            raise InputError(f"data: expected {{name: (..., n)}}, got {type(data).__name__}")
+        arrays = {str(name): floats(x, f"data, {name}") for name, x in (data or {}).items()}
+        for name, x in arrays.items():
+            if not x.ndim:
+                raise InputError(f"data, {name}: expected shape (..., n), got (); one number of a sample is (..., 1)")
+        return arrays
+
+    def _kernels_of(self, given: Arguments, data: Mapping[str, NDArray[Any]]) -> _Kernels:
+        """The kernels for inputs, parameters and data of these shapes; made once."""
+        cores = {name: x.shape[-1:] for name, x in data.items()}
+        key = given.key, tuple(sorted(cores.items()))
+        if key not in self._kernels:
+            self._kernels[key] = _Kernels(*self._scans(given, cores), self._end(given, cores))
+        return self._kernels[key]
+
+    def _scans(self, given: Arguments, data: Mapping[str, Any]) -> tuple[Scan, Scan]:
         shapes, names, running = self.simulator._shapes, self._names, self.running
 
-        def step(state: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
+        def step(state: Any, values: Mapping[str, Any], data: Any) -> tuple[Any, Any]:
             after, record = self._stepping(state, values)
-            return after, None if running is None else running(
-                time_of(after, self.simulator.dt), after["q"], after["v"], record["tau"]
-            )
+            if running is None:
+                return after, np.zeros(())
+            more = self._named(self._running_names, values, after, data)
+            return after, running(time_of(after, self.simulator.dt), after["q"], after["v"], record["tau"], **more)
 
-        def ahead(state: Any, *values: Any) -> Any:
-            after, cost = step(state, _joined(values))
-            return after, {**state} if cost is None else {**state, "running": cost}
+        def forward(state: Any, moving: Any, still: Any, data: Any) -> Any:
+            after, cost = step(state, moving | still, data)
+            return after, {**state} if running is None else {**state, "running": cost}
 
-        def back(adjoint: Any, stored: Any, *values: Any) -> Any:
-            def function(parts: Any, *values: Any) -> Any:
-                after, cost = step({**stored, **parts}, _joined(values))
-                result = {name: after[name] for name in names}
-                return result if cost is None else (result, cost)
+        def adjoint(bars: Any, stored: Any, moving: Any, still: Any, data: Any) -> Any:
+            def function(parts: Any, moving: Any, still: Any) -> Any:
+                after, cost = step({**stored, **parts}, moving | still, data)
+                return {name: after[name] for name in names}, cost
 
-            weights = adjoint["weights"] if running is None else (adjoint["weights"], np.ones(()))
             own = {name: stored[name] for name in names}
-            _, bars = api.vjp(function)(own, *values, weights)
-            by_state, *by_values = bars if values else (bars,)
-            following = {"weights": by_state}
-            if given.still:
-                changes = by_values[-1]
-                following["totals"] = {name: x + changes[name] for name, x in adjoint["totals"].items()}
-            return following, by_values[0] if given.moving else None
+            weights = bars["weights"], np.ones(())
+            _, (by_state, by_moving, by_still) = api.vjp(function)(own, moving, still, weights)
+            totals = {name: x + by_still[name] for name, x in bars["totals"].items()}
+            return {"weights": by_state, "totals": totals}, by_moving
 
-        ahead.__name__, back.__name__ = "forward", "adjoint"
-        moving = [{name: given.cores[name] for name in given.moving}] if given.moving else []
-        still = [{name: given.cores[name] for name in given.still}] if given.still else []
-        weights: dict[str, Any] = {"weights": {name: shapes[name] for name in names}}
-        if given.still:
-            weights["totals"] = {name: given.cores[name] for name in given.still}
+        moving, still = ({name: given.cores[name] for name in part} for part in (given.moving, given.still))
+        bars = {"weights": {name: shapes[name] for name in names}, "totals": still}
         dtype = self.simulator.dtype
-        self._scans[given.key] = (
-            compile_scan(ahead, shapes, moving, still, dtype=dtype),
-            compile_scan(back, weights, [shapes, *moving], still, dtype=dtype),
+        return (
+            compile_scan(forward, shapes, [moving], [still, data], dtype=dtype),
+            compile_scan(adjoint, bars, [shapes, moving], [still, data], dtype=dtype),
         )
-        return self._scans[given.key]
+
+    def _end(self, given: Arguments, data: Mapping[str, Any]) -> Callable[..., Any]:
+        names = ("q", "v", "memory") if "state" in self._cost_names else ("q", "v")
+        asked = [word for word in ("input", "parameter") if f"{word}s" in self._cost_names]
+        values = [name for name in given.cores if name.split(":")[0] in asked]
+        spec = (
+            {name: self.simulator._shapes[name] for name in names},
+            {name: given.cores[name] for name in values},
+            data,
+        )
+        layout, shapes = flatten_shapes(spec)
+
+        def cost_and_gradient(*arrays: Any) -> Any:
+            end, values, data = rebuild(layout, iter(arrays))
+
+            def cost(end: Any, values: Any) -> Any:
+                return self.cost(end["q"], end["v"], **self._named(self._cost_names, values, end, data))
+
+            return cost(end, values), api.gradient(cost, (0, 1))(end, values)
+
+        kernel = compile_kernel(cost_and_gradient, *shapes, dtype=self.simulator.dtype)
+
+        def end(last: Any, final: Any, data: Any) -> Any:
+            nested = {name: last[name] for name in names}, {name: final[name] for name in values}, dict(data)
+            return kernel(*parts_of(layout, nested, "gradient"))
+
+        return end
+
+    def _named(self, names: tuple[str, ...], values: Mapping[str, Any], state: Any, data: Any) -> dict[str, Any]:
+        """The arguments that a cost asks for by name."""
+        parameters = {name.removeprefix("parameter:"): x for name, x in values.items() if name.startswith("parameter:")}
+        inputs = self._stepping._input(values)
+        every = {"inputs": inputs, "state": state.get("memory"), "parameters": parameters, "data": data}
+        return {name: every[name] for name in names}
 
 
-def _joined(parts: Any) -> dict[str, Any]:
-    return {name: x for part in parts for name, x in part.items()}
+def _names_of(cost: Callable[..., Any], what: str, positional: tuple[str, ...]) -> tuple[str, ...]:
+    """The arguments that a cost asks for by name: those after the positional ones, without a default."""
+    try:
+        signature = inspect.signature(cost)
+    except (TypeError, ValueError):  # of a function in C
+        return ()
+    rest = list(signature.parameters.values())[len(positional) :]
+    names = tuple(x.name for x in rest if x.name in NAMED and x.default is x.empty)
+    try:
+        signature.bind(*positional, **dict.fromkeys(names))
+    except TypeError as error:
+        raise InputError(
+            f"gradient, {what}: expected a function of ({', '.join(positional)}) and, by name, of "
+            f"{', '.join(NAMED)}; got one with {error}"
+        ) from None
+    return names
+
+
+def _map(function: Callable[[Any], Any], nested: Any) -> Any:
+    arrays, layout = flatten_to_list(nested)
+    return rebuild(layout, map(function, arrays))
+
+
+def _zeros(nested: Any) -> Any:
+    return _map(np.zeros_like, nested)
 
 
 def _by_inputs(inputs: Any, by_step: Mapping[str, Any], totals: Mapping[str, Any]) -> Any:
