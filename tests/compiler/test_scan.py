@@ -328,7 +328,11 @@ GOOD = (np.zeros(2), np.zeros(2))
         ((GOOD, U, np.zeros(2)), {"every": 0}, "every: expected a positive integer or None, got 0"),
         ((GOOD, U, np.zeros(2)), {"every": 1.5}, "every: expected a positive integer or None, got 1.5"),
         ((GOOD, U, np.zeros(2)), {"threads": 0}, "threads: expected a positive integer, got 0"),
-        (((np.zeros((3, 2)), np.zeros((4, 2))), U, np.zeros(2)), {}, "the batch shapes do not broadcast"),
+        (
+            ((np.zeros((3, 2)), np.zeros((4, 2))), U, np.zeros(2)),
+            {},
+            "batch shapes (3,), (4,), (), () do not broadcast",
+        ),
     ],
 )
 def test_wrong_arguments(scan, args, options, told):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
@@ -96,8 +95,7 @@ def compile(  # noqa: A001
 
     text_key = None if key is None else key_of(("key", key), shapes, names, dtype)
     code = code_cache.code(name, record, modules_of, ("graph",), text_key)
-    header = code.header
-    signature = Signature.of_header(header, quaternions or {})
+    signature = Signature.of_header(code.header, quaternions or {})
     taken = {spec.name for spec in signature.inputs} & {"out", "threads"}
     if taken:
         raise InputError(f"names: {', '.join(taken)} is an option of every kernel: give the argument another name")
@@ -112,7 +110,7 @@ def compile(  # noqa: A001
         return compile(bound, *more, names=titles, dtype=dtype, key=text, batched=batched, quaternions=quaternions)
 
     variants = OptionalInputs(optional, with_optional) if optional else None
-    return Kernel(name, signature, code, Counter(header["ops"]), header["work"], record, function, variants, batched)
+    return Kernel(name, signature, code, record, function, variants, batched)
 
 
 def _check_count(function: Callable[..., Any], shapes: Sequence[Any], optional: Mapping[str, Any]) -> None:

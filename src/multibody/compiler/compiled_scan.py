@@ -1,7 +1,6 @@
 """Scan: a compiled step that native code repeats over time."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from multibody.compiler.runtime.code import Code
 from multibody.compiler.runtime.launch import rows_of
 from multibody.compiler.runtime.signature import Signature
 from multibody.errors import InputError
+from multibody.geometry._arrays import batch_shape
 from multibody.tracing.record.layout import flatten, flatten_to_list, parts_of, rebuild
 from multibody.tracing.record.loop import loop
 from multibody.tracing.record.trace import Trace
@@ -43,21 +43,14 @@ class Scan(Compiled):
     exported_name = "step"
 
     def __init__(
-        self,
-        name: str,
-        signature: Signature,
-        code: Code,
-        ops: Counter[str],
-        work: int,
-        plan: Plan,
-        source: ScanSource | None = None,
+        self, name: str, signature: Signature, code: Code, plan: Plan, source: ScanSource | None = None
     ) -> None:
-        super().__init__(name, signature, code, ops, work, None if source is None else source.record)
+        super().__init__(name, signature, code, None if source is None else source.record)
         self.plan = plan
         self.inputs, self.outputs, self.dtype, layout = signature[:4]
         self.output_layout = layout[2] if len(layout) > 2 else None
         self._source = source
-        self._native = scan_pieces.Runner(name, code, signature, range(plan.states, plan.states + plan.inputs), work)
+        self._native = scan_pieces.Runner(name, code, signature, range(plan.states, plan.states + plan.inputs))
 
     def __call__(
         self,
@@ -103,17 +96,15 @@ class Scan(Compiled):
         steps = self._count(arrays, steps)
         arrays = [self._in_time(i, array, steps) for i, array in enumerate(arrays)]
         cores = [len(spec.shape) + self._moves(i) for i, spec in enumerate(self.inputs)]
-        try:
-            batch = np.broadcast_shapes(*(a.shape[: a.ndim - core] for a, core in zip(arrays, cores, strict=True)))
-        except ValueError:
-            raise InputError(f"{self.name}: the batch shapes do not broadcast") from None
+        batch = batch_shape(self.name, *zip(arrays, cores, strict=True))
         arguments = [rows_of(array, batch, core) for array, core in zip(arrays, cores, strict=True)]
         often = steps + 1 if every is None else int(every)
         last, kept = self._results(batch, arrays, steps // often)
+        results = scan_pieces.Results(last, kept, steps, often)
         if mode is Mode.NUMPY and self._source is not None:
-            self._plain(self._source.flat, arrays, last, kept, batch, steps, often)
+            self._plain(self._source.flat, arrays, results, batch)
         else:
-            self._native.run(arguments, last, kept, math.prod(batch), steps, often, count)
+            self._native.run(arguments, results, math.prod(batch), count)
         following = rebuild(self.plan.state_layout, (final if final.ndim else final[()] for final in last[: self._own]))
         output = None
         if self.output_layout is not None and every is not None:
@@ -184,16 +175,10 @@ class Scan(Compiled):
         return out
 
     def _plain(
-        self,
-        step: Step,
-        arrays: list[NDArray[Any]],
-        finals: list[NDArray[Any]],
-        results: list[NDArray[Any]],
-        batch: tuple[int, ...],
-        steps: int,
-        every: int,
+        self, step: Step, arrays: list[NDArray[Any]], results: scan_pieces.Results, batch: tuple[int, ...]
     ) -> None:
         """Run the NumPy source, sample by sample and step by step."""
+        finals, outputs, steps, every = results
         cores = [((steps,) if self._moves(i) else ()) + spec.shape for i, spec in enumerate(self.inputs)]
         whole = [np.broadcast_to(array, batch + core) for array, core in zip(arrays, cores, strict=True)]
         states = self.plan.states
@@ -205,7 +190,7 @@ class Scan(Compiled):
                 flatten(step(*values), parts.append)
                 sample[:states] = parts[:states]
                 if (now + 1) % every == 0:
-                    for result, part in zip(results, parts[states:], strict=True):
+                    for result, part in zip(outputs, parts[states:], strict=True):
                         result[(*index, now // every)] = part
             for final, part in zip(finals, sample, strict=False):
                 final[index] = part

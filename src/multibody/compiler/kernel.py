@@ -21,21 +21,12 @@ class Compiled(ABC):
     exported_name: str
     """The name of the function in exported code."""
 
-    def __init__(
-        self,
-        name: str,
-        signature: Signature,
-        code: Code,
-        ops: Counter[str],
-        work: int,
-        record: Callable[[], Trace] | None,
-    ) -> None:
+    def __init__(self, name: str, signature: Signature, code: Code, record: Callable[[], Trace] | None) -> None:
         self.name = name
         self.signature = signature
-        self.ops = ops
+        self.ops = Counter[str](code.header["ops"])
         """The number of operations of each kind; a fused multiply-add is one."""
         self._code = code
-        self._work = work
         self._record = record
 
     @abstractmethod
@@ -89,8 +80,7 @@ class Compiled(ABC):
     def _reduce(self, *rest: Any) -> tuple[Any, ...]:
         """The pickle: native code for this machine, without the function."""
         self._code.address(VECTOR, self.name)  # which runs wherever it arrives
-        code = self._code.entry, self.ops, self._work
-        return unpickle, (target.host(), rest[0], self.name, self.signature, *code, *rest[1:])
+        return unpickle, (target.host(), rest[0], self.name, self.signature, self._code.entry, *rest[1:])
 
 
 class Kernel(Compiled):
@@ -105,16 +95,14 @@ class Kernel(Compiled):
         name: str,
         signature: Signature,
         code: Code,
-        ops: Counter[str],
-        work: int,
         record: Callable[[], Trace] | None = None,
         function: Callable[..., Any] | None = None,
         variants: Any = None,
         batched: bool = False,
     ) -> None:
-        super().__init__(name, signature, code, ops, work, record)
+        super().__init__(name, signature, code, record)
         self.exported_name = name if name.isidentifier() else "kernel"
-        self._launcher = Launcher(name, code, signature, work, function, variants, batched=batched)
+        self._launcher = Launcher(name, code, signature, function, variants, batched=batched)
         self.call = self._launcher.call
         """The builtin that a call of the kernel calls; calling it directly saves a tenth of a microsecond."""
         # a class for each kernel, so that Python calls the builtin without another frame

@@ -6,7 +6,6 @@ stored at a chosen interval, and Python is not called between steps. Within a tr
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -83,8 +82,7 @@ def compile_scan(
 
     text_key = None if key is None else key_of(("scan of a key", key, plan), shapes, names, kind)
     code = code_cache.code(name, record, lambda trace: scan_modules_of(trace, plan), ("scan", plan), text_key)
-    header = code.header
-    signature = Signature.of_header(header)
+    signature = Signature.of_header(code.header)
 
     def with_optional(present: tuple[str, ...]) -> Scan:
         first, last = len(inputs), len(inputs) + len(present)
@@ -100,7 +98,7 @@ def compile_scan(
 
     variants = OptionalInputs(optional or {}, with_optional)
     source = ScanSource(record, flat, step, until, variants)
-    return Scan(name, signature, code, Counter(header["ops"]), header["work"], plan, source)
+    return Scan(name, signature, code, plan, source)
 
 
 def _flat(step: Step, until: Callable[[Any], Any] | None, plan: Plan) -> Step:

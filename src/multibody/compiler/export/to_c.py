@@ -16,43 +16,29 @@ import numpy as np
 from multibody.errors import InputError
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers
 from multibody.tracing.graph.loop_nodes import ScanInput, stride
-from multibody.tracing.graph.ops import OPS
+from multibody.tracing.graph.ops import OPS, TRIGONOMETRY
 from multibody.tracing.matrices.kinds import KINDS, operands
 from multibody.tracing.record.trace import Trace
 
 MAX_STACK_ENTRIES = 1024
 """Loop outputs with more entries are on the heap."""
+UNARY_FUNCTIONS = (*TRIGONOMETRY, "exp", "log", "expm1", "log1p", "sqrt", "floor", "rint")
+BINARY_FUNCTIONS = ("atan2", "hypot", "pow", "fmod")
+"""Operations that have the names of functions of <math.h>, with one argument and with two."""
 TABLE = {
+    **{name: f"{name}({{0}})" for name in UNARY_FUNCTIONS},
+    **{name: f"{name}({{0}}, {{1}})" for name in BINARY_FUNCTIONS},
     "true": "1",
     "false": "0",
     "neg": "-{0}",
     "abs": "fabs({0})",
     "sign": "isnan({0}) ? {0} : ({real})(({0} > 0) - ({0} < 0))",
-    "sqrt": "sqrt({0})",
-    "sin": "sin({0})",
-    "cos": "cos({0})",
-    "tan": "tan({0})",
-    "asin": "asin({0})",
-    "acos": "acos({0})",
-    "exp": "exp({0})",
-    "log": "log({0})",
-    "tanh": "tanh({0})",
-    "expm1": "expm1({0})",
-    "log1p": "log1p({0})",
-    "sinh": "sinh({0})",
-    "cosh": "cosh({0})",
-    "floor": "floor({0})",
-    "rint": "rint({0})",
     "add": "{0} + {1}",
     "sub": "{0} - {1}",
     "mul": "{0} * {1}",
     "div": "{0} / {1}",
     "min": "({0} < {1} || isnan({0})) ? {0} : {1}",
     "max": "({0} > {1} || isnan({0})) ? {0} : {1}",
-    "atan2": "atan2({0}, {1})",
-    "hypot": "hypot({0}, {1})",
-    "pow": "pow({0}, {1})",
-    "fmod": "fmod({0}, {1})",
     "mod": "fmod({0}, {1}) == 0 ? copysign(0, {1}) : "
     "(fmod({0}, {1}) < 0) != ({1} < 0) ? fmod({0}, {1}) + {1} : fmod({0}, {1})",
     "fma": "fma({0}, {1}, {2})",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers, uses
 from multibody.tracing.graph.loop_nodes import ScanInput, stride
+from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices.kinds import KINDS, operands
 from multibody.tracing.matrices.reference import VALUES
 from multibody.tracing.record.trace import Trace
@@ -27,36 +28,20 @@ class Expression(NamedTuple):
 
 
 TABLE: dict[str, tuple[str, int, tuple[int, ...]]] = {
+    **{
+        name: (f"np.{op.ufunc.__name__}({', '.join(['{}'] * op.arity)})", ATOM, (0,) * op.arity)
+        for name, op in OPS.items()
+        if op.ufunc
+    },
     "true": ("np.True_", ATOM, ()),
     "false": ("np.False_", ATOM, ()),
     "neg": ("-{}", SIGN, (SIGN,)),
     "abs": ("np.abs({})", ATOM, (0,)),
-    "sign": ("np.sign({})", ATOM, (0,)),
-    "sqrt": ("np.sqrt({})", ATOM, (0,)),
-    "sin": ("np.sin({})", ATOM, (0,)),
-    "cos": ("np.cos({})", ATOM, (0,)),
-    "tan": ("np.tan({})", ATOM, (0,)),
-    "asin": ("np.arcsin({})", ATOM, (0,)),
-    "acos": ("np.arccos({})", ATOM, (0,)),
-    "exp": ("np.exp({})", ATOM, (0,)),
-    "log": ("np.log({})", ATOM, (0,)),
-    "tanh": ("np.tanh({})", ATOM, (0,)),
-    "expm1": ("np.expm1({})", ATOM, (0,)),
-    "log1p": ("np.log1p({})", ATOM, (0,)),
-    "sinh": ("np.sinh({})", ATOM, (0,)),
-    "cosh": ("np.cosh({})", ATOM, (0,)),
-    "floor": ("np.floor({})", ATOM, (0,)),
-    "rint": ("np.rint({})", ATOM, (0,)),
     "add": ("{} + {}", SUM, (SUM, PRODUCT)),
     "sub": ("{} - {}", SUM, (SUM, PRODUCT)),
     "mul": ("{} * {}", PRODUCT, (PRODUCT, SIGN)),
     "div": ("{} / {}", PRODUCT, (PRODUCT, SIGN)),
-    "min": ("np.minimum({}, {})", ATOM, (0, 0)),
-    "max": ("np.maximum({}, {})", ATOM, (0, 0)),
-    "atan2": ("np.arctan2({}, {})", ATOM, (0, 0)),
-    "hypot": ("np.hypot({}, {})", ATOM, (0, 0)),
     "pow": ("{} ** {}", POWER, (ATOM, SIGN)),
-    "fmod": ("np.fmod({}, {})", ATOM, (0, 0)),
     "mod": ("{} % {}", PRODUCT, (PRODUCT, SIGN)),
     "fma": ("{} * {} + {}", SUM, (PRODUCT, SIGN, PRODUCT)),
     "fms": ("{} * {} - {}", SUM, (PRODUCT, SIGN, PRODUCT)),

@@ -8,9 +8,12 @@ import numpy as np
 
 from multibody.errors import InputError
 from multibody.tracing.emission import Target, fold, optional, uses
-from multibody.tracing.graph.ops import OPS
+from multibody.tracing.graph.ops import OPS, TRIGONOMETRY
 from multibody.tracing.record.layout import rebuild, without_values
 from multibody.tracing.record.trace import Trace
+
+SAME_NAMES = (*TRIGONOMETRY, "sign", "sqrt", "exp", "log", "floor", "atan2")
+"""Operations that are SymPy's functions of the same names."""
 
 
 def to_sympy(trace: Trace, *symbols: Any) -> Any:
@@ -113,25 +116,13 @@ def _table(sympy: Any) -> dict[str, Callable[..., Any]]:
         return partial(function, evaluate=False)
 
     return {
+        **{name: getattr(sympy, name) for name in SAME_NAMES},
         "true": lambda: sympy.true,
         "false": lambda: sympy.false,
         "neg": lambda a: -a,
         "abs": sympy.Abs,
-        "sign": sympy.sign,
-        "sqrt": sympy.sqrt,
-        "sin": sympy.sin,
-        "cos": sympy.cos,
-        "tan": sympy.tan,
-        "asin": sympy.asin,
-        "acos": sympy.acos,
-        "exp": sympy.exp,
-        "log": sympy.log,
-        "tanh": sympy.tanh,
         "expm1": lambda a: sympy.exp(a) - 1,
         "log1p": lambda a: sympy.log(1 + a),
-        "sinh": sympy.sinh,
-        "cosh": sympy.cosh,
-        "floor": sympy.floor,
         "rint": partial(_rint, sympy),
         "add": lambda a, b: a + b,
         "sub": lambda a, b: a - b,
@@ -139,7 +130,6 @@ def _table(sympy: Any) -> dict[str, Callable[..., Any]]:
         "div": lambda a, b: a / b,
         "min": as_it_is(sympy.Min),
         "max": as_it_is(sympy.Max),
-        "atan2": sympy.atan2,
         "hypot": lambda a, b: sympy.sqrt(a**2 + b**2),
         "pow": sympy.Pow,
         "fmod": lambda a, b: sympy.sign(a) * sympy.Mod(sympy.Abs(a), sympy.Abs(b)),

@@ -11,6 +11,7 @@ from multibody.compiler.eager import is_eager
 from multibody.compiler.runtime import unit_quaternions, workers
 from multibody.errors import InputError
 from multibody.tracing.array.traced import TracedArray, gathered
+from multibody.tracing.interpret import batch_of
 from multibody.tracing.record.layout import Layout, flatten, parts_of, rebuild, without_values
 from multibody.tracing.record.trace import Input, open_graph
 
@@ -115,12 +116,7 @@ class Source(NamedTuple):
         return zip(values, self.inputs, strict=True)
 
     def _batch(self, arrays: list[Any]) -> tuple[int, ...]:
-        shapes = [array.shape[: array.ndim - len(spec.shape)] for array, spec in self._with_inputs(arrays)]
-        try:
-            return np.broadcast_shapes(*shapes)
-        except ValueError:
-            listed = ", ".join(f"{spec.name} {shape}" for spec, shape in zip(self.inputs, shapes, strict=True))
-            raise InputError(f"the batch shapes do not broadcast: {listed}") from None
+        return batch_of(self.inputs, [array.shape for array in arrays])
 
 
 def bind(

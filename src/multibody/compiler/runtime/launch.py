@@ -58,13 +58,13 @@ class Launcher:
         name: str,
         code: Code,
         signature: Signature,
-        work: int,
         function: Callable[..., Any] | None,
         variants: Any,
         *,
         batched: bool,
     ) -> None:
         inputs, outputs, dtype, _, quaternions = signature
+        work = code.header["work"]
         self.source = Source(function, inputs, dtype, quaternions, batched, outputs)
         self.variants = variants
         self.name = name
@@ -142,11 +142,7 @@ class Launcher:
 
     def _piece(self, call: Call, start: int, end: int, stop: workers.Stop) -> None:
         m = len(call.results)
-        data, strides, offsets = words(len(call.arguments), stop)
-        for i, argument in enumerate(call.arguments):
-            data[i] = argument.array.ctypes.data + (start * argument.stride if argument.offsets is None else 0)
-            strides[i] = argument.stride
-            offsets[i] = None if argument.offsets is None else argument.offsets.ctypes.data + 8 * start
+        data, strides, offsets = pointers(call.arguments, start, stop)
         out = (ctypes.c_void_p * (m + 1))()
         for i, (result, core) in enumerate(zip(call.results, self.signature.outputs, strict=True)):
             out[i] = result.ctypes.data + start * math.prod(core) * result.itemsize
@@ -179,8 +175,14 @@ def rows_of(array: NDArray[Any], batch: tuple[int, ...], core: int) -> Argument:
     return Argument(array, lengths[-1][1] if lengths else 0, None)
 
 
-def words(count: int, stop: workers.Stop) -> tuple[Any, Any, Any]:
-    """Memory for the addresses, strides and offset tables of arguments; before it is the address of the stop flag."""
+def pointers(arguments: list[Argument], start: int, stop: workers.Stop) -> tuple[Any, Any, Any]:
+    """Addresses, strides and offset tables from a sample on; the word before them is the address of the stop flag."""
+    count = len(arguments)
     whole = (ctypes.c_void_p * (count + 1))(stop.address)
     data = (ctypes.c_void_p * count).from_buffer(whole, ctypes.sizeof(ctypes.c_void_p))
-    return data, (ctypes.c_int64 * count)(), (ctypes.c_void_p * count)()
+    strides, offsets = (ctypes.c_int64 * count)(), (ctypes.c_void_p * count)()
+    for i, argument in enumerate(arguments):
+        data[i] = argument.array.ctypes.data + (start * argument.stride if argument.offsets is None else 0)
+        strides[i] = argument.stride
+        offsets[i] = None if argument.offsets is None else argument.offsets.ctypes.data + 8 * start
+    return data, strides, offsets

@@ -130,6 +130,7 @@ OPS: dict[str, Op] = {
     "or": Op(2, True, operator.or_, np.logical_or),
     "not": Op(1, True, operator.not_, np.logical_not),
 }
+TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "sinh", "cosh", "tanh")
 COMMUTATIVE = {"add", "mul", "hypot", "eq", "ne", "and", "or"}  # not min and max: the sign of zero
 FLOPS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "fma": 2, "fms": 2, "fnma": 2}
 """Floating-point operations of each arithmetic operation."""
