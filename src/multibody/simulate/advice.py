@@ -16,9 +16,9 @@ from multibody.simulate.contact.problem import slow_speed
 from multibody.simulate.contact.restitution import SLOW
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.implicit_forces import spring_stiffness
-from multibody.simulate.methods.soft import Surface
+from multibody.simulate.methods.soft import ground_values
 from multibody.simulate.run import Run
-from multibody.simulate.stepping import TOUCHING, Stepping
+from multibody.simulate.stepping import Stepping
 
 COARSE = 1.0
 """Of rates times dt: explicit steps are unstable from 2 on (2.8 in "rk4"), and coarse from here on."""
@@ -28,8 +28,6 @@ SMALL = 1e-6
 """Of finite differences."""
 RESIDUAL = 1e-4
 """In m/s: below it nobody sees that impulses do not agree."""
-DEEP = {"contact": 1e-3, "events": 1e-3, "soft": 2e-2}
-"""In m: what is deep for a contact, by method."""
 TAKEN = 0.05
 """Of the largest kinetic energy: what may be taken away where no force had put it in."""
 FAST = 0.5
@@ -40,10 +38,10 @@ STATES = 20_000
 
 def before(stepping: Stepping, q: NDArray[Any], inputs: Any, memory: Any) -> list[str]:
     """Steps that are too long for what acts at a configuration q (nq,)."""
-    tree, dt, method = stepping.tree, stepping.dt, stepping.method
+    tree, dt, method, rule = stepping.tree, stepping.dt, stepping.method, stepping.rule
     M = crba(tree, q)
     told = []
-    if isinstance(stepping.controller, PD) and method not in TOUCHING:
+    if isinstance(stepping.controller, PD) and not rule.has_contacts:
         count = len(actuated_indices(tree))
         K, D = (
             np.diag(with_zero_base(tree, np.broadcast_to(k, (count,))))
@@ -58,13 +56,13 @@ def before(stepping: Stepping, q: NDArray[Any], inputs: Any, memory: Any) -> lis
         told += _explicit(
             M, *gains, dt * every, f"the controller{held} is explicit", 'or simulate.PD, which is implicit in "contact"'
         )
-    if stepping.passive and method not in TOUCHING:
+    if stepping.passive and not rule.has_contacts:
         springs = np.diag(spring_stiffness(tree))
         words = f"springs and damping of joints are explicit in method {method!r}"
         told += _explicit(
             M, springs, np.diag(np.broadcast_to(tree.damping, (tree.nv,))), dt, words, 'or method="contact"'
         )
-    if method == "soft":
+    if rule.has_soft_ground:
         told += _soft(stepping, q)
     return told + _bounces(stepping)
 
@@ -125,7 +123,7 @@ def _soft(stepping: Stepping, q: NDArray[Any]) -> list[str]:
     frequency = 0.0
     for (_, ground), touch in zip(scene.grounded, contact_rows(stepping.tree, scene.grounded, q), strict=True):
         n = touch.R[2]
-        _, k, _ = Surface().of(ground)
+        _, k, _ = ground_values(ground, {})
         frequency = max(frequency, float(np.sqrt(k * (n @ np.linalg.solve(M, n)))))
     if frequency * dt <= SOFT:
         return []
@@ -139,7 +137,7 @@ def _soft(stepping: Stepping, q: NDArray[Any]) -> list[str]:
 def _bounces(stepping: Stepping) -> list[str]:
     """A sentence where steps are too long for restitution to be seen."""
     slow = float(slow_speed(stepping.tree, stepping.dt))
-    if slow <= FAST or not any(float(e) for _, e in laws(stepping.scene.pairs, None)):
+    if slow <= FAST or not any(float(e) for _, e in laws(stepping.scene.pairs, {})):
         return []
     return [
         f"approaches below {slow:.2g} m/s, what gravity changes in {SLOW:g} steps of {stepping.dt:g} s, do not bounce: "
@@ -169,12 +167,12 @@ def _states(run: Run) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _depth(stepping: Stepping, run: Run) -> list[str]:
     """A sentence where contacts are deep in the ground."""
-    method, scene = stepping.method, stepping.scene
+    rule, scene = stepping.rule, stepping.scene
     q, _ = _states(run)
     if not scene.grounded or not len(q):
         return []
     depth = -float(np.min(gaps(stepping.tree, scene.grounded, q)))
-    if depth <= DEEP[method]:
+    if depth <= rule.max_penetration:
         return []
-    told = "a shorter dt" if method != "soft" else "a stiffer ground"
+    told = "a stiffer ground" if rule.has_soft_ground else "a shorter dt"
     return [f"a contact is {1e3 * depth:.2g} mm deep in the ground: expected {told}, or a start above the ground"]

@@ -16,12 +16,6 @@ from multibody.simulate.controllers import PD, Function
 
 RECORDED = ("t", "q", "v", "a", "tau", "forces")
 """The arguments of functions in `outputs=`."""
-SURFACE = {
-    "contact": ("friction", "restitution"),
-    "events": ("friction", "restitution"),
-    "soft": ("friction", "ground_stiffness", "ground_damping"),
-}
-"""Parameters of the ground, by the methods that have one."""
 OWN = ("friction", "restitution", "ground_stiffness", "ground_damping", "kp", "kd", "mass", "joint_friction")
 """Parameters besides those of `Tree.with_values`."""
 

@@ -25,10 +25,10 @@ class SimulationWarning(UserWarning):
     """Numbers of a run that are finite, and yet no motion of the robot; `simulator.advice(run)` says why."""
 
 
-def fault(acting: StepForces, q: Any, v: Any, tau: Any) -> Any:
+def fault(forces: StepForces, q: Any, v: Any, tau: Any) -> Any:
     """The cause, given the state before the step and the controller's forces in it."""
     speed = np.sum(np.abs(v))
     cause = np.where(speed > FAST, float(AWAY), float(FORCES))
-    if isinstance(acting.controller, Function):
+    if isinstance(forces.controller, Function):
         cause = np.where(np.isfinite(np.sum(tau)) | (speed > FAST), cause, float(CONTROLLER))
     return np.where(np.isfinite(np.sum(q) + np.sum(v)), cause, float(START))

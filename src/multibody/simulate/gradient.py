@@ -22,12 +22,11 @@ from multibody.simulate.arguments import Arguments
 from multibody.simulate.checks import step_number
 from multibody.simulate.clock import time_of
 from multibody.simulate.controllers import PD
+from multibody.simulate.methods import METHODS
 from multibody.simulate.simulator import Simulator
 from multibody.tracing.ad import api
 from multibody.tracing.record.layout import flatten_to_list, parts_of, rebuild
 
-DIFFERENTIATED = ("q", "v", "impulses", "memory", "held", "anchors", "slips")
-"""Entries of a state that have derivatives; counts and bounds have none."""
 NAMED = ("inputs", "state", "parameters", "data")
 """Arguments that costs ask for by name."""
 
@@ -102,7 +101,7 @@ class CostGradient:
     ) -> None:
         if not isinstance(simulator, Simulator):
             raise InputError(f"gradient: expected a Simulator, got {type(simulator).__name__}")
-        if simulator.method == "events":
+        if not METHODS[simulator.method].has_derivatives:
             raise InputError('gradient: times of impacts have none here: expected another method, as "contact"')
         if not callable(cost) or not (running is None or callable(running)):
             raise InputError("gradient: expected cost(q, v), and running(t, q, v, tau) or None, as functions")
@@ -178,7 +177,7 @@ class CostGradient:
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return tuple(name for name in self.simulator._shapes if name in DIFFERENTIATED)
+        return tuple(name for name in self.simulator._shapes if name in self._stepping.differentiated)
 
     def _steps(self, inputs: Any, seconds: float | None) -> int:
         if seconds is not None:

@@ -13,26 +13,26 @@ from multibody.simulate.controllers import PD
 from multibody.simulate.step_forces import StepForces
 
 
-def controlled(acting: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
+def controlled(forces: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
     """The controller's forces, and by how much they fall with the change of velocity; None for not at all.
 
     A force at its limit does not change.
     """
-    tau = acting.control(t, q, v)
-    if not isinstance(acting.controller, PD):
+    tau = forces.control(t, q, v)
+    if not isinstance(forces.controller, PD):
         return tau, None
-    slope = acting.controller.slope(acting.tree, dt, acting.gains)
-    if acting.effort is not None:
-        slope = np.where(np.abs(tau) >= acting.effort, 0.0, slope)
+    slope = forces.controller.slope(forces.tree, dt, forces.gains)
+    if forces.effort is not None:
+        slope = np.where(np.abs(tau) >= forces.effort, 0.0, slope)
     return tau, slope
 
 
-def implicit(acting: StepForces, dt: float, slope: Any) -> NDArray[Any] | None:
+def implicit(forces: StepForces, dt: float, slope: Any) -> NDArray[Any] | None:
     """(nv,): what implicit forces add to the mass matrix: PD and springs by the trapezoidal rule, damping by Euler."""
     added = None if slope is None else dt * slope
-    if not acting.passive:
+    if not forces.passive:
         return added
-    own = dt * _passive_slope(acting.tree, dt)
+    own = dt * _passive_slope(forces.tree, dt)
     return own if added is None else added + own
 
 
@@ -56,13 +56,13 @@ def mean_force(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
     return tau if slope is None else tau - slope * change
 
 
-def work(acting: StepForces, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
+def work(forces: StepForces, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
     """In J: of the controller, pushes, springs and dampers in a step."""
-    tree = acting.tree
-    if acting.passive:
+    tree = forces.tree
+    if forces.passive:
         smooth = tree.with_values(friction=np.zeros(tree.nv))
         mean = mean + passive(smooth, q, v) - _passive_slope(tree, dt) * (after - v)
-    if acting.wrenches:
+    if forces.wrenches:
         still = np.zeros_like(v)
-        mean = mean - rnea(tree, q, still, still, acting.wrenches, gravity=False)
+        mean = mean - rnea(tree, q, still, still, forces.wrenches, gravity=False)
     return dt / 2 * np.sum(mean * (v + after))

@@ -18,21 +18,20 @@ from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 from multibody.simulate.advice import after, before
-from multibody.simulate.arguments import SURFACE, Arguments, arguments_of, functions_of, tree_values
+from multibody.simulate.arguments import Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.checks import positive_integer, positive_number, step_number
 from multibody.simulate.clock import clock_at, first_clock, step_count
 from multibody.simulate.contact import spheres as robot_contacts
 from multibody.simulate.contact.bilateral import check_closed
 from multibody.simulate.contact.contact_rows import bounds_of
-from multibody.simulate.contact.energy_limiter import START
 from multibody.simulate.contact.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function, check_period
 from multibody.simulate.memory import check_memory
-from multibody.simulate.methods import soft
+from multibody.simulate.methods import METHODS
 from multibody.simulate.run import Run, about, warned
 from multibody.simulate.state import batches_of, broadcast_batches, broadcast_state, first_memory, shapes_of
-from multibody.simulate.stepping import METHODS, TOUCHING, Stepping
+from multibody.simulate.stepping import Stepping
 
 PIECE = 0.25
 """In s: after about so much work a progress function hears, and an interrupt keeps what there is."""
@@ -104,20 +103,20 @@ class Simulator:
         self.method = choice(method, "method", tuple(METHODS))
         self.dtype = robot.dtype if dtype is None else robot.astype(np.dtype(dtype).name).dtype
         check_masses(robot.model)
-        touching = method in TOUCHING
+        rule = METHODS[self.method]
         grounds = grounds_of(ground)
         if contacts is None:
-            contacts = robot_contacts.contacts_of(robot) if grounds and touching else ()
+            contacts = robot_contacts.contacts_of(robot) if grounds and rule.has_contacts else ()
         self.contacts = robot_contacts.checked(contacts, self.tree)
         self.grounds: tuple[Ground, ...] = (grounds or (Ground(),)) if self.contacts else ()
         self.pairs = robot_contacts.checked_pairs(pairs, self.tree)
-        if not touching and (self.contacts or self.pairs or grounds or truth(limits, "limits")):
+        if not rule.has_contacts and (self.contacts or self.pairs or grounds or truth(limits, "limits")):
             raise InputError(
                 f'method {method!r} has no contacts, pairs, ground and limits: expected method="contact" for them'
             )
-        check_grounds(grounds, method)
+        check_grounds(grounds, method, rule.has_soft_ground)
         self.constraints = robot.constraints(several) if (several := tuple(constraints)) else None
-        if self.constraints is not None and not touching:
+        if self.constraints is not None and not rule.has_contacts:
             raise InputError(f'constraints: method {method!r} has none, expected "contact", "events" or "soft"')
         self.passive, self.limits, self.effort = (
             truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
@@ -136,7 +135,7 @@ class Simulator:
         bounce = robot_contacts.share(limit_restitution, "limit_restitution")
         if bounce and not self.limits:
             raise InputError("limit_restitution: expected limits=True with it")
-        bounds = bounds_of(self.tree, self.limits, self.passive and touching, bounce)
+        bounds = bounds_of(self.tree, self.limits, self.passive and rule.has_contacts, bounce)
         grounded = tuple((contact, each) for contact in self.contacts for each in self.grounds)
         small = (1e-5 if single else 1e-8) if tolerance is None else positive_number(tolerance, "tolerance", "m/s")
         scene = Scene(
@@ -240,27 +239,7 @@ class Simulator:
         return self._state_at(q, v, self.memory if state is None else state)
 
     def _state_at(self, q: NDArray[Any], v: NDArray[Any], memory: Any) -> dict[str, Any]:
-        now: dict[str, Any] = {
-            "q": q,
-            "v": v,
-            **first_clock(self.dtype, self.control_every),
-            "failed": -1.0,
-            "fault": 0.0,
-        }
-        if self.method in TOUCHING:
-            now["bound"] = np.array(START)
-            if self._stepping.scene.rows:
-                now["impulses"] = np.zeros(self._stepping.scene.rows)
-            if self.method == "soft" and (grounded := self._stepping.scene.grounded):
-                now["anchors"] = soft.first_anchors(self.tree, grounded, q)
-                now["slips"] = np.zeros((len(grounded), 3))
-            if self.method == "events" and self._stepping.scene.pairs:
-                now["down"] = now["up"] = np.full(len(self._stepping.scene.pairs), -np.inf)
-        if memory is not None:
-            now["memory"] = memory
-        if self.control_every > 1:
-            now["held"] = np.zeros(self.tree.nv)
-        return now
+        return self._stepping.initial_state(q, v, memory, first_clock(self.dtype, self.control_every))
 
     def closed(self, q: ArrayLike) -> NDArray[Any]:
         """The nearest configurations, (..., nq), that constraints allow."""
@@ -319,7 +298,7 @@ class Simulator:
     @property
     def surface(self) -> tuple[str, ...]:
         """The names of the ground's parameters, where the robot can touch it."""
-        return SURFACE[self.method] if self.contacts else ()
+        return METHODS[self.method].ground_parameters if self.contacts else ()
 
     @cached_property
     def _about(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What acts on a robot in one step: its controller, pushes, and what its joints do by themselves."""
+"""The forces on a robot in one step: of its controller, of pushes, of springs and dampers in its joints."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from multibody.simulate.controllers import PD, Function
 
 @dataclass(frozen=True, eq=False)
 class StepForces:
-    """The forces of a step, as functions of time and state; traced values inside."""
+    """The forces of a step as functions of time and state."""
 
     tree: Tree
     """With the numbers of this sample."""
@@ -29,31 +29,31 @@ class StepForces:
     passive: bool
     effort: NDArray[Any] | None
     """(nv,): the largest magnitudes of the controller's forces."""
-    held: Any = None
-    """(nv,): the controller's forces of the last time that it was asked."""
-    asks: Any = None
-    """Whether it is asked in this step, where it is not in every one."""
-    settled: bool = False
-    """Whether `held` are the forces of this step."""
+    zoh_tau: Any = None
+    """(nv,): the controller's forces of its last sample, for a zero-order hold."""
+    sample_now: Any = None
+    """Whether this step samples the controller; None if all do."""
+    is_sampled: bool = False
+    """Whether `zoh_tau` are the forces of this step."""
 
-    def asked(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> "StepForces":
-        """The same with the answer of a controller that is asked once a step, since it has a state or is held."""
-        if self.settled or not isinstance(self.controller, Function):
+    def sample(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> "StepForces":
+        """Call a controller that has a state, or a zero-order hold, once for the whole step."""
+        if self.is_sampled or not isinstance(self.controller, Function):
             return self
-        if not self.controller.remembers and self.asks is None:
+        if not self.controller.remembers and self.sample_now is None:
             return self
         tau, memory = self.controller(t, q, v, self.input, self.memory)
-        if self.asks is not None:
-            tau = np.where(self.asks, tau, self.held)
-            memory = None if memory is None else _select(self.asks, memory, self.memory)
-        return replace(self, held=tau, memory=memory, settled=True)
+        if self.sample_now is not None:
+            tau = np.where(self.sample_now, tau, self.zoh_tau)
+            memory = None if memory is None else _select(self.sample_now, memory, self.memory)
+        return replace(self, zoh_tau=tau, memory=memory, is_sampled=True)
 
     def control(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """(nv,): the controller's forces."""
         if self.controller is None:
             return np.zeros_like(v)
-        if self.settled:
-            tau = self.held
+        if self.is_sampled:
+            tau = self.zoh_tau
         elif isinstance(self.controller, PD):
             tau = self.controller.pull(self.tree, q, v, self.input, self.gains)
         else:
@@ -70,10 +70,10 @@ class StepForces:
         return forward_dynamics(self.tree, q, v, tau + self.joints(q, v), self.wrenches), tau
 
 
-def _select(asks: Any, after: Any, before: Any) -> Any:
-    """Nested values where the controller is asked, those from before elsewhere."""
+def _select(truth: Any, after: Any, before: Any) -> Any:
+    """Nested values after, where the truth value holds, and those before otherwise."""
     if isinstance(after, dict):
-        return {key: _select(asks, after[key], before[key]) for key in before}
+        return {key: _select(truth, after[key], before[key]) for key in before}
     if isinstance(after, tuple | list):
-        return tuple(_select(asks, new, old) for new, old in zip(after, before, strict=True))
-    return np.where(asks, after, before)
+        return tuple(_select(truth, new, old) for new, old in zip(after, before, strict=True))
+    return np.where(truth, after, before)

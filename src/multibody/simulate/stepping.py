@@ -14,25 +14,15 @@ from multibody.simulate.clock import WRAP, tick, time_of
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.divergence import fault
-from multibody.simulate.methods import contact, euler, events, rk4, soft, variational, verlet
+from multibody.simulate.methods import METHODS
+from multibody.simulate.methods.method import Method
+from multibody.simulate.step_ends import StepResult, StepStart
 from multibody.simulate.step_forces import StepForces
-
-METHODS: dict[str, Callable[..., Any]] = {
-    "contact": contact.step,
-    "euler": euler.step,
-    "events": events.step,
-    "rk4": rk4.step,
-    "soft": soft.step,
-    "variational": variational.step,
-    "verlet": verlet.step,
-}
-TOUCHING = ("contact", "events", "soft")
-"""The methods with contacts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stepping:
-    """All that a step depends on, but for the state, inputs and parameters."""
+    """The settings of a step; state, inputs and parameters come with each."""
 
     tree: Tree
     method: str
@@ -46,13 +36,29 @@ class Stepping:
     control_every: int
     outputs: Mapping[str, Callable[..., Any]]
 
+    @property
+    def rule(self) -> Method:
+        """The method of that name."""
+        return METHODS[self.method]
+
+    def initial_state(self, q: NDArray[Any], v: NDArray[Any], memory: Any, clock: Mapping[str, Any]) -> dict[str, Any]:
+        """The state of a run before its first step; only q and v have the batch, and entries that depend on them."""
+        state = {"q": q, "v": v, **clock, "failed": -1.0, "fault": 0.0}
+        state |= self.rule.initial_state(self.tree, self.scene, q)
+        state |= {} if memory is None else {"memory": memory}
+        return state | ({"held": np.zeros(self.tree.nv)} if self.control_every > 1 else {})
+
+    @property
+    def differentiated(self) -> tuple[str, ...]:
+        """The entries of the state that have derivatives; counts and bounds have none."""
+        return ("q", "v", *self.rule.differentiated, "memory", "held")
+
     def __call__(self, state: dict[str, Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The next state, and what is recorded; `values` has inputs, pushes and parameters by their names."""
+        """The next state and the record; `values` has inputs, pushes and parameters by their names."""
         parameters = _named(values, "parameter:")
-        tree = self.tree.with_values(**tree_values(self.tree, parameters))
         q, v = state["q"], state["v"]
-        acting = StepForces(
-            tree,
+        forces = StepForces(
+            self.tree.with_values(**tree_values(self.tree, parameters)),
             self.controller,
             self._input(values),
             state.get("memory"),
@@ -63,20 +69,9 @@ class Stepping:
             state.get("held"),
             state["phase"] < 0.5 if "phase" in state else None,
         )
-        t = time_of(state, self.dt)
-        if self.method in TOUCHING:
-            surface: Any = (parameters.get("friction"), parameters.get("restitution"))
-            rest = [state.get("impulses"), state["bound"]]
-            if self.method == "soft":
-                stiffness, damping = parameters.get("ground_stiffness"), parameters.get("ground_damping")
-                surface = soft.Surface(surface[0], stiffness, damping)
-                rest += [state.get("anchors"), state.get("slips")]
-            if self.method == "events":
-                rest += [state.get("down"), state.get("up")]
-            moved = METHODS[self.method](self.scene, surface, acting, self.dt, t, q, v, *rest)
-        else:
-            moved = METHODS[self.method](acting, self.dt, t, q, v)
-        return self._after(state, moved, q, v), self._recorded(moved, t, v)
+        start = StepStart(forces, self.dt, time_of(state, self.dt), q, v, state, self.scene, parameters)
+        result = self.rule.step(start)
+        return self._after(state, result), self._recorded(start, result)
 
     def _input(self, values: Mapping[str, Any]) -> Any:
         if "input" in values:
@@ -89,52 +84,34 @@ class Stepping:
             return None
         return parameters.get("kp", self.controller.kp), parameters.get("kd", self.controller.kd)
 
-    def _after(self, state: dict[str, Any], moved: Any, q: NDArray[Any], v: NDArray[Any]) -> dict[str, Any]:
-        breaks = (state["failed"] < 0.0) & ~np.isfinite(np.sum(moved.q) + np.sum(moved.v))
+    def _after(self, state: dict[str, Any], result: StepResult) -> dict[str, Any]:
+        q, v, zoh_tau = state["q"], state["v"], result.forces.zoh_tau
+        breaks = (state["failed"] < 0.0) & ~np.isfinite(np.sum(result.q) + np.sum(result.v))
         clock = tick(state, self.control_every)
         count = clock["steps"] + clock["wraps"] * WRAP if "wraps" in clock else clock["steps"]
         after = {
-            "q": moved.q,
-            "v": moved.v,
+            "q": result.q,
+            "v": result.v,
             **clock,
             "failed": np.where(breaks, count, state["failed"]),
-            "fault": np.where(breaks, fault(moved.acting, q, v, moved.tau), state["fault"]),
-            "bound": moved.bound,
-            "impulses": moved.impulses,
-            "anchors": moved.anchors,
-            "slips": moved.slips,
-            "down": moved.down,
-            "up": moved.up,
-            "memory": moved.acting.memory,
-            "held": None if moved.acting.held is None else np.broadcast_to(moved.acting.held, v.shape),
+            "fault": np.where(breaks, fault(result.forces, q, v, result.tau), state["fault"]),
+            **result.state,
+            "memory": result.forces.memory,
+            "held": None if zoh_tau is None else np.broadcast_to(zoh_tau, v.shape),
         }
         return {name: after[name] for name in state}
 
-    def _recorded(self, moved: Any, t: Any, v: NDArray[Any]) -> dict[str, Any]:
-        touched = np.zeros((0, 3)) if moved.forces is None else moved.forces
-        forces, between = touched[: self.scene.contacts], touched[self.scene.contacts :]
-        record = {"q": moved.q, "v": moved.v, "tau": np.broadcast_to(moved.tau, v.shape), "forces": forces}
-        if self.method in ("contact", "soft") and self.scene.rows:
-            record |= {"residual": moved.residual, "sweeps": moved.sweeps}
-        if self.method == "events" and self.scene.contacts:
-            record |= {"touchdown": self._times(moved.down), "liftoff": self._times(moved.up)}
-        if self.scene.spheres:
-            record["pair_forces"] = between
-        if self.scene.constraints is not None:
-            record["constraint_forces"] = moved.constraint_forces
-        a = (moved.v - v) / self.dt
+    def _recorded(self, start: StepStart, result: StepResult) -> dict[str, Any]:
+        forces, v = result.record.get("forces", np.zeros((0, 3))), start.v
+        record = {"q": result.q, "v": result.v, "tau": np.broadcast_to(result.tau, v.shape), "forces": forces}
+        record |= result.record
+        a = (result.v - v) / self.dt
         for name, function in self.outputs.items():
-            result = function(t + self.dt, moved.q, moved.v, a, moved.tau, forces)
-            if isinstance(result, dict | tuple | list):
+            output = function(start.t + self.dt, result.q, result.v, a, result.tau, forces)
+            if isinstance(output, dict | tuple | list):
                 raise InputError(f"outputs, {name}: expected a function that returns one array")
-            record[f"output:{name}"] = result
+            record[f"output:{name}"] = output
         return record
-
-    def _times(self, times: NDArray[Any]) -> NDArray[Any]:
-        """(contacts,): the last of those of all grounds at a contact; NaN for never."""
-        grounded = times[: len(self.scene.pairs) - self.scene.spheres]
-        last = np.max(np.reshape(grounded, (self.scene.contacts, -1)), axis=-1)
-        return np.where(last < 0.0, np.nan, last)
 
 
 def _named(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from multibody.tracing.record.loop import loop
 
 GIVES = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-5}
 """By how much rows give way, as a share of their own response; those of contacts that constraints hold already, too."""
-PASSES = 8
+MAX_PROJECTIONS = 8
 """Of the closing in positions, at most; each leaves some v dt of an error."""
 TIGHT = 0.1
 """Of the depth that contacts may keep: what constraints may."""
@@ -68,7 +68,7 @@ class PositionProjection:
             nearer = self.nearer(carry[0])
             return nearer, self.error(nearer)
 
-        return loop(PASSES, close, (q, self.error(q)), until=lambda carry: carry[1] <= within)[0]
+        return loop(MAX_PROJECTIONS, close, (q, self.error(q)), until=lambda carry: carry[1] <= within)[0]
 
 
 def closed(tree: Tree, held: ConstraintSet, q: NDArray[Any], within: float) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 """The rows of a step with contacts: where the robot touches, and the joints with limits or dry friction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -51,17 +51,11 @@ def gaps(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> NDArray[Any]:
     return np.stack(distances)
 
 
-def laws(pairs: Sequence[Pair], surface: tuple[Any, Any] | None) -> list[tuple[Any, Any]]:
-    """Friction and restitution of each pair; `surface` has those of the ground where they are given, None where not."""
-    mu, e = (None, None) if surface is None else surface
+def laws(pairs: Sequence[Pair], parameters: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Friction and restitution of each pair; parameters may replace those of the ground."""
     own = [pair if isinstance(pair, SpherePair) else pair[1] for pair in pairs]
-    return [
-        (
-            each.friction if mu is None or isinstance(each, SpherePair) else mu,
-            each.restitution if e is None or isinstance(each, SpherePair) else e,
-        )
-        for each in own
-    ]
+    values = [(each, {} if isinstance(each, SpherePair) else parameters) for each in own]
+    return [(new.get("friction", each.friction), new.get("restitution", each.restitution)) for each, new in values]
 
 
 def _on_ground(tree: Tree, contact: SphereContact, ground: Ground, q: NDArray[Any]) -> ContactRows:

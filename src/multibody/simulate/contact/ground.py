@@ -110,12 +110,12 @@ def grounds_of(ground: Any) -> tuple[Ground, ...]:
     return tuple(several)
 
 
-def check_grounds(grounds: tuple[Ground, ...], method: str) -> None:
+def check_grounds(grounds: tuple[Ground, ...], method: str, soft: bool) -> None:
     """Refuse numbers of grounds that a method would ignore."""
     for each in grounds:
-        if method == "soft" and each.restitution:
+        if soft and each.restitution:
             raise InputError(
                 'ground, restitution: expected 0 in method "soft", where damping tells how high it bounces'
             )
-        if method != "soft" and (each.stiffness is not None or each.damping is not None):
+        if not soft and (each.stiffness is not None or each.damping is not None):
             raise InputError(f'ground, stiffness and damping: expected none in method {method!r}, which is not "soft"')

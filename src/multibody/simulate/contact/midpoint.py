@@ -17,6 +17,7 @@ from multibody.simulate.contact.bilateral import BilateralConstraints, closed
 from multibody.simulate.contact.energy_limiter import balanced
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.implicit_forces import controlled, implicit, mean_force, work
+from multibody.simulate.step_ends import StepStart
 from multibody.simulate.step_forces import StepForces
 
 
@@ -47,13 +48,14 @@ class Midpoint:
     constraints: BilateralConstraints | None
 
     @staticmethod
-    def predict(scene: Scene, forces: StepForces, dt: Any, t: Any, q: NDArray[Any], v: NDArray[Any]) -> "Midpoint":
-        """The midpoint of a step from (q, v) at the time t."""
+    def predict(start: StepStart) -> "Midpoint":
+        """Take half a step with the velocity before it."""
+        forces, dt, t, q, v, _, scene, _ = start
         tree = forces.tree
         q_m = drift = advance(tree, q, dt / 2 * v)
         if scene.constraints is not None:  # their rows are those of a configuration that they allow
             q_m = closed(tree, scene.constraints, drift, scene.open)
-        forces = forces.asked(t + dt / 2, q_m, v)
+        forces = forces.sample(t + dt / 2, q_m, v)
         tau, slope = controlled(forces, dt, t + dt / 2, q_m, v)
         joint_forces = tau
         if forces.passive:

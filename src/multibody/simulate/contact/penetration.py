@@ -1,4 +1,4 @@
-"""Lifting out of the ground, in positions alone: velocities know nothing of it, so that it adds no energy of motion."""
+"""The correction of penetration, in positions only: velocities stay, so that it adds no kinetic energy."""
 
 from typing import Any
 
@@ -6,95 +6,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.energy import potential_energy
-from multibody.algorithms.mass_matrix_factorization import HalfSolve
-from multibody.model import base_velocity
-from multibody.model.tree import Tree
 from multibody.simulate.advance import advance
-from multibody.simulate.contact.bilateral import PASSES as CLOSING
-from multibody.simulate.contact.bilateral import TIGHT, BilateralConstraints
-from multibody.simulate.contact.contact_rows import JointRows, Pair, gaps
+from multibody.simulate.contact.bilateral import MAX_PROJECTIONS, TIGHT
+from multibody.simulate.contact.contact_rows import gaps
+from multibody.simulate.contact.problem import ContactProblem
 from multibody.tracing.record.loop import loop
 
-PASSES = 3
-"""After each the true gaps are looked at again: one leaves millimetres at steps of 10 ms."""
-SHORTER = 0.25
-"""Of its way, what the next pass goes after one that did not help: legs that are straight turn far for little."""
+MAX_PASSES = 3
+"""Passes over the true gaps: one leaves millimetres at steps of 10 ms."""
+STEP_REDUCTION = 0.25
+"""The step-length factor after a rejected pass; near-singular legs overshoot."""
 SWEEPS = 10
 
 
-def resolve_penetration(
-    tree: Tree,
-    pairs: tuple[Pair, ...],
-    bounds: JointRows,
-    half: HalfSolve,
-    Z: NDArray[Any],
-    W: NDArray[Any],
-    q_m: NDArray[Any],
-    q: NDArray[Any],
-    depth: float,
-    held: BilateralConstraints | None,
-    energy: Any = None,
-) -> NDArray[Any]:
-    """q with no contact deeper than `depth` and no joint past its limits: by the least way, in the metric of M.
+def resolve_penetration(problem: ContactProblem, q: NDArray[Any], energy: Any) -> NDArray[Any]:
+    """Return q without contacts that are too deep and joints past their limits, by the shortest way in the metric of M.
 
     Args:
-        tree: the robot.
-        pairs: contacts and grounds.
-        bounds: joints with limits.
-        half: of M at q_m.
-        Z: the rows of these pairs and bounds at q_m, half solved, as constraints leave them.
-        W: the product of these rows with M^-1 and themselves.
-        q_m: where the rows are taken.
-        q: (nq,), what is corrected.
-        depth: in m.
-        held: constraints, which have the last word.
-        energy: in J: lifts to a larger potential energy go but a part of their way; None for no bound.
+        problem: the rows, and the constraints, which have the last word.
+        q: (nq,), after the step.
+        energy: the potential energy up to which q is lifted all the way, in J; None for no bound.
     """
-    count, extra = len(pairs), len(bounds.velocities)
-    normals = [3 * k + 2 for k in range(count)] + [3 * count + j for j in range(extra)]
-    Wn = W[normals][:, normals]
-    Zn = Z[:, normals]
+    midpoint, scene, pairs, soft = problem.midpoint, problem.midpoint.scene, problem.rigid, problem.compliant
+    tree, bounds, constraints, count = midpoint.tree, scene.bounds, midpoint.constraints, len(problem.rigid)
+    rows = [soft + 3 * k + 2 for k in range(count)] + [soft + 3 * count + j for j in range(len(bounds.velocities))]
+    if not rows:
+        return midpoint.close(q)
+    W, Z = problem.W[rows][:, rows], problem.Z[:, rows]
 
-    def past(q: NDArray[Any]) -> tuple[Any, Any, Any]:
-        """How far each row must move at least, at most, and the largest violation."""
-        least: list[Any] = []
-        most: list[Any] = []
-        if count:
-            distances = gaps(tree, pairs, q)
-            least += [-distances[k] for k in range(count)]
-            most += [np.inf] * count
-        for j, k in enumerate(bounds.coordinates):
-            least.append(bounds.lower[j] - q[k])
-            most.append(bounds.upper[j] - q[k])
-        worst = np.max(np.stack([np.maximum(a, -b) for a, b in zip(least, most, strict=True)]))
-        return least, most, worst if held is None else np.maximum(worst, held.closing.error(q) / TIGHT)
+    def violation(q: NDArray[Any]) -> tuple[Any, Any, Any]:
+        """The smallest and the largest displacement of each row that is allowed, and the largest violation."""
+        lower = [-gap for gap in (gaps(tree, pairs, q) if pairs else ())]
+        lower += [bounds.lower[j] - q[k] for j, k in enumerate(bounds.coordinates)]
+        upper = [np.inf] * count + [bounds.upper[j] - q[k] for j, k in enumerate(bounds.coordinates)]
+        worst = np.max(np.stack([np.maximum(a, -b) for a, b in zip(lower, upper, strict=True)]))
+        error = None if constraints is None else constraints.closing.error(q) / TIGHT
+        return lower, upper, worst if error is None else np.maximum(worst, error)
 
     def lift(carry: Any) -> Any:
         q, worst, part = carry
-        least, most, _ = past(q)
+        lower, upper, _ = violation(q)
 
         def sweep(state: Any) -> Any:
             x, moved = state
-            for k in range(len(normals)):
-                without = moved[k] - Wn[k, k] * x[k]
-                new = (np.minimum(np.maximum(without, least[k]), most[k]) - without) / Wn[k, k]
-                moved = moved + Wn[:, k] * (new - x[k])
+            for k in range(len(rows)):
+                without = moved[k] - W[k, k] * x[k]
+                new = (np.minimum(np.maximum(without, lower[k]), upper[k]) - without) / W[k, k]
+                moved = moved + W[:, k] * (new - x[k])
                 x = np.concatenate([x[:k], np.reshape(new, (1,)), x[k + 1 :]])
             return x, moved
 
-        zero = 0.0 * Wn[:, 0]
+        zero = 0.0 * W[:, 0]
         x, _ = loop(SWEEPS, sweep, (zero, zero))
-        way = base_velocity.from_left(tree, q_m, half.solve_DL(np.matmul(Zn, x)))
-        there = advance(tree, q, part * way)
-        if held is not None:
-            there = held.closing.nearer(there)
-        after = past(there)[2]
+        there = advance(tree, q, part * problem.velocity_change(np.matmul(Z, x)))
+        if constraints is not None:
+            there = constraints.closing.nearer(there)
+        after = violation(there)[2]
         helps = after < worst
         if energy is not None:
             helps = helps & (potential_energy(tree, there) <= energy)
-        return np.where(helps, there, q), np.where(helps, after, worst), np.where(helps, 1.0, SHORTER * part)
+        return np.where(helps, there, q), np.where(helps, after, worst), np.where(helps, 1.0, STEP_REDUCTION * part)
 
-    worst = past(q)[2]
-    passes = PASSES if held is None else CLOSING
-    q, _, _ = loop(passes, lift, (q, worst, 1.0 + 0.0 * worst), until=lambda carry: carry[1] <= depth)
+    worst = violation(q)[2]
+    passes = MAX_PASSES if constraints is None else MAX_PROJECTIONS
+    q, _, _ = loop(passes, lift, (q, worst, 1.0 + 0.0 * worst), until=lambda carry: carry[1] <= scene.depth)
     return q

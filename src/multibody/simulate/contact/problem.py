@@ -1,6 +1,6 @@
 """The contact problem of a step: Signorini's condition with gaps and impacts, compliant ground, joint limits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,8 +15,7 @@ from multibody.simulate.contact.bilateral import GIVES
 from multibody.simulate.contact.contact_rows import ContactRows, Pair, contact_rows, laws
 from multibody.simulate.contact.gauss_seidel import ContactSystem
 from multibody.simulate.contact.midpoint import Midpoint
-from multibody.simulate.contact.penetration import resolve_penetration
-from multibody.simulate.contact.restitution import SLOW, is_plastic, lateness, rebounds, stops
+from multibody.simulate.contact.restitution import SLOW, impact, is_plastic, limit_impacts
 
 OPEN = 1e6
 """In m/s: what keeps a row that is open from having an impulse."""
@@ -66,8 +65,8 @@ class ContactProblem:
     """The rows of all contacts and joints with bounds at the midpoint: u = u0 + W P."""
 
     midpoint: Midpoint
-    surface: tuple[Any, Any] | None
-    """Friction and restitution where they differ from sample to sample, each a number or None."""
+    parameters: Mapping[str, Any]
+    """By name, those of the run; friction and restitution replace those of the ground."""
     known: KnownContacts | None
     law: Law | None
     """Of compliant ground, in place of Signorini's condition."""
@@ -83,7 +82,7 @@ class ContactProblem:
 
     @staticmethod
     def assemble(
-        midpoint: Midpoint, surface: tuple[Any, Any] | None, known: KnownContacts | None, law: Law | None
+        midpoint: Midpoint, parameters: Mapping[str, Any], known: KnownContacts | None, law: Law | None
     ) -> "ContactProblem":
         """The problem at a midpoint."""
         scene, tree, q, v, constraints = midpoint.scene, midpoint.tree, midpoint.q, midpoint.v, midpoint.constraints
@@ -97,7 +96,7 @@ class ContactProblem:
         if constraints is not None:
             W = W + np.eye(scene.rows) * (GIVES[W.dtype] * np.sum(half.Z * scaled, axis=0))
         before = np.matmul(R, base_velocity.to_left(tree, q, v))
-        return ContactProblem(midpoint, surface, known, law, contacts, half, Z, W, before)
+        return ContactProblem(midpoint, parameters, known, law, contacts, half, Z, W, before)
 
     @property
     def rigid(self) -> tuple[Pair, ...]:
@@ -130,7 +129,7 @@ class ContactProblem:
         scene, tree = self.midpoint.scene, self.midpoint.tree
         slow = slow_speed(tree, dt) if known is None else known.slow
         u, friction = [free[k] for k in range(free.shape[-1])], []
-        for k, ((mu, e), contact) in enumerate(zip(laws(scene.pairs, self.surface), self.contacts, strict=True)):
+        for k, ((mu, e), contact) in enumerate(zip(laws(scene.pairs, self.parameters), self.contacts, strict=True)):
             friction.append(mu)
             n = 3 * k + 2
             ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(contact.gap, 0.0)
@@ -138,8 +137,7 @@ class ContactProblem:
                 if not is_plastic(e):
                     ahead = np.where((ahead < 0.0) & (before[n] < -slow), free[n] + e * before[n], ahead)
             else:
-                gradual = self.midpoint.gradual
-                hits, rebound = rebounds(dt, slow, contact.gap, before[n], free[n], e, gradual=gradual)
+                hits, _, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=self.midpoint.gradual)
                 ahead = np.where(hits, free[n] - rebound, ahead)
             u[n] = ahead if known is None else np.where(known.opened[k], OPEN, ahead)
         rigid = ContactSystem(self.W, np.stack(u), free, friction, *self._joint_bounds(free))
@@ -154,7 +152,7 @@ class ContactProblem:
         ceiling = 2.0 / dt * np.maximum(bounds.upper - at - closed, 0.0)
         if bounds.restitution:
             first = 3 * len(scene.pairs)
-            (low, _, up), (high, _, down) = stops(bounds, dt, at, self.before[first:], free[first:])
+            (low, _, up), (high, _, down) = limit_impacts(bounds, dt, at, self.before[first:], free[first:])
             floor, ceiling = np.where(low, up, floor), np.where(high, -down, ceiling)
         return floor, ceiling, dt * self.midpoint.tree.friction[..., list(bounds.velocities)]
 
@@ -163,28 +161,18 @@ class ContactProblem:
         scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds
         n = 3 * len(scene.pairs)
         first = self.compliant // 3 if self.known is None else len(scene.pairs)  # known ones close between steps
-        restitutions = [e for _, e in laws(scene.pairs, self.surface)][first:]
-        slow, gradual = slow_speed(self.midpoint.tree, dt), self.midpoint.gradual
-        parts, own = [np.zeros(3 * first)], slice(3 * first, n)
-        if restitutions:
-            contacts, before = self.contacts[first:], self.before[own]
-            parts.append(lateness(dt, slow, contacts, before, free[own], restitutions, gradual=gradual))
+        slow, gradual, parts = slow_speed(self.midpoint.tree, dt), self.midpoint.gradual, [np.zeros(3 * first)]
+        for k, (_, e) in list(enumerate(laws(scene.pairs, self.parameters)))[first:]:
+            normal = self.before[3 * k + 2], free[3 * k + 2]
+            hits, late, _ = impact(dt, slow, self.contacts[k].gap, *normal, e, gradual=gradual)
+            parts.append(np.stack(3 * [np.where(hits, late, 0.0)]))
         if bounds.restitution:
             at = self.midpoint.q[list(bounds.coordinates)]
-            (low, early, _), (high, late, _) = stops(bounds, dt, at, self.before[n:], free[n:])
+            (low, early, _), (high, late, _) = limit_impacts(bounds, dt, at, self.before[n:], free[n:])
             parts.append(np.where(low, early, np.where(high, late, 0.0)))
         else:
             parts.append(np.zeros(len(bounds.velocities)))
         return np.concatenate(parts)
-
-    def correct_positions(self, q: NDArray[Any], energy: Any) -> NDArray[Any]:
-        """(nq,): q without penetration, up to this potential energy in J, and with closed constraints."""
-        scene, soft, midpoint = self.midpoint.scene, self.compliant, self.midpoint
-        if not (self.rigid or scene.bounds.velocities):
-            return midpoint.close(q)
-        Z, W = self.Z[:, soft:], self.W[soft:, soft:]
-        tree, depth, held = midpoint.tree, scene.depth, midpoint.constraints
-        return resolve_penetration(tree, self.rigid, scene.bounds, self.half, Z, W, midpoint.q, q, depth, held, energy)
 
     def spring_work(self, P: NDArray[Any], free: NDArray[Any]) -> Any:
         """The work of compliant ground, in J: springs give back what they took."""
@@ -196,16 +184,12 @@ class ContactProblem:
 
         Those of all grounds at one contact add up.
         """
-        scene, dt = self.midpoint.scene, self.midpoint.dt
-        own = [np.matmul(P[3 * i : 3 * i + 3], contact.axes) for i, contact in enumerate(self.contacts)]
-        grounded = len(own) - scene.spheres
-        grounds = grounded // scene.contacts if scene.contacts else 0
-        forces: list[Any] = []
-        for k in range(scene.contacts):
-            parts = own[k * grounds : (k + 1) * grounds]
-            forces.append(sum(parts[1:], start=parts[0]) / dt)
-        forces += [force / dt for force in own[grounded:]]
-        return np.stack(forces) if forces else np.zeros((0, 3))
+        scene = self.midpoint.scene
+        forces = [np.matmul(P[3 * i : 3 * i + 3], contact.axes) for i, contact in enumerate(self.contacts)]
+        grounded = len(scene.grounded)
+        grounds = grounded // max(1, scene.contacts)
+        sums = [sum(forces[k + 1 : k + grounds], start=forces[k]) for k in range(0, grounded, max(1, grounds))]
+        return np.stack([*sums, *forces[grounded:]]) / self.midpoint.dt if forces else np.zeros((0, 3))
 
 
 def yielding(hard: ContactSystem, grounds: CompliantGround) -> ContactSystem:

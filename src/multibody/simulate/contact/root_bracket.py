@@ -1,4 +1,4 @@
-"""A bracket around the time at which something happens."""
+"""A bracket around the time of an event, narrowed by regula falsi."""
 
 from typing import Any, NamedTuple
 
@@ -6,27 +6,27 @@ import numpy as np
 
 
 class Bracket(NamedTuple):
-    """Two lengths, and a value at each, not negative at the first and negative at the second."""
+    """Two times, and a value at each: at least 0 at the first, negative at the second."""
 
     low: Any
     at_low: Any
     high: Any
     at_high: Any
     side: Any
-    """Which end moved last: 1 for the first, -1 for the second."""
+    """The end that moved last: 1 for the first, -1 for the second."""
 
     @property
     def width(self) -> Any:
-        """Of the bracket."""
+        """The length of the bracket."""
         return self.high - self.low
 
-    def within(self, least: float) -> Any:
-        """Where the value would vanish if it were linear, and not nearer to an end than `least`."""
+    def root(self, margin: float) -> Any:
+        """The root of the line through both values, clipped to a margin from both ends."""
         s = (self.low * self.at_high - self.high * self.at_low) / (self.at_high - self.at_low)
-        return np.minimum(np.maximum(s, self.low + least), self.high - least)
+        return np.minimum(np.maximum(s, self.low + margin), self.high - margin)
 
-    def narrowed(self, s: Any, value: Any) -> "Bracket":
-        """With the value at s; half the weight for an end that stays (Illinois)."""
+    def narrow(self, s: Any, value: Any) -> "Bracket":
+        """Replace the end on the side of the value at s; halve the value of an end that stays (Illinois)."""
         above = value >= 0.0
         return Bracket(
             np.where(above, s, self.low),

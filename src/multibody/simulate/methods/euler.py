@@ -1,17 +1,24 @@
 """Semi-implicit Euler: of first order, and not symplectic where the mass matrix depends on q."""
 
-from typing import Any
-
-from numpy.typing import NDArray
+from dataclasses import dataclass
+from typing import final
 
 from multibody.simulate.advance import advance
-from multibody.simulate.step_forces import StepForces
-from multibody.simulate.step_result import StepResult
+from multibody.simulate.methods.method import Method
+from multibody.simulate.step_ends import StepResult, StepStart
 
 
-def step(acting: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> StepResult:
-    """v⁺ = v + dt a(t, q, v), q⁺ = q ⊕ dt v⁺."""
-    acting = acting.asked(t, q, v)
-    a, tau = acting.acceleration(t, q, v)
-    after = v + dt * a
-    return StepResult(advance(acting.tree, q, dt * after), after, tau, acting)
+@final
+@dataclass(frozen=True)
+class Euler(Method):
+    """Semi-implicit Euler."""
+
+    name: str = "euler"
+
+    def step(self, start: StepStart) -> StepResult:
+        """v⁺ = v + dt a(t, q, v), q⁺ = q ⊕ dt v⁺."""
+        forces, dt, t, q, v, *_ = start
+        forces = forces.sample(t, q, v)
+        a, tau = forces.acceleration(t, q, v)
+        after = v + dt * a
+        return StepResult(advance(forces.tree, q, dt * after), after, tau, forces)

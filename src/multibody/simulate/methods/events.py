@@ -6,11 +6,12 @@ falls to zero: that is in the middle of the piece whose impulse vanishes. Approa
 that infinitely many bounces in a finite time end in rest. Joints stop at their limits as in "contact", and constraints
 hold in every piece.
 
-One loop does all of it, so that the code has the step of "contact" once: each round tries a length from where the last
-piece ended, and keeps the piece, or narrows a bracket.
+One loop does all of it, so that the code has the step of "contact" once: each iteration tries a length from where the
+last piece ended, and keeps the piece, or narrows a bracket.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,159 +22,193 @@ from multibody.simulate.contact.contact_rows import contact_rows, gaps
 from multibody.simulate.contact.problem import KnownContacts, slow_speed
 from multibody.simulate.contact.root_bracket import Bracket
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.methods import contact
-from multibody.simulate.step_forces import StepForces
-from multibody.simulate.step_result import StepResult
+from multibody.simulate.methods.contact import ContactResult, contact_step, initial_state
+from multibody.simulate.methods.method import Method
+from multibody.simulate.step_ends import StepResult, StepStart
 from multibody.tracing.record.loop import loop
 
-MOST = 12
-"""Pieces of a step, of which each impact is one; the last goes to the end of the step, whatever it meets."""
-ROUNDS = 300
-"""After so many the next piece is the last; most steps need one or two, an impact some ten more."""
-CLOSED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-6}
-"""In m: the gap up to which a contact is closed."""
-NARROW = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
-"""Of dt: the width at which a bracket is narrow enough."""
-STRIKE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
-"""In m/s: the approach of a closed contact from which there is an impact."""
-TINY = 1e-12
-"""Of dt: the length of an impact."""
+MAX_PIECES = 12
+"""The pieces of a step; the last goes to the end of the step, whatever it meets. Each impact is one."""
+MAX_ITERATIONS = 300
+"""The iterations after which the next piece is the last. Most steps need one or two, an impact some ten more."""
+CLOSED_GAP = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 2e-6}
+"""The gap up to which a contact is closed, in m."""
+BRACKET_WIDTH = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
+"""The width at which a bracket is narrow enough, relative to dt."""
+STRIKE_SPEED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-4}
+"""The approach of a closed contact from which there is an impact, in m/s."""
+IMPACT_LENGTH = 1e-12
+"""The length of the piece of an impact, relative to dt."""
 FIRST, LIFT_OFF, WHOLE, TOUCH_DOWN = 0.0, 1.0, 2.0, 3.0
-"""What a round is for: a first look, a bracket of a lift-off, a piece up to its limit, a bracket of a touch-down."""
+"""The aims of an iteration: a first look, the time of a lift-off, a piece up to its limit, the time of a touch-down."""
 
 
 class Progress(NamedTuple):
-    """What goes from round to round: first what the pieces of the step have come to, then the search for the next."""
+    """The state of the search: first the sum of the pieces so far, then the bracket of the next."""
 
     q: NDArray[Any]
     v: NDArray[Any]
     P: NDArray[Any]
     """(rows,): the impulses of the last piece."""
     left: Any
-    """In s: what is left of the step."""
+    """The rest of the step, in s."""
     forces: NDArray[Any]
-    """As `contact.forces_of`: the impulses of contacts, since the start of the step, in N s."""
+    """(contacts + pairs of spheres, 3): the impulses of contacts since the start of the step, in N s."""
     tau: NDArray[Any]
     """(nv,): the controller's."""
-    holding: NDArray[Any]
+    constraint_impulses: NDArray[Any]
     """(rows of constraints,): their impulses since the start of the step."""
     down: NDArray[Any]
     """(pairs,): in s, the last touch-down; -inf for none."""
     up: NDArray[Any]
     """(pairs,): the last lift-off."""
     pieces: Any
-    rounds: Any
+    iterations: Any
     aim: Any
     bracket: Bracket
     limit: Any
-    """In s: how long the next piece may be."""
+    """The largest length of the next piece, in s."""
     lifting: NDArray[Any]
     """(pairs,): 1 for a contact that lifts off at the limit."""
 
 
-def step(
-    scene: Scene,
-    surface: tuple[Any, Any] | None,
-    acting: StepForces,
-    dt: float,
-    t: Any,
-    q: NDArray[Any],
-    v: NDArray[Any],
-    warm: Any,
-    bound: Any,
-    down: Any,
-    up: Any,
-) -> StepResult:
-    """One step of dt; `down` and `up`, (pairs,), are the times of the last touch-downs and lift-offs."""
-    if not scene.pairs:
-        return contact.step(scene, surface, acting, dt, t, q, v, warm, bound)
-    tree = acting.tree
-    acting = acting.asked(t + dt / 2, q, v)
-    slow = slow_speed(tree, dt)
-    normals = [3 * k + 2 for k in range(len(scene.pairs))]
-    mass = sum(body.inertia.mass for body in tree.bodies)
-    closed, narrow, strike = (table[v.dtype] for table in (CLOSED, NARROW, STRIKE))
+@final
+@dataclass(frozen=True)
+class Events(Method):
+    """Hard contact with exact times of touch-down and lift-off."""
 
-    def round_(carry: Any) -> Any:
-        c = _progress(carry)
-        now = t + (dt - c.left)
+    name: str = "events"
+    has_contacts: bool = True
+    has_derivatives: bool = False
+    ground_parameters: tuple[str, ...] = ("friction", "restitution")
+    max_penetration: float = 1e-3
+
+    def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
+        """That of "contact", with the times of the last touch-downs and lift-offs, (pairs,), in s; -inf for none."""
+        never = np.full(len(scene.pairs), -np.inf)
+        return initial_state(scene) | ({"down": never, "up": never} if scene.pairs else {})
+
+    def step(self, start: StepStart) -> StepResult:
+        """Cut the step where contacts close and open."""
+        if not start.scene.pairs:
+            return contact_step(start).step_result(start.scene, record={})
+        forces, dt, t, q, v, *_ = start
+        start = start._replace(forces=forces.sample(t + dt / 2, q, v))
+        search, scene = EventSearch(start, slow_speed(forces.tree, dt)), start.scene
+        end = lambda carry: _progress(carry).left <= IMPACT_LENGTH * dt  # noqa: E731
+        last = _progress(loop(MAX_ITERATIONS + MAX_PIECES, search.iterate, search.first(), until=end))
+        constraint_forces = last.constraint_impulses / dt
+        bound, forces = start.state["bound"], start.forces
+        result = ContactResult(
+            last.q, last.v, last.tau / dt, forces, bound, constraint_forces, last.P, last.forces / dt
+        )
+        times = {"touchdown": last.down, "liftoff": last.up} if scene.contacts else {}
+        record = {name: _last_times(scene, x) for name, x in times.items()}
+        return result.step_result(scene, {"down": last.down, "up": last.up}, record)
+
+
+@dataclass(frozen=True, eq=False)
+class EventSearch:
+    """The iterations of a step."""
+
+    start: StepStart
+    slow: Any
+    """The approach below which nothing bounces, in m/s."""
+
+    def first(self) -> Progress:
+        """At the start of the step."""
+        start, scene = self.start, self.start.scene
+        dt, zero = start.dt, 0.0 * start.v[0]
+        return Progress(
+            start.q,
+            start.v,
+            P=start.state["impulses"],
+            left=dt + zero,
+            forces=np.zeros((scene.contacts + scene.spheres, 3)) + zero,
+            tau=0.0 * start.v,
+            constraint_impulses=np.zeros(0 if scene.constraints is None else scene.constraints.rows) + zero,
+            down=start.state["down"],
+            up=start.state["up"],
+            pieces=zero,
+            iterations=zero,
+            aim=FIRST + zero,
+            bracket=Bracket(zero, 1.0 + zero, dt + zero, zero - 1.0, zero),
+            limit=dt + zero,
+            lifting=np.zeros(len(scene.pairs)) + zero,
+        )
+
+    def iterate(self, carry: Any) -> Progress:
+        """Try a piece: keep it, or narrow the bracket of its length."""
+        c, dt, tree, scene, slow = _progress(carry), self.start.dt, self.start.forces.tree, self.start.scene, self.slow
+        closed, narrow, strike = (table[c.v.dtype] for table in (CLOSED_GAP, BRACKET_WIDTH, STRIKE_SPEED))
+        now = self.start.t + (dt - c.left)
         distance, speeds = _approach(tree, scene, c.q, c.v)
+        normals = [3 * k + 2 for k in range(len(scene.pairs))]
         stays = c.down > c.up
         opened = ~stays & ((distance > closed) | (speeds > slow))
         loaded = ~opened & (c.P[normals] > 0.0)
-        ends = (c.pieces >= MOST) | (c.rounds >= ROUNDS)
+        ends = (c.pieces >= MAX_PIECES) | (c.iterations >= MAX_ITERATIONS)
         first = (c.aim == FIRST) & ~ends
         strikes = first & np.any(~opened & ~stays & (speeds < -strike))
         looks = first & ~strikes & np.any(loaded)
         searches = ~first & ~ends & (c.aim != WHOLE)
         limit = np.where(first | ends, c.left, c.limit)
-        s = np.where(searches, c.bracket.within(narrow * dt / 2), limit)
-        s = np.where(strikes, TINY * dt, np.where(looks, 2.0 * c.left, s))
-        moved = contact.step(
-            scene, surface, acting, s, now, c.q, c.v, c.P, None, KnownContacts(opened, slow, dt, closed)
-        )
-        push = moved.impulses[normals]
-        # the least gap of what is open, and the least force of what is closed, over the mass
-        gap = np.min(np.where(opened, gaps(tree, scene.pairs, moved.sunk), 1.0))
-        forces = np.where(loaded, (push / mass - moved.left[normals]) / s, 1.0)
-        force = np.min(forces)
+        s = np.where(searches, c.bracket.root(narrow * dt / 2), limit)
+        s = np.where(strikes, IMPACT_LENGTH * dt, np.where(looks, 2.0 * c.left, s))
+        piece = self.start._replace(dt=s, t=now, q=c.q, v=c.v, state={"impulses": c.P})
+        result = contact_step(piece, KnownContacts(opened, slow, dt, closed))
+        push = result.impulses[normals]
+        # the smallest gap of open contacts, and the smallest force of closed ones, over the mass
+        gap = np.min(np.where(opened, gaps(tree, scene.pairs, result.drifted), 1.0))
+        mass = sum(body.inertia.mass for body in tree.bodies)
+        loads = np.where(loaded, (push / mass - result.u[normals]) / s, 1.0)
+        load = np.min(loads)
         lift = looks | (searches & (c.aim == LIFT_OFF))
-        value = np.where(lift, force, gap)
+        value = np.where(lift, load, gap)
         begins = (looks | ~searches) & (value < 0.0)
-        at_start = np.where(lift, -force, np.maximum(np.min(np.where(opened, distance, 1.0)), closed))
-        bracket = _select(
-            begins, Bracket(TINY * dt + 0.0 * s, at_start, s, value, 0.0 * s), c.bracket.narrowed(s, value)
-        )
+        at_start = np.where(lift, -load, np.maximum(np.min(np.where(opened, distance, 1.0)), closed))
+        fresh = Bracket(IMPACT_LENGTH * dt + 0.0 * s, at_start, s, value, 0.0 * s)
+        bracket = _select(begins, fresh, c.bracket.narrow(s, value))
         found = (searches & (bracket.width <= narrow * dt)) | (looks & ~begins)
+        unloaded = np.where(load < 0.0, _flag(loads < 0.0), np.where(looks, 0.0, c.lifting))
         search = c._replace(
             aim=np.where(found, WHOLE, np.where(lift, LIFT_OFF, TOUCH_DOWN)),
             bracket=bracket,
             limit=np.where(looks, c.left, np.where(lift, 0.5, 1.0) * bracket.low),
-            lifting=np.where(lift, np.where(force < 0.0, _flag(forces < 0.0), np.where(looks, 0.0, c.lifting)), 0.0),
+            lifting=np.where(lift, unloaded, 0.0),
         )
-        _, after = _approach(tree, scene, c.q, moved.v)
+        _, after = _approach(tree, scene, c.q, result.v)
         inside = stays | (~opened & (push > 0.0))
         leaves = np.where(strikes, after > slow, (c.lifting > 0.5) | ~(push > 0.0))
-        kept = c._replace(
-            q=moved.q,
-            v=moved.v,
-            P=moved.impulses * np.concatenate([np.repeat(1.0 - c.lifting, 3), np.ones(scene.rows - 3 * len(normals))]),
-            left=c.left - s,
-            forces=c.forces + s * moved.forces,
-            tau=c.tau + s * moved.tau,
-            holding=c.holding if scene.constraints is None else c.holding + s * moved.constraint_forces,
+        kept = self._after_piece(c, s, result)._replace(
             down=np.where(inside & ~stays, now, c.down),
             up=np.where(inside & leaves, now + np.where(c.lifting > 0.5, s, 0.0), c.up),
+        )
+        keeps = strikes | ends | (~searches & ~looks & (gap >= 0.0))
+        return _select(keeps, kept, search)._replace(iterations=c.iterations + 1.0)
+
+    def _after_piece(self, c: Progress, s: Any, result: ContactResult) -> Progress:
+        """The progress with a piece of the length s."""
+        scene, held = self.start.scene, c.constraint_impulses
+        stays = np.concatenate([np.repeat(1.0 - c.lifting, 3), np.ones(scene.rows - 3 * len(scene.pairs))])
+        return c._replace(
+            q=result.q,
+            v=result.v,
+            P=result.impulses * stays,
+            left=c.left - s,
+            forces=c.forces + s * result.contact_forces,
+            tau=c.tau + s * result.tau,
+            constraint_impulses=held if scene.constraints is None else held + s * result.constraint_forces,
             pieces=c.pieces + 1.0,
             aim=FIRST + 0.0 * s,
             lifting=0.0 * c.lifting,
         )
-        keeps = strikes | ends | (~searches & ~looks & (gap >= 0.0))
-        return _select(keeps, kept, search)._replace(rounds=c.rounds + 1.0)
 
-    zero = 0.0 * v[0]
-    start = Progress(
-        *(
-            q,
-            v,
-            warm,
-            dt + zero,
-            np.zeros((scene.contacts + scene.spheres, 3)) + zero,
-            0.0 * v,
-            np.zeros(0 if scene.constraints is None else scene.constraints.rows) + zero,
-            down,
-            up,
-            zero,
-            zero,
-            FIRST + zero,
-        ),
-        bracket=Bracket(zero, 1.0 + zero, dt + zero, zero - 1.0, zero),
-        limit=dt + zero,
-        lifting=np.zeros(len(scene.pairs)) + zero,
-    )
-    c = _progress(loop(ROUNDS + MOST, round_, start, until=lambda c: _progress(c).left <= TINY * dt))
-    moved = StepResult(c.q, c.v, c.tau / dt, acting, c.P, c.forces / dt, bound=bound)
-    return moved._replace(down=c.down, up=c.up, constraint_forces=c.holding / dt)
+
+def _last_times(scene: Scene, times: NDArray[Any]) -> NDArray[Any]:
+    """(contacts,): the last of the times of all grounds at a contact; NaN for never."""
+    last = np.max(np.reshape(times[: len(scene.grounded)], (scene.contacts, -1)), axis=-1)
+    return np.where(last < 0.0, np.nan, last)
 
 
 def _approach(tree: Tree, scene: Scene, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:

@@ -7,7 +7,9 @@ u + a/c + P/(c dt) obeys the conditions of hard contact, and the same sweeps fin
 for wrenches alone there is `algorithms.soft_contact`.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +26,9 @@ from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.problem import CompliantGround
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.spheres import SphereContact
-from multibody.simulate.methods import contact
-from multibody.simulate.step_forces import StepForces
-from multibody.simulate.step_result import StepResult
+from multibody.simulate.methods.contact import contact_step, initial_state
+from multibody.simulate.methods.method import Method
+from multibody.simulate.step_ends import StepResult, StepStart
 
 TINY = 1e-12
 """In m: the least way over which a share of it is told."""
@@ -34,36 +36,79 @@ ON_CONE = 1e-6
 """How near to its cone, relative to it, the friction of a contact that slips is."""
 
 
-class Surface(NamedTuple):
-    """What differs from sample to sample; None for what the grounds say."""
-
-    friction: Any = None
-    stiffness: Any = None
-    damping: Any = None
-
-    def of(self, ground: Ground) -> tuple[Any, Any, Any]:
-        """μ, k in N/m and d in N s/m of a ground."""
-        mu = ground.friction if self.friction is None else self.friction
-        k = SoftContact.stiffness if ground.stiffness is None else ground.stiffness
-        d = SoftContact.damping if ground.damping is None else ground.damping
-        return mu, k if self.stiffness is None else self.stiffness, d if self.damping is None else self.damping
-
-
 class Spring(NamedTuple):
     """A contact in the middle of a step; vectors are along its axes, the third along the normal."""
 
-    touch: ContactRows
+    contact: ContactRows
     stretch: NDArray[Any]
     """(3,): r_c - r_c0."""
     rate: NDArray[Any]
     """(3,): that of the stretch, before the step."""
-    share: Any
+    fraction: Any
     """Of the step, during which the point is in the ground, as far as the velocity before the step tells."""
     anchor: NDArray[Any]
     """(3,): r_c0, in the world, as it is without rolling."""
 
 
-def first_anchors(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) -> NDArray[Any]:
+@final
+@dataclass(frozen=True)
+class Soft(Method):
+    """Contact with springs and dampers; spheres on spheres have none, they are as hard as in "contact"."""
+
+    name: str = "soft"
+    has_contacts: bool = True
+    ground_parameters: tuple[str, ...] = ("friction", "ground_stiffness", "ground_damping")
+    differentiated: tuple[str, ...] = ("impulses", "anchors", "slips")
+    max_penetration: float = 2e-2
+
+    def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
+        """That of "contact", with the ends of the springs, (pairs, 3), and the velocities of these ends, (pairs, 3)."""
+        if not scene.grounded:
+            return initial_state(scene)
+        slips = np.zeros((len(scene.grounded), 3))
+        return initial_state(scene) | {"anchors": _nearest_points(tree, scene.grounded, q), "slips": slips}
+
+    def step(self, start: StepStart) -> StepResult:
+        """One step of "contact" with the law of the springs."""
+        scene = start.scene
+        if not scene.grounded:
+            return contact_step(start).step_result(scene)
+        forces, dt, _, q, v, *_ = start
+        tree = forces.tree
+        q_m = advance(tree, q, dt / 2 * v)
+        springs = _springs(tree, scene.grounded, dt, q_m, v, start.state["anchors"], start.state["slips"])
+        values = [ground_values(ground, start.parameters) for _, ground in scene.grounded]
+
+        def law(W: NDArray[Any], free: NDArray[Any]) -> CompliantGround:
+            u, regularisation = [], []
+            for k, ((_, stiffness, damping), spring) in enumerate(zip(values, springs, strict=True)):
+                at = range(3 * k, 3 * k + 3)
+                response = np.stack([W[i, i] for i in at])
+                a, c = _mean_force(dt, stiffness, spring.fraction * damping, response, spring)
+                u.append(free[at.start : at.stop] + a / c)
+                regularisation.append(1.0 / (dt * c))
+            return CompliantGround(np.concatenate(u), np.concatenate(regularisation), [mu for mu, _, _ in values])
+
+        result = contact_step(start, law=law)
+        slips = _slips(springs, [mu for mu, _, _ in values], result.impulses, result.u)
+        mean = (v + result.v) / 2
+        rolled = [
+            _rolling(tree, sphere, spring.contact.axes[2], q_m, mean)
+            for spring, (sphere, _) in zip(springs, scene.grounded, strict=True)
+        ]
+        anchors = np.stack([spring.anchor for spring in springs]) + dt * np.stack(rolled) + dt / 2 * slips
+        return result.step_result(scene, {"anchors": anchors, "slips": slips})
+
+
+def ground_values(ground: Ground, parameters: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """μ, k in N/m and d in N s/m of a ground, unless parameters replace them."""
+    k = SoftContact.stiffness if ground.stiffness is None else ground.stiffness
+    d = SoftContact.damping if ground.damping is None else ground.damping
+    mu = parameters.get("friction", ground.friction)
+    return mu, parameters.get("ground_stiffness", k), parameters.get("ground_damping", d)
+
+
+def _nearest_points(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) -> NDArray[Any]:
     """(..., pairs, 3): the points of the surfaces that are nearest to the contacts."""
     anchors = []
     for sphere, ground in pairs:
@@ -71,53 +116,6 @@ def first_anchors(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) -> N
         distance, n = ground.surface(middle, sphere.radius)
         anchors.append(middle - distance[..., None] * n)
     return np.stack(anchors, axis=-2)
-
-
-def step(
-    scene: Scene,
-    surface: Surface,
-    acting: StepForces,
-    dt: float,
-    t: Any,
-    q: NDArray[Any],
-    v: NDArray[Any],
-    warm: Any,
-    bound: Any,
-    anchors: Any,
-    slips: Any,
-) -> StepResult:
-    """One step; `anchors` and `slips`, (pairs, 3), are where the springs end and how fast they were dragged along.
-
-    Spheres on spheres have no springs: they are as hard as in `contact`.
-    """
-    if not scene.grounded:
-        return contact.step(scene, None, acting, dt, t, q, v, warm, bound)
-    tree = acting.tree
-    q_m = advance(tree, q, dt / 2 * v)
-    springs = _springs(tree, scene.grounded, dt, q_m, v, anchors, slips)
-
-    def law(W: NDArray[Any], free: NDArray[Any]) -> CompliantGround:
-        u, yielding, friction = [], [], []
-        for k, ((_, ground), spring) in enumerate(zip(scene.grounded, springs, strict=True)):
-            mu, stiffness, damping = surface.of(ground)
-            at = range(3 * k, 3 * k + 3)
-            response = np.stack([W[i, i] for i in at])
-            a, c = _mean_force(dt, stiffness, spring.share * damping, response, spring)
-            u.append(free[at.start : at.stop] + a / c)
-            yielding.append(1.0 / (dt * c))
-            friction.append(mu)
-        return CompliantGround(np.concatenate(u), np.concatenate(yielding), friction)
-
-    moved = contact.step(scene, None, acting, dt, t, q, v, warm, bound, law=law)
-    frictions = [surface.of(ground)[0] for _, ground in scene.grounded]
-    slips = _slips(springs, frictions, moved.impulses, moved.left)
-    mean = (v + moved.v) / 2
-    rolled = [
-        _rolling(tree, sphere, spring.touch.axes[2], q_m, mean)
-        for spring, (sphere, _) in zip(springs, scene.grounded, strict=True)
-    ]
-    anchors = np.stack([spring.anchor for spring in springs]) + dt * np.stack(rolled) + dt / 2 * slips
-    return moved._replace(anchors=anchors, slips=slips)
 
 
 def _springs(
@@ -132,25 +130,25 @@ def _springs(
     """All contacts in the middle of a step."""
     v_left = base_velocity.to_left(tree, q_m, v)
     springs = []
-    for k, ((sphere, _), touch) in enumerate(zip(pairs, contact_rows(tree, pairs, q_m), strict=True)):
-        along, n = touch.axes[:2], touch.axes[2]
-        velocity = np.matmul(touch.R, v_left)
+    for k, ((sphere, _), contact) in enumerate(zip(pairs, contact_rows(tree, pairs, q_m), strict=True)):
+        along, n = contact.axes[:2], contact.axes[2]
+        velocity = np.matmul(contact.R, v_left)
         half = dt / 2 * velocity[2]
-        opens, share = touch.gap - half > 0.0, _share(touch.gap - half, touch.gap + half)
+        opens, fraction = contact.gap - half > 0.0, _fraction_below(contact.gap - half, contact.gap + half)
         place = center(tree, sphere, q_m) - sphere.radius * n
         rolled = dt / 2 * _rolling(tree, sphere, n, q_m, v)
         # what comes down in this step has its anchor where it does
-        fresh = (share - 0.5) * dt * velocity[:2]
+        fresh = (fraction - 0.5) * dt * velocity[:2]
         dragged = anchors[k] + dt / 2 * slips[k]
         stretch = np.where(opens, fresh, np.matmul(along, place - rolled - dragged))
-        anchor = np.where(opens, place - touch.gap * n - rolled - np.matmul(fresh, along), dragged)
+        anchor = np.where(opens, place - contact.gap * n - rolled - np.matmul(fresh, along), dragged)
         rate = velocity[:2] - np.where(opens, 0.0, np.matmul(along, slips[k]))
         springs.append(
             Spring(
-                touch,
-                np.concatenate([stretch, np.reshape(touch.gap, (1,))]),
+                contact,
+                np.concatenate([stretch, np.reshape(contact.gap, (1,))]),
                 np.concatenate([rate, velocity[2:]]),
-                share,
+                fraction,
                 anchor,
             )
         )
@@ -176,13 +174,13 @@ def _mean_force(dt: float, k: Any, d: Any, response: NDArray[Any], spring: Sprin
     return k * spring.stretch + (1.0 - euler) * (d / 2.0 - k * dt / 4.0) * spring.rate, c
 
 
-def _slips(springs: list[Spring], frictions: list[Any], P: NDArray[Any], left: NDArray[Any]) -> NDArray[Any]:
+def _slips(springs: list[Spring], frictions: list[Any], P: NDArray[Any], after: NDArray[Any]) -> NDArray[Any]:
     """(pairs, 3): how fast anchors are dragged along: as impulses leave it, on the cone; not at all inside of it."""
     slips = []
     for k, (spring, mu) in enumerate(zip(springs, frictions, strict=True)):
         n = 3 * k + 2
         inside = dot(P[n - 2 : n], P[n - 2 : n]) < ((1.0 - ON_CONE) * mu * P[n]) ** 2
-        slips.append(np.matmul(np.where(inside, 0.0, left[n - 2 : n]), spring.touch.axes[:2]))
+        slips.append(np.matmul(np.where(inside, 0.0, after[n - 2 : n]), spring.contact.axes[:2]))
     return np.stack(slips)
 
 
@@ -194,7 +192,7 @@ def _rolling(tree: Tree, sphere: SphereContact, n: NDArray[Any], q: NDArray[Any]
     return sphere.radius * cross3(turn, n)
 
 
-def _share(start: Any, end: Any) -> Any:
+def _fraction_below(start: Any, end: Any) -> Any:
     """Of the way from one gap to another, that in the ground."""
     low, high = np.minimum(start, end), np.maximum(start, end)
     return np.clip(-low / np.maximum(high - low, TINY), 0.0, 1.0)

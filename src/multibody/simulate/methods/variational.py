@@ -4,7 +4,8 @@ The discrete Lagrangian of a step of the velocity ξ, from q0 to q1 = q0 ⊕ dt 
 derivatives by the ends are the momenta: p0 = -D₁ L_d at the start, which gives ξ, and p1 = D₂ L_d at the end.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,8 @@ from multibody.algorithms.rnea import rnea
 from multibody.model import configuration
 from multibody.model.tree import Tree
 from multibody.simulate.advance import advance
-from multibody.simulate.step_forces import StepForces
-from multibody.simulate.step_result import StepResult
+from multibody.simulate.methods.method import Method
+from multibody.simulate.step_ends import StepResult, StepStart
 from multibody.tracing.ad.api import gradient
 from multibody.tracing.record.loop import loop
 
@@ -28,37 +29,45 @@ WITHIN = 1e-13
 """How small, relative to 1 + |ξ|, the last change of the velocity must be."""
 
 
-def step(acting: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> StepResult:
-    """One step; v is M(q)^-1 p of the momentum at that instant.
+@final
+@dataclass(frozen=True)
+class Variational(Method):
+    """Discrete Euler-Lagrange equations."""
 
-    Forces act as their mean over the step, half of it at either end.
-    """
-    tree, middle = acting.tree, t + dt / 2
-    acting = acting.asked(middle, q, v)
-    p = mass_matrix_product(tree, q, v)
+    name: str = "variational"
 
-    def force(xi: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-        """Half the impulse of all forces in the step, and the controller's forces."""
-        q_m = advance(tree, q, dt / 2 * xi)
-        tau = acting.control(middle, q_m, xi)
-        total = tau + acting.joints(q_m, xi)
-        if acting.wrenches:
-            still = np.zeros_like(xi)
-            total = total - rnea(tree, q_m, still, still, acting.wrenches, gravity=False)
-        return dt / 2 * total, tau
+    def step(self, start: StepStart) -> StepResult:
+        """One step; v is M(q)^-1 p of the momentum at that instant.
 
-    def round_(carry: Any) -> Any:
-        xi, _ = carry
-        start, _ = _momenta(tree, dt, q, advance(tree, q, dt * xi))
-        half, _ = force(xi)
-        change = _solve(tree, q, p + half - start)
-        return xi + change, np.max(np.abs(change)) / (1.0 + np.max(np.abs(xi)))
+        Forces act as their mean over the step, half of it at either end.
+        """
+        forces, dt, t, q, v, *_ = start
+        tree, middle = forces.tree, t + dt / 2
+        forces = forces.sample(middle, q, v)
+        p = mass_matrix_product(tree, q, v)
 
-    xi, _ = loop(ROUNDS, round_, (v, np.inf + 0.0 * v[0]), until=lambda carry: carry[1] <= WITHIN)
-    q_after = advance(tree, q, dt * xi)
-    _, end = _momenta(tree, dt, q, q_after)
-    half, tau = force(xi)
-    return StepResult(q_after, _solve(tree, q_after, end + half), tau, acting)
+        def force(xi: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+            """Half the impulse of all forces in the step, and the controller's forces."""
+            q_m = advance(tree, q, dt / 2 * xi)
+            tau = forces.control(middle, q_m, xi)
+            total = tau + forces.joints(q_m, xi)
+            if forces.wrenches:
+                still = np.zeros_like(xi)
+                total = total - rnea(tree, q_m, still, still, forces.wrenches, gravity=False)
+            return dt / 2 * total, tau
+
+        def round_(carry: Any) -> Any:
+            xi, _ = carry
+            start, _ = _momenta(tree, dt, q, advance(tree, q, dt * xi))
+            half, _ = force(xi)
+            change = _solve(tree, q, p + half - start)
+            return xi + change, np.max(np.abs(change)) / (1.0 + np.max(np.abs(xi)))
+
+        xi, _ = loop(ROUNDS, round_, (v, np.inf + 0.0 * v[0]), until=lambda carry: carry[1] <= WITHIN)
+        q_after = advance(tree, q, dt * xi)
+        _, end = _momenta(tree, dt, q, q_after)
+        half, tau = force(xi)
+        return StepResult(q_after, _solve(tree, q_after, end + half), tau, forces)
 
 
 def _momenta(tree: Tree, dt: float, q0: NDArray[Any], q1: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

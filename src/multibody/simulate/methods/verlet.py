@@ -1,25 +1,32 @@
 """Verlet's method, drift-kick-drift, of second order."""
 
-from typing import Any
-
-from numpy.typing import NDArray
+from dataclasses import dataclass
+from typing import final
 
 from multibody.simulate.advance import advance
-from multibody.simulate.step_forces import StepForces
-from multibody.simulate.step_result import StepResult
+from multibody.simulate.methods.method import Method
+from multibody.simulate.step_ends import StepResult, StepStart
 
 
-def step(acting: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> StepResult:
-    """q_m = q ⊕ dt/2 v; v⁺ = v + dt a(q_m, v_m); q⁺ = q_m ⊕ dt/2 v⁺.
+@final
+@dataclass(frozen=True)
+class Verlet(Method):
+    """Drift, kick, drift."""
 
-    Forces of bodies that turn depend on the velocity in the middle of the kick, v_m, which two rounds find from
-    v_m = v + dt/2 a(q_m, v_m); the mass matrix is factored once.
-    """
-    tree, middle = acting.tree, t + dt / 2
-    q_m = advance(tree, q, dt / 2 * v)
-    acting = acting.asked(middle, q_m, v)
-    a, tau = acting.acceleration(middle, q_m, v)
-    for _ in range(2):
-        a, tau = acting.acceleration(middle, q_m, v + dt / 2 * a)
-    after = v + dt * a
-    return StepResult(advance(tree, q_m, dt / 2 * after), after, tau, acting)
+    name: str = "verlet"
+
+    def step(self, start: StepStart) -> StepResult:
+        """q_m = q ⊕ dt/2 v; v⁺ = v + dt a(q_m, v_m); q⁺ = q_m ⊕ dt/2 v⁺.
+
+        Forces of bodies that turn depend on the velocity in the middle of the kick, v_m, which two rounds find from
+        v_m = v + dt/2 a(q_m, v_m); the mass matrix is factored once.
+        """
+        forces, dt, t, q, v, *_ = start
+        tree, middle = forces.tree, t + dt / 2
+        q_m = advance(tree, q, dt / 2 * v)
+        forces = forces.sample(middle, q_m, v)
+        a, tau = forces.acceleration(middle, q_m, v)
+        for _ in range(2):
+            a, tau = forces.acceleration(middle, q_m, v + dt / 2 * a)
+        after = v + dt * a
+        return StepResult(advance(tree, q_m, dt / 2 * after), after, tau, forces)

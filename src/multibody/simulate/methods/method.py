@@ -1,0 +1,45 @@
+"""The contract of a simulation method: its part of the state, its step, and what else the simulator needs to know."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from multibody.model.tree import Tree
+from multibody.simulate.contact.scene import Scene
+from multibody.simulate.step_ends import StepResult, StepStart
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A rule that advances a robot by one step; `METHODS` has one of each, by name.
+
+    A subclass gives these fields their values and defines `step`, in plain NumPy for one sample.
+    """
+
+    name: str
+    """As users select it, `Simulator(method=...)`."""
+    has_contacts: bool = False
+    """Whether contacts, pairs of spheres, joint limits and constraints act; controllers of PD are then implicit."""
+    has_derivatives: bool = True
+    """Whether `simulate.gradient` takes it."""
+    ground_parameters: tuple[str, ...] = ()
+    """The parameters of the ground that a run may set by sample."""
+    differentiated: tuple[str, ...] = ()
+    """The entries of `initial_state` that have derivatives."""
+    max_penetration: float = 0.0
+    """The penetration from which `Simulator.advice` reports it, in m."""
+
+    @property
+    def has_soft_ground(self) -> bool:
+        """Whether the ground has stiffness and damping, in place of restitution."""
+        return "ground_stiffness" in self.ground_parameters
+
+    def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
+        """The entries of the state besides q and v, at a configuration (..., nq); they may leave out its batch."""
+        return {}
+
+    @abstractmethod
+    def step(self, start: StepStart) -> StepResult:
+        """Advance the state by one step."""
