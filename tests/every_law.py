@@ -1,6 +1,8 @@
-"""Many laws of one function in one test: 500 functions with eight laws each are 500 tests, not 4,000."""
+"""Many laws or cases in one test: 500 functions with eight laws each are 500 tests, not 4,000."""
 
+import inspect
 from collections.abc import Callable, Iterable
+from functools import update_wrapper
 from typing import Any
 
 import pytest
@@ -8,11 +10,47 @@ import pytest
 
 def check(name: str, laws: Iterable[Callable[..., None]], *arguments: Any) -> None:
     """Check every law of a function with the same arguments; the failure names all laws that do not hold."""
+    _check_all(name, {law.__name__: (law, arguments, {}) for law in laws})
+
+
+def _check_all(name: str, calls: dict[str, tuple[Callable[..., None], tuple[Any, ...], dict[str, Any]]]) -> None:
     failures = {}
-    for law in laws:
+    for label, (function, arguments, named) in calls.items():
         try:
-            law(*arguments)
+            function(*arguments, **named)
         except (Exception, pytest.fail.Exception) as failure:
-            failures[law.__name__] = failure
+            failures[label] = failure
     if failures:
         raise BaseExceptionGroup(f"{name}: {', '.join(failures)}", list(failures.values()))
+
+
+def each_case(names: str, cases: Iterable[Any], ids: Callable[[Any], str] | Iterable[str] = str) -> Any:
+    """Run a test with each case in one item; the failure names all cases in which it fails.
+
+    The arguments are those of `pytest.mark.parametrize`, which makes an item of each case. Several decorators run the
+    product of their cases. For cases of a few milliseconds, which is the time of an item itself.
+    """
+    arguments = names.split(", ")
+    cases = list(cases)
+    labels = list(map(ids, cases) if callable(ids) else ids)
+    rows = [dict(zip(arguments, case if len(arguments) > 1 else [case], strict=True)) for case in cases]
+    table = dict(zip(labels, rows, strict=True))
+    assert 0 < len(table) == len(rows), f"{names}: expected cases with a label each, got {labels}"
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        function, inner = getattr(test, "folded", (test, {"": {}}))
+        every = {f"{a}-{b}".rstrip("-"): one | two for a, one in table.items() for b, two in inner.items()}
+        assert len(every) == len(table) * len(inner)
+
+        def run(**fixtures: Any) -> None:
+            _check_all(f"of {len(every)} cases", {a: (function, (), case | fixtures) for a, case in every.items()})
+
+        update_wrapper(run, function, updated=())
+        del run.__wrapped__  # pytest would ask for the arguments of the cases
+        parameters = inspect.signature(test).parameters
+        run.__signature__ = inspect.Signature([p for name, p in parameters.items() if name not in arguments])
+        run.pytestmark = list(getattr(test, "pytestmark", []))
+        run.folded = (function, every)
+        return run
+
+    return decorate

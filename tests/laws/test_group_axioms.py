@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
@@ -14,6 +13,7 @@ from scipy.linalg import expm
 import multibody as mb
 from multibody.geometry import groups
 
+from ..every_law import each_case
 from ..surface import GROUPS, inertial_parameters
 from .tools import TOLERANCE, T, difference, mul, near, vectors
 
@@ -64,12 +64,14 @@ def make(name, batches="single", dtype=np.float64):
 
 
 CASES = list(product(GROUPS, BATCHES, (np.float64, np.float32)))
-every_group = pytest.mark.parametrize("name", GROUPS)
+every_group = each_case("name", GROUPS)
 
 
-@pytest.fixture(params=CASES, ids=[f"{name}-{batches}-{d.__name__}" for name, batches, d in CASES])
-def case(request):
-    return make(*request.param)
+every_case = each_case(
+    "case",
+    [make(*arguments) for arguments in CASES],
+    ids=[f"{name}-{batches}-{dtype.__name__}" for name, batches, dtype in CASES],
+)
 
 
 def wide(x):
@@ -79,6 +81,7 @@ def wide(x):
 # ---- the group -------------------------------------------------------------------------------------------------------
 
 
+@every_case
 def test_products_stay_in_the_group(case):
     """Of elements of the group, exp(log(g h)) is g h; other matrices do not come back."""
     gh = case.g @ case.h
@@ -86,6 +89,7 @@ def test_products_stay_in_the_group(case):
     case.near(case.G.exp(case.G.log(gh)), gh, 10)
 
 
+@every_case
 def test_composition_is_that_of_poses_and_associative(case):
     """g -> pose(g) is a homomorphism into SE(3); (g h) g is g (h g) through it.  [From Def. 4.1]"""
     G, g, h = case.G, case.g, case.h
@@ -94,6 +98,7 @@ def test_composition_is_that_of_poses_and_associative(case):
     case.near((G.pose(g) @ G.pose(h)).matrix, G.pose(g @ h).matrix)
 
 
+@every_case
 def test_the_identity_is_exp_of_zero_and_neutral(case):
     G, x = case.G, case.x
     identity = G.identity(x.shape[:-1])
@@ -103,6 +108,7 @@ def test_the_identity_is_exp_of_zero_and_neutral(case):
     near(identity @ wide(case.g), wide(case.g))
 
 
+@every_case
 def test_the_inverse_undoes_and_reverses_products(case):
     G, g, h = case.G, case.g, case.h
     case.near(G.inverse(g) @ g, G.identity(g.shape[:-2]))
@@ -113,6 +119,7 @@ def test_the_inverse_undoes_and_reverses_products(case):
 # ---- the exponential map ---------------------------------------------------------------------------------------------
 
 
+@every_case
 def test_hat_and_vee_are_inverse(case):
     """[From Table 1]"""
     G, x = case.G, case.x
@@ -120,17 +127,20 @@ def test_hat_and_vee_are_inverse(case):
     case.near(G.hat(x + case.y), G.hat(x) + G.hat(case.y))
 
 
+@every_case
 def test_log_takes_exp_back(case):
     """For angles below half a turn.  [From 59]"""
     case.near(case.G.log(case.g), case.x, 10)
     case.near(case.G.exp(case.G.log(case.g)), case.g)
 
 
+@every_case
 def test_exp_is_the_matrix_exponential_of_hat(case):
     """[From 59]"""
     case.near(case.g, expm(wide(case.G.hat(case.x))))
 
 
+@every_case
 def test_exp_is_the_screw_motion_of_the_selected_twist(case):
     """pose(exp x) = Pose.exp(H x), with V = H v.  [From 58-59]"""
     G = case.G
@@ -155,6 +165,7 @@ def test_a_pitch_from_numpy_does_not_change_the_precision():
 # ---- adjoints and brackets -------------------------------------------------------------------------------------------
 
 
+@every_case
 def test_Ad_is_conjugation_and_keeps_products(case):
     """Ad_g x = (g x^ g^-1)v; Ad_gh = Ad_g Ad_h; Ad of the inverse is the inverse.  [MDN 29]"""
     G, g, h = case.G, case.g, case.h
@@ -163,16 +174,19 @@ def test_Ad_is_conjugation_and_keeps_products(case):
     case.near(G.Ad(G.inverse(g)) @ G.Ad(g), np.broadcast_to(np.eye(G.dim), (*g.shape[:-2], G.dim, G.dim)))
 
 
+@every_case
 def test_Ad_of_exp_is_exp_of_ad(case):
     case.near(case.G.Ad(case.g), expm(wide(case.G.ad(case.x))))
 
 
+@every_case
 def test_Ad_agrees_with_the_adjoint_of_poses(case):
     """A_X_B H = H Ad: the twists of a subgroup stay its twists.  [From Def. 4.2; MDN 27]"""
     G = case.G
     near(G.pose(case.g).adjoint @ G.H, G.H @ wide(G.Ad(case.g)), TOLERANCE[case.dtype])
 
 
+@every_case
 def test_the_bracket_is_the_commutator(case):
     """ad_x y = (x^ y^ - y^ x^)v = -ad_y x.  [From 8, 78, 89; From Table 1]"""
     G, x, y = case.G, case.x, case.y
@@ -181,6 +195,7 @@ def test_the_bracket_is_the_commutator(case):
     case.near(mul(G.ad(x), y), -mul(G.ad(y), x))
 
 
+@every_case
 def test_the_bracket_keeps_the_jacobi_identity_and_Ad_keeps_the_bracket(case):
     """[x, [y, z]] + [y, [z, x]] + [z, [x, y]] = 0, and Ad_g [x, y] = [Ad_g x, Ad_g y].  [MDN 41]"""
     G, x, y = case.G, case.x, case.y
@@ -192,6 +207,7 @@ def test_the_bracket_keeps_the_jacobi_identity_and_Ad_keeps_the_bracket(case):
     case.near(mul(Ad, bracket(x, y)), bracket(mul(Ad, x), mul(Ad, y)), 10)
 
 
+@every_case
 def test_ad_swapped_swaps_the_factors(case):
     """ad_swapped(p) v = -ad_v^T p.  [From 73, 83, 98, 108; From Table 1]"""
     G, p, v = case.G, case.x, case.y
@@ -210,6 +226,7 @@ def test_structure_constants_are_the_brackets_of_the_basis(name):
 # ---- the right Jacobian of exp ---------------------------------------------------------------------------------------
 
 
+@every_case
 def test_S_is_its_series_and_its_integral(case):
     """S = 1 - ad/2! + ad²/3! - ... = the integral over [0, 1] of exp(-s ad).  [From 28-29, 64, 72; From Table 2]"""
     m, ad = case.G.dim, wide(case.G.ad(case.x))
@@ -223,6 +240,7 @@ def test_S_is_its_series_and_its_integral(case):
     case.near(case.G.S(case.x), integral)
 
 
+@every_case
 def test_S_gives_the_velocity_of_exponential_coordinates(case):
     """v = S(φ) φ' for g = exp(φ), g' = g v^.  [From 28; From Table 2]"""
     G, phi = case.G, wide(case.x)
@@ -232,6 +250,7 @@ def test_S_gives_the_velocity_of_exponential_coordinates(case):
     near(mul(G.S(phi), rate), velocity, 1e-10)
 
 
+@every_case
 def test_S_inverse_is_the_inverse_of_S(case):
     G, x = case.G, case.x
     one = np.broadcast_to(np.eye(G.dim), (*x.shape[:-1], G.dim, G.dim))
@@ -239,6 +258,7 @@ def test_S_inverse_is_the_inverse_of_S(case):
     case.near(G.S(x) @ G.S_inverse(x), one)
 
 
+@every_case
 def test_S_turns_into_Ad_from_right_to_left(case):
     """Ad(exp φ) S(φ) = S(-φ): the left Jacobian is the right one of the inverse."""
     case.near(case.G.Ad(case.g) @ case.G.S(case.x), case.G.S(-case.x))
@@ -247,6 +267,7 @@ def test_S_turns_into_Ad_from_right_to_left(case):
 # ---- motion ----------------------------------------------------------------------------------------------------------
 
 
+@every_case
 def test_coriolis_forces_do_no_work(case):
     """v^T C(v) v = 0.  [From 57, 68, 74; From Prop. 5.1]"""
     G, v, M = case.G, case.x, case.M
@@ -255,6 +276,7 @@ def test_coriolis_forces_do_no_work(case):
     case.near(power, 0 * power, 10)
 
 
+@every_case
 def test_forward_and_inverse_dynamics_are_inverse_and_both_forms_agree(case):
     """M v' + C(v) v = τ, which is M v' - ad_v^T M v.  [From 107-109; From Prop. 5.1]"""
     G, M, v, a = case.G, case.M, case.x, case.y
@@ -263,6 +285,7 @@ def test_forward_and_inverse_dynamics_are_inverse_and_both_forms_agree(case):
     case.near(G.forward_dynamics(M, v, tau), np.broadcast_to(a, tau.shape), 10)
 
 
+@every_case
 def test_kinetic_energy_is_the_same_in_both_frames(case):
     """v^T M v with the body's velocity is V^T M(g) V with the spatial one, V = Ad_g v.  [From 60-61]"""
     G, M, v = case.G, case.M, case.y

@@ -12,6 +12,7 @@ import pytest
 from multibody import Pose, Rotation, SingularityError
 from multibody.geometry import quaternions, so3
 
+from ..every_law import each_case
 from ..surface import GROUPS, SEQUENCES
 from . import exact
 from .tools import near
@@ -31,12 +32,10 @@ def show(theta):
 
 
 def angles(*lists):
-    return pytest.mark.parametrize("theta", [t for one in lists for t in one], ids=show)
+    return each_case("theta", [t for one in lists for t in one], ids=show)
 
 
-@pytest.fixture(params=AXES)
-def axis(request):
-    return np.array(AXES[request.param]) / np.linalg.norm(AXES[request.param])
+every_axis = each_case("axis", [np.array(axis) / np.linalg.norm(axis) for axis in AXES.values()], ids=AXES)
 
 
 def close(found, reference, theta=1.0):
@@ -62,6 +61,7 @@ def is_half_turn(q):
 
 
 @angles(TINY, MIDDLE, NEAR_PI, NEAR_2PI)
+@every_axis
 def test_exp(theta, axis):
     """[Kindr item 6; RD 2.48]"""
     phi = theta * axis
@@ -72,6 +72,7 @@ def test_exp(theta, axis):
 
 
 @angles(TINY, MIDDLE, NEAR_PI, NEAR_2PI)
+@every_axis
 def test_quaternion_of_a_rotation_vector(theta, axis):
     """[RD 2.52; Kindr §Quaternion and Angle-Axis]"""
     phi = exact.exact(theta * axis)
@@ -85,6 +86,7 @@ def test_quaternion_of_a_rotation_vector(theta, axis):
 
 
 @angles(TINY, MIDDLE, NEAR_PI)
+@every_axis
 def test_quaternion_of_a_matrix_and_back(theta, axis):
     """[RD 2.54-2.55; Kindr §Quaternion and Matrix]"""
     R = exact.floats(exact.exp(theta * axis))
@@ -96,6 +98,7 @@ def test_quaternion_of_a_matrix_and_back(theta, axis):
 
 
 @angles(TINY, MIDDLE, NEAR_PI)
+@every_axis
 def test_logarithm_and_angle_axis_of_a_matrix(theta, axis):
     """[Kindr item 7; RD 2.47, 2.49-2.50]"""
     R = exact.floats(exact.exp(theta * axis))
@@ -108,6 +111,7 @@ def test_logarithm_and_angle_axis_of_a_matrix(theta, axis):
 
 
 @angles(TINY, MIDDLE, NEAR_PI)
+@every_axis
 def test_log_of_exp(theta, axis):
     """The rotation vector itself, up to half a turn; beyond it the shorter one."""
     found = Rotation.exp(theta * axis).log()
@@ -127,6 +131,7 @@ def off_by(theta):
 
 
 @angles(TINY, MIDDLE, NEAR_PI, NEAR_2PI)
+@every_axis
 def test_left_and_right_jacobian(theta, axis):
     """[Kindr §Derivatives; RD 2.106; From 29]"""
     phi = theta * axis
@@ -135,6 +140,7 @@ def test_left_and_right_jacobian(theta, axis):
 
 
 @angles(TINY, MIDDLE, NEAR_PI, NEAR_2PI)
+@every_axis
 def test_inverse_jacobians(theta, axis):
     """[Kindr §Derivatives; RD 2.107]"""
     phi = theta * axis
@@ -142,8 +148,9 @@ def test_inverse_jacobians(theta, axis):
     near(so3.right_jacobian_inverse(phi), exact.floats(exact.inverse(exact.left_jacobian(-phi))), off_by(theta))
 
 
-@pytest.mark.parametrize("turns", [1, 2, 7])
-@pytest.mark.parametrize("distance", [0.0, 1e-12, 5e-10])
+@each_case("turns", [1, 2, 7])
+@each_case("distance", [0.0, 1e-12, 5e-10])
+@every_axis
 def test_inverse_jacobians_are_refused_at_whole_turns(turns, distance, axis):
     phi = (turns * 2 * np.pi + distance) * axis
     for function in (so3.left_jacobian_inverse, so3.right_jacobian_inverse, GROUPS["SO3"].S_inverse):
@@ -152,7 +159,7 @@ def test_inverse_jacobians_are_refused_at_whole_turns(turns, distance, axis):
 
 
 @angles(TINY, MIDDLE, NEAR_PI, NEAR_2PI)
-@pytest.mark.parametrize("direction", [(0.3, -0.2, 0.5), (1e-200, 2.0, 0.0)], ids=["generic", "across"])
+@each_case("direction", [(0.3, -0.2, 0.5), (1e-200, 2.0, 0.0)])
 def test_rate_of_the_left_jacobian(theta, direction):
     axis = np.array(AXES["oblique"])
     reference = exact.left_jacobian_dot(theta * axis, direction)
@@ -163,6 +170,7 @@ def test_rate_of_the_left_jacobian(theta, direction):
 
 
 @angles(TINY, MIDDLE, NEAR_PI, NEAR_2PI)
+@every_axis
 def test_pose_exp(theta, axis):
     """[From 59]"""
     twist = np.concatenate([RHO, theta * axis])
@@ -170,6 +178,7 @@ def test_pose_exp(theta, axis):
 
 
 @angles(TINY, MIDDLE, NEAR_PI)
+@every_axis
 def test_pose_log(theta, axis):
     """[From 59]"""
     H = exact.floats(exact.series(exact.hat6(exact.exact(np.concatenate([RHO, theta * axis])))))
@@ -184,7 +193,8 @@ def test_pose_log(theta, axis):
 SUBNORMAL = [5e-324, 1.5e-323, 3.5e-323, 1e-320, 1e-315, 1e-310]
 
 
-@pytest.mark.parametrize("theta", [*SUBNORMAL, 1e-308])
+@each_case("theta", [*SUBNORMAL, 1e-308])
+@every_axis
 def test_angles_that_are_less_than_a_normal_float_are_as_good_as_none(theta, axis):
     """Half of such an angle is not always a float, and its square is zero."""
     for sign in (1, -1):
@@ -204,8 +214,8 @@ def test_angles_that_are_less_than_a_normal_float_are_as_good_as_none(theta, axi
             near(G.S_inverse(x), G.S_inverse(still))
 
 
-@pytest.mark.parametrize("theta", [1e-45, 3e-45, 1e-40, 1e-38])
-@pytest.mark.parametrize("name", ["SE2", "SE3", "Schoenflies-y"])
+@each_case("theta", [1e-45, 3e-45, 1e-40, 1e-38])
+@each_case("name", ["SE2", "SE3", "Schoenflies-y"])
 def test_the_same_in_float32(theta, name):
     G = GROUPS[name]
     x = np.array([1, 1, 1, theta, theta, theta], np.float32)[-G.dim :] if G.dim == 6 else np.ones(G.dim, np.float32)
@@ -226,7 +236,7 @@ def positive_and_negative(angles):
     return [sign * angle for angle in angles for sign in (1, -1)]
 
 
-@pytest.mark.parametrize("name", PLANAR)
+@each_case("name", PLANAR)
 def test_exp_of_planar_groups(name):
     """[From Table 1]"""
     G = GROUPS[name]
@@ -235,7 +245,7 @@ def test_exp_of_planar_groups(name):
         near(G.exp(x), exact.floats(exact.series(exact.exact(G.hat(x)))))
 
 
-@pytest.mark.parametrize("name", PLANAR)
+@each_case("name", PLANAR)
 def test_log_of_planar_groups(name):
     """The angle from the very entries of g; the rest by solving exp(x) = g for it, which is linear."""
     G, n = GROUPS[name], GROUPS[name].size - 1
@@ -250,7 +260,7 @@ def test_log_of_planar_groups(name):
         close(G.log(g)[-1], angle, abs(theta))
 
 
-@pytest.mark.parametrize("name", ["SO3", "SE3", "SE2", "Schoenflies-y"])
+@each_case("name", ["SO3", "SE3", "SE2", "Schoenflies-y"])
 @angles(TINY, MIDDLE, NEAR_PI, NEAR_2PI)
 def test_right_jacobian_of_groups_and_its_inverse(theta, name):
     """[From 28-29, 64, 72; From Table 2]"""
@@ -268,7 +278,7 @@ def test_right_jacobian_of_groups_and_its_inverse(theta, name):
 OFFSETS = [0.0, *(s * 10.0**-k for k in (300, 17, 16, 15, 14, 12, 9, 8, 7, 5, 3) for s in (-1, 1))]
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each_case("sequence", SEQUENCES)
 def test_euler_angles_at_and_near_gimbal_lock(sequence):
     """There and back to 1e-12 as matrices, whatever the outer angles; the middle angle itself.  [RD §B.2]"""
     proper = sequence[-3] == sequence[-1]
@@ -282,14 +292,14 @@ def test_euler_angles_at_and_near_gimbal_lock(sequence):
         near(chi[:, 1], np.array([float(folded(mp.mpf(m))) for m in middle]))
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each_case("sequence", SEQUENCES)
 def test_in_gimbal_lock_the_last_intrinsic_angle_is_zero(sequence):
     chi = (0.4, 0.0 if sequence[-3] == sequence[-1] else np.pi / 2, 0.3)
     found = Rotation.from_euler(sequence, chi).euler(sequence)
     assert found[0 if sequence.startswith("extrinsic-") else 2] == 0
 
 
-@pytest.mark.parametrize("sequence", SEQUENCES)
+@each_case("sequence", SEQUENCES)
 def test_euler_angles_in_gimbal_lock_are_continuous_as_rotations_in_float32(sequence):
     lock = 0.0 if sequence[-3] == sequence[-1] else np.pi / 2
     chi = np.array([[0.3, lock + s * 10.0**-k, -1.2] for k in range(1, 12) for s in (-1, 0, 1)], np.float32)
@@ -300,6 +310,7 @@ def test_euler_angles_in_gimbal_lock_are_continuous_as_rotations_in_float32(sequ
 # ---- float32 ---------------------------------------------------------------------------------------------------------
 
 
+@every_axis
 def test_float32_is_as_precise_as_it_can_be_near_all_singular_angles(axis):
     """No NaN and no more than a few units of rounding, also at angles whose squares float32 cannot hold."""
     small = [0.0, 1e-38, 1e-30, 1e-23, 1e-22, 1e-20, *(10.0**-k for k in range(10, 0, -1))]

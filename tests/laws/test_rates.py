@@ -13,15 +13,16 @@ from scipy.linalg import expm
 from multibody import InputError, Rotation, SingularityError
 from multibody.geometry import derivatives, rates
 
+from ..every_law import each_case
 from ..surface import KINDS, PARAMETERISATIONS, POSITIONS
 from .tools import T, difference, hat, mul, near, unhat
 
 STEP = 1e-30
 BASIS = hat(np.eye(3))
 RIGID = ("quaternion", "angle-axis", "matrix")  # more parameters than three, and constraints between them
-every_name = pytest.mark.parametrize("name", PARAMETERISATIONS)
-both_frames = pytest.mark.parametrize("frame", "AB")
-every_position = pytest.mark.parametrize("name", POSITIONS)
+every_name = each_case("name", PARAMETERISATIONS)
+both_frames = each_case("frame", "AB")
+every_position = each_case("name", POSITIONS)
 
 
 def elementary(i, angle):
@@ -156,7 +157,7 @@ def test_rates_follow_a_turning_frame(name):
     near(mul(rates.angular_inverse(name, now), A_w)[smooth], steps[smooth], 1e-7)
 
 
-@pytest.mark.parametrize("name", RIGID)
+@each_case("name", RIGID)
 @both_frames
 def test_the_inverse_keeps_unit_lengths(name, frame):
     """q·q' = 0, n·n' = 0, and C C'^T is skew."""
@@ -194,7 +195,7 @@ def lock(name, offset=0.0):
 LOCKING = [name for name in PARAMETERISATIONS if lock(name) is not None]
 
 
-@pytest.mark.parametrize("name", LOCKING)
+@each_case("name", LOCKING)
 @both_frames
 def test_at_a_singularity_the_inverse_is_refused_and_says_where(name, frame):
     """The error names the parameterisation, its numbers, the distance, and in a batch the sample."""
@@ -211,7 +212,7 @@ def test_at_a_singularity_the_inverse_is_refused_and_says_where(name, frame):
     assert np.isfinite(rates.angular(name, batch, frame)).all()
 
 
-@pytest.mark.parametrize("name", LOCKING)
+@each_case("name", LOCKING)
 def test_next_to_a_singularity_the_inverse_exists(name):
     chi = lock(name, 1e-6)
     E, E_inverse = rates.angular(name, chi), rates.angular_inverse(name, chi)
@@ -219,14 +220,14 @@ def test_next_to_a_singularity_the_inverse_exists(name):
     assert 1e5 < np.abs(E_inverse).max() < 1e8
 
 
-@pytest.mark.parametrize("name", LOCKING)
+@each_case("name", LOCKING)
 def test_float32_parameters_as_near_to_a_singularity_as_float32_can_be_are_refused(name):
     """float32 has no π/2 to 1e-9 rad; at the float32 nearest to it, the inverse has no digit that is right."""
     with pytest.raises(SingularityError):
         rates.angular_inverse(name, lock(name).astype(np.float32))
 
 
-@pytest.mark.parametrize("name", [name for name in PARAMETERISATIONS if name not in LOCKING])
+@each_case("name", [name for name in PARAMETERISATIONS if name not in LOCKING])
 def test_quaternions_and_matrices_have_no_singularity(name):
     for R in (Rotation.identity(), *(Rotation.elementary(axis, np.pi) for axis in "xyz")):
         chi = rates.parameters(name, R)
@@ -296,7 +297,7 @@ def test_positions_there_and_back(name):
 
 
 @every_position
-@pytest.mark.parametrize("r", [(0.0, 0.0, 0.0), (0.0, 0.0, -2.0), (1e-200, 1e-200, 0.0), (3e200, 4e200, 0.0)], ids=str)
+@each_case("r", [(0.0, 0.0, 0.0), (0.0, 0.0, -2.0), (1e-200, 1e-200, 0.0), (3e200, 4e200, 0.0)])
 def test_positions_at_the_origin_on_the_axis_and_far_away(name, r):
     near(place(name, rates.position_inverse(name, r)), r, 1e-15)
     scale = np.abs(r).max()
