@@ -54,10 +54,29 @@ def test_large_loop_outputs_are_on_the_heap(tmp_path):
     assert "double loop_y" not in source
     assert "malloc(20000 * sizeof *loop_y0);" in source
     assert source.count("free(loop_y0);") == 2
+    assert "loop_x1" not in source  # 20,000 copies on the stack, which take a C compiler a minute
     x = np.ones((2, 3))
     computed = call(build(tmp_path, source), "f", traced, [x])
     for emitted, native in zip(computed, mb.compile(final_and_mean, 3)(x), strict=True):
         np.testing.assert_allclose(emitted, native, rtol=1e-11)
+
+
+@needs_compiler
+def test_loop_outputs_are_read_where_they_are(tmp_path):
+    """At any distance, of several outputs, and of a loop that stops."""
+
+    def parts(x):
+        _, (a, b) = mb.loop(12, lambda y: (y * 0.9 + x, (y[0], y[2] * y[1])), x, outputs=True)
+        _, c = mb.loop(12, lambda y: (y * 0.9 + x, y[1]), x, outputs=True, until=lambda y: y[0] > 2.0)
+        sums = [mb.loop(len(xs), lambda s, y: 0.5 * s + y, 0.0, xs=xs) for xs in (a, b[::-1], b[3::2], c[:1], a[4:5])]
+        return np.stack([*sums, mb.loop(12, lambda s, y: s + y, 0.0, xs=c)])
+
+    traced = trace(parts, [3], ["x"])
+    source = to_c(traced, "f").source
+    assert "loop_x" not in source
+    x = np.random.default_rng(0).uniform(0.1, 1.0, (5, 3))
+    (computed,) = call(build(tmp_path, source), "f", traced, [x])
+    np.testing.assert_allclose(computed, mb.compile(parts, 3)(x), rtol=1e-12)
 
 
 def test_the_text_does_not_grow():

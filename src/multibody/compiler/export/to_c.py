@@ -249,6 +249,11 @@ class _Loops:
         if table.source is not None:
             kept = walk.loops[table.source[0]].outputs
             return f"loop_y{table.source[0]}[{len(kept)} * loop_i{n} + {kept.index(table.source[1])}]"
+        stacked = stride(graph, table, "stacked_output")
+        if stacked:
+            source, output, first, step = stacked
+            kept = walk.loops[source].outputs
+            return f"loop_y{source}[{len(kept)} * ({first} + {step} * loop_i{n}) + {kept.index(output)}]"
         regular = stride(graph, table)
         if regular:
             argument, element, step = regular

@@ -179,15 +179,18 @@ def input_nodes(graph: "Graph", x: ScanInput) -> tuple[int, ...]:
     return x.nodes if x.source is None else (*x.nodes, graph.loop_at(x.source[0]).outputs[x.source[1]])
 
 
-def stride(graph: "Graph", x: ScanInput) -> tuple[int, int, int] | None:
-    """(argument, element, step), if a scan input has elements of one argument at equal distances."""
-    if x.source is not None or any(graph.op[k] != "input" for k in x.nodes) or not x.nodes:
+def stride(graph: "Graph", x: ScanInput, op: str = "input") -> tuple[int, ...] | None:
+    """(argument, element, step), if a scan input has elements of one argument at equal distances.
+
+    With op "stacked_output": (loop, output, iteration, step), if it has one output of a loop.
+    """
+    if x.source is not None or any(graph.op[k] != op for k in x.nodes) or not x.nodes:
         return None
-    elements = [graph.value[k] for k in x.nodes]
-    argument, first = elements[0]
-    step = elements[1][1] - first if len(elements) > 1 else 0
-    regular = all(element == (argument, first + k * step) for k, element in enumerate(elements))
-    return (argument, first, step) if regular else None
+    places = [graph.value[k] for k in x.nodes]
+    *array, first = places[0]
+    step = places[1][-1] - first if len(places) > 1 else 0
+    regular = all(place == (*array, first + k * step) for k, place in enumerate(places))
+    return (*array, first, step) if regular else None
 
 
 def output_positions(graph: "Graph", order: list[int]) -> dict[int, list[int]]:
