@@ -84,6 +84,25 @@ def test_compiled_kernels_travel(tmp_path, monkeypatch):
     assert disk_cache.load(key) == kernel._code.entry
 
 
+def test_kernels_that_a_worker_has_are_left_alone(tmp_path, monkeypatch):
+    """The sources are checked once, not for every kernel, and nothing is written again."""
+    from multibody import _sources
+    from multibody.compiler.cache import code_cache, disk_cache
+
+    kernels = [mb.compile(lambda x, k=k: k + np.sin(4.321 * x), ()) for k in range(3)]
+    for kernel in kernels:
+        kernel(np.arange(3.0))
+    parcel = pack(Work(abs, None, 1, True, tmp_path), code_cache.entries(), sweep.cpu.cpu_class())
+    unpack(parcel)  # also where an earlier test has removed them from the disk
+    other = pack(Work(abs, None, 2, True, tmp_path), code_cache.entries(), sweep.cpu.cpu_class())
+    checks, written, match_disk = [], [], _sources.match_disk
+    monkeypatch.setattr(_sources, "match_disk", lambda: checks.append(1) or match_disk())
+    monkeypatch.setattr(disk_cache, "_write", lambda name, _: written.append(name))
+    unpack(other)
+    assert len(checks) == 1
+    assert not written
+
+
 def made(source, **scope):
     exec(source, scope)
     return scope["f"]

@@ -84,8 +84,7 @@ def _unpacked(digest: str, parcel: _Parcel) -> Work:
 
     work, entries, cpu = cloudpickle.loads(parcel.data)
     if cpu == cpu_class():
-        for key, entry in entries.items():
-            code_cache.take(key, entry)
+        code_cache.take(entries)
     return work
 
 

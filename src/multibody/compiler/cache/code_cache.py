@@ -6,7 +6,7 @@ of the text key, the function is traced and the graph key looked up: equal graph
 keys. Shared are native code and the plain data that describe it; each kernel has a Python function and name of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from weakref import WeakValueDictionary
 
 from multibody import _sources
@@ -56,14 +56,16 @@ def entries() -> dict[str, Entry | str]:
         return {key: code.entry if key == code.key else code.key for key, code in _alive.items()}
 
 
-def take(key: str, value: Entry | str) -> None:
-    """Store an item of the `entries` of another process, unless it is stored already."""
+def take(items: Mapping[str, Entry | str]) -> None:
+    """Store the `entries` of another process, those that are not stored already."""
     if not config.cache or not _sources.match_disk():
         return
-    if isinstance(value, str):
-        disk_cache.store_alias(key, value)
-    elif disk_cache.load(key) is None:
-        disk_cache.store(key, value)
+    for key, value in items.items():
+        if isinstance(value, str):
+            if disk_cache.load_alias(key) != value:
+                disk_cache.store_alias(key, value)
+        elif disk_cache.load(key) is None:
+            disk_cache.store(key, value)
 
 
 def _find_by_text(
