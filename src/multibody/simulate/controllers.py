@@ -3,6 +3,7 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,11 +94,27 @@ def check_period(controller: Any, dt: float) -> None:
 
 
 class Function:
-    """A function(t, q, v[, input[, state]]) -> tau, or with a state -> (tau, state)."""
+    """A function(t, q, v[, input[, state]][, forces]) -> tau, or with a state -> (tau, state).
 
-    def __init__(self, function: Callable[..., Any], tree: Tree) -> None:
+    It asks for the contact forces of the last step by a parameter of the name `forces`.
+    """
+
+    def __init__(self, function: Callable[..., Any], tree: Tree, contacts: int = 0) -> None:
         self.function, self.tree = function, tree
-        self.count = _arguments(function)
+        self.count, self.senses_forces = _arguments(function)
+        self.forces: Any = np.zeros((contacts, 3))
+        """(contacts, 3): those of the last step; zero at the start of a run."""
+        if self.senses_forces and not contacts:
+            raise InputError(
+                "controller: it asks for forces, and the robot has no contacts: expected contacts= or ground=, in "
+                'method "contact", "events" or "soft"'
+            )
+
+    def after_forces(self, forces: Any) -> "Function":
+        """The same controller after a step with these contact forces."""
+        bound = copy(self)
+        bound.forces = forces
+        return bound
 
     @property
     def takes_inputs(self) -> bool:
@@ -111,7 +128,8 @@ class Function:
 
     def __call__(self, t: Any, q: Any, v: Any, u: Any, memory: Any) -> tuple[Any, Any]:
         """Tau, (nv,), and the next state."""
-        result = self.function(*(t, q, v, u, memory)[: self.count])
+        sensed = {"forces": self.forces} if self.senses_forces else {}
+        result = self.function(*(t, q, v, u, memory)[: self.count], **sensed)
         if self.remembers:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise InputError("controller: with a state it must return (tau, state)")
@@ -125,18 +143,26 @@ class Function:
         return result, memory
 
 
-def _arguments(function: Any) -> int:
+def controller_of(controller: Any, tree: Tree, contacts: int) -> PD | Function | None:
+    """The controller of a robot with a number of contacts, checked."""
+    if isinstance(controller, PD):
+        controller.check(tree)
+    return controller if controller is None or isinstance(controller, PD) else Function(controller, tree, contacts)
+
+
+def _arguments(function: Any) -> tuple[int, bool]:
+    """The number of arguments by position, and whether forces are one more, by name."""
     if not callable(function):
         raise InputError(f"controller: expected simulate.PD or a function of t, q, v, got {function!r}")
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise InputError("controller: expected a function whose arguments Python can tell, as def or lambda") from None
-    required = [
-        p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
-    ]
-    if not 3 <= len(required) <= len(ARGUMENTS):
-        raise InputError(
-            f"controller: expected a function of (t, q, v[, input[, state]]), got {len(required)} arguments"
-        )
-    return len(required)
+    required = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    named = [p for p in required if p.name == "forces" and p.kind is not p.POSITIONAL_ONLY]
+    count = len(required) - len(named)
+    strangers = [p.name for p in required if p.kind is p.KEYWORD_ONLY and p not in named]
+    if not 3 <= count <= len(ARGUMENTS) or strangers:
+        actual = f"one that needs {strangers[0]}=" if strangers else f"{len(required)} arguments"
+        raise InputError(f"controller: expected a function of (t, q, v[, input[, state]][, forces]), got {actual}")
+    return count, bool(named)

@@ -26,7 +26,7 @@ from multibody.simulate.contact.bilateral import check_closed
 from multibody.simulate.contact.contact_rows import bounds_of
 from multibody.simulate.contact.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.controllers import PD, Function, check_period
+from multibody.simulate.controllers import PD, Function, check_period, controller_of
 from multibody.simulate.memory import check_memory
 from multibody.simulate.methods import METHODS
 from multibody.simulate.run import Run, about, warned
@@ -81,7 +81,8 @@ class Simulator:
             contacts: where the robot touches, in "contact", "events" and "soft"; by default, with a ground, its
                 collision shapes.
             ground: a `Ground` or several; by default, with contacts, the plane z = 0.
-            controller: `PD`, or a function(t, q, v[, input[, state]]) -> tau, (nv,), in NumPy.
+            controller: `PD`, or a function(t, q, v[, input[, state]][, forces]) -> tau, (nv,), in NumPy; `forces`,
+                (contacts, 3), are those on the contacts in the last step, as in `run.forces`, zero at the start.
             pairs: spheres of the robot, or of bodies attached beside it, that touch each other; hard, in "soft" too.
             constraints: of `mb.constraints`, such as loop closures, that hold in "contact", "events" and "soft"; a
                 velocity that they forbid is lost in the first step.
@@ -121,11 +122,7 @@ class Simulator:
         self.passive, self.limits, self.effort = (
             truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
         )
-        if isinstance(controller, PD):
-            controller.check(self.tree)
-        self.controller = (
-            controller if controller is None or isinstance(controller, PD) else Function(controller, self.tree)
-        )
+        self.controller = controller_of(controller, self.tree, len(self.contacts))
         self.control_every = positive_integer(control_every, "control_every")
         if self.control_every > 1 and not isinstance(self.controller, Function):
             raise InputError("control_every: expected a controller that is a function: PD acts within every step")

@@ -46,20 +46,25 @@ class Stepping:
         state = {"q": q, "v": v, **clock, "failed": -1.0, "fault": 0.0}
         state |= self.rule.initial_state(self.tree, self.scene, q)
         state |= {} if memory is None else {"memory": memory}
-        return state | ({"held": np.zeros(self.tree.nv)} if self.control_every > 1 else {})
+        state |= {"held": np.zeros(self.tree.nv)} if self.control_every > 1 else {}
+        if isinstance(self.controller, Function) and self.controller.senses_forces:
+            state["forces"] = self.controller.forces
+        return state
 
     @property
     def differentiated(self) -> tuple[str, ...]:
         """The entries of the state that have derivatives; counts and bounds have none."""
-        return ("q", "v", *self.rule.differentiated, "memory", "held")
+        return ("q", "v", *self.rule.differentiated, "memory", "held", "forces")
 
     def __call__(self, state: dict[str, Any], values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The next state and the record; `values` has inputs, pushes and parameters by their names."""
         parameters = _named(values, "parameter:")
-        q, v = state["q"], state["v"]
+        q, v, controller = state["q"], state["v"], self.controller
+        if isinstance(controller, Function) and "forces" in state:
+            controller = controller.after_forces(state["forces"])
         forces = StepForces(
             self.tree.with_values(**tree_values(self.tree, parameters)),
-            self.controller,
+            controller,
             self._input(values),
             state.get("memory"),
             _named(values, "wrench:"),
@@ -96,6 +101,7 @@ class Stepping:
             "failed": np.where(breaks, count, state["failed"]),
             "fault": np.where(breaks, fault(result.forces, q, v, result.tau), state["fault"]),
             **result.state,
+            "forces": result.record.get("forces"),
             "memory": result.forces.memory,
             "held": None if zoh_tau is None else np.broadcast_to(zoh_tau, v.shape),
         }
