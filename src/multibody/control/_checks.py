@@ -33,11 +33,11 @@ def check_pose(target: Any, *, finite: bool = False) -> Pose:
 
 
 def refuse_traced(what: str, *values: Any) -> None:
-    """Refuse poses and arrays that are traced, where rounds and branches depend on numbers."""
+    """Refuse poses and arrays that are traced, where iterations and branches depend on numbers."""
     arrays = [array for x in values for array in (x._arrays() if isinstance(x, Pose) else [x])]
     if any(is_traced(array) for array in arrays):
         raise InputError(
-            f"{what} cannot be a part of a kernel, since its rounds depend on numbers: call it outside, and hand "
+            f"{what} cannot be a part of a kernel, since its iterations depend on numbers: call it outside, and hand "
             "its answer over; VelocityControl and track_pose move toward a pose within one"
         )
 

@@ -680,7 +680,7 @@ class Robot(metaclass=ForeignNames):
     def inverse_kinematics(
         self,
         frame: str | Sequence[str],
-        target: Pose | Sequence[Pose],
+        target: Pose | Sequence[Any] | Array,
         q0: ArrayLike | None = None,
         *,
         seed: int = 0,
@@ -691,7 +691,8 @@ class Robot(metaclass=ForeignNames):
 
         Args:
             frame: a name out of `robot.frames`, or a list of names.
-            target: a Pose W_H_frame of any batch shape (...); a list of them with a list of frames.
+            target: a Pose W_H_frame of any batch shape (...), or positions (..., 3) with axes="xyz"; a list of them
+                with a list of frames.
             q0: (..., nq), the initial guess; by default the middle of the limits.
             seed: of the random restarts, which follow if the initial guess does not converge.
             **options: of the solver, `mb.control.InverseKinematics`, which is reused: tolerances, limits, axes, ...

@@ -1,4 +1,4 @@
-"""What inverse kinematics answers."""
+"""The result of inverse kinematics."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,5 +24,5 @@ class Answer:
     rounds: NDArray[Any]
     """(...): the iterations of all attempts; 0 where the first guess is a solution."""
     restarted: NDArray[Any]
-    """(...): whether q was not continued from the first guess: it was reached from another configuration, or, where a
-    first guess was given, by a jump, over five times as far as the damped pseudo-inverse steps."""
+    """(...): True if q was reached from a seed, or by a jump from a given q0: over five times as far as the damped
+    pseudo-inverse steps."""

@@ -113,3 +113,16 @@ def turn_between(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     across = np.stack([np.where(level, y, 0.0), np.where(level, -x, z), np.where(level, 0.0, -y)], axis=-1)
     half = across * (np.pi / np.sqrt(dot(across, across)))[..., None]
     return np.where((flat & (cosine < 0))[..., None], half, sine * scale[..., None])
+
+
+def goals_of(tree: Tree, frame: Any, axes: Any, reference: Any) -> tuple[Goal, ...]:
+    """Goals of one frame or a list of frames, checked."""
+    frames = (frame,) if isinstance(frame, str) else tuple(frame) if isinstance(frame, tuple | list) else ()
+    if isinstance(frame, Pose):
+        raise InputError("frame: expected the name of a frame first, and the target second, got a Pose first")
+    if not frames:
+        raise InputError(f"frame: expected the name of a frame or a list of names, got {frame!r}")
+    words = (axes,) * len(frames) if isinstance(axes, str) else tuple(axes)
+    if len(words) != len(frames):
+        raise InputError(f"axes: expected a text, or one for each of {len(frames)} frames, got {axes!r}")
+    return tuple(goal(tree, name, word, reference) for name, word in zip(frames, words, strict=True))

@@ -1,39 +1,39 @@
 """The search for configurations: from a first guess, then from ever more seeds, for those targets that are left."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control.inverse_kinematics import seeds
-from multibody.control.inverse_kinematics.descent import LONGEST
+from multibody.control.inverse_kinematics.damped_least_squares import MAX_ITERATIONS
 
 Array = NDArray[Any]
 Run = Callable[..., tuple[Array, ...]]
 
-FIRST = 12
-"""Rounds from the first guess."""
-JUMP = 5.0
-"""A step that is so many times as long as that of the damped pseudo-inverse is a jump."""
-TRIES = ((1, 10), (2, 10), (4, 10), (8, 30), (16, 30), (32, 30), (64, 30), (128, 30))
-"""How many seeds are tried at once, and for how many rounds."""
-FEW = 8
-"""Up to so many targets take the tries of the nearest seeds together: their vectors would be half empty."""
-PATIENT, BEST = LONGEST, 24
-"""What is still left goes on downhill from its best configurations, for so many rounds."""
+FIRST_ITERATIONS = 12
+"""Iterations from the first guess."""
+JUMP_RATIO = 5.0
+"""A displacement is a jump if it is longer than the step of the damped pseudo-inverse by this factor."""
+SEED_BLOCKS = ((1, 10), (2, 10), (4, 10), (8, 30), (16, 30), (32, 30), (64, 30), (128, 30))
+"""The numbers of seeds that are tried together, and of their iterations."""
+MAX_JOINED_TARGETS = 8
+"""At most this number of targets try the nearest seeds in one block: their vectors would be half empty."""
+LAST_ITERATIONS, LAST_STARTS = MAX_ITERATIONS, 24
+"""Iterations of Levenberg and Marquardt for the remaining targets, and the best configurations that they start from."""
 
 
 class Attempts(NamedTuple):
-    """What a search calls; arrays of targets have the axis of the samples first."""
+    """The kernels of a search; arrays of targets have the axis of the samples first."""
 
-    descend: Run
-    """(q, rounds, *targets, careful=False) -> q, errors of position (..., goals) and of rotation, rounds."""
-    creep: Run
-    """The same, downhill alone."""
-    stride: Callable[..., Array]
-    """(q, *targets) -> (..., 2), how far the damped pseudo-inverse steps, by two norms."""
+    damped: Run
+    """(q, iterations, *targets, careful=False) -> q, errors of position (..., goals) and of rotation, iterations."""
+    marquardt: Run
+    """As `damped`, with steps downhill only."""
+    reference: Callable[..., Array]
+    """(q, *targets) -> (..., 2), two norms of the step of the damped pseudo-inverse."""
     nearest: Callable[..., Array]
     """(q0, *targets) -> the numbers of the nearest seeds (..., NEAREST)."""
     order: Callable[..., Array]
@@ -43,8 +43,7 @@ class Attempts(NamedTuple):
     based: Callable[[Array, Array], Array]
     """Seeds with the bases of first guesses."""
     tolerances: tuple[float, float]
-    most: int
-    """How many seeds are tried at most."""
+    max_seeds: int
 
 
 class State(NamedTuple):
@@ -64,24 +63,47 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
         attempts: what to call.
         starts: (n, nq), the first guesses.
         targets: arrays (n, ...).
-        near: whether the first guesses are meant: steps from them are careful, jumps are told, and among solutions that
-            one try finds, the nearest is taken, not the first.
+        near: whether the first guesses were given by the user: steps from them are careful, jumps are reported, and of
+            the solutions of one block the nearest is taken, not the first.
     """
-    q, positions, rotations, rounds = attempts.descend(starts, FIRST, *targets, careful=near)
+    q, positions, rotations, rounds = attempts.damped(starts, FIRST_ITERATIONS, *targets, careful=near)
     state = State(q, positions, rotations, rounds, np.zeros(len(q), bool))
-    left = np.flatnonzero(~solved(attempts.tolerances, positions, rotations))
+    left = np.flatnonzero(~within_tolerances(attempts.tolerances, positions, rotations))
     if near and len(left):  # once more, not careful
         goals = [x[left] for x in targets]
-        ends = tuple(x[:, None] for x in attempts.descend(starts[left], FIRST, *goals))
-        left = left[~_keep(attempts, state, left, starts[left], ends, [1], near=near)]
+        ends = tuple(x[:, None] for x in attempts.damped(starts[left], FIRST_ITERATIONS, *goals))
+        left = left[~_keep(attempts, state, left, starts[left], ends, [1], near=near, continued=True)]
+    state = resume(attempts, state, left, starts, targets, near=near)
     if near:
-        way = np.abs(q - starts)
-        moved = np.stack([np.sqrt(np.square(way).sum(axis=-1)), way.max(axis=-1, initial=0.0)], axis=-1)
-        state.restarted[:] = (moved > JUMP * attempts.stride(starts, *targets)).any(axis=-1)
-    return go_on(attempts, state, left, starts, targets, near=near)
+        state.restarted[:] |= _jumps(state.q, starts, attempts.reference(starts, *targets))
+    return state
 
 
-def go_on(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> State:
+def follow(attempts: Attempts, starts: Array, targets: list[Array]) -> State:
+    """The local solutions for n targets: first guesses, improved without seeds and without jumps."""
+    state = State(*attempts.damped(starts, 0, *targets), np.zeros(len(starts), bool))
+    reference = attempts.reference(starts, *targets)
+    careful = partial(attempts.damped, careful=True)
+    for run, iterations in ((careful, FIRST_ITERATIONS), (attempts.marquardt, LAST_ITERATIONS)):
+        left = np.flatnonzero(~within_tolerances(attempts.tolerances, state.positions, state.rotations))
+        if len(left):
+            q, positions, rotations, count = run(state.q[left], iterations, *(x[left] for x in targets))
+            state.rounds[left] += count
+            better = cost(positions, rotations) < cost(state.positions[left], state.rotations[left])
+            better &= ~_jumps(q, starts[left], reference[left])
+            for part, new in zip(state[:3], (q, positions, rotations), strict=True):
+                part[left[better]] = new[better]
+    return state
+
+
+def _jumps(q: Array, starts: Array, reference: Array) -> Array:
+    """(n,): whether displacements from first guesses are jumps."""
+    distance = np.abs(q - starts)
+    norms = np.stack([np.sqrt(np.square(distance).sum(axis=-1)), distance.max(axis=-1, initial=0.0)], axis=-1)
+    return (norms > JUMP_RATIO * reference).any(axis=-1)
+
+
+def resume(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> State:
     """The answers, after first attempts that left some targets, by their numbers."""
     bad = np.isnan(cost(state.positions[left], state.rotations[left]))  # of targets that are no numbers
     if np.logical_or.reduce(bad):
@@ -94,7 +116,7 @@ def go_on(attempts: Attempts, state: State, left: Array, starts: Array, targets:
 
 
 def from_nearest(attempts: Attempts, start: Array, targets: list[Array]) -> State | None:
-    """The answer for one target that the tries of the nearest seeds lead to, as in `go_on` with less around it.
+    """The answer for one target that the tries of the nearest seeds lead to, as in `resume` with less around it.
 
     Args:
         attempts: what to call.
@@ -104,14 +126,14 @@ def from_nearest(attempts: Attempts, start: Array, targets: list[Array]) -> Stat
     Returns:
         Arrays without the axis of samples; None when no such try has a solution.
     """
-    blocks = _blocks(few=True, most=attempts.most)
+    blocks = _blocks(few=True, most=attempts.max_seeds)
     if not blocks or len(blocks[0]) < 2:
         return None
     tries = [n for n, _ in blocks[0]]
     count = sum(tries)
     begin = attempts.based(attempts.seeds[attempts.nearest(start, *targets)[0, :count]], start)
-    q, positions, rotations, rounds = attempts.descend(begin, blocks[0][0][1], *(x.repeat(count, 0) for x in targets))
-    good = solved(attempts.tolerances, positions, rotations).tolist()
+    q, positions, rotations, rounds = attempts.damped(begin, blocks[0][0][1], *(x.repeat(count, 0) for x in targets))
+    good = within_tolerances(attempts.tolerances, positions, rotations).tolist()
     if True not in good:
         return None
     best, end = good.index(True), 0
@@ -125,30 +147,30 @@ def from_nearest(attempts: Attempts, start: Array, targets: list[Array]) -> Stat
 def _restart(attempts: Attempts, state: State, left: Array, starts: Array, targets: list[Array], *, near: bool) -> None:
     """Try seeds for the targets that are left, nearest first; the state is written where they lead somewhere better."""
     done, ends = 0, None
-    for tries in _blocks(few=len(left) <= FEW, most=attempts.most):
+    for tries in _blocks(few=len(left) <= MAX_JOINED_TARGETS, most=attempts.max_seeds):
         if not len(left):
             return
         guesses, goals = starts[left], [x[left] for x in targets]
         count = sum(n for n, _ in tries)
         rank = attempts.nearest if done + count <= seeds.NEAREST else attempts.order
         begin = attempts.based(attempts.seeds[rank(guesses, *goals)[:, done : done + count]], guesses[:, None])
-        ends = _from_each(attempts.descend, begin, tries[0][1], goals)
+        ends = _from_each(attempts.damped, begin, tries[0][1], goals)
         still = ~_keep(attempts, state, left, guesses, ends, [n for n, _ in tries], near=near)
         left, ends, done = left[still], tuple(x[still] for x in ends), done + count
     if len(left):
         guesses, goals, begin = starts[left], [x[left] for x in targets], state.q[left][:, None]
         if ends is not None:
-            best = np.argsort(cost(ends[1], ends[2]), axis=1, kind="stable")[:, :BEST]
+            best = np.argsort(cost(ends[1], ends[2]), axis=1, kind="stable")[:, :LAST_STARTS]
             begin = np.concatenate([begin, np.take_along_axis(ends[0], best[..., None], axis=1)], axis=1)
-        ends = _from_each(attempts.creep, begin, PATIENT, goals)
-        _keep(attempts, state, left, guesses, ends, [begin.shape[1]], near=near)
+        ends = _from_each(attempts.marquardt, begin, LAST_ITERATIONS, goals)
+        _keep(attempts, state, left, guesses, ends, [begin.shape[1]], near=near, continued=True)
 
 
 @lru_cache(maxsize=64)
 def _blocks(*, few: bool, most: int) -> list[list[tuple[int, int]]]:
     """The tries, in the blocks that are computed at once, up to a number of seeds."""
     tries = []
-    for n, rounds in TRIES:
+    for n, rounds in SEED_BLOCKS:
         if most > 0:
             tries.append((min(n, most), rounds))
         most -= n
@@ -175,14 +197,17 @@ def _keep(
     tries: list[int],
     *,
     near: bool,
+    continued: bool = False,
 ) -> Array:
-    """Take over what is better: a solution of the first try that has one, or else the least errors.
+    """Take over better configurations: a solution of the first try that has one, otherwise the smallest errors.
+
+    With `continued` the first of the ends starts from the state, the others from seeds.
 
     Returns:
         (k,): whether there is a solution.
     """
     q, positions, rotations, rounds = ends
-    good = solved(attempts.tolerances, positions, rotations)
+    good = within_tolerances(attempts.tolerances, positions, rotations)
     row, some, best = np.arange(len(left)), np.logical_or.reduce(good, axis=1), good.argmax(axis=1)
     number = np.repeat(np.arange(len(tries)), tries)  # the try of each seed
     if near:
@@ -199,11 +224,11 @@ def _keep(
     at, row, best = left[better], row[better], best[better]
     for part, new in zip(state[:3], (q, positions, rotations), strict=True):
         part[at] = new[row, best]
-    state.restarted[at] = True
+    state.restarted[at] |= best > 0 if continued else True
     return some
 
 
-def solved(tolerances: tuple[float, float], positions: Array, rotations: Array) -> Array:
+def within_tolerances(tolerances: tuple[float, float], positions: Array, rotations: Array) -> Array:
     """(...): whether all errors (..., goals) are within the tolerances."""
     return np.logical_and.reduce((positions <= tolerances[0]) & (rotations <= tolerances[1]), axis=-1)
 

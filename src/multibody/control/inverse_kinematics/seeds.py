@@ -1,4 +1,4 @@
-"""Configurations to begin from, and which of them are nearest to a target."""
+"""The table of random configurations that a search starts from, and its order by distance to a target."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,6 +37,13 @@ def table(tree: Tree, lower: NDArray[Any], upper: NDArray[Any], seed: int) -> ND
     return q
 
 
+def middle(tree: Tree, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
+    """(nq,): the middle of the limits; joints without them as in the neutral configuration, as far as they may."""
+    finite = np.isfinite(lower) & np.isfinite(upper)
+    middle = 0.5 * (np.where(finite, lower, 0.0) + np.where(finite, upper, 0.0))
+    return np.where(finite, middle, np.clip(configuration.neutral(tree), lower, upper))
+
+
 def features(goals: Sequence[Goal], poses: Sequence[Pose]) -> NDArray[Any]:
     """(..., n): numbers of the wanted parts of poses, whose distance tells how far configurations are from targets.
 
@@ -54,7 +61,7 @@ def features(goals: Sequence[Goal], poses: Sequence[Pose]) -> NDArray[Any]:
 
 
 def nearest(rows: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-    """(NEAREST,): the numbers of those of the random rows of a table that are nearest to features (n,), nearest first.
+    """(NEAREST,): the numbers of the random rows (RANDOM, n) of a table nearest to features (n,), nearest first.
 
     A loop over the table that keeps the nearest in order: what it gives for a target depends on no other one, which
     the last bit of a product of matrices does.
@@ -74,7 +81,7 @@ def nearest(rows: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
         return np.stack(kept), np.stack(labels)
 
     start = np.full(NEAREST, np.inf) + 0.0 * targets[0], np.zeros(NEAREST) + 0.0 * targets[0]
-    return loop(RANDOM, insert, start, xs=(rows[:RANDOM], np.arange(float(RANDOM))))[1]
+    return loop(RANDOM, insert, start, xs=(rows, np.arange(float(RANDOM))))[1]
 
 
 def order(rows: NDArray[Any], targets: NDArray[Any], tried: NDArray[Any]) -> NDArray[Any]:

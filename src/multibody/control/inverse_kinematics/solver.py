@@ -1,7 +1,7 @@
 """InverseKinematics: configurations in which frames have wanted poses.  [RD §2.9.3, Alg. 1]"""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import Parameter, signature
 from typing import Any, final
 
@@ -12,20 +12,35 @@ from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.control._checks import refuse_traced
 from multibody.control.analytic import analytic_solutions
-from multibody.control.inverse_kinematics import descent, seeds
+from multibody.control.inverse_kinematics import damped_least_squares as iterations
+from multibody.control.inverse_kinematics import seeds
 from multibody.control.inverse_kinematics.answer import Answer
-from multibody.control.inverse_kinematics.goals import Goal, goal
-from multibody.control.inverse_kinematics.search import FIRST, Attempts, State, from_nearest, go_on, search, solved
+from multibody.control.inverse_kinematics.goals import Goal, goals_of
+from multibody.control.inverse_kinematics.search import (
+    FIRST_ITERATIONS,
+    Attempts,
+    State,
+    follow,
+    from_nearest,
+    resume,
+    search,
+    within_tolerances,
+)
+from multibody.control.inverse_kinematics.seeds import middle
 from multibody.errors import InputError
-from multibody.geometry import Pose
-from multibody.geometry._arrays import choice, truth
-from multibody.model import check_configuration, configuration
+from multibody.geometry import Pose, Rotation
+from multibody.geometry._arrays import choice, floats, truth
+from multibody.model import check_configuration
 from multibody.model.digest import digest
-from multibody.model.tree import Tree
 from multibody.robot import Robot
 
 CHUNK = 4096
-"""Targets that are searched together: a signal is heard in between, and memory does not grow with the batch."""
+"""Targets that are searched together, so that memory does not grow with the batch and signals interrupt it."""
+KERNELS = {
+    "damped_least_squares": iterations.damped_least_squares,
+    "levenberg_marquardt": iterations.levenberg_marquardt,
+    "reference_step": iterations.reference_step,
+}
 TRUE: Any = np.True_
 FALSE: Any = np.False_
 
@@ -52,6 +67,8 @@ class InverseKinematics:
         base: whether a floating base is "free" to move, or "fixed" where the first guess has it.
         seeds: how many configurations are tried at most after the first guess; 255 by default. "analytic" begins from
             the nearest branch of `analytic_solutions`, which takes milliseconds a target, for arms that have them.
+        follow: whether solutions are continued from `q0`, which every call then takes: without seeds and without jumps.
+            A target off the robot's reach ends at a near configuration, and not on another branch.
 
     >>> import multibody as mb
     >>> robot = mb.load("panda")
@@ -62,13 +79,14 @@ class InverseKinematics:
     """
 
     __slots__ = (
-        "_closed",
+        "_analytic",
         "_first",
+        "_follow",
         "_goals",
         "_kernels",
         "_listed",
         "_middle",
-        "_most",
+        "_max_seeds",
         "_postures",
         "_problem",
         "_robot",
@@ -89,21 +107,25 @@ class InverseKinematics:
         posture: ArrayLike | None = None,
         base: str = "free",
         seeds: int | str | None = None,
+        follow: bool = False,
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"InverseKinematics: expected a Robot, got {type(robot).__name__}")
         tree = robot.tree
         self._robot = robot
         self._listed = not isinstance(frame, str)
-        self._goals = _goals(tree, frame, axes, reference)
+        self._goals = goals_of(tree, frame, axes, reference)
         self._tolerances = (
             _positive(position_tolerance, "position_tolerance"),
             _positive(rotation_tolerance, "rotation_tolerance"),
         )
-        self._closed = seeds == "analytic"
-        if self._closed and self._goals != (Goal(self._goals[0].frame),):
+        self._analytic = seeds == "analytic"
+        if self._analytic and self._goals != (Goal(self._goals[0].frame),):
             raise InputError("seeds: expected 'analytic' with one frame and all axes of its pose in the world alone")
-        self._most = MOST if seeds is None or self._closed else _whole(seeds, "seeds", 0)
+        self._max_seeds = MAX_SEEDS if seeds is None or self._analytic else _whole(seeds, "seeds", 0)
+        self._follow = truth(follow, "follow")
+        if self._follow and seeds is not None:
+            raise InputError(f"seeds: expected None with follow=True, which tries none, got {seeds!r}")
         self._postures = () if posture is None else (robot.check(posture, limits=False).astype(robot.dtype),)
         moving = np.ones(tree.nv)
         if choice(base, "base", ("free", "fixed")) == "fixed":
@@ -112,11 +134,11 @@ class InverseKinematics:
         none = np.full(tree.nq, np.inf)
         lower, upper = (tree.lower, tree.upper) if truth(limits, "limits") else (-none, none)
         lower, upper = -_within(-lower, robot.dtype), _within(upper, robot.dtype)
-        self._problem = descent.Problem(tree, self._goals, lower, upper, moving)
-        self._middle = _middle(tree, lower, upper).astype(robot.dtype)
-        self._first = self._settings(FIRST)
+        self._problem = iterations.Reaching(tree, self._goals, lower, upper, moving)
+        self._middle = middle(tree, lower, upper).astype(robot.dtype)
+        self._first = self._settings(FIRST_ITERATIONS)
         self._kernels: dict[str, Kernel] = {}
-        self._tables: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
+        self._tables: dict[int, tuple[NDArray[Any], ...]] = {}
 
     @property
     def robot(self) -> Robot:
@@ -129,25 +151,33 @@ class InverseKinematics:
         return tuple(each.frame for each in self._goals)
 
     def __call__(
-        self, target: Pose | Sequence[Pose], q0: ArrayLike | None = None, *, seed: int = 0, threads: int | None = None
+        self,
+        target: Pose | Sequence[Any] | NDArray[Any],
+        q0: ArrayLike | None = None,
+        *,
+        seed: int = 0,
+        threads: int | None = None,
     ) -> Answer:
         """Solve for one target, or for a batch of any shape.
 
         Args:
             target: a Pose in the world, or in the reference frame, with the batch shape (...); with a list of frames,
-                a list of them. A target with NaN fails alone.
+                a list of them. Where no rotation is wanted, as with axes="xyz", also positions, (..., 3). A target with
+                NaN fails alone.
             q0: (..., nq) the first guess, clipped to the limits; by default the middle of the limits. The solution
                 nearest to it is preferred.
             seed: of the configurations that are tried when the first guess does not lead to the goal.
             threads: over which a batch is split.
         """
         refuse_traced("InverseKinematics", q0, *(target if isinstance(target, list | tuple) else [target]))
+        if self._follow and q0 is None:
+            raise InputError("q0: expected the configuration that follow=True continues from, got None")
         if (
             isinstance(target, Pose)
             and target.position.ndim == 1
             and q0 is None
             and not self._listed
-            and not self._closed
+            and not self._analytic
         ):
             return self._one(target, seed, threads)
         targets = self._targets(target)
@@ -163,11 +193,12 @@ class InverseKinematics:
             for array, core in ((pose.rotation.matrix, (3, 3)), (pose.position, (3,)))
         ]
         starts = np.broadcast_to(guesses, (*batch, self._robot.nq)).reshape(-1, self._robot.nq)
-        if self._closed:
+        if self._analytic:
             starts = self._branches(starts, *arrays)
         attempts = self._attempts(seed, threads)
+        run = follow if self._follow else partial(search, near=q0 is not None)
         parts = [
-            search(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays], near=q0 is not None)
+            run(attempts, starts[at : at + CHUNK], [x[at : at + CHUNK] for x in arrays])
             for at in range(0, max(len(starts), 1), CHUNK)
         ]
         state = parts[0] if len(parts) == 1 else State(*map(np.concatenate, zip(*parts, strict=True)))
@@ -176,7 +207,9 @@ class InverseKinematics:
     def _one(self, target: Pose, seed: int, threads: int | None) -> Answer:
         """The answer for one target without a first guess: the arithmetic is that of a batch, with less around it."""
         R, p = target.rotation.matrix, target.position
-        q, positions, rotations, rounds = self.kernel("descend")(self._middle, self._first, R, p, *self._postures)
+        q, positions, rotations, rounds = self.kernel("damped_least_squares")(
+            self._middle, self._first, R, p, *self._postures
+        )
         if positions[0] <= self._tolerances[0] and rotations[0] <= self._tolerances[1]:
             return Answer(q, TRUE, positions[0], rotations[0], rounds, FALSE)
         targets = [x[None].astype(self._robot.dtype, copy=False) for x in (R, p)]
@@ -185,7 +218,7 @@ class InverseKinematics:
         if end is not None:
             return Answer(end.q, TRUE, end.positions[0], end.rotations[0], rounds + end.rounds, TRUE)
         state = State(q[None], positions[None], rotations[None], np.array([rounds]), np.zeros(1, bool))
-        return self._answer(go_on(attempts, state, np.zeros(1, np.intp), start, targets, near=False), ())
+        return self._answer(resume(attempts, state, np.zeros(1, np.intp), start, targets, near=False), ())
 
     def _branches(self, starts: NDArray[Any], R: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
         """(n, nq): for each target the branch nearest to its first guess, or that guess where there is none."""
@@ -200,7 +233,7 @@ class InverseKinematics:
 
     def _answer(self, state: State, batch: tuple[int, ...]) -> Answer:
         positions, rotations = state.positions, state.rotations
-        success = solved(self._tolerances, positions, rotations)
+        success = within_tolerances(self._tolerances, positions, rotations)
         if not self._listed:
             positions, rotations = positions[:, 0], rotations[:, 0]
         parts = (state.q, success, positions, rotations, state.rounds, state.restarted)
@@ -209,14 +242,21 @@ class InverseKinematics:
     # ---- checks ------------------------------------------------------------------------------------------------------
 
     def _targets(self, target: Any) -> list[Pose]:
-        poses = list(target) if self._listed and isinstance(target, tuple | list) else [target]
-        if len(poses) != len(self._goals) or not all(isinstance(pose, Pose) for pose in poses):
-            expected = f"a list of {len(self._goals)} poses" if self._listed else "a Pose"
+        parts = list(target) if self._listed and isinstance(target, tuple | list) else [target]
+        if self._listed and len(parts) != len(self._goals):
+            raise InputError(f"target: expected a list of {len(self._goals)} poses, got {type(target).__name__}")
+        return [self._pose_of(each, part) for each, part in zip(self._goals, parts, strict=True)]
+
+    def _pose_of(self, goal: Goal, target: Any) -> Pose:
+        """A target as a pose; positions alone where no rotation is wanted."""
+        if isinstance(target, Pose):
+            return target
+        if goal.turns or isinstance(target, Rotation):
             raise InputError(
-                f"target: expected {expected}, got {type(target).__name__}; mb.Pose(rotation, position) or "
-                "mb.Pose.from_matrix(H) makes one, of a position alone mb.Pose(mb.Rotation.identity(), position)"
+                f"target: expected a Pose, got {type(target).__name__}; mb.Pose(rotation, position) or "
+                "mb.Pose.from_matrix(H) makes one. Positions (..., 3) alone are targets of a solver with axes='xyz'"
             )
-        return poses
+        return Pose(Rotation.identity(), floats(target, "target", 3))
 
     def _guesses(self, q0: ArrayLike) -> NDArray[Any]:
         guesses = check_configuration.check(self._robot.tree, q0, "q0", limits=False)
@@ -225,46 +265,46 @@ class InverseKinematics:
     # ---- kernels -----------------------------------------------------------------------------------------------------
 
     def _attempts(self, seed: int, threads: int | None) -> Attempts:
-        """What a search calls, with the seeds that the number draws."""
+        """The kernels of a search, with the table of seeds of a number."""
         tree, problem = self._robot.tree, self._problem
         if seed not in self._tables:
             table = seeds.table(tree, problem.lower, problem.upper, _whole(seed, "seed", 0))
             rows = seeds.features(self._goals, [each.pose(tree, table) for each in self._goals])
-            self._tables[seed] = np.ascontiguousarray(table, self._robot.dtype), rows
-        table, rows = self._tables[seed]
+            drawn = np.ascontiguousarray(rows[: seeds.RANDOM], self._robot.dtype)
+            self._tables[seed] = np.ascontiguousarray(table, self._robot.dtype), rows, drawn
+        table, rows, drawn = self._tables[seed]
         options = {} if threads is None else {"threads": threads}
 
         def run(name: str) -> Any:
             def call(q: Any, rounds: int, *targets: Any, careful: bool = False) -> Any:
                 settings = _repeated(self._settings(rounds, careful=careful), len(q))
-                postures = (_repeated(x, len(q)) for x in self._postures if name == "descend")
+                postures = (_repeated(x, len(q)) for x in self._postures if name == "damped_least_squares")
                 return self.kernel(name)(q, settings, *targets, *postures, **options)
 
             return call
 
-        def stride(starts: Any, *targets: Any) -> Any:
-            return self.kernel("stride")(starts, *targets, **options)
+        def reference(starts: Any, *targets: Any) -> Any:
+            return self.kernel("reference_step")(starts, *targets, **options)
 
         def nearest(starts: Any, *targets: Any) -> Any:
-            shapes = [(self._robot.nq,), *[(3, 3), (3,)] * len(self._goals)]
-            kernel = self._kernel(
-                f"nearest of {seed}", lambda *arrays: seeds.nearest(rows, self._features(*arrays)), *shapes
-            )
-            return kernel(starts, *targets, **options).astype(np.intp)
+            shapes = [drawn.shape, (self._robot.nq,), *[(3, 3), (3,)] * len(self._goals)]
+            kernel = self._kernel("nearest", lambda rows, *x: seeds.nearest(rows, self._features(*x)), *shapes)
+            return kernel(drawn, starts, *targets, **options).astype(np.intp)
 
         def order(starts: Any, *targets: Any) -> Any:
             return seeds.order(rows, self._features(starts, *targets), nearest(starts, *targets))
 
-        tolerances, most = self._tolerances, self._most
-        return Attempts(run("descend"), run("creep"), stride, nearest, order, table, self._based, tolerances, most)
+        both = run("damped_least_squares"), run("levenberg_marquardt")
+        limits = self._tolerances, self._max_seeds
+        return Attempts(*both, reference, nearest, order, table, self._based, *limits)
 
     def _settings(self, rounds: int, *, careful: bool = False) -> NDArray[Any]:
-        """(4,): the tolerances, the largest number of rounds, and the least damping."""
-        least = descent.CAREFUL if careful else descent.NEAR
+        """(4,): the tolerances, the largest number of iterations, and the least damping."""
+        least = iterations.MIN_PATH_DAMPING if careful else iterations.MIN_DAMPING
         return np.array([*self._tolerances, rounds, least], self._robot.dtype)
 
     def _features(self, starts: NDArray[Any], *arrays: NDArray[Any]) -> NDArray[Any]:
-        """What tells how far seeds are from targets; seeds have their base at the origin."""
+        """The features of targets, relative to the base: seeds have theirs at the origin."""
         targets = [Pose._from_arrays(*arrays[2 * k : 2 * k + 2]) for k in range(len(self._goals))]
         for base in self._robot.tree.bases[:1]:
             B_H_W = base.pose(starts).inverse()
@@ -280,11 +320,11 @@ class InverseKinematics:
         return configurations
 
     def kernel(self, name: str) -> Kernel:
-        """The kernel of "descend" or "creep", of q, settings (4,) and the targets, or of "stride"; see `descent`."""
+        """The kernel of one of KERNELS, of q, settings (4,) except for the reference step, and targets."""
         if name in self._kernels:
             return self._kernels[name]
-        run = {"descend": descent.descend, "creep": descent.creep, "stride": descent.stride}[name]
-        more, count = [] if name == "stride" else [(4,)], 2 * len(self._goals)
+        run = KERNELS[name]
+        more, count = [] if name == "reference_step" else [(4,)], 2 * len(self._goals)
 
         def solve(q: Any, *arrays: Any) -> Any:
             settings, poses, rest = arrays[: len(more)], arrays[len(more) :][:count], arrays[len(more) + count :]
@@ -292,7 +332,7 @@ class InverseKinematics:
             return run(self._problem, q, targets, *settings, *rest)
 
         shapes = [(self._robot.nq,), *more, *[(3, 3), (3,)] * len(self._goals)]
-        shapes += [(self._robot.nq,) for _ in self._postures if name == "descend"]
+        shapes += [(self._robot.nq,) for _ in self._postures if name == "damped_least_squares"]
         return self._kernel(name, solve, *shapes)
 
     def _kernel(self, name: str, function: Callable[..., Any], *shapes: Any) -> Kernel:
@@ -308,7 +348,7 @@ class InverseKinematics:
         return f"<InverseKinematics of {self._robot.name!r}: {', '.join(map(repr, self.frames))}>"
 
 
-MOST = seeds.COUNT - 1
+MAX_SEEDS = seeds.COUNT - 1
 
 
 def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, Any]) -> InverseKinematics:
@@ -328,25 +368,6 @@ def kept_solver(robot: Robot, frame: str | Sequence[str], options: Mapping[str, 
 @lru_cache(maxsize=64)
 def _kept(robot: Robot, frame: str | tuple[str, ...], options: tuple[tuple[str, Any], ...]) -> InverseKinematics:
     return InverseKinematics(robot, frame, **dict(options))
-
-
-def _goals(tree: Tree, frame: Any, axes: Any, reference: Any) -> tuple[Goal, ...]:
-    frames = (frame,) if isinstance(frame, str) else tuple(frame) if isinstance(frame, tuple | list) else ()
-    if isinstance(frame, Pose):
-        raise InputError("frame: expected the name of a frame first, and the target second, got a Pose first")
-    if not frames:
-        raise InputError(f"frame: expected the name of a frame or a list of names, got {frame!r}")
-    words = (axes,) * len(frames) if isinstance(axes, str) else tuple(axes)
-    if len(words) != len(frames):
-        raise InputError(f"axes: expected a text, or one for each of {len(frames)} frames, got {axes!r}")
-    return tuple(goal(tree, name, word, reference) for name, word in zip(frames, words, strict=True))
-
-
-def _middle(tree: Tree, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
-    """(nq,): the middle of the limits; joints without them as in the neutral configuration, as far as they may."""
-    finite = np.isfinite(lower) & np.isfinite(upper)
-    middle = 0.5 * (np.where(finite, lower, 0.0) + np.where(finite, upper, 0.0))
-    return np.where(finite, middle, np.clip(configuration.neutral(tree), lower, upper))
 
 
 def _repeated(x: NDArray[Any], count: int) -> NDArray[Any]:

@@ -2,8 +2,8 @@
 
 A step solves (J J^T + λ 1) y = e, d = J^T y. Joints that would leave their limits are put on them, their columns are
 left out, what they do is taken off e, and the rest solves once more: clipping alone would stop far from many goals.
-`descend` takes λ = 0.03 |e|² + 1e-8, which vanishes at the goal, and every step; `creep` lowers λ where a step is one
-downhill and raises it where not, for goals that are hard to reach or out of reach.
+`damped_least_squares` takes λ = 0.03 |e|² + 1e-8, which vanishes at the goal, and every step; `levenberg_marquardt`
+lowers λ after a step downhill and raises it otherwise, for goals that are hard to reach or out of reach.
 """
 
 from collections.abc import Sequence
@@ -22,21 +22,21 @@ from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
-FAR, NEAR, CAREFUL = 0.03, 1e-8, 1e-4
-"""The damping of `descend`: FAR |e|² + NEAR, or + CAREFUL where a path is followed, so that it does not jump."""
-STRIDE = 0.01
-"""The damping of the step that others are compared with to tell a jump."""
-LOWER, RAISE, LEAST = 0.25, 6.0, 1e-12
-"""Factors of λ in `creep` after a step downhill and after another, and the least λ."""
-SETTLED = 1e-4
-"""A posture is met as well as it can be when a step towards it is shorter, in rad or m."""
-LONGEST = 60
-"""The largest number of rounds that a call can ask for."""
+DAMPING_FACTOR, MIN_DAMPING, MIN_PATH_DAMPING = 0.03, 1e-8, 1e-4
+"""λ = DAMPING_FACTOR |e|² + MIN_DAMPING, or + MIN_PATH_DAMPING on a path, so that it does not jump."""
+REFERENCE_DAMPING = 0.01
+"""The damping of the step that a jump is compared with."""
+DECREASE, INCREASE, MIN_MARQUARDT_DAMPING = 0.25, 6.0, 1e-12
+"""Factors of λ in `levenberg_marquardt` after a step downhill and after any other, and the lower bound of λ."""
+POSTURE_STEP = 1e-4
+"""The iteration toward a posture ends when a step is shorter, in rad or m."""
+MAX_ITERATIONS = 60
+"""The largest number of iterations that a call can ask for."""
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What is to be reached, and what may move."""
+class Reaching:
+    """Goals, joint limits and the velocities that may change."""
 
     tree: Tree
     goals: tuple[Goal, ...]
@@ -59,8 +59,8 @@ class Problem:
         e, J = (np.concatenate(part, axis=axis) for part, axis in zip(zip(*parts, strict=True), (-1, -2), strict=True))
         return e, J * self.moving
 
-    def ways(self, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(..., nv), twice: how far each velocity may go down and up; without end where q does not grow by v."""
+    def joint_margins(self, q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(..., nv), twice: the displacements to the limits; infinite where q is no integral of v."""
         low, high = [], []
         for joint in sorted((j for j in self.tree.joints if j.mimic is None), key=lambda j: j.v.start):
             grows = type(joint.kind).rate_matrix is Kind.rate_matrix
@@ -70,7 +70,7 @@ class Problem:
                 high.append(self.upper[at] - q[..., at] if grows else np.inf + 0 * q[..., 0])
         return np.stack(low, axis=-1), np.stack(high, axis=-1)
 
-    def moved(self, q: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+    def step_within_limits(self, q: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         """q after a step, within the limits to the last digit."""
         q = configuration.integrate(self.tree, q, d)
         columns = [q[..., k] for k in range(self.tree.nq)]
@@ -82,24 +82,24 @@ class Problem:
         return np.stack(columns, axis=-1)
 
 
-def descend(
-    problem: Problem,
+def damped_least_squares(
+    problem: Reaching,
     q: NDArray[Any],
     targets: Sequence[Pose],
     settings: NDArray[Any],
     posture: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], ...]:
-    """Damped least squares until the goals are met, or for a number of rounds.
+    """Iterate damped least squares until the goals are met, or for a number of iterations.
 
     Args:
         problem: what is to be reached.
         q: (nq,) where to begin.
         targets: a pose for each goal.
-        settings: (4,) the tolerances in m and rad, the largest number of rounds, the least damping.
+        settings: (4,) the tolerances in m and rad, the largest number of iterations, the least damping.
         posture: (nq,), a configuration to be near to as far as the goals allow.
 
     Returns:
-        q, its errors of position and of rotation, and the rounds that were taken.
+        q, its errors of position and of rotation, and the number of iterations.
     """
     nearer = np.zeros(problem.tree.nv) if posture is None else posture
 
@@ -109,8 +109,8 @@ def descend(
     def advance(q: NDArray[Any]) -> NDArray[Any]:
         e, J = problem.rows(q, targets)
         rest = towards(q)
-        low, high = problem.ways(q)
-        damping = FAR * dot(e, e) + settings[..., 3]
+        low, high = problem.joint_margins(q)
+        damping = DAMPING_FACTOR * dot(e, e) + settings[..., 3]
         if posture is None:
             return step(J, e, low, high, damping)
         rest = np.minimum(np.maximum(rest, low), high)
@@ -118,23 +118,23 @@ def descend(
 
     def over(carry: Any) -> Any:
         q, count, *last = carry
-        ended = met(problem, q, targets, settings) & (last[0] < SETTLED if last else True)
+        ended = within_tolerance(problem, q, targets, settings) & (last[0] < POSTURE_STEP if last else True)
         return ended | (count >= settings[..., 2])
 
     def body(carry: Any) -> Any:
         q, count, *last = carry
         d = advance(q)
-        return (problem.moved(q, d), count + 1.0, *([_length(d)] if last else []))
+        return (problem.step_within_limits(q, d), count + 1.0, *([_length(d)] if last else []))
 
     start = (q, np.zeros_like(q[..., 0])) + (() if posture is None else (1.0 + np.zeros_like(q[..., 0]),))
-    q, count, *_ = loop(LONGEST, body, start, until=over)
+    q, count, *_ = loop(MAX_ITERATIONS, body, start, until=over)
     return q, *problem.errors(q, targets), count
 
 
-def creep(
-    problem: Problem, q: NDArray[Any], targets: Sequence[Pose], settings: NDArray[Any]
+def levenberg_marquardt(
+    problem: Reaching, q: NDArray[Any], targets: Sequence[Pose], settings: NDArray[Any]
 ) -> tuple[NDArray[Any], ...]:
-    """Levenberg and Marquardt's iteration within limits: only steps downhill are taken; as `descend` otherwise."""
+    """Iterate as `damped_least_squares`, with Levenberg and Marquardt's damping and steps downhill only."""
 
     def cost(q: NDArray[Any]) -> NDArray[Any]:
         positions, rotations = problem.errors(q, targets)
@@ -142,29 +142,29 @@ def creep(
 
     def over(carry: Any) -> Any:
         q, _, count = carry
-        return met(problem, q, targets, settings) | (count >= settings[..., 2])
+        return within_tolerance(problem, q, targets, settings) | (count >= settings[..., 2])
 
     def body(carry: Any) -> Any:
         q, damping, count = carry
         e, J = problem.rows(q, targets)
-        trial = problem.moved(q, step(J, e, *problem.ways(q), damping))
+        trial = problem.step_within_limits(q, step(J, e, *problem.joint_margins(q), damping))
         downhill = cost(trial) < cost(q)
-        damping = np.where(downhill, np.maximum(LOWER * damping, LEAST), RAISE * damping)
+        damping = np.where(downhill, np.maximum(DECREASE * damping, MIN_MARQUARDT_DAMPING), INCREASE * damping)
         return np.where(downhill[..., None], trial, q), damping, count + 1.0
 
-    start = q, FAR * cost(q) + NEAR, np.zeros_like(q[..., 0])
-    q, _, count = loop(LONGEST, body, start, until=over)
+    start = q, DAMPING_FACTOR * cost(q) + MIN_DAMPING, np.zeros_like(q[..., 0])
+    q, _, count = loop(MAX_ITERATIONS, body, start, until=over)
     return q, *problem.errors(q, targets), count
 
 
-def stride(problem: Problem, q: NDArray[Any], targets: Sequence[Pose]) -> NDArray[Any]:
+def reference_step(problem: Reaching, q: NDArray[Any], targets: Sequence[Pose]) -> NDArray[Any]:
     """(..., 2): the norm of the damped pseudo-inverse's step towards the targets, and its largest number."""
     e, J = problem.rows(q, targets)
-    d = damped(J, e, STRIDE + np.zeros_like(e[..., 0]))
+    d = damped_step(J, e, REFERENCE_DAMPING + np.zeros_like(e[..., 0]))
     return np.stack([_length(d), np.max(np.abs(d), axis=-1)], axis=-1)
 
 
-def met(problem: Problem, q: NDArray[Any], targets: Sequence[Pose], tolerances: NDArray[Any]) -> Any:
+def within_tolerance(problem: Reaching, q: NDArray[Any], targets: Sequence[Pose], tolerances: NDArray[Any]) -> Any:
     """(...): whether all goals are within their tolerances."""
     positions, rotations = problem.errors(q, targets)
     within = (positions <= tolerances[..., 0]) & (rotations <= tolerances[..., 1])
@@ -179,19 +179,19 @@ def step(
     Args:
         J: (..., m, nv).
         e: (..., m), the errors.
-        low: (..., nv), the way to the lower limits, not positive.
-        high: (..., nv), the way to the upper ones, not negative.
+        low: (..., nv), the displacement to the lower limits, not positive.
+        high: (..., nv), the displacement to the upper ones, not negative.
         damping: (...), λ.
     """
-    d = damped(J, e, damping)
+    d = damped_step(J, e, damping)
     below, above = d < low, d > high
     beyond = below | above
-    held = np.where(below, low, np.where(above, high, np.zeros_like(d)))
-    free = damped(J * np.where(beyond, 0.0, 1.0)[..., None, :], e - matvec(J, held), damping)
-    return np.minimum(np.maximum(np.where(beyond, held, free), low), high)
+    clamped = np.where(below, low, np.where(above, high, np.zeros_like(d)))
+    free = damped_step(J * np.where(beyond, 0.0, 1.0)[..., None, :], e - matvec(J, clamped), damping)
+    return np.minimum(np.maximum(np.where(beyond, clamped, free), low), high)
 
 
-def damped(J: NDArray[Any], e: NDArray[Any], damping: Any) -> NDArray[Any]:
+def damped_step(J: NDArray[Any], e: NDArray[Any], damping: Any) -> NDArray[Any]:
     """(..., nv): J^T (J J^T + λ 1)^-1 e, which is (J^T J + λ 1)^-1 J^T e.  [RD 2.207]"""
     A = np.matmul(J, transpose(J)) + damping[..., None, None] * eye_like(e, e.shape[-1])
     return matvec(transpose(J), linalg.solve(A, e[..., None], definite=True)[..., 0])
