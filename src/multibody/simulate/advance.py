@@ -1,4 +1,4 @@
-"""Moving on the configuration's own groups, with quaternions that stay units."""
+"""Displacements on the configuration's groups, with quaternions of unit length."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from multibody.model.tree import Tree
 def advance(tree: Tree, q: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
     """q ⊕ dv.  [MDN 77-79]
 
-    The product of two unit quaternions is a unit but for rounding, which would add up over millions of steps: one step
-    of Newton's method for 1/|x| brings each back.
+    Products of unit quaternions drift from unit length by rounding, which adds up over millions of steps. One step of
+    Newton's method for 1/|x| corrects it.
     """
     moved = configuration.integrate(tree, q, dv)
     joints = tree.independent_joints

@@ -1,4 +1,4 @@
-"""Why a sample is not finite any more: what was the first to go, in the step that went wrong."""
+"""Why a sample diverged: which quantity became non-finite first."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from multibody.simulate.controllers import Function
 from multibody.simulate.step_forces import StepForces
 
 FAST = 1e4
-"""In m/s or rad/s: what no robot does; a velocity beyond it has run away before it overflowed."""
+"""The velocity, in m/s or rad/s, beyond which the motion has diverged before it overflows."""
 NONE, START, CONTROLLER, AWAY, FORCES = range(5)
 WORDS = {
     NONE: "",

@@ -1,4 +1,4 @@
-"""The forces of a step but those of contacts: controllers, springs and dampers, implicit where they may be stiff."""
+"""Forces of controllers, springs and dampers over a step, implicit because they may be stiff."""
 
 from typing import Any
 
@@ -14,10 +14,7 @@ from multibody.simulate.step_forces import StepForces
 
 
 def controlled(forces: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArray[Any]) -> tuple[Any, Any]:
-    """The controller's forces, and by how much they fall with the change of velocity; None for not at all.
-
-    A force at its limit does not change.
-    """
+    """The controller's forces, (nv,), and -∂τ/∂v over the step, (nv,) or None; zero for a force at its limit."""
     tau = forces.control(t, q, v)
     if not isinstance(forces.controller, PD):
         return tau, None
@@ -28,7 +25,7 @@ def controlled(forces: StepForces, dt: float, t: Any, q: NDArray[Any], v: NDArra
 
 
 def implicit(forces: StepForces, dt: float, slope: Any) -> NDArray[Any] | None:
-    """(nv,): what implicit forces add to the mass matrix: PD and springs by the trapezoidal rule, damping by Euler."""
+    """(nv,): added to the mass matrix by implicit forces: PD and springs by the trapezoidal rule, damping by Euler."""
     added = None if slope is None else dt * slope
     if not forces.passive:
         return added
@@ -37,12 +34,12 @@ def implicit(forces: StepForces, dt: float, slope: Any) -> NDArray[Any] | None:
 
 
 def _passive_slope(tree: Tree, dt: float) -> NDArray[Any]:
-    """(nv,): by how much the forces of springs and dampers, over a step, fall with the change of velocity."""
+    """(nv,): -∂τ/∂v of springs and dampers, over a step."""
     return (0.0 if is_zero(tree.damping) else tree.damping) + dt / 4 * spring_stiffness(tree)
 
 
 def spring_stiffness(tree: Tree) -> NDArray[Any]:
-    """(nv,): of the springs of joints, in N m/rad or N/m."""
+    """(nv,): the stiffness of the springs of joints, in N m/rad or N/m."""
     stiff = np.zeros(tree.nv)
     for joint in tree.joints:
         ratio = 1.0 if joint.mimic is None else joint.mimic.ratio
@@ -52,12 +49,12 @@ def spring_stiffness(tree: Tree) -> NDArray[Any]:
 
 
 def mean_force(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
-    """(nv,): the controller's, over a step with this change of velocity."""
+    """(nv,): the controller's mean force over a step with this change of velocity."""
     return tau if slope is None else tau - slope * change
 
 
 def work(forces: StepForces, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
-    """In J: of the controller, pushes, springs and dampers in a step."""
+    """The work of the controller, pushes, springs and dampers in a step, in J."""
     tree = forces.tree
     if forces.passive:
         smooth = tree.with_values(friction=np.zeros(tree.nv))

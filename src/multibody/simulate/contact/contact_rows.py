@@ -16,25 +16,25 @@ from multibody.simulate.contact.spheres import SphereContact, SpherePair
 
 Grounded = tuple[SphereContact, Ground]
 Pair = Grounded | SpherePair
-"""What can touch: a contact and a ground, or two spheres."""
-TINY = 1e-24
-"""In m²: of the distance of two centres, below which its direction is that of z."""
+"""Two surfaces that may touch: a contact and a ground, or two spheres."""
+MIN_SQUARED_DISTANCE = 1e-24
+"""The squared distance of two centres below which its direction is z, in m²."""
 
 
 class ContactRows(NamedTuple):
-    """A pair at a configuration."""
+    """The three rows of a pair at a configuration."""
 
     R: NDArray[Any]
-    """(3, nv): velocities, with bases in "left", to that of the contact point along the axes."""
+    """(3, nv): from velocities, with bases in "left", to that of the contact point along the axes."""
     axes: NDArray[Any]
     """(3, 3): as rows, two directions along the surface and the normal, in the world; it points to the first."""
     gap: NDArray[Any]
 
 
 def contact_rows(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> list[ContactRows]:
-    """All pairs.  [RD 3.60]"""
+    """The rows of all pairs.  [RD 3.60]"""
     return [
-        _of_spheres(tree, pair, q) if isinstance(pair, SpherePair) else _on_ground(tree, *pair, q) for pair in pairs
+        _sphere_rows(tree, pair, q) if isinstance(pair, SpherePair) else _ground_rows(tree, *pair, q) for pair in pairs
     ]
 
 
@@ -43,7 +43,7 @@ def gaps(tree: Tree, pairs: Sequence[Pair], q: NDArray[Any]) -> NDArray[Any]:
     distances = []
     for pair in pairs:
         if isinstance(pair, SpherePair):
-            length, _ = _apart(center(tree, pair.first, q) - center(tree, pair.second, q))
+            length, _ = _length_and_direction(center(tree, pair.first, q) - center(tree, pair.second, q))
             distances.append(length - pair.first.radius - pair.second.radius)
         else:
             distance, _ = pair[1].surface(center(tree, pair[0], q), pair[0].radius)
@@ -58,28 +58,28 @@ def laws(pairs: Sequence[Pair], parameters: Mapping[str, Any]) -> list[tuple[Any
     return [(new.get("friction", each.friction), new.get("restitution", each.restitution)) for each, new in values]
 
 
-def _on_ground(tree: Tree, contact: SphereContact, ground: Ground, q: NDArray[Any]) -> ContactRows:
+def _ground_rows(tree: Tree, contact: SphereContact, ground: Ground, q: NDArray[Any]) -> ContactRows:
     center, moves = _moving(tree, contact, q)
     distance, n = ground.surface(center, contact.radius)
     axes = ground.axes(n)
     return ContactRows(np.matmul(axes, moves(contact.radius * n)), axes, distance - contact.radius)
 
 
-def _of_spheres(tree: Tree, pair: SpherePair, q: NDArray[Any]) -> ContactRows:
-    """The velocity is that of the first sphere, seen from the second, in the middle of the gap.
+def _sphere_rows(tree: Tree, pair: SpherePair, q: NDArray[Any]) -> ContactRows:
+    """The velocity is that of the first sphere relative to the second, in the middle of the gap.
 
-    What acts on them is opposite and equal, at one point, so that momenta stay.
+    Opposite forces act on both at one point, so that momenta stay.
     """
     (first, moves_first), (second, moves_second) = (_moving(tree, each, q) for each in (pair.first, pair.second))
-    length, n = _apart(first - second)
-    axes = _around(n)
+    length, n = _length_and_direction(first - second)
+    axes = _basis(n)
     gap = length - pair.first.radius - pair.second.radius
     below, above = (pair.first.radius + gap / 2) * n, (pair.second.radius + gap / 2) * n
     return ContactRows(np.matmul(axes, moves_first(below) - moves_second(-above)), axes, gap)
 
 
 def center(tree: Tree, contact: SphereContact, q: NDArray[Any]) -> NDArray[Any]:
-    """(..., 3): where the middle of a contact is, in the world."""
+    """(..., 3): the centre of a contact, in the world."""
     pose = kinematics.pose(tree, contact.frame, q)
     return pose.position + pose.rotation @ np.array(contact.point)
 
@@ -87,7 +87,7 @@ def center(tree: Tree, contact: SphereContact, q: NDArray[Any]) -> NDArray[Any]:
 def _moving(
     tree: Tree, contact: SphereContact, q: NDArray[Any]
 ) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
-    """The centre, and the Jacobian (3, nv), bases in "left", of the point at a way (3,) against the normal."""
+    """The centre, and the Jacobian (3, nv), bases in "left", of the point at a displacement (3,) against the normal."""
     pose = kinematics.pose(tree, contact.frame, q)
     J = jacobian(replace(tree, velocity="left"), contact.frame, q, "mixed")
     arm = pose.rotation @ np.array(contact.point)
@@ -98,19 +98,19 @@ def _moving(
     return pose.position + arm, moves
 
 
-def _apart(way: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The length of a way (3,) and its direction, that of z where there is no way."""
-    square = dot(way, way)
-    some = square > TINY
+def _length_and_direction(displacement: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The length of a displacement (3,) and its direction; z for none."""
+    square = dot(displacement, displacement)
+    some = square > MIN_SQUARED_DISTANCE
     length = np.sqrt(np.where(some, square, 1.0))
-    up = np.array([0.0, 0.0, 1.0], way.dtype)
-    return np.where(some, length, 0.0), np.where(some, way / length, up)
+    up = np.array([0.0, 0.0, 1.0], displacement.dtype)
+    return np.where(some, length, 0.0), np.where(some, displacement / length, up)
 
 
-def _around(n: NDArray[Any]) -> NDArray[Any]:
-    """(3, 3): two directions across a unit vector, and it itself, as rows.
+def _basis(n: NDArray[Any]) -> NDArray[Any]:
+    """(3, 3): two directions orthogonal to a unit vector, and the vector, as rows.
 
-    Duff et al., Building an Orthonormal Basis, Revisited (2017): without a division by what may be zero.
+    Duff et al., Building an Orthonormal Basis, Revisited (2017): no divisor is ever zero.
     """
     x, y, z = n[..., 0], n[..., 1], n[..., 2]
     side = np.where(z < 0.0, -1.0, 1.0)
@@ -129,11 +129,11 @@ class JointRows(NamedTuple):
     lower: NDArray[Any]
     upper: NDArray[Any]
     restitution: float = 0.0
-    """Of the limits, from 0, plastic, to 1, elastic."""
+    """The restitution of the limits, from 0, plastic, to 1, elastic."""
 
 
 def bounds_of(tree: Tree, limits: bool, passive: bool, restitution: float = 0.0) -> JointRows:
-    """The joints with one coordinate that `limits` or, for dry friction, `passive` asks for."""
+    """The joints with one coordinate that have limits or, if `passive`, dry friction."""
     chosen = []
     for joint in tree.joints:
         if joint.mimic is not None or joint.kind.nv != 1 or joint.kind.nq != 1:

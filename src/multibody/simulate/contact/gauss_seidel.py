@@ -5,25 +5,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.simulate.contact.one_contact import TINY, contact_impulse
+from multibody.simulate.contact.one_contact import SMALLEST_DIVISOR, contact_impulse
 from multibody.tracing.ad.fixed_point import fixed_point
 from multibody.tracing.record.loop import loop
 
-REGULAR = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
-"""Of the trace of W: what is added to its blocks, so that directions in which nothing moves have an inverse."""
-
-
-PATIENCE = 40
-"""Sweeps after which impulses go but a part of their way, since they may run in circles."""
-PART = 0.5
-MOST = 300
+REGULARISATION = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
+"""Regularisation of the blocks of W, relative to their trace, so that immovable directions have an inverse."""
+FULL_SWEEPS = 40
+"""Sweeps after which updates are under-relaxed, because the iteration may cycle."""
+RELAXATION = 0.5
+MAX_FIXED_POINT_SWEEPS = 300
 """Sweeps to a fixed point, for derivatives."""
-AGREED = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-4}
-"""Of 1 + |P|: by how much impulses that are at it may still change, all at once."""
+FIXED_POINT_TOLERANCE = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-4}
+"""The change of impulses at the fixed point, relative to 1 + |P|."""
 
 
 class Impulses(NamedTuple):
-    """The impulses, and how far the sweeps went."""
+    """The impulses of a solve."""
 
     P: NDArray[Any]
     residual: Any
@@ -36,7 +34,7 @@ class ContactSystem(NamedTuple):
     W: NDArray[Any]
     """(n, n)."""
     u: NDArray[Any]
-    """(n,): the velocities without impulses, with what gaps and bounces add to those along normals."""
+    """(n,): the velocities without impulses; those along normals include gaps and bounces."""
     free: NDArray[Any]
     """(n,): the velocities without impulses."""
     friction: list[Any]
@@ -49,31 +47,31 @@ class ContactSystem(NamedTuple):
     """(joints,): the largest impulses of dry friction."""
 
     def solve(self, warm: NDArray[Any], most: int, tolerance: float) -> Impulses:
-        """From the impulses of the last step, until no sweep changes a velocity by more than the tolerance."""
+        """Sweep from the impulses of the last step until no velocity changes by more than the tolerance."""
         inverses = self._inverses()
 
         def sweep(carry: Any) -> Any:
             P, u, _, count = carry
-            part = np.where(count < PATIENCE, 1.0, PART)
+            part = np.where(count < FULL_SWEEPS, 1.0, RELAXATION)
             P, u, changes = self._sweep(inverses, P, u, part)
             return P, u, np.max(np.stack(changes)), count + 1.0
 
         start = (warm, self.u + np.matmul(self.W, warm), np.inf + 0.0 * warm[0], 0.0 * warm[0])
         P, u, residual, count = loop(most, sweep, start, until=lambda c: c[2] <= tolerance)
-        return Impulses(self._dissipating(P, u), residual, count)
+        return Impulses(self._scaled_to_dissipate(P, u), residual, count)
 
-    def converged(self, warm: NDArray[Any]) -> Impulses:
-        """The fixed point of the sweeps, whose derivative is that of the impulses that agree, not of the sweeps.
+    def solve_exactly(self, warm: NDArray[Any]) -> Impulses:
+        """Solve for the fixed point of the sweeps; its derivative is that of the solution, not of the sweeps.
 
-        Where impulses agree, all blocks at once change as little as one after the other: their derivative is shorter.
+        It is that of the update of all blocks at once (Jacobi), which has the same fixed point and is shorter.
         """
         inverses = self._inverses()
 
         def sweep(P: NDArray[Any], exact: bool = False) -> NDArray[Any]:
             return self._sweep(inverses, P, self.u + np.matmul(self.W, P), 1.0, exact)[0]
 
-        P, rounds = fixed_point(sweep, warm, count=MOST, rounds=True)
-        P = fixed_point(lambda P: sweep(P, exact=True), P, count=1, tolerance=AGREED[self.W.dtype])
+        P, rounds = fixed_point(sweep, warm, count=MAX_FIXED_POINT_SWEEPS, rounds=True)
+        P = fixed_point(lambda P: sweep(P, exact=True), P, count=1, tolerance=FIXED_POINT_TOLERANCE[self.W.dtype])
         return Impulses(P, 0.0, rounds)
 
     def _inverses(self) -> list[NDArray[Any]]:
@@ -83,9 +81,9 @@ class ContactSystem(NamedTuple):
     def _sweep(
         self, inverses: list[NDArray[Any]], P: NDArray[Any], u: NDArray[Any], part: Any, exact: bool = False
     ) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
-        """Impulses and velocities after all blocks in turn, and by how much each changed a velocity.
+        """Impulses and velocities after all blocks in turn, and the change of velocity by each block.
 
-        `exact` ones change all blocks at once, and have derivatives.
+        `exact` sweeps update all blocks at once, and have derivatives.
         """
         contacts = len(self.friction)
         changes: list[Any] = []
@@ -106,20 +104,20 @@ class ContactSystem(NamedTuple):
             changes.append(np.abs(change) * self.W[i, i])
         return P, u, changes
 
-    def _dissipating(self, P: NDArray[Any], u: NDArray[Any]) -> NDArray[Any]:
-        """Impulses whose work P · (u0 + W P/2) is not positive: scaled, where sweeps did not find an agreement.
+    def _scaled_to_dissipate(self, P: NDArray[Any], u: NDArray[Any]) -> NDArray[Any]:
+        """Scale impulses so that their work P · (u0 + W P/2) is not positive, in case the sweeps did not converge.
 
-        Scaled impulses are within their cones, too, and those that obey Coulomb and Signorini are left alone.
+        Scaled impulses stay within their cones; solutions are not changed.
         """
         work, square = _dot(P, self.free), _dot(P, u - self.u)
-        scale = np.clip(-2.0 * work / np.maximum(square, TINY), 0.0, 1.0)
+        scale = np.clip(-2.0 * work / np.maximum(square, SMALLEST_DIVISOR), 0.0, 1.0)
         return np.where(2.0 * work + square > 0.0, scale, 1.0) * P
 
     def _joint(self, j: int, W: Any, b: Any) -> Any:
-        """The impulse of a joint: dry friction as far as it goes, then what the limits ask for."""
-        held = np.clip(-b / W, -self.dry[j], self.dry[j])
-        u = b + W * held
-        return held + (np.minimum(np.maximum(u, self.floor[j]), self.ceiling[j]) - u) / W
+        """The impulse of a joint: dry friction up to its bound, then the limits."""
+        dry = np.clip(-b / W, -self.dry[j], self.dry[j])
+        u = b + W * dry
+        return dry + (np.minimum(np.maximum(u, self.floor[j]), self.ceiling[j]) - u) / W
 
 
 def _dot(a: NDArray[Any], b: NDArray[Any]) -> Any:
@@ -127,9 +125,9 @@ def _dot(a: NDArray[Any], b: NDArray[Any]) -> Any:
 
 
 def _inverse(W: NDArray[Any]) -> NDArray[Any]:
-    """Of a symmetric block (3, 3)."""
+    """The inverse of a regularised symmetric block (3, 3)."""
     trace = W[0, 0] + W[1, 1] + W[2, 2]
-    a, b, c = (W[k, k] + REGULAR[W.dtype] * trace for k in range(3))
+    a, b, c = (W[k, k] + REGULARISATION[W.dtype] * trace for k in range(3))
     d, e, f = W[0, 1], W[0, 2], W[1, 2]
     A, B, C = b * c - f * f, e * f - d * c, d * f - b * e
     scale = 1.0 / (a * A + d * B + e * C)

@@ -13,7 +13,7 @@ from multibody.model import base_velocity
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.advance import advance
-from multibody.simulate.contact.bilateral import BilateralConstraints, closed
+from multibody.simulate.contact.bilateral import BilateralConstraints, project_position
 from multibody.simulate.contact.energy_limiter import balanced
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.implicit_forces import controlled, implicit, mean_force, work
@@ -38,7 +38,7 @@ class Midpoint:
     tau: NDArray[Any]
     """(nv,): the controller's forces at the velocity v."""
     slope: Any
-    """(nv,): by -∂tau/∂v over the step, or None."""
+    """(nv,): -∂tau/∂v over the step, or None."""
     joint_forces: NDArray[Any]
     """(nv,): tau with the springs and dampers of joints."""
     gradual: bool
@@ -54,7 +54,7 @@ class Midpoint:
         tree = forces.tree
         q_m = drift = advance(tree, q, dt / 2 * v)
         if scene.constraints is not None:  # their rows are those of a configuration that they allow
-            q_m = closed(tree, scene.constraints, drift, scene.open)
+            q_m = project_position(tree, scene.constraints, drift, scene.tolerated_error)
         forces = forces.sample(t + dt / 2, q_m, v)
         tau, slope = controlled(forces, dt, t + dt / 2, q_m, v)
         joint_forces = tau
@@ -100,7 +100,7 @@ class Midpoint:
 
     def close(self, q: NDArray[Any]) -> NDArray[Any]:
         """(nq,): q corrected to what constraints allow."""
-        return q if self.constraints is None else self.constraints.closing.closed(q, self.scene.open)
+        return q if self.constraints is None else self.constraints.projection.correct(q, self.scene.tolerated_error)
 
     def work(self, change: NDArray[Any]) -> Any:
         """The work of all forces but those of contacts, in J."""

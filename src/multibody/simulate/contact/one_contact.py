@@ -1,7 +1,7 @@
-"""The impulse of one contact, exactly: it opens, sticks, or slips.  [Kindr §Dynamics]
+"""The exact impulse of one contact: it opens, sticks, or slips.  [Kindr §Dynamics]
 
-Velocities at the contact are u = b + W P, along two directions of the surface and its normal, where b is what all
-others leave and P the own impulse. Signorini's condition and Coulomb's law with the circular cone decide.
+Velocities at the contact are u = b + W P, along two directions of the surface and its normal, where b is the velocity
+by all other impulses and P the own impulse. P obeys Signorini's condition and Coulomb's law with a circular cone.
 """
 
 from typing import Any
@@ -14,12 +14,12 @@ from multibody.tracing.ad.custom import custom
 from multibody.tracing.record.loop import loop
 
 NEWTON_STEPS = 5
-"""For the direction of slip: from that of the sticking impulse they leave some 1e-10 of it."""
-TURN = 1e-8
-"""In rad: after a step that is smaller, what is left is its square."""
-LEAST_RESPONSE = 0.05
-"""Of W_nn: how little a normal impulse that drags friction along may change the normal velocity (Painlevé)."""
-TINY = 1e-30
+"""Newton steps for the direction of slip; from that of the sticking impulse the error is about 1e-10."""
+MIN_TURN = 1e-8
+"""The turn by a Newton step below which iterations end, in rad; the error is its square."""
+MIN_NORMAL_RESPONSE = 0.05
+"""The smallest response d to a normal impulse with friction, relative to W_nn; it vanishes in Painlevé's paradox."""
+SMALLEST_DIVISOR = 1e-30
 
 
 def contact_impulse(
@@ -36,13 +36,13 @@ def contact_impulse(
     stick = -np.matmul(W_inv, b)
     across = np.sqrt(stick[0] * stick[0] + stick[1] * stick[1])
     sticks = across <= mu * stick[2]
-    # where the sticking impulse would pull, the slip without friction tells the direction
+    # where the sticking impulse would pull, the direction is that of the slip without friction
     pulls = stick[2] <= 0.0
     e1 = np.where(pulls, W1n * bn - b1 * Wnn, stick[0])
     e2 = np.where(pulls, W2n * bn - b2 * Wnn, stick[1])
 
-    def turned(direction: Any) -> Any:
-        """A step of Newton's method, with the angle of its turn."""
+    def newton_step(direction: Any) -> Any:
+        """Take a step of Newton's method; returns its turn, too."""
         e1, e2, _ = direction
         d = Wnn + mu * (W1n * e1 + W2n * e2)
         g1 = b1 * d - bn * (W1n + mu * (W11 * e1 + W12 * e2))
@@ -51,22 +51,22 @@ def contact_impulse(
         lengthened = mu * (e1 * W2n - e2 * W1n)  # the change of d along e⊥
         curved = e1 * (e1 * W22 - e2 * W12) - e2 * (e1 * W12 - e2 * W11)
         slope = lengthened * (e1 * b2 - e2 * b1) - mu * bn * curved - (e1 * g1 + e2 * g2)
-        turn = np.clip(f / np.maximum(slope, TINY), -1.0, 1.0)
+        turn = np.clip(f / np.maximum(slope, SMALLEST_DIVISOR), -1.0, 1.0)
         return *_unit(e1 + turn * e2, e2 - turn * e1), turn
 
-    # contacts that open or stick have no direction to look for
+    # contacts that open or stick have no direction of slip
     start = (*_unit(e1, e2), np.where((bn < 0.0) & ~sticks, 1.0, 0.0))
-    e1, e2, turn = loop(NEWTON_STEPS, turned, start, until=lambda direction: np.abs(direction[2]) <= TURN)
+    e1, e2, turn = loop(NEWTON_STEPS, newton_step, start, until=lambda direction: np.abs(direction[2]) <= MIN_TURN)
     if exact:
-        e1, e2, _ = turned((_constant(e1), _constant(e2), turn))
+        e1, e2, _ = newton_step((_constant(e1), _constant(e2), turn))
     d = Wnn + mu * (W1n * e1 + W2n * e2)
-    Pn = -bn / np.maximum(d, LEAST_RESPONSE * Wnn)
+    Pn = -bn / np.maximum(d, MIN_NORMAL_RESPONSE * Wnn)
     slip = vector(mu * Pn * e1, mu * Pn * e2, Pn)
     return np.where(bn >= 0.0, 0.0, np.where(sticks, stick, slip))
 
 
 def _unit(x: Any, y: Any) -> tuple[Any, Any]:
-    scale = 1.0 / np.sqrt(x * x + y * y + TINY)
+    scale = 1.0 / np.sqrt(x * x + y * y + SMALLEST_DIVISOR)
     return x * scale, y * scale
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.energy import potential_energy
 from multibody.simulate.advance import advance
-from multibody.simulate.contact.bilateral import MAX_PROJECTIONS, TIGHT
+from multibody.simulate.contact.bilateral import CONSTRAINT_TOLERANCE, MAX_PROJECTIONS
 from multibody.simulate.contact.contact_rows import gaps
 from multibody.simulate.contact.problem import ContactProblem
 from multibody.tracing.record.loop import loop
@@ -40,7 +40,7 @@ def resolve_penetration(problem: ContactProblem, q: NDArray[Any], energy: Any) -
         lower += [bounds.lower[j] - q[k] for j, k in enumerate(bounds.coordinates)]
         upper = [np.inf] * count + [bounds.upper[j] - q[k] for j, k in enumerate(bounds.coordinates)]
         worst = np.max(np.stack([np.maximum(a, -b) for a, b in zip(lower, upper, strict=True)]))
-        error = None if constraints is None else constraints.closing.error(q) / TIGHT
+        error = None if constraints is None else constraints.projection.error(q) / CONSTRAINT_TOLERANCE
         return lower, upper, worst if error is None else np.maximum(worst, error)
 
     def lift(carry: Any) -> Any:
@@ -60,7 +60,7 @@ def resolve_penetration(problem: ContactProblem, q: NDArray[Any], energy: Any) -
         x, _ = loop(SWEEPS, sweep, (zero, zero))
         there = advance(tree, q, part * problem.velocity_change(np.matmul(Z, x)))
         if constraints is not None:
-            there = constraints.closing.nearer(there)
+            there = constraints.projection.step(there)
         after = violation(there)[2]
         helps = after < worst
         if energy is not None:

@@ -11,51 +11,51 @@ from multibody.algorithms.least_norm import gram
 from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
-from multibody.simulate.contact.bilateral import GIVES
+from multibody.simulate.contact.bilateral import REGULARISATION
 from multibody.simulate.contact.contact_rows import ContactRows, Pair, contact_rows, laws
 from multibody.simulate.contact.gauss_seidel import ContactSystem
 from multibody.simulate.contact.midpoint import Midpoint
 from multibody.simulate.contact.restitution import SLOW, impact, is_plastic, limit_impacts
 
-OPEN = 1e6
-"""In m/s: what keeps a row that is open from having an impulse."""
+OPEN_SPEED = 1e6
+"""The separation velocity assigned to open contacts, so that they carry no impulse, in m/s."""
 
 
 class CompliantGround(NamedTuple):
-    """Grounds that give way: u + (W + diag(more)) P, not u + W P, obeys Signorini's condition and Coulomb's law."""
+    """Compliant ground: u + (W + diag(regularisation)) P obeys Signorini's condition and Coulomb's law."""
 
     u: NDArray[Any]
-    """(3 pairs,), of contacts and grounds."""
-    more: NDArray[Any]
+    """(3 pairs,): the velocities without impulses, of contacts and grounds."""
+    regularisation: NDArray[Any]
     """(3 pairs,): in 1/kg."""
     friction: list[Any]
     """μ of each pair."""
 
 
 class KnownContacts(NamedTuple):
-    """What is known of the contacts in a step, whatever their gaps."""
+    """The open and closed contacts of a piece of a step, whatever their gaps."""
 
     opened: Any
-    """(pairs,): those that stay open; others are closed."""
+    """(pairs,): contacts that stay open; others are closed."""
     slow: Any
-    """In m/s: the approach below which nothing bounces."""
+    """The approach below which nothing bounces, in m/s."""
     dt: float
-    """In s: the whole step, of which this is a piece."""
+    """The whole step, of which this is a piece, in s."""
     closed: float
-    """In m or rad: how near to its limit a joint is at it."""
+    """The distance up to which a joint is at its limit, in m or rad."""
 
 
-Law = Callable[[NDArray[Any], NDArray[Any]], CompliantGround]
-"""Of W and of the velocities without impulses."""
+ContactLaw = Callable[[NDArray[Any], NDArray[Any]], CompliantGround]
+"""The law of compliant ground, a function of W and of the velocities without impulses."""
 
 
 def slow_speed(tree: Tree, dt: float) -> Any:
-    """In m/s: the approach below which nothing bounces."""
+    """The approach below which nothing bounces, in m/s."""
     return SLOW * dt * gravity(tree)
 
 
 def gravity(tree: Tree) -> Any:
-    """In m/s²: its size."""
+    """The magnitude of gravity, in m/s²."""
     g = tree.gravity
     return np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
@@ -68,7 +68,7 @@ class ContactProblem:
     parameters: Mapping[str, Any]
     """By name, those of the run; friction and restitution replace those of the ground."""
     known: KnownContacts | None
-    law: Law | None
+    law: ContactLaw | None
     """Of compliant ground, in place of Signorini's condition."""
     contacts: list[ContactRows]
     half: HalfSolve
@@ -82,7 +82,7 @@ class ContactProblem:
 
     @staticmethod
     def assemble(
-        midpoint: Midpoint, parameters: Mapping[str, Any], known: KnownContacts | None, law: Law | None
+        midpoint: Midpoint, parameters: Mapping[str, Any], known: KnownContacts | None, law: ContactLaw | None
     ) -> "ContactProblem":
         """The problem at a midpoint."""
         scene, tree, q, v, constraints = midpoint.scene, midpoint.tree, midpoint.q, midpoint.v, midpoint.constraints
@@ -94,7 +94,7 @@ class ContactProblem:
         Z = half.Z if constraints is None else constraints.remaining(half.Z)
         W = gram(Z, half.D_inv)
         if constraints is not None:
-            W = W + np.eye(scene.rows) * (GIVES[W.dtype] * np.sum(half.Z * scaled, axis=0))
+            W = W + np.eye(scene.rows) * (REGULARISATION[W.dtype] * np.sum(half.Z * scaled, axis=0))
         before = np.matmul(R, base_velocity.to_left(tree, q, v))
         return ContactProblem(midpoint, parameters, known, law, contacts, half, Z, W, before)
 
@@ -139,9 +139,9 @@ class ContactProblem:
             else:
                 hits, _, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=self.midpoint.gradual)
                 ahead = np.where(hits, free[n] - rebound, ahead)
-            u[n] = ahead if known is None else np.where(known.opened[k], OPEN, ahead)
+            u[n] = ahead if known is None else np.where(known.opened[k], OPEN_SPEED, ahead)
         rigid = ContactSystem(self.W, np.stack(u), free, friction, *self._joint_bounds(free))
-        return rigid if self.law is None else yielding(rigid, self.law(self.W, free))
+        return rigid if self.law is None else _with_compliant_ground(rigid, self.law(self.W, free))
 
     def _joint_bounds(self, free: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The least and the largest velocities of joints with bounds, and the largest impulses of dry friction."""
@@ -192,13 +192,13 @@ class ContactProblem:
         return np.stack([*sums, *forces[grounded:]]) / self.midpoint.dt if forces else np.zeros((0, 3))
 
 
-def yielding(hard: ContactSystem, grounds: CompliantGround) -> ContactSystem:
-    """The system with grounds that give way, and with spheres and joints that do not."""
-    n, rows = grounds.u.shape[-1], hard.u.shape[-1]
-    more = np.concatenate([grounds.more, np.zeros(rows - n)])
-    return hard._replace(
-        W=hard.W + np.eye(rows) * more,
-        u=np.concatenate([grounds.u, hard.u[n:]]),
-        free=np.concatenate([grounds.u, hard.free[n:]]),
-        friction=grounds.friction + hard.friction[len(grounds.friction) :],
+def _with_compliant_ground(rigid: ContactSystem, grounds: CompliantGround) -> ContactSystem:
+    """The system with compliant ground, and with rigid spheres and joint limits."""
+    n, rows = grounds.u.shape[-1], rigid.u.shape[-1]
+    added = np.concatenate([grounds.regularisation, np.zeros(rows - n)])
+    return rigid._replace(
+        W=rigid.W + np.eye(rows) * added,
+        u=np.concatenate([grounds.u, rigid.u[n:]]),
+        free=np.concatenate([grounds.u, rigid.free[n:]]),
+        friction=grounds.friction + rigid.friction[len(grounds.friction) :],
     )

@@ -1,12 +1,12 @@
-"""Impacts at their own times within a step, by Newton's law.
+"""Impacts at their own times within a step, by Newton's law of restitution.
 
-Contacts are looked at in the middle of a step. One that closes some time before or after it has its impulse then:
-forces act on the velocity before and after, and the configuration feels the impulse for the rest of the step. A ball
-keeps its energy in this way, and its path is no other when an impact moves from one step to the next.
+Contacts are taken at the midpoint. One that closes some time before or after it has its impulse at that time: forces
+act on the velocities before and after, and the configuration moves by the impulse for the rest of the step. So a ball
+keeps its energy, and its path does not change when an impact moves from one step to the next.
 
-Forces that are implicit in the velocity, as those of PD, are of a jump in the middle of the step, wherever it is. With
-them a contact without restitution closes by degrees, so that motion does not jump when an impact moves from one step to
-the next, and gradients lead downhill.
+Implicit forces, such as those of PD, assume a jump in the middle of the step. With them a contact without restitution
+closes by degrees, so that motion does not jump when an impact moves from one step to the next, and gradients lead
+downhill.
 """
 
 from typing import Any
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from multibody.simulate.contact.contact_rows import JointRows
 
 SLOW = 3.0
-"""Approaches below so many g dt do not bounce; below so many times what forces change in a step they are no impacts
-where nothing bounces, but contacts that last."""
+"""Approaches below this many g dt do not bounce; plastic contacts that approach by less than this many times the change
+of velocity by forces in a step are lasting contacts, not impacts."""
 NEVER, SMALLEST_DIVISOR = 1e30, 1e-30
 
 
 def is_plastic(e: Any) -> bool:
-    """Whether nothing ever bounces with this restitution."""
+    """Whether this restitution is 0 in all samples."""
     return isinstance(e, float) and e == 0.0
 
 

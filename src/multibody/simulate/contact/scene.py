@@ -1,34 +1,36 @@
-"""What a robot can touch, and what holds it."""
+"""The scene: contacts, joint limits and constraints of a simulated robot."""
 
 from dataclasses import dataclass
 
 from multibody.algorithms.constraints import ConstraintSet
-from multibody.simulate.contact.bilateral import TIGHT
+from multibody.simulate.contact.bilateral import CONSTRAINT_TOLERANCE
 from multibody.simulate.contact.contact_rows import Grounded, JointRows, Pair
 from multibody.simulate.contact.spheres import SpherePair
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What a robot can touch, and how exactly impulses are found."""
+    """Contacts, joint limits and constraints, with the tolerances of the solver."""
 
     pairs: tuple[Pair, ...]
-    """Of contacts and grounds, contact by contact, then of spheres."""
+    """Contacts and grounds, contact by contact, then pairs of spheres."""
     contacts: int
+    """Their number."""
     bounds: JointRows
     sweeps: int
+    """The largest number of sweeps."""
     tolerance: float
-    """In m/s."""
+    """The change of a velocity at which sweeps end, in m/s."""
     depth: float
-    """In m: what is not resolve_penetration out of the ground."""
+    """The penetration that is tolerated, in m."""
     constraints: ConstraintSet | None = None
     exact: bool = False
-    """Whether impulses are the fixed point of the sweeps, with its derivative, and energy is not balanced."""
+    """Whether impulses are the fixed point of the sweeps, with its derivative, and energy is not limited."""
 
     @property
-    def open(self) -> float:
-        """In m or rad: what is left of the errors of constraints; less than nothing is to be, for derivatives."""
-        return -1.0 if self.exact else TIGHT * self.depth
+    def tolerated_error(self) -> float:
+        """The tolerated error of constraints, in m or rad; negative for derivatives, so that all passes run."""
+        return -1.0 if self.exact else CONSTRAINT_TOLERANCE * self.depth
 
     @property
     def grounded(self) -> tuple[Grounded, ...]:
@@ -37,10 +39,10 @@ class Scene:
 
     @property
     def spheres(self) -> int:
-        """How many pairs of spheres there are."""
+        """The number of pairs of spheres."""
         return len(self.pairs) - len(self.grounded)
 
     @property
     def rows(self) -> int:
-        """How many impulses a step has."""
+        """The number of impulses of a step."""
         return 3 * len(self.pairs) + len(self.bounds.velocities)

@@ -2,7 +2,7 @@
 
 Moreau's midpoint rule: half a step to q_m, where mass matrix, contacts and forces are taken; velocities jump by
 M (v⁺ - v) = dt (τ - h) + J^T P; half a step with v⁺. Impulses obey Signorini's condition and Coulomb's law; penetration
-is corrected in positions only. docs/decisions/0030 says why.
+is corrected in positions only. Decision 30 says why.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from multibody.model.tree import Tree
 from multibody.simulate.contact.energy_limiter import START
 from multibody.simulate.contact.midpoint import Midpoint
 from multibody.simulate.contact.penetration import resolve_penetration
-from multibody.simulate.contact.problem import ContactProblem, KnownContacts, Law, gravity
+from multibody.simulate.contact.problem import ContactLaw, ContactProblem, KnownContacts, gravity
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.velocity_iteration import Solver, VelocityIteration
 from multibody.simulate.methods.method import Method
@@ -93,7 +93,7 @@ def initial_state(scene: Scene) -> dict[str, Any]:
     return {"bound": np.array(START)} | ({"impulses": np.zeros(scene.rows)} if scene.rows else {})
 
 
-def contact_step(start: StepStart, known: KnownContacts | None = None, law: Law | None = None) -> ContactResult:
+def contact_step(start: StepStart, known: KnownContacts | None = None, law: ContactLaw | None = None) -> ContactResult:
     """Advance the state by a step; without a bound in it the energy has no limit.
 
     `known` are the open contacts of a piece of a step; `law` is that of compliant ground, in place of Signorini's.

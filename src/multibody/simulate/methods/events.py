@@ -1,10 +1,10 @@
 """Exact times of touch-down and lift-off: between them closed contacts take the step of "contact".
 
-A step is cut where the first open contact closes, which a bracket finds on the step's own motion; there velocities
-jump by Newton's law of impact [RD 3.70], in a piece of no length. It is cut, too, where the force of a closed contact
-falls to zero: that is in the middle of the piece whose impulse vanishes. Approaches below some 3 g dt do not bounce, so
-that infinitely many bounces in a finite time end in rest. Joints stop at their limits as in "contact", and constraints
-hold in every piece.
+A step is cut where the first open contact closes, a time that a bracket on the motion of the step finds; there
+velocities jump by Newton's law of impact [RD 3.70], in a piece of no length. It is also cut where the force of a closed
+contact falls to zero, which is the middle of the piece whose impulse vanishes. Approaches below 3 g dt do not bounce,
+so that infinitely many bounces in a finite time end in rest. Joints stop at their limits as in "contact", and
+constraints hold in every piece.
 
 One loop does all of it, so that the code has the step of "contact" once: each iteration tries a length from where the
 last piece ended, and keeps the piece, or narrows a bracket.
@@ -84,7 +84,7 @@ class Events(Method):
     max_penetration: float = 1e-3
 
     def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
-        """That of "contact", with the times of the last touch-downs and lift-offs, (pairs,), in s; -inf for none."""
+        """The state of "contact", and the times of the last touch-downs and lift-offs, (pairs,) in s; -inf for none."""
         never = np.full(len(scene.pairs), -np.inf)
         return initial_state(scene) | ({"down": never, "up": never} if scene.pairs else {})
 

@@ -1,7 +1,7 @@
 """Runge-Kutta of fourth order on the configuration's groups, as Munthe-Kaas' methods, without commutators.
 
 The tableau is that of Celledoni, Marthinsen and Owren (2003): stages and result are products of exponentials, so that
-only `q ⊕ dv` is needed of the groups, and on R^n it is the classical method.
+`q ⊕ dv` is the only operation on groups, and on R^n it is the classical method.
 """
 
 from dataclasses import dataclass

@@ -30,10 +30,10 @@ from multibody.simulate.methods.contact import contact_step, initial_state
 from multibody.simulate.methods.method import Method
 from multibody.simulate.step_ends import StepResult, StepStart
 
-TINY = 1e-12
-"""In m: the least way over which a share of it is told."""
+MIN_DISPLACEMENT = 1e-12
+"""Displacements below this are treated as zero, in m."""
 ON_CONE = 1e-6
-"""How near to its cone, relative to it, the friction of a contact that slips is."""
+"""The distance of slipping friction from its cone, relative to the cone."""
 
 
 class Spring(NamedTuple):
@@ -43,11 +43,11 @@ class Spring(NamedTuple):
     stretch: NDArray[Any]
     """(3,): r_c - r_c0."""
     rate: NDArray[Any]
-    """(3,): that of the stretch, before the step."""
+    """(3,): the rate of the stretch, before the step."""
     fraction: Any
-    """Of the step, during which the point is in the ground, as far as the velocity before the step tells."""
+    """The fraction of the step in the ground, by the velocity before the step."""
     anchor: NDArray[Any]
-    """(3,): r_c0, in the world, as it is without rolling."""
+    """(3,): r_c0, in the world, without rolling."""
 
 
 @final
@@ -62,7 +62,7 @@ class Soft(Method):
     max_penetration: float = 2e-2
 
     def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
-        """That of "contact", with the ends of the springs, (pairs, 3), and the velocities of these ends, (pairs, 3)."""
+        """The state of "contact", the anchors of the springs, (pairs, 3) in m, and their velocities in m/s."""
         if not scene.grounded:
             return initial_state(scene)
         slips = np.zeros((len(scene.grounded), 3))
@@ -137,7 +137,7 @@ def _springs(
         opens, fraction = contact.gap - half > 0.0, _fraction_below(contact.gap - half, contact.gap + half)
         place = center(tree, sphere, q_m) - sphere.radius * n
         rolled = dt / 2 * _rolling(tree, sphere, n, q_m, v)
-        # what comes down in this step has its anchor where it does
+        # a contact that closes in this step has its anchor where it closes
         fresh = (fraction - 0.5) * dt * velocity[:2]
         dragged = anchors[k] + dt / 2 * slips[k]
         stretch = np.where(opens, fresh, np.matmul(along, place - rolled - dragged))
@@ -158,15 +158,15 @@ def _springs(
 def _mean_force(dt: float, k: Any, d: Any, response: NDArray[Any], spring: Spring) -> tuple[NDArray[Any], NDArray[Any]]:
     """The a and c, (3,), of the force -(a + c u) over a step, with the rate u of the stretch at its end.
 
-    It is that of the trapezoidal rule, with the mean stretch x + dt/4 (u - u0), where dt is short for the spring, and
-    that of Euler's implicit rule, with x + dt u, where it is long: of second order, and no ringing whatever k and d.
+    The trapezoidal rule, with the mean stretch x + dt/4 (u - u0), if dt is short for the spring, and Euler's implicit
+    rule, with x + dt u, if it is long: of second order, without ringing for any k and d.
 
     Args:
         dt: the step.
         k: in N/m.
         d: in N s/m.
-        response: (3,), the change of u with an impulse.
-        spring: stretch and rate.
+        response: (3,), the change of u by a unit impulse.
+        spring: its stretch and rate.
     """
     stiff = response * (dt / 2 * d + dt * dt / 4 * k)
     euler = stiff * stiff / (1.0 + stiff * stiff)
@@ -175,7 +175,7 @@ def _mean_force(dt: float, k: Any, d: Any, response: NDArray[Any], spring: Sprin
 
 
 def _slips(springs: list[Spring], frictions: list[Any], P: NDArray[Any], after: NDArray[Any]) -> NDArray[Any]:
-    """(pairs, 3): how fast anchors are dragged along: as impulses leave it, on the cone; not at all inside of it."""
+    """(pairs, 3): the velocities of anchors: those of slipping contacts; zero inside of the cone."""
     slips = []
     for k, (spring, mu) in enumerate(zip(springs, frictions, strict=True)):
         n = 3 * k + 2
@@ -185,7 +185,7 @@ def _slips(springs: list[Spring], frictions: list[Any], P: NDArray[Any], after: 
 
 
 def _rolling(tree: Tree, sphere: SphereContact, n: NDArray[Any], q: NDArray[Any], v: NDArray[Any]) -> Any:
-    """(3,): the velocity of the point that touches less that of the body there: what rolls takes its anchor along."""
+    """(3,): the velocity of the contact point minus that of the body there: rolling moves the anchor."""
     if not sphere.radius:
         return np.zeros(3)
     turn = kinematics.velocity(tree, sphere.frame, q, v, "mixed")[..., 3:]
@@ -193,6 +193,6 @@ def _rolling(tree: Tree, sphere: SphereContact, n: NDArray[Any], q: NDArray[Any]
 
 
 def _fraction_below(start: Any, end: Any) -> Any:
-    """Of the way from one gap to another, that in the ground."""
+    """The fraction of the interval between two gaps that is below zero."""
     low, high = np.minimum(start, end), np.maximum(start, end)
-    return np.clip(-low / np.maximum(high - low, TINY), 0.0, 1.0)
+    return np.clip(-low / np.maximum(high - low, MIN_DISPLACEMENT), 0.0, 1.0)

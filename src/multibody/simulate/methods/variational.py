@@ -23,10 +23,10 @@ from multibody.simulate.step_ends import StepResult, StepStart
 from multibody.tracing.ad.api import gradient
 from multibody.tracing.record.loop import loop
 
-ROUNDS = 40
-"""At most; each gains as many digits as dt times the rates of the motion are small."""
-WITHIN = 1e-13
-"""How small, relative to 1 + |ξ|, the last change of the velocity must be."""
+MAX_ITERATIONS = 40
+"""Iterations for the velocity; each divides the error by about 1/(dt times the rates of the motion)."""
+TOLERANCE = 1e-13
+"""The last change of the velocity, relative to 1 + |ξ|."""
 
 
 @final
@@ -56,14 +56,14 @@ class Variational(Method):
                 total = total - rnea(tree, q_m, still, still, forces.wrenches, gravity=False)
             return dt / 2 * total, tau
 
-        def round_(carry: Any) -> Any:
+        def iterate(carry: Any) -> Any:
             xi, _ = carry
             start, _ = _momenta(tree, dt, q, advance(tree, q, dt * xi))
             half, _ = force(xi)
             change = _solve(tree, q, p + half - start)
             return xi + change, np.max(np.abs(change)) / (1.0 + np.max(np.abs(xi)))
 
-        xi, _ = loop(ROUNDS, round_, (v, np.inf + 0.0 * v[0]), until=lambda carry: carry[1] <= WITHIN)
+        xi, _ = loop(MAX_ITERATIONS, iterate, (v, np.inf + 0.0 * v[0]), until=lambda carry: carry[1] <= TOLERANCE)
         q_after = advance(tree, q, dt * xi)
         _, end = _momenta(tree, dt, q, q_after)
         half, tau = force(xi)
@@ -75,8 +75,8 @@ def _momenta(tree: Tree, dt: float, q0: NDArray[Any], q1: NDArray[Any]) -> tuple
 
     def lagrangian(ends: NDArray[Any]) -> Any:
         start = configuration.integrate(tree, q0, ends[0])
-        way = configuration.difference(tree, start, configuration.integrate(tree, q1, ends[1]))
-        middle, xi = configuration.integrate(tree, start, way / 2), way / dt
+        displacement = configuration.difference(tree, start, configuration.integrate(tree, q1, ends[1]))
+        middle, xi = configuration.integrate(tree, start, displacement / 2), displacement / dt
         return dt * (kinetic_energy(tree, middle, xi) - potential_energy(tree, middle))
 
     derivative = gradient(lagrangian)(np.zeros((2, tree.nv)))

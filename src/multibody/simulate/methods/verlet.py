@@ -18,8 +18,8 @@ class Verlet(Method):
     def step(self, start: StepStart) -> StepResult:
         """q_m = q ⊕ dt/2 v; v⁺ = v + dt a(q_m, v_m); q⁺ = q_m ⊕ dt/2 v⁺.
 
-        Forces of bodies that turn depend on the velocity in the middle of the kick, v_m, which two rounds find from
-        v_m = v + dt/2 a(q_m, v_m); the mass matrix is factored once.
+        Gyroscopic forces depend on the velocity in the middle of the kick, v_m = v + dt/2 a(q_m, v_m). Two fixed-point
+        iterations find it; the mass matrix is factored once.
         """
         forces, dt, t, q, v, *_ = start
         tree, middle = forces.tree, t + dt / 2
