@@ -94,6 +94,8 @@ def test_loops_that_do_not_depend_on_the_inputs_stay():
 def test_straight_code_is_left_alone():
     traced = trace(np.sin, [3])
     assert unroll(traced.graph, traced.roots) == traced.roots
+    kept = trace(newton, [3])
+    assert unrolled(kept, repeats=True) is kept
     looped = unrolled(trace(newton, [3]))
     assert not {"carry", "result"} & {looped.graph.op[k] for k in looped.graph.live(looped.roots)}
     rows = jacobian_rows(looped.graph, looped.roots, traces.leaves(looped)[0].tolist())

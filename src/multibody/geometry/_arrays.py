@@ -146,6 +146,15 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return sum((a[..., k] * b[..., k] for k in range(1, a.shape[-1])), start=a[..., 0] * b[..., 0])
 
 
+def read_only(x: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only copy; arrays that nobody can write into, and traced ones, as they are."""
+    if is_traced(x) or (x.base is None and not x.flags.writeable):
+        return x
+    copy = x.copy()
+    copy.flags.writeable = False
+    return copy
+
+
 def not_zero(x: NDArray[Any], what: str) -> NDArray[Any]:
     """Return x; refuse concrete zero vectors, which have no direction."""
     if not is_traced(x):

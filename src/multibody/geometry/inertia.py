@@ -98,15 +98,11 @@ class SpatialInertia(Value):
         p = floats(parameters, "inertial parameters", 10)
         mass = p[..., 0]
         com = _per_mass(p[..., 1:4], mass)
-        xx, xy, yy, xz, yz, zz = (p[..., k] for k in range(4, 10))
-        about_origin = matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        return cls(mass=mass, com=com, inertia=about_origin - _steiner(mass, com))
+        return cls(mass=mass, com=com, inertia=moments_about_origin(p) - _steiner(mass, com))
 
     def parameters(self) -> NDArray[Any]:
         """(..., 10): m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's origin; dynamics is linear in them."""
-        moment, J = self.first_moment, self.about_origin
-        entries = (J[..., i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))
-        return vector(self.mass, *(moment[..., k] for k in range(3)), *entries)
+        return inertial_parameters(self.mass, self.first_moment, self.about_origin)
 
     @property
     def first_moment(self) -> NDArray[Any]:
@@ -247,6 +243,18 @@ class SpatialInertia(Value):
 
     def __repr__(self) -> str:
         return self._show(mass=self.mass, com=self.com, inertia=self.inertia)
+
+
+def inertial_parameters(mass: NDArray[Any], h: NDArray[Any], I: NDArray[Any]) -> NDArray[Any]:
+    """(..., 10), from the mass, the first moment h and the rotational inertia I about the frame's origin."""
+    entries = (I[..., i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))
+    return vector(mass, *(h[..., k] for k in range(3)), *entries)
+
+
+def moments_about_origin(parameters: NDArray[Any]) -> NDArray[Any]:
+    """(..., 3, 3): the rotational inertia about the frame's origin in inertial parameters (..., 10)."""
+    xx, xy, yy, xz, yz, zz = (parameters[..., k] for k in range(4, 10))
+    return matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def is_physical(parameters: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,18 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.errors import SingularityError
 from multibody.geometry import exponential_coefficients as k
 from multibody.geometry import quaternions
-from multibody.geometry._arrays import at, blockwise, dot, first, floats, is_traced, matrix, numbers, singular_within
+from multibody.geometry._arrays import (
+    at,
+    blockwise,
+    dot,
+    first,
+    floats,
+    is_traced,
+    matrix,
+    numbers,
+    singular_within,
+    transpose,
+)
 from multibody.geometry.public_api import public
 
 
@@ -168,7 +179,7 @@ def left_jacobian_dot(phi: ArrayLike, dphi: ArrayLike) -> NDArray[Any]:
         dc = dx * k.dc(x, b, c)
         u = c[..., None] * dphi
         outer = u[..., :, None] * phi[..., None, :]
-        return _isotropic(da, db, dc, phi) + _isotropic(0.0, b, 0.0, dphi) + outer + np.swapaxes(outer, -1, -2)
+        return _isotropic(da, db, dc, phi) + _isotropic(0.0, b, 0.0, dphi) + outer + transpose(outer)
 
     return blockwise(block, (floats(phi, "rotation vector", 3), 1), (floats(dphi, "its rate", 3), 1))
 

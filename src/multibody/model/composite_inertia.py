@@ -5,17 +5,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from multibody.geometry import Pose, SpatialInertia, Twist, Wrench
-from multibody.geometry._arrays import (
-    block_matrix,
-    congruence,
-    dot,
-    eye_like,
-    is_traced,
-    matrix,
-    matvec,
-    mirror_upper,
-    vector,
-)
+from multibody.geometry._arrays import block_matrix, congruence, dot, eye_like, matvec, mirror_upper, read_only
+from multibody.geometry.inertia import inertial_parameters, moments_about_origin
 from multibody.geometry.operators import cross3, hat3
 
 INERTIAL = 10
@@ -51,17 +42,11 @@ class CompositeInertia(NamedTuple):
     @staticmethod
     def from_parameters(parameters: NDArray[Any]) -> "CompositeInertia":
         """From (..., 10) inertial parameters."""
-        xx, xy, yy, xz, yz, zz = (parameters[..., k] for k in range(4, INERTIAL))
-        about_origin = matrix([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        if not is_traced(about_origin):
-            about_origin.flags.writeable = False
-        return CompositeInertia(parameters[..., 0], parameters[..., 1:4], about_origin)
+        return CompositeInertia(parameters[..., 0], parameters[..., 1:4], read_only(moments_about_origin(parameters)))
 
     def parameters(self) -> NDArray[Any]:
         """(..., 10) inertial parameters."""
-        I, h = self.about_origin, self.first_moment
-        entries = (I[..., i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))
-        return vector(self.mass, *(h[..., k] for k in range(3)), *entries)
+        return inertial_parameters(*self)
 
     @property
     def com(self) -> NDArray[Any]:

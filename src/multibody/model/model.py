@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import choice
+from multibody.geometry._arrays import choice, read_only
 from multibody.geometry.representations import REPRESENTATIONS
 from multibody.geometry.unit_quaternions import check_unit_quaternions
 from multibody.geometry.value import Value, owned
@@ -95,8 +95,7 @@ class Model:
     @cached_property
     def tree(self) -> Tree:
         """The tree of moving bodies that algorithms traverse."""
-        parts, gravity = self._structure, np.array(self.gravity)
-        gravity.flags.writeable = False
+        parts, gravity = self._structure, read_only(np.array(self.gravity))
         drives = {name: getattr(self, name) for name in ("armature", "damping", "friction", "effort_limits")}
         return Tree(self.name, parts.bodies, parts.frames, parts.frame_poses, gravity, **drives, velocity=self.velocity)
 
@@ -162,17 +161,17 @@ class Model:
         total = self._over_velocities("armature", 2)
         for actuator in self.actuators or ():
             total[self.joint(actuator.joint).v] += actuator.reflected_inertia
-        return _read_only(total)
+        return read_only(total)
 
     @cached_property
     def damping(self) -> NDArray[Any]:
         """(nv,): the viscous damping of the joints, with their mimic joints."""
-        return _read_only(self._over_velocities("damping", 2))
+        return read_only(self._over_velocities("damping", 2))
 
     @cached_property
     def friction(self) -> NDArray[Any]:
         """(nv,): the dry friction of the joints, with their mimic joints."""
-        return _read_only(self._over_velocities("friction", 1))
+        return read_only(self._over_velocities("friction", 1))
 
     @cached_property
     def effort_limits(self) -> NDArray[Any]:
@@ -188,7 +187,7 @@ class Model:
                 motors[joint.v] = np.inf  # what pushes a base is no motor of a joint
         for actuator in self.actuators or ():
             motors[self.joint(actuator.joint).v] += abs(actuator.gear) * actuator.effort
-        return _read_only(np.minimum(limits, motors) if self.actuators else limits)
+        return read_only(np.minimum(limits, motors) if self.actuators else limits)
 
     def _over_velocities(self, name: str, power: int) -> NDArray[Any]:
         """(nv,): numbers of the joints' `passive`, reflected through the ratios of mimic joints."""
@@ -252,7 +251,7 @@ def _owned(x: Any) -> Any:
     if isinstance(x, Value):
         return owned(x)
     if isinstance(x, np.ndarray):
-        return _read_only(x)
+        return read_only(x)
     if isinstance(x, tuple):
         parts = tuple(map(_owned, x))
         return x if all(map(operator.is_, parts, x)) else parts
@@ -261,14 +260,6 @@ def _owned(x: Any) -> Any:
     names = ARRAYS_IN.get(type(x)) or [f.name for f in fields(x) if f.init]
     changed = {name: new for name in names if (new := _owned(part := getattr(x, name))) is not part}
     return replace(x, **changed) if changed else x
-
-
-def _read_only(x: NDArray[Any]) -> NDArray[Any]:
-    if x.base is None and not x.flags.writeable:
-        return x
-    copy = x.copy()
-    copy.flags.writeable = False
-    return copy
 
 
 def _several(what: str, x: Any, kind: type) -> tuple[Any, ...]:

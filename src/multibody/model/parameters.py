@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation, SpatialInertia, quaternions, rates
-from multibody.geometry._arrays import at, block_matrix, eye_like, first, floats, is_traced
+from multibody.geometry._arrays import at, block_matrix, eye_like, first, floats, is_traced, read_only
 from multibody.geometry.inertia import is_physical
 from multibody.geometry.unit_quaternions import check_unit_quaternions
 from multibody.model.composite_inertia import INERTIAL, CompositeInertia
@@ -80,7 +80,7 @@ class Parameters:
         """Return the tree with these numbers: floats, batches or traced. The topology and the joint kinds stay."""
         refuse_overlap(self.given)
         shapes = self.shapes(tree)
-        new = {name: _frozen(floats(value, name, *shapes[name])) for name, value in self.given.items()}
+        new = {name: read_only(floats(value, name, *shapes[name])) for name, value in self.given.items()}
         for name in PLACED:
             if name in new and not is_traced(new[name]):
                 check_units(tree, new[name], name)
@@ -278,13 +278,4 @@ def _with_mass(inertia: SpatialInertia | CompositeInertia, mass: NDArray[Any]) -
     parameters = inertia.parameters()
     old = parameters[..., :1]
     scaled = mass[..., None] * (parameters / np.where(old == 0, 1.0, old))
-    return CompositeInertia.from_parameters(_frozen(np.where(old == 0, parameters, scaled)))
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only copy; traced arrays as they are."""
-    if is_traced(array):
-        return array
-    array = array.copy()
-    array.flags.writeable = False
-    return array
+    return CompositeInertia.from_parameters(read_only(np.where(old == 0, parameters, scaled)))

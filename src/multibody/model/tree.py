@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError, unknown
 from multibody.geometry import Pose, SpatialInertia
-from multibody.geometry._arrays import is_traced
+from multibody.geometry._arrays import is_traced, read_only
 from multibody.model.composite_inertia import INERTIAL
 from multibody.model.joint import Joint
 from multibody.model.joints import Floating
@@ -110,8 +110,7 @@ class Tree:
         full = np.empty(count)
         for joint in self.independent_joints:
             full[getattr(joint, where)] = getattr(joint.limits, name)
-        full.flags.writeable = False
-        return full
+        return read_only(full)
 
     @cached_property
     def lower(self) -> NDArray[Any]:

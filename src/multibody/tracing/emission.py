@@ -44,7 +44,7 @@ class Target(NamedTuple):
 
 def fold(trace: Trace, target: Target) -> list[list[Any]]:
     """Translate every output element, output by output; each node once, in an order of execution."""
-    walk = Walk(trace if target.repeat else unrolled(trace), target)
+    walk = Walk(unrolled(trace, repeats=target.repeat is not None), target)
     walk.run(walk.members(-1))
     return [[walk.values[k] for k in ids.ravel().tolist()] for ids in walk.trace.outputs]
 

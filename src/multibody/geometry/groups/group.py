@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.geometry import exponential_coefficients as k
 from multibody.geometry import operators, so3
-from multibody.geometry._arrays import eye_like, floats, matvec, solve, transpose
+from multibody.geometry._arrays import eye_like, floats, matvec, read_only, solve, transpose
 from multibody.geometry.pose import Pose
 from multibody.geometry.public_api import public_methods
 from multibody.geometry.rotation import Rotation
@@ -192,6 +192,4 @@ def _structure(group: Group) -> NDArray[Any]:
     H = group.selection()
     back = np.linalg.pinv(H)
     brackets = [back @ operators.ad(H[:, i]) @ H for i in range(group.dim)]  # ad of each basis vector
-    constants = np.round(np.stack(brackets, axis=1), 12) + 0.0
-    constants.flags.writeable = False
-    return constants
+    return read_only(np.round(np.stack(brackets, axis=1), 12) + 0.0)

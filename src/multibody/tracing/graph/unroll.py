@@ -1,4 +1,4 @@
-"""Loop unrolling, for back ends that need straight-line code."""
+"""Loop unrolling, for targets that cannot repeat: SymPy. Kernels, C, NumPy and the interpreter keep loops."""
 
 from multibody.errors import InputError
 from multibody.tracing.graph.graph import Graph
@@ -10,8 +10,10 @@ MAX_OPERATIONS = 200_000
 """Operations up to which loops are unrolled."""
 
 
-def unrolled(trace: Trace) -> Trace:
-    """The trace without loops."""
+def unrolled(trace: Trace, *, repeats: bool = False) -> Trace:
+    """The trace without loops; the trace itself for a target that repeats."""
+    if repeats:
+        return trace
     roots = unroll(trace.graph, trace.roots)
     return trace._replace(outputs=tuple(split(roots, [ids.shape for ids in trace.outputs])))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
+from multibody.geometry._arrays import transpose
 from multibody.tracing.array.traced import TracedArray
 from multibody.tracing.matrices import linalg_unrolled
 from multibody.tracing.matrices.dense import MAX_UNROLLED_PRODUCTS
@@ -103,7 +104,7 @@ def orthonormal_rows(A: Array, tolerance: float | None = None) -> Rows:
         (Q, independent), (a, place) = state, row
         rest = a
         for _ in range(2):
-            rest = rest - _times(_transposed(Q), _times(Q, rest))
+            rest = rest - _times(transpose(Q), _times(Q, rest))
         length, whole = _length(rest), _length(a)
         kept = length > within * whole
         one = np.ones_like(length)
@@ -146,10 +147,10 @@ def least_norm(A: Array, b: Array, tolerance: float | None = None) -> Array:
     if A.ndim < 2 or right.shape[-2] != A.shape[-2]:
         raise InputError(f"least_norm: expected (..., m, n) and (m,) or (..., m, k), got {A.shape} and {b.shape}")
     Q, independent = orthonormal_rows(A, tolerance)
-    C = np.matmul(A, _transposed(Q))
-    V, kept = orthonormal_rows(_transposed(C), tolerance)
+    C = np.matmul(A, transpose(Q))
+    V, kept = orthonormal_rows(transpose(C), tolerance)
     R = np.matmul(V, C) + (1.0 - independent * kept)[..., :, None] * np.eye(A.shape[-2])
-    x = np.matmul(_transposed(Q), solve_triangular(R, np.matmul(V, right), lower=False))
+    x = np.matmul(transpose(Q), solve_triangular(R, np.matmul(V, right), lower=False))
     return x[..., 0] if b.ndim == 1 else x
 
 
@@ -181,11 +182,7 @@ def _square(A: Array, name: str) -> None:
 
 def _mirrored(A: Array) -> Array:
     """The lower half of A in both halves."""
-    return np.where(np.tri(A.shape[-1], dtype=bool), A, np.swapaxes(A, -1, -2))
-
-
-def _transposed(A: Array) -> Array:
-    return np.swapaxes(A, -1, -2)
+    return np.where(np.tri(A.shape[-1], dtype=bool), A, transpose(A))
 
 
 def _times(A: Array, x: Array) -> Array:
