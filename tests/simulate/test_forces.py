@@ -1,5 +1,8 @@
 """Contact forces of the last step, for controllers that ask for them by name."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -182,3 +185,22 @@ def test_advice_of_controllers_that_sense():
         robot, dt=0.01, contacts=contacts, controller=lambda t, q, v, forces: -1e3 * v + 0.0 * forces[0, :2]
     )
     assert "explicit" in stiff.advice()[0]
+
+
+def test_the_force_of_press_and_slide_is_that_of_the_motion():
+    """Recorded torques and motion alone tell the force: J^T f = M a + h - tau, seven equations for three numbers."""
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "20_press_and_slide.py"))
+    run, robot, dt = example["run"], example["robot"], example["DT"]
+    rows = np.arange(1600, len(run.t), 50)
+    before, v = run.v[:, rows - 1], run.v[:, rows]
+    middle = robot.integrate(run.q[:, rows - 1], dt / 2 * before)
+    missing = robot.inverse_dynamics(middle, (v + before) / 2, (v - before) / dt) - run.tau[:, rows]
+    pose = robot.pose("tool", middle)
+    tip = pose.rotation.inverse() @ np.array([example["FINGER"], 0.0, 0.0])  # towards the wall, in the tool's axes
+    J = robot.point_jacobian("tool", middle, tip)
+    force = np.einsum("...ij,...j->...i", np.linalg.pinv(np.swapaxes(J, -1, -2)), missing)
+    assert np.abs(np.einsum("...ji,...j->...i", J, force) - missing).max() < 1e-2
+    assert np.abs(-force[..., 0] - 10.0).max() < 0.1
+    np.testing.assert_allclose(force, run.forces[:, rows, 0], atol=0.02)
+    along = np.linalg.norm(force[..., 1:], axis=-1) / -force[..., 0]
+    np.testing.assert_allclose(along, np.broadcast_to(example["friction"][:, None], along.shape), rtol=5e-3)
