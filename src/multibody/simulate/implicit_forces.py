@@ -53,13 +53,21 @@ def mean_force(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
     return tau if slope is None else tau - slope * change
 
 
-def work(forces: StepForces, dt: float, mean: Any, q: NDArray[Any], v: NDArray[Any], after: NDArray[Any]) -> Any:
-    """The work of the controller, pushes, springs and dampers in a step, in J."""
+def work(
+    forces: StepForces,
+    dt: float,
+    mean: Any,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    change: NDArray[Any],
+    displacement: NDArray[Any],
+) -> NDArray[Any]:
+    """(nv,): the work of the controller, pushes, springs and dampers in a step, velocity by velocity, in J."""
     tree = forces.tree
     if forces.passive:
         smooth = tree.with_values(friction=np.zeros(tree.nv))
-        mean = mean + passive(smooth, q, v) - _passive_slope(tree, dt) * (after - v)
+        mean = mean + passive(smooth, q, v) - _passive_slope(tree, dt) * change
     if forces.wrenches:
         still = np.zeros_like(v)
         mean = mean - rnea(tree, q, still, still, forces.wrenches, gravity=False)
-    return dt / 2 * np.sum(mean * (v + after))
+    return mean * displacement

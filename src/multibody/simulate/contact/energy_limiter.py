@@ -1,14 +1,20 @@
-"""The balance of energy over a step: what no force has put in, the motion cannot have.
+"""The energy limiter: no motion has more energy than forces put into it.
 
-At rates of about 1/dt, as of light links that whirl, no explicit step of the Coriolis forces is stable. Where the
-motion has gained more energy than its forces worked, velocities are scaled down: contacts that stick still stick.
-Errors of the order of the step are no such gain: what turns by dt ω in a step, and speeds up by dt α, has some
-(dt ω)² + dt² α of its kinetic energy more on one side of a swing than on the other. The largest such energy of the run,
-`SLACK` of the kinetic one at most, may be gained before velocities are touched, and `SHARE` of the work; `run.taken`
-tells what was taken.
+At rates of about 1/dt, as of light links that whirl, no explicit step of the Coriolis forces is stable. If a step gains
+more energy than its forces worked, velocities are scaled down; contacts that stick still stick. Four things are no
+such gain, so that ordinary motion is the same with and without the limiter (docs/decisions/0031):
+
+- The work of a force is that along the mean velocity of a step. If a contact stops within the step what a force has
+  reversed, that work ends earlier, and the contact returns the difference: its work is then positive. It returns at
+  most the work that forces would have done without contacts, less the work that they did.
+- A controller may push a foot into the ground within a step. The correction of positions lifts the robot by at most the
+  work of the forces.
+- The work of each force is known to `WORK_ERROR` of itself.
+- A rotation by dt ω in a step that changes by dt α has an error of (dt ω)² + dt² α of the kinetic energy, on one side
+  of a swing or the other: the largest such error of a run, at most `MAX_ENERGY_ERROR`, is tolerated.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,45 +24,78 @@ from multibody.geometry._arrays import vector
 from multibody.model.joints import Floating, Prismatic, Translational
 from multibody.model.tree import Tree
 
-SLACK = 5e-3
-"""Of the kinetic energy, at most."""
-SHARE = 1e-2
-"""Of the work of a step: how far it is known."""
-TINY = 1e-30
+MAX_ENERGY_ERROR = 5e-3
+"""The largest tolerated error of the energy, relative to the kinetic energy."""
+WORK_ERROR = 1e-2
+"""The error of the work of a force in a step, relative to it."""
+SMALLEST_DIVISOR = 1e-30
 START = (np.inf, 0.0, 0.0, 0.0)
-"""Of a run: no bound yet, no turns, nothing taken, no motion."""
+"""Of a run: no bound yet, no rotation, nothing taken, no motion."""
 
 
-def balanced(
-    tree: Tree, dt: Any, q: NDArray[Any], v: NDArray[Any], change: NDArray[Any], bound: NDArray[Any], work: Any
+class StepWork(NamedTuple):
+    """The work in a step, in J, with the mean of the velocities before and after it."""
+
+    forces: NDArray[Any]
+    """(nv,): of controllers, pushes, springs and dampers, velocity by velocity."""
+    freed: Any = 0.0
+    """The work that all forces but Coriolis forces would have done without contacts, less the work that they did."""
+    compliant: Any = 0.0
+    """Of compliant ground, which returns what it took."""
+    rigid: Any = 0.0
+    """Of rigid contacts, joint limits and dry friction: not positive if nothing stops within the step."""
+
+    def gain(self, lift: Any = 0.0) -> Any:
+        """The largest change of the energy that is no error of the step, in J.
+
+        Args:
+            lift: the change of the potential energy by the correction of positions.
+        """
+        magnitude = np.sum(np.abs(self.forces))
+        returned = np.clip(self.rigid, 0.0, np.maximum(self.freed, 0.0)) + np.clip(lift, 0.0, magnitude)
+        error = WORK_ERROR * (magnitude + np.abs(self.compliant))
+        return np.sum(self.forces) + self.compliant + returned + error
+
+
+def limit_energy(
+    tree: Tree,
+    dt: Any,
+    q: NDArray[Any],
+    v: NDArray[Any],
+    change: NDArray[Any],
+    bound: NDArray[Any],
+    work: StepWork,
+    uncorrected: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The velocity v, or less of it, and the bound after the step.
+    """Return the velocity v, scaled down if energy came from nowhere, and the next bound.
 
     Args:
         tree: the robot.
-        dt: the step.
+        dt: the step in s.
         q: (nq,), after it.
         v: (nv,), after it.
         change: (nv,), of v in the step.
-        bound: (4,) in J: the least energy so far, with the work since then, what steps may be off, what was taken, and
-            the largest kinetic energy.
-        work: in J, of controllers, pushes, springs and dampers in the step; that of contacts and dry friction is never
-            positive.
+        bound: (4,) in J: the largest energy that the work since the least one explains, the tolerated error, the energy
+            that was taken, and the largest kinetic energy.
+        work: in the step.
+        uncorrected: (nq,), q before its correction; None for none.
     """
     T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
-    least = bound[0] + work + SHARE * np.abs(work)
-    room = least + bound[1] - V
-    kept = np.clip(room, 0.0, T)
-    part = np.where(room < T, np.sqrt(kept / np.maximum(T, TINY)), 1.0)
-    turns = _turning(tree)
-    way, jump = dt * v[turns], dt * np.abs(change[turns])
-    off = kept * np.minimum(SLACK, np.sum(way * way + jump)) if turns else 0.0
+    lift = 0.0 if uncorrected is None else V - potential_energy(tree, uncorrected)
+    explained = bound[0] + work.gain(lift)
+    room = explained + bound[1] - V
+    limited = (room < T) & np.isfinite(T)  # a motion that overflows is reported as such
+    kept = np.where(limited, np.maximum(room, 0.0), T)
+    scale = np.where(limited, np.sqrt(kept / np.maximum(T, SMALLEST_DIVISOR)), 1.0)
+    rotations = _rotations(tree)
+    turn, jump = dt * v[rotations], dt * np.abs(change[rotations])
+    error = kept * np.minimum(MAX_ENERGY_ERROR, np.sum(turn * turn + jump)) if rotations else 0.0
     taken, largest = bound[2] + (T - kept), np.maximum(bound[3], kept)
-    return part * v, vector(np.minimum(least, kept + V), np.maximum(bound[1], off), taken, largest)
+    return scale * v, vector(np.minimum(explained, kept + V), np.maximum(bound[1], error), taken, largest)
 
 
-def _turning(tree: Tree) -> list[int]:
-    """The velocities that turn something."""
+def _rotations(tree: Tree) -> list[int]:
+    """The velocities that are angular."""
     places: list[int] = []
     for joint in tree.independent_joints:
         if not isinstance(joint.kind, Prismatic | Translational):

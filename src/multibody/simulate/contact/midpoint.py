@@ -14,7 +14,7 @@ from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.advance import advance
 from multibody.simulate.contact.bilateral import BilateralConstraints, project_position
-from multibody.simulate.contact.energy_limiter import balanced
+from multibody.simulate.contact.energy_limiter import StepWork, limit_energy
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.implicit_forces import controlled, implicit, mean_force, work
 from multibody.simulate.step_ends import StepStart
@@ -102,11 +102,19 @@ class Midpoint:
         """(nq,): q corrected to what constraints allow."""
         return q if self.constraints is None else self.constraints.projection.correct(q, self.scene.tolerated_error)
 
-    def work(self, change: NDArray[Any]) -> Any:
-        """The work of all forces but those of contacts, in J."""
-        return work(self.forces, self.dt, self.mean_force(change), self.q, self.v, self.v + change)
+    def work(self, change: NDArray[Any], late: Any = 0.0) -> NDArray[Any]:
+        """(nv,): the work of controllers, pushes, springs and dampers, velocity by velocity, in J."""
+        displacement = self.dt / 2 * (self.v + (self.v + change)) - late
+        return work(self.forces, self.dt, self.mean_force(change), self.q, self.v, change, displacement)
 
-    def limit_energy(self, q: NDArray[Any], change: NDArray[Any], bound: Any, done: Any) -> tuple[NDArray[Any], Any]:
+    def static_forces(self) -> NDArray[Any]:
+        """(nv,): all forces but those of contacts and Coriolis forces, at the velocity before the step."""
+        still = np.zeros_like(self.v)
+        return self.joint_forces - rnea(self.tree, self.q, still, still, self.forces.wrenches)
+
+    def limit_energy(
+        self, q: NDArray[Any], change: NDArray[Any], bound: Any, done: StepWork | None, uncorrected: Any = None
+    ) -> tuple[NDArray[Any], Any]:
         """The velocity after the step, (nv,), and the next bound of the energy; without work, no limit."""
         v = self.v + change
-        return (v, bound) if done is None else balanced(self.tree, self.dt, q, v, change, bound, done)
+        return (v, bound) if done is None else limit_energy(self.tree, self.dt, q, v, change, bound, done, uncorrected)

@@ -174,10 +174,11 @@ class ContactProblem:
             parts.append(np.zeros(len(bounds.velocities)))
         return np.concatenate(parts)
 
-    def spring_work(self, P: NDArray[Any], free: NDArray[Any]) -> Any:
-        """The work of compliant ground, in J: springs give back what they took."""
-        mean = self.before + np.matmul(self.W, P) / 2 + (free - self.before) / 2
-        return np.sum((P * mean)[: self.compliant])
+    def contact_work(self, P: NDArray[Any], free: NDArray[Any], delays: NDArray[Any]) -> tuple[Any, Any]:
+        """The work of compliant ground, and of all other impulses at their own times, in J."""
+        mean = (self.before + free + np.matmul(self.W, P)) / 2 + delays / self.midpoint.dt * (free - self.before)
+        work = P * mean
+        return np.sum(work[: self.compliant]), np.sum(work[self.compliant :])
 
     def contact_forces(self, P: NDArray[Any]) -> NDArray[Any]:
         """(contacts + pairs of spheres, 3), along the world's axes: on the contacts, and on the first of each pair.

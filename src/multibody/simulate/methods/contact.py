@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.model.tree import Tree
-from multibody.simulate.contact.energy_limiter import START
+from multibody.simulate.contact.energy_limiter import START, StepWork
 from multibody.simulate.contact.midpoint import Midpoint
 from multibody.simulate.contact.penetration import resolve_penetration
 from multibody.simulate.contact.problem import ContactLaw, ContactProblem, KnownContacts, gravity
@@ -105,35 +105,40 @@ def contact_step(start: StepStart, known: KnownContacts | None = None, law: Cont
         return _step_without_contacts(midpoint, bound, bounded)
     problem = ContactProblem.assemble(midpoint, start.parameters, known, law)
     last = Solver.solve(problem, start.state["impulses"])
-    drifted = _advance(problem, last)
-    work = _work(problem, last) if bounded else None
-    q = resolve_penetration(problem, drifted, bound[0] + work + _lift_energy(midpoint.tree) if bounded else None)
-    v, bound = midpoint.limit_energy(q, last.change, bound, work)
+    late = problem.velocity_change(np.matmul(problem.Z, last.delays * last.P))
+    drifted = _advance(problem, last, late)
+    work = _work(problem, last, late) if bounded else None
+    q = resolve_penetration(problem, drifted, None if work is None else bound[0] + work.gain() + _lift_energy(problem))
+    v, bound = midpoint.limit_energy(q, last.change, bound, work, drifted)
     return _result(problem, last, drifted, q, v, bound)
 
 
 def _step_without_contacts(midpoint: Midpoint, bound: Any, bounded: bool) -> ContactResult:
     change, impulses = midpoint.change_without_contacts()
     q = midpoint.close(midpoint.advance(change))
-    v, bound = midpoint.limit_energy(q, change, bound, midpoint.work(change) if bounded else None)
+    v, bound = midpoint.limit_energy(q, change, bound, StepWork(midpoint.work(change)) if bounded else None)
     constraint_forces = None if impulses is None else impulses / midpoint.dt
     return ContactResult(q, v, midpoint.mean_force(change), midpoint.forces, bound, constraint_forces)
 
 
-def _advance(problem: ContactProblem, last: VelocityIteration) -> NDArray[Any]:
+def _advance(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) -> NDArray[Any]:
     """(nq,): after the second half of the step, before penetration is corrected."""
-    late_impulse_displacement = problem.velocity_change(np.matmul(problem.Z, last.delays * last.P))
-    q = problem.midpoint.advance(last.change, late_impulse_displacement)
+    q = problem.midpoint.advance(last.change, late)
     return q if problem.known is None else problem.midpoint.close(q)
 
 
-def _work(problem: ContactProblem, last: VelocityIteration) -> Any:
-    """The work of forces and of compliant ground, in J."""
-    work = problem.midpoint.work(last.change)
-    return work if problem.law is None else work + problem.spring_work(last.P, problem.free(last.half_solved[-1]))
+def _work(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) -> StepWork:
+    """The work of forces and of contacts; impulses are late by a displacement."""
+    midpoint, y = problem.midpoint, last.half_solved[-1]
+    without = problem.velocity_change(y) - last.change
+    freed = np.sum(midpoint.static_forces() * (midpoint.dt / 2 * without + late))
+    return StepWork(
+        midpoint.work(last.change, late), freed, *problem.contact_work(last.P, problem.free(y), last.delays)
+    )
 
 
-def _lift_energy(tree: Tree) -> Any:
+def _lift_energy(problem: ContactProblem) -> Any:
+    tree = problem.midpoint.tree
     return FREE_LIFT * tree.mass * gravity(tree)
 
 
