@@ -1,6 +1,7 @@
 """Inputs that once gave wrong numbers in silence, or errors that did not say what was wrong."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -72,9 +73,18 @@ def bare():
             lambda: control.VelocityControl(ARM, [[control.RelativePoseTask("self", "tool", "tool")]]),
         ),
         ("place_gain.*not negative", lambda: control.VelocityControl(ARM, [[PLACE]])(Q, place=V[:2], place_gain=-1)),
-        (r"dt \(sample 1\): expected a positive time", lambda: BODY(Q, V, place=V[:2], dt=np.array([0.1, -0.1]))),
-        ("place_kp: expected a gain that is not negative", lambda: BODY(Q, V, place=V[:2], place_kp=-1.0, dt=0.1)),
-        ("place_kd: expected a gain that is not negative", lambda: BODY(Q, V, place=V[:2], place_kd=-1, dt=0.1)),
+        (
+            r"dt \(sample 1\): expected a positive number",
+            lambda: BODY(Q, V, place=V[:2], dt=np.array([0.1, -0.1])),
+        ),
+        (
+            "place_kp: expected finite .*not negative",
+            lambda: BODY(Q, V, place=V[:2], place_kp=-1.0, dt=0.1),
+        ),
+        (
+            "place_kd: expected finite .*not negative",
+            lambda: BODY(Q, V, place=V[:2], place_kd=-1, dt=0.1),
+        ),
         (
             "active: expected ones and zeros",
             lambda: control.VirtualModel(DOG, FEET)(DOG.home(), active=np.full(4, 0.5)),
@@ -118,10 +128,10 @@ def test_what_would_be_wrong_is_refused(words, call):
 @pytest.mark.parametrize(
     ("words", "springs"),
     [
-        ("stiffness: expected numbers that are not negative", {"stiffness": -1.0}),
+        ("stiffness: expected finite numbers that are not negative", {"stiffness": -1.0}),
         (r"stiffness: .*symmetric", {"stiffness": np.triu(np.ones((6, 6)))}),
         ("stiffness: .*semi-definite matrix, got the eigenvalue -1", {"stiffness": np.diag([1.0, 1, 1, 1, 1, -1])}),
-        ("damping: expected numbers that are not negative", {"damping": [1.0, 1, 1, 1, 1, -1]}),
+        ("damping: expected finite numbers that are not negative", {"damping": [1.0, 1, 1, 1, 1, -1]}),
         ("inertia: expected positive numbers", {"inertia": 0.0}),
         (r"inertia \(sample 1\): .*definite", {"inertia": np.stack([np.eye(6), np.zeros((6, 6))])}),
     ],
@@ -150,7 +160,7 @@ def test_a_pid_looks_at_its_arguments():
         ("q: expected", lambda: pid(0.0, np.zeros(4), V, Q, pid.state)),
         ("state: expected", lambda: pid(0.0, Q, V, Q, np.zeros(2))),
         ("state: expected", lambda: simulate.Simulator(ARM, dt=0.01, controller=pid, state=Q[:2])(Q, seconds=0.1)),
-        ("kp, ki, kd: expected finite", lambda: control.PID(ARM, np.nan, 1.0, 1.0, dt=0.01)),
+        ("kp: expected finite", lambda: control.PID(ARM, np.nan, 1.0, 1.0, dt=0.01)),
         ("dt: expected one number", lambda: control.PID(ARM, 1.0, 1.0, 1.0, dt=[0.01])),
         ("effort: .*got nan", lambda: control.PID(ARM, 1.0, 1.0, 1.0, dt=0.01, effort=np.nan)),
         ("effort: .*those of the model", lambda: control.PID(still, 1.0, 1.0, 1.0, dt=0.01)),
@@ -257,3 +267,105 @@ def test_limits_of_motors_are_behind_their_gears():
     b.actuator("third", "elbow", gear=5.0, effort=1.0)
     assert_array_equal(mb.Robot(b).tree.effort_limits, [30.0, 15.0])
     assert_array_equal(mb.Robot(b).limits.effort, [30.0, 15.0])
+
+
+def move(task, *limits):
+    return control.VelocityControl(ARM, [[task]], limits=limits)
+
+
+def threads(n):
+    return control.InverseKinematics(ARM, "tool", axes="xz")(TIP, threads=n)
+
+
+GAINED = {
+    "kp": lambda x: control.joint_impedance(ARM, Q, V, Q, kp=x, kd=1.0),
+    "kd": lambda x: control.gravity_compensation(ARM, Q, V, kd=x),
+    "ki": lambda x: control.PID(ARM, 1.0, x, 1.0, dt=0.01),
+    "position_gain": lambda x: control.track_pose(ARM, "tool", Q, TIP, position_gain=x),
+    "rotation_gain": lambda x: control.track_pose(ARM, "tool", Q, TIP, rotation_gain=x),
+    "place_gain": lambda x: MOVE(Q, place=V[:2], dt=0.1, place_gain=x),
+    "place_kp": lambda x: BODY(Q, V, place=V[:2], dt=0.1, place_kp=x),
+    "dt": lambda x: MOVE(Q, place=V[:2], dt=x),
+    "stiffness": lambda x: SPACE.impedance(Q, V, TIP, stiffness=x, damping=1.0),
+    "damping": lambda x: SPACE.impedance(Q, V, TIP, stiffness=1.0, damping=np.full((6, 6), x)),
+    "inertia": lambda x: SPACE.impedance(Q, V, TIP, stiffness=1.0, damping=1.0, inertia=x),
+}
+NAN, INF = np.nan, np.inf
+TIP = ARM.pose("tool", Q)
+MOVE, SPACE = (
+    control.VelocityControl(ARM, [[PLACE]], limits=(control.JointLimits(),)),
+    control.OperationalSpace(ARM, "tool"),
+)
+COM = [[control.CenterOfMassTask("com")]]
+TWICE = [FEET[0], FEET[0], FEET[1]]
+SILENT = {
+    "no bounds of C": ("C: expected bounds", lambda: control.qp(np.eye(2), V[:2], C=np.eye(2))),
+    "no bounds of a level": ("C of level 1: expected bounds", lambda: control.hierarchical_qp([Level(C=np.eye(2))])),
+    "task without a name": ("task PositionTask: expected a name", lambda: move(control.PositionTask("", "tool"))),
+    "task called 3": ("task PositionTask: expected a name", lambda: move(control.PositionTask(3, "tool"))),
+    "limit without a name": ("limit VelocityLimits: expected a name", lambda: move(PLACE, control.VelocityLimits(""))),
+    "contacts of one name, virtual model": ("contacts: expected different", lambda: control.VirtualModel(DOG, TWICE)),
+    "contacts of one name, frame": (
+        "contacts: expected different",
+        lambda: control.OperationalSpace(DOG, "trunk", contacts=TWICE),
+    ),
+    "eliminate in words": ("eliminate: expected", lambda: control.WholeBody(DOG, FEET, COM, eliminate="no")),
+    "eliminate nothing": (
+        "eliminate: expected contacts",
+        lambda: control.WholeBody(ARM, [], [[PLACE]], eliminate=True),
+    ),
+    "step without end": ("step: expected a positive number", lambda: control.iterate(ARM, "tool", TIP, Q, step=INF)),
+    "step back": ("step: expected a positive number", lambda: control.iterate(ARM, "tool", TIP, Q, step=-1.0)),
+    "damping nan": ("damping: expected finite", lambda: control.iterate(ARM, "tool", TIP, Q, "damped", damping=NAN)),
+    "tolerance nan": ("tolerance: expected finite", lambda: control.iterate(ARM, "tool", TIP, Q, tolerance=NAN)),
+    "iterations True": ("iterations: expected", lambda: control.iterate(ARM, "tool", TIP, Q, iterations=True)),
+    "threads with daqp": (
+        "threads: expected None with solver='daqp'",
+        lambda: BODY(Q, V, place=V[:2], dt=0.1, solver="daqp", threads=2),
+    ),
+    **{f"{n} threads": ("threads: expected a positive integer", partial(threads, n)) for n in (0, -1, 1.5)},
+    **{
+        f"{name} {bad}": (f"{name}.*: expected (finite|a positive|positive)", partial(law, bad))
+        for bad in (NAN, INF, -1.0)
+        for name, law in GAINED.items()
+    },
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_what_was_accepted_in_silence_is_refused(case):
+    words, call = SILENT[case]
+    with pytest.raises(mb.InputError, match=words):
+        call()
+
+
+def test_a_gain_of_one_sample_is_named():
+    with pytest.raises(mb.InputError, match=r"place_gain \(sample 1\): expected finite numbers .* got nan"):
+        control.VelocityControl(ARM, [[PLACE]])(np.stack([Q, Q]), place=V[:2], place_gain=np.array([1.0, np.nan]))
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])
+def test_empty_batches(shape):
+    q, v = np.zeros((*shape, 3)), np.zeros((*shape, 3))
+    assert control.joint_impedance(ARM, q, v, q, kp=1.0, kd=1.0).shape == (*shape, 3)
+    assert MOVE(q, place=np.zeros((*shape, 2)), dt=0.1).shape == (*shape, 3)
+    assert SPACE(q, v).shape == (*shape, 3)
+    command = BODY(q, v, place=np.zeros((*shape, 2)), dt=0.1)
+    assert command.tau.shape == (*shape, 3)
+    assert control.iterate(ARM, "tool", TIP, q, iterations=2).q.shape[1:] == (*shape, 3)
+
+
+def test_memory_layouts_and_single_precision_change_no_numbers():
+    q = np.linspace(0.1, 0.9, 24).reshape(3, 8).T[::2]  # neither C nor contiguous
+    v, goal = np.asfortranarray(0.1 * q), np.ones((8, 2))[::2]
+    for law in (
+        lambda q, v: control.joint_impedance(ARM, q, v, Q, kp=1.0, kd=1.0),
+        lambda q, _: MOVE(q, place=goal, dt=0.1),
+        lambda q, v: SPACE(q, v),
+        lambda q, v: BODY(q, v, place=goal, dt=0.1).tau,
+        lambda q, _: control.track_pose(ARM, "tool", q, TIP, rows="position"),
+    ):
+        plain = law(q.copy(), v.copy())
+        assert_array_equal(law(q, v), plain)
+        single = np.asarray(q, np.float32), np.asarray(v, np.float32)
+        np.testing.assert_allclose(law(*single), law(*(x.astype(float) for x in single)), rtol=1e-12)

@@ -55,7 +55,7 @@ def is_number(x: Any) -> bool:
 
 
 def check_positive(x: NDArray[Any], what: str, unit: str) -> NDArray[Any]:
-    """x, unless a concrete number of it is not positive and finite."""
+    """x, if its concrete numbers are positive and finite."""
     if not is_traced(x):
         bad = ~((x > 0) & (x < np.inf))
         if bad.any():
@@ -64,18 +64,32 @@ def check_positive(x: NDArray[Any], what: str, unit: str) -> NDArray[Any]:
     return x
 
 
-def check_gains(inputs: Mapping[str, Any], names: frozenset[str]) -> None:
-    """Refuse concrete numbers of some inputs that are negative; "dt" is a time in s, and not zero either."""
-    for name in names & inputs.keys():
-        value = inputs[name]
-        if value is None or is_traced(value) or (type(value) is float and value > 0):
-            continue
-        x = floats(value, name)
-        bad = x <= 0 if name == "dt" else x < 0
+def check_gain(x: NDArray[Any], what: str) -> NDArray[Any]:
+    """x, if its concrete numbers are finite and not negative."""
+    if not is_traced(x):
+        bad = ~((x >= 0) & (x < np.inf))
         if bad.any():
             index = first(bad)
-            expected = "a positive time in s" if name == "dt" else "a gain that is not negative"
-            raise InputError(f"{name}{at(index)}: expected {expected}, got {x[index]}")
+            raise InputError(f"{what}{at(index)}: expected finite numbers that are not negative, got {x[index]}")
+    return x
+
+
+def check_name(name: Any, what: str) -> None:
+    """Refuse names that are empty, or no text."""
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{what}: expected a name, a text that is not empty, got {name!r}")
+
+
+def check_gains(inputs: Mapping[str, Any], names: frozenset[str]) -> None:
+    """Refuse gains that are negative or not finite, and a "dt" in s that is not positive."""
+    for name in names & inputs.keys():
+        value = inputs[name]
+        if value is None or is_traced(value) or (type(value) is float and 0 < value < np.inf):
+            continue
+        if name == "dt":
+            check_positive(floats(value, name), name, "a time in s")
+        else:
+            check_gain(floats(value, name), name)
 
 
 def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
@@ -85,6 +99,9 @@ def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
         if not isinstance(part, Constraint):
             raise InputError(f"contacts: expected constraints such as PointContact, got {part!r}")
         part.check(robot.tree)
+    names = [part.name for part in parts]
+    if len(set(names)) < len(names):
+        raise InputError(f"contacts: expected different names, got {names}")
     return tuple(parts)
 
 
@@ -136,6 +153,8 @@ def checked_levels(
         tasks = list(level) if isinstance(level, Iterable) else []
         if not tasks or not all(isinstance(task, kinds) for task in tasks):
             raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
+        for task in tasks:
+            check_name(task.name, f"task {type(task).__name__}")
         checked.append(tuple(on(task) for task in tasks))
     inputs = dict.fromkeys(reserved, "an input of its own")
     for task in (task for level in checked for task in level):

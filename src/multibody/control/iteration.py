@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import kinematics
 from multibody.algorithms.analytical_jacobian import analytical_jacobian, parameters
 from multibody.algorithms.jacobian import jacobian
-from multibody.control._checks import check_pose, check_robot, refuse_traced
+from multibody.control._checks import check_gain, check_pose, check_positive, check_robot, refuse_traced
 from multibody.control.tasks.pose import pose_error
 from multibody.errors import InputError, SingularityError
 from multibody.geometry import Pose, rates
@@ -23,7 +23,7 @@ from multibody.model import check_configuration, configuration
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
-from multibody.solvers.pseudo_inverse import damped_inverse, inverse, not_negative
+from multibody.solvers.pseudo_inverse import damped_inverse, inverse
 
 METHODS = ("newton", "damped", "transpose")
 SHORTEST = "rotation-vector"
@@ -106,11 +106,12 @@ def iterate(
     check_pose(target, finite=True)
     choice(method, "method", METHODS)
     choice(error, "error", ERRORS)
-    if not isinstance(iterations, int | np.integer) or iterations < 0:
+    if not isinstance(iterations, int | np.integer) or isinstance(iterations, bool) or iterations < 0:
         raise InputError(f"iterations: expected a number of steps, got {iterations!r}")
     q = check_configuration.check(robot.tree, q0, limits=False)
-    k, lam = numbers(step, "step", q), not_negative(numbers(damping, "damping", q), "damping")
-    least = -1.0 if tolerance is None else float(not_negative(numbers(tolerance, "tolerance", q), "tolerance"))
+    k = check_positive(numbers(step, "step", q), "step", "a factor of the steps")
+    lam = check_gain(numbers(damping, "damping", q), "damping")
+    least = -1.0 if tolerance is None else float(check_gain(numbers(tolerance, "tolerance", q), "tolerance"))
     advance = _step(robot, robot.dtype, frame, method, error)
     entries: list[tuple[NDArray[Any], ...]] = []
     for count in range(iterations + 1):

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import coriolis, crba, rnea
-from multibody.control._checks import check_positive, expect_robot
+from multibody.control._checks import check_gain, check_positive, expect_robot
 from multibody.errors import InputError
-from multibody.geometry._arrays import batch_shape, floats, is_traced, numbers
+from multibody.geometry._arrays import batch_shape, floats, numbers
 from multibody.model.actuation import (
     actuated_coordinates,
     actuated_indices,
@@ -26,7 +26,6 @@ from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
-from multibody.solvers.pseudo_inverse import not_negative
 from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
@@ -52,9 +51,7 @@ def gains(frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> tuple[Any, An
     (355.3, 37.7)
     """
     omega = 2 * np.pi * check_positive(floats(frequency, "frequency"), "frequency", "in Hz")
-    ratio = not_negative(floats(damping_ratio, "damping_ratio"), "damping_ratio")
-    if not is_traced(ratio) and not np.isfinite(ratio).all():
-        raise InputError(f"damping_ratio: expected finite numbers, got {damping_ratio!r}")
+    ratio = check_gain(floats(damping_ratio, "damping_ratio"), "damping_ratio")
     batch_shape("frequency, damping_ratio", (omega, 0), (ratio, 0))
     kp, kd = omega * omega, 2 * ratio * omega
     return (float(kp), float(kd)) if type(kd) is np.float64 else (kp, kd)
@@ -275,9 +272,9 @@ def _evaluated(
 
 def joint_gains(x: Any, what: str, n: int, dtype: np.dtype[Any]) -> Array:
     """A number, or one for each of n velocities, as (..., n)."""
-    if isinstance(x, int | float) and x >= 0:
+    if isinstance(x, int | float) and 0 <= x < np.inf:
         return np.full(n, x, dtype)
-    gain = not_negative(numbers(x, what, np.empty((), dtype)), what)
+    gain = check_gain(numbers(x, what, np.empty((), dtype)), what)
     if gain.ndim and gain.shape[-1] != n:
         raise InputError(f"{what}: expected a number, or (..., {n}), one for each velocity, got shape {gain.shape}")
     return gain if gain.ndim else np.broadcast_to(gain, (n,))

@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_robot, content_key, is_number, supporting_contacts
+from multibody.control._checks import (
+    check_robot,
+    content_key,
+    is_number,
+    supporting_contacts,
+)
 from multibody.control.iteration import ERRORS, SHORTEST
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_laws import Laws
@@ -292,8 +297,8 @@ def _square(x: Any, what: str, count: int, dtype: np.dtype[Any]) -> Array:
     array = floats(np.asarray(x, dtype) if isinstance(x, int | float) else x, what)
     if array.ndim > 1:
         return _definite(floats(array, what, count, count), what)
-    if not is_traced(array) and (array <= 0 if what == "inertia" else array < 0).any():
-        expected = "positive numbers" if what == "inertia" else "numbers that are not negative"
+    if not is_traced(array) and not ((array > 0 if what == "inertia" else array >= 0) & (array < np.inf)).all():
+        expected = "positive numbers" if what == "inertia" else "finite numbers that are not negative"
         raise InputError(f"{what}: expected {expected}, got {x!r}")
     if array.ndim and array.shape != (count,):
         raise InputError(f"{what}: expected a number, {count} of them or (..., {count}, {count}), got {array.shape}")
@@ -302,8 +307,11 @@ def _square(x: Any, what: str, count: int, dtype: np.dtype[Any]) -> Array:
 
 def _definite(K: Array, what: str) -> Array:
     """A matrix that is symmetric and whose energy is not negative; dampers may couple as they like."""
-    if is_traced(K) or not np.isfinite(K).all():
+    if is_traced(K):
         return K
+    infinite = ~np.isfinite(K).all(axis=(-1, -2))
+    if infinite.any():
+        raise InputError(f"{what}{at(first(infinite))}: expected finite numbers, got others among them")
     size = np.abs(K).max(axis=(-1, -2))
     skew = np.abs(K - transpose(K)).max(axis=(-1, -2)) > 1e-6 * size
     if what != "damping" and skew.any():

@@ -62,7 +62,7 @@ class PID(Sampled):
         joints = actuated_indices(robot.tree)
         n = len(joints)
         self._gains = tuple(joint_gains(x, name, n, robot.dtype) for name, x in (("kp", kp), ("ki", ki), ("kd", kd)))
-        if any(gain.ndim > 1 or not np.isfinite(gain).all() for gain in self._gains):
+        if any(gain.ndim > 1 for gain in self._gains):
             raise InputError(f"kp, ki, kd: expected finite numbers, or {n} each, one for each velocity")
         if np.ndim(dt):
             raise InputError(f"dt: expected one number, a time in s, got shape {np.shape(dt)}")

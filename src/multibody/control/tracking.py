@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import jacobian, kinematics
-from multibody.control._checks import check_pose, check_robot
+from multibody.control._checks import check_gain, check_pose, check_robot
 from multibody.control.tasks.pose import pose_error
 from multibody.errors import InputError
 from multibody.geometry import Pose
@@ -63,7 +63,8 @@ def track_pose(
     if not w.ndim or w.shape[-1] not in (6, count):
         raise InputError(f"twist: expected (..., 6){f' or (..., {count})' * (count < 6)}, got shape {w.shape}")
     w = w[..., height] if w.shape[-1] == 6 else w
-    k_P, k_R = numbers(position_gain, "position_gain", w), numbers(rotation_gain, "rotation_gain", w)
+    k_P = check_gain(numbers(position_gain, "position_gain", w), "position_gain")
+    k_R = check_gain(numbers(rotation_gain, "rotation_gain", w), "rotation_gain")
     return _controller(robot, robot.dtype, frame, rows)(q, target, w, k_P, k_R)
 
 

@@ -300,6 +300,8 @@ def check_inequalities(
     C = floats(C, f"C{where}")
     if C.ndim < 2 or C.shape[-1] != n:
         raise InputError(f"C{where}: expected (..., m, {n}), got shape {C.shape}")
+    if lower is None and upper is None:
+        raise InputError(f"C{where}: expected bounds of C x, as lower{where}=... or upper{where}=..., got none")
     infinite = np.full(C.shape[-2], np.inf, C.dtype)
     lower = -infinite if lower is None else floats(lower, f"lower{where}", C.shape[-2])
     upper = infinite if upper is None else floats(upper, f"upper{where}", C.shape[-2])

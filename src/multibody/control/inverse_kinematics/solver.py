@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
+from multibody.compiler.runtime.workers import thread_count
 from multibody.control._checks import refuse_traced
 from multibody.control.analytic import analytic_solutions
 from multibody.control.inverse_kinematics import damped_least_squares as iterations
@@ -169,6 +170,8 @@ class InverseKinematics:
             seed: of the configurations that are tried when the first guess does not lead to the goal.
             threads: over which a batch is split.
         """
+        if threads is not None:
+            thread_count(threads)
         refuse_traced("InverseKinematics", q0, *(target if isinstance(target, list | tuple) else [target]))
         if self._follow and q0 is None:
             raise InputError("q0: expected the configuration that follow=True continues from, got None")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.rows import Rows
+from multibody.control._checks import check_name
 from multibody.errors import InputError
 from multibody.model import configuration
 from multibody.model.tree import Tree
@@ -79,6 +80,7 @@ class Limit(Rows):
         return self._checked(tree)
 
     def _checked(self, tree: Tree) -> Self:
+        check_name(self.name, f"limit {type(self).__name__}")
         q = configuration.neutral(tree)
         shape = self.jacobian(tree, q).shape
         bounds = [np.shape(bound(tree, q, 1.0)) for bound in (self.lower, self.upper)]

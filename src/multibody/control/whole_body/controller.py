@@ -220,6 +220,8 @@ class WholeBody:
         arrays = kernel_arrays(STATE | wished, {"q": q, "v": v, **given}, self._robot.dtype)
         plain = len(given) == len(inputs) and not any(kind in VALUES for kind in wished.values())
         if solver == DAQP:
+            if threads is not None:
+                raise InputError(f"threads: expected None with solver={DAQP!r}, which takes one state, got {threads!r}")
             self._check_one_state(arrays, start)
             answer = self._answering(present)
             if plain:

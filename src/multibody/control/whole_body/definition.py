@@ -13,6 +13,7 @@ from multibody.control.whole_body.problem import AnyTask, Problem
 from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.control.whole_body.soles import forces
 from multibody.errors import InputError
+from multibody.geometry._arrays import truth
 from multibody.model import configuration
 from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
@@ -65,6 +66,10 @@ def problem_of(
     motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
     if len({limit.name for limit in motions}) < len(motions):
         raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
+    if eliminate is not None:
+        eliminate = truth(eliminate, "eliminate")
+        if eliminate and not contacts:
+            raise InputError("eliminate: expected contacts, whose forces are eliminated, got none")
     independent = bool(contacts) and _independent(tree, contacts)
     if eliminate and contacts and not independent:
         raise InputError("eliminate: expected contacts that do not repeat each other; points of one sole may")
