@@ -117,6 +117,19 @@ class Walk:
                     del values[a]
 
 
+class Lines:
+    """Lines of text, indented by the loops around them: `depth` counts those, and the braces of C."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.depth = 0
+
+    def add(self, text: str) -> None:
+        self.depth -= text.startswith("}")
+        self.texts.append("    " * self.depth + text)
+        self.depth += text.endswith("{")
+
+
 def is_direct(graph: Graph, table: ScanInput) -> bool:
     """Whether a scan input is constant, or equally spaced elements of an argument."""
     constant = table.source is None and all(graph.op[k] == "const" for k in table.nodes)

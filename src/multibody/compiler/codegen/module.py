@@ -9,6 +9,7 @@ from multibody.compiler.codegen.builder import Builder
 from multibody.compiler.codegen.matrices import loop_nest, operations
 from multibody.compiler.ir.program import Program, Segment
 from multibody.compiler.ir.tiling import Tiling
+from multibody.tracing.graph.ops import ELEMENTARY
 
 MODULE_NODES = 2000
 """Nodes and stores per module: LLVM compiles them in a fraction of a second, so that signals are handled in between."""
@@ -20,10 +21,7 @@ ALIGNED = "nounwind alignstack(64)"
 """Attributes of functions that spill vectors: LLVM would spill them across cache lines."""
 _MEMORY = "declare ptr @malloc(i64)\ndeclare void @free(ptr)"
 _TWO_ARGUMENTS = ("atan2", "hypot", "pow", "fmod", "mod")
-MATH = (
-    *("sin", "cos", "tan", "asin", "acos", "exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh"),
-    *_TWO_ARGUMENTS,
-)
+MATH = (*ELEMENTARY, "pow")
 _INTRINSIC = {"abs": "fabs", "sqrt": "sqrt", "floor": "floor", "rint": "rint"}
 _COMPARE = {"lt": "fcmp olt", "le": "fcmp ole", "eq": "fcmp oeq", "ne": "fcmp une"}
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", **_COMPARE}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multibody.errors import InputError
-from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers
+from multibody.tracing.emission import TEMPORARY, Lines, Target, Walk, fold, function_name, identifiers
 from multibody.tracing.graph.loop_nodes import ScanInput, stride
 from multibody.tracing.graph.ops import OPS, TRIGONOMETRY
 from multibody.tracing.matrices.kinds import KINDS, operands
@@ -116,7 +116,7 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     names = identifiers(wanted, {*RESERVED, name, name + "_batch"}, TEMPORARY)
     sizes = [*(math.prod(spec.shape) for spec in trace.inputs), *(ids.size for ids in trace.outputs)]
     first_output = len(trace.inputs)
-    lines = _Lines()
+    lines = Lines()
     temporaries = count()
 
     def keep(node: int, text: str) -> str:
@@ -175,24 +175,11 @@ def to_c(trace: Trace, name: str = "f") -> CSource:
     return CSource(source, comment + _HEADER.format(guard=name.upper() + "_H", sample=sample, batch=batch))
 
 
-class _Lines:
-    """Lines of text, indented by the loops around them."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.depth = 0
-
-    def add(self, text: str) -> None:
-        self.depth -= text.startswith("}")
-        self.texts.append("    " * self.depth + text)
-        self.depth += text.endswith("{")
-
-
 class _Loops:
     """Loops of C: loop_n3 counts the iterations of loop 3, loop_c3_0 is a carry, loop_y3 has the stacked outputs."""
 
     def __init__(
-        self, lines: _Lines, real: str, number: Callable[[float], str], names: list[str], used: set[str]
+        self, lines: Lines, real: str, number: Callable[[float], str], names: list[str], used: set[str]
     ) -> None:
         self.lines, self.real, self.number, self.names, self.used = lines, real, number, names, used
         self.buffers: dict[str, int] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from multibody.tracing.emission import TEMPORARY, Target, Walk, fold, function_name, identifiers, uses
+from multibody.tracing.emission import TEMPORARY, Lines, Target, Walk, fold, function_name, identifiers, uses
 from multibody.tracing.graph.loop_nodes import ScanInput, stride
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.matrices.kinds import KINDS, operands
@@ -90,8 +90,10 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     arguments, outputs = names[: len(trace.inputs)], names[len(trace.inputs) :]
     shapes = {argument: i.shape for argument, i in zip(arguments, trace.inputs, strict=True)}
     dtype = f"np.{trace.dtype}"
-    lines = _NumpyLines([f"{argument} = np.asarray({argument}, dtype={dtype})" for argument in arguments])
-    lines.append(_batch(shapes))
+    lines = Lines()
+    for argument in arguments:
+        lines.add(f"{argument} = np.asarray({argument}, dtype={dtype})")
+    lines.add(_batch(shapes))
     count = uses(trace)
     temporaries = 0
 
@@ -107,11 +109,11 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
                 return value
             short = "_".join([arguments[i], *_place(k, trace.inputs[i].shape)])
             if short not in names:
-                lines.append(f"{short} = {value.text}")
+                lines.add(f"{short} = {value.text}")
                 return Expression(short, ATOM)
         if count[node] == 1 and len(value.text) <= MAX_EXPRESSION_LENGTH:
             return value
-        lines.append(f"t{temporaries} = {value.text}")
+        lines.add(f"t{temporaries} = {value.text}")
         temporaries += 1
         return Expression(f"t{temporaries - 1}", ATOM)
 
@@ -123,13 +125,13 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
         numbers, result = f"t{temporaries}", f"t{temporaries + 1}"
         temporaries += 2
         listed = ", ".join(value.text for value in values)
-        lines.append(f"{numbers} = np.stack(np.broadcast_arrays({listed}), axis=-1)")
+        lines.add(f"{numbers} = np.stack(np.broadcast_arrays({listed}), axis=-1)")
         first, matrices = 0, list[str]()
         for rows, columns, *_ in operands(kind, sizes):
             part = f"{numbers}[..., {first}:{first + rows * columns}]"
             matrices.append(f"{part}.reshape(*{numbers}.shape[:-1], {rows}, {columns})")
             first += rows * columns
-        lines.append(f"{result} = _{kind}({', '.join(matrices)}).reshape(*{numbers}.shape[:-1], -1)")
+        lines.add(f"{result} = _{kind}({', '.join(matrices)}).reshape(*{numbers}.shape[:-1], -1)")
         return [Expression(f"{result}[..., {k}]", ATOM) for k in range(KINDS[kind].results(*sizes))]
 
     loops = _NumpyLoops(lines, arguments, [spec.shape for spec in trace.inputs])
@@ -137,12 +139,12 @@ def to_numpy(trace: Trace, name: str = "f") -> str:
     elements = fold(trace, Target("NumPy", table, _number, element, keep, loops.repeat, rows=True, dense=dense))
     for output, ids, values in zip(outputs, trace.outputs, elements, strict=True):
         lengths = "".join(f", {n}" for n in ids.shape)
-        lines.append(f"{output} = np.zeros({f'(*batch{lengths})' if lengths else 'batch'}, dtype={dtype})")
+        lines.add(f"{output} = np.zeros({f'(*batch{lengths})' if lengths else 'batch'}, dtype={dtype})")
         for k, value in enumerate(values):
             if value.text != "0.0":
-                lines.append(f"{output}[{', '.join(['...', *_place(k, ids.shape)])}] = {value.text}")
-    lines.append(f"return {', '.join(outputs)}")
-    body = "".join(f"    {line}\n" for line in lines)
+                lines.add(f"{output}[{', '.join(['...', *_place(k, ids.shape)])}] = {value.text}")
+    lines.add(f"return {', '.join(outputs)}")
+    body = "".join(f"    {line}\n" for line in lines.texts)
     functions = "".join(f"{_without_types(VALUES[kind])}\n\n" for kind in dict.fromkeys(kinds))
     return f"import numpy as np\n\n\n{functions}def {name}({', '.join(arguments)}):\n{body}"
 
@@ -152,27 +154,16 @@ def _without_types(function: Callable[..., object]) -> str:
     return "_".join(inspect.getsource(function).partition("def ")[1:]).replace(": Matrix", "").replace(" -> Matrix", "")
 
 
-class _NumpyLines(list[str]):
-    """Lines of text, indented by the loops around them."""
-
-    def __init__(self, texts: list[str]) -> None:
-        super().__init__(texts)
-        self.depth = 0
-
-    def append(self, text: str) -> None:
-        super().append("    " * self.depth + text)
-
-
 class _NumpyLoops:
     """Loops as while loops: loop_n3 counts the rounds of loop 3, loop_c3_0 is carried, loop_y3_0 is kept."""
 
-    def __init__(self, lines: _NumpyLines, names: list[str], shapes: list[tuple[int, ...]]) -> None:
+    def __init__(self, lines: Lines, names: list[str], shapes: list[tuple[int, ...]]) -> None:
         self.lines, self.names, self.shapes = lines, names, shapes
         self.done: dict[int, str] = {-1: ""}
 
     def repeat(self, walk: Walk, n: int) -> None:
         """Write a loop."""
-        graph, values, add = walk.graph, walk.values, self.lines.append
+        graph, values, add = walk.graph, walk.values, self.lines.add
         loop, at, rows, kept, visible, results, same_count_as = walk.loops[n]
         for p in at:
             add(f"loop_c{n}_{p} = {values[loop.initial[p]].text}")
@@ -229,7 +220,7 @@ class _NumpyLoops:
             return Expression(f"{flat}[..., {element} + {step} * loop_i{n}]", ATOM)
         constant = all(graph.op[k] == "const" for k in table.nodes)
         texts = [_number(graph.value[k]).text if constant else walk.values[k].text for k in table.nodes]
-        self.lines.append(f"loop_x{n}_{j} = [{', '.join(texts)}]")
+        self.lines.add(f"loop_x{n}_{j} = [{', '.join(texts)}]")
         return Expression(f"loop_x{n}_{j}[loop_i{n}]", ATOM)
 
 

@@ -131,13 +131,14 @@ OPS: dict[str, Op] = {
     "not": Op(1, True, operator.not_, np.logical_not),
 }
 TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "sinh", "cosh", "tanh")
+ELEMENTARY = (*TRIGONOMETRY, "exp", "expm1", "log", "log1p", "atan2", "hypot", "fmod", "mod")
+"""Functions that the hardware has no instruction for, except powers."""
 COMMUTATIVE = {"add", "mul", "hypot", "eq", "ne", "and", "or"}  # not min and max: the sign of zero
 FLOPS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "fma": 2, "fms": 2, "fnma": 2}
 """Floating-point operations of each arithmetic operation."""
 COSTS = {
     **dict.fromkeys(("div", "sqrt"), 2),
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "exp", "log", "tanh", "atan2", "hypot"), 6),
-    **dict.fromkeys(("expm1", "log1p", "sinh", "cosh", "fmod", "mod", "lookup"), 6),
+    **dict.fromkeys((*ELEMENTARY, "lookup"), 6),
     "pow": 32,
 }
 """Approximate cost relative to an addition; 1 for all others."""
