@@ -6,7 +6,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES, TESTS = ROOT / "src" / "multibody", ROOT / "tests"
-ROOMS = ("geometry", "tracing", "model", "algorithms", "textbook", "compiler", "robot")
+ROOMS = ("geometry", "tracing", "model", "algorithms", "textbook", "compiler", "robot", "solvers")
 
 ELSEWHERE = {
     # axioms, laws of values, and the documents' own examples
@@ -199,6 +199,13 @@ ELSEWHERE = {
     "robot/kernels.py": "robot/test_evaluate.py",
     "robot/quantities.py": "robot/test_traced_methods.py",
     "robot/quantity.py": "robot/test_evaluate.py",
+    # solvers by the conditions of optimality of what they solve
+    "solvers/array_functions.py": "solvers/test_pseudo_inverse.py",
+    "solvers/cones.py": "solvers/test_cone_program.py",
+    "solvers/daqp.py": "solvers/test_quadratic_program.py",
+    "solvers/predictor_corrector.py": "solvers/test_interior_point.py",
+    "solvers/program.py": "solvers/test_quadratic_program.py",
+    "solvers/strict_levels/reduced_bases.py": "control/test_whole_body.py",
 }
 """Sources without a test of their name, and the file that tests them."""
 

@@ -19,9 +19,9 @@ Equations = tuple[Array, Array]
 def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, list[Array]]:
     """The v that meets J v = w level by level: no level gives way to those after it.  [RD 2.216-2.220, Alg. 2]
 
-    Among all v at which |J_1 v - w_1| is least, those at which |J_2 v - w_2| is least, and so on; of what remains, the
-    v of least norm. Jacobians have any rank: what a level has in common with those before it is theirs. What counts as
-    zero is less than some 1e-10 of the largest singular value of the level's own J, 1e-5 in float32.
+    Among all v that minimise |J_1 v - w_1|, those that minimise |J_2 v - w_2|, and so on; of the remaining ones, the v
+    of least norm. Jacobians have any rank: directions that an earlier level decides stay decided. Singular values below
+    about 1e-10 of the largest one of the level's own J count as zero, 1e-5 in float32.
 
     Args:
         levels: pairs of J, (..., m, n), and w, (..., m), the most important first; m may differ, and be zero.

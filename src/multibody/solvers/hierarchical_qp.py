@@ -34,20 +34,20 @@ class Level:
 
 
 def hierarchical_qp(levels: Iterable[Level]) -> tuple[Array, list[Array], Any]:
-    """The x that is best for all levels under strict priorities: none gives way to those after it.  [RD 3.108]
+    """The x that is best for all levels under strict priorities: none gives way to later ones.  [RD 3.108]
 
-    Best for a level is an x for which the sum of squares of A x - b and of what C x is beyond its bounds is least; of
-    these, the best for the next level, and so on; of what remains, the x of least norm. There is always an answer:
-    what a level could not have is in its slack.
+    An x is best for a level if it minimises the sum of squares of A x - b and of the violations of C x's bounds; of
+    these, the best for the next level, and so on; of the remaining ones, the x of least norm. There is always an
+    answer: what a level misses is in its slack.
 
-    In a kernel that a process makes once for the shapes: a sample has the same bits alone and in every batch. Traced
-    arrays become a part of what is traced.
+    It runs in a kernel, compiled once per process for the shapes: a sample has the same bits alone and in every batch.
+    Traced arrays become a part of the trace.
 
     Args:
         levels: the most important first; numbers of rows may differ, and be zero.
 
     Returns:
-        x, (..., n); for each level its slacks, (..., k + m): A x - b, then what C x is beyond its bounds, positive
+        x, (..., n); for each level its slacks, (..., k + m): A x - b, then the violations of C x's bounds, positive
         above the upper ones; and a `Status`, or an array of their numbers for a batch: SOLVED, or FAILED where numbers
         are not finite or too ill-conditioned. INFEASIBLE is for lower bounds above upper ones in traced functions.
 
@@ -78,7 +78,7 @@ def hierarchical_qp(levels: Iterable[Level]) -> tuple[Array, list[Array], Any]:
 
 
 def _outcome(structure: tuple[int, tuple[tuple[int, int], ...]], *arrays: Array) -> tuple[Array, ...]:
-    """x, the status, and the slacks of all levels that have any rows."""
+    """x, the status, and the slacks of all levels with rows."""
     n, numbers = structure
     rest, batch = list(arrays), arrays[0].shape[:-2]
     like = np.zeros((*batch, n), arrays[0].dtype)

@@ -1,14 +1,13 @@
-"""Least squares of any rank, by two orthogonal factorizations that compile as they are.
+"""Least squares of any rank, by two orthogonal factorizations without branches on values.
 
-A = L Q: the rows of Q are orthonormal and span those of A, the longest that is left first; where A has fewer
-independent rows than Q has rows, the last of these are zero. Then L = P R with orthonormal columns P and an upper
-triangular R, and
+A = L Q: the rows of Q are orthonormal and span those of A, by Gram-Schmidt with pivoting on the longest remaining row.
+If A has fewer independent rows than Q has rows, the last of these are zero. Then L = P R with orthonormal columns P and
+an upper triangular R, and
 
     A^+ = Q^T R^-1 P^T,   N = 1 - Q^T Q.
 
-Nothing is squared, so that small singular values keep their digits. Every vector is made orthogonal to the others
-twice, which leaves rounding errors alone. Rows are chosen by selection, without a branch on values: a sample does not
-depend on the others of its batch.
+Nothing is squared, so that small singular values keep their digits. Every vector is orthogonalised twice, which leaves
+only rounding errors. Rows are chosen by selection: a sample does not depend on the others of its batch.
 """
 
 from collections.abc import Callable
@@ -22,15 +21,15 @@ from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 
 RANK_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
-"""The share of the largest singular value of a matrix below which what the other rows leave of a row counts as zero.
+"""The length of a row after projection, relative to the largest singular value, below which it counts as zero.
 
-The Frobenius norm stands for that singular value: it is larger by the root of the rank at most. What is left of a row
-is larger, too, than the singular value that goes with it, by some such factor.
+The Frobenius norm stands for that singular value: it is larger by the root of the rank at most. The length of the row
+is larger than the corresponding singular value by a similar factor.
 """
 ZERO_PROJECTION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
-"""The length up to which what other rows leave of a row of the length 1 is a rounding error."""
+"""The length after projection up to which a row of the length 1 is a rounding error."""
 UNROLLED = 8
-"""Factorizations of at most so many rounds are written out, which is faster; the others are loops of the kernel."""
+"""Factorizations with at most this many steps are unrolled, which is faster; others are loops of the kernel."""
 
 
 def row_space(
@@ -43,10 +42,10 @@ def row_space(
     """Q, (..., k, n) with k = min(m, n): orthonormal rows that span those of A, (..., m, n), beyond those of `above`.
 
     Args:
-        A: its size decides what counts as zero, not the size of what `above` leaves of it.
+        A: its size, before the projection by `above`, is the scale of the rank tolerance.
         above: (..., j, n), orthonormal rows, or zeros, that Q is orthogonal to.
-        rank: k where it is known to be less; the longest rows are taken.
-        part_of: (..., m, j), the matrix whose size decides in place of that of A.
+        rank: k if it is known to be smaller; the longest rows are taken.
+        part_of: (..., m, j), a matrix whose size is the scale instead.
     """
     return row_factors(A, above, rank=rank, part_of=part_of)[1]
 
@@ -58,12 +57,12 @@ def row_factors(
     rank: int | None = None,
     part_of: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """L = A Q^T, (..., m, k), and the Q of `row_space`: what `above` leaves of A is L Q."""
+    """L = A Q^T, (..., m, k), and the Q of `row_space`; L Q is A without its part along `above`."""
     whole = A if part_of is None else part_of
     size = scale(whole)[..., None, None]
     W, whole = A / size, whole / size
     cut = RANK_TOLERANCE[np.dtype(W.dtype)] ** 2 * np.sum(whole * whole, axis=(-1, -2))
-    rounds = min(W.shape[-2:]) if rank is None else rank
+    steps = min(W.shape[-2:]) if rank is None else rank
     if above is not None:
         W = W - np.matmul(np.matmul(W, transpose(above)), above)
 
@@ -80,13 +79,13 @@ def row_factors(
         )
         return W - along[..., :, None] * q[..., None, :], L, Q
 
-    start = W, np.zeros((*W.shape[:-1], rounds), W.dtype), np.zeros_like(W[..., :rounds, :])
-    _, L, Q = _repeat(rounds, step, start)
+    start = W, np.zeros((*W.shape[:-1], steps), W.dtype), np.zeros_like(W[..., :steps, :])
+    _, L, Q = _repeat(steps, step, start)
     return L * size, Q
 
 
 def left_inverse(L: NDArray[Any]) -> NDArray[Any]:
-    """L^+, (..., k, m), of an L, (..., m, k), with independent columns, but for columns of zeros."""
+    """L^+, (..., k, m), of an L, (..., m, k), with columns that are independent, or zero."""
     if not L.shape[-1]:
         return transpose(L)
     P_T, R, size = _triangular(L)
@@ -102,7 +101,7 @@ def left_solution(L: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def _triangular(L: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """P^T, (..., k, m), and R, (..., k, k), of L = P R size, with columns as `left_inverse` has them."""
+    """P^T, (..., k, m), R, (..., k, k), and the size, with L = P R size; columns as in `left_inverse`."""
     size = scale(L)
     L = L / size[..., None, None]
 
@@ -135,18 +134,18 @@ def _substituted(R: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 
 
 def complement(Q: NDArray[Any], least: int | None = None) -> NDArray[Any]:
-    """C, (..., n, n - least): orthonormal columns across the rows of Q, (..., k, n), which are orthonormal, or zeros.
+    """C, (..., n, n - least): orthonormal columns, orthogonal to the rows of Q, (..., k, n), orthonormal or zeros.
 
     With D = Q^T - (S, 0)^T for signs S, the columns of (0, 1)^T + D S D_1^-T D_2^T are those of a product of
-    reflections that has +-Q^T as its first columns. Signs that let no pivot of D_1 be less than 1 are chosen while it
-    is eliminated. A row of zeros takes a direction, too, unless it is one of those from `least` on: the first columns
-    are for these, and zeros where they are not. [Ballard et al. 2015, Reconstructing Householder vectors]
+    reflections that has +-Q^T as its first columns. The signs are chosen during the elimination of D_1, so that every
+    pivot is at least 1. A row of zeros takes a direction, too, unless it is one of those from `least` on: the first
+    columns are for such rows, and zero if the rows are not. [Ballard et al. 2015, Reconstructing Householder vectors]
     """
     k, n = Q.shape[-2:]
     m = k if least is None else least
     if not k:
         return np.broadcast_to(np.eye(n, dtype=Q.dtype), (*Q.shape[:-2], n, n))
-    signs, X = _reflected(Q, m) if k <= UNROLLED else _reflected_in_a_loop(Q, m)
+    signs, X = _reflectors(Q, m) if k <= UNROLLED else _reflectors_by_loop(Q, m)
     S = signs[..., None]
     square = np.eye(k, dtype=Q.dtype) * S
     upper = np.matmul(transpose(Q[..., :k]) - square, S * X) + np.eye(k, n - m, -m, dtype=Q.dtype)
@@ -158,8 +157,8 @@ def complement(Q: NDArray[Any], least: int | None = None) -> NDArray[Any]:
     return np.concatenate([np.where(taken, np.zeros_like(C[..., : k - m]), C[..., : k - m]), C[..., k - m :]], axis=-1)
 
 
-def _reflected(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The signs of `complement`, and X for which D_1^T X = Q_2, the columns of Q from the first on, by elimination."""
+def _reflectors(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The signs of `complement`, and X with D_1^T X = Q_2, the columns of Q from `first` on, by elimination."""
     k = Q.shape[-2]
     rows, signs, inverses = [Q[..., i, :] for i in range(k)], list[Any](), list[Any]()
     for i in range(k):
@@ -177,8 +176,8 @@ def _reflected(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]
     return np.stack(signs, axis=-1), np.stack(x, axis=-2)
 
 
-def _reflected_in_a_loop(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The same, in a loop of the kernel and by a solution after it."""
+def _reflectors_by_loop(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """`_reflectors`, with a loop of the kernel for the signs, and a solve after it."""
     k = Q.shape[-2]
 
     def step(carry: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -195,7 +194,7 @@ def _reflected_in_a_loop(Q: NDArray[Any], first: int) -> tuple[NDArray[Any], NDA
 
 
 def _pivot(entry: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The sign that lets an entry less it be 1 at least, and the inverse of that."""
+    """The sign for which |entry - sign| is at least 1, and the inverse of entry - sign."""
     sign = np.where(entry < 0, np.ones_like(entry), -np.ones_like(entry))
     return sign, 1.0 / (entry - sign)
 
@@ -203,15 +202,15 @@ def _pivot(entry: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 def project_out(
     chosen: NDArray[Any], G: NDArray[Any], others: NDArray[Any], isometric: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """G, (..., m, n), and other rows, without what they have along chosen rows of G, (..., m) ones and zeros.
+    """G, (..., m, n), and other rows, projected on the orthogonal complement of chosen rows of G.
 
-    As many rounds as chosen rows are independent of each other, none where none is chosen.
+    It takes as many steps as there are independent chosen rows, and none if no row is chosen.
 
     Args:
-        chosen: rows of what is left of these that are at most ZERO_PROJECTION long count as zero.
+        chosen: (..., m), ones and zeros; rows count as zero if their projections are at most ZERO_PROJECTION long.
         G: rows of the length 1, or less.
         others: (..., k, n).
-        isometric: how many of these, the first, have orthonormal columns in all directions that G feels.
+        isometric: the number of these, the first ones, with orthonormal columns in all directions that G feels.
     """
     cut = ZERO_PROJECTION[np.dtype(G.dtype)] ** 2
 
@@ -219,7 +218,7 @@ def project_out(
         G, others, _ = carry
         row, squared = _longest(chosen[..., None] * G)
         Z, q = others[..., :isometric, :], _unit(row, squared, cut)
-        q = matvec(transpose(Z), matvec(Z, q))  # without what earlier rounds took off
+        q = matvec(transpose(Z), matvec(Z, q))  # orthogonal to the rows of earlier steps
         q = _unit(q, dot(q, q))
         G, others = (X - matvec(X, q)[..., :, None] * q[..., None, :] for X in (G, others))
         return G, others, squared
@@ -227,16 +226,16 @@ def project_out(
     return loop(min(G.shape[-2:]), step, (G, others, np.max(chosen, axis=-1)), until=lambda at: ~(at[2] > cut))[:2]
 
 
-def _repeat(rounds: int, step: Callable[[Any], Any], carry: Any) -> Any:
-    if rounds > UNROLLED:
-        return loop(rounds, step, carry)
-    for _ in range(rounds):
+def _repeat(steps: int, step: Callable[[Any], Any], carry: Any) -> Any:
+    if steps > UNROLLED:
+        return loop(steps, step, carry)
+    for _ in range(steps):
         carry = step(carry)
     return carry
 
 
 def scale(A: NDArray[Any]) -> NDArray[Any]:
-    """(...): the largest entry of a matrix, by which its squares neither under- nor overflow; 1 for zeros."""
+    """(...): the largest entry of a matrix, 1 for zeros; squares of A / scale neither under- nor overflow."""
     if not A.shape[-2] or not A.shape[-1]:
         return np.ones(A.shape[:-2], A.dtype)
     largest = np.max(np.abs(A), axis=(-1, -2))
@@ -254,13 +253,13 @@ def _longest(W: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _unit(x: NDArray[Any], squared: NDArray[Any], cut: Any = 0.0) -> NDArray[Any]:
-    """A vector of the length one, or zeros when the square of its length is not above the cut."""
+    """The unit vector along x, or zeros if the square of its length is not above the cut."""
     some = squared > cut
     inverse = _reciprocal(np.sqrt(np.where(some, squared, np.ones_like(squared))), some)
     return x * inverse[..., None]
 
 
 def _reciprocal(x: NDArray[Any], some: NDArray[Any]) -> NDArray[Any]:
-    """1 / x where there is some, else 0."""
+    """1 / x for some, otherwise 0."""
     one = np.ones_like(x)
     return np.where(some, one / np.where(some, x, one), np.zeros_like(x))

@@ -14,8 +14,8 @@ from multibody.solvers.least_squares import left_inverse, row_factors, row_space
 def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | None = None) -> NDArray[Any]:
     """J^+, (..., n, m): the joint rates of least norm among those that come nearest to w are J^+ w.  [RD 2.194-2.209]
 
-    It is the inverse of Moore and Penrose for every rank. What counts as zero is relative to the largest singular value
-    of J: less than some 1e-10 of it, 1e-5 in float32. Samples of a batch have the same numbers alone.
+    It is the Moore-Penrose inverse for every rank. Singular values below about 1e-10 of the largest one count as zero,
+    1e-5 in float32. Results are bitwise identical for a sample alone and in a batch.
 
     Args:
         J: (..., m, n).
@@ -83,7 +83,7 @@ def weighted_inverse(J: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
 
 
 def damped_weighted_inverse(J: NDArray[Any], damping: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
-    """The minimiser of |W^1/2 (J x - b)|² + λ² |x|², as a matrix that b is multiplied with."""
+    """The matrix that takes b to the minimiser of |W^1/2 (J x - b)|² + λ² |x|²."""
     root = np.sqrt(weights)
     return damped_inverse(root[..., :, None] * J, damping) * root[..., None, :]
 
@@ -104,7 +104,7 @@ def _matrix(x: ArrayLike, what: str) -> NDArray[Any]:
 
 
 def not_negative(x: NDArray[Any], what: str) -> NDArray[Any]:
-    """x, unless a concrete number of it is negative."""
+    """x; an InputError if a concrete number of it is negative."""
     if not is_traced(x) and (x < 0).any():
         index = first(x < 0)
         raise InputError(f"{what}{at(index)}: expected numbers that are not negative, got {x[index]}")

@@ -84,15 +84,15 @@ def qp(
     solver: str = INTERIOR_POINT,
     start: QPAnswer | None = None,
 ) -> QPAnswer:
-    """The x for which x^T H x / 2 + g^T x is least, with A x = b and lower <= C x <= upper.
+    """Minimise x^T H x / 2 + g^T x subject to A x = b and lower <= C x <= upper.
 
-    By an interior-point method in a kernel that a process makes once for the shapes: a sample has the same bits alone
-    and in every batch, and stops when it is solved. Traced arrays become a part of what is traced.
+    It runs an interior-point method in a kernel, compiled once per process for the shapes: a sample has the same bits
+    alone and in every batch, and stops when it is solved. Traced arrays become a part of the trace.
 
-    There is always an answer. Where rows contradict each other it is that of least violation, by the sum of squares of
-    A x - b and of what C x is beyond its bounds; of all such x, the best. `violated` of the answer names these rows;
-    their multipliers, with which the rest is optimal, have any sign. Where the objective falls for ever, x only meets
-    the rows.
+    There is always an answer. If rows contradict each other, x minimises the sum of squares of A x - b and of the
+    violations of C x's bounds; of all such x, it is the best. `violated` of the answer names these rows; their
+    multipliers, with which the rest is optimal, have any sign. If the objective is unbounded below, x only meets the
+    rows.
 
     Args:
         H: (..., n, n), symmetric and positive semi-definite, of any rank.
@@ -102,10 +102,10 @@ def qp(
         C: (..., m, n), or None.
         lower: (..., m), -inf where there is no bound, or None for none at all.
         upper: (..., m), likewise.
-        solver: "interior-point", or "daqp" for one program of an H that is definite, outside of kernels: DAQP is then
-            asked first (it comes with the extra [control]). Its answer is taken where `residuals` are at most 1e-8;
-            else that of the interior-point method is. Nothing is remembered between calls.
-        start: for DAQP, the answer to a similar program: rows that are active there are tried first.
+        solver: "interior-point", or "daqp" for one program with a definite H, outside of kernels: DAQP is then tried
+            first (it comes with the extra [control]). Its answer is accepted if its `residuals` are at most 1e-8;
+            otherwise the interior-point method solves the program. Calls are stateless.
+        start: for DAQP, the answer to a similar program, as a warm start: its active rows are tried first.
 
     Raises:
         InputError: when shapes do not fit, H is not symmetric, or a lower bound is above its upper one; within a traced
@@ -117,14 +117,14 @@ def qp(
     (array([0.4, 1.3]), array([1.2]), 'SOLVED')
     """
     if choice(solver, "solver", (INTERIOR_POINT, DAQP)) == DAQP:
-        answered = _fast_by_daqp((H, g, A, b, C, lower, upper), start)
-        if answered is not None:
-            return answered
+        answer = _fast_by_daqp((H, g, A, b, C, lower, upper), start)
+        if answer is not None:
+            return answer
     program = check_program(H, g, A, b, C, lower, upper)
     if solver == DAQP:
-        answered = _by_daqp(program, start)
-        if answered is not None:
-            return answered
+        answer = _by_daqp(program, start)
+        if answer is not None:
+            return answer
     elif start is not None:
         raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from an answer")
     equations, bounded = program.rows.b.shape[-1], program.rows.upper.shape[-1]
