@@ -121,7 +121,7 @@ class NewtonSystem(NamedTuple):
     per_s: Array
     per_z: Array
     weights: tuple[Array, ...]
-    """1 / (s + d z), z / (s + d z), the dual regularisation d, and the types of sides, if any."""
+    """1 / (s + d z), z / (s + d z), the dual regularisation d, and types of sides, if any."""
 
 
 class Step(NamedTuple):
@@ -307,11 +307,9 @@ class ScaledProgram(NamedTuple):
             return relaxed, w, w * (gap - dual * z), inverse * high, inverse * low
 
         relaxed, w, push, per_s, per_z = _by_side(weights, at.s, at.z, gap, dual, *types)
-        matrix = self.normal_matrix(w)
+        matrix, rest = self.normal_matrix(w), (relaxed, w, dual, *types)
         primal = primal_regularisation(matrix)
-        return NewtonSystem(
-            add_to_diagonal(matrix, primal), primal, gap, push, per_s, per_z, (relaxed, w, dual, *types)
-        )
+        return NewtonSystem(add_to_diagonal(matrix, primal), primal, gap, push, per_s, per_z, rest)
 
     def _predictor(self, at: Iterate, newton: NewtonSystem) -> tuple[Step, Array, Array]:
         """The step towards s z = 0, its products ds dz, and its largest length."""
