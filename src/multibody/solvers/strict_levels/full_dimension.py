@@ -9,7 +9,7 @@ rows. Its step x + N y has the constant dimension of x: the program has Q^T Q on
 the step of least norm is within all bounds, it is taken, and the program takes no iterations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from multibody.geometry._arrays import is_traced, matvec, transpose
 from multibody.solvers import interior_point
 from multibody.solvers.hierarchical_least_squares import Equations, damped_solution
-from multibody.solvers.least_squares import row_factors, row_space
+from multibody.solvers.least_squares import left_solution, row_factors, row_space
 from multibody.solvers.program import Bounds, Rows, Status
 from multibody.solvers.qp_phases import CONVERGED
+from multibody.tracing.record.loop import loop
 
 Array = NDArray[Any]
 ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
@@ -53,6 +54,15 @@ class ProjectedState(NamedTuple):
     """The entries of x that the first rows of the bounds are."""
     soft: bool = False
     """Whether levels have soft rows, so that active rows are decided, and bounds widened to violated rows."""
+
+
+class LevelOptimum(NamedTuple):
+    """The solution of a level."""
+
+    x: Array
+    active: Array
+    """(..., m): ones for active rows, otherwise zeros."""
+    residual: Array
 
 
 def solve_hierarchy(levels: Sequence[Rows], least_norm: bool = True) -> HierarchySolution:
@@ -120,18 +130,15 @@ def solve_level(level: Rows, state: ProjectedState, *, last: bool = False, dampi
     bounds, compliance = _with_rows(level, state.bounds)
     if not bounds.upper.shape[-1]:
         return state._replace(x=free, decided=decided)
-    H, g = np.zeros((*x.shape, x.shape[-1]), x.dtype), np.zeros_like(x)
-    if A.shape[-2]:
-        H, g = np.matmul(transpose(AN), AN), -matvec(transpose(AN), missing)
-    met = hold(bounds, free)
-    x, solution = _solve(H, g, squared, free, met, bounds, compliance, state)
-    residual = np.maximum(state.residual, np.where(met, np.zeros_like(solution.residual), solution.residual))
+    end = _optimum(_level_objective, (AN, missing) if A.shape[-2] else (x,), free, state, bounds, compliance, squared)
+    x = end.x
+    residual = np.maximum(state.residual, end.residual)
     if not state.soft:
         return state._replace(x=x, decided=decided, residual=residual)
     bounds = bounds.widened(x)
     if last:
         return ProjectedState(x, decided, bounds, residual, soft=True)
-    active = solution.active & ~met[..., None]
+    active = end.active > 0
     rows = row_space(np.where(active[..., None], bounds.C, np.zeros_like(bounds.C)), decided)
     infinite = np.full_like(bounds.upper, np.inf)
     lower, upper = np.where(active, -infinite, bounds.lower), np.where(active, infinite, bounds.upper)
@@ -141,16 +148,13 @@ def solve_level(level: Rows, state: ProjectedState, *, last: bool = False, dampi
 def solve_last_level(target: Array, state: ProjectedState) -> ProjectedState:
     """The state after a last level that minimises |x - target|; its step is N (target - x)."""
     x, bounds = state.x, state.bounds
-    N, _ = _projectors(state)
+    N, _ = _projectors(x, state.decided)
     step = matvec(N, target - x)
     free = x + step
     if not bounds.upper.shape[-1]:
         return state._replace(x=free)
-    met = hold(bounds, free)
-    identity = np.eye(x.shape[-1], dtype=x.dtype)
-    x, solution = _solve(identity, -step, None, free, met, bounds, None, state)
-    residual = np.maximum(state.residual, np.where(met, np.zeros_like(solution.residual), solution.residual))
-    return state._replace(x=x, residual=residual)
+    end = _optimum(_last_objective, (step,), free, state, bounds)
+    return state._replace(x=end.x, residual=np.maximum(state.residual, end.residual))
 
 
 def hold(bounds: Bounds, x: Array) -> Any:
@@ -159,36 +163,58 @@ def hold(bounds: Bounds, x: Array) -> Any:
     return np.max(bounds.excess(x), axis=-1) <= ROUNDING[np.dtype(x.dtype)] * size
 
 
-def _solve(
-    H: Array,
-    g: Array,
-    squared: Array | None,
-    free: Array,
-    met: Any,
-    bounds: Bounds,
-    compliance: Array | None,
-    state: ProjectedState,
-) -> tuple[Array, interior_point.Solution]:
-    """x after the program of a level, of which H and g are in the directions left; `free` where that is within bounds.
+def _level_objective(AN: Array, missing: Array | None = None) -> tuple[Array, Array]:
+    """H and g of |A N y - missing|², in the directions left; zeros of the size of x without equations."""
+    if missing is None:
+        return np.zeros((*AN.shape, AN.shape[-1]), AN.dtype), np.zeros_like(AN)
+    return np.matmul(transpose(AN), AN), -matvec(transpose(AN), missing)
 
-    `squared` is the square of the damping, and `compliance` that of soft rows.
+
+def _last_objective(step: Array) -> tuple[Array, Array]:
+    """H and g of |y - step|²."""
+    return np.broadcast_to(np.eye(step.shape[-1], dtype=step.dtype), (*step.shape, step.shape[-1])), -step
+
+
+def _optimum(
+    objective: Callable[..., tuple[Array, Array]],
+    arrays: tuple[Array, ...],
+    free: Array,
+    state: ProjectedState,
+    bounds: Bounds,
+    compliance: Array | None = None,
+    squared: Array | None = None,
+) -> LevelOptimum:
+    """`free` if it is within bounds, otherwise the solution of the program of a level.
+
+    All of the program is in a loop of at most one iteration, which carries what the program needs: no program is
+    prepared if all samples are within bounds.
+
+    Args:
+        objective: of arrays, H and g in the directions left.
+        arrays: its arguments.
+        free: (..., n), the step of least norm from the state.
+        state: the state before.
+        bounds: the hard bounds, after the rows of the level.
+        compliance: of these; None if there are no soft rows.
+        squared: (...), the square of the damping.
     """
-    x, (N, T) = state.x, _projectors(state)
-    largest = np.max(np.stack([H[..., k, k] for k in range(x.shape[-1])], axis=-1), axis=-1)
-    H = H + np.where(largest > 0, largest, np.ones_like(largest))[..., None, None] * T
-    H = H if squared is None else H + squared[..., None, None] * N
-    H, y = np.broadcast_to(H, (*x.shape, x.shape[-1])), matvec(bounds.C, x)
-    solution = interior_point.solve(
-        H,
-        g,
-        np.matmul(bounds.C, N),
-        bounds.lower - y,
-        bounds.upper - y,
-        met,
-        compliance=compliance,
-        lengths=np.ones_like(bounds.upper),
-    )
-    return _clipped(np.where(met[..., None], free, x + matvec(N, solution.x)), bounds, state.box), solution
+    met, zero, none = hold(bounds, free), np.zeros_like(free[..., 0]), np.zeros_like(bounds.upper)
+    decided = () if state.decided is None else (state.decided,)
+
+    def once(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        _, _, _, x, *rest = carry
+        H, g = objective(*rest[: len(arrays)])
+        N, T = _projectors(x, *rest[len(arrays) :])
+        largest = np.max(np.stack([H[..., k, k] for k in range(x.shape[-1])], axis=-1), axis=-1)
+        H = H + np.where(largest > 0, largest, np.ones_like(largest))[..., None, None] * T
+        H = H if squared is None else H + squared[..., None, None] * N
+        y, lengths = matvec(bounds.C, x), np.ones_like(bounds.upper)
+        lower, upper, C = bounds.lower - y, bounds.upper - y, np.matmul(bounds.C, N)
+        end = interior_point.solve(H, g, C, lower, upper, compliance=compliance, lengths=lengths)
+        return x + matvec(N, end.x), np.where(end.active, 1.0 + none, none), end.residual, x, *rest
+
+    x, active, residual, *_ = loop(1, once, (free, none, zero, state.x, *arrays, *decided), until=lambda _: met)
+    return LevelOptimum(_clipped(x, bounds, state.box), active, residual)
 
 
 def _with_rows(level: Rows, bounds: Bounds) -> tuple[Bounds, Array | None]:
@@ -221,9 +247,16 @@ def _feasible(bounds: Bounds, box: tuple[int, ...], decided: Array | None) -> Pr
     zero = np.zeros_like(bounds.C[..., 0, :])
     if decided is None and len(box) == bounds.C.shape[-2]:
         return ProjectedState(_clipped(zero, bounds, box), None, bounds, zero[..., 0], box)
-    bound = np.minimum(np.maximum(np.zeros_like(bounds.lower), bounds.lower), bounds.upper)
-    L, Q = row_factors(np.where((bound != 0)[..., None], bounds.C, np.zeros_like(bounds.C)), decided)
-    x = matvec(transpose(Q), damped_solution(L, bound, 0.0)[0])
+    above = () if decided is None else (decided,)
+
+    def once(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        _, C, lower, upper, *above = carry
+        bound = np.minimum(np.maximum(np.zeros_like(lower), lower), upper)
+        L, Q = row_factors(np.where((bound != 0)[..., None], C, np.zeros_like(C)), *above)
+        return matvec(transpose(Q), left_solution(L, bound)), *carry[1:]
+
+    met = np.max(bounds.excess(zero), axis=-1) <= 0
+    x = loop(1, once, (zero, bounds.C, bounds.lower, bounds.upper, *above), until=lambda _: met)[0]
     fraction = np.ones_like(x[..., 0])
     for row, k in enumerate(box):
         room = np.where(x[..., k] > 0, bounds.upper[..., row], -bounds.lower[..., row])
@@ -242,12 +275,12 @@ def _clipped(x: Array, bounds: Bounds, box: tuple[int, ...]) -> Array:
     return np.stack(columns, axis=-1) if box else x
 
 
-def _projectors(state: ProjectedState) -> tuple[Array, Array]:
+def _projectors(x: Array, decided: Array | None = None) -> tuple[Array, Array]:
     """N = 1 - Q^T Q, and Q^T Q."""
-    identity = np.eye(state.x.shape[-1], dtype=state.x.dtype)
-    if state.decided is None:
+    identity = np.eye(x.shape[-1], dtype=x.dtype)
+    if decided is None:
         return identity, np.zeros_like(identity)
-    T = np.matmul(transpose(state.decided), state.decided)
+    T = np.matmul(transpose(decided), decided)
     return identity - T, T
 
 
