@@ -1,4 +1,4 @@
-"""Claim: reduced bases solve strict levels of a legged robot's size faster than projection: python benchmarks/strict_levels.py
+"""Claim: reduced bases solve strict levels of a legged robot faster: python benchmarks/strict_levels.py
 
 The same random levels by both forms of `multibody.solvers.strict_levels`, in one kernel each: 12 unknowns (torques of a
 quadruped), levels of 6 and 4 rows, then the least norm, within 12 two-sided and 20 one-sided bounds. In one batch all

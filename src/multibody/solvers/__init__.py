@@ -1,5 +1,11 @@
 """Solvers for one problem and for batches, without robots: least squares, quadratic programs, strict priorities.
 
+* `least_squares`, `pseudo_inverse`, `hierarchical_least_squares`: linear equations of any rank;
+* `program`: quadratic programs and bounds as data; `quadratic_program`, `qp_phases`: programs that always have an
+  answer; `interior_point`, `predictor_corrector`: the method; `cone_program`, `cones`: the method with circular cones;
+  `daqp`: the active-set solver for single programs;
+* `hierarchical_qp`, `strict_levels`: strict priorities with inequalities.
+
 Each runs eagerly, traced and compiled, with the same bits for a sample alone and in a batch. `multibody.control`
 exports the functions that users name.
 """
