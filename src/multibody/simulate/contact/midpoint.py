@@ -31,6 +31,8 @@ class Midpoint:
     dt: Any
     v: NDArray[Any]
     """(nv,): before the step."""
+    bound: Any
+    """The bound of the energy, (4,) in J; None for no limit."""
     drift: NDArray[Any]
     """(nq,): q ⊕ dt/2 v, from where the second half of the step starts."""
     q: NDArray[Any]
@@ -50,7 +52,7 @@ class Midpoint:
     @staticmethod
     def predict(start: StepStart) -> "Midpoint":
         """Take half a step with the velocity before it."""
-        forces, dt, t, q, v, _, scene, _ = start
+        forces, dt, t, q, v, state, scene, _ = start
         tree = forces.tree
         q_m = drift = advance(tree, q, dt / 2 * v)
         if scene.constraints is not None:  # their rows are those of a configuration that they allow
@@ -65,7 +67,8 @@ class Midpoint:
         M = factors(tree, q_m, added)
         held = scene.constraints
         constraints = None if held is None else BilateralConstraints(tree, held, M, q_m, v, dt)
-        return Midpoint(scene, forces, dt, v, drift, q_m, tau, slope, joint_forces, added is not None, M, constraints)
+        gradual, bound = added is not None, state.get("bound")
+        return Midpoint(scene, forces, dt, v, bound, drift, q_m, tau, slope, joint_forces, gradual, M, constraints)
 
     @property
     def tree(self) -> Tree:
@@ -112,9 +115,16 @@ class Midpoint:
         still = np.zeros_like(self.v)
         return self.joint_forces - rnea(self.tree, self.q, still, still, self.forces.wrenches)
 
+    @property
+    def limited(self) -> bool:
+        """Whether the energy has a limit; it has none in derivatives."""
+        return self.bound is not None and not self.scene.exact
+
     def limit_energy(
-        self, q: NDArray[Any], change: NDArray[Any], bound: Any, done: StepWork | None, uncorrected: Any = None
+        self, q: NDArray[Any], change: NDArray[Any], done: StepWork, uncorrected: Any = None
     ) -> tuple[NDArray[Any], Any]:
-        """The velocity after the step, (nv,), and the next bound of the energy; without work, no limit."""
+        """The velocity after the step, (nv,), and the next bound of the energy."""
         v = self.v + change
-        return (v, bound) if done is None else limit_energy(self.tree, self.dt, q, v, change, bound, done, uncorrected)
+        if not self.limited:
+            return v, self.bound
+        return limit_energy(self.tree, self.dt, q, v, change, self.bound, done, uncorrected)

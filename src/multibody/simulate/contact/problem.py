@@ -143,6 +143,11 @@ class ContactProblem:
         rigid = ContactSystem(self.W, np.stack(u), free, friction, *self._joint_bounds(free))
         return rigid if self.law is None else _with_compliant_ground(rigid, self.law(self.W, free))
 
+    def velocities(self, y: NDArray[Any], P: NDArray[Any]) -> NDArray[Any]:
+        """(rows,): the velocities after impulses P, as Signorini's condition counts them, in m/s."""
+        system = self.system(self.free(y))
+        return system.u + np.matmul(system.W, P)
+
     def _joint_bounds(self, free: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """The least and the largest velocities of joints with bounds, and the largest impulses of dry friction."""
         scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds

@@ -5,9 +5,8 @@ M (v⁺ - v) = dt (τ - h) + J^T P; half a step with v⁺. Impulses obey Signori
 is corrected in positions only. Decision 30 says why.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,6 @@ from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.velocity_iteration import Solver, VelocityIteration
 from multibody.simulate.methods.method import Method
 from multibody.simulate.step_ends import StepResult, StepStart
-from multibody.simulate.step_forces import StepForces
 
 FREE_LIFT = 1e-3
 """The penetration that is corrected even if that raises the potential energy, in m."""
@@ -44,48 +42,7 @@ class Contact(Method):
 
     def step(self, start: StepStart) -> StepResult:
         """One step; see `contact_step`."""
-        return contact_step(start).step_result(start.scene)
-
-
-class ContactResult(NamedTuple):
-    """The state after a step with contacts."""
-
-    q: NDArray[Any]
-    v: NDArray[Any]
-    tau: NDArray[Any]
-    """(nv,): the controller's forces, their mean over the step."""
-    forces: StepForces
-    """With the controller's next state."""
-    bound: Any
-    """(4,) in J: see `energy_limiter`."""
-    constraint_forces: Any
-    """(rows of constraints,): on the robot, their mean over the step; None without constraints."""
-    impulses: Any = None
-    """(rows,): those of the contacts, then those of the joints' rows, in N s or N m s; None without rows."""
-    contact_forces: Any = None
-    """(contacts + pairs of spheres, 3): on the robot, along the world's axes, their mean over the step."""
-    residual: Any = 0.0
-    """The largest change of a contact's velocity in the last sweep, in m/s."""
-    sweeps: Any = 0.0
-    u: Any = None
-    """(rows,): the velocities after the impulses, in m/s; as Signorini's condition counts them."""
-    drifted: Any = None
-    """(nq,): q before penetration was corrected."""
-
-    def step_result(
-        self, scene: Scene, state: Mapping[str, Any] | None = None, record: Mapping[str, Any] | None = None
-    ) -> StepResult:
-        """The result with a method's own entries; without a record of its own, that of the sweeps."""
-        if record is None:
-            record = {"residual": self.residual, "sweeps": self.sweeps} if scene.rows else {}
-        forces = np.zeros((0, 3)) if self.contact_forces is None else self.contact_forces
-        record = {"forces": forces[: scene.contacts], **record}
-        if scene.spheres:
-            record["pair_forces"] = forces[scene.contacts :]
-        if scene.constraints is not None:
-            record["constraint_forces"] = self.constraint_forces
-        own = {"bound": self.bound, "impulses": self.impulses}
-        return StepResult(self.q, self.v, self.tau, self.forces, {**own, **(state or {})}, record)
+        return contact_step(start)[0]
 
 
 def initial_state(scene: Scene) -> dict[str, Any]:
@@ -93,32 +50,34 @@ def initial_state(scene: Scene) -> dict[str, Any]:
     return {"bound": np.array(START)} | ({"impulses": np.zeros(scene.rows)} if scene.rows else {})
 
 
-def contact_step(start: StepStart, known: KnownContacts | None = None, law: ContactLaw | None = None) -> ContactResult:
-    """Advance the state by a step; without a bound in it the energy has no limit.
+def contact_step(
+    start: StepStart, known: KnownContacts | None = None, law: ContactLaw | None = None
+) -> tuple[StepResult, Any, Any]:
+    """Return a step's result, the velocities of rows after impulses, and q before penetration was corrected.
 
     `known` are the open contacts of a piece of a step; `law` is that of compliant ground, in place of Signorini's.
+    Without a bound in the state the energy has no limit.
     """
     midpoint = Midpoint.predict(start)
-    bound = start.state.get("bound")
-    bounded = bound is not None and not start.scene.exact
     if not start.scene.rows:
-        return _step_without_contacts(midpoint, bound, bounded)
+        return _step_without_contacts(midpoint), None, None
     problem = ContactProblem.assemble(midpoint, start.parameters, known, law)
     last = Solver.solve(problem, start.state["impulses"])
     late = problem.velocity_change(np.matmul(problem.Z, last.delays * last.P))
     drifted = _advance(problem, last, late)
-    work = _work(problem, last, late) if bounded else None
-    q = resolve_penetration(problem, drifted, None if work is None else bound[0] + work.gain() + _lift_energy(problem))
-    v, bound = midpoint.limit_energy(q, last.change, bound, work, drifted)
-    return _result(problem, last, drifted, q, v, bound)
+    work = _work(problem, last, late)
+    lift = FREE_LIFT * midpoint.tree.mass * gravity(midpoint.tree)
+    q = resolve_penetration(problem, drifted, midpoint.bound[0] + work.gain() + lift if midpoint.limited else None)
+    v, bound = midpoint.limit_energy(q, last.change, work, drifted)
+    return _result(problem, last, q, v, bound), problem.velocities(last.half_solved[-1], last.P), drifted
 
 
-def _step_without_contacts(midpoint: Midpoint, bound: Any, bounded: bool) -> ContactResult:
+def _step_without_contacts(midpoint: Midpoint) -> StepResult:
     change, impulses = midpoint.change_without_contacts()
     q = midpoint.close(midpoint.advance(change))
-    v, bound = midpoint.limit_energy(q, change, bound, StepWork(midpoint.work(change)) if bounded else None)
-    constraint_forces = None if impulses is None else impulses / midpoint.dt
-    return ContactResult(q, v, midpoint.mean_force(change), midpoint.forces, bound, constraint_forces)
+    v, bound = midpoint.limit_energy(q, change, StepWork(midpoint.work(change)))
+    record = {"forces": np.zeros((0, 3))} | ({} if impulses is None else {"constraint_forces": impulses / midpoint.dt})
+    return StepResult(q, v, midpoint.mean_force(change), midpoint.forces, {"bound": bound}, record)
 
 
 def _advance(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) -> NDArray[Any]:
@@ -137,25 +96,15 @@ def _work(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) 
     )
 
 
-def _lift_energy(problem: ContactProblem) -> Any:
-    tree = problem.midpoint.tree
-    return FREE_LIFT * tree.mass * gravity(tree)
-
-
-def _result(
-    problem: ContactProblem,
-    last: VelocityIteration,
-    drifted: NDArray[Any],
-    q: NDArray[Any],
-    v: NDArray[Any],
-    bound: Any,
-) -> ContactResult:
-    midpoint, P, constraint_forces = problem.midpoint, last.P, None
-    system = problem.system(problem.free(last.half_solved[-1]))
-    u = system.u + np.matmul(system.W, P)
+def _result(problem: ContactProblem, last: VelocityIteration, q: NDArray[Any], v: Any, bound: Any) -> StepResult:
+    midpoint, P, contacts = problem.midpoint, last.P, problem.midpoint.scene.contacts
+    forces = problem.contact_forces(P)
+    record = {"forces": forces[:contacts], "residual": last.residual, "sweeps": last.sweeps}
+    if midpoint.scene.spheres:
+        record["pair_forces"] = forces[contacts:]
     if midpoint.constraints is not None:
         before = last.half_solved[0] + np.matmul(problem.half.Z, P)
         after = last.half_solved[-1] + np.matmul(problem.Z, P)
-        constraint_forces = midpoint.constraints.impulses(before, after) / midpoint.dt
-    own = q, v, midpoint.mean_force(last.change), midpoint.forces, bound, constraint_forces
-    return ContactResult(*own, P, problem.contact_forces(P), last.residual, last.sweeps, u, drifted)
+        record["constraint_forces"] = midpoint.constraints.impulses(before, after) / midpoint.dt
+    state = {"bound": bound, "impulses": P}
+    return StepResult(q, v, midpoint.mean_force(last.change), midpoint.forces, state, record)

@@ -22,7 +22,7 @@ from multibody.simulate.contact.contact_rows import contact_rows, gaps
 from multibody.simulate.contact.problem import KnownContacts, slow_speed
 from multibody.simulate.contact.root_bracket import Bracket
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.methods.contact import ContactResult, contact_step, initial_state
+from multibody.simulate.methods.contact import contact_step, initial_state
 from multibody.simulate.methods.method import Method
 from multibody.simulate.step_ends import StepResult, StepStart
 from multibody.tracing.record.loop import loop
@@ -53,7 +53,9 @@ class Progress(NamedTuple):
     left: Any
     """The rest of the step, in s."""
     forces: NDArray[Any]
-    """(contacts + pairs of spheres, 3): the impulses of contacts since the start of the step, in N s."""
+    """(contacts, 3): the impulses of contacts since the start of the step, in N s."""
+    pair_forces: NDArray[Any]
+    """(pairs of spheres, 3): those of spheres."""
     tau: NDArray[Any]
     """(nv,): the controller's."""
     constraint_impulses: NDArray[Any]
@@ -91,20 +93,20 @@ class Events(Method):
     def step(self, start: StepStart) -> StepResult:
         """Cut the step where contacts close and open."""
         if not start.scene.pairs:
-            return contact_step(start).step_result(start.scene, record={})
+            result = contact_step(start)[0]
+            return result._replace(record={k: x for k, x in result.record.items() if k not in ("residual", "sweeps")})
         forces, dt, t, q, v, *_ = start
         start = start._replace(forces=forces.sample(t + dt / 2, q, v))
         search, scene = EventSearch(start, slow_speed(forces.tree, dt)), start.scene
         end = lambda carry: _progress(carry).left <= IMPACT_LENGTH * dt  # noqa: E731
         last = _progress(loop(MAX_ITERATIONS + MAX_PIECES, search.iterate, search.first(), until=end))
-        constraint_forces = last.constraint_impulses / dt
-        bound, forces = start.state["bound"], start.forces
-        result = ContactResult(
-            last.q, last.v, last.tau / dt, forces, bound, constraint_forces, last.P, last.forces / dt
-        )
-        times = {"touchdown": last.down, "liftoff": last.up} if scene.contacts else {}
-        record = {name: _last_times(scene, x) for name, x in times.items()}
-        return result.step_result(scene, {"down": last.down, "up": last.up}, record)
+        record = {"forces": last.forces / dt}
+        if scene.contacts:
+            record |= {"touchdown": _last_times(scene, last.down), "liftoff": _last_times(scene, last.up)}
+        record |= {"pair_forces": last.pair_forces / dt} if scene.spheres else {}
+        record |= {} if scene.constraints is None else {"constraint_forces": last.constraint_impulses / dt}
+        state = {"bound": start.state["bound"], "impulses": last.P, "down": last.down, "up": last.up}
+        return StepResult(last.q, last.v, last.tau / dt, start.forces, state, record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +126,8 @@ class EventSearch:
             start.v,
             P=start.state["impulses"],
             left=dt + zero,
-            forces=np.zeros((scene.contacts + scene.spheres, 3)) + zero,
+            forces=np.zeros((scene.contacts, 3)) + zero,
+            pair_forces=np.zeros((scene.spheres, 3)) + zero,
             tau=0.0 * start.v,
             constraint_impulses=np.zeros(0 if scene.constraints is None else scene.constraints.rows) + zero,
             down=start.state["down"],
@@ -156,12 +159,12 @@ class EventSearch:
         s = np.where(searches, c.bracket.root(narrow * dt / 2), limit)
         s = np.where(strikes, IMPACT_LENGTH * dt, np.where(looks, 2.0 * c.left, s))
         piece = self.start._replace(dt=s, t=now, q=c.q, v=c.v, state={"impulses": c.P})
-        result = contact_step(piece, KnownContacts(opened, slow, dt, closed))
-        push = result.impulses[normals]
+        result, u, drifted = contact_step(piece, KnownContacts(opened, slow, dt, closed))
+        push = result.state["impulses"][normals]
         # the smallest gap of open contacts, and the smallest force of closed ones, over the mass
-        gap = np.min(np.where(opened, gaps(tree, scene.pairs, result.drifted), 1.0))
+        gap = np.min(np.where(opened, gaps(tree, scene.pairs, drifted), 1.0))
         mass = sum(body.inertia.mass for body in tree.bodies)
-        loads = np.where(loaded, (push / mass - result.u[normals]) / s, 1.0)
+        loads = np.where(loaded, (push / mass - u[normals]) / s, 1.0)
         load = np.min(loads)
         lift = looks | (searches & (c.aim == LIFT_OFF))
         value = np.where(lift, load, gap)
@@ -187,18 +190,19 @@ class EventSearch:
         keeps = strikes | ends | (~searches & ~looks & (gap >= 0.0))
         return _select(keeps, kept, search)._replace(iterations=c.iterations + 1.0)
 
-    def _after_piece(self, c: Progress, s: Any, result: ContactResult) -> Progress:
+    def _after_piece(self, c: Progress, s: Any, result: StepResult) -> Progress:
         """The progress with a piece of the length s."""
-        scene, held = self.start.scene, c.constraint_impulses
+        scene, record = self.start.scene, result.record
         stays = np.concatenate([np.repeat(1.0 - c.lifting, 3), np.ones(scene.rows - 3 * len(scene.pairs))])
         return c._replace(
             q=result.q,
             v=result.v,
-            P=result.impulses * stays,
+            P=result.state["impulses"] * stays,
             left=c.left - s,
-            forces=c.forces + s * result.contact_forces,
+            forces=c.forces + s * record["forces"],
+            pair_forces=c.pair_forces + s * record.get("pair_forces", 0.0),
             tau=c.tau + s * result.tau,
-            constraint_impulses=held if scene.constraints is None else held + s * result.constraint_forces,
+            constraint_impulses=c.constraint_impulses + s * record.get("constraint_forces", 0.0),
             pieces=c.pieces + 1.0,
             aim=FIRST + 0.0 * s,
             lifting=0.0 * c.lifting,

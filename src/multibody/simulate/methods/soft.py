@@ -72,7 +72,7 @@ class Soft(Method):
         """One step of "contact" with the law of the springs."""
         scene = start.scene
         if not scene.grounded:
-            return contact_step(start).step_result(scene)
+            return contact_step(start)[0]
         forces, dt, _, q, v, *_ = start
         tree = forces.tree
         q_m = advance(tree, q, dt / 2 * v)
@@ -89,15 +89,15 @@ class Soft(Method):
                 regularisation.append(1.0 / (dt * c))
             return CompliantGround(np.concatenate(u), np.concatenate(regularisation), [mu for mu, _, _ in values])
 
-        result = contact_step(start, law=law)
-        slips = _slips(springs, [mu for mu, _, _ in values], result.impulses, result.u)
+        result, u, _ = contact_step(start, law=law)
+        slips = _slips(springs, [mu for mu, _, _ in values], result.state["impulses"], u)
         mean = (v + result.v) / 2
         rolled = [
             _rolling(tree, sphere, spring.contact.axes[2], q_m, mean)
             for spring, (sphere, _) in zip(springs, scene.grounded, strict=True)
         ]
         anchors = np.stack([spring.anchor for spring in springs]) + dt * np.stack(rolled) + dt / 2 * slips
-        return result.step_result(scene, {"anchors": anchors, "slips": slips})
+        return result._replace(state={**result.state, "anchors": anchors, "slips": slips})
 
 
 def ground_values(ground: Ground, parameters: Mapping[str, Any]) -> tuple[Any, Any, Any]:
