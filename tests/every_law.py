@@ -24,7 +24,7 @@ def _check_all(name: str, calls: dict[str, tuple[Callable[..., None], tuple[Any,
         raise BaseExceptionGroup(f"{name}: {', '.join(failures)}", list(failures.values()))
 
 
-def each_case(names: str, cases: Iterable[Any], ids: Callable[[Any], str] | Iterable[str] = str) -> Any:
+def each_case(names: str, cases: Iterable[Any], ids: Callable[[Any], str] | Iterable[str] | None = None) -> Any:
     """Run a test with each case in one item; the failure names all cases in which it fails.
 
     The arguments are those of `pytest.mark.parametrize`, which makes an item of each case. Several decorators run the
@@ -32,10 +32,10 @@ def each_case(names: str, cases: Iterable[Any], ids: Callable[[Any], str] | Iter
     """
     arguments = names.split(", ")
     cases = list(cases)
-    labels = list(map(ids, cases) if callable(ids) else ids)
+    labels = [_label(case) for case in cases] if ids is None else list(map(ids, cases) if callable(ids) else ids)
     rows = [dict(zip(arguments, case if len(arguments) > 1 else [case], strict=True)) for case in cases]
-    table = dict(zip(labels, rows, strict=True))
-    assert 0 < len(table) == len(rows), f"{names}: expected cases with a label each, got {labels}"
+    table = {f"{a}#{k}" if labels.count(a) > 1 else a: r for k, (a, r) in enumerate(zip(labels, rows, strict=True))}
+    assert table, f"{names}: expected cases, got none"
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         function, inner = getattr(test, "folded", (test, {"": {}}))
@@ -48,9 +48,15 @@ def each_case(names: str, cases: Iterable[Any], ids: Callable[[Any], str] | Iter
         update_wrapper(run, function, updated=())
         del run.__wrapped__  # pytest would ask for the arguments of the cases
         parameters = inspect.signature(test).parameters
+        assert parameters.keys() >= set(arguments), f"{test.__name__} has no argument {names}"
         run.__signature__ = inspect.Signature([p for name, p in parameters.items() if name not in arguments])
         run.pytestmark = list(getattr(test, "pytestmark", []))
         run.folded = (function, every)
         return run
 
     return decorate
+
+
+def _label(case: Any) -> str:
+    """The name of a class or function, otherwise the case as text."""
+    return getattr(case, "__name__", None) or str(case)

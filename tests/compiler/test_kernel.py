@@ -15,6 +15,7 @@ from multibody.compiler.runtime.signature import Signature
 from multibody.tracing.graph.ops import OPS
 from multibody.tracing.interpret import evaluate
 
+from ..every_law import each_case
 from ..laws.tools import near
 from ..surface import KINDS, TABLE
 from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, cut_into, program, samples, single
@@ -70,7 +71,7 @@ def test_every_operation_is_in_the_kernel():
     assert mb.compile(everything, 4, (3, 3)).ops.keys() == set(OPERATIONS)
 
 
-@pytest.mark.parametrize("count", SIZES)
+@each_case("count", SIZES)
 def test_batches_are_single_calls(kernel, count):
     x, A = draw(count, kernel.signature.dtype)
     whole = kernel(x, A)
@@ -79,14 +80,14 @@ def test_batches_are_single_calls(kernel, count):
         assert bits(kernel(x[k : k + 1], A[k : k + 1])) == bits(part[k : k + 1] for part in whole)
 
 
-@pytest.mark.parametrize("count", SIZES)
+@each_case("count", SIZES)
 def test_permuted_batches(kernel, count):
     x, A = draw(count, kernel.signature.dtype)
     order = np.random.default_rng(1).permutation(count)
     assert bits(kernel(x[order], A[order])) == bits(part[order] for part in kernel(x, A))
 
 
-@pytest.mark.parametrize("count", SIZES)
+@each_case("count", SIZES)
 def test_parts_of_batches(kernel, count):
     x, A = draw(count, kernel.signature.dtype)
     whole = kernel(x, A)
@@ -94,7 +95,7 @@ def test_parts_of_batches(kernel, count):
         assert bits(kernel(x[cut:], A[cut:])) == bits(part[cut:] for part in whole)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 8, 100])
+@each_case("threads", [1, 2, 3, 8, 100])
 def test_threads(kernel, threads):
     for count in (1, 5, 4096):
         x, A = draw(count, kernel.signature.dtype)
@@ -118,7 +119,7 @@ def test_pieces(kernel, monkeypatch):
     assert bits(kernel(x, A)) == bits(whole)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300, 0.0])
+@each_case("bad", [np.nan, np.inf, -np.inf, 1e300, 0.0])
 def test_one_bad_sample_touches_itself_alone(kernel, bad):
     x, A = draw(4096, kernel.signature.dtype)
     whole = kernel(x, A)

@@ -11,6 +11,8 @@ from multibody import InputError, Pose
 from multibody.compiler.runtime import fastcall
 from multibody.compiler.runtime.launch import rows_of
 
+from ..every_law import each_case
+
 RNG = np.random.default_rng(0)
 
 
@@ -51,17 +53,13 @@ def check(kernel, x, A, t, *given):
 # ---- batches ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "batches",
-    [
+@each_case("batches", [
         ((), (), ()), ((1,), (), ()), ((5,), (), ()), ((), (5,), ()), ((), (), (5,)), ((5,), (5,), (5,)),
         ((5,), (1,), (5,)), ((2, 3), (3,), ()), ((2, 1), (3,), ()), ((2, 1), (1, 3), (2, 3)),
         ((4, 1, 3), (5, 1), (4, 5, 3)), ((1, 1, 1), (), (1, 1)), ((2, 1, 2, 1), (3, 1, 3), (2, 1, 2, 3)),
         ((70, 1), (1, 3), ()), ((0,), (), ()),
         ((0,), (1,), (0,)), ((3, 0), (), ()), ((3, 1), (0,), ()), ((2, 0, 3), (3,), (1, 1)),
-    ],
-    ids=str,
-)  # fmt: skip
+    ])  # fmt: skip
 def test_batches_broadcast(kernel, batches):
     check(kernel, *draw(*batches))
 
@@ -131,8 +129,8 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("batch", [(), (6,), (2, 3)], ids=str)
+@each_case("layout", LAYOUTS)
+@each_case("batch", [(), (6,), (2, 3)])
 def test_layouts_and_dtypes(kernel, layout, batch):
     plain = draw(batch, batch, batch)
     given = [LAYOUTS[layout](a) if a.ndim else a for a in plain]
@@ -162,7 +160,7 @@ def test_strides_that_overlap():
 # ---- out -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batch", [(), (1,), (5,), (300,), (2, 3), (0,)], ids=str)
+@each_case("batch", [(), (1,), (5,), (300,), (2, 3), (0,)])
 def test_out(kernel, batch):
     inputs = draw(batch, batch, batch)
     expected = kernel(*inputs)
@@ -188,7 +186,7 @@ def test_out_of_other_layouts(batch):
     np.testing.assert_allclose(kernel(x, out=single), 2 * x, rtol=1e-6)
 
 
-@pytest.mark.parametrize("count", [1, 3, 64, 65, 5000])
+@each_case("count", [1, 3, 64, 65, 5000])
 def test_out_over_an_input(count):
     kernel = mb.compile(lambda x, y: x[::-1] + 10 * y, 3, 3)
     x, y = RNG.uniform(-1, 1, (2, count, 3))
@@ -204,8 +202,8 @@ def test_out_over_an_input(count):
     np.testing.assert_array_equal(kernel(one, y[0], out=one), expected[0])
 
 
-@pytest.mark.parametrize(
-    ("out", "told"),
+@each_case(
+    "out, told",
     [
         (np.zeros(4), "expected an array of shape (3,), got (4,)"),
         (np.zeros((1, 3)), "expected an array of shape (3,), got (1, 3)"),
@@ -225,7 +223,7 @@ def test_wrong_out(out, told):
             kernel(x, out=out)
 
 
-@pytest.mark.parametrize("out", [np.zeros(3), (np.zeros(3),), (np.zeros(3), np.zeros(()), np.zeros(())), {}, "ab"])
+@each_case("out", [np.zeros(3), (np.zeros(3),), (np.zeros(3), np.zeros(()), np.zeros(())), {}, "ab"])
 def test_wrong_number_of_outs(kernel, out):
     with pytest.raises(InputError, match="out: expected 2 arrays in a tuple"):
         kernel(*draw((), (), ()), out=out)
@@ -265,8 +263,8 @@ def test_names_of_ones_own():
         kernel(x=np.zeros(2), right=np.zeros(2))
 
 
-@pytest.mark.parametrize(
-    ("args", "named", "told"),
+@each_case(
+    "args, named, told",
     [
         ((), {}, "missing: x, A, t (expected x, A, t)"),
         ((np.zeros(3),), {"t": 1.0}, "missing: A (expected x, A, t)"),

@@ -11,6 +11,7 @@ import multibody as mb
 from multibody import InputError, Pose
 from multibody.compiler.runtime import scan_pieces
 
+from ..every_law import each_case
 from .cases import arrays
 
 RNG = np.random.default_rng(0)
@@ -65,8 +66,8 @@ def same(found, expected):
 # ---- the same bits ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batch", [(), (1,), (3,), (4,), (5,), (65,), (2, 3)], ids=str)
-@pytest.mark.parametrize("every", [1, 2, 3, 7, 20])
+@each_case("batch", [(), (1,), (3,), (4,), (5,), (65,), (2, 3)])
+@each_case("every", [1, 2, 3, 7, 20])
 def test_equals_repeated_calls(scan, step, batch, every):
     state, u, p = draw(scan.dtype, batch, 20)
     same(scan(state, u, p, every=every), repeat(step, state, u, p, every))
@@ -123,15 +124,11 @@ def test_equals_plain_numpy():
 # ---- shapes ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("batches", "batch"),
-    [
+@each_case("batches, batch", [
         (((), (), (), ()), ()), (((5,), (5,), (), ()), (5,)), (((), (), (5,), ()), (5,)), (((), (), (), (5,)), (5,)),
         (((2, 1), (3,), (1, 3), ()), (2, 3)), (((3,), (), (2, 3), (2, 1)), (2, 3)),
         (((4, 1, 1), (2, 1), (3,), ()), (4, 2, 3)), (((0,), (), (), ()), (0,)), (((), (), (2, 0), (1, 1)), (2, 0)),
-    ],
-    ids=str,
-)  # fmt: skip
+    ])  # fmt: skip
 def test_batches_broadcast(step, batches, batch):
     scan = mb.compile_scan(pendulum, [2, 2], [2], [2])
     cores = ((2,), (2,), (6, 2), (2,))
@@ -311,8 +308,8 @@ U = np.zeros((5, 2))
 GOOD = (np.zeros(2), np.zeros(2))
 
 
-@pytest.mark.parametrize(
-    ("args", "options", "told"),
+@each_case(
+    "args, options, told",
     [
         ((np.zeros(2), U, np.zeros(2)), {}, "state: expected a tuple of 2 arrays"),
         (((np.zeros(2),), U, np.zeros(2)), {}, "state: expected a tuple of 2 arrays"),
@@ -347,8 +344,8 @@ def test_wrong_steps(steps):
         scan([1.0], steps=steps)
 
 
-@pytest.mark.parametrize(
-    ("function", "told"),
+@each_case(
+    "function, told",
     [
         (lambda x: x, "must return the next state and an output"),
         (lambda x: (x, x, x), "must return the next state and an output"),

@@ -29,6 +29,7 @@ from multibody.tracing.graph.ops import OPS
 from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import Trace, trace
 
+from ..every_law import each_case
 from ..laws.tools import near
 from .cases import INSTRUCTIONS, OPERATIONS, SUITE, arrays, program, samples, single
 
@@ -187,14 +188,14 @@ def run_source(traced, inputs, name="f"):
     return list(result) if isinstance(result, tuple) else [result]
 
 
-@pytest.mark.parametrize("op", OPERATIONS)
+@each_case("op", OPERATIONS)
 def test_numpy_source_of_one_operation(op):
     x = samples(op)
     np.testing.assert_array_equal(run_source(single(op), [x])[0], evaluate(single(op), x))
     assert run_source(single(op), [x[0]])[0].shape == ()
 
 
-@pytest.mark.parametrize("name", SUITE)
+@each_case("name", SUITE)
 def test_numpy_source_of_functions(name):
     case = SUITE[name]
     traced = trace(case.function, case.shapes)
@@ -275,7 +276,7 @@ def expressions_of(result):
     return [result]
 
 
-@pytest.mark.parametrize("op", OPERATIONS)
+@each_case("op", OPERATIONS)
 def test_sympy_of_one_operation(op):
     x = samples(op)
     near(lambdified(single(op), [x])[0], evaluate(single(op), x), 1e-14)
@@ -366,7 +367,7 @@ def test_every_operation_is_in_every_table():
         assert {*table, "lookup"} == operations  # which C and NumPy write with a function of its own
 
 
-@pytest.mark.parametrize("emit", [to_c, to_numpy, to_sympy, evaluate])
+@each_case("emit", [to_c, to_numpy, to_sympy, evaluate])
 def test_what_has_no_text_is_refused(emit):
     graph = Graph()
     unknown = Trace(graph, (), (np.array(graph.leaf("carry", 0, 0)),), "array", np.dtype(np.float64))
@@ -374,7 +375,7 @@ def test_what_has_no_text_is_refused(emit):
         emit(unknown)
 
 
-@pytest.mark.parametrize("name", ["", "1f", "a b", "for"])
+@each_case("name", ["", "1f", "a b", "for"])
 def test_function_names_must_be_identifiers(name):
     for emit in (to_c, to_numpy):
         with pytest.raises(InputError, match="expected an identifier"):

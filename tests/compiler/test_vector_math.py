@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from multibody.compiler.codegen import vector_math
 from multibody.compiler.codegen.vector_math import coefficients
 from multibody.compiler.codegen.vector_math.trigonometry import LIMIT
 
+from ..every_law import each_case
 from .vector_loops import ARITY, BOUND, bits, evaluate, samples, ulps
 
 LANES = (1, 2, 4, 8, 16)
@@ -31,9 +31,9 @@ NUMPY = {
     "mod": np.mod,
 }
 
-every_operation = pytest.mark.parametrize("op", ARITY)
-both_formats = pytest.mark.parametrize("dtype", ["float64", "float32"])
-with_and_without_fma = pytest.mark.parametrize("fma", [True, False], ids=["fma", "no-fma"])
+every_operation = each_case("op", ARITY)
+both_formats = each_case("dtype", ["float64", "float32"])
+with_and_without_fma = each_case("fma", [True, False], ids=["fma", "no-fma"])
 
 
 def specials(arity, dtype):
@@ -56,7 +56,7 @@ def test_errors_stay_below_the_bound(op, dtype, fma):
 
 @with_and_without_fma
 @both_formats
-@pytest.mark.parametrize("op", ["sin", "cos", "tan"])
+@each_case("op", ["sin", "cos", "tan"])
 def test_huge_angles_have_the_values_of_the_c_library(op, dtype, fma):
     limit = LIMIT[dtype, fma]
     huge = limit * np.exp2(np.random.default_rng(5).uniform(0, 60, 50))
@@ -79,8 +79,8 @@ def test_special_values_are_those_of_numpy(op, dtype, fma):
     np.testing.assert_array_max_ulp(found[~exact], expected[~exact], BOUND[op])
 
 
-@pytest.mark.parametrize(
-    ("op", "arguments", "expected"),
+@each_case(
+    "op, arguments, expected",
     [
         ("sin", [-0.0], -0.0),
         ("sin", [np.inf], np.nan),
@@ -128,7 +128,7 @@ def test_lanes_are_independent_of_their_position(op, dtype):
         np.testing.assert_array_equal(bits(evaluate(op, *shifted, lanes=8)), np.roll(expected, shift))
 
 
-@pytest.mark.parametrize("intruder", [np.nan, np.inf, -np.inf, 1e35, -1e35, 0.0, 1e-45])
+@each_case("intruder", [np.nan, np.inf, -np.inf, 1e35, -1e35, 0.0, 1e-45])
 @both_formats
 @every_operation
 def test_a_lane_does_not_touch_the_others(op, dtype, intruder):
@@ -142,7 +142,7 @@ def test_a_lane_does_not_touch_the_others(op, dtype, intruder):
 
 @with_and_without_fma
 @both_formats
-@pytest.mark.parametrize("lanes", LANES)
+@each_case("lanes", LANES)
 def test_sincos_has_the_bits_of_sin_and_cos(lanes, dtype, fma):
     (x,) = samples("sincos", dtype)
     for found, op in zip(evaluate("sincos", x, lanes=lanes, fma=fma), ("sin", "cos"), strict=True):

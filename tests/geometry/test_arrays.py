@@ -13,7 +13,7 @@ import multibody as mb
 from multibody import InputError, Pose, Rotation, SpatialInertia, Twist, Wrench
 from multibody.geometry import derivatives, groups, operators, points, quaternions, rates, representations, so3
 
-from ..every_law import check
+from ..every_law import check, each_case
 from ..surface import KINDS, TABLE
 
 MODULES = (derivatives, operators, points, quaternions, rates, representations, so3)
@@ -121,7 +121,7 @@ VALUES_IN = {
 }
 
 
-@pytest.mark.parametrize("what", VALUES_IN)
+@each_case("what", VALUES_IN)
 def test_what_is_no_value_of_the_right_type_is_refused(what):
     call, kind = VALUES_IN[what]
     for wrong in (None, "text", 1.0, np.eye(3), np.eye(4), R, H, Twist.zero(), Wrench.zero(), body):
@@ -180,8 +180,8 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("what", NAMES)
-@pytest.mark.parametrize("name", ["no-such-name", "", "Left", None, 7, ["x"]], ids=repr)
+@each_case("what", NAMES)
+@each_case("name", ["no-such-name", "", "Left", None, 7, ["x"]], ids=repr)
 def test_unknown_names_are_refused_with_the_known_ones(what, name):
     call, known = NAMES[what]
     text = refusal(call, name)
@@ -200,7 +200,7 @@ def test_capital_letters_are_explained(name):
             call()
 
 
-@pytest.mark.parametrize("name", ["zzx", "zyy", "zy", "zyxz", "xyw", "extrinsic-zzx", "extrinsic_xyz", "intrinsic-xyz"])
+@each_case("name", ["zzx", "zyy", "zy", "zyxz", "xyw", "extrinsic-zzx", "extrinsic_xyz", "intrinsic-xyz"])
 def test_what_is_no_euler_sequence_is_refused(name):
     with pytest.raises(InputError, match=f"expected one of xyx, xyz, .* got '{name}'"):
         Rotation.from_euler(name, chi)
@@ -255,7 +255,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@each_case("what", WRONG)
 def test_wrong_values_are_refused_with_a_reason(what):
     call, reason = WRONG[what]
     text = refusal(call)
@@ -285,8 +285,8 @@ def test_a_singular_inertia_is_a_singularity_and_names_the_sample(other):
         groups.SE2().forward_dynamics(M, chi, np.ones(3))
 
 
-@pytest.mark.parametrize("value", [R, H, Twist.zero(), Wrench.zero(), body], ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize("left", [np.eye(3), np.zeros(3), [[1.0]], 2.0, np.float64(2.0), None], ids=repr)
+@each_case("value", [R, H, Twist.zero(), Wrench.zero(), body], ids=lambda value: type(value).__name__)
+@each_case("left", [np.eye(3), np.zeros(3), [[1.0]], 2.0, np.float64(2.0), None], ids=repr)
 def test_an_array_on_the_left_of_a_value_is_refused(value, left):
     with pytest.raises(InputError, match=f"{type(left).__name__} @ {type(value).__name__} has no meaning"):
         left @ value
@@ -325,7 +325,7 @@ def nan_never_turns_into_a_number(function):
     assert any(np.isnan(result[1]).any() for result in results)
 
 
-@pytest.mark.parametrize("label", TABLE)
+@each_case("label", TABLE)
 def test_every_law_of_bad_and_missing_numbers(label):
     function = TABLE[label]
     laws = [nan_and_inf_in_one_sample_leave_the_others_alone_and_raise_nothing]

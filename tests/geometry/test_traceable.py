@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
+from ..every_law import each_case
 from ..surface import KINDS, TABLE
 
 UFUNCS = """add subtract multiply divide negative positive absolute sign sqrt sin cos tan arcsin arccos arctan2 exp log
@@ -73,7 +73,7 @@ def numbers(result: Any) -> list[Any]:
     return list(result._arrays()) if isinstance(result, Rotation | Pose | Twist | Wrench | SpatialInertia) else [result]
 
 
-@pytest.mark.parametrize("label", TABLE)
+@each_case("label", TABLE)
 def test_a_trace_computes_what_the_eager_run_computes(label: str) -> None:
     function = TABLE[label]
     arrays = function.draw(np.random.default_rng(5), (3,))

@@ -13,6 +13,7 @@ from multibody.geometry import groups
 from multibody.geometry.pose import pose_of
 from multibody.geometry.value import Value
 
+from ..every_law import each_case
 from ..surface import KINDS, TABLE, inertial_parameters, plain
 
 
@@ -37,7 +38,7 @@ def inertia(batch=(), seed=0):
 
 
 MAKERS = (rotation, pose, twist, wrench, inertia)
-every_value = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+every_value = each_case("make", MAKERS, ids=lambda make: make.__name__)
 NAMES = {
     "rotation": ("matrix",),
     "pose": ("rotation", "position"),
@@ -76,7 +77,7 @@ def test_attributes_cannot_be_set_deleted_or_added(make):
 
 
 @every_value
-@pytest.mark.parametrize("batch", [(), (4,)], ids=str)
+@each_case("batch", [(), (4,)])
 def test_the_arrays_of_a_value_cannot_be_written(make, batch):
     """However the value was made: by a constructor, by indexing, by arithmetic, from a pickle."""
     value = make(batch)
@@ -92,7 +93,7 @@ def test_the_arrays_of_a_value_cannot_be_written(make, batch):
                     array[...] = 0
 
 
-@pytest.mark.parametrize("function", TABLE.values(), ids=TABLE.keys())
+@each_case("function", TABLE.values(), ids=TABLE.keys())
 def test_arguments_and_results_share_no_numbers(function):
     """Constructors, methods and functions alike: writing to the arguments, or to the result, changes nothing else."""
     for batch in ((), (1,), (3,)):
@@ -165,7 +166,7 @@ def test_what_groups_hand_out_does_not_change_them():
 
 
 @every_value
-@pytest.mark.parametrize("batch", [(), (0,), (2, 3)], ids=str)
+@each_case("batch", [(), (0,), (2, 3)])
 def test_equal_numbers_make_equal_values_and_hashes(make, batch):
     value = make(batch)
     other = rebuilt(value)
@@ -238,7 +239,7 @@ def test_groups_are_equal_by_what_they_are():
 
 
 @every_value
-@pytest.mark.parametrize("batch", [(), (2, 3)], ids=str)
+@each_case("batch", [(), (2, 3)])
 def test_pickle_copy_and_deepcopy_give_equal_values(make, batch):
     value = make(batch)
     copies = [copy.copy(value), copy.deepcopy(value)]
@@ -289,7 +290,7 @@ INDICES = {
 
 
 @every_value
-@pytest.mark.parametrize("name", INDICES)
+@each_case("name", INDICES)
 def test_indexing_is_that_of_an_array_of_the_batch_shape(make, name):
     value, index = make((2, 3)), INDICES[name]
     picked = value[index]
@@ -316,7 +317,7 @@ TOO_MANY = {
 
 
 @every_value
-@pytest.mark.parametrize("name", TOO_MANY)
+@each_case("name", TOO_MANY)
 def test_an_index_beyond_the_batch_is_an_index_error(make, name):
     """It must never reach into the 3 × 3 of a rotation or the 3 of a position."""
     with pytest.raises(IndexError):

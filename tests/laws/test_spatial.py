@@ -14,6 +14,7 @@ from scipy.linalg import expm
 from multibody import InputError, Pose, Rotation, SpatialInertia, Twist, Wrench
 from multibody.geometry import kirchhoff, operators, points, representations
 
+from ..every_law import each_case
 from ..surface import REPRESENTATIONS, homogeneous_matrices, particles, rotational_inertia
 from .tools import T, difference, hat, mul, near, unhat, vectors
 
@@ -21,7 +22,7 @@ STEP = 1e-30
 twists = vectors(6).map(Twist.from_vector)
 wrenches = vectors(6).map(Wrench.from_vector)
 poses = vectors(6).map(Pose.exp)
-every_pair = pytest.mark.parametrize(("source", "target"), list(product(REPRESENTATIONS, repeat=2)))
+every_pair = each_case("source, target", list(product(REPRESENTATIONS, repeat=2)))
 
 
 # ---- twists and wrenches ---------------------------------------------------------------------------------------------
@@ -348,7 +349,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("reason", BAD)
+@each_case("reason", BAD)
 def test_an_inertia_that_no_body_has_says_why(reason):
     good = {"mass": 1.0, "com": np.zeros(3), "inertia": np.diag([0.3, 0.3, 0.3])}
     assert SpatialInertia(**good).problems() == ()

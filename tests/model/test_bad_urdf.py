@@ -10,6 +10,7 @@ import pytest
 from multibody.errors import InputError, RobotFileError
 from multibody.model.load import load
 
+from ..every_law import each_case
 from .urdf_texts import INERTIAL, LIMIT, arm, chain, joint, link, robot
 
 LAUGHS = '<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a "haha">' + "".join(
@@ -258,7 +259,7 @@ def test_a_bad_file_is_one_error_that_says_where(name: str, tmp_path: Path) -> N
     assert str(error).startswith(f"{path}:{line} {element}")
 
 
-@pytest.mark.parametrize("name", [name for name in BAD if name != "empty"])
+@each_case("name", [name for name in BAD if name != "empty"])
 def test_a_bad_text_is_the_same_error_without_a_file(name: str) -> None:
     text, line, element, message = BAD[name]
     message = message.replace("<robot>, got", r"<robot> \(URDF\), <mujoco> \(MJCF\) or <sdf>, got")
@@ -291,8 +292,8 @@ def test_what_is_no_source_is_refused(source: object) -> None:
         load(source)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@each_case(
+    "options, message",
     [
         ({"mimic": "yes"}, "mimic: expected one of 'coupled', 'independent'"),
         ({"format": "dae"}, "format: expected one of 'urdf'"),

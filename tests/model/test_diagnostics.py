@@ -7,6 +7,7 @@ import pytest
 from multibody.errors import RobotFileError
 from multibody.model.load import load
 
+from ..every_law import each_case
 from .urdf_texts import INERTIAL, LIMIT, arm, joint, link, robot
 
 AXIS = '<axis xyz="0 0 1"/>'
@@ -232,7 +233,7 @@ NOTICED = {
 }
 
 
-@pytest.mark.parametrize("name", NOTICED)
+@each_case("name", NOTICED)
 def test_it_is_noticed_where_it_is(name: str) -> None:
     text, level, code, line, element, message = NOTICED[name]
     diagnostics = [d for d in load(text).diagnostics if d.code == code]
@@ -254,7 +255,7 @@ def test_a_plain_robot_has_nothing_to_tell_but_the_mass_of_its_base() -> None:
     assert [(d.level, d.code) for d in load(arm()).diagnostics] == [("note", "fixed")]
 
 
-@pytest.mark.parametrize("name", NOTICED)
+@each_case("name", NOTICED)
 def test_strict_makes_errors_of_warnings_and_of_nothing_else(name: str) -> None:
     text = NOTICED[name][0]
     warnings = [d for d in load(text).diagnostics if d.level == "warning"]

@@ -24,10 +24,11 @@ from multibody.model.joints import (
 )
 from multibody.model.joints._axes import unit_axis
 
+from ..every_law import each_case
 from ..laws.tools import difference, hat, mul, near, unhat
 from .trees import MOVING, SAMPLES, random_kind
 
-EVERY = pytest.mark.parametrize("kind", SAMPLES.values(), ids=SAMPLES.keys())
+EVERY = each_case("kind", SAMPLES.values(), ids=SAMPLES.keys())
 ROUND = (Continuous, Spherical, Planar, Schoenflies, Floating)
 """Kinds on which a whole turn leads back to where one was."""
 
@@ -153,7 +154,7 @@ def test_velocities_of_a_planar_joint_are_those_of_the_child(rng):
 
 
 @EVERY
-@pytest.mark.parametrize("size", [0.0, 1e-300, 1e-12, 1e-7, 1e-3, 1.0, 3.0, np.pi - 1e-7, np.pi - 1e-13])
+@each_case("size", [0.0, 1e-300, 1e-12, 1e-7, 1e-3, 1.0, 3.0, np.pi - 1e-7, np.pi - 1e-13])
 def test_difference_finds_the_step(kind, rng, size):
     q, v = draw(kind, rng)
     turn = np.linalg.norm(v[angular(kind)]) if angular(kind).any() else 1.0
@@ -276,7 +277,7 @@ def results(kind, q, dv, q1):
 
 
 @EVERY
-@pytest.mark.parametrize("batch", [(2, 3), (0,), (1,)])
+@each_case("batch", [(2, 3), (0,), (1,)])
 def test_a_batch_is_its_samples(kind, rng, batch):
     (q, v), (q1, _) = draw(kind, rng, batch), draw(kind, rng, batch)
     all_of_them = results(kind, q, v, q1)
@@ -370,8 +371,8 @@ def test_axes_of_the_frame_keep_exact_zeros():
     assert (R[:, 0] == [1, 0, 0]).all()
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
+@each_case(
+    "make, says",
     [
         (lambda: Revolute("w"), "axis: expected one of x, y, z, -x, -y, -z or three numbers, got 'w'"),
         (lambda: Prismatic((0, 0, 0)), "axis: expected three finite numbers that are not all zero, got (0, 0, 0)"),

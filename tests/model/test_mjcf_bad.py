@@ -10,13 +10,14 @@ from multibody.errors import MissingPackageError, RobotFileError
 from multibody.model.loaders import mjcf
 from multibody.model.model import Model
 
+from ..every_law import each_case
 from .test_mjcf import TETRAHEDRON, arm, messages, world
 
 BODY = "<body name='a'>\n{}\n<geom size='0.1'/></body>"
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "said"),
+@each_case(
+    "text, line, said",
     [
         ("", 1, "empty"),
         ("<mujoco><worldbody>", 1, "well-formed"),
@@ -179,8 +180,8 @@ def test_textures_skins_and_height_fields_are_not_opened() -> None:
     assert "height field 'h'" in told
 
 
-@pytest.mark.parametrize(
-    ("text", "level", "line", "said"),
+@each_case(
+    "text, level, line, said",
     [
         (arm("<tendon><fixed><joint joint='j' coef='1'/></fixed></tendon>"), "warning", 2, "tendons"),
         (arm("<contact><exclude body1='arm' body2='world'/></contact>"), "note", 2, "may touch"),

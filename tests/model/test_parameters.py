@@ -9,6 +9,7 @@ from multibody.errors import InputError
 from multibody.geometry import Rotation, quaternions
 from multibody.model.parameters import Parameters, check_inertias, placement_rates
 
+from ..every_law import each_case
 from ..laws.tools import near
 
 
@@ -23,8 +24,8 @@ def test_numbers_that_no_body_has_are_named_by_sample_and_body():
         check_inertias(robot.tree, P[..., :3, :])
 
 
-@pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("where", [0, 9, slice(None)])
+@each_case("poison", [np.nan, np.inf, -np.inf])
+@each_case("where", [0, 9, slice(None)])
 def test_inertias_that_are_not_finite_are_named_by_sample_and_body(poison, where):
     robot = mb.load("panda")
     P = np.tile(robot.parameters(), (3, 1, 1))
@@ -35,8 +36,8 @@ def test_inertias_that_are_not_finite_are_named_by_sample_and_body(poison, where
         robot.check_parameters(P[1])
 
 
-@pytest.mark.parametrize("name", mb.robots.names())
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@each_case("name", mb.robots.names())
+@each_case("dtype", [np.float64, np.float32])
 def test_every_robot_can_have_its_own_numbers(name, dtype):
     robot = mb.load(name)
     robot.check_parameters(

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from ..every_law import each_case
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -12,7 +12,7 @@ PATH = re.compile(r"`((?:[\w.-]+/)+[\w-]+\.(?:py|md|toml|csv))`")
 """A path with a folder, in backquotes, without placeholders."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@each_case("page", PAGES, ids=lambda page: page.name)
 def test_paths_exist(page):
     """Relative to the repository, to the package, or to one of its rooms."""
     roots = [ROOT, ROOT / "src", ROOT / "src" / "multibody", *(ROOT / "src" / "multibody").iterdir()]

@@ -50,9 +50,18 @@ def test_cases_may_draw_their_examples():
     assert {(1, 0), (1, 1), (2, 0), (2, 1)} == set(ran)
 
 
-def test_two_cases_have_two_names():
-    with pytest.raises(AssertionError):
-        each_case("a", (1, "1"))
+def test_cases_of_one_label_are_numbered():
+    @each_case("a", (1, "1", test_two_of_nothing))
+    def fail(a):
+        raise ValueError(a)
+
+    with pytest.raises(BaseExceptionGroup, match=r"of 3 cases: 1#0, 1#1, test_two_of_nothing$"):
+        fail()
+
+
+def test_two_of_nothing():
+    with pytest.raises(AssertionError, match="a: expected cases, got none"):
+        each_case("a", ())
 
 
 def test_every_law_is_checked():

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 import multibody as mb
 from multibody._signatures import WIDTH, described_arguments, readable, readable_methods
 
+from ..every_law import each_case
 from .robots import robot_of
 
 METHODS = (
@@ -26,7 +27,7 @@ def text_of(thing) -> str:
     return pydoc.plain(pydoc.render_doc(thing))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@each_case("name", METHODS)
 def test_help_is_complete_and_fits(name):
     method = getattr(robot_of("double-pendulum"), name)
     text = text_of(method)
@@ -40,14 +41,14 @@ def test_help_is_complete_and_fits(name):
         assert riddle not in text
 
 
-@pytest.mark.parametrize("name", [name for name in dir(mb) if callable(getattr(mb, name)) and name[0] != "_"])
+@each_case("name", [name for name in dir(mb) if callable(getattr(mb, name)) and name[0] != "_"])
 def test_no_public_name_shows_the_unions_of_numpy(name):
     text = text_of(getattr(mb, name))
     for riddle in ("_SupportsArray", "_NestedSequence", "numpy._typing"):
         assert riddle not in text
 
 
-@pytest.mark.parametrize("name", REPRESENTED)
+@each_case("name", REPRESENTED)
 def test_representations_say_what_others_call_them(name):
     text = text_of(getattr(mb.Robot, name))
     for word in ('"left"', '"right"', '"mixed"', "LOCAL_WORLD_ALIGNED", "body", "spatial", "WORLD", "MuJoCo"):

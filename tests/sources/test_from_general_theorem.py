@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ..every_law import each_case
 from .motions import Series, twist_matrix
 from .subgroups import C_57, NAMES, OUTSIDE, SELECTION, S, ad, dim, dS, library, structure
 from .truth import mul, same
@@ -38,7 +39,7 @@ def spd(rng, m):
     return root @ root.T + np.eye(m)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 6])
+@each_case("n", [1, 2, 3, 6])
 def test_swapping_the_order_of_multiplication(n, rng):
     """[From 97-98, Def. 5.1, Lemma 5.1]: x_bar y = y_bar x, also where an x_k stands several times in a row."""
     for _ in range(20):
@@ -65,7 +66,7 @@ def test_the_adjoint_map_swaps(name, rng):
     same(transposed @ x, ad(name, x).T @ y, 1e-13)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_the_swapped_adjoint_of_the_library(name, rng):
     """[From 98-99, 108, 111]: ad_swapped(p) v = -ad_v^T p for all p and v, and it is From's lemma of -ad^T."""
     p, v = rng.normal(size=(2, 5, dim(name)))

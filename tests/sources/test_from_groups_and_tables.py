@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from ..every_law import each_case
 from .motions import Cloud, random_motion, steered_motion, twist_matrix, twist_vector
 from .subgroups import C_57, CURVED, FLAT, NAMES, PITCH, SELECTION, S, ad, dS, inertia, library
 from .truth import differ, mul, same
@@ -257,7 +258,7 @@ def test_schoenflies(rng):
     same(np.stack(equations, -1), tau, 1e-12)
 
 
-@pytest.mark.parametrize("name", FLAT)
+@each_case("name", FLAT)
 def test_translations_and_lower_dimensional_groups(name, rng):
     """[From §4.5, §4.6]: S = I and M dv = tau."""
     M, v, dv, tau = body(name, rng)
@@ -313,7 +314,7 @@ def table_1(name, v, p):
     return one[name], flat, flat
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("X(x)", "X(y)")])
+@each_case("name", [n for n in NAMES if n not in ("X(x)", "X(y)")])
 def test_tables_1_and_2(name, rng):
     """[From Table 1, Table 2]: V^, ad_V, C and S of each group."""
     M, v, dv, tau = body(name, rng)

@@ -5,6 +5,7 @@ import pytest
 
 import multibody as mb
 
+from ..every_law import each_case
 from .motions import Cloud, Series, constant, random_motion, steered_motion, twist_matrix, twist_vector
 from .subgroups import NAMES, SELECTION, S, inertia, library
 from .truth import STEP, mul, same
@@ -176,7 +177,7 @@ def test_quasi_velocities(problem):
     same(problem.H @ (problem.S(problem.x) @ problem.ddx + dS @ problem.dx), twist.rate.now[..., 0], 1e-11)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_S_of_the_library(name, rng):
     """[From 28-29, 34, 55]: the library's closed forms, from tiny to large coordinates, are the printed series."""
     m = SELECTION[name].shape[1]
@@ -248,7 +249,7 @@ def test_boltzmann_hamel(problem):
     same(form_27, tau, 1e-11)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_dynamics_of_the_library(name, rng):
     """[From 26-27, Prop. 2.1]: forward and inverse dynamics of every group agree with the particles."""
     cloud = Cloud(rng)

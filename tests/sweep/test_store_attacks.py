@@ -146,23 +146,24 @@ def test_the_second_client_is_told(tmp_path):
     script.write_text(
         "import time, numpy as np\nimport multibody as mb\n"
         "def f(sample):\n"
-        "    time.sleep(0.2)\n"
+        "    while (sample['x'] == 30).any():\n"
+        "        time.sleep(0.02)\n"
         "    return {'y': sample['x']}\n"
         "if __name__ == '__main__':\n"
-        f"    mb.sweep.Study(f, {{'x': np.arange(40.0)}}, {str(tmp_path / 'a.zarr')!r}, chunk=1).run()\n"
+        f"    study = mb.sweep.Study(f, {{'x': np.arange(40.0)}}, {str(tmp_path / 'a.zarr')!r}, chunk=1)\n"
+        "    study.run(progress=lambda tally: print(tally.done, flush=True))\n"
     )
     command = [sys.executable, str(script)]
-    first = subprocess.Popen(command, env=environment())
+    first = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
     try:
-        while not (tmp_path / "a.zarr").exists():
-            assert first.poll() is None
+        assert first.stdout.readline()  # a chunk is done, and the last one never will be
         second = subprocess.run(command, env=environment(), capture_output=True, text=True)
         assert second.returncode
         assert f"being run by process {first.pid} on {socket.gethostname()}" in second.stderr
         assert sweep.open(tmp_path / "a.zarr").status().running
     finally:
         first.kill()
-        first.wait()
+        first.communicate()
     assert not sweep.open(tmp_path / "a.zarr").status().running
 
 

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import INSTRUCTIONS, program
+from ..every_law import each_case
 
 
 class Writer:
@@ -101,13 +101,13 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES)
+@each_case("rule", RULES)
 def test_what_is_equal_for_all_numbers_is_one_node(rule):
     left, right = RULES[rule](Writer())
     assert left == right
 
 
-@pytest.mark.parametrize("op", sorted(op for op in COMMUTATIVE if op not in ("and", "or")))
+@each_case("op", sorted(op for op in COMMUTATIVE if op not in ("and", "or")))
 def test_the_order_of_commuting_arguments_does_not_matter(op):
     w = Writer()
     assert w(op, w.x, w.y) == w(op, w.y, w.x)
@@ -115,7 +115,7 @@ def test_the_order_of_commuting_arguments_does_not_matter(op):
     assert w("or", w.p, w.q) == w("or", w.q, w.p)
 
 
-@pytest.mark.parametrize("op", ["sub", "div", "min", "max", "atan2", "pow", "lt", "le"])
+@each_case("op", ["sub", "div", "min", "max", "atan2", "pow", "lt", "le"])
 def test_the_order_of_other_arguments_does(op):
     w = Writer()
     assert w(op, w.x, w.y) != w(op, w.y, w.x)
@@ -168,7 +168,7 @@ NUMPY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("op", NUMPY)
+@each_case("op", NUMPY)
 def test_constants_fold_to_what_numpy_computes(op):
     cases = [(a,) for a in CONSTANTS] if OPS[op].arity == 1 else [(a, b) for a in CONSTANTS for b in CONSTANTS]
     for args in cases:

@@ -6,6 +6,8 @@ import pytest
 import multibody as mb
 from multibody import InputError, linalg
 
+from ..every_law import each_case
+
 
 def low_rank(rng, batch, m, n, r):
     return rng.normal(size=(batch, m, r)) @ rng.normal(size=(batch, r, n))
@@ -120,7 +122,7 @@ def solvers(request):
     return n, dtype, any_, mb.compile(lambda A, b: np.linalg.solve(symmetric(A), b), (n, n), n, dtype=dtype)
 
 
-@pytest.mark.parametrize("name", MATRICES)
+@each_case("name", MATRICES)
 def test_solutions_are_as_good_as_those_of_numpy(solvers, name):
     """In the backward error |A x - b| / (|A| |x| + |b|), which no condition of A excuses."""
     n, dtype, any_, of_symmetric = solvers
@@ -194,8 +196,8 @@ def test_derivatives_of_least_norm():
     np.testing.assert_allclose(np.sum(mb.gradient(cost)(A) * dA), change, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
+@each_case(
+    "call, told",
     [
         (lambda: linalg.solve(np.ones((2, 3)), np.ones(2)), r"solve: expected a square matrix .*\(2, 3\)"),
         (lambda: linalg.solve_triangular(np.ones((2, 2)), np.ones(3)), "expected b of 2 rows"),

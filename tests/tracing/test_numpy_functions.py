@@ -9,6 +9,7 @@ from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import arrays
+from ..every_law import each_case
 from ..laws.tools import near
 
 
@@ -48,13 +49,13 @@ def test_every_ufunc_is_tested():
     assert set(UFUNCS) == {*BINARY, *UNARY, *LOGICAL, *NEGATIONS, np.matmul, np.divmod, np.arccosh}
 
 
-@pytest.mark.parametrize("ufunc", UNARY)
+@each_case("ufunc", UNARY)
 def test_functions_of_one_array(ufunc):
     agrees(ufunc, (2, 3))
     agrees(ufunc, ())
 
 
-@pytest.mark.parametrize("ufunc", BINARY)
+@each_case("ufunc", BINARY)
 def test_functions_of_two_arrays_broadcast(ufunc):
     agrees(ufunc, 3, 3)
     agrees(ufunc, (2, 1), 3)
@@ -71,7 +72,7 @@ def test_functions_with_a_domain_or_two_results():
     agrees(lambda x: np.divmod(7.0 * x, -0.3), 3)
 
 
-@pytest.mark.parametrize("ufunc", LOGICAL)
+@each_case("ufunc", LOGICAL)
 def test_functions_of_truth_values(ufunc):
     agrees(lambda x, y: ufunc(x > 0.5, y > 0.5), 3, 3)
     agrees(lambda x: ufunc(x > 0.5, np.array([True, False, True])), 3)
@@ -100,12 +101,12 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@each_case("name", OPERATORS)
 def test_operators(name):
     agrees(OPERATORS[name], 3, 3)
 
 
-@pytest.mark.parametrize("ufunc", REDUCTIONS)
+@each_case("ufunc", REDUCTIONS)
 def test_reductions_of_ufuncs(ufunc):
     boolean = ufunc in (np.logical_and, np.logical_or)
     take = (lambda x: x > 0.5) if boolean else (lambda x: x)
@@ -118,7 +119,7 @@ MATMULS = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 
            ((4, 1, 2, 3), (5, 3, 2)), ((1, 2, 3), (3,)), ((3,), (2, 3, 2)), ((2, 0), (0, 3))]  # fmt: skip
 
 
-@pytest.mark.parametrize("shapes", MATMULS)
+@each_case("shapes", MATMULS)
 def test_matmul_of_all_shapes(shapes):
     agrees(np.matmul, *shapes)
     constant = np.random.default_rng(1).uniform(-1, 1, shapes[1])
@@ -330,7 +331,7 @@ def test_every_function_is_tested():
     assert set(FUNCTIONS) == set(CASES)
 
 
-@pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
+@each_case("function", CASES, ids=lambda function: function.__name__)
 def test_functions_of_arrays(function):
     for case, *shapes in CASES[function]:
         agrees(case, *shapes)
@@ -347,7 +348,7 @@ EINSUMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", EINSUMS, ids=[case[0] for case in EINSUMS])
+@each_case("case", EINSUMS, ids=[case[0] for case in EINSUMS])
 def test_einsum(case):
     subscripts, *shapes = case
     agrees(lambda *x: np.einsum(subscripts, *x), *shapes)
@@ -368,7 +369,7 @@ INDICES = {
 }
 
 
-@pytest.mark.parametrize("name", INDICES)
+@each_case("name", INDICES)
 def test_indexing(name):
     agrees(INDICES[name], (3, 4))
 

@@ -29,9 +29,9 @@ def test_large_data_is_not_walked(function):
     assert len(list(reachable(function))) < 10
     times = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.thread_time()
         trace(function, [3])
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     assert min(times) < 0.1
 
 

@@ -13,6 +13,8 @@ import pytest
 
 import multibody as mb
 
+from ..every_law import each_case
+
 TOTAL = np.zeros(2)
 COUNT = 0
 SEEN: list = []
@@ -293,16 +295,14 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each_case("way", WAYS)
 def test_the_body_of_a_loop_changes_nothing_from_outside(way):
     for options in ({}, {"until": lambda c: c[0] > 1e9}, {"rounds": True}):
         with pytest.raises(mb.TraceError, match="from outside it: let the loop carry"):
             mb.compile(lambda x, options=options: mb.loop(3, WAYS[way](x), x, **options), 2)
 
 
-@pytest.mark.parametrize(
-    "way", sorted(WAYS.keys() - {"list of arrays", "attribute", "in place in a list", "one number"})
-)
+@each_case("way", sorted(WAYS.keys() - {"list of arrays", "attribute", "in place in a list", "one number"}))
 def test_nor_does_the_step_of_a_scan(way):
     body = WAYS[way](None)
     with pytest.raises(mb.TraceError, match="from outside it: let the loop carry"):
@@ -337,7 +337,7 @@ def test_controllers_of_a_simulation_have_no_memory_of_their_own():
         simulator(robot.neutral(), np.zeros(2), seconds=0.01)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "function",
     [
         lambda x, body: mb.fixed_point(lambda c: 0.1 * body(c), x),

@@ -11,13 +11,14 @@ from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import SUITE, arrays
+from ..every_law import each_case
 from ..laws.tools import near
 from ..surface import KINDS, TABLE
 
 # ---- whole functions -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SUITE)
+@each_case("name", SUITE)
 def test_functions_of_many_operations(name):
     case = SUITE[name]
     inputs = case.draw(4)
@@ -26,7 +27,7 @@ def test_functions_of_many_operations(name):
         near(result, expected, 1e-13)
 
 
-@pytest.mark.parametrize("name", TABLE)
+@each_case("name", TABLE)
 def test_functions_of_geometry(name):
     function = TABLE[name]
     inputs = function.draw(np.random.default_rng(2), (3,))
@@ -137,7 +138,7 @@ REFUSALS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSALS)
+@each_case("name", REFUSALS)
 def test_what_cannot_be_recorded_is_refused_with_the_line_and_what_to_write(name):
     function, message = REFUSALS[name]
     with pytest.raises(TraceError, match=message) as caught:
@@ -175,8 +176,8 @@ def test_wrong_shapes_raise_as_numpy_does():
         trace(lambda x: x[3], [3])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each_case(
+    "arguments, message",
     [
         ((lambda x: x, ["3"]), "expected a tuple of lengths"),
         ((lambda x: x, [(-1,)]), "expected a tuple of lengths"),

@@ -16,6 +16,7 @@ from multibody.tracing.interpret import evaluate
 from multibody.tracing.record.trace import trace
 
 from ..compiler.cases import FLOAT_OPERATIONS, INSTRUCTIONS, SMOOTH, SUITE, arrays, program, samples, single
+from ..every_law import each_case
 from ..laws.tools import difference, near
 
 # ---- every operation -------------------------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ def exact_gradient(op, x):
         return [float((EXACT[op](*step(k, 1)) - EXACT[op](*step(k, -1))) / (2 * h)) for k in range(len(x))]
 
 
-@pytest.mark.parametrize("op", FLOAT_OPERATIONS)
+@each_case("op", FLOAT_OPERATIONS)
 def test_the_derivatives_of_an_operation(op):
     x = samples(op, 24)
     x = x[[k for k in range(len(x)) if len(set(x[k])) == x.shape[1]]]  # away from the corners of min and max
@@ -79,7 +80,7 @@ CORNERS = {
 }
 
 
-@pytest.mark.parametrize("op", CORNERS)
+@each_case("op", CORNERS)
 def test_the_derivatives_at_corners_and_poles(op):
     x, expected = CORNERS[op]
     np.testing.assert_array_equal(evaluate(traces.gradient(single(op)), x), expected)
@@ -91,7 +92,7 @@ def test_the_derivatives_at_corners_and_poles(op):
 POWERS = [-3, -2.5, -1, -0.5, 0, 0.5, 1, 2, 2.5, 3, 17, 20.5]
 
 
-@pytest.mark.parametrize("exponent", POWERS)
+@each_case("exponent", POWERS)
 def test_powers_with_constant_exponents(exponent):
     computed = gradient(lambda x: x**exponent, shapes=[()])(np.array([0.3, 1.0, 2.0]))
     near(computed, exponent * np.array([0.3, 1.0, 2.0]) ** (exponent - 1), 1e-13)
@@ -115,8 +116,8 @@ SAFE = {
 }
 
 
-@pytest.mark.parametrize("name", SAFE)
-@pytest.mark.parametrize("x", [0.0, -1.0, 0.25, 4.0])
+@each_case("name", SAFE)
+@each_case("x", [0.0, -1.0, 0.25, 4.0])
 def test_the_branch_that_is_not_taken_adds_nothing_however_steep_it_is(name, x):
     function = SAFE[name]
     traced = trace(function, [()])
