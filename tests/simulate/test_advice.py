@@ -8,6 +8,7 @@ import multibody as mb
 from multibody import simulate
 from multibody.model.joint import Passive
 
+from ..oracles.robot_data import urdf
 from .bodies import at, ball, box, puck, slider
 
 
@@ -131,3 +132,47 @@ def test_steps_that_are_too_long_to_bounce():
     assert "at most 0.02 s" in long[0]
     assert simulate.Simulator(robot, dt=0.01, contacts=contacts, ground=ground).advice() == ()
     assert simulate.Simulator(robot, dt=0.1, contacts=contacts).advice() == ()
+
+
+def test_a_controller_is_judged_along_the_run():
+    """Fast at home alone, or along the run alone: 2 kg with a damper whose gain depends on where it is."""
+
+    def law(t, q, v):
+        return -np.where(q > 0.5, 500.0, 20.0) * v
+
+    simulator = simulate.Simulator(slider(), dt=0.01, controller=law)
+    assert simulator.advice() == ()
+    near, far = simulator([0.0], [0.1], seconds=0.2), simulator([0.6], [0.1], seconds=0.2)
+    assert simulator.advice(near) == ()
+    assert "decays at 250/s" in simulator.advice(far)[0]
+    assert "decays at 250/s" in simulator.advice(near, q=[0.6])[0]
+
+
+def test_a_controller_that_switches_is_no_stiff_one():
+    """A force of 1 N on 2 kg changes its sign at 0.1 m, through which the run goes."""
+    simulator = simulate.Simulator(slider(), dt=0.01, controller=lambda t, q, v: np.where(q > 0.1, -1.0, 1.0) + 0.0 * v)
+    assert simulator.advice(q=[0.1 + 5e-7]) == ()
+    assert simulator.advice(simulator([0.0], seconds=0.5)) == ()
+
+
+@pytest.mark.filterwarnings("ignore::multibody.errors.RobotFileWarning")
+def test_talos_is_judged_where_it_is():
+    """A leg in the air whose foot is controlled in the task space: singular with straight legs, as at home."""
+    robot = mb.load(str(urdf("talos_data/robots/talos_reduced.urdf")), floating=False)
+    bent = robot.home()
+    legs = [robot.tree.joint(f"leg_left_{k}_joint").v.start for k in range(1, 7)]
+    for k, angle in ((3, -0.5), (4, 1.0), (5, -0.5)):
+        bent[robot.tree.joint(f"leg_left_{k}_joint").q.start] = angle
+    goal = robot.pose("leg_left_6_link", bent)
+
+    def law(t, q, v):
+        J = robot.jacobian("leg_left_6_link", q, "left")[:, legs]
+        error = robot.pose("leg_left_6_link", q).boxminus(goal)
+        pull = np.linalg.solve(J + 1e-9 * np.eye(6), -100.0 * error) - 20.0 * v[legs]
+        return robot.inverse_dynamics(q, v, np.eye(robot.nv)[:, legs] @ pull)
+
+    simulator = simulate.Simulator(robot, dt=0.001, method="verlet", controller=law)
+    run = simulator(bent, seconds=0.2)
+    assert np.abs(run.q - bent).max() < 1e-6
+    assert simulator.advice(run) == ()
+    assert "explicit and" in simulator.advice()[0]

@@ -24,8 +24,12 @@ COARSE = 1.0
 """Of rates times dt: explicit steps are unstable from 2 on (2.8 in "rk4"), and coarse from here on."""
 SOFT = 2.0
 """Of the ground's frequency times dt: from here on a bounce is the step's more than the ground's."""
-SMALL = 1e-6
-"""Of finite differences."""
+DIFFERENCES = (1e-6, 1e-4)
+"""The lengths of finite differences, in rad or m, and in rad/s or m/s."""
+RATE_STATES = 8
+"""The states of a run whose rates are computed."""
+State = tuple[Any, NDArray[Any], NDArray[Any]]
+"""A time, a configuration (nq,) and a velocity (nv,)."""
 RESIDUAL = 1e-4
 """In m/s: below it nobody sees that impulses do not agree."""
 TAKEN = 0.05
@@ -36,10 +40,18 @@ STATES = 20_000
 """Of a run, whose depths and energies are looked at."""
 
 
-def before(stepping: Stepping, q: NDArray[Any], inputs: Any, memory: Any) -> list[str]:
-    """Steps that are too long for what acts at a configuration q (nq,)."""
+def states_of(run: Run) -> list[State]:
+    """Times and states, (nq,) and (nv,), that are spread over the rows and samples of a run; only finite ones."""
+    q, v = run.q.reshape(-1, run.q.shape[-1]), run.v.reshape(-1, run.v.shape[-1])
+    finite = np.flatnonzero(np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1))
+    chosen = finite[np.unique(np.linspace(0, len(finite) - 1, RATE_STATES).astype(int))] if len(finite) else finite
+    return [(run.t[k % len(run.t)], q[k].astype(float), v[k].astype(float)) for k in chosen]
+
+
+def before(stepping: Stepping, states: list[State], inputs: Any, memory: Any) -> list[str]:
+    """Steps that are too long for what acts at some of these times, configurations (nq,) and velocities (nv,)."""
     tree, dt, method, rule = stepping.tree, stepping.dt, stepping.method, stepping.rule
-    M = crba(tree, q)
+    masses = [crba(tree, q) for _, q, _ in states]
     told = []
     if isinstance(stepping.controller, PD) and not rule.has_contacts:
         count = len(actuated_indices(tree))
@@ -48,28 +60,26 @@ def before(stepping: Stepping, q: NDArray[Any], inputs: Any, memory: Any) -> lis
             for k in (stepping.controller.kp, stepping.controller.kd)
         )
         words = f"PD is explicit in method {method!r}"
-        told += _explicit(M, K, D, dt, words, 'or method="contact", which has it implicit')
+        told += _explicit([(M, K, D) for M in masses], dt, words, 'or method="contact", which has it implicit')
     if isinstance(stepping.controller, Function) and (stepping.controller.count == 3 or inputs is not None):
         every = stepping.control_every
         held = f", held over {every} steps," if every > 1 else ""
-        gains = _gains(stepping, q, inputs, memory)
+        gains = [(M, *_gains(stepping, state, inputs, memory)) for M, state in zip(masses, states, strict=True)]
         told += _explicit(
-            M, *gains, dt * every, f"the controller{held} is explicit", 'or simulate.PD, which is implicit in "contact"'
+            gains, dt * every, f"the controller{held} is explicit", 'or simulate.PD, which is implicit in "contact"'
         )
     if stepping.passive and not rule.has_contacts:
-        springs = np.diag(spring_stiffness(tree))
+        springs, damping = np.diag(spring_stiffness(tree)), np.diag(np.broadcast_to(tree.damping, (tree.nv,)))
         words = f"springs and damping of joints are explicit in method {method!r}"
-        told += _explicit(
-            M, springs, np.diag(np.broadcast_to(tree.damping, (tree.nv,))), dt, words, 'or method="contact"'
-        )
+        told += _explicit([(M, springs, damping) for M in masses], dt, words, 'or method="contact"')
     if rule.has_soft_ground:
-        told += _soft(stepping, q)
+        told += _soft(stepping, [q for _, q, _ in states])
     return told + _bounces(stepping)
 
 
 def after(stepping: Stepping, run: Run) -> list[str]:
     """What went wrong in a run."""
-    told = list(run.failures)
+    told = [*run.failures, *run.warnings]
     if run.residual is not None and run.residual.size:
         bad = run.residual > max(RESIDUAL, 10.0 * stepping.scene.tolerance)
         if bad.any():
@@ -83,10 +93,9 @@ def after(stepping: Stepping, run: Run) -> list[str]:
     return told
 
 
-def _explicit(M: NDArray[Any], K: NDArray[Any], D: NDArray[Any], dt: float, what: str, way_out: str) -> list[str]:
-    """A sentence where M a + D v + K q = 0 is too fast for explicit steps of dt."""
-    rate = float(np.max(np.linalg.eigvals(np.linalg.solve(M, D)).real, initial=0.0))
-    frequency = float(np.sqrt(np.max(np.linalg.eigvals(np.linalg.solve(M, K)).real, initial=0.0)))
+def _explicit(systems: list[tuple[Any, Any, Any]], dt: float, what: str, way_out: str) -> list[str]:
+    """A sentence where M a + D v + K q = 0 is too fast for explicit steps of dt, for one of some M, K and D."""
+    rate, frequency = np.max([_rates(*system) for system in systems], axis=0, initial=0.0).tolist()
     fastest = max(rate, frequency)
     if fastest * dt <= COARSE:
         return []
@@ -97,34 +106,45 @@ def _explicit(M: NDArray[Any], K: NDArray[Any], D: NDArray[Any], dt: float, what
     ]
 
 
-def _gains(stepping: Stepping, q: NDArray[Any], inputs: Any, memory: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(nv, nv) twice: by how much a controller's forces fall with the configuration and with the velocity, at rest."""
-    tree, still, controller = stepping.tree, np.zeros(stepping.tree.nv), stepping.controller
+def _rates(M: NDArray[Any], K: NDArray[Any], D: NDArray[Any]) -> tuple[float, float]:
+    """The largest rate of decay in 1/s, and the largest frequency in rad/s."""
+    decay, square = (np.linalg.eigvals(np.linalg.solve(M, X)).real for X in (D, K))
+    return float(np.max(decay, initial=0.0)), float(np.sqrt(np.max(square, initial=0.0)))
+
+
+def _gains(stepping: Stepping, state: State, inputs: Any, memory: Any) -> list[NDArray[Any]]:
+    """(nv, nv) twice: by how much a controller's forces fall with the configuration and with the velocity.
+
+    A controller that switches has no slope there: of differences over two lengths the smaller ones are taken.
+    """
+    tree, controller = stepping.tree, stepping.controller
+    t, q, v = state
     assert isinstance(controller, Function)
     given = {key: floats(x, key) for key, x in inputs.items()} if isinstance(inputs, Mapping) else inputs
     given = floats(given, "inputs") if isinstance(given, list | tuple) else given
 
-    def tau(q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(controller(0.0, q, v, given, memory)[0])
+    def tau(dq: NDArray[Any], dv: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(controller(t, configuration.integrate(tree, q, dq), v + dv, given, memory)[0])
 
-    ways = SMALL * np.eye(tree.nv)
-    by_q = [
-        tau(configuration.integrate(tree, q, -way), still) - tau(configuration.integrate(tree, q, way), still)
-        for way in ways
-    ]
-    by_v = [tau(q, -way) - tau(q, way) for way in ways]
-    return np.stack(by_q, axis=-1) / (2 * SMALL), np.stack(by_v, axis=-1) / (2 * SMALL)
+    def slopes(length: float, by_q: float, by_v: float) -> NDArray[Any]:
+        ways = length * np.eye(tree.nv)
+        falls = [tau(-by_q * way, -by_v * way) - tau(by_q * way, by_v * way) for way in ways]
+        return np.stack(falls, axis=-1) / (2 * length)
+
+    several = ([slopes(length, *which) for length in DIFFERENCES] for which in ((1.0, 0.0), (0.0, 1.0)))
+    return [min(each, key=lambda x: float(np.abs(x).max(initial=0.0))) for each in several]
 
 
-def _soft(stepping: Stepping, q: NDArray[Any]) -> list[str]:
+def _soft(stepping: Stepping, configurations: list[NDArray[Any]]) -> list[str]:
     """A sentence where the springs of the ground swing faster than steps can follow."""
     scene, dt = stepping.scene, stepping.dt
-    M = crba(replace(stepping.tree, velocity="left"), q)
     frequency = 0.0
-    for (_, ground), touch in zip(scene.grounded, contact_rows(stepping.tree, scene.grounded, q), strict=True):
-        n = touch.R[2]
-        _, k, _ = ground_values(ground, {})
-        frequency = max(frequency, float(np.sqrt(k * (n @ np.linalg.solve(M, n)))))
+    for q in configurations:
+        M = crba(replace(stepping.tree, velocity="left"), q)
+        for (_, ground), touch in zip(scene.grounded, contact_rows(stepping.tree, scene.grounded, q), strict=True):
+            n = touch.R[2]
+            _, k, _ = ground_values(ground, {})
+            frequency = max(frequency, float(np.sqrt(k * (n @ np.linalg.solve(M, n)))))
     if frequency * dt <= SOFT:
         return []
     return [

@@ -121,6 +121,11 @@ class Run:
             sentences.append(f"{which}: not finite from step {step} (t = {step * self.about['dt']:g} s) on; {why}")
         return sentences
 
+    @property
+    def warnings(self) -> list[str]:
+        """A sentence for each sample in which the ground's height jumps under a contact: which, when, how deep."""
+        return jump_sentences(self.state, self.about)
+
     def energy(self) -> NDArray[Any]:
         """(..., rows): kinetic and potential energy together, in J.  [RD 3.28-3.33]"""
         robot = self._robot("energy")
@@ -247,7 +252,34 @@ def warned(run: Run) -> Run:
             SimulationWarning,
             stacklevel=3,
         )
+    warn_of_jumps(run.warnings, stacklevel=4)
     return run
+
+
+def jump_sentences(state: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
+    """A sentence for each sample with a jump of the ground's height; see `contact/height_jump.py`."""
+    sentences, jumps = [], np.asarray(state.get("jump", (-1.0,)))
+    for index in np.argwhere(jumps[..., 0] >= 0).tolist():
+        step, contact, change, depth = jumps[tuple(index)].tolist()
+        which = f"sample {', '.join(map(str, index))}: " if index else ""
+        jump = f"the ground's height jumps by {change:.3g} m under" if change else "the ground is above the centre of"
+        sentences.append(
+            f"{which}{jump} contact {contact:.0f}, {about['contacts'][int(contact)]!r}, "
+            f"at t = {step * about['dt']:g} s; it is {1e3 * depth:.3g} mm deep"
+        )
+    return sentences
+
+
+def warn_of_jumps(sentences: list[str], stacklevel: int) -> None:
+    """Warn of jumps of the ground's height: the first sentence, and the number of the others."""
+    if sentences:
+        others = f" (and {len(sentences) - 1} more in run.warnings)" if sentences[1:] else ""
+        warnings.warn(
+            f"{sentences[0]}{others}. Contacts pass through risers: use a height that rises over at least the "
+            "contact's radius, or half-spaces (a list of Ground)",
+            SimulationWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def about(simulator: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from multibody.geometry._arrays import choice, is_traced, truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
-from multibody.simulate.advice import after, before
+from multibody.simulate.advice import after, before, states_of
 from multibody.simulate.arguments import Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.checks import positive_integer, positive_number, step_number
 from multibody.simulate.clock import clock_at, first_clock, step_count
@@ -29,7 +29,7 @@ from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function, check_period, controller_of
 from multibody.simulate.memory import check_memory
 from multibody.simulate.methods import METHODS
-from multibody.simulate.run import Run, about, warned
+from multibody.simulate.run import Run, about, jump_sentences, warn_of_jumps, warned
 from multibody.simulate.state import batches_of, broadcast_batches, broadcast_state, first_memory, shapes_of
 from multibody.simulate.stepping import Stepping
 
@@ -273,14 +273,17 @@ class Simulator:
                 f"state: expected one sample, got a batch, q of shape {np.shape(state['q'])}; mb.compile and "
                 "mb.compile_scan make kernels of the step that take batches"
             )
-        return self._stepping(state, given.still)
+        after, record = self._stepping(state, given.still)
+        if "jump" in after and not is_traced(after["jump"]) and state["jump"][0] < 0:
+            warn_of_jumps(jump_sentences(after, self._about), stacklevel=3)
+        return after, record
 
     def advice(self, run: Run | None = None, *, q: ArrayLike | None = None, inputs: Any = None) -> tuple[str, ...]:
         """Sentences on steps that are too long for what acts, and on what went wrong in a run; none where all is well.
 
         Args:
             run: of this simulator.
-            q: (nq,), where rates are looked at; by default the robot's home.
+            q: (nq,), where rates are computed; by default along the run, or at the robot's home.
             inputs: one of the controller's, where it takes them.
 
         >>> import multibody as mb
@@ -288,8 +291,9 @@ class Simulator:
         >>> stiff.advice()[0].split(":")[0]
         'the controller is explicit and decays at 1.11e+04/s, which times 0.01 s is 1.1e+02'
         """
+        states = states_of(run) if run is not None and q is None else []
         at = check_configuration.coordinates(self.tree, self.robot.home() if q is None else q)
-        told = before(self._stepping, at, inputs, self.memory)
+        told = before(self._stepping, states or [(0.0, at, np.zeros(self.tree.nv))], inputs, self.memory)
         return (*told, *(() if run is None else after(self._stepping, run)))
 
     @property

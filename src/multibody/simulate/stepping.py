@@ -11,6 +11,7 @@ from multibody.errors import InputError
 from multibody.model.tree import Tree
 from multibody.simulate.arguments import tree_values
 from multibody.simulate.clock import WRAP, tick, time_of
+from multibody.simulate.contact import height_jump
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.divergence import fault
@@ -45,6 +46,7 @@ class Stepping:
         """The state of a run before its first step; only q and v have the batch, and entries that depend on them."""
         state = {"q": q, "v": v, **clock, "failed": -1.0, "fault": 0.0}
         state |= self.rule.initial_state(self.tree, self.scene, q)
+        state |= {"jump": np.array(height_jump.START)} if height_jump.has_heights(self.scene) else {}
         state |= {} if memory is None else {"memory": memory}
         state |= {"held": np.zeros(self.tree.nv)} if self.control_every > 1 else {}
         if isinstance(self.controller, Function) and self.controller.senses_forces:
@@ -105,6 +107,9 @@ class Stepping:
             "memory": result.forces.memory,
             "held": None if zoh_tau is None else np.broadcast_to(zoh_tau, v.shape),
         }
+        if "jump" in state:
+            tree, forces = result.forces.tree, result.record["forces"]
+            after["jump"] = height_jump.first_jump(tree, self.scene, state["jump"], count, q, result.q, forces)
         return {name: after[name] for name in state}
 
     def _recorded(self, start: StepStart, result: StepResult) -> dict[str, Any]:

@@ -6,7 +6,7 @@ such gain, so that ordinary motion is the same with and without the limiter (doc
 
 - The work of a force is that along the mean velocity of a step. If a contact stops within the step what a force has
   reversed, that work ends earlier, and the contact returns the difference: its work is then positive. It returns at
-  most the work that forces would have done without contacts, less the work that they did.
+  most the work that forces would have done without contacts, less the work that they did; nothing if only gravity acts.
 - A controller may push a foot into the ground within a step. The correction of positions lifts the robot by at most the
   work of the forces.
 - The work of each force is known to `WORK_ERROR` of itself.

@@ -110,6 +110,11 @@ class Midpoint:
         displacement = self.dt / 2 * (self.v + (self.v + change)) - late
         return work(self.forces, self.dt, self.mean_force(change), self.q, self.v, change, displacement)
 
+    @property
+    def is_driven(self) -> bool:
+        """Whether other forces act than those of gravity and contacts."""
+        return self.forces.controller is not None or self.forces.passive or bool(self.forces.wrenches)
+
     def static_forces(self) -> NDArray[Any]:
         """(nv,): all forces but those of contacts and Coriolis forces, at the velocity before the step."""
         still = np.zeros_like(self.v)

@@ -89,8 +89,10 @@ def _advance(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any
 def _work(problem: ContactProblem, last: VelocityIteration, late: NDArray[Any]) -> StepWork:
     """The work of forces and of contacts; impulses are late by a displacement."""
     midpoint, y = problem.midpoint, last.half_solved[-1]
-    without = problem.velocity_change(y) - last.change
-    freed = np.sum(midpoint.static_forces() * (midpoint.dt / 2 * without + late))
+    freed = 0.0
+    if midpoint.is_driven:
+        without = problem.velocity_change(y) - last.change
+        freed = np.sum(midpoint.static_forces() * (midpoint.dt / 2 * without + late))
     return StepWork(
         midpoint.work(last.change, late), freed, *problem.contact_work(last.P, problem.free(y), last.delays)
     )

@@ -1,0 +1,88 @@
+"""Jumps of a ground's height under a contact, such as the risers of stairs.
+
+A contact touches a landscape at one place with one normal, so that a riser is no obstacle: the surface is suddenly
+elsewhere. The path of each contact in a step is bisected towards the largest change of the height. A smooth surface is
+flat there; a jump is not. The first jump of a run that matters is kept in its state, and reported.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multibody.geometry._arrays import dot, vector
+from multibody.model.tree import Tree
+from multibody.simulate.contact.contact_rows import center
+from multibody.simulate.contact.ground import Ground
+from multibody.simulate.contact.scene import Scene
+from multibody.tracing.record.loop import loop
+
+BISECTIONS = 10
+"""Of the path: what is left of it is a thousandth."""
+MIN_JUMP = 1e-4
+"""The smallest change of the height that is reported, in m."""
+MAX_SLOPE = 50.0
+"""The steepest slope that is no jump: 89 degrees."""
+START = (-1.0, 0.0, 0.0, 0.0)
+"""No jump: the step at whose end it is, the contact, the change of the height and the depth of the contact in m."""
+
+
+def has_heights(scene: Scene) -> bool:
+    """Whether some ground is a landscape."""
+    return any(ground.height is not None for _, ground in scene.grounded)
+
+
+def first_jump(
+    tree: Tree, scene: Scene, first: NDArray[Any], count: Any, q: NDArray[Any], after: NDArray[Any], forces: Any
+) -> NDArray[Any]:
+    """Return the first jump of a run, (4,) as `START`, after a step.
+
+    Args:
+        tree: the robot.
+        scene: its contacts.
+        first: (4,), before the step.
+        count: the number of steps, with this one.
+        q: (nq,), before the step.
+        after: (nq,), after it.
+        forces: (contacts, 3), in the step.
+    """
+    grounds = len(scene.grounded) // scene.contacts
+    for k, (contact, ground) in enumerate(scene.grounded):
+        if ground.height is None:
+            continue
+        start, end = center(tree, contact, q), center(tree, contact, after)
+        change, length = _steepest_change(ground, start[:2], end[:2])
+        clearance = end[2] - _height(ground, end[:2])
+        jumps = (np.abs(change) > MIN_JUMP) & (np.abs(change) > MAX_SLOPE * length)
+        push = forces[k // grounds]
+        matters = jumps & ((clearance < contact.radius + MIN_JUMP) | (dot(push, push) > 0.0))
+        if contact.radius:
+            matters = matters | (clearance < 0.0)  # the centre is below the surface
+        depth = np.maximum(contact.radius - clearance, 0.0)
+        new = vector(count, float(k // grounds), np.where(jumps, change, 0.0), depth)
+        first = np.where((first[0] < 0.0) & matters, new, first)
+    return first
+
+
+def _steepest_change(ground: Ground, start: NDArray[Any], end: NDArray[Any]) -> tuple[Any, Any]:
+    """The change of the height over the steepest part of a path between places (2,), and the length of that part."""
+
+    def halve(carry: Any) -> Any:
+        a, b, at_a, at_b = carry
+        middle = (a + b) / 2
+        height = _height(ground, middle)
+        first = np.abs(height - at_a) > np.abs(at_b - height)
+        return (
+            np.where(first, a, middle),
+            np.where(first, middle, b),
+            np.where(first, at_a, height),
+            np.where(first, height, at_b),
+        )
+
+    a, b, at_a, at_b = loop(BISECTIONS, halve, (start, end, _height(ground, start), _height(ground, end)))
+    return at_b - at_a, np.sqrt(dot(b - a, b - a))
+
+
+def _height(ground: Ground, place: NDArray[Any]) -> Any:
+    assert ground.height is not None
+    return ground.height(place[0], place[1]) + 0.0 * place[0]
