@@ -1,12 +1,13 @@
 """Studies: the same bits by any executor and chunk size, resumed after any end, refused when they changed."""
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -242,16 +243,16 @@ def test_a_chunk_is_no_longer_than_the_study(tmp_path):
     np.testing.assert_array_equal(study.results()["y"][:], [0.0, 2.0, 4.0])
 
 
-def test_a_million_chunks_are_made_longer(tmp_path):
+def test_a_million_chunks_are_made_longer(tmp_path, monkeypatch):
+    """A call takes 0.2 s by a clock that no other process delays."""
+    from multibody.sweep import probe as module
     from multibody.sweep.probe import MOST, places, probe
     from multibody.sweep.work import Work, unwatched
 
-    def slow(sample):
-        time.sleep(0.2)
-        return {"y": sample["x"]}
-
+    times = itertools.count(0.0, 0.2)
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: next(times)))
     for n in (1000, 10**12):
-        work = Work(slow, sweep.uniform(n, x=(0, 1)), 0, True, tmp_path / "a.zarr")
+        work = Work(lambda sample: {"y": sample["x"]}, sweep.uniform(n, x=(0, 1)), 0, True, tmp_path / "a.zarr")
         chunk = probe(work, unwatched, places(n)[0], n, None, None, False).chunk
         assert chunk == 10**12 // MOST if n == 10**12 else 20 <= chunk <= 40
 
