@@ -14,32 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import matvec, mirror_upper, transpose
-from multibody.solvers.cones import (
-    Cones,
-    Scaling,
-    determinant,
-    flatten,
-    jordan_product,
-    jordan_quotient,
-    norm,
-    step_length,
-    triples,
-)
-from multibody.solvers.interior_point import (
-    FEASIBLE_TOLERANCES,
-    MAX_FEASIBLE_ITERATIONS,
-    MIN_START,
-    Minimum,
-    inverse_size,
-)
-from multibody.solvers.predictor_corrector import (
-    ACTIVE_RATIO,
-    DUAL_REGULARISATION,
-    MIN_COMPLEMENTARITY,
-    Sides,
-    add_to_diagonal,
-    primal_regularisation,
-)
+from multibody.solvers import cones, interior_point, predictor_corrector
+from multibody.solvers.cones import Cones, Scaling, flatten, norm, triples
+from multibody.solvers.interior_point import FEASIBLE_TOLERANCES, MIN_START, Minimum
+from multibody.solvers.predictor_corrector import ACTIVE_RATIO, Sides
 from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
@@ -81,19 +59,12 @@ class Newton(NamedTuple):
     soft: Array
     """(..., p, 3): their weights."""
     gap_c: Array
-    at_s: Array
     scaled: Array
     """(..., p, 3): the slacks and multipliers of cones, both of which the scaling maps to one point."""
 
 
-class Direction(NamedTuple):
-    """A change of u, of slacks and multipliers of rows, then of cones (along the directions of the scaling)."""
-
-    du: Array
-    ds: Array
-    dz: Array
-    ds_c: Array
-    dz_c: Array
+Direction = tuple[Array, Array, Array, Array, Array]
+"""A change of u, of slacks and multipliers of rows, then of cones (along the directions of the scaling)."""
 
 
 class ConeProgram(NamedTuple):
@@ -102,7 +73,6 @@ class ConeProgram(NamedTuple):
     H: Array
     g: Array
     G: Array
-    G_T: Array
     sides: Sides
     bounds: Array
     """(..., sides)"""
@@ -113,18 +83,13 @@ class ConeProgram(NamedTuple):
     @staticmethod
     def scaled(H: Array, g: Array, bounds: Bounds, flat: Array | None) -> "ConeProgram":
         """The program with an objective of the size 1."""
-        G, lower, upper, cones = bounds
-        assert cones is not None
+        G, lower, upper, own = bounds
+        assert own is not None
         sides = Sides(upper.shape[-1], 0, lower.shape[-1])
-        per = inverse_size(H, g, flat)
-        H, g, G_T, values = (
-            H * per[..., None, None],
-            g * per[..., None],
-            transpose(G),
-            np.concatenate([upper, -lower], -1),
-        )
-        size = 1.0 + np.max(np.abs(np.concatenate([values, cones.k], axis=-1)), axis=-1)
-        return ConeProgram(H, g, G, G_T, sides, values, cones, 1.0 / size)
+        per = interior_point.inverse_size(H, g, flat)
+        H, g, values = H * per[..., None, None], g * per[..., None], np.concatenate([upper, -lower], -1)
+        size = 1.0 + np.max(np.abs(np.concatenate([values, own.k], axis=-1)), axis=-1)
+        return ConeProgram(H, g, G, sides, values, own, 1.0 / size)
 
     @property
     def degree(self) -> int:
@@ -134,7 +99,7 @@ class ConeProgram(NamedTuple):
     @property
     def dual(self) -> float:
         """The dual regularisation."""
-        return DUAL_REGULARISATION[np.dtype(self.g.dtype)]
+        return predictor_corrector.DUAL_REGULARISATION[np.dtype(self.g.dtype)]
 
     def start(self) -> ConeIterate:
         """u = 0, with slacks away from the bounds and multipliers of equal products."""
@@ -143,7 +108,7 @@ class ConeProgram(NamedTuple):
         s_c = triples(self.cones.k)
         more = np.maximum(least - (s_c[..., 0] - norm(s_c[..., 1], s_c[..., 2])), 0.0)
         s_c = np.concatenate([(s_c[..., 0] + more)[..., None], s_c[..., 1:]], axis=-1)
-        z_c = np.concatenate([s_c[..., :1], -s_c[..., 1:]], axis=-1) / determinant(s_c)[..., None]
+        z_c = np.concatenate([s_c[..., :1], -s_c[..., 1:]], axis=-1) / cones.determinant(s_c)[..., None]
         return self.evaluate(np.zeros_like(self.g), s, 1.0 / s, flatten(s_c), flatten(z_c))
 
     def evaluate(self, u: Array, s: Array, z: Array, s_c: Array, z_c: Array) -> ConeIterate:
@@ -152,7 +117,7 @@ class ConeProgram(NamedTuple):
         gradient = matvec(self.H, u) + self.g - matvec(transpose(K), z_c)
         gaps = [np.abs(k + matvec(K, u) - s_c)]
         if self.bounds.shape[-1]:
-            gradient = gradient + matvec(self.G_T, self.sides.merge(z, -1))
+            gradient = gradient + matvec(transpose(self.G), self.sides.merge(z, -1))
             gaps.append(np.abs(self.bounds - self.sides.split(matvec(self.G, u)) - s))
         gap = np.max(np.concatenate(gaps, axis=-1), axis=-1) * self.per_bound
         weight = tolerance.residual / tolerance.complementarity / self.degree
@@ -165,24 +130,25 @@ class ConeProgram(NamedTuple):
         product = at.s * at.z
         newton = self._newton(at)
         per_s, per_z, scaled, stretch = newton.per_s, newton.per_z, newton.scaled, newton.scaling.stretch
-        right = self._row_gradient(newton, newton.relaxed * product + newton.w * newton.gap, newton.gap_c + newton.at_s)
-        first = self._direction(newton, right - at.gradient, newton.gap, -product, newton.gap_c, newton.at_s)
+        at_s = newton.scaling.components(triples(at.s_c))
+        right = self._row_gradient(newton, newton.relaxed * product + newton.w * newton.gap, newton.gap_c + at_s)
+        first = self._direction(newton, right - at.gradient, newton.gap, -product, newton.gap_c, at_s)
         _, ds, dz, ds_c, dz_c = first
         by_s, by_z, by_s_c, by_z_c = ds * per_s, dz * per_z, ds_c / stretch, dz_c * stretch
-        far = step_length(by_s, by_z, scaled, by_s_c, by_z_c)[..., None]
+        far = cones.step_length(by_s, by_z, scaled, by_s_c, by_z_c)[..., None]
         mean = np.sum(product, axis=-1) + np.sum(flatten(scaled * scaled), axis=-1)
         left = np.sum((at.s + far * ds) * (at.z + far * dz), axis=-1) + np.sum(
             flatten((scaled + far[..., None] * by_s_c) * (scaled + far[..., None] * by_z_c)), axis=-1
         )
         fraction = left / mean
-        least = MIN_COMPLEMENTARITY * FEASIBLE_TOLERANCES[np.dtype(self.g.dtype)].complementarity
+        least = predictor_corrector.MIN_COMPLEMENTARITY * FEASIBLE_TOLERANCES[np.dtype(self.g.dtype)].complementarity
         aim = np.maximum(fraction * fraction * left / self.degree, least)
         change = aim[..., None] - ds * dz
-        push = stretch * jordan_quotient(scaled, jordan_product(by_s_c, by_z_c), aim[..., None])
+        push = stretch * cones.jordan_quotient(scaled, cones.jordan_product(by_s_c, by_z_c), aim[..., None])
         right = self._row_gradient(newton, -change * newton.relaxed, push)
         second = self._direction(newton, right, 0.0, change, 0.0, push)
         du, ds, dz, ds_c, dz_c = (a + b for a, b in zip(first, second, strict=True))
-        far = step_length(ds * per_s, dz * per_z, scaled, ds_c / stretch, dz_c * stretch)
+        far = cones.step_length(ds * per_s, dz * per_z, scaled, ds_c / stretch, dz_c * stretch)
         a = (STEP_TO_EDGE * far)[..., None]
         step_s, step_z = (newton.scaling.vector(a[..., None] * x) for x in (ds_c, dz_c))
         return self.evaluate(at.u + a * du, at.s + a * ds, at.z + a * dz, at.s_c + step_s, at.z_c + step_z)
@@ -198,13 +164,12 @@ class ConeProgram(NamedTuple):
         soft = 1.0 / (stretch * stretch + dual)
         rows = scaling.rows(K)
         gap_c = scaling.components(triples(k + matvec(K, u) - s_c))
-        at_s = scaling.components(triples(s_c))
         scaled = scaling.components(triples(z_c)) * stretch
         every = np.concatenate([self.G, rows], axis=-2)
         weights = np.concatenate([self.sides.merge(w, 1), flatten(soft)], axis=-1)
         A = mirror_upper(self.H + np.matmul(transpose(every) * weights[..., None, :], every))
-        A = add_to_diagonal(A, primal_regularisation(A))
-        return Newton(A, per_s, per_z, relaxed, w, gap, scaling, rows, soft, gap_c, at_s, scaled)
+        A = predictor_corrector.add_to_diagonal(A, predictor_corrector.primal_regularisation(A))
+        return Newton(A, per_s, per_z, relaxed, w, gap, scaling, rows, soft, gap_c, scaled)
 
     def _direction(
         self, newton: Newton, right: Array, gap: Array | float, change: Array, gap_c: Array | float, push: Array
@@ -215,12 +180,12 @@ class ConeProgram(NamedTuple):
         dz = change * newton.relaxed - newton.w * way
         way_c = gap_c + triples(matvec(newton.rows, du))
         dz_c = -newton.soft * (way_c + push)
-        return Direction(du, way + self.dual * dz, dz, way_c + self.dual * dz_c, dz_c)
+        return du, way + self.dual * dz, dz, way_c + self.dual * dz_c, dz_c
 
     def _row_gradient(self, newton: Newton, y: Array, y_c: Array) -> Array:
         """(..., n): the contribution of rows and cones to the right-hand side."""
         pull = -matvec(transpose(newton.rows), flatten(newton.soft * y_c))
-        return pull + matvec(self.G_T, self.sides.merge(y, -1)) if self.bounds.shape[-1] else pull
+        return pull + matvec(transpose(self.G), self.sides.merge(y, -1)) if self.bounds.shape[-1] else pull
 
 
 def solve_feasible(
@@ -238,7 +203,7 @@ def solve_feasible(
     program = ConeProgram.scaled(H, g, bounds, flat)
     tolerance = FEASIBLE_TOLERANCES[np.dtype(g.dtype)]
     end = loop(
-        MAX_FEASIBLE_ITERATIONS,
+        interior_point.MAX_FEASIBLE_ITERATIONS,
         lambda at: tuple(program.iterate(ConeIterate(*at))),
         tuple(program.start()),
         until=lambda at: ~(at[-1] > tolerance.residual) | skip,

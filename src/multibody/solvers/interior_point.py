@@ -15,25 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.geometry._arrays import matvec
-from multibody.solvers.predictor_corrector import (
-    Iterate,
-    ScaledProgram,
-    Sides,
-    SideTypes,
-    Tolerance,
-    add_to_diagonal,
-)
+from multibody.solvers import predictor_corrector
+from multibody.solvers.predictor_corrector import Iterate, ScaledProgram, Sides, SideTypes, Tolerance
 from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
 MAX_ITERATIONS, MAX_FEASIBLE_ITERATIONS = 50, 40
 """Usually 6 to 12 are taken from Mehrotra's start, and 6 to 10 from a feasible one."""
-TOLERANCES = {np.dtype(np.float64): Tolerance(1e-10, 1e-12, 2e-12), np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5)}
-FEASIBLE_TOLERANCES = {
-    np.dtype(np.float64): Tolerance(1e-9, 1e-11, 1e-9),
-    np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5),
-}
+SINGLE = {np.dtype(np.float32): Tolerance(2e-5, 1e-6, 2e-5)}
+TOLERANCES = {np.dtype(np.float64): Tolerance(1e-10, 1e-12, 2e-12), **SINGLE}
+FEASIBLE_TOLERANCES = {np.dtype(np.float64): Tolerance(1e-9, 1e-11, 1e-9), **SINGLE}
 ACTIVE_SET_FACTOR = 1e-2
 """The factor on these tolerances if later levels use the active set: their H, a square, amplifies errors."""
 START_REGULARISATION = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}
@@ -112,19 +104,12 @@ def solve(
         units = _units(H, C / _lengths(C, lower, upper)[..., None])
         H, g, C = H * units[..., None, :] * units[..., :, None], g * units, C * units[..., None, :]
         lengths = _lengths(C, lower, upper)
-    per_size, per_length = 1.0 / _objective_size(H, g), 1.0 / lengths
+    per_size, per_length = inverse_size(H, g), 1.0 / lengths
     if compliance is not None:
         compliance = compliance * (per_length * per_length / per_size[..., None])
-    program = _with_sides(
-        H * per_size[..., None, None],
-        g * per_size[..., None],
-        C * per_length[..., None],
-        lower * per_length,
-        upper * per_length,
-        equalities,
-        compliance,
-        min_size,
-    )
+    objective = H * per_size[..., None, None], g * per_size[..., None]
+    bounds = Bounds(C * per_length[..., None], lower * per_length, upper * per_length)
+    program = _with_sides(objective, bounds, equalities, compliance, min_size)
     end, iterations = program.solve(_mehrotra_start(program), MAX_ITERATIONS, give_up, skip)
     end = program.evaluate(end.x, end.s, end.z)  # residuals without the rounding errors of updates
     multipliers = program.sides.merge(end.z) * (per_length / per_size[..., None])
@@ -152,16 +137,8 @@ def solve_feasible(
     tolerance = FEASIBLE_TOLERANCES[np.dtype(g.dtype)]
     if identify_active and g.dtype == np.float64:  # single precision has no digits for less
         tolerance = Tolerance(*(ACTIVE_SET_FACTOR * part for part in tolerance))
-    program = ScaledProgram(
-        H * per_size[..., None, None],
-        g * per_size[..., None],
-        G,
-        sides,
-        values,
-        one,
-        tolerance,
-        identify_active=identify_active,
-    )
+    H, g = H * per_size[..., None, None], g * per_size[..., None]
+    program = ScaledProgram(H, g, G, sides, values, one, tolerance, identify_active=identify_active)
     least = MIN_START * (1.0 + np.max(np.abs(values), axis=-1))[..., None]
     s = np.maximum(values, least)
     z = least / s
@@ -176,7 +153,7 @@ def gradient_size(H: Array, g: Array) -> Array:
     return np.maximum(np.max(np.abs(g), axis=-1), np.max(_diagonal(H), axis=-1))
 
 
-def inverse_size(H: Array, g: Array, flat: Array | None) -> Array:
+def inverse_size(H: Array, g: Array, flat: Array | None = None) -> Array:
     """(...): the factor that gives an objective the size 1; `flat` is the smallest size."""
     size = gradient_size(H, g)
     size = size if flat is None else np.maximum(size, flat)
@@ -193,7 +170,7 @@ def _mehrotra_start(program: ScaledProgram) -> Iterate:
     size_g = np.maximum(np.max(np.abs(g), axis=-1), program.min_size)
     right = program.row_gradient(bounds) - g
     shift = np.full_like(size_b, START_REGULARISATION[np.dtype(g.dtype)])
-    matrix = add_to_diagonal(program.normal_matrix(slack + equality), shift)
+    matrix = predictor_corrector.add_to_diagonal(program.normal_matrix(slack + equality), shift)
     x = linalg.solve(matrix, right[..., None], definite=True)[..., 0]
     s = (bounds - program.sides.split(matvec(program.C, x))) * slack
     low, high = np.min(s, axis=-1), np.max(s, axis=-1)
@@ -219,41 +196,29 @@ def _start_bound(program: ScaledProgram) -> Array:
 
 
 def _with_sides(
-    H: Array,
-    g: Array,
-    C: Array,
-    lower: Array,
-    upper: Array,
-    equalities: int,
-    compliance: Array | None,
-    min_size: Array | None,
+    objective: tuple[Array, Array], rows: Bounds, equalities: int, compliance: Array | None, min_size: Array | None
 ) -> ScaledProgram:
     """The scaled program with its sides; equalities are upper sides whose bounds are equal."""
-    rows, first = upper.shape[-1], lower[..., equalities:]
+    (H, g), (C, lower, upper, _) = objective, rows
+    count, first = upper.shape[-1], lower[..., equalities:]
     bounds = np.concatenate([upper, -first], axis=-1)
     finite = np.where(np.abs(bounds) >= INFINITE_BOUND, np.zeros_like(bounds), np.ones_like(bounds))  # NaN is finite
     zeros, ones = np.zeros_like(first), np.ones_like(upper)
     equal = np.where(first == upper[..., equalities:], ones[..., equalities:], zeros)
     equality = np.concatenate([ones[..., :equalities], equal, zeros], axis=-1) * finite
-    finite = np.concatenate([finite[..., :rows], finite[..., rows:] * (1.0 - equal)], axis=-1)
+    finite = np.concatenate([finite[..., :count], finite[..., count:] * (1.0 - equal)], axis=-1)
     bounds = np.where(finite > 0, bounds, np.zeros_like(bounds))
     if compliance is not None:
         compliance = np.concatenate([compliance, compliance[..., equalities:]], axis=-1)
     largest = np.max(_diagonal(H), axis=-1)
     size = MIN_GRADIENT_SIZE * np.where(largest > 0, largest, np.ones_like(largest))
     size = size if min_size is None else np.where(min_size > 0, min_size, size)
-    sides, types = Sides(rows, equalities, rows), SideTypes(finite * (1.0 - equality), equality)
+    sides, types = Sides(count, equalities, count), SideTypes(finite * (1.0 - equality), equality)
     return ScaledProgram(H, g, C, sides, bounds, size, TOLERANCES[np.dtype(g.dtype)], types, compliance)
 
 
 def _diagonal(H: Array) -> Array:
     return np.stack([H[..., k, k] for k in range(H.shape[-1])], axis=-1)
-
-
-def _objective_size(H: Array, g: Array) -> Array:
-    """(...): the size of an objective, 1 for zero."""
-    size = np.max(np.maximum(np.abs(g), np.abs(_diagonal(H))), axis=-1)
-    return np.where(size > 0, size, np.ones_like(size))
 
 
 def _units(H: Array, C: Array) -> Array:

@@ -130,12 +130,10 @@ def qp(
     equations, bounded = program.rows.b.shape[-1], program.rows.upper.shape[-1]
     x, conditions, status, *parts = evaluate(_outcome, _arrays_of(program), (equations, bounded))
     multipliers, slacks = parts or [np.zeros((*x.shape[:-1], 0), x.dtype)] * 2
-    return build_answer(x, multipliers, slacks, conditions, status, equations)
+    return _answer(x, multipliers, slacks, conditions, status, equations)
 
 
-def build_answer(
-    x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int
-) -> QPAnswer:
+def _answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int) -> QPAnswer:
     """The answer from the results of a kernel, with rows of A before those of C."""
     if not is_traced(status):
         status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
@@ -165,9 +163,7 @@ def _by_daqp(program: Program, start: QPAnswer | None) -> QPAnswer | None:
     conditions, *slacks = evaluate(_conditions, arrays, (equations, bounded))
     if not np.all(conditions <= OPTIMALITY_TOLERANCE[x.dtype]):
         return None
-    return build_answer(
-        x, multipliers, slacks[0] if slacks else multipliers, conditions, np.array(Status.SOLVED), equations
-    )
+    return _answer(x, multipliers, slacks[0] if slacks else multipliers, conditions, np.array(Status.SOLVED), equations)
 
 
 def _fast_by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:

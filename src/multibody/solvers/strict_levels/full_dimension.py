@@ -56,15 +56,6 @@ class ProjectedState(NamedTuple):
     """Whether levels have soft rows, so that active rows are decided, and bounds widened to violated rows."""
 
 
-class LevelOptimum(NamedTuple):
-    """The solution of a level."""
-
-    x: Array
-    active: Array
-    """(..., m): ones for active rows, otherwise zeros."""
-    residual: Array
-
-
 def solve_hierarchy(levels: Sequence[Rows], least_norm: bool = True) -> HierarchySolution:
     """The x that is best for all levels, the most important first, of arrays or traced arrays of one batch shape.
 
@@ -130,18 +121,16 @@ def solve_level(level: Rows, state: ProjectedState, *, last: bool = False, dampi
     bounds, compliance = _with_rows(level, state.bounds)
     if not bounds.upper.shape[-1]:
         return state._replace(x=free, decided=decided)
-    end = _optimum(_level_objective, (AN, missing) if A.shape[-2] else (x,), free, state, bounds, compliance, squared)
-    x = end.x
-    residual = np.maximum(state.residual, end.residual)
+    arrays = (AN, missing) if A.shape[-2] else (x,)
+    x, active, residual = _optimum(_level_objective, arrays, free, state, bounds, compliance, squared)
     if not state.soft:
         return state._replace(x=x, decided=decided, residual=residual)
     bounds = bounds.widened(x)
     if last:
         return ProjectedState(x, decided, bounds, residual, soft=True)
-    active = end.active > 0
-    rows = row_space(np.where(active[..., None], bounds.C, np.zeros_like(bounds.C)), decided)
+    rows = row_space(active[..., None] * bounds.C, decided)
     infinite = np.full_like(bounds.upper, np.inf)
-    lower, upper = np.where(active, -infinite, bounds.lower), np.where(active, infinite, bounds.upper)
+    lower, upper = np.where(active > 0, -infinite, bounds.lower), np.where(active > 0, infinite, bounds.upper)
     return ProjectedState(x, _union(decided, rows), Bounds(bounds.C, lower, upper), residual, soft=True)
 
 
@@ -153,8 +142,8 @@ def solve_last_level(target: Array, state: ProjectedState) -> ProjectedState:
     free = x + step
     if not bounds.upper.shape[-1]:
         return state._replace(x=free)
-    end = _optimum(_last_objective, (step,), free, state, bounds)
-    return state._replace(x=end.x, residual=np.maximum(state.residual, end.residual))
+    x, _, residual = _optimum(_last_objective, (step,), free, state, bounds)
+    return state._replace(x=x, residual=residual)
 
 
 def hold(bounds: Bounds, x: Array) -> Any:
@@ -183,8 +172,8 @@ def _optimum(
     bounds: Bounds,
     compliance: Array | None = None,
     squared: Array | None = None,
-) -> LevelOptimum:
-    """`free` if it is within bounds, otherwise the solution of the program of a level.
+) -> tuple[Array, Array, Array]:
+    """`free` if it is within bounds, otherwise the solution of the program of a level; active rows, and the residual.
 
     All of the program is in a loop of at most one iteration, which carries what the program needs: no program is
     prepared if all samples are within bounds.
@@ -214,7 +203,7 @@ def _optimum(
         return x + matvec(N, end.x), np.where(end.active, 1.0 + none, none), end.residual, x, *rest
 
     x, active, residual, *_ = loop(1, once, (free, none, zero, state.x, *arrays, *decided), until=lambda _: met)
-    return LevelOptimum(_clipped(x, bounds, state.box), active, residual)
+    return _clipped(x, bounds, state.box), active, np.maximum(state.residual, residual)
 
 
 def _with_rows(level: Rows, bounds: Bounds) -> tuple[Bounds, Array | None]:

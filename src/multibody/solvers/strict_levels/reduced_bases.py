@@ -174,9 +174,7 @@ def minimise_violation(limits: Bounds, state: ReducedState, bounds: Bounds) -> R
 
 def hold(bounds: Bounds, x: Array) -> Any:
     """(...), truth values: whether x is within bounds, except for rounding errors."""
-    y, k = matvec(bounds.C, x), bounds.lower.shape[-1]
-    excess = np.maximum(y - bounds.upper, np.zeros_like(y))
-    excess = np.concatenate([np.maximum(excess[..., :k], bounds.lower - y[..., :k]), excess[..., k:]], axis=-1)
+    excess, y = bounds.excess(x), matvec(bounds.C, x)
     if bounds.cones is not None:
         side, height = bounds.cones.norms_and_heights(x)
         excess, y = np.concatenate([excess, side - height], axis=-1), np.concatenate([y, height], axis=-1)
