@@ -263,10 +263,11 @@ def _solve(
         pressed = ActiveCones(cones.directions(x + matvec(Z, minimum.u)), edge, tip)
         pressed = pressed if state.active_cones is None else state.active_cones.union(pressed)
     before = none if active is None else active[..., -rows:]
+    held = before
     if identify_active:
-        active = np.where(skip[..., None], before, np.maximum(minimum.active[..., -rows:], before))
+        held = np.where(skip[..., None], before, np.maximum(minimum.active[..., -rows:], before))
     residual = np.where(skip, np.zeros_like(minimum.residual), minimum.residual)
-    return Optimum(x + matvec(Z, minimum.u), active if identify_active else before, residual, pressed)
+    return Optimum(x + matvec(Z, minimum.u), held, residual, pressed)
 
 
 def _without_active_rows(
