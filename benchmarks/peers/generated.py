@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.robot.quantity import TABLE
+from multibody.robot.quantities import TABLE
 from multibody.robot.request import Request
 from multibody.tracing.record.trace import Trace, trace
 from peers.peer import Call, Peer
