@@ -28,7 +28,7 @@ class OptionalInputs(Generic[Compiled]):
         return self._kernels[names]
 
 
-def select_optional(optional: Mapping[str, Any], names: Collection[str], title: str) -> tuple[str, ...]:
+def select_optional(optional: Mapping[str, Any], names: Collection[str], title: object) -> tuple[str, ...]:
     """Return these names of optional inputs in the order of their definition; raise for an unknown one."""
     for name in names:
         if name not in optional:

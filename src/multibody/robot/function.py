@@ -48,7 +48,7 @@ class RobotFunction:
 
     def kernel(self, *optional: str) -> Kernel:
         """Return the native kernel with some of the optional inputs after the others; a pose is two arrays there."""
-        return self._kernels.kernel(select_optional(self._optional, optional, repr(self))).kernel
+        return self._kernels.kernel(select_optional(self._optional, optional, self)).kernel
 
     def __call__(self, *args: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
         """Evaluate; see the class."""
