@@ -315,3 +315,42 @@ def test_runs_go_on_where_the_state_means_the_same(tmp_path):
         higher(run, seconds=0.05)
     before = {name: x for name, x in run.about.items() if name not in ("spheres", "grounds", "pairs", "joints")}
     assert np.array_equal(simulator(replace(run, about=before), seconds=0.05).q, simulator(run, seconds=0.05).q)
+
+
+@pytest.mark.parametrize(
+    ("read", "given", "words"),
+    [
+        (lambda u: u["target"], {"targte": [1.0]}, "the controller reads 'target', expected it among 'targte'"),
+        (lambda u: u["a"], {"a": [1.0], "b": [2.0]}, "the controller does not read 'b'"),
+        (lambda u: u.get("gain", np.ones(1)), {"gian": [1.0]}, "the controller does not read 'gian'"),
+        (lambda u: u["a"] if "gain" in u else np.ones(1), {"a": [1.0]}, "the controller does not read 'a'"),
+    ],
+)
+def test_misspelt_inputs_are_refused(read, given, words):
+    simulator = simulate.Simulator(slider(), dt=0.01, method="rk4", controller=lambda t, q, v, u: read(u))
+    with pytest.raises(mb.InputError, match=words):
+        simulator([0.0], seconds=0.1, inputs=given)
+    with pytest.raises(mb.InputError, match=words):
+        simulator.step(simulator.start([0.0]), given)
+    with pytest.raises(mb.InputError, match=words):
+        simulate.gradient(simulator, lambda q, v: q[0])([0.0], None, given, seconds=0.1)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda u: u["a"] + u["b"],
+        lambda u: u.get("a") + u.get("b", 0.0),
+        lambda u: sum(u.values()),
+        lambda u: sum(x for _, x in u.items()),
+        lambda u: sum(u[name] for name in u),
+        lambda u: (lambda a, b: a + b)(**u),
+        lambda u: sum({**u}.values()),
+        lambda u: sum(dict(u).values()),
+        lambda u: sum((u | {"c": np.zeros(1)}).values()),
+    ],
+)
+def test_all_ways_to_read_inputs_by_name(read):
+    simulator = simulate.Simulator(slider(), dt=0.01, method="euler", controller=lambda t, q, v, u: read(u))
+    run = simulator([0.0], seconds=0.1, inputs={"a": [1.0], "b": [2.0]})
+    np.testing.assert_allclose(run.tau, 3.0)

@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -93,6 +93,49 @@ def check_period(controller: Any, dt: float) -> None:
         )
 
 
+class NamedInputs(dict[str, Any]):
+    """The inputs of a controller by name: names that it misses are refused, and names that it never reads are known."""
+
+    def __init__(self, inputs: dict[str, Any]) -> None:
+        super().__init__(inputs)
+        self.unread = dict.fromkeys(inputs)
+
+    def __missing__(self, name: Any) -> Any:
+        raise InputError(f"inputs: the controller reads {name!r}, expected it among {', '.join(map(repr, self))}")
+
+    def __getitem__(self, name: str) -> Any:
+        self.unread.pop(name, None)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The input, or the default."""
+        self.unread.pop(name, None)
+        return super().get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        self.unread.pop(str(name), None)
+        return super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self.unread.clear()
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        """All names."""
+        self.unread.clear()
+        return super().keys()
+
+    def values(self) -> Any:
+        """All inputs."""
+        self.unread.clear()
+        return super().values()
+
+    def items(self) -> Any:
+        """All names and inputs."""
+        self.unread.clear()
+        return super().items()
+
+
 class Function:
     """A function(t, q, v[, input[, state]][, forces]) -> tau, or with a state -> (tau, state).
 
@@ -129,7 +172,11 @@ class Function:
     def __call__(self, t: Any, q: Any, v: Any, u: Any, memory: Any) -> tuple[Any, Any]:
         """Tau, (nv,), and the next state."""
         sensed = {"forces": self.forces} if self.senses_forces else {}
+        u = NamedInputs(u) if isinstance(u, dict) else u
         result = self.function(*(t, q, v, u, memory)[: self.count], **sensed)
+        if isinstance(u, NamedInputs) and u.unread:
+            unread = ", ".join(map(repr, u.unread))
+            raise InputError(f"inputs: the controller does not read {unread}: expected inputs that it reads, no others")
         if self.remembers:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise InputError("controller: with a state it must return (tau, state)")
