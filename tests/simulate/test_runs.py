@@ -202,7 +202,7 @@ def test_files_are_checked(falling, states, tmp_path):
 
 
 def test_memory_is_counted_before(falling, states, monkeypatch):
-    monkeypatch.setattr(memory, "SMALL", 1000)
+    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 1000)
     monkeypatch.setattr(memory, "available", lambda: 10_000)
     with pytest.raises(mb.InputError, match="every="):
         falling(*states, seconds=1.0)

@@ -28,11 +28,11 @@ class Arguments(NamedTuple):
     still: dict[str, NDArray[Any]]
     """(..., *shape)."""
     cores: dict[str, tuple[int, ...]]
-    """The shapes without batch and time: what the code of a run depends on."""
+    """The shapes without batch and time."""
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells the code of one run from that of others."""
+        """The content that the code of a run depends on: names, shapes, and which change in time."""
         return tuple(sorted((name, self.cores[name], name in self.moving) for name in self.cores))
 
     @property
@@ -165,7 +165,7 @@ def _known(tree: Tree, controller: PD | Function | None, surface: tuple[str, ...
 
 
 def tree_values(tree: Tree, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What `Tree.with_values` takes of a run's parameters; a mass is that of all bodies together."""
+    """The parameters of a run under the names of `Tree.with_values`; `mass` is spread over all bodies."""
     values = {name: x for name, x in parameters.items() if name in tree.parameter_shapes and name != "friction"}
     if "joint_friction" in parameters:
         values["friction"] = parameters["joint_friction"]
@@ -186,6 +186,6 @@ def functions_of(outputs: Any) -> dict[str, Callable[..., Any]]:
         except TypeError as error:
             given = ", ".join(RECORDED)
             raise InputError(f"outputs, {name}: expected a function of ({given}), got one with {error}") from None
-        except ValueError:  # of a function in C, which does not tell
+        except ValueError:  # of a function in C, whose arguments are unknown
             pass
     return dict(outputs)

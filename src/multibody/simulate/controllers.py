@@ -1,4 +1,4 @@
-"""Controllers: PD, which acts implicitly in the step of "contact", or any NumPy function of time and state."""
+"""Controllers: PD, which is implicit in the step of "contact", and NumPy functions of time and state."""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -44,7 +44,7 @@ class PD:
             object.__setattr__(self, name, gains)
 
     def check(self, tree: Tree) -> None:
-        """Refuse gains of another number than the joints'."""
+        """Refuse gains whose number is not that of the joints."""
         n = len(actuated_indices(tree))
         for name in ("kp", "kd"):
             if getattr(self, name).shape not in ((), (n,)):
@@ -75,18 +75,18 @@ class PD:
 
 
 class Sampled(ABC):
-    """A controller that reckons with the time until it is asked again, which a simulator has to keep to."""
+    """A controller designed for a fixed sampling period, with which a simulator must call it."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def dt(self) -> float:
-        """In s, the time between two calls."""
+        """The sampling period in s."""
 
 
 def check_period(controller: Any, dt: float) -> None:
-    """Refuse a controller that reckons with another time between two calls than a simulator's, in s."""
+    """Refuse a controller with another sampling period than a simulator's, in s."""
     if isinstance(controller, Sampled) and not np.isclose(controller.dt, dt, rtol=1e-6, atol=0.0):
         raise InputError(
             f"controller: expected one that is asked every {dt:g} s, dt times control_every, got {controller!r}"
@@ -154,7 +154,7 @@ class Function:
             )
 
     def after_forces(self, forces: Any) -> "Function":
-        """The same controller after a step with these contact forces."""
+        """Return the controller after a step with these contact forces."""
         bound = copy(self)
         bound.forces = forces
         return bound

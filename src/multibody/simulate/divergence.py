@@ -7,7 +7,7 @@ import numpy as np
 from multibody.simulate.controllers import Function
 from multibody.simulate.step_forces import StepForces
 
-FAST = 1e4
+DIVERGED_SPEED = 1e4
 """The velocity, in m/s or rad/s, beyond which the motion has diverged before it overflows."""
 NONE, START, CONTROLLER, AWAY, FORCES = range(5)
 WORDS = {
@@ -18,17 +18,17 @@ WORDS = {
     "says which",
     FORCES: "inputs, pushes or parameters are not finite, or forces too large for the numbers",
 }
-"""By the cause."""
+"""The sentences of the causes."""
 
 
 class SimulationWarning(UserWarning):
-    """Numbers of a run that are finite, and yet no motion of the robot; `simulator.advice(run)` says why."""
+    """A run is finite and yet no motion of the robot; `simulator.advice(run)` names the reason."""
 
 
 def fault(forces: StepForces, q: Any, v: Any, tau: Any) -> Any:
     """The cause, given the state before the step and the controller's forces in it."""
     speed = np.sum(np.abs(v))
-    cause = np.where(speed > FAST, float(AWAY), float(FORCES))
+    cause = np.where(speed > DIVERGED_SPEED, float(AWAY), float(FORCES))
     if isinstance(forces.controller, Function):
-        cause = np.where(np.isfinite(np.sum(tau)) | (speed > FAST), cause, float(CONTROLLER))
+        cause = np.where(np.isfinite(np.sum(tau)) | (speed > DIVERGED_SPEED), cause, float(CONTROLLER))
     return np.where(np.isfinite(np.sum(q) + np.sum(v)), cause, float(START))

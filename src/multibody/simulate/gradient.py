@@ -310,7 +310,7 @@ def _zeros(nested: Any) -> Any:
 
 
 def _by_inputs(inputs: Any, by_step: Mapping[str, Any], totals: Mapping[str, Any]) -> Any:
-    """The derivatives by inputs, nested and shaped as they are."""
+    """The derivatives with respect to the inputs, nested and shaped as they are."""
     if inputs is None:
         return None
 

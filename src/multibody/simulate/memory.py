@@ -1,4 +1,4 @@
-"""Memory for what a run keeps: counted before the run starts."""
+"""The memory of a run's rows, checked before the run starts."""
 
 import math
 import os
@@ -6,15 +6,15 @@ import os
 from multibody.compiler.compiled_scan import Scan
 from multibody.errors import InputError
 
-SMALL = 2**26
-"""Bytes that any machine has, so that nobody needs to ask."""
+UNCHECKED_BYTES = 2**26
+"""The size of rows up to which free memory is not read, in bytes."""
 
 
 def check_memory(scan: Scan, batch: tuple[int, ...], rows: int, itemsize: int) -> None:
-    """Refuse a run whose outputs do not fit, with a word on how to keep less."""
+    """Refuse a run whose rows do not fit into free memory."""
     numbers = sum(math.prod(shape) for shape in scan.outputs[scan.plan.states :])
     needed = math.prod(batch) * rows * numbers * itemsize
-    free = available() if needed > SMALL else None
+    free = available() if needed > UNCHECKED_BYTES else None
     if free is not None and needed > free:
         raise InputError(
             f"the run keeps {rows} rows of {math.prod(batch)} samples, {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB "
@@ -23,7 +23,7 @@ def check_memory(scan: Scan, batch: tuple[int, ...], rows: int, itemsize: int) -
 
 
 def available() -> int | None:
-    """Free memory in bytes; None where the system does not tell."""
+    """The free memory in bytes; None if the system does not report it."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:

@@ -1,4 +1,4 @@
-"""The picture of a run."""
+"""Figures of runs."""
 
 from os import PathLike
 from typing import Any, NamedTuple
@@ -11,10 +11,10 @@ from multibody.errors import InputError
 from multibody.model.actuation import actuated_coordinates, actuated_indices, actuated_joints, floating_joints
 from multibody.simulate.run import Run
 
-FEW = 12
-"""Lines from which a panel has no legend."""
+MAX_LEGEND = 12
+"""The lines up to which a panel has a legend."""
 COLORS = 10
-"""Lines after which their colours come again, then dashed."""
+"""The colours of lines; further lines are dashed."""
 
 
 class Panel(NamedTuple):
@@ -29,7 +29,7 @@ class Panel(NamedTuple):
 
 
 def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ...] | None) -> Any:
-    """A matplotlib Figure; it is saved when there is a path."""
+    """Return a matplotlib Figure; save it if there is a path."""
     from matplotlib.figure import Figure
 
     place = None if path is None else check_place(path, "path")
@@ -42,7 +42,7 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
     figure = Figure(figsize=(4.2 * columns, 3.0 * rows), layout="constrained")
     for k, (title, unit, lines, names) in enumerate(panels):
         axes = figure.add_subplot(rows, columns, k + 1)
-        labelled = len(names) == lines.shape[1] and len(names) <= FEW
+        labelled = len(names) == lines.shape[1] and len(names) <= MAX_LEGEND
         axes.plot(run.t, lines, label=names if labelled else None, linewidth=1.2)
         for line in axes.lines[COLORS:]:
             line.set_linestyle("--")
@@ -57,7 +57,7 @@ def plot(run: Run, path: str | PathLike[str] | None, sample: int | tuple[int, ..
 
 
 def index_of(run: Run, sample: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """The index of a sample into the batch of a run; without one, the first's."""
+    """The index of a sample in the batch of a run; by default of the first."""
     batch = run.q.shape[:-2]
     index = (0,) * len(batch) if sample is None else tuple(np.atleast_1d(sample).tolist())
     if len(index) != len(batch) or not all(-n <= k < n for k, n in zip(index, batch, strict=True)):
@@ -66,7 +66,7 @@ def index_of(run: Run, sample: int | tuple[int, ...] | None) -> tuple[int, ...]:
 
 
 def panels_of(run: Run, index: tuple[int, ...]) -> list[Panel]:
-    """What is worth a look in one sample of a run: base, joints, contacts, energy."""
+    """The panels of one sample of a run: bases, joints, contact forces, energy."""
     robot = run.robot
     tree = None if robot is None else robot.tree
     at, first = (slice(None),) * 2 if tree is None else (actuated_coordinates(tree), actuated_indices(tree))

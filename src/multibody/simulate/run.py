@@ -1,4 +1,4 @@
-"""`Run`: what a simulation recorded, and the state from which it can go on."""
+"""`Run`: the record of a simulation, and the state from which it continues."""
 
 import warnings
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from multibody.simulate.contact.ground import Ground
 from multibody.simulate.divergence import WORDS, SimulationWarning
 
 ROWS = ("q", "v", "tau", "forces", "residual", "sweeps", "pair_forces", "constraint_forces", "touchdown", "liftoff")
-"""What is recorded besides the outputs of the user."""
+"""The recorded quantities besides the user's outputs."""
 SCENE = {
     "contacts": "contacts",
     "spheres": "radii and points of contacts",
@@ -48,9 +48,9 @@ class Run:
     forces: NDArray[Any]
     """(..., rows, contacts, 3): on the robot, along the world's axes, their mean over the step."""
     residual: NDArray[Any] | None
-    """(..., rows): in m/s, by how much the last sweep over the contacts changed velocities; None without contacts."""
+    """(..., rows): in m/s, the largest change of a velocity in the last sweep; None without contacts."""
     sweeps: NDArray[Any] | None
-    """(..., rows): how many sweeps the step took."""
+    """(..., rows): the number of sweeps in the step."""
     pair_forces: NDArray[Any] | None
     """(..., rows, pairs, 3): on the first of two spheres, opposite on the second; None without pairs of spheres."""
     constraint_forces: NDArray[Any] | None
@@ -61,13 +61,13 @@ class Run:
     liftoff: NDArray[Any] | None
     """(..., rows, contacts): the last lift-off; a contact is closed while its touch-down is later."""
     outputs: Mapping[str, NDArray[Any]]
-    """What the functions in `outputs=` gave, by name."""
+    """The arrays of the functions in `outputs=`, by name."""
     state: Mapping[str, Any]
     """All that the next step depends on."""
     parameters: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """The numbers of the robot that differ from sample to sample, as `Tree.with_values` takes them."""
+    """The robot's parameters of this run, under the names of `Tree.with_values`."""
     about: Mapping[str, Any] = field(default_factory=dict)
-    """The method, dt, the robot's name and digest, the library's version."""
+    """The method, dt, the robot's name and digest, contacts and constraints, the library's version."""
     robot: Robot | None = None
 
     @staticmethod
@@ -79,24 +79,24 @@ class Run:
         about: Mapping[str, Any],
         robot: Robot | None,
     ) -> "Run":
-        """From what a scan returns."""
+        """Make a run of the arrays that a scan returns."""
         outputs = {name.removeprefix("output:"): x for name, x in record.items() if name.startswith("output:")}
         rows = {name: record.get(name) for name in ROWS}
         return Run(t, **rows, outputs=outputs, state=state, parameters=parameters, about=about, robot=robot)  # type: ignore[arg-type]
 
     @property
     def last(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(q, v) at the end, whether the last row is kept or not."""
+        """(q, v) at the end of the run, also if `every` leaves that row out."""
         return self.state["q"], self.state["v"]
 
     @property
     def failed(self) -> NDArray[Any]:
-        """(...): the step after which q or v is not finite any more; -1 where all is well."""
+        """(...): the first step after which q or v is not finite; -1 if there is none."""
         return np.asarray(self.state["failed"]).astype(int)
 
     @property
     def taken(self) -> NDArray[Any]:
-        """(...): in J, the energy that steps had gained without work and that was taken away; see `balance`.
+        """(...): in J, the energy that the energy limiter removed, because no force had put it in.
 
         Zero in ordinary motion: more than a share of a percent of the energy says that dt is too long for the motion.
         """
@@ -113,7 +113,7 @@ class Run:
 
     @property
     def failures(self) -> list[str]:
-        """A sentence for each sample that diverged: which, when, and what to look at."""
+        """A sentence for each sample that diverged: its index, its time and the likely cause."""
         sentences = []
         for index in np.argwhere(self.failed >= 0).tolist():
             step, why = int(self.failed[tuple(index)]), WORDS[int(np.asarray(self.state["fault"])[tuple(index)])]
@@ -139,7 +139,7 @@ class Run:
         return self._robot("momentum").centroidal_momentum(self.q, self.v, parameters=self._values())
 
     def _values(self) -> dict[str, Any] | None:
-        """The parameters with an axis for the rows; only those that change inertia and gravity."""
+        """The parameters of inertia and gravity, with an axis for the rows."""
         robot = self._robot("parameters")
         shapes = robot.tree.parameter_shapes
         values = {}
@@ -150,9 +150,9 @@ class Run:
         return values or None
 
     def resample(self, t: ArrayLike) -> "Run":
-        """The run at other times (n,), between those that it has: on the configuration's groups, v linearly.
+        """Return the run at other times (n,) within its own: interpolated on the configuration's groups, v linearly.
 
-        Forces, tau and outputs are those of the step during which, or at the end of which, the time is.
+        Forces, tau and outputs are those of the step that contains the time.
         """
         robot = self._robot("resample")
         times = floats(t, "t")
@@ -175,7 +175,7 @@ class Run:
         return replace(self, t=times, q=q, v=v, outputs=outputs, **rows)
 
     def plot(self, path: str | PathLike[str] | None = None, *, sample: int | tuple[int, ...] | None = None) -> Any:
-        """A figure of the motion: configuration, velocities, forces of contacts, energy; saved when a path is given.
+        """Return a figure of the motion: configuration, velocities, contact forces, energy; save it if a path is given.
 
         Args:
             path: where to save it, .png, .svg or .pdf.
@@ -196,7 +196,7 @@ class Run:
         save(self, path)
 
     def check_simulator(self, simulator: Mapping[str, Any], shapes: Mapping[str, Any]) -> None:
-        """Refuse to go on where the state means something else: other robots, methods, steps, contacts, constraints.
+        """Refuse a simulator in which the state has another meaning: another robot, method, dt, or contacts.
 
         Friction, restitution, stiffness and damping, gains and inputs may differ.
         """
@@ -240,13 +240,13 @@ class Run:
         return f"<Run of {self.about.get('robot')}, {len(self.t)} rows to {end:g} s{several}{told}>"
 
 
-def warned(run: Run) -> Run:
-    """The run, with a warning where finite numbers are no motion of the robot."""
+def with_warning(run: Run) -> Run:
+    """Return the run; warn if the energy limiter removed more energy than the motion had."""
     bad = run.share_taken > 1
     if bad.any():
         which = f"in {int(bad.sum())} of {bad.size} samples " if bad.ndim else ""
         warnings.warn(
-            f"{which}more energy that no force had put in was taken away than there ever was in motion, "
+            f"{which}the energy limiter removed more energy than the motion ever had, "
             f"{np.nanmax(run.taken):.2g} J: steps are too long for the controller, or for links that whirl; "
             "simulator.advice(run) says which",
             SimulationWarning,
@@ -283,7 +283,7 @@ def warn_of_jumps(sentences: list[str], stacklevel: int) -> None:
 
 
 def about(simulator: Any) -> dict[str, Any]:
-    """The identity of a simulator, as far as the state of its runs depends on it, in plain data for files."""
+    """The content of a simulator that the state of its runs depends on, as JSON."""
     spheres = [[contact.radius, *contact.point] for contact in simulator.contacts]
     pairs = [[[each.frame, each.radius, *each.point] for each in (a.first, a.second)] for a in simulator.pairs]
     scene = simulator._stepping.scene

@@ -1,4 +1,4 @@
-"""Runs in files: npz with all arrays, and what they are of as text."""
+"""Files of runs: npz with all arrays, and a description in JSON."""
 
 import json
 import zipfile
@@ -14,11 +14,11 @@ from multibody.simulate.run import ROWS, Run
 from multibody.tracing.record.layout import flatten, rebuild
 
 FORMAT = 2
-"""Of the files; one with another number is refused."""
+"""The version of the file format; other versions are refused."""
 
 
 def save(run: Run, path: str | PathLike[str]) -> None:
-    """Write a run."""
+    """Write a run to a file .npz."""
     place = check_place(path, "path")
     arrays: dict[str, Any] = {"t": run.t}
     arrays |= {name: x for name in ROWS if (x := getattr(run, name)) is not None}
@@ -36,7 +36,7 @@ def save(run: Run, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str], robot: Robot | None = None) -> Run:
-    """Read a run from a file; the robot is needed for energies and plots of them alone, and must be the run's.
+    """Read a run from a file; the robot, which must be the run's, is needed only for energies, momenta and their plots.
 
     >>> import tempfile, pathlib
     >>> import multibody as mb
@@ -55,7 +55,7 @@ def load(path: str | PathLike[str], robot: Robot | None = None) -> Run:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"load: expected a file that run.save wrote, got {str(path)!r}: {error}") from None
     if about.pop("format", None) != FORMAT:
-        raise InputError(f"load: {str(path)!r} is of another version of the format than {FORMAT}: simulate anew")
+        raise InputError(f"load: {str(path)!r} is of another version of the format than {FORMAT}: simulate again")
     if robot is not None and robot.model.digest != about["digest"]:
         raise InputError(f"load: the run is of another robot, {about['robot']!r}, than {robot.name!r}: digests differ")
     numbered = sorted((name for name in arrays if name.startswith("state:")), key=lambda name: int(name[6:]))

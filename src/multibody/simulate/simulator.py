@@ -1,4 +1,4 @@
-"""`Simulator`: a robot, a method, what it touches and what drives it, compiled into one kernel over time."""
+"""`Simulator`: a robot with its method, contacts and controller, compiled into one kernel over time."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -29,12 +29,12 @@ from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function, check_period, controller_of
 from multibody.simulate.memory import check_memory
 from multibody.simulate.methods import METHODS
-from multibody.simulate.run import Run, about, jump_sentences, warn_of_jumps, warned
+from multibody.simulate.run import Run, about, jump_sentences, warn_of_jumps, with_warning
 from multibody.simulate.state import batches_of, broadcast_batches, broadcast_state, first_memory, shapes_of
 from multibody.simulate.stepping import Stepping
 
-PIECE = 0.25
-"""In s: after about so much work a progress function hears, and an interrupt keeps what there is."""
+PIECE_SECONDS = 0.25
+"""The time in s between two calls of a progress function, or two points at which an interrupt keeps the rows."""
 
 
 @final
@@ -70,7 +70,7 @@ class Simulator:
         tolerance: float | None = None,
         dtype: DTypeLike | None = None,
     ) -> None:
-        """What is simulated, and how.
+        """Check and prepare a simulation; kernels are compiled by the first run.
 
         Args:
             robot: the robot.
@@ -183,7 +183,7 @@ class Simulator:
             q: (..., nq), where the robot starts; or a run to go on from, with its whole state.
             v: (..., nv), by default at rest.
             seconds: how long, a multiple of dt.
-            every: every so many steps a row is kept.
+            every: the number of steps between two rows.
             inputs: of the controller, held over each step: (n,), (..., 1, n) for constant ones, or (..., steps, n); or
                 a dict of these.
             wrenches: pushes, {frame: (..., steps or 1, 6)}, a force and a torque at the frame's origin, along the axes
@@ -193,14 +193,14 @@ class Simulator:
                 `Tree.with_values` takes. The shape of kp and kd without the batch is that of PD's own: with `PD(60, 2)`
                 twelve numbers are twelve samples, with `PD(np.full(12, 60), 2)` the gains of twelve joints.
             state: the controller's first state, in place of the simulator's.
-            threads: over which a batch is split.
-            progress: called with the share of the steps that is done.
+            threads: the number of threads over which a batch is split.
+            progress: called with the fraction of the steps that is done.
             partial: whether an interrupt (Ctrl-C) returns what was computed until then, in place of raising.
         """
         every = positive_integer(every, "every")
         steps = step_number(seconds, self.dt)
         given = self._arguments(steps, inputs, wrenches, parameters)
-        start = self._going_on(q, v, state) if isinstance(q, Run) else self._first(q, v, state)
+        start = self._resumed_state(q, v, state) if isinstance(q, Run) else self._first(q, v, state)
         batch = broadcast_batches([*batches_of(start, self._shapes), *given.batches()])
         scan = self._scan(given)
         check_memory(scan, batch, steps // every, self.dtype.itemsize)
@@ -211,7 +211,7 @@ class Simulator:
         t = self.dt * (first + every * np.arange(1, rows + 1))
         values = {name.removeprefix("parameter:"): x for name, x in given.still.items() if "parameter:" in name}
         own = tree_values(self.tree, values)
-        return warned(Run.of(t, record, after, own, self._about, self.robot))
+        return with_warning(Run.of(t, record, after, own, self._about, self.robot))
 
     def start(self, q: ArrayLike, v: ArrayLike | None = None, state: Any = None) -> dict[str, Any]:
         """The state in which a run from q and v starts, for `step`; in a batch all of its entries have the batch.
@@ -279,7 +279,7 @@ class Simulator:
         return after, record
 
     def advice(self, run: Run | None = None, *, q: ArrayLike | None = None, inputs: Any = None) -> tuple[str, ...]:
-        """Sentences on steps that are too long for what acts, and on what went wrong in a run; none where all is well.
+        """Return sentences on steps that are too long for the forces, and on faults of a run; none if there are none.
 
         Args:
             run: of this simulator.
@@ -317,7 +317,7 @@ class Simulator:
         return shapes_of(self._state_at(self.robot.home(), np.zeros(self.tree.nv), self.memory))
 
     def _scan(self, given: Arguments) -> Scan:
-        """The kernel for inputs and parameters of these shapes; made once."""
+        """The kernel for inputs and parameters of these shapes, compiled once."""
         if given.key not in self._scans:
 
             def step(state: Any, *values: Any) -> Any:
@@ -340,7 +340,7 @@ class Simulator:
         progress: Callable[[float], None] | None,
         partial: bool,
     ) -> tuple[list[Any], Any]:
-        """All steps: at once, or in pieces where someone wants to hear of them."""
+        """Run all steps: at once, or in pieces for progress and interrupts."""
         pieces: list[Any] = []
         done, size = 0, steps if progress is None and not partial else every
         while True:
@@ -360,11 +360,11 @@ class Simulator:
                 progress(done / max(1, steps))
             if done >= steps:
                 return pieces, state
-            size = int(count * min(8.0, PIECE / max(1e-6, time.perf_counter() - begun)))
+            size = int(count * min(8.0, PIECE_SECONDS / max(1e-6, time.perf_counter() - begun)))
 
-    def _going_on(self, run: Run, v: Any, state: Any) -> dict[str, Any]:
+    def _resumed_state(self, run: Run, v: Any, state: Any) -> dict[str, Any]:
         if v is not None or state is not None:
-            raise InputError("a run that goes on has its own v and state: expected neither of them")
+            raise InputError("a run that continues has its own v and state: expected neither of them")
         run.check_simulator(self._about, self._shapes)
         rest = {name: x for name, x in run.state.items() if name in self._shapes}
         return rest | clock_at(step_count(run.state), self._shapes, self.control_every)

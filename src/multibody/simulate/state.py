@@ -62,7 +62,7 @@ def broadcast_state(state: Any, shapes: Any, batch: tuple[int, ...]) -> Any:
 
 
 def first_memory(controller: Any, state: Any) -> Any:
-    """The first state of a controller; None for one that has none."""
+    """The first state of a controller; None for a controller without a state."""
     remembers = isinstance(controller, Function) and controller.remembers
     if remembers == (state is not None):
         return state
