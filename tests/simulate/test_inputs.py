@@ -320,7 +320,7 @@ def test_runs_go_on_where_the_state_means_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("read", "given", "words"),
     [
-        (lambda u: u["target"], {"targte": [1.0]}, "the controller reads 'target', expected it among 'targte'"),
+        (lambda u: u["target"], {"targets": [1.0]}, "the controller reads 'target', expected it among 'targets'"),
         (lambda u: u["a"], {"a": [1.0], "b": [2.0]}, "the controller does not read 'b'"),
         (lambda u: u.get("gain", np.ones(1)), {"gian": [1.0]}, "the controller does not read 'gian'"),
         (lambda u: u["a"] if "gain" in u else np.ones(1), {"a": [1.0]}, "the controller does not read 'a'"),
