@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody import control
-from multibody.control.whole_body.motion import unit_of
+from multibody.control.whole_body.contact_dynamics import unit_of
 from multibody.model.joint import Limits
 from multibody.solvers import daqp
 
@@ -23,9 +23,9 @@ def state(dog, k):
 def at_once(body, q, v, **values):
     """The answer by DAQP, as NumPy; None where DAQP has none."""
     problem = body.problem
-    program = problem.at_once({"q": q, "v": v, **values}, problem.plan("active" in values))
+    program = problem.unconstrained_case({"q": q, "v": v, **values}, problem.plan("active" in values))
     found = daqp.least_norm_solver_for(*program.G.shape)(program.G, program.lower, program.upper)
-    return found and problem.told_at_once(q, v, *found, program)
+    return found and problem.answer_unconstrained(q, v, *found, program)
 
 
 @pytest.mark.parametrize("active", [None, (1, 1, 1, 0)], ids=str)
@@ -57,7 +57,7 @@ def test_what_can_be_had_at_once_is_what_a_cascade_finds(dog, feet, active):
 def at_once_free(body, q, v, push, more):
     """tau without bounds."""
     values = {"q": q, "v": v, "com_acceleration": push, "base_acceleration": np.zeros(3), **more}
-    program = body.problem.at_once(values, body.problem.plan(bool(more)))
+    program = body.problem.unconstrained_case(values, body.problem.plan(bool(more)))
     return np.concatenate([np.zeros(6), unit_of(body.robot.tree) * program.direct[:12, -1]])
 
 

@@ -1,4 +1,4 @@
-"""Checks of what functions of control share: a robot, one of its frames, a target, levels of tasks."""
+"""Checks of common arguments of control: robots, frames, targets, gains, contacts, levels of tasks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
@@ -17,7 +17,7 @@ from multibody.robot import Robot
 
 
 def check_robot(robot: Any, frame: str) -> None:
-    """Refuse what is no robot, or a frame that it does not have."""
+    """Refuse other types than Robot, and unknown frames."""
     expect_robot(robot).tree.frame(frame)
 
 
@@ -92,7 +92,7 @@ def check_gains(inputs: Mapping[str, Any], names: frozenset[str]) -> None:
             check_gain(floats(value, name), name)
 
 
-def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
+def check_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
     """Constraints that fit the robot."""
     parts = list(contacts) if isinstance(contacts, Iterable) else [contacts]
     for part in parts:
@@ -107,7 +107,7 @@ def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
 
 def supporting_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
     """Constraints that fit the robot; at least one if a joint floats."""
-    parts = checked_contacts(robot, contacts)
+    parts = check_contacts(robot, contacts)
     if not parts and floating_joints(robot.tree):
         raise InputError("contacts: expected at least one, on which the floating base stands, got none")
     return parts
@@ -129,11 +129,11 @@ def content_key(*content: Any) -> str | None:
     """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
     try:
         return library_digest(*content)
-    except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
+    except InputError:  # not fingerprintable: no cache on disk
         return None
 
 
-def checked_levels(
+def check_levels(
     levels: Any, kinds: Any, on: Callable[[Any], Any], ends: Sequence[str], reserved: Sequence[str]
 ) -> tuple[tuple[Any, ...], ...]:
     """Lists of tasks on a robot, of which no two have one name for an input.

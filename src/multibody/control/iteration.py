@@ -26,10 +26,10 @@ from multibody.robot.function import RobotFunction
 from multibody.solvers.pseudo_inverse import damped_inverse, inverse
 
 METHODS = ("newton", "damped", "transpose")
-SHORTEST = "rotation-vector"
+ROTATION_VECTOR = "rotation-vector"
 """The rotation vector of R* R^T, with the geometric Jacobian: the shortest rotation.  [RD 2.248-2.255]"""
 DIFFERENCE = "rotation-vector-difference"
-ERRORS = (SHORTEST, DIFFERENCE, *(name for name in rates.ORIENTATIONS if name != SHORTEST))
+ERRORS = (ROTATION_VECTOR, DIFFERENCE, *(name for name in rates.ORIENTATIONS if name != ROTATION_VECTOR))
 """The shortest rotation, and differences χ* - χ of parameters, with analytical Jacobians.  [RD 2.242, Ex. 2.9.7]"""
 
 SINGULAR = 1e8
@@ -61,7 +61,7 @@ def iterate(
     target: Pose,
     q0: ArrayLike,
     method: str = "newton",
-    error: str = SHORTEST,
+    error: str = ROTATION_VECTOR,
     step: float = 1.0,
     iterations: int = 100,
     *,
@@ -124,7 +124,7 @@ def iterate(
         if not (largest < SINGULAR).all():
             raise SingularityError(
                 f"iterate: the rates of {error!r} are singular before step {count + 1}: start elsewhere, or take "
-                f"error={SHORTEST!r}"
+                f"error={ROTATION_VECTOR!r}"
             )
         q = np.where(busy[..., None], after, q)
     return History(*(np.stack(parts) for parts in zip(*entries, strict=True)))
@@ -156,8 +156,8 @@ def _step(robot: Robot, dtype: np.dtype[Any], frame: str, method: str, error: st
 
 def _linearised(tree: Tree, frame: str, error: str, q: NDArray[Any], target: Pose) -> tuple[NDArray[Any], NDArray[Any]]:
     """J and Δχ: geometric for the shortest rotation [RD 2.251, 2.255], analytical for differences [RD 2.242]."""
-    if error == SHORTEST:
+    if error == ROTATION_VECTOR:
         return jacobian(tree, frame, q, "mixed"), pose_error(target, kinematics.pose(tree, frame, q))
-    name = SHORTEST if error == DIFFERENCE else error
+    name = ROTATION_VECTOR if error == DIFFERENCE else error
     goal = np.concatenate([target.position, rates.parameters(name, target.rotation)], axis=-1)
     return analytical_jacobian(tree, frame, q, name), goal - parameters(tree, frame, q, name)

@@ -164,12 +164,7 @@ def inverse_dynamics_control(
 
 
 def friction_compensation(
-    robot: Robot,
-    v: ArrayLike,
-    *,
-    width: ArrayLike = WIDTH,
-    out: Any = None,
-    threads: int | None = None,
+    robot: Robot, v: ArrayLike, *, width: ArrayLike = WIDTH, out: Any = None, threads: int | None = None
 ) -> Array:
     """The τ, (..., nv), that takes the place of the model's damping and dry friction, to be added to that of a law.
 

@@ -12,6 +12,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_frozen, content_key, expect_robot, supporting_contacts
 from multibody.control.floating_base import distributed
 from multibody.control.tasks import Task
+from multibody.control.tasks._task import stack_weighted
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.model.tree import Tree
@@ -78,10 +79,8 @@ def accelerations(
     if contacts:
         stacked.append((rows.jacobian(tree, contacts, q), -rows.bias(tree, contacts, q, v)))
     for level in levels:
-        roots = [float(np.sqrt(task.weight)) for task, _ in level]
-        J = [root * task.jacobian(tree, q) for root, (task, _) in zip(roots, level, strict=True)]
-        w = [root * (wanted - task.bias(tree, q, v)) for root, (task, wanted) in zip(roots, level, strict=True)]
-        stacked.append((np.concatenate(J, axis=-2), np.concatenate(w, axis=-1)))
+        parts = [(task.jacobian(tree, q), wanted - task.bias(tree, q, v)) for task, wanted in level]
+        stacked.append(stack_weighted([task for task, _ in level], parts))
     return lexicographic(stacked)[0]
 
 

@@ -14,7 +14,7 @@ from multibody.algorithms import coriolis, jacobian, kinematics
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint
 from multibody.control.floating_base import distributed
-from multibody.control.iteration import DIFFERENCE, SHORTEST
+from multibody.control.iteration import DIFFERENCE, ROTATION_VECTOR
 from multibody.control.task_dynamics import TaskDynamics
 from multibody.control.tasks.pose import pose_error
 from multibody.geometry import Pose, Rotation, rates
@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Laws:
-    """What `OperationalSpace` computes, for one frame; `OperationalSpace` says what the fields and arguments are."""
+    """The laws of `OperationalSpace` for one frame; fields and arguments are those of `OperationalSpace`."""
 
     frame: str
     chosen: slice
@@ -113,9 +113,9 @@ class Laws:
     def _missing(self, task: TaskDynamics, pose: Pose) -> Array:
         """Δ, (..., m), along the world's axes.  [RD 3.91-3.92]"""
         actual = kinematics.pose(task.tree, self.frame, task.q)
-        if self.error == SHORTEST:
+        if self.error == ROTATION_VECTOR:
             return pose_error(pose, actual)[..., self.chosen]
-        name = SHORTEST if self.error == DIFFERENCE else self.error
+        name = ROTATION_VECTOR if self.error == DIFFERENCE else self.error
         chi = rates.parameters(name, actual.rotation)
         turn = matvec(rates.angular(name, chi), rates.parameters(name, pose.rotation) - chi)
         return np.concatenate([pose.position - actual.position, turn], axis=-1)[..., self.chosen]

@@ -7,13 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import (
-    check_robot,
-    content_key,
-    is_number,
-    supporting_contacts,
-)
-from multibody.control.iteration import ERRORS, SHORTEST
+from multibody.control._checks import check_robot, content_key, is_number, supporting_contacts
+from multibody.control.iteration import ERRORS, ROTATION_VECTOR
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_laws import Laws
 from multibody.control.tracking import ROWS
@@ -83,7 +78,7 @@ class OperationalSpace:
         rows: str = "pose",
         contacts: Iterable[Constraint] = (),
         compensation: str = "joint",
-        error: str = SHORTEST,
+        error: str = ROTATION_VECTOR,
         heaviest: float | None = None,
     ) -> None:
         check_robot(robot, frame)

@@ -49,14 +49,7 @@ class PID(Sampled):
     __slots__ = ("_dt", "_effort", "_gains", "_home", "_robot")
 
     def __init__(
-        self,
-        robot: Robot,
-        kp: ArrayLike,
-        ki: ArrayLike,
-        kd: ArrayLike,
-        dt: float,
-        *,
-        effort: ArrayLike | None = None,
+        self, robot: Robot, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, dt: float, *, effort: ArrayLike | None = None
     ) -> None:
         self._robot = expect_robot(robot)
         joints = actuated_indices(robot.tree)

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_gains, checked_contacts, checked_levels, content_key, is_number
+from multibody.control._checks import check_contacts, check_gains, check_levels, content_key, is_number
 from multibody.control.limits import Limit
 from multibody.control.tasks import Task
+from multibody.control.tasks._task import stack_weighted
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -90,13 +91,13 @@ class VelocityControl:
         if not isinstance(robot, Robot):
             raise InputError(f"VelocityControl: expected a Robot, got {type(robot).__name__}")
         self._robot = robot
-        self._levels = checked_levels(levels, Task, lambda task: task.on(robot.tree), (GAIN, VELOCITY), RESERVED)
+        self._levels = check_levels(levels, Task, lambda task: task.on(robot.tree), (GAIN, VELOCITY), RESERVED)
         self._tasks = {task.name: task for level in self._levels for task in level}
         self._limits = _checked_limits(robot.tree, limits)
         if not is_number(damping) or not 0 <= damping < np.inf:
             raise InputError(f"damping: expected a number that is not negative, got {damping!r}")
         self._damping = float(damping)
-        self._contacts = checked_contacts(robot, contacts)
+        self._contacts = check_contacts(robot, contacts)
         self._known = frozenset(self.inputs) - {"dt"}
         self._targets = tuple(name for name, task in self._tasks.items() if task.needs_target)
         gained = [name for name, task in self._tasks.items() if not task.of_velocity]
@@ -207,15 +208,8 @@ class VelocityControl:
         return solve_within(levels, bounds, box, support, self._damping)
 
     def _level(self, level: Sequence[Task], values: Mapping[str, Any]) -> Equations:
-        """The rows of all tasks of a level, by the roots of their weights.  [RD 2.215]"""
-        parts = [self._rows(task, values) for task in level]
-        if len(parts) == 1:
-            return parts[0]
-        roots = [float(np.sqrt(task.weight)) for task in level]
-        return (
-            np.concatenate([root * J for root, (J, _) in zip(roots, parts, strict=True)], axis=-2),
-            np.concatenate([root * w for root, (_, w) in zip(roots, parts, strict=True)], axis=-1),
-        )
+        """The weighted rows of all tasks of a level."""
+        return stack_weighted(level, [self._rows(task, values) for task in level])
 
     def _rows(self, task: Task, values: Mapping[str, Any]) -> Equations:
         """J and w = gain * error + velocity of a task.  [RD 2.257-2.258]"""

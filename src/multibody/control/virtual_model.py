@@ -87,7 +87,7 @@ class VirtualModel:
 
     @property
     def contacts(self) -> tuple[Constraint, ...]:
-        """What carries it."""
+        """The contacts that carry the robot."""
         return self._contacts
 
     def __call__(

@@ -108,7 +108,7 @@ def _pairs(middle: Screw, start: Curve, wanted: Curve, turns: tuple[bool, bool])
 
 
 def _kept(middle: Screw, curve: Curve, turns: bool) -> tuple[Vector, Matrix]:
-    """What joint 2 does not change of a point on a curve: constants (2,), and factors (2, 2) of its two functions."""
+    """The invariants under joint 2 of a point on a curve: constants (2,), and factors (2, 2) of its two functions."""
     c, V = curve
     if not middle.turns:
         across = np.linalg.svd(middle.axis[None, :])[2][1:]

@@ -6,7 +6,7 @@ import numpy as np
 
 from multibody.control.analytic.screws import Matrix, Screw, Vector, common_point, turn_about, turned
 
-MEET_WITHIN = 1e-6
+MEET_TOLERANCE = 1e-6
 """How far from a common point the axes may be, in m; what that leaves is polished away."""
 PARALLEL = 1e-6
 """The sine of an angle between neighbouring axes below which they are parallel; of singular angles, too."""
@@ -22,7 +22,7 @@ def wrist(screws: tuple[Screw, ...]) -> tuple[int, Vector] | None:
             np.linalg.norm(np.cross(a.axis, b.axis)) > PARALLEL for a, b in pairwise(three)
         ):
             point, off = common_point(three)
-            if off < MEET_WITHIN:
+            if off < MEET_TOLERANCE:
                 return k, point
     return None
 
@@ -37,7 +37,7 @@ def angles(three: tuple[Screw, ...], R: Matrix) -> list[Vector]:
     row = np.array([a @ (c - along), a @ np.cross(b, c)])
     size = np.linalg.norm(row)
     share = (a @ R @ c - a @ along) / size
-    if abs(share) > 1 + MEET_WITHIN:
+    if abs(share) > 1 + MEET_TOLERANCE:
         return []
     ahead, aside = np.arctan2(row[1], row[0]), np.arccos(np.clip(share, -1, 1))
     triples = []

@@ -57,7 +57,7 @@ class Task(Rows):
     """Whether the target is a value of J v itself: then q is not off from anything, and there is no error or gain."""
 
     def target_kind(self, tree: Tree) -> Kind:
-        """What a target is: the kind of an input of `robot.function`; by default a vector, a number for each row."""
+        """The kind of the target, as of an input of `robot.function`; by default a vector, a number for each row."""
         del tree
         return self.rows
 
@@ -122,7 +122,7 @@ class Labelled(Task):
     @property
     @abstractmethod
     def labels(self) -> Sequence[str]:
-        """What each row is called."""
+        """The names of the rows."""
 
     @property
     def rows(self) -> int:
@@ -131,6 +131,16 @@ class Labelled(Task):
     @property
     def row_names(self) -> tuple[str, ...]:
         return tuple(f"{self.name}.{label}" for label in self.labels)
+
+
+def stack_weighted(level: Sequence[Any], parts: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Any:
+    """(A, b) of all tasks of a level, times the roots of their weights; of a single task unchanged.  [RD 2.215]"""
+    if len(parts) == 1:
+        return parts[0]
+    roots = [float(np.sqrt(task.weight)) for task in level]
+    A = [root * A for root, (A, _) in zip(roots, parts, strict=True)]
+    b = [root * b for root, (_, b) in zip(roots, parts, strict=True)]
+    return np.concatenate(A, axis=-2), np.concatenate(b, axis=-1)
 
 
 def direction(x: Any, what: str) -> Axis:

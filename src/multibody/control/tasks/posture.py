@@ -66,7 +66,7 @@ class PostureTask(Task):
         return np.zeros_like(v[..., self.places(tree)])
 
     def places(self, tree: Tree) -> list[int]:
-        """Where the velocities of the joints are in v, in the order of their names."""
+        """The indices in v of the joints, in the order of their names."""
         own = {joint.name: joint for joint in tree.joints if joint.mimic is None}
         joints = actuated_joints(tree)
         if self.joints is not None:

@@ -1,4 +1,4 @@
-"""Where a trajectory runs: R^n, SO(3) or SE(3), each with coordinates in which it is a polynomial.
+"""The spaces of trajectories: R^n, SO(3) or SE(3), each with coordinates in which they are polynomials.
 
 The coordinates of a rotation are those of exp(φ) R_k, with a base R_k for each piece; those of a pose are its position
 and φ. Rates and accelerations are written along the axes of the frame that the values are in: those of poses are mixed
@@ -148,7 +148,7 @@ def through(points: Any) -> tuple[Space, Any]:
 
 
 def size(space: Space, points: Any) -> int:
-    """How many numbers a rate has."""
+    """The number of entries of a rate."""
     return points.shape[-1] if isinstance(space, Vectors) else space.size
 
 

@@ -12,7 +12,7 @@ from multibody.geometry._arrays import at, batch_shape, first, is_traced, number
 
 
 class Motion(NamedTuple):
-    """Where a trajectory is at a time, and how it moves."""
+    """The position, velocity and acceleration of a trajectory at a time."""
 
     value: Any
     """An array (..., n), an `mb.Rotation` or an `mb.Pose`."""
@@ -34,7 +34,7 @@ class Trajectory:
     __slots__ = ("_bases", "_coefficients", "_knots", "_space")
 
     def __init__(self, space: Space, knots: NDArray[Any], coefficients: NDArray[Any], bases: Any) -> None:
-        """Of knots, (..., k + 1), and coefficients, (..., k, powers, n), of the time since the last knot."""
+        """Make it of knots, (..., k + 1), and coefficients, (..., k, powers, n), of the time since the last knot."""
         batch = np.broadcast_shapes(knots.shape[:-1], coefficients.shape[:-3])
         knots = np.broadcast_to(knots, (*batch, knots.shape[-1]))
         values = (space, knots, coefficients, bases)
@@ -80,7 +80,7 @@ class Trajectory:
         return start, c, base
 
     def slowed(self, factor: ArrayLike) -> "Trajectory":
-        """The same way in `factor` times the time, (...): rates are divided by it, accelerations by its square.
+        """Return the path in `factor` times the time, (...): rates are divided by it, accelerations by its square.
 
         >>> from multibody.control import trajectories
         >>> trajectories.cubic(0.0, 1.0, 2.0).slowed(1.5).duration

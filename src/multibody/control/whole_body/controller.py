@@ -8,16 +8,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_gains
+from multibody.control._checks import check_gains, content_key
 from multibody.control.tasks import LoadTask, Task
-from multibody.control.whole_body.definition import checked_contacts, levels_on, problem_of
-from multibody.control.whole_body.one_state import OneState
-from multibody.control.whole_body.problem import Answer, AnyTask, Problem
+from multibody.control.whole_body.definition import contacts_on, levels_on, problem_of
+from multibody.control.whole_body.problem import AnyTask, Problem, Solution
 from multibody.control.whole_body.report import Report
-from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
+from multibody.control.whole_body.single_state import SingleState
+from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice
-from multibody.model.digest import library_digest
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import VALUES, Kind, kernel_arrays
@@ -29,7 +28,7 @@ STATE: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
 
 
 class Command(NamedTuple):
-    """What a whole-body controller wants of a robot."""
+    """The result of a whole-body controller."""
 
     tau: NDArray[Any]
     """(..., nv): generalized forces of the actuators, zero on a floating base."""
@@ -38,11 +37,11 @@ class Command(NamedTuple):
     f: NDArray[Any]
     """(..., rows): forces of the contacts on the robot, in their order, along the world's axes."""
     report: Report
-    """What could not be met."""
+    """The violated tasks, contacts and limits."""
 
 
-Answering = Callable[[list[Any], Command | None], Command]
-"""Of q, v and other inputs, which are arrays, and a command to start from or None."""
+CommandSolver = Callable[[list[Any], Command | None], Command]
+"""A function of arrays, q, v and other inputs, and of a command to start from or None."""
 
 
 @final
@@ -53,13 +52,12 @@ class WholeBody:
 
     1. the equations of motion always hold [RD 3.110];
     2. points push within their friction cones, which hold always, as do
-    3. the limits of torques: no force and no torque keeps to nothing else;
-    4. contacts stand still, J a + J' v = 0, those that are active;
-    5. velocities and joints keep to their limits, and joints can still brake before the ends of their range;
+    3. the torque limits (2 and 3 are never relaxed);
+    4. active contacts stand still, J a + J' v = 0;
+    5. velocity and joint limits hold, and joints can still brake before the ends of their range;
     6. the levels of tasks, the most important first: J a + J' v = w' [RD 3.111], forces [RD 3.112], torques [RD 3.113];
        tasks of one level by their weights;
-    7. what no level decides has the least |tau|, and where contacts repeat each other, as corners of a sole, of these
-       the least |f|.
+    7. the remaining freedom has the least |tau|, and for redundant contacts, as corners of a sole, then the least |f|.
 
     Each is met as well as what is above it allows: in least squares, without weights between them. There is always an
     answer; `report.violated` names all tasks, contacts and limits that it misses, and `report.unsolved` whatever was
@@ -72,8 +70,8 @@ class WholeBody:
         levels: lists of tasks, the most important first.
         limits: `TorqueLimits()`, `FrictionCones(0.6)`, `VelocityLimits()`, `JointLimits()`, or one's own `Limit`;
             without cones, points pull, too.
-        eliminate: whether forces are eliminated, which takes fewer operations and needs contacts that do not repeat
-            each other, but for points of one sole; by default wherever that is so.
+        eliminate: whether forces are eliminated, which takes fewer operations and needs independent contacts,
+            except for points of one sole; by default wherever they are.
 
     Raises:
         InputError: when there is no task, a level is empty, two parts have one name, or what is named does not fit the
@@ -99,13 +97,13 @@ class WholeBody:
 
     __slots__ = (
         "_function",
-        "_known",
+        "_input_names",
         "_numbers",
-        "_one_state",
+        "_single",
         "_optional",
         "_problem",
         "_programs",
-        "_ready",
+        "_solvers",
         "_robot",
         "_sizes",
         "_tasks",
@@ -123,29 +121,29 @@ class WholeBody:
             raise InputError(f"WholeBody: expected a Robot, got {type(robot).__name__}")
         check_masses(robot.model)
         self._robot = robot
-        held = checked_contacts(robot, contacts)
-        checked = levels_on(robot.tree, held, levels)
+        checked_contacts = contacts_on(robot, contacts)
+        checked = levels_on(robot.tree, checked_contacts, levels)
         self._tasks = {task.name: task for level in checked for task in level}
-        self._problem = problem_of(robot.tree, held, checked, limits, eliminate)
+        self._problem = problem_of(robot.tree, checked_contacts, checked, limits, eliminate)
         self._sizes, self._programs = self._problem.sizes, self._problem.programs
-        if len(self._sizes) < len(self._tasks) + len(held) + len(self._problem.limits):
-            twice = [part.name for part in (*held, *self._problem.limits) if part.name in self._tasks]
+        if len(self._sizes) < len(self._tasks) + len(checked_contacts) + len(self._problem.limits):
+            twice = [part.name for part in (*checked_contacts, *self._problem.limits) if part.name in self._tasks]
             raise InputError(
                 f"WholeBody: expected different names of tasks, contacts and limits, got {twice[0]!r} twice"
             )
-        self._function, self._one_state = self._made()
-        self._ready: dict[tuple[str, ...], tuple[tuple[str, ...], Answering]] = {}
-        """For a solver and names of inputs as they were given: their order in a kernel, and what answers."""
-        self._known = frozenset(self._optional)
+        self._function, self._single = self._compile()
+        self._solvers: dict[tuple[str, ...], tuple[tuple[str, ...], CommandSolver]] = {}
+        """By solver and names of inputs: their order in a kernel, and the function that solves."""
+        self._input_names = frozenset(self._optional)
 
     @property
     def robot(self) -> Robot:
-        """The robot that it moves."""
+        """The robot that the controller moves."""
         return self._robot
 
     @property
     def problem(self) -> Problem:
-        """What it solves, as NumPy: for reading and debugging."""
+        """The problem as NumPy code, for reading and debugging."""
         return self._problem
 
     @property
@@ -193,7 +191,7 @@ class WholeBody:
 
         Raises:
             InputError: when an input is missing or belongs to nothing, or a shape does not fit; when DAQP is asked for
-                within a traced function, for a batch, for contacts that repeat each other or circular cones, or is not
+                within a traced function, for a batch, for redundant contacts or circular cones, or is not
                 installed.
         """
         if not self._numbers.isdisjoint(inputs):
@@ -202,7 +200,7 @@ class WholeBody:
             choice(solver, "solver", (INTERIOR_POINT, DAQP))
         if "active" in inputs and inputs["active"] is not None:
             constraint_rows.mask(self._problem.contacts, inputs["active"])
-        ready = self._ready.get((solver, *inputs))
+        ready = self._solvers.get((solver, *inputs))
         if ready is not None and threads is None:
             order, answer = ready
             arrays = [q, v, *map(inputs.__getitem__, order)]
@@ -212,8 +210,8 @@ class WholeBody:
             else:
                 return answer(arrays, start)
         given = {name: value for name, value in inputs.items() if value is not None}
-        if not given.keys() <= self._known:
-            raise self._stranger(given)
+        if not given.keys() <= self._input_names:
+            raise self._unknown_input(given)
         self._check_complete(given)
         present = tuple([name for name in self._optional if name in given])
         wished = {name: self._optional[name] for name in present}
@@ -223,24 +221,24 @@ class WholeBody:
             if threads is not None:
                 raise InputError(f"threads: expected None with solver={DAQP!r}, which takes one state, got {threads!r}")
             self._check_one_state(arrays, start)
-            answer = self._answering(present)
+            answer = self._daqp_solver(present)
             if plain:
-                self._ready[solver, *inputs] = present, answer
+                self._solvers[solver, *inputs] = present, answer
             return answer(arrays or [], start)
         _check_no_start(start)
         if arrays is None:
             return self._command(self._function(q, v, threads=threads, **{name: given[name] for name in present}))
         kernel = self._function.kernel(*present)
         if plain:
-            self._ready[INTERIOR_POINT, *inputs] = present, self._by_kernel(kernel)
+            self._solvers[INTERIOR_POINT, *inputs] = present, self._kernel_solver(kernel)
         return self._command(kernel(*arrays) if threads is None else kernel(*arrays, threads=threads))
 
     def _command(self, answer: Sequence[Any], multipliers: NDArray[Any] | None = None) -> Command:
         tau, a, f, slacks, missed, residuals = answer
         return Command(tau, a, f, Report(self._sizes, self._programs, slacks, missed, residuals, multipliers))
 
-    def _by_kernel(self, kernel: Any) -> Answering:
-        """What answers by a kernel."""
+    def _kernel_solver(self, kernel: Any) -> CommandSolver:
+        """The solver by a kernel."""
 
         def answer(arrays: list[Any], start: Any) -> Command:
             _check_no_start(start)
@@ -248,10 +246,10 @@ class WholeBody:
 
         return answer
 
-    def _answering(self, present: tuple[str, ...]) -> Answering:
-        """What answers by DAQP, or where that has no answer by a kernel."""
-        assert self._one_state is not None, "it is checked"
-        found_at, command, function = self._one_state.answering(present), self._command, self._function
+    def _daqp_solver(self, present: tuple[str, ...]) -> CommandSolver:
+        """The solver by DAQP, falling back to the interior-point kernel."""
+        assert self._single is not None, "it is checked"
+        found_at, command, function = self._single.solver_for(present), self._command, self._function
 
         def answer(arrays: list[Any], start: Command | None) -> Command:
             if arrays[0].ndim != 1 or arrays[1].ndim != 1 or start is not None:
@@ -262,12 +260,12 @@ class WholeBody:
         return answer
 
     def _check_one_state(self, arrays: list[Any] | None, start: Any) -> None:
-        """Refuse what is not for DAQP."""
+        """Refuse inputs that DAQP does not take."""
         if start is not None and not isinstance(start, Command):
             raise InputError(f"start: expected a command of a whole body, got {type(start).__name__}")
-        if self._one_state is None:
+        if self._single is None:
             raise InputError(
-                f"solver: {DAQP!r} takes contacts that do not repeat each other, as the corners of a sole do, and "
+                f"solver: {DAQP!r} takes independent contacts, unlike the corners of a sole, and "
                 "pyramids for friction cones"
             )
         if arrays is None:
@@ -290,16 +288,16 @@ class WholeBody:
         if self._problem.limits and "dt" not in given:
             raise InputError(f"missing: dt, in s, which the {self._problem.limits[0].name} need")
 
-    def _stranger(self, given: Mapping[str, Any]) -> InputError:
+    def _unknown_input(self, given: Mapping[str, Any]) -> InputError:
         """Why an input is refused."""
-        name = next(name for name in given if name not in self._known)
+        name = next(name for name in given if name not in self._input_names)
         for end in (STIFFNESS, DAMPING, VELOCITY):
             task = self._tasks.get(name.removesuffix(end))
             if name.endswith(end) and isinstance(task, Task) and task.of_velocity:
                 return InputError(f"{name}: the target of task {task.name!r} is a rate, which has no gains")
         return InputError(f"no task has an input {name!r}; expected {', '.join(self.inputs)}")
 
-    def _made(self) -> tuple[RobotFunction, OneState | None]:
+    def _compile(self) -> tuple[RobotFunction, SingleState | None]:
         tree, problem = self._robot.tree, self._problem
         optional: dict[str, Kind] = {}
         for name, task in self._tasks.items():
@@ -317,16 +315,16 @@ class WholeBody:
         self._numbers = frozenset(name for name, kind in optional.items() if kind == "number")
         plans: dict[bool, list[LevelSize]] = {}
 
-        def whole_body(q: Any, v: Any, **extras: Any) -> Answer:
+        def whole_body(q: Any, v: Any, **extras: Any) -> Solution:
             masked = "active" in extras
             if masked not in plans:
                 plans[masked] = problem.plan(masked)
             return problem.solution({"q": q, "v": v, **extras}, plans[masked])
 
         content = (problem.contacts, problem.levels, problem.torques, problem.cones, problem.limits, problem.eliminate)
-        key = _key(*content)
-        one_state = OneState(self._robot, problem, optional, key) if problem.has_one_end else None
-        return RobotFunction(self._robot.model, self._robot.dtype, whole_body, STATE, optional, key), one_state
+        key = content_key("whole body", *content)
+        single = SingleState(self._robot, problem, optional, key) if problem.has_single_optimum else None
+        return RobotFunction(self._robot.model, self._robot.dtype, whole_body, STATE, optional, key), single
 
     def __repr__(self) -> str:
         levels = " > ".join(" + ".join(task.name for task in level) for level in self.levels)
@@ -336,11 +334,3 @@ class WholeBody:
 def _check_no_start(start: Any) -> None:
     if start is not None:
         raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from a command")
-
-
-def _key(*content: Any) -> str | None:
-    """A text that stands for tasks, limits and contacts, where all of their code is the library's."""
-    try:
-        return library_digest("whole body", *content)
-    except InputError:  # what nobody can tell what it stands for: a kernel of this process alone
-        return None

@@ -1,4 +1,4 @@
-"""What a whole body is made of, checked: contacts, levels of tasks, limits."""
+"""The parts of a whole-body controller, checked: contacts, levels of tasks, limits."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import checked_levels
+from multibody.control._checks import check_levels
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.tasks import LoadTask, Task
 from multibody.control.whole_body.problem import AnyTask, Problem
-from multibody.control.whole_body.rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.control.whole_body.soles import forces
+from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError
 from multibody.geometry._arrays import truth
 from multibody.model import configuration
@@ -23,8 +23,8 @@ RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads", "solver", "st
 """Names of inputs that are not those of tasks."""
 
 
-def checked_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
-    """Those that fit the robot; a floating one has one at least."""
+def contacts_on(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
+    """Contacts that fit the robot; a floating robot has at least one."""
     parts = tuple(contacts) if isinstance(contacts, Iterable) else ()
     if not parts:
         if _floats(robot.tree) or not isinstance(contacts, Iterable):
@@ -45,7 +45,7 @@ def levels_on(tree: Tree, contacts: tuple[Constraint, ...], levels: Any) -> tupl
     def on(task: AnyTask) -> AnyTask:
         return task.on(tree, contacts) if isinstance(task, LoadTask) else task.on(tree)
 
-    return checked_levels(levels, (Task, LoadTask), on, (ACCELERATION, STIFFNESS, DAMPING, VELOCITY), RESERVED)
+    return check_levels(levels, (Task, LoadTask), on, (ACCELERATION, STIFFNESS, DAMPING, VELOCITY), RESERVED)
 
 
 def problem_of(
@@ -72,7 +72,7 @@ def problem_of(
             raise InputError("eliminate: expected contacts, whose forces are eliminated, got none")
     independent = bool(contacts) and _independent(tree, contacts)
     if eliminate and contacts and not independent:
-        raise InputError("eliminate: expected contacts that do not repeat each other; points of one sole may")
+        raise InputError("eliminate: expected independent contacts; points of one sole may be redundant")
     return Problem(
         tree,
         contacts,
@@ -92,7 +92,7 @@ def _one(parts: list[Any], kind: type) -> Any:
 
 
 def _independent(tree: Tree, contacts: tuple[Constraint, ...]) -> bool:
-    """Whether no row of the contacts is a sum of others, in general position, but for points of one sole."""
+    """Whether the contacts are independent in general position, except for points of one sole."""
     q = configuration.random(tree, np.random.default_rng(0))
     J = forces(tree, contacts, q, np.zeros(tree.nv), None).J
     return int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, float(np.linalg.norm(J, 2))))) == J.shape[0]

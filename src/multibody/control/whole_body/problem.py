@@ -12,12 +12,22 @@ from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint, SurfaceContact
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.tasks import ForceTask, LoadTask, Task
-from multibody.control.whole_body import rows
-from multibody.control.whole_body.at_once import AtOnce
-from multibody.control.whole_body.motion import Affine, Motion, Unknowns, around, motion, of_all, of_torques, unit_of
-from multibody.control.whole_body.rows import Pushes, Range, Wanted
-from multibody.control.whole_body.sizes import patterns, sizes_of
+from multibody.control.tasks._task import stack_weighted
+from multibody.control.whole_body import task_rows
+from multibody.control.whole_body.contact_dynamics import (
+    Affine,
+    Dynamics,
+    Unknowns,
+    all_unknowns,
+    contact_dynamics,
+    forces_of_torques,
+    torque_unknowns,
+    unit_of,
+)
+from multibody.control.whole_body.level_sizes import contact_patterns, sizes_of
 from multibody.control.whole_body.soles import is_sole
+from multibody.control.whole_body.task_rows import AccelerationRange, ForceRows, TaskRows
+from multibody.control.whole_body.unconstrained_case import UnconstrainedCase
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.actuation import actuated_indices, with_zero_base
@@ -30,14 +40,14 @@ from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
 AnyTask = Task | LoadTask
-MISSED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
-"""What counts as missed, as a share of a row's scale."""
+MISS_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-2}
+"""The tolerance of violations, relative to the scale of a row."""
 SAMPLES = 4
-"""At how many random states ranks are counted; one would do, but for bad luck."""
+"""The number of random states at which ranks are counted."""
 
 
-class Answer(NamedTuple):
-    """What a kernel returns."""
+class Solution(NamedTuple):
+    """The outputs of a kernel."""
 
     tau: Array
     """(..., nv), zero on a floating base."""
@@ -70,7 +80,7 @@ class Problem:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many rows each name of the report has."""
+        """The number of rows of each name of the report."""
         named = [*(task for level in self.levels for task in level), *self.contacts]
         counts = {part.name: part.rows for part in named}
         return counts | {limit.name: self._count(limit) for limit in self.limits}
@@ -84,51 +94,51 @@ class Problem:
         names = ["contacts"] if self.contacts else []
         names += ["limits"] if self.limits else []
         names += [f"level {k}" for k in range(1, len(self.levels) + 1)]
-        return (*names, "least torque", "least force") if self._two_ends else (*names, "least torque")
+        return (*names, "least torque", "least force") if self._has_open_forces else (*names, "least torque")
 
     # ---- the solution ------------------------------------------------------------------------------------------------
 
-    def solution(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> Answer:
+    def solution(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> Solution:
         """Torques, acceleration, forces and what is missed, from q, v and the inputs by name."""
         q, mask = values["q"], self._mask(values)
-        moving = motion(self.tree, self.contacts, q, values["v"], mask)
+        moving = contact_dynamics(self.tree, self.contacts, q, values["v"], mask)
         cones = self._cones(values, mask)
-        unknowns, state, bounds, left = self._standing(moving, cones, values, mask, list(sizes))
-        ranges = {limit.name: rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits}
+        unknowns, state, bounds, left = self._start(moving, cones, values, mask, list(sizes))
+        ranges = {limit.name: task_rows.acceleration_range(limit, moving, q, values["dt"]) for limit in self.limits}
         if ranges:
-            merged = self._merged(ranges, unknowns).normalized()
+            merged = self._merge_ranges(ranges, unknowns).normalized()
             state = reduced_bases.minimise_violation(merged, state, bounds)
             bounds = merged.widened(state.x).above(bounds)
-        asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
+        asked = [[task_rows.rows_of_task(task, moving, unknowns, q, values) for task in level] for level in self.levels]
         for level, parts, size in zip(self.levels, asked, left, strict=False):
-            state = reduced_bases.solve_level(*_stacked(level, parts), state, bounds, size)
-        state = self._least(state, bounds, moving, left[len(self.levels) :])
+            state = reduced_bases.solve_level(*_stack(level, parts), state, bounds, size)
+        state = self._end(state, bounds, moving, left[len(self.levels) :])
         return self._answer(state, unknowns, moving, asked, ranges, q, mask)
 
     def _mask(self, values: Mapping[str, Any]) -> Any:
         active = values.get("active")
         return None if active is None else constraint_rows.mask(self.contacts, active)
 
-    def _cones(self, values: Mapping[str, Any], mask: Any) -> Pushes:
+    def _cones(self, values: Mapping[str, Any], mask: Any) -> ForceRows:
         if self.cones is None:
             count = sum(contact.rows for contact in self.contacts)
-            return Pushes(Affine(np.zeros((0, count)), np.zeros(0)), None)
-        return rows.cones_of(self.cones, self.contacts, unit_of(self.tree), values.get("normals"), mask)
+            return ForceRows(Affine(np.zeros((0, count)), np.zeros(0)), None)
+        return task_rows.cones_of(self.cones, self.contacts, unit_of(self.tree), values.get("normals"), mask)
 
-    def _bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
+    def _bounds(self, unknowns: Unknowns, cones: ForceRows) -> Bounds:
         bounds = self._plain_bounds(unknowns, cones)
         return bounds.normalized() if bounds.upper.shape[-1] else bounds
 
-    def _plain_bounds(self, unknowns: Unknowns, cones: Pushes) -> Bounds:
+    def _plain_bounds(self, unknowns: Unknowns, cones: ForceRows) -> Bounds:
         """Rows in their own units."""
         free = np.full(self.tree.nv, np.inf) if self.torques is None else self.torques.upper(self.tree)
-        return rows.bounds_of(unknowns, free[actuated_indices(self.tree)] / unit_of(self.tree), cones)
+        return task_rows.bounds_of(unknowns, free[actuated_indices(self.tree)] / unit_of(self.tree), cones)
 
-    def _standing(
-        self, moving: Motion, cones: Pushes, values: Mapping[str, Any], mask: Any, sizes: list[LevelSize]
+    def _start(
+        self, moving: Dynamics, cones: ForceRows, values: Mapping[str, Any], mask: Any, sizes: list[LevelSize]
     ) -> tuple[Unknowns, ReducedState, Bounds, list[LevelSize]]:
         """The unknowns, a state within the bounds at which contacts stand still as far as they can, and the bounds."""
-        everything, n = of_all(moving), moving.torques
+        everything, n = all_unknowns(moving), moving.torques
         if not self.contacts:
             return (
                 everything,
@@ -138,18 +148,18 @@ class Problem:
             )
         pushes = moving.forces
         assert pushes is not None, "there are contacts"
-        center = rows.central_forces(self.cones, self.contacts, self.tree, values.get("normals"), mask)
+        center = task_rows.central_forces(self.cones, self.contacts, self.tree, values.get("normals"), mask)
         center = pushes.parts(center + np.zeros_like(moving.v[..., :1]))
-        K, k = moving.all_still
+        K, k = moving.all_contact_a
         start = ReducedState.free(np.concatenate([np.zeros_like(K[..., 0, :n]), center], axis=-1))
         if not self.eliminate:
             bounds = self._bounds(everything, cones)
             return everything, reduced_bases.solve_level(K, -k, scale(K), start, bounds, sizes[0]), bounds, sizes[1:]
-        w = of_torques(moving)
+        w = forces_of_torques(moving)
         idle = 1e-9 if pushes.mask is None else 1e-9 + (1.0 - pushes.mask)[..., None, :]
         r = w.offset.shape[-1]
-        tau = matvec(transpose(w.matrix), _solved(w.matrix, idle, center[..., :r] - w.offset))
-        x, unknowns = np.concatenate([tau, center[..., r:]], axis=-1), around(moving, w)
+        tau = matvec(transpose(w.matrix), _solve_regularized(w.matrix, idle, center[..., :r] - w.offset))
+        x, unknowns = np.concatenate([tau, center[..., r:]], axis=-1), torque_unknowns(moving, w)
         bounds = self._bounds(unknowns, cones)
         within = pushes.within if self._within_is_idle else 0
         if not bounds.upper.shape[-1]:
@@ -159,7 +169,7 @@ class Problem:
         z = end.x
         x = np.where(ok, x, np.concatenate([z[..., :n], z[..., n + r :]], axis=-1))
         offset = np.where(ok, w.offset, z[..., n : n + r] - matvec(w.matrix, z[..., :n]))
-        unknowns = around(moving, Affine(w.matrix, offset))
+        unknowns = torque_unknowns(moving, Affine(w.matrix, offset))
         state = ReducedState.free(x, within)._replace(active=end.active, residuals=(end.residual,))
         return unknowns, state, self._bounds(unknowns, cones), sizes
 
@@ -170,8 +180,8 @@ class Problem:
         tasks = [task for level in self.levels for task in level]
         return not any(isinstance(task, ForceTask) and task.contact in soles for task in tasks)
 
-    def _merged(self, ranges: Mapping[str, Range], unknowns: Unknowns) -> Bounds:
-        """All limits of accelerations; those of the same joint are one row, in which the narrower side counts."""
+    def _merge_ranges(self, ranges: Mapping[str, AccelerationRange], unknowns: Unknowns) -> Bounds:
+        """All acceleration limits; limits of the same joint are one row with the narrower bounds."""
         box: dict[int, tuple[Any, Any]] = {}
         C, lower, upper = [], [], []
         for limit in self.limits:
@@ -192,13 +202,13 @@ class Problem:
             C.append(np.broadcast_to(own, (*unknowns.a.offset.shape[:-1], *own.shape)))
             for side, ends in ((lower, 0), (upper, 1)):
                 side.append(np.stack([pair[ends] for pair in box.values()], axis=-1))
-        a = unknowns.a.through(np.concatenate(C, axis=-2))
+        a = unknowns.a.transform(np.concatenate(C, axis=-2))
         low, high = np.concatenate(lower, axis=-1) - a.offset, np.concatenate(upper, axis=-1) - a.offset
         return Bounds(a.matrix, low, high)
 
-    def _least(self, state: ReducedState, bounds: Bounds, moving: Motion, left: Sequence[LevelSize]) -> ReducedState:
-        """What no level decides: |tau| is least, and where forces are unknowns, too, then |f|.  [RD 3.113]"""
-        if not self._two_ends:
+    def _end(self, state: ReducedState, bounds: Bounds, moving: Dynamics, left: Sequence[LevelSize]) -> ReducedState:
+        """The state of least |tau|, and if forces are unknowns, too, then of least |f|.  [RD 3.113]"""
+        if not self._has_open_forces:
             return reduced_bases.minimise_norm(state, bounds)
         n = moving.torques
         one = np.broadcast_to(np.eye(state.x.shape[-1], dtype=state.x.dtype), (*state.x.shape, state.x.shape[-1]))
@@ -207,7 +217,7 @@ class Problem:
         return reduced_bases.minimise_norm(state, bounds)
 
     @property
-    def _two_ends(self) -> bool:
+    def _has_open_forces(self) -> bool:
         """Whether torques leave forces open, so that the least |f| follows the least |tau|."""
         return bool(self.contacts) and (not self.eliminate or any(is_sole(contact) for contact in self.contacts))
 
@@ -215,12 +225,12 @@ class Problem:
         self,
         state: ReducedState,
         unknowns: Unknowns,
-        moving: Motion,
-        asked: Sequence[Sequence[Wanted]],
-        ranges: Mapping[str, Range],
+        moving: Dynamics,
+        asked: Sequence[Sequence[TaskRows]],
+        ranges: Mapping[str, AccelerationRange],
         q: Array,
         mask: Any,
-    ) -> Answer:
+    ) -> Solution:
         x = state.x
         tau, a = unknowns.tau.at(x), unknowns.a.at(x)
         f = unknowns.f.at(x) if self.contacts else x[..., :0]
@@ -228,18 +238,18 @@ class Problem:
         slacks = [matvec(part.A, x) - part.b for level in asked for part in level]
         scales = [part.scale for level in asked for part in level]
         if moving.forces is not None:
-            w = moving.forces.parts(f)[..., : moving.still.offset.shape[-1]]
-            still = moving.forces.acceleration(moving.still.at(np.concatenate([tau, w], axis=-1)))
+            w = moving.forces.parts(f)[..., : moving.contact_a.offset.shape[-1]]
+            contact_a = moving.forces.acceleration(moving.contact_a.at(np.concatenate([tau, w], axis=-1)))
             places = constraint_rows.slices(self.contacts).values()
-            slacks += [still[..., place] for place in places]
-            scales += [np.ones_like(still[..., place]) for place in places]
+            slacks += [contact_a[..., place] for place in places]
+            scales += [np.ones_like(contact_a[..., place]) for place in places]
         for J, lower, upper in ranges.values():
-            slack, beside = _beyond(matvec(J, a), lower, upper)
+            slack, beside = _violation(matvec(J, a), lower, upper)
             slacks.append(slack)
             scales.append(beside)
-        return self._told(tau, a, f, slacks, scales, q, moving.v, np.stack(state.residuals, axis=-1))
+        return self._assemble(tau, a, f, slacks, scales, q, moving.v, np.stack(state.residuals, axis=-1))
 
-    def _told(
+    def _assemble(
         self,
         tau: Array,
         a: Array,
@@ -249,13 +259,13 @@ class Problem:
         q: Array,
         v: Array,
         residuals: Array,
-    ) -> Answer:
+    ) -> Solution:
         """The answer, of torques of the actuated joints, and of a and v with a base in "left".
 
         Torques, forces and slacks of them are in the unit of forces here, in N and N m in the answer.
         """
         missed = [np.max(np.abs(slack) / scale, axis=-1) for slack, scale in zip(slacks, scales, strict=True)]
-        within = MISSED[np.dtype(tau.dtype)]
+        within = MISS_TOLERANCE[np.dtype(tau.dtype)]
         flags = np.stack([np.where(miss <= within, 0.0, 1.0) for miss in missed], axis=-1)  # NaN is missed
         unit = unit_of(self.tree)
         tau, f = with_zero_base(self.tree, unit * tau), unit * f
@@ -266,47 +276,49 @@ class Problem:
         a = base_velocity.acceleration_from_left(self.tree, q, v, a)
         # no command for numbers that are none
         tau, a, f = (np.where(whole < np.inf, part, np.full_like(part, np.nan)) for part in (tau, a, f))
-        return Answer(tau, a, f, slack, flags, residuals)
+        return Solution(tau, a, f, slack, flags, residuals)
 
-    # ---- all at once -------------------------------------------------------------------------------------------------
+    # ---- the unconstrained case --------------------------------------------------------------------------------------
 
     @property
-    def has_one_end(self) -> bool:
-        """Whether the least |tau| is one quadratic program that leaves nothing open.
+    def has_single_optimum(self) -> bool:
+        """Whether one quadratic program of least |tau| has a unique solution.
 
-        So it is where contacts do not repeat each other, and cones are pyramids.
+        This holds for independent contacts whose cones are pyramids.
         """
         soles = any(isinstance(contact, SurfaceContact) for contact in self.contacts)
         circles = self.cones is not None and self.cones.sides == np.inf
         return not self.contacts or (self.eliminate and not soles and not circles)
 
-    def at_once(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> AtOnce:
-        """What is left to be decided when nothing yields, of a problem that has one end."""
+    def unconstrained_case(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> UnconstrainedCase:
+        """The program in which nothing yields, of a problem with a single optimum."""
         q, mask = values["q"], self._mask(values)
-        moving = motion(self.tree, self.contacts, q, values["v"], mask)
-        unknowns = around(moving, of_torques(moving)) if self.contacts else of_all(moving)
-        asked = [[rows.wanted(task, moving, unknowns, q, values) for task in level] for level in self.levels]
+        moving = contact_dynamics(self.tree, self.contacts, q, values["v"], mask)
+        unknowns = torque_unknowns(moving, forces_of_torques(moving)) if self.contacts else all_unknowns(moving)
+        asked = [[task_rows.rows_of_task(task, moving, unknowns, q, values) for task in level] for level in self.levels]
         state = ReducedState.free(np.zeros_like(unknowns.a.matrix[..., 0, :]))
         for level, parts, size in zip(self.levels, asked, sizes, strict=False):
-            state = reduced_bases.solve_level(*_stacked(level, parts), state, Bounds.none(state.x), size)
+            state = reduced_bases.solve_level(*_stack(level, parts), state, Bounds.none(state.x), size)
         x = Affine(state.Z, state.x)  # which has nothing along Z, as every level adds what is across it
-        left = Unknowns(*(part.through_of(x) for part in unknowns))
+        left = Unknowns(*(part.compose(x) for part in unknowns))
         bounds = self._plain_bounds(left, self._cones(values, mask))
-        ranges = {limit.name: rows.range_of(limit, moving, q, values["dt"]) for limit in self.limits}
+        ranges = {limit.name: task_rows.acceleration_range(limit, moving, q, values["dt"]) for limit in self.limits}
         if ranges:
-            bounds = self._merged(ranges, left).above(bounds)
+            bounds = self._merge_ranges(ranges, left).above(bounds)
         f = left.f if mask is None else Affine(left.f.matrix * mask[..., None], left.f.offset * mask)
         maps = [unknowns.a, *(Affine(part.A, -part.b) for level in asked for part in level)]
-        maps += [unknowns.a.through(part.J) for part in ranges.values()]
+        maps += [unknowns.a.transform(part.J) for part in ranges.values()]
         known = [part.scale for level in asked for part in level]
         known += [side for part in ranges.values() for side in (part.lower, part.upper)]
         if moving.forces is not None:
             J = moving.forces.J
             known += [moving.forces.drift, np.reshape(J, (*J.shape[:-2], -1))]
-        return AtOnce.of(x, f, bounds, maps, known)
+        return UnconstrainedCase.of(x, f, bounds, maps, known)
 
-    def told_at_once(self, q: Array, v: Array, w: Array, multipliers: Array, program: AtOnce) -> Answer:
-        """The answer that w means; its last residual tells how far it is from the conditions of optimality."""
+    def answer_unconstrained(
+        self, q: Array, v: Array, w: Array, multipliers: Array, program: UnconstrainedCase
+    ) -> Solution:
+        """The answer of a solution w; its last residual is that of the conditions of optimality."""
         tasks, ends = (
             [task.rows for level in self.levels for task in level],
             [self._count(part) for part in self.limits],
@@ -316,39 +328,39 @@ class Problem:
         tau, f, values, known = program.at(w, program.direct.shape[-2] - feet, sum(sizes))
         a, *slacks = _split(values, sizes)
         *known, drift, J = _split(known, [*tasks, *np.repeat(ends, 2), feet, feet * nv])
-        still = matvec(np.reshape(J, (*J.shape[:-1], feet, nv)), a) + drift
-        places = [still[..., place] for place in constraint_rows.slices(self.contacts).values()]
+        contact_a = matvec(np.reshape(J, (*J.shape[:-1], feet, nv)), a) + drift
+        places = [contact_a[..., place] for place in constraint_rows.slices(self.contacts).values()]
         scales = [*known[: len(tasks)], *(np.ones_like(place) for place in places)]
         limited, slacks = slacks[len(tasks) :], slacks[: len(tasks)] + places
         for y, lower, upper in zip(limited, known[len(tasks) :: 2], known[len(tasks) + 1 :: 2], strict=True):
-            slack, beside = _beyond(y, lower, upper)
+            slack, beside = _violation(y, lower, upper)
             slacks.append(slack)
             scales.append(beside)
         left = base_velocity.to_left(self.tree, q, v)
-        residual = np.max(program.judged(w, multipliers), axis=-1)
+        residual = np.max(program.optimality_residuals(w, multipliers), axis=-1)
         residuals = [*[np.zeros_like(residual)] * (len(self.programs) - 1), residual]
-        return self._told(tau, a, f, slacks, scales, q, left, np.stack(residuals, axis=-1))
+        return self._assemble(tau, a, f, slacks, scales, q, left, np.stack(residuals, axis=-1))
 
     # ---- what is known before ----------------------------------------------------------------------------------------
 
     def plan(self, masked: bool) -> list[LevelSize]:
-        """What every level takes and leaves in general position: whatever contacts are active, if there is a mask."""
+        """The ranks and dimensions of all levels in general position, with any contacts active if there is a mask."""
         rng = np.random.default_rng(0)
-        ways = patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))
+        ways = contact_patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))
         active = np.repeat(ways, SAMPLES, axis=0)
         q = np.stack([configuration.random(self.tree, rng) for _ in active])
         v = rng.standard_normal((len(active), self.tree.nv))
         mask = constraint_rows.mask(self.contacts, active) if masked and self.contacts else None
-        moving = motion(self.tree, self.contacts, q, v, mask)
-        unknowns = around(moving, of_torques(moving)) if self.eliminate else of_all(moving)
-        still = moving.all_still.matrix
-        matrices = [] if self.eliminate or not self.contacts else [(still, scale(still))]
+        moving = contact_dynamics(self.tree, self.contacts, q, v, mask)
+        unknowns = torque_unknowns(moving, forces_of_torques(moving)) if self.eliminate else all_unknowns(moving)
+        contact_a = moving.all_contact_a.matrix
+        matrices = [] if self.eliminate or not self.contacts else [(contact_a, scale(contact_a))]
         values = {"q": q, "v": v} | self._examples(len(active))
         for level in self.levels:
-            parts = [rows.wanted(task, moving, unknowns, q, values) for task in level]
-            A, _, natural = _stacked(level, parts)
+            parts = [task_rows.rows_of_task(task, moving, unknowns, q, values) for task in level]
+            A, _, natural = _stack(level, parts)
             matrices.append((A, natural))
-        if self._two_ends:
+        if self._has_open_forces:
             matrices.append((unknowns.tau.matrix, np.ones(len(active))))
         return sizes_of(matrices)
 
@@ -357,34 +369,30 @@ class Problem:
         for task in (task for level in self.levels for task in level):
             if isinstance(task, Task):
                 values[task.name] = task.example_target(self.tree)
-                values[task.name + rows.ACCELERATION] = np.zeros((count, task.rows))
+                values[task.name + task_rows.ACCELERATION] = np.zeros((count, task.rows))
         return values
 
 
-def _stacked(level: Sequence[AnyTask], parts: Sequence[Wanted]) -> tuple[Array, Array, Array]:
-    """The rows of all tasks of a level and their natural size, by the roots of their weights.  [RD 2.215]"""
-    if len(parts) == 1:
-        return parts[0].A, parts[0].b, parts[0].natural
-    weighted = [(float(np.sqrt(task.weight)), part) for task, part in zip(level, parts, strict=True)]
-    return (
-        np.concatenate([root * part.A for root, part in weighted], axis=-2),
-        np.concatenate([root * part.b for root, part in weighted], axis=-1),
-        reduce(np.maximum, [root * part.natural for root, part in weighted]),
-    )
+def _stack(level: Sequence[AnyTask], parts: Sequence[TaskRows]) -> tuple[Array, Array, Array]:
+    """The weighted rows of all tasks of a level, and their natural size."""
+    A, b = stack_weighted(level, [(part.A, part.b) for part in parts])
+    roots = [1.0] if len(parts) == 1 else [float(np.sqrt(task.weight)) for task in level]
+    natural = [part.natural if root == 1.0 else root * part.natural for root, part in zip(roots, parts, strict=True)]
+    return A, b, reduce(np.maximum, natural)
 
 
-def _beyond(y: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """What y is past its bounds, and beside what that is judged."""
+def _violation(y: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """The violation of the bounds by y, and its scale."""
     return np.maximum(y - upper, 0.0) + np.minimum(y - lower, 0.0), 1.0 + np.minimum(np.abs(lower), np.abs(upper))
 
 
 def _split(values: Array, sizes: Sequence[int]) -> list[Array]:
-    """Parts of so many entries, one after the other."""
+    """Consecutive parts with these numbers of entries."""
     ends = np.cumsum(sizes).tolist()
     return [values[..., end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
-def _solved(F: Array, idle: Any, right: Array) -> Array:
-    """(F F^T + a little)^-1 right: near enough for a start, also where F is singular or rows of it are zero."""
+def _solve_regularized(F: Array, idle: Any, right: Array) -> Array:
+    """(F F^T + idle 1)^-1 right: a starting point, also for a singular F."""
     S = np.matmul(F, transpose(F))
     return linalg.solve(S + idle * eye_like(S, S.shape[-1]), right[..., None], definite=True)[..., 0]

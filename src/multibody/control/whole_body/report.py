@@ -1,4 +1,4 @@
-"""What could not be met, and by how much."""
+"""The violations of tasks, contacts and limits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from multibody.errors import InputError
 from multibody.geometry._arrays import is_traced
 
-UNSOLVED = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 2e-4}
+MAX_PROGRAM_RESIDUAL = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 2e-4}
 """The residual above which a program is not solved; ten times the one at which it ends."""
 
 
 class Report:
-    """By how much tasks, contacts and limits are missed; `violated` names those that are.
+    """The slacks of tasks, contacts and limits; `violated` names those that are missed.
 
     What had to be decided by a quadratic program was solved, but for those programs that `unsolved` names.
 
@@ -51,7 +51,7 @@ class Report:
 
     @property
     def slacks(self) -> dict[str, NDArray[Any]]:
-        """By name, (..., rows): what there is less what was asked for, in the units of the rows."""
+        """The slacks by name, (..., rows): actual minus wanted, in the units of the rows."""
         return {name: self.slack(name) for name in self._sizes}
 
     def slack(self, name: str) -> NDArray[Any]:
@@ -93,7 +93,7 @@ class Report:
         """
         if is_traced(self._residuals):
             raise InputError("report: names are for results; in a traced function, use report.residuals")
-        return _named(~(self._residuals <= UNSOLVED[self._residuals.dtype]), self._programs)
+        return _named(~(self._residuals <= MAX_PROGRAM_RESIDUAL[self._residuals.dtype]), self._programs)
 
     @property
     def multipliers(self) -> NDArray[Any] | None:
@@ -112,7 +112,7 @@ class Report:
             return f"<Report of {', '.join(self.names)}>"
         sizes = np.abs(self._slacks)
         if self._missed.ndim > 1:
-            unsolved = int((~(self._residuals <= UNSOLVED[self._residuals.dtype])).any(axis=-1).sum())
+            unsolved = int((~(self._residuals <= MAX_PROGRAM_RESIDUAL[self._residuals.dtype])).any(axis=-1).sum())
             more = f", {unsolved} are not solved" if unsolved else ""
             return f"<Report of {self._missed.shape[:-1]}: {int(self._missed.any(axis=-1).sum())} miss something{more}>"
         worst = [f"{name} by {sizes_of.max():.3g}" for name, sizes_of in self._largest(sizes)]

@@ -1,6 +1,6 @@
 """Contact forces in two parts: those that move the robot, and those within a sole, which do not.
 
-Points of one rigid sole repeat each other: J = U R, where R has six rows at most, independent of each other, and the
+Points of one rigid sole are redundant: J = U R, where R has six rows at most, independent of each other, and the
 columns of U are orthonormal (`independent_rows`). With orthonormal columns N across those of U, all forces of the
 points are f = U w + N g: the robot feels J^T f = R^T w alone, and |f|² = |w|² + |g|². In the frame of the sole N is
 constant.
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 
 class Forces(NamedTuple):
-    """What the forces of contacts are made of: f = U w + N g."""
+    """The parts of contact forces, f = U w + N g."""
 
     J: Array
     """R, (..., r, nv), with which w pushes the robot; zero for contacts that are not active."""
@@ -35,8 +35,8 @@ class Forces(NamedTuple):
     """(..., rows, r); None is the identity, where no contact is a sole: then f is w."""
     N: Array | None
     """(..., rows, k), for forces within soles; zero for those that are not active."""
-    bent: Array | None
-    """(..., rows): what points of a sole that turns accelerate toward each other, which nothing can make zero."""
+    centripetal: Array | None
+    """(..., rows): centripetal accelerations of points of a sole that turns, which no force can make zero."""
     mask: Array | None
     """(..., r): ones, and zeros for contacts that are not active; None for all ones."""
 
@@ -52,9 +52,9 @@ class Forces(NamedTuple):
 
     def acceleration(self, reduced: Array) -> Array:
         """(..., rows): of all rows of the contacts, from that of the independent ones."""
-        if self.U is None or self.bent is None:
+        if self.U is None or self.centripetal is None:
             return reduced
-        return matvec(self.U, reduced) + self.bent
+        return matvec(self.U, reduced) + self.centripetal
 
 
 def forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> Forces:
@@ -69,19 +69,19 @@ def forces(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     U, N = _diagonal([block[1] for block in blocks]), _diagonal([block[2] for block in blocks])
     drift = rows.bias(tree, contacts, q, v)
     reduced = matvec(transpose(U), drift)
-    bent = drift - matvec(U, reduced)
+    centripetal = drift - matvec(U, reduced)
     if mask is None:
-        return Forces(J, reduced, U, N, bent, None)
+        return Forces(J, reduced, U, N, centripetal, None)
     place, own = 0, list[Array]()
     for contact, block in zip(contacts, blocks, strict=True):
         own += [mask[..., place]] * block[0].shape[-2]
         place += contact.rows
     on = np.stack(own, axis=-1)
-    return Forces(J * on[..., :, None], reduced * on, U, N * mask[..., :, None], bent * mask, on)
+    return Forces(J * on[..., :, None], reduced * on, U, N * mask[..., :, None], centripetal * mask, on)
 
 
 def is_sole(contact: Constraint) -> bool:
-    """Whether a contact has points that repeat each other."""
+    """Whether a contact has redundant points."""
     return isinstance(contact, SurfaceContact) and len(contact.points) > 1
 
 
@@ -95,11 +95,11 @@ def _sole(tree: Tree, contact: Any, q: Array) -> tuple[Array, Array, Array]:
     R, U = independent_rows(tree, [contact], q)
     assert U is not None, "two points of a body at least"
     W_R_F = kinematics.pose(tree, contact.frame, q).rotation.matrix
-    lines = [np.matmul(W_R_F, part) for part in _within(contact.points, q.dtype)]
+    lines = [np.matmul(W_R_F, part) for part in _internal_forces(contact.points, q.dtype)]
     return R, U, np.concatenate(lines, axis=-2)
 
 
-def _within(points: Sequence[Sequence[float]], dtype: Any) -> list[Array]:
+def _internal_forces(points: Sequence[Sequence[float]], dtype: Any) -> list[Array]:
     """For each point (3, k), along the axes of the sole: forces whose sum and whose moment are zero."""
     grasp = np.concatenate([np.concatenate([np.eye(3), hat3(np.array(point))]) for point in points], axis=-1)
     Q, independent = linalg.orthonormal_rows(grasp)

@@ -1,4 +1,4 @@
-"""What every level takes and leaves of a robot in general position."""
+"""The rank of each level, and the dimension of the null space after it, in general position."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from multibody.solvers.strict_levels.reduced_bases import LevelSize
 
 Array = NDArray[Any]
-RANK_WITHIN = 1e-9
-"""Of the natural size of a level's rows: below this, what is left of them is zero in general position."""
+RANK_TOLERANCE = 1e-9
+"""Singular values below this are zero, relative to the natural size of a level's rows."""
 
 
-def patterns(contacts: int, rng: np.random.Generator) -> Array:
-    """Which contacts can be active: all ways for a few of them, else some."""
+def contact_patterns(contacts: int, rng: np.random.Generator) -> Array:
+    """Patterns of active contacts: all of them up to five contacts, otherwise a random selection."""
     if contacts <= 5:
         return np.array(list(product([0.0, 1.0], repeat=contacts)))
     some = rng.integers(0, 2, (30, contacts)).astype(float)
@@ -23,7 +23,10 @@ def patterns(contacts: int, rng: np.random.Generator) -> Array:
 
 
 def sizes_of(matrices: Sequence[tuple[Array, Array]]) -> list[LevelSize]:
-    """Of matrices, (samples, m, n), and their natural sizes: the ranks in what those before leave, and what is left."""
+    """The ranks of matrices, (samples, m, n), in the null spaces of those before, and the dimensions that remain.
+
+    Ranks are relative to the natural sizes of the matrices.
+    """
     sizes: list[LevelSize] = []
     first = matrices[0][0]
     bases, same = [np.eye(first.shape[-1])] * len(first), True
@@ -31,7 +34,7 @@ def sizes_of(matrices: Sequence[tuple[Array, Array]]) -> list[LevelSize]:
         ranks, after = [], []
         for own, size, Z in zip(A, natural, bases, strict=True):
             _, s, V_T = np.linalg.svd(own @ Z)
-            rank = int((s > RANK_WITHIN * size).sum())
+            rank = int((s > RANK_TOLERANCE * size).sum())
             ranks.append(rank)
             after.append(Z @ V_T[rank:].T)
         bases = after

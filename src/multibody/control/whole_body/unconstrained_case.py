@@ -1,8 +1,8 @@
-"""What is left to be decided when nothing that is asked for has to yield: one program for one state, by DAQP.
+"""The case in which all levels can be met: one least-norm quadratic program, solved by DAQP.
 
 Where all levels can be met, contacts stand still and limits hold, all at once, strict priorities make no difference.
-Then x = x_0 + Z w, in which the columns of Z are orthonormal and span what no level decides and x_0 is the least of all
-x that meet them, and |w| is to be least within the bounds. Forces are affine in w; accelerations and slacks, in x.
+Then x = x_0 + Z w: the orthonormal columns of Z span the null space of all levels, x_0 is the least-norm x that meets
+them, and |w| is minimised within the bounds. Forces are affine in w; accelerations and slacks, in x.
 """
 
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.whole_body.motion import Affine
+from multibody.control.whole_body.contact_dynamics import Affine
 from multibody.geometry._arrays import matvec
 from multibody.solvers import daqp
 from multibody.solvers.program import Bounds, Program, Rows, residuals
 
 Array = NDArray[Any]
-JUDGED_WITHIN = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
-"""Residuals of the conditions of optimality up to which DAQP's answer is one."""
+MAX_RESIDUAL = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
+"""The optimality residual up to which DAQP's answer is accepted."""
 
 
-class AtOnce(NamedTuple):
-    """The program of a state, and what its solution means."""
+class UnconstrainedCase(NamedTuple):
+    """The program of a state, and the maps from its solution to the answer."""
 
     G: Array
     """(..., m, k): lower <= G w <= upper"""
@@ -35,11 +35,11 @@ class AtOnce(NamedTuple):
     """(..., entries): matrices and offsets of all that follows from x, and what else the answer needs."""
 
     @staticmethod
-    def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "AtOnce":
-        """That of unknowns, forces and bounds of w, and of maps of x."""
+    def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "UnconstrainedCase":
+        """The program of unknowns, forces and bounds of w, and of maps of x."""
         flat = [np.reshape(_joined(part), (*part.offset.shape[:-1], -1)) for part in maps]
         infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -daqp.INFINITE_BOUND)
-        return AtOnce(
+        return UnconstrainedCase(
             bounds.C,
             np.concatenate([bounds.lower, infinite], axis=-1),
             bounds.upper,
@@ -48,13 +48,13 @@ class AtOnce(NamedTuple):
         )
 
     def at(self, w: Array, n: int, rows: int) -> tuple[Array, Array, Array, Array]:
-        """Of n unknowns: x, forces, so many rows of what follows from x, and what else is known."""
+        """The n unknowns x, forces, the rows of all maps of x, and the remaining known entries."""
         both, count = _at(self.direct, w), rows * (n + 1)
         maps = np.reshape(self.known[..., :count], (*w.shape[:-1], rows, n + 1))
         return both[..., :n], both[..., n:], _at(maps, both[..., :n]), self.known[..., count:]
 
-    def judged(self, w: Array, multipliers: Array) -> Array:
-        """(..., 3): how far w is from the conditions of optimality."""
+    def optimality_residuals(self, w: Array, multipliers: Array) -> Array:
+        """(..., 3): the residuals of the conditions of optimality."""
         G, none = self.G, self.G[..., :0, :]
         one = np.broadcast_to(np.eye(w.shape[-1], dtype=w.dtype), (*w.shape, w.shape[-1]))
         rows = Rows(none, none[..., 0], G, self.lower, self.upper)

@@ -1,4 +1,4 @@
-"""What contacts, limits and tasks ask of torques, forces and accelerations."""
+"""The rows of contacts, limits and tasks in torques, forces and accelerations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from multibody.algorithms.constraints import Constraint, PointContact, RollingCo
 from multibody.control.limits import FrictionCones, JointLimits, Limit, VelocityLimits
 from multibody.control.limits.joints import coordinates
 from multibody.control.tasks import LoadTask, Task
-from multibody.control.whole_body.motion import Affine, Motion, Unknowns, unit_of
+from multibody.control.whole_body.contact_dynamics import Affine, Dynamics, Unknowns, unit_of
 from multibody.geometry._arrays import matvec, unit, vector
 from multibody.model.tree import Tree
 from multibody.solvers.cones import Cones
@@ -19,22 +19,22 @@ from multibody.solvers.program import Bounds
 
 Array = NDArray[Any]
 ACCELERATION, VELOCITY, STIFFNESS, DAMPING = "_acceleration", "_velocity", "_kp", "_kd"
-STIFF = 100.0
+DEFAULT_STIFFNESS = 100.0
 """The kp of a task that has a target and states none, in 1/s²: a frequency of 10 rad/s."""
 
 
-class Wanted(NamedTuple):
+class TaskRows(NamedTuple):
     """The rows of a task: A x = b."""
 
     A: Array
     b: Array
     scale: Array
-    """(..., rows): beside which what is missed is judged."""
+    """(..., rows): the scale of violations."""
     natural: Array
     """(...): the size of A where contacts do not make it zero."""
 
 
-class Range(NamedTuple):
+class AccelerationRange(NamedTuple):
     """Rows of the acceleration that are to stay between bounds."""
 
     J: Array
@@ -45,12 +45,12 @@ class Range(NamedTuple):
 
 
 def points_of(contact: Constraint) -> int:
-    """How many points of a contact only push, three rows each; others, as welds, hold in both directions."""
+    """The number of points of a contact that only push, three rows each; welds and others hold in both directions."""
     return contact.rows // 3 if isinstance(contact, PointContact | SurfaceContact | RollingContact) else 0
 
 
-class Pushes(NamedTuple):
-    """What forces of contacts keep to."""
+class ForceRows(NamedTuple):
+    """The friction constraints on the contact forces."""
 
     faces: Affine
     """(..., m), at most zero: the faces of pyramids, and least normal forces."""
@@ -58,8 +58,10 @@ class Pushes(NamedTuple):
     """(..., 3 p): (mu f_n, f_1, f_2) of all points, where cones are circular; (1, 0, 0) where one is not active."""
 
 
-def cones_of(cones: FrictionCones, contacts: Sequence[Constraint], newtons: float, normals: Any, mask: Any) -> Pushes:
-    """The faces of all cones, or the cones themselves, and least normal forces, for forces in units of so many N."""
+def cones_of(
+    cones: FrictionCones, contacts: Sequence[Constraint], newtons: float, normals: Any, mask: Any
+) -> ForceRows:
+    """The faces of all cones, or the cones themselves, and minimal normal forces, for a unit of forces in N."""
     total, start = sum(contact.rows for contact in contacts), 0
     lines: list[Any] = []
     circles: list[Any] = []
@@ -77,9 +79,9 @@ def cones_of(cones: FrictionCones, contacts: Sequence[Constraint], newtons: floa
             upper += [0.0] * (faces.shape[-2] - 1) + [-least]
         start += contact.rows
     if not lines:
-        return Pushes(Affine(np.zeros((0, total)), np.zeros(0)), None)
+        return ForceRows(Affine(np.zeros((0, total)), np.zeros(0)), None)
     circular = Affine(np.concatenate(circles, axis=-2), vector(*free)) if circles else None
-    return Pushes(Affine(np.concatenate(lines, axis=-2), -vector(*upper)), circular)
+    return ForceRows(Affine(np.concatenate(lines, axis=-2), -vector(*upper)), circular)
 
 
 def _spread(R: Array, place: int, total: int) -> Array:
@@ -111,32 +113,34 @@ def central_forces(
     return forces * (share if mask is None else share[..., None] * mask)
 
 
-def bounds_of(unknowns: Unknowns, torques: Array, pushes: Pushes) -> Bounds:
+def bounds_of(unknowns: Unknowns, torques: Array, pushes: ForceRows) -> Bounds:
     """Torques within their limits, (n,), infinite where there is none, and forces within their cones."""
     limited = np.flatnonzero(np.isfinite(torques)).tolist()
     C, offset = unknowns.tau.matrix[..., limited, :], unknowns.tau.offset[..., limited]
     lower, upper = -torques[limited] - offset, torques[limited] - offset
     if pushes.faces.offset.shape[-1]:
-        f = pushes.faces.through_of(unknowns.f)
+        f = pushes.faces.compose(unknowns.f)
         C, upper = np.concatenate([C, f.matrix], axis=-2), np.concatenate([upper, -f.offset], axis=-1)
-    cones = None if pushes.circles is None else Cones(*pushes.circles.through_of(unknowns.f))
+    cones = None if pushes.circles is None else Cones(*pushes.circles.compose(unknowns.f))
     return Bounds(C, lower, upper, cones)
 
 
-def wanted(task: Task | LoadTask, motion: Motion, unknowns: Unknowns, q: Array, values: Mapping[str, Any]) -> Wanted:
-    """What a task asks of the unknowns.  [RD 3.111-3.113]"""
+def rows_of_task(
+    task: Task | LoadTask, dynamics: Dynamics, unknowns: Unknowns, q: Array, values: Mapping[str, Any]
+) -> TaskRows:
+    """The rows of a task in the unknowns.  [RD 3.111-3.113]"""
     if isinstance(task, LoadTask):
-        return _load(task, motion, unknowns, values)
-    tree, target = motion.tree, values.get(task.name)
+        return _load(task, dynamics, unknowns, values)
+    tree, target = dynamics.tree, values.get(task.name)
     J = task.jacobian_toward(tree, q, target)
-    a = acceleration(task, motion, J, q, values)
-    rows = unknowns.a.through(J)
-    drift = task.bias_toward(tree, q, motion.v, target)
-    natural = scale(J) * motion.agility
-    return Wanted(rows.matrix, a - drift - rows.offset, 1.0 + np.abs(a), natural)
+    a = acceleration(task, dynamics, J, q, values)
+    rows = unknowns.a.transform(J)
+    drift = task.bias_toward(tree, q, dynamics.v, target)
+    natural = scale(J) * dynamics.max_acceleration
+    return TaskRows(rows.matrix, a - drift - rows.offset, 1.0 + np.abs(a), natural)
 
 
-def acceleration(task: Task, motion: Motion, J: Array, q: Array, values: Mapping[str, Any]) -> Array:
+def acceleration(task: Task, dynamics: Dynamics, J: Array, q: Array, values: Mapping[str, Any]) -> Array:
     """w' = acceleration + kp error + kd (velocity - J v), (..., rows); of a momentum, its rate."""
     forward: Any = values.get(task.name + ACCELERATION)
     target: Any = values.get(task.name)
@@ -144,33 +148,33 @@ def acceleration(task: Task, motion: Motion, J: Array, q: Array, values: Mapping
         return target if forward is None else forward
     if target is None and task.needs_target:
         return forward
-    kp = values.get(task.name + STIFFNESS, np.full(q.shape[:-1], STIFF))
+    kp = values.get(task.name + STIFFNESS, np.full(q.shape[:-1], DEFAULT_STIFFNESS))
     kd = values.get(task.name + DAMPING, 2.0 * np.sqrt(kp))
-    rate = -matvec(J, motion.v)
+    rate = -matvec(J, dynamics.v)
     if values.get(task.name + VELOCITY) is not None:
         rate = rate + values[task.name + VELOCITY]
-    back = kp[..., None] * task.error(motion.tree, q, target) + kd[..., None] * rate
+    back = kp[..., None] * task.error(dynamics.tree, q, target) + kd[..., None] * rate
     return back if forward is None else back + forward
 
 
-def _load(task: LoadTask, motion: Motion, unknowns: Unknowns, values: Mapping[str, Any]) -> Wanted:
-    nv = motion.tree.nv
-    both = [(unknowns.tau, motion.actuated.index(k)) if k < nv else (unknowns.f, k - nv) for k in task.places or ()]
+def _load(task: LoadTask, dynamics: Dynamics, unknowns: Unknowns, values: Mapping[str, Any]) -> TaskRows:
+    nv = dynamics.tree.nv
+    both = [(unknowns.tau, dynamics.actuated.index(k)) if k < nv else (unknowns.f, k - nv) for k in task.places or ()]
     A = np.stack([part.matrix[..., k, :] for part, k in both], axis=-2)
     offset = np.stack([part.offset[..., k] for part, k in both], axis=-1)
     target = values.get(task.name)
-    target = np.zeros_like(offset) if target is None else target / motion.unit
-    return Wanted(A, target - offset, 1.0 + np.abs(target), np.maximum(1.0, scale(A)))
+    target = np.zeros_like(offset) if target is None else target / dynamics.unit
+    return TaskRows(A, target - offset, 1.0 + np.abs(target), np.maximum(1.0, scale(A)))
 
 
-def range_of(limit: Limit, motion: Motion, q: Array, dt: Array) -> Range:
-    """What a limit of velocities or joints says of accelerations that are held for the time dt.
+def acceleration_range(limit: Limit, dynamics: Dynamics, q: Array, dt: Array) -> AccelerationRange:
+    """The bounds of accelerations, held for the time dt, by a limit of velocities or joints.
 
     Velocities keep to their limits at its end. Joints keep to velocities from which they can still stop before the end
     of their range with the deceleration that `JointLimits` states: v'^2 / (2 d) + v' dt / 2 <= upper - q - v dt / 2,
     where v' = v + a dt. One that is past the end comes back with the velocity from which it would stop there.
     """
-    tree, v = motion.tree, motion.v
+    tree, v = dynamics.tree, dynamics.v
     kept = [int(k) for k in np.flatnonzero(limit.bounded(tree))]
     if isinstance(limit, VelocityLimits | JointLimits):
         J, now = np.eye(tree.nv, dtype=q.dtype)[kept], v[..., kept]
@@ -188,7 +192,7 @@ def range_of(limit: Limit, motion: Motion, q: Array, dt: Array) -> Range:
     else:
         lower, upper = limit.lower(tree, q, dt), limit.upper(tree, q, dt)
     lower, upper = (lower - now) / dt[..., None], (upper - now) / dt[..., None]
-    return Range(np.broadcast_to(J, (*now.shape, tree.nv)), np.minimum(lower, upper), upper)
+    return AccelerationRange(np.broadcast_to(J, (*now.shape, tree.nv)), np.minimum(lower, upper), upper)
 
 
 def _brake(room: Array, deceleration: float, half: Array) -> Array:

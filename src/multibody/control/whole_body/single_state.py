@@ -1,4 +1,4 @@
-"""One state by DAQP: a kernel for its program, DAQP, and a kernel that judges the answer and tells what it means."""
+"""A single state by DAQP: a kernel for its program, DAQP, and a kernel that checks and assembles the solution."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.kernel import Kernel
-from multibody.control.whole_body.at_once import JUDGED_WITHIN, AtOnce
 from multibody.control.whole_body.problem import Problem
+from multibody.control.whole_body.unconstrained_case import MAX_RESIDUAL, UnconstrainedCase
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
@@ -18,52 +18,54 @@ from multibody.solvers.strict_levels.reduced_bases import LevelSize
 Array = NDArray[Any]
 
 
-Answering = Callable[[Sequence[Array], Array | None], tuple[Sequence[Array], Array] | None]
-"""Of q, v and other inputs, and multipliers of a similar state or None: tau, a, f, slacks, what is missed and
-residuals, and the multipliers of the program; None where DAQP has no answer."""
+CommandSolver = Callable[[Sequence[Array], Array | None], tuple[Sequence[Array], Array] | None]
+"""A function of q, v and other inputs, and of multipliers of a similar state or None; it returns the parts of a
+`Solution` and the multipliers of the program, or None if DAQP has none."""
 
 
 @final
-class OneState:
-    """What DAQP makes of states at which all that is asked for can be had at once.
+class SingleState:
+    """The solver by DAQP for states at which all levels can be met.
 
     Args:
-        robot: whose torques are wanted.
-        problem: what is asked for; it has one end.
+        robot: the robot that moves.
+        problem: with a single optimum.
         optional: inputs beside q and v.
         key: a text that stands for the problem, or None.
     """
 
-    __slots__ = ("_key", "_problem", "_programs", "_ready", "_robot", "_within")
+    __slots__ = ("_key", "_problem", "_programs", "_solvers", "_robot", "_max_residual")
 
     def __init__(self, robot: Robot, problem: Problem, optional: Mapping[str, Kind], key: str | None) -> None:
         self._robot, self._problem, self._key = robot, problem, key
-        self._within = JUDGED_WITHIN[robot.dtype]
-        self._ready: dict[tuple[str, ...], Answering] = {}
+        self._max_residual = MAX_RESIDUAL[robot.dtype]
+        self._solvers: dict[tuple[str, ...], CommandSolver] = {}
         plans: dict[bool, list[LevelSize]] = {}
 
-        def at_once(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
+        def unconstrained_case(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
             masked = "active" in extras
             if masked not in plans:
                 plans[masked] = problem.plan(masked)
-            return tuple(problem.at_once({"q": q, "v": v, **extras}, plans[masked]))
+            return tuple(problem.unconstrained_case({"q": q, "v": v, **extras}, plans[masked]))
 
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
-        self._programs = RobotFunction(robot.model, robot.dtype, at_once, kinds, optional, self._named("at once"))
+        self._programs = RobotFunction(
+            robot.model, robot.dtype, unconstrained_case, kinds, optional, self._named("at once")
+        )
 
-    def answering(self, present: tuple[str, ...]) -> Answering:
-        """What answers where there are these optional inputs."""
-        if present not in self._ready:
-            self._ready[present] = self._made(present)
-        return self._ready[present]
+    def solver_for(self, present: tuple[str, ...]) -> CommandSolver:
+        """The solver for these optional inputs."""
+        if present not in self._solvers:
+            self._solvers[present] = self._compile(present)
+        return self._solvers[present]
 
-    def _made(self, present: tuple[str, ...]) -> Answering:
+    def _compile(self, present: tuple[str, ...]) -> CommandSolver:
         program = self._programs.kernel(*present)
         shapes = program.signature.outputs
         m, k = shapes[0]
         if not m or not k:  # nothing to decide, or no bound: no solver is needed
             return lambda *_: None
-        least, judge, within = daqp.least_norm_solver_for(m, k), self._judge(shapes), self._within
+        least, judge, within = daqp.least_norm_solver_for(m, k), self._judge(shapes), self._max_residual
         least = least if self._robot.dtype == np.float64 else _in_singles(least)
 
         def answer(arrays: Sequence[Array], start: Array | None) -> tuple[Sequence[Array], Array] | None:
@@ -77,16 +79,16 @@ class OneState:
         return answer
 
     def _judge(self, shapes: Sequence[tuple[int, ...]]) -> Kernel:
-        """The kernel that judges answers of programs of these shapes, and tells what they mean."""
+        """The kernel that checks solutions of programs of these shapes, and assembles the answer."""
 
-        def judged(q: Any, v: Any, w: Any, multipliers: Any, *program: Any) -> tuple[Any, ...]:
-            return self._problem.told_at_once(q, v, w, multipliers, AtOnce(*program))
+        def judge(q: Any, v: Any, w: Any, multipliers: Any, *program: Any) -> tuple[Any, ...]:
+            return self._problem.answer_unconstrained(q, v, w, multipliers, UnconstrainedCase(*program))
 
         m, k = shapes[0]
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity", "w": k, "multipliers": m}
-        kinds |= dict(zip(AtOnce._fields, shapes, strict=True))
+        kinds |= dict(zip(UnconstrainedCase._fields, shapes, strict=True))
         return RobotFunction(
-            self._robot.model, self._robot.dtype, judged, kinds, {}, self._named("judged", k, m)
+            self._robot.model, self._robot.dtype, judge, kinds, {}, self._named("judged", k, m)
         ).kernel()
 
     def _named(self, *what: Any) -> str | None:

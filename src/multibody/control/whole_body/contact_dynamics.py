@@ -19,12 +19,12 @@ from multibody.model.tree import Tree
 from multibody.tracing.matrices import linalg
 
 Array = NDArray[Any]
-USUAL = 10.0
-"""The mass in kg for which forces and torques are in N and N m."""
+REFERENCE_MASS = 10.0
+"""The mass in kg of a robot whose unit of forces is 1 N."""
 
 
 class Affine(NamedTuple):
-    """What is matrix x + offset, for unknowns x."""
+    """The map matrix x + offset of unknowns x."""
 
     matrix: Array
     """(..., m, n)"""
@@ -32,37 +32,37 @@ class Affine(NamedTuple):
     """(..., m)"""
 
     def at(self, x: Array) -> Array:
-        """(..., m): its value."""
+        """(..., m): the value at x."""
         return matvec(self.matrix, x) + self.offset
 
-    def through(self, R: Array) -> "Affine":
-        """R times it, for rows (..., k, m)."""
+    def transform(self, R: Array) -> "Affine":
+        """R times the map, for rows (..., k, m)."""
         return Affine(np.matmul(R, self.matrix), matvec(R, self.offset))
 
-    def through_of(self, inner: "Affine") -> "Affine":
-        """What it is of the unknowns of another, whose value is its own unknown."""
+    def compose(self, inner: "Affine") -> "Affine":
+        """The composition: this map of the value of another one."""
         return Affine(np.matmul(self.matrix, inner.matrix), matvec(self.matrix, inner.offset) + self.offset)
 
 
-class Motion(NamedTuple):
-    """What torques and contact forces do to a robot; velocities and accelerations have bases in "left"."""
+class Dynamics(NamedTuple):
+    """Accelerations as affine functions of torques and contact forces; bases have velocities in "left"."""
 
     tree: Tree
     """With its base in "left"."""
     unit: float
-    """Of forces and torques, in N and N m."""
+    """The unit of forces and torques, in N and N m."""
     v: Array
     """(..., nv)"""
     actuated: list[int]
     """The indices in v of the actuated joints."""
     half: HalfSolve
-    """Of (S, R): the rows of the actuated joints, then those of contacts that move the robot."""
-    fall: Array
+    """The half-solve of (S, R): the rows of the actuated joints, then those of contacts that move the robot."""
+    free_a: Array
     """(..., nv): the acceleration without torques and forces."""
-    still: Affine
-    """The acceleration of the independent rows of contacts, of (tau, w); zero where one is not active."""
+    contact_a: Affine
+    """The acceleration of the independent rows of contacts, of (tau, w); zero for inactive contacts."""
     forces: Forces | None
-    """What the forces of contacts are made of; None without contacts."""
+    """The parts of the contact forces; None without contacts."""
 
     @property
     def torques(self) -> int:
@@ -72,17 +72,17 @@ class Motion(NamedTuple):
     @property
     def a(self) -> Affine:
         """The acceleration, of (tau, w)."""
-        return Affine(self.half.M_inv_R_T, self.fall)
+        return Affine(self.half.M_inv_R_T, self.free_a)
 
     @property
-    def agility(self) -> Array:
+    def max_acceleration(self) -> Array:
         """(...): the largest acceleration of a joint that a torque of 1 there makes, with all that carries it fixed."""
         return np.max(self.half.D_inv[..., self.actuated], axis=-1)
 
     @property
-    def all_still(self) -> Affine:
+    def all_contact_a(self) -> Affine:
         """The acceleration of the independent rows of contacts, of z = (tau, w, g)."""
-        return _also(self.still, 0 if self.forces is None else self.forces.within)
+        return _with_idle(self.contact_a, 0 if self.forces is None else self.forces.within)
 
 
 class Unknowns(NamedTuple):
@@ -94,11 +94,11 @@ class Unknowns(NamedTuple):
 
 
 def unit_of(tree: Tree) -> float:
-    """The unit of forces and torques, in N and N m: the mass of a robot decides what is much."""
-    return tree.mass / USUAL if tree.mass > 0 else 1.0
+    """The unit of forces and torques, in N and N m, in proportion to the mass of the robot."""
+    return tree.mass / REFERENCE_MASS if tree.mass > 0 else 1.0
 
 
-def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> Motion:
+def contact_dynamics(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask: Array | None) -> Dynamics:
     """M a + h = S^T tau + J^T f as a = M^-1 (S^T tau + J^T f - h), so that it holds whatever tau and f.  [RD 3.110]
 
     All of it is divided by the unit of forces.
@@ -114,64 +114,68 @@ def motion(tree: Tree, contacts: Sequence[Constraint], q: Array, v: Array, mask:
     actuated = actuated_indices(tree)
     R = np.broadcast_to(np.eye(tree.nv, dtype=q.dtype)[actuated], (*q.shape[:-1], len(actuated), tree.nv))
     unit = unit_of(tree)
-    fall = -rnea(left, q, left_v, np.zeros_like(v)) / unit
+    free_a = -rnea(left, q, left_v, np.zeros_like(v)) / unit
     pushes = forces(left, contacts, q, left_v, mask) if contacts else None
     if pushes is not None:
         R = np.concatenate([R, pushes.J], axis=-2)
     half = HalfSolve(factors(tree, q).per(unit), R, q.shape[:-1])
-    fall = half.solve_DL(half.solve_LT(fall))
+    free_a = half.solve_DL(half.solve_LT(free_a))
     if pushes is None:
-        return Motion(left, unit, left_v, actuated, half, fall, Affine(R[..., :0, :], fall[..., :0]), None)
+        return Dynamics(left, unit, left_v, actuated, half, free_a, Affine(R[..., :0, :], free_a[..., :0]), None)
     Z_R = half.Z[..., len(actuated) :]
     K = np.matmul(transpose(Z_R), half.D_inv[..., :, None] * half.Z)
-    return Motion(left, unit, left_v, actuated, half, fall, Affine(K, matvec(pushes.J, fall) + pushes.drift), pushes)
+    return Dynamics(
+        left, unit, left_v, actuated, half, free_a, Affine(K, matvec(pushes.J, free_a) + pushes.drift), pushes
+    )
 
 
-def of_torques(motion: Motion) -> Affine:
+def forces_of_torques(dynamics: Dynamics) -> Affine:
     """w of tau: contacts that stand still, whose rows are independent of each other, have one w for every tau.
 
     With K = R M^-1 (S^T, R^T), K_w is symmetric and regular: w = -K_w^-1 (K_tau tau + k).  [RD 3.62]
     """
-    n, mask = motion.torques, None if motion.forces is None else motion.forces.mask
-    K_tau, K_w = motion.still.matrix[..., :n], mirror_upper(motion.still.matrix[..., n:])
+    n, mask = dynamics.torques, None if dynamics.forces is None else dynamics.forces.mask
+    K_tau, K_w = dynamics.contact_a.matrix[..., :n], mirror_upper(dynamics.contact_a.matrix[..., n:])
     if mask is not None:
         K_w = K_w + (1 - mask)[..., :, None] * eye_like(K_w, K_w.shape[-1])  # what is not active has no force
-    solved = linalg.solve(K_w, np.concatenate([K_tau, motion.still.offset[..., None]], axis=-1), definite=True)
-    return Affine(-solved[..., :n], -solved[..., n])
+    solution = linalg.solve(K_w, np.concatenate([K_tau, dynamics.contact_a.offset[..., None]], axis=-1), definite=True)
+    return Affine(-solution[..., :n], -solution[..., n])
 
 
-def around(motion: Motion, w: Affine) -> Unknowns:
+def torque_unknowns(dynamics: Dynamics, w: Affine) -> Unknowns:
     """x = (tau, g), for w that is given by tau; g are the forces within soles, which tau leaves open."""
-    n, half, pushes = motion.torques, motion.half, motion.forces
+    n, half, pushes = dynamics.torques, dynamics.half, dynamics.forces
     assert pushes is not None, "w is the force of contacts"
     Z, Z_R = half.Z[..., :n], half.Z[..., n:]
-    a = Affine(half.solve_DL_columns(Z + np.matmul(Z_R, w.matrix)), motion.fall + half.solve_DL(matvec(Z_R, w.offset)))
+    a = Affine(
+        half.solve_DL_columns(Z + np.matmul(Z_R, w.matrix)), dynamics.free_a + half.solve_DL(matvec(Z_R, w.offset))
+    )
     one = np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:-2], n, n))
     tau = Affine(one, np.zeros_like(one[..., 0]))
     if pushes.U is None or pushes.N is None:
         return Unknowns(tau, w, a)
-    f = w.through(pushes.U)
+    f = w.transform(pushes.U)
     f = Affine(np.concatenate([f.matrix, pushes.N], axis=-1), f.offset)
-    return Unknowns(_also(tau, pushes.within), f, _also(a, pushes.within))
+    return Unknowns(_with_idle(tau, pushes.within), f, _with_idle(a, pushes.within))
 
 
-def of_all(motion: Motion) -> Unknowns:
+def all_unknowns(dynamics: Dynamics) -> Unknowns:
     """x = z = (tau, w, g), for contacts that are not independent of each other: tau leaves their forces open."""
-    pushes, k = motion.forces, motion.torques
+    pushes, k = dynamics.forces, dynamics.torques
     within = 0 if pushes is None else pushes.within
-    n = motion.half.Z.shape[-1]
-    one = np.broadcast_to(np.eye(n + within, dtype=motion.v.dtype), (*motion.v.shape[:-1], n + within, n + within))
+    n = dynamics.half.Z.shape[-1]
+    one = np.broadcast_to(np.eye(n + within, dtype=dynamics.v.dtype), (*dynamics.v.shape[:-1], n + within, n + within))
     none = np.zeros_like(one[..., 0])
     f = Affine(one[..., k:, :], none[..., k:])
     if pushes is not None and pushes.U is not None and pushes.N is not None:
         basis = np.concatenate([pushes.U, pushes.N], axis=-1)
         idle = np.zeros((*basis.shape[:-1], k), basis.dtype)
         f = Affine(np.concatenate([idle, basis], axis=-1), np.zeros_like(basis[..., 0]))
-    return Unknowns(Affine(one[..., :k, :], none[..., :k]), f, _also(motion.a, within))
+    return Unknowns(Affine(one[..., :k, :], none[..., :k]), f, _with_idle(dynamics.a, within))
 
 
-def _also(affine: Affine, count: int) -> Affine:
-    """The same, of some unknowns more that it does not depend on."""
+def _with_idle(affine: Affine, count: int) -> Affine:
+    """The map with further unknowns that it does not depend on."""
     if not count:
         return affine
     zeros = np.zeros((*affine.matrix.shape[:-1], count), affine.matrix.dtype)
