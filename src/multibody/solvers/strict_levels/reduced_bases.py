@@ -257,17 +257,17 @@ def _solve(
     H, g = program.objective(program.matrix)
     if cones is None:
         minimum = interior_point.solve_feasible(H, g, program.bounds, skip, flat, identify_active=identify_active)
-        pressed = None
+        active_cones = None
     else:
         minimum, edge, tip = cone_program.solve_feasible(H, g, program.bounds._replace(cones=inner), skip, flat)
-        pressed = ActiveCones(cones.directions(x + matvec(Z, minimum.u)), edge, tip)
-        pressed = pressed if state.active_cones is None else state.active_cones.union(pressed)
+        active_cones = ActiveCones(cones.directions(x + matvec(Z, minimum.u)), edge, tip)
+        active_cones = active_cones if state.active_cones is None else state.active_cones.union(active_cones)
     before = none if active is None else active[..., -rows:]
     held = before
     if identify_active:
         held = np.where(skip[..., None], before, np.maximum(minimum.active[..., -rows:], before))
     residual = np.where(skip, np.zeros_like(minimum.residual), minimum.residual)
-    return Optimum(x + matvec(Z, minimum.u), held, residual, pressed)
+    return Optimum(x + matvec(Z, minimum.u), held, residual, active_cones)
 
 
 def _without_active_rows(
