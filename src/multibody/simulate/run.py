@@ -215,7 +215,7 @@ class Run:
                     f"the run has other {words} than the simulator: {mine}, expected {simulator[name]}; "
                     "simulator(*run.last, seconds=...) starts anew where the run ended"
                 )
-        if set(shapes) - set(NAMES) != set(self.state) - set(NAMES):
+        if set(shapes) - {*NAMES, "jump"} != set(self.state) - {*NAMES, "jump"}:
             raise InputError(
                 f"the run's state has {', '.join(self.state)}, the simulator's {', '.join(shapes)}: expected the same "
                 "controller"

@@ -21,6 +21,7 @@ from multibody.simulate.advice import after, before, states_of
 from multibody.simulate.arguments import Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.checks import positive_integer, positive_number, step_number
 from multibody.simulate.clock import clock_at, first_clock, step_count
+from multibody.simulate.contact import height_jump
 from multibody.simulate.contact import spheres as robot_contacts
 from multibody.simulate.contact.bilateral import check_closed
 from multibody.simulate.contact.contact_rows import bounds_of
@@ -366,7 +367,8 @@ class Simulator:
         if v is not None or state is not None:
             raise InputError("a run that continues has its own v and state: expected neither of them")
         run.check_simulator(self._about, self._shapes)
-        rest = {name: x for name, x in run.state.items() if name in self._shapes}
+        state = {"jump": np.array(height_jump.START), **run.state}  # files of before have none
+        rest = {name: x for name, x in state.items() if name in self._shapes}
         return rest | clock_at(step_count(run.state), self._shapes, self.control_every)
 
     def __repr__(self) -> str:
