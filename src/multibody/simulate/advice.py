@@ -1,4 +1,4 @@
-"""What to know of a simulator or a run before its numbers are believed: short sentences, none where all is well."""
+"""Advice on a simulator or a run: short sentences, none if all is well."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -78,7 +78,7 @@ def before(stepping: Stepping, states: list[State], inputs: Any, memory: Any) ->
 
 
 def after(stepping: Stepping, run: Run) -> list[str]:
-    """What went wrong in a run."""
+    """The faults of a run."""
     told = [*run.failures, *run.warnings]
     if run.residual is not None and run.residual.size:
         bad = run.residual > max(RESIDUAL, 10.0 * stepping.scene.tolerance)
@@ -178,7 +178,7 @@ def _taken(stepping: Stepping, run: Run) -> list[str]:
 
 
 def _states(run: Run) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Those of all samples that are finite, or some of very many."""
+    """The finite states of all samples, or some of very many."""
     q, v = run.q.reshape(-1, run.q.shape[-1]), run.v.reshape(-1, run.v.shape[-1])
     some = slice(None, None, max(1, -(-len(q) // STATES)))
     finite = np.isfinite(q[some]).all(axis=-1) & np.isfinite(v[some]).all(axis=-1)

@@ -16,9 +16,9 @@ from multibody.tracing.ad.api import gradient
 from multibody.tracing.record.loop import loop
 
 NEAREST = 8
-"""Rounds to the place that a sphere touches; each leaves its radius over that of the landscape's curvature."""
-REACH = 2.0
-"""In radii: from further away no place is looked for."""
+"""Iterations to the place that a sphere touches; each leaves its radius over that of the landscape's curvature."""
+MAX_RADII = 2.0
+"""The distance of a sphere, in radii, up to which the place that it touches is searched."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Ground:
 
             def nearer(place: NDArray[Any]) -> NDArray[Any]:
                 distance, n = self._tangent(place, point)
-                return below - np.clip(distance, -REACH * radius, REACH * radius)[..., None] * n[..., :2]
+                return below - np.clip(distance, -MAX_RADII * radius, MAX_RADII * radius)[..., None] * n[..., :2]
 
             return self._tangent(loop(NEAREST, nearer, below), point)
         return self._tangent(below, point)
