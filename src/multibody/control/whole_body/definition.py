@@ -13,7 +13,6 @@ from multibody.control.whole_body.problem import AnyTask, Problem
 from multibody.control.whole_body.soles import forces
 from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError
-from multibody.geometry._arrays import truth
 from multibody.model import configuration
 from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
@@ -66,8 +65,8 @@ def problem_of(
     motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
     if len({limit.name for limit in motions}) < len(motions):
         raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
-    if eliminate is not None:
-        eliminate = truth(eliminate, "eliminate")
+    if eliminate not in (None, True, False):
+        raise InputError(f"eliminate: expected None, True or False, got {eliminate!r}")
         if eliminate and not contacts:
             raise InputError("eliminate: expected contacts, whose forces are eliminated, got none")
     independent = bool(contacts) and _independent(tree, contacts)
