@@ -356,7 +356,7 @@ def test_the_quadruped_in_a_kernel(dog, feet, states):
         ("positive share", lambda *_: control.TorqueLimits(share=0.0)),
         ("positive deceleration", lambda *_: control.JointLimits(deceleration=-1.0)),
         ("positive weight", lambda r, c: control.WholeBody(r, c, [[control.TorqueTask("t", weight=0.0)]])),
-        ("do not repeat", lambda r, c: control.WholeBody(r, [*c, AGAIN], [[COM]], eliminate=True)),
+        ("independent contacts", lambda r, c: control.WholeBody(r, [*c, AGAIN], [[COM]], eliminate=True)),
     ],
 )  # fmt: skip
 def test_bad_controllers_are_refused_in_words(dog, feet, words, make):
