@@ -1,6 +1,6 @@
 """Advice on a simulator or a run: short sentences, none if all is well."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -93,7 +93,7 @@ def after(stepping: Stepping, run: Run) -> list[str]:
     return told
 
 
-def _explicit(systems: list[tuple[Any, Any, Any]], dt: float, what: str, way_out: str) -> list[str]:
+def _explicit(systems: Sequence[tuple[Any, ...]], dt: float, what: str, way_out: str) -> list[str]:
     """A sentence where M a + D v + K q = 0 is too fast for explicit steps of dt, for one of some M, K and D."""
     rate, frequency = np.max([_rates(*system) for system in systems], axis=0, initial=0.0).tolist()
     fastest = max(rate, frequency)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.simulate import Run
-from multibody.simulate.plot import FEW, Panel, panels_of
+from multibody.simulate.plot import MAX_LEGEND, Panel, panels_of
 
 POINTS = 240
 """Of each line, at most: a chart is some 300 pixels wide."""
@@ -60,7 +60,7 @@ class _Lines:
 
 def _chart(server: Any, panel: Panel, lines: _Lines) -> Any:
     count = panel.lines.shape[1]
-    named = len(panel.names) == count and count <= FEW
+    named = len(panel.names) == count and count <= MAX_LEGEND
     names = panel.names if named else [f"{k + 1}" for k in range(count)]
     series = [
         {"label": name, "stroke": COLORS[k % len(COLORS)], "width": 1.3, "points": {"show": False}}

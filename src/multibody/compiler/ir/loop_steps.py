@@ -86,8 +86,10 @@ def _kind(graph: Graph, scan_input: ScanInput) -> tuple[str, int, int, int]:
         return "stacked", *scan_input.source, 0
     if all(graph.op[k] == "const" for k in scan_input.nodes):
         return "constant", 0, 0, 0
-    regular = stride(graph, scan_input)
-    return ("argument", *regular) if regular else ("nodes", 0, 0, 0)
+    if regular := stride(graph, scan_input):
+        argument, first, step = regular
+        return "argument", argument, first, step
+    return "nodes", 0, 0, 0
 
 
 def _adjacent(first: tuple[str, int, int, int], other: tuple[str, int, int, int], distance: int) -> bool:

@@ -81,7 +81,8 @@ def search(attempts: Attempts, starts: Array, targets: list[Array], *, near: boo
 
 def follow(attempts: Attempts, starts: Array, targets: list[Array]) -> State:
     """The local solutions for n targets: first guesses, improved without seeds and without jumps."""
-    state = State(*attempts.damped(starts, 0, *targets), np.zeros(len(starts), bool))
+    q, positions, rotations, rounds = attempts.damped(starts, 0, *targets)
+    state = State(q, positions, rotations, rounds, np.zeros(len(starts), bool))
     reference = attempts.reference(starts, *targets)
     careful = partial(attempts.damped, careful=True)
     for run, iterations in ((careful, FIRST_ITERATIONS), (attempts.marquardt, LAST_ITERATIONS)):
@@ -96,7 +97,7 @@ def follow(attempts: Attempts, starts: Array, targets: list[Array]) -> State:
     return state
 
 
-def _jumps(q: Array, starts: Array, reference: Array) -> Array:
+def _jumps(q: Array, starts: Array, reference: Array) -> Any:
     """(n,): whether displacements from first guesses are jumps."""
     distance = np.abs(q - starts)
     norms = np.stack([np.sqrt(np.square(distance).sum(axis=-1)), distance.max(axis=-1, initial=0.0)], axis=-1)
