@@ -3,8 +3,8 @@
     minimise x^T H x / 2 + g^T x + v^T D^-1 v / 2   subject to   lower <= C x - v <= upper
 
 Its objective has the size 1, and its rows the length 1. D are the compliances of the rows: a row of compliance zero,
-the default, is hard, and its v is zero. Every bound has a slack s > 0 and a multiplier z > 0; an equality has no slack
-and a multiplier of any sign.
+the default, is hard, and its v is zero; other rows are soft. Every bound has a slack s > 0 and a multiplier z > 0; an
+equality has no slack and a multiplier of any sign.
 
 An iteration factors H + C^T W C once, W = z / s of both sides of a row, and solves with it twice: for the predictor,
 which aims at s z = 0, and for the corrector, which aims at s z = σ μ and subtracts the second-order terms of the
