@@ -42,10 +42,14 @@ class Bounds(NamedTuple):
         """No bounds of x."""
         return Bounds(np.zeros((*x.shape[:-1], 0, x.shape[-1]), x.dtype), x[..., :0], x[..., :0])
 
+    def lengths(self) -> Array:
+        """(..., m): the lengths of the rows, 1 for a row of zeros."""
+        length = np.sqrt(np.sum(self.C * self.C, axis=-1))
+        return np.where(length > 0, length, np.ones_like(length))
+
     def normalized(self) -> "Bounds":
         """These bounds with rows of the length 1."""
-        length = np.sqrt(np.sum(self.C * self.C, axis=-1))
-        per = 1.0 / np.where(length > 0, length, np.ones_like(length))
+        per = 1.0 / self.lengths()
         lower, cones = self.lower * per[..., : self.lower.shape[-1]], self.cones
         return Bounds(self.C * per[..., None], lower, self.upper * per, None if cones is None else cones.normalized())
 

@@ -106,9 +106,9 @@ class Problem:
         unknowns, state, bounds, left = self._start(moving, cones, values, mask, list(sizes))
         ranges = {limit.name: task_rows.acceleration_range(limit, moving, q, values["dt"]) for limit in self.limits}
         if ranges:
-            merged = self._merge_ranges(ranges, unknowns).normalized()
+            merged = self._merge_ranges(ranges, unknowns)
             state = reduced_bases.minimise_violation(merged, state, bounds)
-            bounds = merged.widened(state.x).above(bounds)
+            bounds = merged.normalized().widened(state.x).above(bounds)
         asked = [[task_rows.rows_of_task(task, moving, unknowns, q, values) for task in level] for level in self.levels]
         for level, parts, size in zip(self.levels, asked, left, strict=False):
             state = reduced_bases.solve_level(*_stack(level, parts), state, bounds, size)

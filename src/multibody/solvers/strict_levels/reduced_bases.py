@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import diagonal, matvec, transpose
 from multibody.solvers import cone_program, interior_point
 from multibody.solvers.cones import ActiveCones, Cones
 from multibody.solvers.least_squares import complement, left_solution, project_out, row_factors, row_space, scale
@@ -148,10 +148,14 @@ def minimise_norm(state: ReducedState, bounds: Bounds) -> ReducedState:
 def minimise_violation(limits: Bounds, state: ReducedState, bounds: Bounds) -> ReducedState:
     """The x within bounds that minimises the sum of squares of the violations of limits, which are two-sided.
 
-    Slacks w of the limits are unknowns beside u: L (x + Z u) + w is within them, and |w| is minimal. At the start, w is
-    the violation at x. The state's active rows are then those of the limits, followed by those of the bounds.
+    Slacks w of the limits are unknowns beside u: L (x + Z u) + S w is within the limits in rows of the length 1, and
+    |w| is minimal. The scales S give w the limits' own units, apart from one common factor: no row has a weight of its
+    own. At the start, S w is the violation at x. The state's active rows are then those of the limits, followed by
+    those of the bounds.
     """
     x, Z = state.x, state.Z
+    lengths = limits.lengths()
+    limits, S = limits.normalized(), np.min(lengths, axis=-1, keepdims=True) / lengths
     met = hold(limits, x)
     k, m = Z.shape[-1], limits.C.shape[-2]
     H = np.broadcast_to(np.diag([0.0] * k + [1.0] * m).astype(x.dtype), (*x.shape[:-1], k + m, k + m))
@@ -161,11 +165,10 @@ def minimise_violation(limits: Bounds, state: ReducedState, bounds: Bounds) -> R
     def program(x: Array) -> LocalProgram:
         own, y = bounds.along(x, Z), matvec(limits.C, x)
         w = np.minimum(limits.upper - y, 0.0) + np.maximum(limits.lower - y, 0.0)
-        one = np.broadcast_to(np.eye(m, dtype=x.dtype), (*x.shape[:-1], m, m))
-        G = _block([[np.matmul(limits.C, Z), one], [own.C, np.zeros((*own.C.shape[:-1], m), x.dtype)]])
+        G = _block([[np.matmul(limits.C, Z), diagonal(S)], [own.C, np.zeros((*own.C.shape[:-1], m), x.dtype)]])
         lower = np.concatenate([np.minimum(limits.lower - y - w, 0.0), own.lower], axis=-1)
         upper = np.concatenate([np.maximum(limits.upper - y - w, 0.0), own.upper], axis=-1)
-        g = np.concatenate([np.zeros_like(Z[..., 0, :]), w], axis=-1)
+        g = np.concatenate([np.zeros_like(Z[..., 0, :]), w / S], axis=-1)
         return LocalProgram(np.zeros_like(G[..., :0, :]), lambda _: (H, g), Bounds(G, lower, upper))
 
     end = _optimum(program, (), limits.above(bounds), state, met)
