@@ -178,3 +178,13 @@ def test_talos_is_judged_where_it_is():
     assert np.abs(run.q - bent).max() < 1e-6
     assert simulator.advice(run) == ()
     assert "explicit and" in simulator.advice()[0]
+
+
+def test_runs_of_another_robot_are_refused():
+    robot, contacts = ball()
+    run = simulate.Simulator(robot, dt=0.01, contacts=contacts)(at(robot, 0.5), seconds=0.02)
+    with pytest.raises(mb.InputError, match="run: expected one of the robot 'slider', got one of 'ball'"):
+        simulate.Simulator(slider(), dt=0.01).advice(run)
+    heavy = mb.Robot(mb.Builder("ball").body("ball", shape=mb.model.shapes.Sphere(0.1), mass=3.0).model(floating=True))
+    with pytest.raises(mb.InputError, match="got one of 'ball', of other numbers"):
+        simulate.Simulator(heavy, dt=0.01).advice(run)

@@ -262,3 +262,16 @@ def test_costs_that_are_refused(cost, running, given, words):
     simulator = simulate.Simulator(slider(), dt=0.01, method="rk4")
     with pytest.raises(mb.InputError, match=words):
         simulate.gradient(simulator, cost, running)([0.0], seconds=0.1, **given)
+
+
+def test_costs_that_read_what_the_call_lacks():
+    simulator = simulate.Simulator(slider(), dt=0.01, method="rk4")
+    slopes = simulate.gradient(simulator, lambda q, v, parameters: q[0] + parameters["mass"])
+    with pytest.raises(mb.InputError, match="parameters, mass: a cost reads it, but the call has none; expected param"):
+        slopes([0.0], seconds=0.1)
+    slopes = simulate.gradient(simulator, lambda q, v, data: q[0] + data["goal"][0])
+    with pytest.raises(mb.InputError, match="data, goal: a cost reads it, but the call has aim; expected data="):
+        slopes([0.0], seconds=0.1, data={"aim": [0.0]})
+    running = simulate.gradient(simulator, lambda q, v: q[0], lambda t, q, v, tau, parameters: parameters["mass"])
+    with pytest.raises(mb.InputError, match="parameters, mass: a cost reads it, but the call has joint_friction"):
+        running([0.0], seconds=0.1, parameters={"joint_friction": [0.0]})

@@ -8,7 +8,7 @@ import pytest
 import multibody as mb
 from multibody import simulate
 
-from .bodies import box, leg, slider
+from .bodies import ball, box, leg, slider
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +167,29 @@ def test_states_of_steps_that_are_refused(legged, change, words):
     simulator, stand = legged
     with pytest.raises(mb.InputError, match=words):
         simulator.step(change(simulator.start(stand)))
+
+
+def test_steps_refuse_quaternions_of_another_length():
+    robot, _ = ball()
+    simulator = simulate.Simulator(robot, dt=0.01)
+    start = simulator.start(robot.neutral())
+    with pytest.raises(mb.InputError, match=r"state, q: the quaternion .* has the length 2, expected 1"):
+        simulator.step({**start, "q": np.array([0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0])})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"height": lambda x, y: 0 * x, "normal": (1, 0, 1)}, "ground, normal and offset: expected none with a height"),
+        ({"height": lambda x, y: 0 * x, "offset": 0.3}, "ground, normal and offset: .* and 0.3; "),
+        ({"height": lambda x: x}, "ground, height: expected a function of x and y, got one with too many"),
+        ({"height": lambda x, y: None}, "ground, height: .* a number, got None"),
+        ({"height": lambda x, y: np.stack([x, y])}, r"ground, height: .* a number, got the shape \(2,\)"),
+    ],
+)
+def test_grounds_that_are_refused(given, words):
+    with pytest.raises(mb.InputError, match=words):
+        simulate.Ground(**given)
 
 
 def test_batches_that_do_not_fit_are_refused(legged):

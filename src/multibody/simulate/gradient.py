@@ -46,6 +46,20 @@ class Gradients(NamedTuple):
     """By name."""
 
 
+class _Named(dict[str, Any]):
+    """The arrays of an argument by name; a cost that reads another name is refused."""
+
+    def __init__(self, argument: str, arrays: Mapping[str, Any]) -> None:
+        super().__init__(arrays)
+        self.argument = argument
+
+    def __missing__(self, name: str) -> Any:
+        raise InputError(
+            f"{self.argument}, {name}: a cost reads it, but the call has {', '.join(self) or 'none'}; expected "
+            f"{self.argument}={{{name!r}: ...}}"
+        )
+
+
 class _Kernels(NamedTuple):
     """The kernels for arguments of certain shapes."""
 
@@ -278,7 +292,12 @@ class CostGradient:
         """The arguments that a cost asks for by name."""
         parameters = {name.removeprefix("parameter:"): x for name, x in values.items() if name.startswith("parameter:")}
         inputs = self._stepping._input(values)
-        every = {"inputs": inputs, "state": state.get("memory"), "parameters": parameters, "data": data}
+        every = {
+            "inputs": inputs,
+            "state": state.get("memory"),
+            "parameters": _Named("parameters", parameters),
+            "data": _Named("data", data),
+        }
         return {name: every[name] for name in names}
 
 

@@ -274,6 +274,7 @@ class Simulator:
                 f"state: expected one sample, got a batch, q of shape {np.shape(state['q'])}; mb.compile and "
                 "mb.compile_scan make kernels of the step that take batches"
             )
+        check_configuration.unit_coordinates(self.tree, state["q"], "state, q")
         after, record = self._stepping(state, given.still)
         if "jump" in after and not is_traced(after["jump"]) and state["jump"][0] < 0:
             warn_of_jumps(jump_sentences(after, self._about), stacklevel=3)
@@ -292,6 +293,10 @@ class Simulator:
         >>> stiff.advice()[0].split(":")[0]
         'the controller is explicit and decays at 1.11e+04/s, which times 0.01 s is 1.1e+02'
         """
+        if run is not None and run.about.get("digest") != self._about["digest"]:
+            name = run.about.get("robot")
+            same = ", of other numbers" if name == self.robot.name else ""
+            raise InputError(f"run: expected one of the robot {self.robot.name!r}, got one of {name!r}{same}")
         states = states_of(run) if run is not None and q is None else []
         at = check_configuration.coordinates(self.tree, self.robot.home() if q is None else q)
         told = before(self._stepping, states or [(0.0, at, np.zeros(self.tree.nv))], inputs, self.memory)

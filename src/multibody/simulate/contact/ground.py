@@ -1,5 +1,6 @@
 """The ground: a half-space or a landscape, its friction and its restitution."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,7 @@ class Ground:
     offset: float = 0.0
     """In m."""
     height: Callable[[Any, Any], Any] | None = None
-    """z = height(x, y) of the surface in m, in NumPy, in place of normal and offset."""
+    """z = height(x, y) of the surface in m, in NumPy, in place of normal and offset; it is called once at (0, 0)."""
     stiffness: float | None = None
     """In N/m, of a contact in "soft", into the ground and along it; by default 2e4.  [RD 3.58]"""
     damping: float | None = None
@@ -58,9 +59,30 @@ class Ground:
         object.__setattr__(self, "offset", float(offset) / length)
         if self.height is not None and not callable(self.height):
             raise InputError(f"ground, height: expected a function of x and y, got {self.height!r}")
+        if self.height is not None:
+            self._check_height(self.height)
         for name, positive in (("stiffness", True), ("damping", False)):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number(getattr(self, name), f"ground, {name}", positive=positive))
+
+    def _check_height(self, height: Callable[[Any, Any], Any]) -> None:
+        """Refuse a height beside a plane, of other arguments than x and y, or that is no number at a place."""
+        if self.normal != (0.0, 0.0, 1.0) or self.offset:
+            raise InputError(
+                f"ground, normal and offset: expected none with a height, got {self.normal} and {self.offset:g}; add a "
+                "slope and an offset to the height, or give a list of grounds"
+            )
+        try:
+            inspect.signature(height).bind(0.0, 0.0)
+        except TypeError as error:
+            raise InputError(f"ground, height: expected a function of x and y, got one with {error}") from None
+        except ValueError:  # of a function in C, whose arguments are unknown
+            pass
+        with np.errstate(all="ignore"):
+            z = height(np.zeros(()), np.zeros(()))
+        if z is None or np.shape(z):
+            actual = "None" if z is None else f"the shape {np.shape(z)}"
+            raise InputError(f"ground, height: expected a function that returns z of x and y, a number, got {actual}")
 
     def surface(self, point: NDArray[Any], radius: float = 0.0) -> tuple[NDArray[Any], NDArray[Any]]:
         """The distance of points (..., 3) from the surface, and the normals (..., 3) there.
