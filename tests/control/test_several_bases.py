@@ -204,3 +204,28 @@ def test_other_laws_leave_free_bodies_alone(name):
     for tau in torques:
         assert_array_equal(tau[bases], 0.0)
         assert np.isfinite(tau).all()
+
+
+def test_a_body_without_motors_has_the_forces_of_its_contacts():
+    """Least forces carry a box equally; those of one corner are of the constrained dynamics."""
+    builder = mb.Builder("box").body("box", shape=mb.model.shapes.Box((0.4, 0.4, 0.2)), mass=2.0)
+    corners = [(x, y, -0.1) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
+    for k, place in enumerate(corners):
+        builder.frame(f"corner{k}", "box", place)
+    box = mb.Robot(builder.model(floating=True))
+    contacts = [mb.constraints.PointContact(f"corner{k}", f"corner{k}") for k in range(4)]
+    q, v, levels = box.home(), np.zeros(6), [[control.CenterOfMassTask("com")]]
+    body = control.WholeBody(box, contacts, levels, limits=(control.TorqueLimits(), control.FrictionCones(0.6)))
+    tau, a, f, report = body(q, v, com_acceleration=np.zeros(3))
+    assert_array_equal(tau, np.zeros(6))
+    assert_allclose(a, 0.0, atol=1e-9)
+    assert_allclose(f.reshape(4, 3), np.tile([0.0, 0.0, 2.0 * 9.81 / 4], (4, 1)), atol=1e-9)
+    assert not report.violated
+    tau, a, f, _ = control.WholeBody(box, contacts[:1], levels)(q, v, com_acceleration=np.zeros(3))
+    expected = box.constrained_dynamics(contacts[:1], q, v, tau)
+    assert_allclose(a, expected.acceleration, atol=1e-9)
+    assert_allclose(f, expected.force, atol=1e-9)
+    with pytest.raises(mb.InputError, match="contacts: expected at least one .* without motors"):
+        control.WholeBody(box, [], levels)
+    with pytest.raises(mb.InputError, match="eliminate: expected motors"):
+        control.WholeBody(box, contacts[:1], levels, eliminate=True)

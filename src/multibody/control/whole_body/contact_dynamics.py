@@ -76,8 +76,11 @@ class Dynamics(NamedTuple):
 
     @property
     def max_acceleration(self) -> Array:
-        """(...): the largest acceleration of a joint that a torque of 1 there makes, with all that carries it fixed."""
-        return np.max(self.half.D_inv[..., self.actuated], axis=-1)
+        """(...): the largest acceleration of a joint that a torque of 1 there makes, with all that carries it fixed.
+
+        Of a robot without motors, the largest one of its base.
+        """
+        return np.max(self.half.D_inv[..., self.actuated or slice(None)], axis=-1)
 
     @property
     def all_contact_a(self) -> Affine:

@@ -14,7 +14,7 @@ from multibody.control.whole_body.soles import forces
 from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError
 from multibody.model import configuration
-from multibody.model.actuation import floating_joints
+from multibody.model.actuation import actuated_indices, floating_joints
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 
@@ -23,11 +23,13 @@ RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads", "solver", "st
 
 
 def contacts_on(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
-    """Contacts that fit the robot; a floating robot has at least one."""
+    """Contacts that fit the robot; a floating robot, and one without motors, has at least one."""
     parts = tuple(contacts) if isinstance(contacts, Iterable) else ()
     if not parts:
-        if _floats(robot.tree) or not isinstance(contacts, Iterable):
-            raise InputError(f"contacts: expected at least one for a robot on a floating base, got {contacts!r}")
+        if _floats(robot.tree) or not actuated_indices(robot.tree) or not isinstance(contacts, Iterable):
+            raise InputError(
+                f"contacts: expected at least one for a robot on a floating base or without motors, got {contacts!r}"
+            )
         return ()
     return robot.constraints(parts).constraints
 
@@ -69,9 +71,9 @@ def problem_of(
         raise InputError(f"eliminate: expected None, True or False, got {eliminate!r}")
         if eliminate and not contacts:
             raise InputError("eliminate: expected contacts, whose forces are eliminated, got none")
-    independent = bool(contacts) and _independent(tree, contacts)
+    independent = bool(contacts and actuated_indices(tree)) and _independent(tree, contacts)
     if eliminate and contacts and not independent:
-        raise InputError("eliminate: expected independent contacts; points of one sole may be redundant")
+        raise InputError("eliminate: expected motors and independent contacts; points of one sole may be redundant")
     return Problem(
         tree,
         contacts,

@@ -213,7 +213,7 @@ class Problem:
         n = moving.torques
         one = np.broadcast_to(np.eye(state.x.shape[-1], dtype=state.x.dtype), (*state.x.shape, state.x.shape[-1]))
         rest = np.zeros_like(state.x[..., :n])
-        state = reduced_bases.solve_level(one[..., :n, :], rest, np.ones_like(rest[..., 0]), state, bounds, left[0])
+        state = reduced_bases.solve_level(one[..., :n, :], rest, np.ones_like(state.x[..., 0]), state, bounds, left[0])
         return reduced_bases.minimise_norm(state, bounds)
 
     @property
