@@ -225,7 +225,15 @@ def test_a_body_without_motors_has_the_forces_of_its_contacts():
     expected = box.constrained_dynamics(contacts[:1], q, v, tau)
     assert_allclose(a, expected.acceleration, atol=1e-9)
     assert_allclose(f, expected.force, atol=1e-9)
-    with pytest.raises(mb.InputError, match="contacts: expected at least one .* without motors"):
+    with pytest.raises(mb.InputError, match=r"contacts: expected at least one .* without motors"):
         control.WholeBody(box, [], levels)
     with pytest.raises(mb.InputError, match="eliminate: expected motors"):
         control.WholeBody(box, contacts[:1], levels, eliminate=True)
+
+
+def test_limits_that_bound_no_joint_change_nothing():
+    builder = mb.Builder("wheel").body("wheel", shape=mb.model.shapes.Sphere(0.1), mass=1.0)
+    wheel = mb.Robot(builder.joint("axle", Revolute("y"), parent=None, child="wheel").model())
+    limits = control.TorqueLimits(), control.VelocityLimits(), control.JointLimits()
+    body = control.WholeBody(wheel, [], [[control.PostureTask("rest")]], limits=limits)
+    assert_allclose(body([0.3], [0.2], rest_acceleration=[1.0], dt=0.01).a, [1.0], atol=1e-9)

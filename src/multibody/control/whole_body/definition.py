@@ -80,7 +80,7 @@ def problem_of(
         levels,
         torques,
         cones,
-        motions,
+        tuple(limit for limit in motions if limit.bounded(tree).any()),
         independent if eliminate is None else bool(eliminate and contacts),
     )
 
