@@ -184,6 +184,8 @@ def test_a_joint_that_floats_inside_of_the_tree_has_no_motor():
         assert_array_equal(law[1:], 0.0)
     with pytest.raises(mb.InputError, match="contacts: expected at least one"):
         control.multi_task_control(robot, q, v, [[(control.PostureTask("rest"), [1.0])]])
+    with pytest.raises(mb.InputError, match="contacts: expected at least one"):
+        control.OperationalSpace(robot, "cart", rows="position")  # the free body pushes on what carries it
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -237,3 +239,42 @@ def test_limits_that_bound_no_joint_change_nothing():
     limits = control.TorqueLimits(), control.VelocityLimits(), control.JointLimits()
     body = control.WholeBody(wheel, [], [[control.PostureTask("rest")]], limits=limits)
     assert_allclose(body([0.3], [0.2], rest_acceleration=[1.0], dt=0.01).a, [1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("compensation", ["joint", "task"])
+def test_operational_space_beside_a_free_body_is_that_of_the_arm(compensation):
+    rng, options = np.random.default_rng(7), {"rows": "position", "compensation": compensation}
+    q, v, push = PANDA.home() + 0.1 * rng.standard_normal(7), rng.standard_normal(7), np.array([1.0, 2.0, 3.0])
+    ball_q, ball_v = BALL.integrate(BALL.home(), rng.standard_normal(6)), rng.standard_normal(6)
+    tau0, pose = rng.standard_normal(7), PANDA.pose("tool", q + 0.1)
+    spring = {"stiffness": 100.0, "damping": 5.0}
+    alone = control.OperationalSpace(PANDA, "tool", **options)
+    for robot, arm, body in (
+        (PANDA.beside(BALL), slice(0, 7), slice(7, 13)),
+        (BALL.beside(PANDA), slice(6, 13), slice(0, 6)),
+    ):
+        both = control.OperationalSpace(robot, "tool", **options)
+        first = arm.start == 0
+        all_q = np.concatenate([q, ball_q] if first else [ball_q, q])
+        all_v, all_tau0 = np.zeros(13), np.ones(13)
+        all_v[arm], all_v[body], all_tau0[arm] = v, ball_v, tau0
+        tau = both(all_q, all_v, acceleration=push, tau0=all_tau0)
+        assert_allclose(tau[arm], alone(q, v, acceleration=push, tau0=tau0), atol=1e-9)
+        assert_array_equal(tau[body], 0.0)
+        tau = both.impedance(all_q, all_v, pose, **spring)
+        assert_allclose(tau[arm], alone.impedance(q, v, pose, **spring), atol=1e-9)
+        assert_array_equal(tau[body], 0.0)
+        assert_allclose(both.bias(all_q, all_v), alone.bias(q, v), atol=1e-9)
+        assert_allclose(both.gravity(all_q), alone.gravity(q), atol=1e-9)
+        with pytest.raises(mb.InputError, match="contacts: expected at least one"):
+            control.OperationalSpace(robot, "ball")
+
+
+def test_the_default_bound_of_inertia_leaves_free_bodies_out():
+    """A planar arm is singular everywhere in three rows: its torques depend on the bound."""
+    q, v, up = np.array([0.3, -0.4, 0.5]), np.array([0.1, 0.2, 0.3]), np.ones(3)
+    tau = control.OperationalSpace(ARM.beside(BALL), "tool", rows="position")(
+        np.concatenate([q, BALL.home()]), np.concatenate([v, np.zeros(6)]), acceleration=up
+    )
+    alone = control.OperationalSpace(ARM, "tool", rows="position")(q, v, acceleration=up)
+    assert_allclose(tau, [*alone, *np.zeros(6)], atol=1e-9)

@@ -13,6 +13,7 @@ from multibody.geometry import Pose
 from multibody.geometry._arrays import at, first, floats, is_traced
 from multibody.model.actuation import floating_joints
 from multibody.model.digest import library_digest
+from multibody.model.tree import Tree
 from multibody.robot import Robot
 
 
@@ -105,10 +106,17 @@ def check_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
     return tuple(parts)
 
 
-def supporting_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
-    """Constraints that fit the robot; at least one if a joint floats."""
-    parts = check_contacts(robot, contacts)
-    if not parts and floating_joints(robot.tree):
+def branches_with(tree: Tree, frame: str) -> tuple[int, ...]:
+    """The index of the first body of the branch with a frame; of all branches for a frame of the world."""
+    return tree.support(tree.frame(frame)[0])[:1] or tree.children(0)
+
+
+def supporting_contacts(robot: Robot, contacts: Any, frame: str | None = None) -> tuple[Constraint, ...]:
+    """Constraints that fit the robot; at least one if a joint floats, anywhere or in the branch with a frame."""
+    parts, tree = check_contacts(robot, contacts), robot.tree
+    roots = tree.children(0) if frame is None else branches_with(tree, frame)
+    branches = {tree.bodies[i - 1].joint.name for root in roots for i in tree.subtree(root)}
+    if not parts and any(joint.name in branches for joint in floating_joints(tree)):
         raise InputError("contacts: expected at least one, on which the floating base stands, got none")
     return parts
 

@@ -139,7 +139,9 @@ class Laws:
             forces.append(matvec(task.inertia, sum(felt[1:], start=felt[0])))
         for force in forces:
             y = y + matvec(transpose(task.J), force)
-        return distributed(task.tree, self.contacts, task.q, y) if self.contacts else y
+        if self.contacts:
+            return distributed(task.tree, self.contacts, task.q, y)
+        return with_zero_base(task.tree, y[..., actuated_indices(task.tree)])
 
 
 def along(axes: Rotation | None, gains: Array, x: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_robot, content_key, is_number, supporting_contacts
+from multibody.control._checks import branches_with, check_robot, content_key, is_number, supporting_contacts
 from multibody.control.iteration import ERRORS, ROTATION_VECTOR
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_laws import Laws
@@ -15,6 +15,8 @@ from multibody.control.tracking import ROWS
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose
+from multibody.model.actuation import floating_joints
+from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
@@ -45,7 +47,7 @@ class OperationalSpace:
     a row: torques stay finite, and what is commanded along that direction does not come out whole. Elsewhere λ = 0.
 
     Args:
-        robot: with a fixed base; or floating, on contacts.
+        robot: with a fixed base; or floating, on contacts. Free bodies beside that of the frame need none.
         frame: one of its frames.
         rows: "pose" for all six rows, linear first; "position" or "rotation" for three of them.
         contacts: constraints, as `mb.constraints.PointContact`, that hold and carry a floating base. Of all torques
@@ -53,7 +55,7 @@ class OperationalSpace:
         compensation: "joint" or "task".
         error: of rotations: "rotation-vector", the rotation vector of R* R^T, [RD §2.9.3]; or, for small ones, the
             name of parameters: E_R (χ* - χ) [RD 3.92], "euler-zyx" and others, as those of `iterate`.
-        heaviest: in kg, or kg m² of rotations; by default 1,000 times the mass of the robot.
+        heaviest: in kg, or kg m² of rotations; by default 1,000 times the mass of the robot, without free bodies.
 
     Raises:
         InputError: when an argument does not fit, or a floating base has no contacts.
@@ -82,12 +84,12 @@ class OperationalSpace:
         heaviest: float | None = None,
     ) -> None:
         check_robot(robot, frame)
-        chosen, held = ROWS[choice(rows, "rows", tuple(ROWS))], supporting_contacts(robot, contacts)
+        chosen, held = ROWS[choice(rows, "rows", tuple(ROWS))], supporting_contacts(robot, contacts, frame)
         if choice(compensation, "compensation", COMPENSATIONS) == "task" and held:
             raise InputError('compensation: expected "joint" with contacts, which gravity in the task does not know')
         choice(error, "error", ERRORS)
         check_masses(robot.model)
-        limit = HEAVIEST * robot.mass if heaviest is None else heaviest
+        limit = HEAVIEST * (robot.mass - _free_mass(robot.tree, frame)) if heaviest is None else heaviest
         if not is_number(limit) or not 0 < limit < np.inf:
             raise InputError(f"heaviest: expected a positive inertia in kg, got {heaviest!r}")
         self._robot, self._laws = robot, Laws(frame, chosen, held, compensation, error, float(limit))
@@ -276,6 +278,13 @@ class OperationalSpace:
         spring: dict[str, Kind] = {**q_v, "pose": "pose", "stiffness": (m, m), "damping": (m, m)}
         moving: dict[str, Kind] = {"twist": m, "acceleration": m, "inertia": (m, m), "external": m, "tau0": "force"}
         return {"torques": (q_v, wishes), "impedance": (spring, moving), "bias": (q_v, {})}.get(name, (q, {}))
+
+
+def _free_mass(tree: Tree, frame: str) -> float:
+    """The mass of floating bodies beside the branch with a frame, and of what hangs on them."""
+    floating, own = {joint.name for joint in floating_joints(tree)}, branches_with(tree, frame)
+    free = [i for i in tree.children(0) if i not in own and tree.bodies[i - 1].joint.name in floating]
+    return sum(tree.bodies[i - 1].inertia.mass for first in free for i in tree.subtree(first))
 
 
 def _ones_and_zeros(motion: Any, count: int) -> Array:
