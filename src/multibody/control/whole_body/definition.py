@@ -69,8 +69,8 @@ def problem_of(
         raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
     if eliminate not in (None, True, False):
         raise InputError(f"eliminate: expected None, True or False, got {eliminate!r}")
-        if eliminate and not contacts:
-            raise InputError("eliminate: expected contacts, whose forces are eliminated, got none")
+    if eliminate and not contacts:
+        raise InputError("eliminate: expected contacts, whose forces are eliminated, got none")
     independent = bool(contacts and actuated_indices(tree)) and _independent(tree, contacts)
     if eliminate and contacts and not independent:
         raise InputError("eliminate: expected motors and independent contacts; points of one sole may be redundant")
