@@ -280,7 +280,7 @@ class OperationalSpace:
         return {"torques": (q_v, wishes), "impedance": (spring, moving), "bias": (q_v, {})}.get(name, (q, {}))
 
 
-def _free_mass(tree: Tree, frame: str) -> float:
+def _free_mass(tree: Tree, frame: str) -> Any:
     """The mass of floating bodies beside the branch with a frame, and of what hangs on them."""
     floating, own = {joint.name for joint in floating_joints(tree)}, branches_with(tree, frame)
     free = [i for i in tree.children(0) if i not in own and tree.bodies[i - 1].joint.name in floating]
