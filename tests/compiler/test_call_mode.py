@@ -91,7 +91,8 @@ def test_constant_results_of_a_batched_function_are_spread_over_the_batch():
         assert [y.shape for y in kernel(np.ones((5, 3)))] == [(5, 3), (5, 5)]
 
 
-def test_variants_of_a_batched_kernel_are_batched_and_have_its_key():
+def test_variants_of_a_batched_kernel_are_batched_and_have_its_key(monkeypatch):
+    monkeypatch.setattr(mb.config, "verify", False)  # which would trace again
     traced = []
 
     def function(x, u=None):
