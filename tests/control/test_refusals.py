@@ -74,15 +74,15 @@ def bare():
         ),
         ("place_gain.*not negative", lambda: control.VelocityControl(ARM, [[PLACE]])(Q, place=V[:2], place_gain=-1)),
         (
-            r"dt \(sample 1\): expected a positive number",
+            r"dt \(sample 1\): expected a positive number, a time in s",
             lambda: BODY(Q, V, place=V[:2], dt=np.array([0.1, -0.1])),
         ),
         (
-            "place_kp: expected finite .*not negative",
+            "place_kp: expected finite numbers that are not negative",
             lambda: BODY(Q, V, place=V[:2], place_kp=-1.0, dt=0.1),
         ),
         (
-            "place_kd: expected finite .*not negative",
+            "place_kd: expected finite numbers that are not negative",
             lambda: BODY(Q, V, place=V[:2], place_kd=-1, dt=0.1),
         ),
         (

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from multibody.algorithms.constraints import Constraint
 from multibody.errors import InputError
 from multibody.geometry import Pose
-from multibody.geometry._arrays import at, first, floats, is_traced
+from multibody.geometry._arrays import at, check_values, first, floats, is_traced
 from multibody.model.actuation import floating_joints
 from multibody.model.digest import library_digest
 from multibody.model.tree import Tree
@@ -57,22 +57,12 @@ def is_number(x: Any) -> bool:
 
 def check_positive(x: NDArray[Any], what: str, unit: str) -> NDArray[Any]:
     """x, if its concrete numbers are positive and finite."""
-    if not is_traced(x):
-        bad = ~((x > 0) & (x < np.inf))
-        if bad.any():
-            index = first(bad)
-            raise InputError(f"{what}{at(index)}: expected a positive number, {unit}, got {x[index]}")
-    return x
+    return check_values(x, what, lambda x: (x > 0) & (x < np.inf), f"a positive number, {unit}")
 
 
 def check_gain(x: NDArray[Any], what: str) -> NDArray[Any]:
     """x, if its concrete numbers are finite and not negative."""
-    if not is_traced(x):
-        bad = ~((x >= 0) & (x < np.inf))
-        if bad.any():
-            index = first(bad)
-            raise InputError(f"{what}{at(index)}: expected finite numbers that are not negative, got {x[index]}")
-    return x
+    return check_values(x, what, lambda x: (x >= 0) & (x < np.inf), "finite numbers that are not negative")
 
 
 def check_name(name: Any, what: str) -> None:

@@ -163,8 +163,7 @@ class EventSearch:
         push = result.state["impulses"][normals]
         # the smallest gap of open contacts, and the smallest force of closed ones, over the mass
         gap = np.min(np.where(opened, gaps(tree, scene.pairs, drifted), 1.0))
-        mass = sum(body.inertia.mass for body in tree.bodies)
-        loads = np.where(loaded, (push / mass - u[normals]) / s, 1.0)
+        loads = np.where(loaded, (push / tree.mass - u[normals]) / s, 1.0)
         load = np.min(loads)
         lift = looks | (searches & (c.aim == LIFT_OFF))
         value = np.where(lift, load, gap)
