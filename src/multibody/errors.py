@@ -39,7 +39,7 @@ class RobotFileError(InputError):
 
 
 class RobotFileWarning(UserWarning):
-    """What `mb.load` noticed in a robot file that may be a mistake; `robot.diagnostics` has all of it, with lines.
+    """Warning of possible mistakes in a robot file; `robot.diagnostics` has all of them, with lines.
 
     `warnings.filterwarnings("ignore", category=mb.RobotFileWarning)` silences it, `mb.load(..., strict=True)` makes an
     error of it.

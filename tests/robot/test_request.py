@@ -234,7 +234,9 @@ kinetic.factor = 1.0
 
 
 def test_quantities_of_the_library_pass_the_checks_of_users_quantities():
-    register(dict(TABLE))
+    before = dict(TABLE)
+    register(before)
+    assert before == TABLE
 
 
 def test_a_users_quantity_joins_the_table_and_has_no_first_key():
