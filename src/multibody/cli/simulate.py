@@ -27,7 +27,7 @@ from multibody.cli._viewing import keep_open
 from multibody.errors import InputError
 from multibody.model.actuation import actuated_coordinates
 from multibody.robot import Robot
-from multibody.simulate.contact.contact_rows import gaps
+from multibody.simulate.contact.gaps import gaps
 
 MOST = 28
 """Contacts of a robot that are taken."""

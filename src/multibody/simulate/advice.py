@@ -11,9 +11,9 @@ from multibody.algorithms.crba import crba
 from multibody.geometry._arrays import floats
 from multibody.model import configuration
 from multibody.model.actuation import actuated_indices, with_zero_base
-from multibody.simulate.contact.contact_rows import contact_rows, gaps, laws
-from multibody.simulate.contact.problem import slow_speed
-from multibody.simulate.contact.restitution import SLOW
+from multibody.simulate.contact.contact_rows import contact_rows
+from multibody.simulate.contact.gaps import gaps
+from multibody.simulate.contact.restitution import THRESHOLD_STEPS, bounce_threshold
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.implicit_forces import spring_stiffness
 from multibody.simulate.methods.soft import ground_values
@@ -156,12 +156,12 @@ def _soft(stepping: Stepping, configurations: list[NDArray[Any]]) -> list[str]:
 
 def _bounces(stepping: Stepping) -> list[str]:
     """A sentence where steps are too long for restitution to be seen."""
-    slow = float(slow_speed(stepping.tree, stepping.dt))
-    if slow <= FAST or not any(float(e) for _, e in laws(stepping.scene.pairs, {})):
+    slow = float(bounce_threshold(stepping.tree, stepping.dt))
+    if slow <= FAST or not any(float(e) for _, e in stepping.scene.laws({})):
         return []
     return [
-        f"approaches below {slow:.2g} m/s, what gravity changes in {SLOW:g} steps of {stepping.dt:g} s, do not bounce: "
-        f"expected steps of at most {FAST / slow * stepping.dt:.1g} s for restitution"
+        f"approaches below {slow:.2g} m/s, what gravity changes in {THRESHOLD_STEPS:g} steps of {stepping.dt:g} s, do "
+        f"not bounce: expected steps of at most {FAST / slow * stepping.dt:.1g} s for restitution"
     ]
 
 

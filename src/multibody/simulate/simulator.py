@@ -24,8 +24,8 @@ from multibody.simulate.clock import clock_at, first_clock, step_count
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact import spheres as robot_contacts
 from multibody.simulate.contact.bilateral import check_closed
-from multibody.simulate.contact.contact_rows import bounds_of
 from multibody.simulate.contact.ground import Ground, check_grounds, grounds_of
+from multibody.simulate.contact.joint_limits import bounds_of
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function, check_period, controller_of
 from multibody.simulate.memory import check_memory

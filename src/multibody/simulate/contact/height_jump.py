@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from multibody.geometry._arrays import dot, vector
 from multibody.model.tree import Tree
-from multibody.simulate.contact.contact_rows import center
+from multibody.simulate.contact.gaps import center
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.scene import Scene
 from multibody.tracing.record.loop import loop

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from multibody.algorithms.least_norm import gram
 from multibody.algorithms.mass_matrix_factorization import HalfSolve
 from multibody.model import base_velocity
-from multibody.model.tree import Tree
 from multibody.simulate.contact.bilateral import REGULARISATION
-from multibody.simulate.contact.contact_rows import ContactRows, Pair, contact_rows, laws
+from multibody.simulate.contact.contact_rows import ContactRows, contact_rows
+from multibody.simulate.contact.gaps import Pair
 from multibody.simulate.contact.gauss_seidel import ContactSystem
 from multibody.simulate.contact.midpoint import Midpoint
-from multibody.simulate.contact.restitution import SLOW, impact, is_plastic, limit_impacts
+from multibody.simulate.contact.restitution import bounce_threshold, impact, limit_impacts, newton_impact
 
 OPEN_SPEED = 1e6
 """The separation velocity assigned to open contacts, so that they carry no impulse, in m/s."""
@@ -47,17 +47,6 @@ class KnownContacts(NamedTuple):
 
 ContactLaw = Callable[[NDArray[Any], NDArray[Any]], CompliantGround]
 """The law of compliant ground, a function of W and of the velocities without impulses."""
-
-
-def slow_speed(tree: Tree, dt: float) -> Any:
-    """The approach below which nothing bounces, in m/s."""
-    return SLOW * dt * gravity(tree)
-
-
-def gravity(tree: Tree) -> Any:
-    """The magnitude of gravity, in m/s²."""
-    g = tree.gravity
-    return np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,20 +114,18 @@ class ContactProblem:
 
     def system(self, free: NDArray[Any]) -> ContactSystem:
         """The velocities that impulses have to correct: of contacts with the gap that may close in the second half."""
-        dt, known, before = self.midpoint.dt, self.known, self.before
-        scene, tree = self.midpoint.scene, self.midpoint.tree
-        slow = slow_speed(tree, dt) if known is None else known.slow
+        midpoint, dt, known, before = self.midpoint, self.midpoint.dt, self.known, self.before
+        slow = bounce_threshold(midpoint.tree, dt) if known is None else known.slow
         u, friction = [free[k] for k in range(free.shape[-1])], []
-        for k, ((mu, e), contact) in enumerate(zip(laws(scene.pairs, self.parameters), self.contacts, strict=True)):
+        for k, ((mu, e), contact) in enumerate(zip(midpoint.scene.laws(self.parameters), self.contacts, strict=True)):
             friction.append(mu)
             n = 3 * k + 2
             ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(contact.gap, 0.0)
-            if known is not None:
-                if not is_plastic(e):
-                    ahead = np.where((ahead < 0.0) & (before[n] < -slow), free[n] + e * before[n], ahead)
+            if known is None:
+                hits, _, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=midpoint.gradual)
             else:
-                hits, _, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=self.midpoint.gradual)
-                ahead = np.where(hits, free[n] - rebound, ahead)
+                hits, rebound = newton_impact(slow, ahead, before[n], e)
+            ahead = np.where(hits, free[n] - rebound, ahead)
             u[n] = ahead if known is None else np.where(known.opened[k], OPEN_SPEED, ahead)
         rigid = ContactSystem(self.W, np.stack(u), free, friction, *self._joint_bounds(free))
         return rigid if self.law is None else _with_compliant_ground(rigid, self.law(self.W, free))
@@ -166,8 +153,8 @@ class ContactProblem:
         scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds
         n = 3 * len(scene.pairs)
         first = self.compliant // 3 if self.known is None else len(scene.pairs)  # known ones close between steps
-        slow, gradual, parts = slow_speed(self.midpoint.tree, dt), self.midpoint.gradual, [np.zeros(3 * first)]
-        for k, (_, e) in list(enumerate(laws(scene.pairs, self.parameters)))[first:]:
+        slow, gradual, parts = bounce_threshold(self.midpoint.tree, dt), self.midpoint.gradual, [np.zeros(3 * first)]
+        for k, (_, e) in list(enumerate(scene.laws(self.parameters)))[first:]:
             normal = self.before[3 * k + 2], free[3 * k + 2]
             hits, late, _ = impact(dt, slow, self.contacts[k].gap, *normal, e, gradual=gradual)
             parts.append(np.stack(3 * [np.where(hits, late, 0.0)]))

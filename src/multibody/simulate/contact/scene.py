@@ -1,10 +1,13 @@
 """The scene: contacts, joint limits and constraints of a simulated robot."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from multibody.algorithms.constraints import ConstraintSet
 from multibody.simulate.contact.bilateral import CONSTRAINT_TOLERANCE
-from multibody.simulate.contact.contact_rows import Grounded, JointRows, Pair
+from multibody.simulate.contact.gaps import Grounded, Pair
+from multibody.simulate.contact.joint_limits import JointRows
 from multibody.simulate.contact.spheres import SpherePair
 
 
@@ -36,6 +39,11 @@ class Scene:
     def grounded(self) -> tuple[Grounded, ...]:
         """The pairs of contacts and grounds."""
         return tuple(pair for pair in self.pairs if not isinstance(pair, SpherePair))
+
+    def laws(self, parameters: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+        """Friction and restitution of each pair; parameters may replace those of the ground."""
+        own = [(pair, {}) if isinstance(pair, SpherePair) else (pair[1], parameters) for pair in self.pairs]
+        return [(new.get("friction", each.friction), new.get("restitution", each.restitution)) for each, new in own]
 
     @property
     def spheres(self) -> int:

@@ -15,7 +15,8 @@ from multibody.model.tree import Tree
 from multibody.simulate.contact.energy_limiter import START, StepWork
 from multibody.simulate.contact.midpoint import Midpoint
 from multibody.simulate.contact.penetration import resolve_penetration
-from multibody.simulate.contact.problem import ContactLaw, ContactProblem, KnownContacts, gravity
+from multibody.simulate.contact.problem import ContactLaw, ContactProblem, KnownContacts
+from multibody.simulate.contact.restitution import gravity
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.velocity_iteration import Solver, VelocityIteration
 from multibody.simulate.methods.method import Method

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
-from multibody.simulate.contact.contact_rows import contact_rows, gaps
-from multibody.simulate.contact.problem import KnownContacts, slow_speed
+from multibody.simulate.contact.contact_rows import contact_rows
+from multibody.simulate.contact.gaps import gaps
+from multibody.simulate.contact.problem import KnownContacts
+from multibody.simulate.contact.restitution import bounce_threshold
 from multibody.simulate.contact.root_bracket import Bracket
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.methods.contact import contact_step, initial_state
@@ -97,7 +99,7 @@ class Events(Method):
             return result._replace(record={k: x for k, x in result.record.items() if k not in ("residual", "sweeps")})
         forces, dt, t, q, v, *_ = start
         start = start._replace(forces=forces.sample(t + dt / 2, q, v))
-        search, scene = EventSearch(start, slow_speed(forces.tree, dt)), start.scene
+        search, scene = EventSearch(start, bounce_threshold(forces.tree, dt)), start.scene
         end = lambda carry: _progress(carry).left <= IMPACT_LENGTH * dt  # noqa: E731
         last = _progress(loop(MAX_ITERATIONS + MAX_PIECES, search.iterate, search.first(), until=end))
         record = {"forces": last.forces / dt}

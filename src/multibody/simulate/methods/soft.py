@@ -21,7 +21,8 @@ from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
 from multibody.simulate.advance import advance
-from multibody.simulate.contact.contact_rows import ContactRows, Grounded, center, contact_rows
+from multibody.simulate.contact.contact_rows import ContactRows, contact_rows
+from multibody.simulate.contact.gaps import Grounded, center
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.problem import CompliantGround
 from multibody.simulate.contact.scene import Scene
