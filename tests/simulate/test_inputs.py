@@ -1,5 +1,6 @@
 """Inputs, pushes, parameters and states: checked alike by runs, steps and gradients."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_checks_leave_the_kernel_of_a_step_as_it_is(legged):
     """The operations of a checked step are those of the step itself."""
     simulator, _ = legged
     checked = mb.compile(lambda q, u: simulator.step(simulator.start(q), u)[0]["q"], (3,), (3,))
-    bare = mb.compile(lambda q, u: simulator._stepping(simulator.start(q), {"input": u})[0]["q"], (3,), (3,))
+    bare = mb.compile(lambda q, u: simulator._step(simulator.start(q), {"input": u})[0]["q"], (3,), (3,))
     assert checked.ops == bare.ops
 
 
@@ -379,3 +380,21 @@ def test_all_ways_to_read_inputs_by_name(read):
     simulator = simulate.Simulator(slider(), dt=0.01, method="euler", controller=lambda t, q, v, u: read(u))
     run = simulator([0.0], seconds=0.1, inputs={"a": [1.0], "b": [2.0]})
     np.testing.assert_allclose(run.tau, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "call", "message"),
+    [
+        ({"dt": 0.0}, {}, "dt, in s: expected a finite number > 0, got 0.0"),
+        ({"dt": [0.1, 0.2]}, {}, "dt, in s: expected a finite number > 0"),
+        ({"tolerance": np.inf}, {}, "tolerance, in m/s: expected a finite number > 0, got inf"),
+        ({"sweeps": 2.5}, {}, "sweeps: expected a positive integer, got 2.5"),
+        ({"sweeps": True}, {}, "sweeps: expected a positive integer, got True"),
+        ({}, {"every": 0}, "every: expected a positive integer, got 0"),
+        ({}, {"seconds": -1.0}, "seconds: expected a time in s that is not negative, got -1.0"),
+        ({}, {"seconds": 0.123}, "seconds: expected a multiple of dt = 0.01 s, got 0.123"),
+    ],
+)
+def test_numbers_are_refused(settings, call, message):
+    with pytest.raises(mb.InputError, match=re.escape(message)):
+        simulate.Simulator(slider(), **{"dt": 0.01, "method": "euler"} | settings)([0.0], **{"seconds": 0.1} | call)

@@ -20,7 +20,7 @@ def test_states_and_records_have_the_declared_names(method):
     simulator = simulate.Simulator(robot, dt=0.005, method=method.name, **touching)
     start = simulator.start(stand)
     state, record = simulator.step(start)
-    own = method.initial_state(simulator.tree, simulator._stepping.scene, np.asarray(stand))
+    own = method.initial_state(simulator.tree, simulator._step.scene, np.asarray(stand))
     assert set(own) <= set(start)
     assert list(state) == list(start)
     assert [np.shape(state[name]) for name in start] == [np.shape(start[name]) for name in start]

@@ -9,7 +9,7 @@ import pytest
 
 import multibody as mb
 from multibody import simulate
-from multibody.simulate import memory
+from multibody.simulate import free_memory
 
 from .bodies import G, at, ball, box, slider
 
@@ -202,8 +202,8 @@ def test_files_are_checked(falling, states, tmp_path):
 
 
 def test_memory_is_counted_before(falling, states, monkeypatch):
-    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 1000)
-    monkeypatch.setattr(memory, "available", lambda: 10_000)
+    monkeypatch.setattr(free_memory, "UNCHECKED_BYTES", 1000)
+    monkeypatch.setattr(free_memory, "available", lambda: 10_000)
     with pytest.raises(mb.InputError, match="every="):
         falling(*states, seconds=1.0)
     falling(*states, seconds=1.0, every=200)

@@ -67,7 +67,7 @@ def parse_indices(value: Any, title: str) -> tuple[int, ...]:
 def parse_count(value: Any, title: str) -> int:
     """Return a positive integer."""
     try:
-        number = operator.index(value)
+        number = 0 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = 0
     if number < 1:

@@ -18,7 +18,7 @@ from multibody.simulate.controllers import PD, Function
 from multibody.simulate.implicit_forces import spring_stiffness
 from multibody.simulate.methods.soft import ground_values
 from multibody.simulate.run import Run
-from multibody.simulate.stepping import Stepping
+from multibody.simulate.step import Step
 
 COARSE = 1.0
 """Of rates times dt: explicit steps are unstable from 2 on (2.8 in "rk4"), and coarse from here on."""
@@ -48,48 +48,48 @@ def states_of(run: Run) -> list[State]:
     return [(run.t[k % len(run.t)], q[k].astype(float), v[k].astype(float)) for k in chosen]
 
 
-def before(stepping: Stepping, states: list[State], inputs: Any, memory: Any) -> list[str]:
+def before(step: Step, states: list[State], inputs: Any, memory: Any) -> list[str]:
     """Steps that are too long for what acts at some of these times, configurations (nq,) and velocities (nv,)."""
-    tree, dt, method, rule = stepping.tree, stepping.dt, stepping.method, stepping.rule
+    tree, dt, method, rule = step.tree, step.dt, step.method, step.rule
     masses = [crba(tree, q) for _, q, _ in states]
     told = []
-    if isinstance(stepping.controller, PD) and not rule.has_contacts:
+    if isinstance(step.controller, PD) and not rule.has_contacts:
         count = len(actuated_indices(tree))
         K, D = (
             np.diag(with_zero_base(tree, np.broadcast_to(k, (count,))))
-            for k in (stepping.controller.kp, stepping.controller.kd)
+            for k in (step.controller.kp, step.controller.kd)
         )
         words = f"PD is explicit in method {method!r}"
         told += _explicit([(M, K, D) for M in masses], dt, words, 'or method="contact", which has it implicit')
-    if isinstance(stepping.controller, Function) and (stepping.controller.count == 3 or inputs is not None):
-        every = stepping.control_every
+    if isinstance(step.controller, Function) and (step.controller.count == 3 or inputs is not None):
+        every = step.control_every
         held = f", held over {every} steps," if every > 1 else ""
-        gains = [(M, *_gains(stepping, state, inputs, memory)) for M, state in zip(masses, states, strict=True)]
+        gains = [(M, *_gains(step, state, inputs, memory)) for M, state in zip(masses, states, strict=True)]
         told += _explicit(
             gains, dt * every, f"the controller{held} is explicit", 'or simulate.PD, which is implicit in "contact"'
         )
-    if stepping.passive and not rule.has_contacts:
+    if step.passive and not rule.has_contacts:
         springs, damping = np.diag(spring_stiffness(tree)), np.diag(np.broadcast_to(tree.damping, (tree.nv,)))
         words = f"springs and damping of joints are explicit in method {method!r}"
         told += _explicit([(M, springs, damping) for M in masses], dt, words, 'or method="contact"')
     if rule.has_soft_ground:
-        told += _soft(stepping, [q for _, q, _ in states])
-    return told + _bounces(stepping)
+        told += _soft(step, [q for _, q, _ in states])
+    return told + _bounces(step)
 
 
-def after(stepping: Stepping, run: Run) -> list[str]:
+def after(step: Step, run: Run) -> list[str]:
     """The faults of a run."""
     told = [*run.failures, *run.warnings]
     if run.residual is not None and run.residual.size:
-        bad = run.residual > max(RESIDUAL, 10.0 * stepping.scene.tolerance)
+        bad = run.residual > max(RESIDUAL, 10.0 * step.scene.tolerance)
         if bad.any():
             worst = np.nanmax(run.residual)
             told.append(
                 f"impulses of contacts did not agree in {bad.sum()} of {bad.size} rows, by {worst:.1g} m/s at worst: "
                 "more sweeps=, a shorter dt, or fewer contacts on one link"
             )
-    told += _taken(stepping, run)
-    told += _depth(stepping, run)
+    told += _taken(step, run)
+    told += _depth(step, run)
     return told
 
 
@@ -112,12 +112,12 @@ def _rates(M: NDArray[Any], K: NDArray[Any], D: NDArray[Any]) -> tuple[float, fl
     return float(np.max(decay, initial=0.0)), float(np.sqrt(np.max(square, initial=0.0)))
 
 
-def _gains(stepping: Stepping, state: State, inputs: Any, memory: Any) -> list[NDArray[Any]]:
+def _gains(step: Step, state: State, inputs: Any, memory: Any) -> list[NDArray[Any]]:
     """(nv, nv) twice: by how much a controller's forces fall with the configuration and with the velocity.
 
     A controller that switches has no slope there: of differences over two lengths the smaller ones are taken.
     """
-    tree, controller = stepping.tree, stepping.controller
+    tree, controller = step.tree, step.controller
     t, q, v = state
     assert isinstance(controller, Function)
     given = {key: floats(x, key) for key, x in inputs.items()} if isinstance(inputs, Mapping) else inputs
@@ -135,13 +135,13 @@ def _gains(stepping: Stepping, state: State, inputs: Any, memory: Any) -> list[N
     return [min(each, key=lambda x: float(np.abs(x).max(initial=0.0))) for each in several]
 
 
-def _soft(stepping: Stepping, configurations: list[NDArray[Any]]) -> list[str]:
+def _soft(step: Step, configurations: list[NDArray[Any]]) -> list[str]:
     """A sentence where the springs of the ground swing faster than steps can follow."""
-    scene, dt = stepping.scene, stepping.dt
+    scene, dt = step.scene, step.dt
     frequency = 0.0
     for q in configurations:
-        M = crba(replace(stepping.tree, velocity="left"), q)
-        for (_, ground), touch in zip(scene.grounded, contact_rows(stepping.tree, scene.grounded, q), strict=True):
+        M = crba(replace(step.tree, velocity="left"), q)
+        for (_, ground), touch in zip(scene.grounded, contact_rows(step.tree, scene.grounded, q), strict=True):
             n = touch.R[2]
             _, k, _ = ground_values(ground, {})
             frequency = max(frequency, float(np.sqrt(k * (n @ np.linalg.solve(M, n)))))
@@ -154,18 +154,18 @@ def _soft(stepping: Stepping, configurations: list[NDArray[Any]]) -> list[str]:
     ]
 
 
-def _bounces(stepping: Stepping) -> list[str]:
+def _bounces(step: Step) -> list[str]:
     """A sentence where steps are too long for restitution to be seen."""
-    slow = float(bounce_threshold(stepping.tree, stepping.dt))
-    if slow <= FAST or not any(float(e) for _, e in stepping.scene.laws({})):
+    slow = float(bounce_threshold(step.tree, step.dt))
+    if slow <= FAST or not any(float(e) for _, e in step.scene.laws({})):
         return []
     return [
-        f"approaches below {slow:.2g} m/s, what gravity changes in {THRESHOLD_STEPS:g} steps of {stepping.dt:g} s, do "
-        f"not bounce: expected steps of at most {FAST / slow * stepping.dt:.1g} s for restitution"
+        f"approaches below {slow:.2g} m/s, what gravity changes in {THRESHOLD_STEPS:g} steps of {step.dt:g} s, do "
+        f"not bounce: expected steps of at most {FAST / slow * step.dt:.1g} s for restitution"
     ]
 
 
-def _taken(stepping: Stepping, run: Run) -> list[str]:
+def _taken(step: Step, run: Run) -> list[str]:
     """A sentence where the balance of energy had much to do."""
     share = np.where(np.isfinite(run.share_taken), run.share_taken, 0.0)
     if not share.size or share.max() <= TAKEN:
@@ -173,7 +173,7 @@ def _taken(stepping: Stepping, run: Run) -> list[str]:
     worst = np.unravel_index(share.argmax(), share.shape)
     return [
         f"{run.taken[worst]:.2g} J that no force had put in were taken away, {share[worst]:.2g} of the largest kinetic "
-        f"energy: links turn too far in a step of {stepping.dt:g} s, expected a shorter one"
+        f"energy: links turn too far in a step of {step.dt:g} s, expected a shorter one"
     ]
 
 
@@ -185,13 +185,13 @@ def _states(run: Run) -> tuple[NDArray[Any], NDArray[Any]]:
     return q[some][finite], v[some][finite]
 
 
-def _depth(stepping: Stepping, run: Run) -> list[str]:
+def _depth(step: Step, run: Run) -> list[str]:
     """A sentence where contacts are deep in the ground."""
-    rule, scene = stepping.rule, stepping.scene
+    rule, scene = step.rule, step.scene
     q, _ = _states(run)
     if not scene.grounded or not len(q):
         return []
-    depth = -float(np.min(gaps(stepping.tree, scene.grounded, q)))
+    depth = -float(np.min(gaps(step.tree, scene.grounded, q)))
     if depth <= rule.max_penetration:
         return []
     told = "a stiffer ground" if rule.has_soft_ground else "a shorter dt"

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody.errors import InputError
+from multibody.geometry._arrays import floats
+
 WRAP = 2**22
 """Steps after which the counter of a float32 run starts again at 0, because from 2²⁴ on adding 1 changes nothing."""
 NAMES = ("steps", "wraps", "phase")
@@ -28,6 +31,17 @@ def first_clock(dtype: Any, control_every: int) -> dict[str, Any]:
 def step_count(state: Mapping[str, Any]) -> NDArray[Any]:
     """(...): the number of steps until a state, in float64."""
     return np.asarray(state["steps"], np.float64) + WRAP * np.asarray(state.get("wraps", 0.0), np.float64)
+
+
+def step_number(seconds: Any, dt: float) -> int:
+    """The number of steps of dt in a duration, which must be a multiple of it."""
+    duration = floats(seconds, "seconds")
+    if duration.shape or not np.isfinite(duration) or duration < 0:
+        raise InputError(f"seconds: expected a time in s that is not negative, got {seconds!r}")
+    steps = round(float(duration) / dt)
+    if abs(steps * dt - float(duration)) > 1e-9 * max(1.0, float(duration)):
+        raise InputError(f"seconds: expected a multiple of dt = {dt} s, got {seconds!r}")
+    return steps
 
 
 def time_of(state: Mapping[str, Any], dt: float) -> Any:

@@ -197,6 +197,16 @@ def controller_of(controller: Any, tree: Tree, contacts: int) -> PD | Function |
     return controller if controller is None or isinstance(controller, PD) else Function(controller, tree, contacts)
 
 
+def first_memory(controller: PD | Function | None, state: Any) -> Any:
+    """The first state of a controller; None for a controller without a state."""
+    remembers = isinstance(controller, Function) and controller.remembers
+    if remembers == (state is not None):
+        return state
+    if remembers:
+        raise InputError("state: expected the first state of the controller, function(t, q, v, input, state)")
+    raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")
+
+
 def _arguments(function: Any) -> tuple[int, bool]:
     """The number of arguments by position, and whether forces are one more, by name."""
     if not callable(function):

@@ -18,10 +18,9 @@ from multibody.compiler.ir.scan_layout import flatten_shapes
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
-from multibody.simulate.arguments import Arguments
-from multibody.simulate.checks import step_number
-from multibody.simulate.clock import time_of
+from multibody.simulate.clock import step_number, time_of
 from multibody.simulate.controllers import PD
+from multibody.simulate.inputs_and_parameters import Arguments
 from multibody.simulate.methods import METHODS
 from multibody.simulate.simulator import Simulator
 from multibody.tracing.ad import api
@@ -124,8 +123,8 @@ class CostGradient:
         self._running_names = () if running is None else _names_of(running, "running", ("t", "q", "v", "tau"))
         if simulator.memory is None and "state" in self._cost_names + self._running_names:
             raise InputError("gradient: a cost asks for state: expected a controller that is a function with a state")
-        scene = replace(simulator._stepping.scene, exact=True)
-        self._stepping = replace(simulator._stepping, scene=scene, outputs={})
+        scene = replace(simulator._step.scene, exact=True)
+        self._step = replace(simulator._step, scene=scene, outputs={})
         self._kernels: dict[Any, _Kernels] = {}
 
     def __call__(
@@ -191,7 +190,7 @@ class CostGradient:
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return tuple(name for name in self.simulator._shapes if name in self._stepping.differentiated)
+        return tuple(name for name in self.simulator._shapes if name in self._step.differentiated)
 
     def _steps(self, inputs: Any, seconds: float | None) -> int:
         if seconds is not None:
@@ -232,7 +231,7 @@ class CostGradient:
         shapes, names, running = self.simulator._shapes, self._names, self.running
 
         def step(state: Any, values: Mapping[str, Any], data: Any) -> tuple[Any, Any]:
-            after, record = self._stepping(state, values)
+            after, record = self._step(state, values)
             if running is None:
                 return after, np.zeros(())
             more = self._named(self._running_names, values, after, data)
@@ -291,7 +290,7 @@ class CostGradient:
     def _named(self, names: tuple[str, ...], values: Mapping[str, Any], state: Any, data: Any) -> dict[str, Any]:
         """The arguments that a cost asks for by name."""
         parameters = {name.removeprefix("parameter:"): x for name, x in values.items() if name.startswith("parameter:")}
-        inputs = self._stepping._input(values)
+        inputs = self._step._input(values)
         every = {
             "inputs": inputs,
             "state": state.get("memory"),

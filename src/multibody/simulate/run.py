@@ -286,7 +286,7 @@ def about(simulator: Any) -> dict[str, Any]:
     """The content of a simulator that the state of its runs depends on, as JSON."""
     spheres = [[contact.radius, *contact.point] for contact in simulator.contacts]
     pairs = [[[each.frame, each.radius, *each.point] for each in (a.first, a.second)] for a in simulator.pairs]
-    scene = simulator._stepping.scene
+    scene = simulator._step.scene
     return {
         "robot": simulator.robot.name,
         "digest": simulator.robot.model.digest,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from multibody.algorithms.constraint_projection import projected_configuration
 from multibody.algorithms.constraints import Constraint
+from multibody.algorithms.soft_contact import number
 from multibody.compiler.compiled_scan import Scan
 from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
@@ -17,22 +18,22 @@ from multibody.geometry._arrays import choice, is_traced, truth
 from multibody.model import check_configuration
 from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
+from multibody.robot.quantity import parse_count
 from multibody.simulate.advice import after, before, states_of
-from multibody.simulate.arguments import Arguments, arguments_of, functions_of, tree_values
-from multibody.simulate.checks import positive_integer, positive_number, step_number
-from multibody.simulate.clock import clock_at, first_clock, step_count
+from multibody.simulate.batches import batches_of, broadcast_batches, broadcast_state, shapes_of
+from multibody.simulate.clock import clock_at, first_clock, step_count, step_number
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact import spheres as robot_contacts
 from multibody.simulate.contact.bilateral import check_closed
 from multibody.simulate.contact.ground import Ground, check_grounds, grounds_of
 from multibody.simulate.contact.joint_limits import bounds_of
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.controllers import PD, Function, check_period, controller_of
-from multibody.simulate.memory import check_memory
+from multibody.simulate.controllers import PD, Function, check_period, controller_of, first_memory
+from multibody.simulate.free_memory import check_memory
+from multibody.simulate.inputs_and_parameters import Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.methods import METHODS
 from multibody.simulate.run import Run, about, jump_sentences, warn_of_jumps, with_warning
-from multibody.simulate.state import batches_of, broadcast_batches, broadcast_state, first_memory, shapes_of
-from multibody.simulate.stepping import Stepping
+from multibody.simulate.step import Step
 
 PIECE_SECONDS = 0.25
 """The time in s between two calls of a progress function, or two points at which an interrupt keeps the rows."""
@@ -101,7 +102,7 @@ class Simulator:
         if not isinstance(robot, Robot):
             raise InputError(f"Simulator: expected a Robot, got {type(robot).__name__}")
         self.robot, self.tree = robot, robot.tree
-        self.dt = positive_number(dt)
+        self.dt = number(dt, "dt, in s", positive=True)
         self.method = choice(method, "method", tuple(METHODS))
         self.dtype = robot.dtype if dtype is None else robot.astype(np.dtype(dtype).name).dtype
         check_masses(robot.model)
@@ -124,7 +125,7 @@ class Simulator:
             truth(flag, name) for flag, name in ((passive, "passive"), (limits, "limits"), (effort, "effort"))
         )
         self.controller = controller_of(controller, self.tree, len(self.contacts))
-        self.control_every = positive_integer(control_every, "control_every")
+        self.control_every = parse_count(control_every, "control_every")
         if self.control_every > 1 and not isinstance(self.controller, Function):
             raise InputError("control_every: expected a controller that is a function: PD acts within every step")
         check_period(controller, self.dt * self.control_every)
@@ -135,19 +136,19 @@ class Simulator:
             raise InputError("limit_restitution: expected limits=True with it")
         bounds = bounds_of(self.tree, self.limits, self.passive and rule.has_contacts, bounce)
         grounded = tuple((contact, each) for contact in self.contacts for each in self.grounds)
-        small = (1e-5 if single else 1e-8) if tolerance is None else positive_number(tolerance, "tolerance", "m/s")
+        tolerance = (1e-5 if single else 1e-8) if tolerance is None else tolerance
         scene = Scene(
             grounded + self.pairs,
             len(self.contacts),
             bounds,
-            positive_integer(sweeps, "sweeps"),
-            small,
+            parse_count(sweeps, "sweeps"),
+            number(tolerance, "tolerance, in m/s", positive=True),
             1e-6 if single else 1e-8,
             self.constraints,
         )
         limit = self.tree.effort_limits if self.effort else None
         goal = controller.goal(self.tree, robot.home()) if isinstance(controller, PD) else None
-        self._stepping = Stepping(
+        self._step = Step(
             self.tree,
             self.method,
             self.dt,
@@ -198,7 +199,7 @@ class Simulator:
             progress: called with the fraction of the steps that is done.
             partial: whether an interrupt (Ctrl-C) returns what was computed until then, in place of raising.
         """
-        every = positive_integer(every, "every")
+        every = parse_count(every, "every")
         steps = step_number(seconds, self.dt)
         given = self._arguments(steps, inputs, wrenches, parameters)
         start = self._resumed_state(q, v, state) if isinstance(q, Run) else self._first(q, v, state)
@@ -237,7 +238,7 @@ class Simulator:
         return self._state_at(q, v, self.memory if state is None else state)
 
     def _state_at(self, q: NDArray[Any], v: NDArray[Any], memory: Any) -> dict[str, Any]:
-        return self._stepping.initial_state(q, v, memory, first_clock(self.dtype, self.control_every))
+        return self._step.initial_state(q, v, memory, first_clock(self.dtype, self.control_every))
 
     def closed(self, q: ArrayLike) -> NDArray[Any]:
         """The nearest configurations, (..., nq), that constraints allow."""
@@ -275,7 +276,7 @@ class Simulator:
                 "mb.compile_scan make kernels of the step that take batches"
             )
         check_configuration.unit_coordinates(self.tree, state["q"], "state, q")
-        after, record = self._stepping(state, given.still)
+        after, record = self._step(state, given.still)
         if "jump" in after and not is_traced(after["jump"]) and state["jump"][0] < 0:
             warn_of_jumps(jump_sentences(after, self._about), stacklevel=3)
         return after, record
@@ -299,8 +300,8 @@ class Simulator:
             raise InputError(f"run: expected one of the robot {self.robot.name!r}, got one of {name!r}{same}")
         states = states_of(run) if run is not None and q is None else []
         at = check_configuration.coordinates(self.tree, self.robot.home() if q is None else q)
-        told = before(self._stepping, states or [(0.0, at, np.zeros(self.tree.nv))], inputs, self.memory)
-        return (*told, *(() if run is None else after(self._stepping, run)))
+        told = before(self._step, states or [(0.0, at, np.zeros(self.tree.nv))], inputs, self.memory)
+        return (*told, *(() if run is None else after(self._step, run)))
 
     @property
     def surface(self) -> tuple[str, ...]:
@@ -327,7 +328,7 @@ class Simulator:
         if given.key not in self._scans:
 
             def step(state: Any, *values: Any) -> Any:
-                return self._stepping(state, {name: x for part in values for name, x in part.items()})
+                return self._step(state, {name: x for part in values for name, x in part.items()})
 
             step.__name__ = f"{self.robot.name}_{self.method}"
             moving = [{name: given.cores[name] for name in given.moving}] if given.moving else []

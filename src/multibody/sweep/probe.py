@@ -166,6 +166,6 @@ def _peak() -> int:
 
 
 def _free() -> float:
-    from multibody.simulate.memory import available
+    from multibody.simulate.free_memory import available
 
     return float(available() or 2**32)

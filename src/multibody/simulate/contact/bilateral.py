@@ -21,7 +21,7 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import at, diagonal, eye_like, matvec, transpose
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
-from multibody.simulate.advance import advance
+from multibody.simulate.configuration_update import advance
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
 

@@ -12,12 +12,12 @@ from multibody.algorithms.rnea import rnea
 from multibody.model import base_velocity
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
-from multibody.simulate.advance import advance
+from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.bilateral import BilateralConstraints, project_position
 from multibody.simulate.contact.energy_limiter import StepWork, limit_energy
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.implicit_forces import controlled, implicit, mean_force, work
-from multibody.simulate.step_ends import StepStart
+from multibody.simulate.method import StepStart
 from multibody.simulate.step_forces import StepForces
 
 

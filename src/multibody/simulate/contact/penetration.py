@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.energy import potential_energy
-from multibody.simulate.advance import advance
+from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.bilateral import CONSTRAINT_TOLERANCE, MAX_PROJECTIONS
 from multibody.simulate.contact.gaps import gaps
 from multibody.simulate.contact.problem import ContactProblem

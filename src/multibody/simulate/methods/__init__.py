@@ -1,9 +1,9 @@
-"""One file per method: how a step goes from the state before to the state after. `method.py` has their contract."""
+"""One file per method: a step from the state before to the state after. `simulate/method.py` has their contract."""
 
+from multibody.simulate.method import Method
 from multibody.simulate.methods.contact import Contact
 from multibody.simulate.methods.euler import Euler
 from multibody.simulate.methods.events import Events
-from multibody.simulate.methods.method import Method
 from multibody.simulate.methods.rk4 import RungeKutta4
 from multibody.simulate.methods.soft import Soft
 from multibody.simulate.methods.variational import Variational

@@ -19,8 +19,7 @@ from multibody.simulate.contact.problem import ContactLaw, ContactProblem, Known
 from multibody.simulate.contact.restitution import gravity
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.velocity_iteration import Solver, VelocityIteration
-from multibody.simulate.methods.method import Method
-from multibody.simulate.step_ends import StepResult, StepStart
+from multibody.simulate.method import Method, StepResult, StepStart
 
 FREE_LIFT = 1e-3
 """The penetration that is corrected even if that raises the potential energy, in m."""

@@ -24,9 +24,8 @@ from multibody.simulate.contact.problem import KnownContacts
 from multibody.simulate.contact.restitution import bounce_threshold
 from multibody.simulate.contact.root_bracket import Bracket
 from multibody.simulate.contact.scene import Scene
+from multibody.simulate.method import Method, StepResult, StepStart
 from multibody.simulate.methods.contact import contact_step, initial_state
-from multibody.simulate.methods.method import Method
-from multibody.simulate.step_ends import StepResult, StepStart
 from multibody.tracing.record.loop import loop
 
 MAX_PIECES = 12

@@ -20,16 +20,15 @@ from multibody.geometry._arrays import dot
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
-from multibody.simulate.advance import advance
+from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.contact_rows import ContactRows, contact_rows
 from multibody.simulate.contact.gaps import Grounded, center
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.problem import CompliantGround
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.spheres import SphereContact
+from multibody.simulate.method import Method, StepResult, StepStart
 from multibody.simulate.methods.contact import contact_step, initial_state
-from multibody.simulate.methods.method import Method
-from multibody.simulate.step_ends import StepResult, StepStart
 
 MIN_DISPLACEMENT = 1e-12
 """Displacements below this are treated as zero, in m."""

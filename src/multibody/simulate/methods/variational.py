@@ -17,9 +17,8 @@ from multibody.algorithms.forward_dynamics import factors
 from multibody.algorithms.rnea import rnea
 from multibody.model import configuration
 from multibody.model.tree import Tree
-from multibody.simulate.advance import advance
-from multibody.simulate.methods.method import Method
-from multibody.simulate.step_ends import StepResult, StepStart
+from multibody.simulate.configuration_update import advance
+from multibody.simulate.method import Method, StepResult, StepStart
 from multibody.tracing.ad.api import gradient
 from multibody.tracing.record.loop import loop
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import final
 
-from multibody.simulate.advance import advance
-from multibody.simulate.methods.method import Method
-from multibody.simulate.step_ends import StepResult, StepStart
+from multibody.simulate.configuration_update import advance
+from multibody.simulate.method import Method, StepResult, StepStart
 
 
 @final

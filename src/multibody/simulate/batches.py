@@ -1,4 +1,4 @@
-"""States of runs and controllers: arrays, and nested tuples and dicts of arrays."""
+"""Shapes and batches of states of runs and controllers: arrays, and nested tuples and dicts of arrays."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from multibody.errors import InputError
-from multibody.simulate.controllers import Function
 
 
 def shapes_of(value: Any) -> Any:
@@ -59,13 +58,3 @@ def broadcast_state(state: Any, shapes: Any, batch: tuple[int, ...]) -> Any:
     if isinstance(shapes, list):
         return tuple(broadcast_state(part, shape, batch) for part, shape in zip(state, shapes, strict=True))
     return np.broadcast_to(state, (*batch, *shapes))
-
-
-def first_memory(controller: Any, state: Any) -> Any:
-    """The first state of a controller; None for a controller without a state."""
-    remembers = isinstance(controller, Function) and controller.remembers
-    if remembers == (state is not None):
-        return state
-    if remembers:
-        raise InputError("state: expected the first state of the controller, function(t, q, v, input, state)")
-    raise InputError("state: expected none: the controller is not a function(t, q, v, input, state)")

@@ -9,20 +9,19 @@ from numpy.typing import NDArray
 
 from multibody.errors import InputError
 from multibody.model.tree import Tree
-from multibody.simulate.arguments import tree_values
 from multibody.simulate.clock import WRAP, tick, time_of
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.controllers import PD, Function
 from multibody.simulate.divergence import fault
+from multibody.simulate.inputs_and_parameters import tree_values
+from multibody.simulate.method import Method, StepResult, StepStart
 from multibody.simulate.methods import METHODS
-from multibody.simulate.methods.method import Method
-from multibody.simulate.step_ends import StepResult, StepStart
 from multibody.simulate.step_forces import StepForces
 
 
 @dataclass(frozen=True, eq=False)
-class Stepping:
+class Step:
     """The settings of a step; state, inputs and parameters come with each."""
 
     tree: Tree
