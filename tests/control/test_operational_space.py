@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody import control, simulate
-from multibody.control.operational_laws import Laws, along, spring
-from multibody.control.tracking import ROWS
+from multibody.control.operational_space_laws import Laws, along, spring
+from multibody.control.pose_tracking import ROWS
 
 from ..plain import Plain
 

@@ -224,7 +224,7 @@ def test_a_level_may_have_any_units(size, place):
 def test_numbers_of_numpy_are_numbers():
     for make in (
         lambda x: control.PositionTask("h", "tool", weight=x).on(ARM.tree),
-        lambda x: control.TorqueLimits(share=x),
+        lambda x: control.TorqueLimits(fraction=x),
         lambda x: control.JointLimits(deceleration=x),
         lambda x: control.FrictionCones(x, minimum=x),
         lambda x: control.OperationalSpace(ARM, "tool", heaviest=x),

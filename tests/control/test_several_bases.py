@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import multibody as mb
 from multibody import control
-from multibody.control.floating_base import distributed
-from multibody.control.iteration import ROTATION_VECTOR
+from multibody.control.floating_base_inverse_dynamics import distributed
+from multibody.control.inverse_kinematics.textbook_iteration import ROTATION_VECTOR
 from multibody.control.joint_space import LAWS
-from multibody.control.operational_laws import Laws
+from multibody.control.operational_space_laws import Laws
 from multibody.model import actuation
 from multibody.model.joints import Floating, Revolute
 

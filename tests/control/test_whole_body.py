@@ -134,7 +134,7 @@ def test_targets_are_reached_by_springs(dog, feet, states):
 
 def test_weak_motors_let_contacts_yield_and_are_named(dog, feet, states):
     q, v = states[0], 30 * states[1]
-    weak = control.TorqueLimits(share=0.02)
+    weak = control.TorqueLimits(fraction=0.02)
     body = control.WholeBody(dog, feet, [[COM, TRUNK]], (weak, control.FrictionCones(MU)))
     answer = solved(body, q, v, com_acceleration=STILL, base_acceleration=STILL)
     assert (np.abs(answer.tau) <= 0.02 * dog.tree.effort_limits + 1e-8).all()
@@ -353,7 +353,7 @@ def test_the_quadruped_in_a_kernel(dog, feet, states):
         ("not negative for minimum", lambda *_: control.FrictionCones(0.5, minimum=-1.0)),
         ("at least 3 sides", lambda *_: control.FrictionCones(0.5, sides=2)),
         ("three finite numbers as a normal", lambda *_: control.FrictionCones(0.5, normal=(0, 0, 0))),
-        ("positive share", lambda *_: control.TorqueLimits(share=0.0)),
+        ("positive fraction", lambda *_: control.TorqueLimits(fraction=0.0)),
         ("positive deceleration", lambda *_: control.JointLimits(deceleration=-1.0)),
         ("positive weight", lambda r, c: control.WholeBody(r, c, [[control.TorqueTask("t", weight=0.0)]])),
         ("independent contacts", lambda r, c: control.WholeBody(r, [*c, AGAIN], [[COM]], eliminate=True)),

@@ -6,9 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import multibody as mb
-from multibody.control.floating_base import distributed
-from multibody.control.operational_laws import Laws
-from multibody.control.tracking import ROWS
+from multibody.control.floating_base_inverse_dynamics import distributed
+from multibody.control.operational_space_laws import Laws
+from multibody.control.pose_tracking import ROWS
 from multibody.model.layouts import PinocchioLayout
 
 from .robot_data import urdf

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 import multibody as mb
 from multibody import control
 from multibody.algorithms import rows
-from multibody.control.operational_laws import Laws, along
-from multibody.control.tracking import ROWS
+from multibody.control.operational_space_laws import Laws, along
+from multibody.control.pose_tracking import ROWS
 from multibody.geometry import rates
 from multibody.geometry.operators import hat3
 

@@ -1,10 +1,10 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
 from multibody.control import trajectories
-from multibody.control.analytic import analytic_solutions
-from multibody.control.floating_base import floating_inverse_dynamics
+from multibody.control.floating_base_inverse_dynamics import floating_inverse_dynamics
 from multibody.control.inverse_kinematics import InverseKinematics
-from multibody.control.iteration import History, iterate
+from multibody.control.inverse_kinematics.analytic.analytic_solutions import analytic_solutions
+from multibody.control.inverse_kinematics.textbook_iteration import History, iterate
 from multibody.control.joint_space import (
     friction_compensation,
     gains,
@@ -13,9 +13,10 @@ from multibody.control.joint_space import (
     joint_impedance,
 )
 from multibody.control.limits import FrictionCones, JointLimits, Limit, TorqueLimits, VelocityLimits
-from multibody.control.multi_task import multi_task_control
+from multibody.control.multi_task_inverse_dynamics import multi_task_control
 from multibody.control.operational_space import OperationalSpace
 from multibody.control.pid import PID
+from multibody.control.pose_tracking import track_pose
 from multibody.control.tasks import (
     AxisTask,
     CenterOfMassTask,
@@ -31,7 +32,6 @@ from multibody.control.tasks import (
     Task,
     TorqueTask,
 )
-from multibody.control.tracking import track_pose
 from multibody.control.velocity_control import VelocityControl
 from multibody.control.virtual_model import VirtualModel
 from multibody.control.whole_body import WholeBody

@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import branches_with, check_robot, content_key, is_number, supporting_contacts
-from multibody.control.iteration import ERRORS, ROTATION_VECTOR
 from multibody.control.joint_space import joint_gains
-from multibody.control.operational_laws import Laws
-from multibody.control.tracking import ROWS
+from multibody.control.operational_space_laws import Laws
+from multibody.control.pose_error import ERRORS, ROTATION_VECTOR, ROWS
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose

@@ -11,7 +11,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.friction import FrictionCone
 from multibody.algorithms.jacobian import jacobian
 from multibody.control._checks import content_key, expect_robot, is_number, supporting_contacts
-from multibody.control.floating_base import held
+from multibody.control.floating_base_inverse_dynamics import held
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, matvec, transpose
 from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base

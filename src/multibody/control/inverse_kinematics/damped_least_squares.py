@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.inverse_kinematics.goals import Goal
+from multibody.control.inverse_kinematics.frame_goals import Goal
 from multibody.geometry import Pose
 from multibody.geometry._arrays import dot, eye_like, matvec, transpose
 from multibody.model import configuration

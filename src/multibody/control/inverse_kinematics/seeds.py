@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control.inverse_kinematics.goals import Goal
+from multibody.control.inverse_kinematics.frame_goals import Goal
 from multibody.geometry import Pose
 from multibody.model import configuration
 from multibody.model.tree import Tree
@@ -17,7 +17,7 @@ COUNT = 256
 RANDOM = 128
 """How many of them are uniform between the limits; the others are near them in all joints."""
 INSET = 0.03
-"""How near, as a share of the range."""
+"""How near, as a fraction of the range."""
 NEAREST = 7
 """How many of the random ones are ranked in the kernel, and tried first."""
 

@@ -12,12 +12,12 @@ from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.runtime.workers import thread_count
 from multibody.control._checks import refuse_traced
-from multibody.control.analytic import analytic_solutions
 from multibody.control.inverse_kinematics import damped_least_squares as iterations
 from multibody.control.inverse_kinematics import seeds
+from multibody.control.inverse_kinematics.analytic.analytic_solutions import analytic_solutions
 from multibody.control.inverse_kinematics.answer import Answer
-from multibody.control.inverse_kinematics.goals import Goal, goals_of
-from multibody.control.inverse_kinematics.search import (
+from multibody.control.inverse_kinematics.frame_goals import Goal, goals_of
+from multibody.control.inverse_kinematics.multi_start import (
     FIRST_ITERATIONS,
     Attempts,
     State,

@@ -1,7 +1,7 @@
 """The contract of limits: rows of a robot's velocity between bounds."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,27 @@ from numpy.typing import NDArray
 from multibody.algorithms.rows import Rows
 from multibody.control._checks import check_name
 from multibody.errors import InputError
+from multibody.geometry._arrays import matvec
 from multibody.model import configuration
 from multibody.model.tree import Tree
+
+
+class AccelerationRange(NamedTuple):
+    """Rows of the acceleration that are to stay between bounds."""
+
+    J: NDArray[Any]
+    """(..., m, nv)"""
+    lower: NDArray[Any]
+    """(..., m)"""
+    upper: NDArray[Any]
+
+    @staticmethod
+    def toward(
+        velocities: tuple[NDArray[Any], NDArray[Any]], J: NDArray[Any], rates: NDArray[Any], dt: NDArray[Any]
+    ) -> "AccelerationRange":
+        """The accelerations that take J v from its rates, (..., m), to between two velocities in the time dt."""
+        lower, upper = ((end - rates) / dt[..., None] for end in velocities)
+        return AccelerationRange(np.broadcast_to(J, (*rates.shape, J.shape[-1])), np.minimum(lower, upper), upper)
 
 
 class Limit(Rows):
@@ -65,6 +84,11 @@ class Limit(Rows):
         """(rows,), truth values: which rows can have a finite bound at all; the others are left out."""
         del tree
         return np.ones(self.rows, bool)
+
+    def acceleration_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> AccelerationRange:
+        """The bounds of accelerations, held for the time dt, at whose end J v is within its limits."""
+        J = self.jacobian(tree, q)
+        return AccelerationRange.toward((self.lower(tree, q, dt), self.upper(tree, q, dt)), J, matvec(J, v), dt)
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         """J' v, which limits of velocities do not need."""

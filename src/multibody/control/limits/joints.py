@@ -45,6 +45,18 @@ class JointLimits(BoxLimit):
     def upper(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
         return _rates(tree, tree.upper, q, dt)
 
+    def velocity_range(self, tree: Tree, q: NDArray[Any], v: NDArray[Any], dt: Any) -> tuple[Any, Any]:
+        """Velocities from which joints can still stop before the ends of their range with `deceleration` d.
+
+        v'^2 / (2 d) + v' dt / 2 <= upper - q - v dt / 2, where v' = v + a dt is the velocity at the end of the time dt.
+        A joint past its end comes back with the velocity from which it would stop there.
+        """
+        kept, half = self.bounded_velocities(tree), 0.5 * dt[..., None]
+        places = [k for k in (coordinates(tree)[k] for k in kept) if k is not None]
+        x = q[..., places] + half * v[..., kept]
+        upper = _braking_velocity(tree.upper[places] - x, self.deceleration, half)
+        return -_braking_velocity(x - tree.lower[places], self.deceleration, half), upper
+
     def bounded(self, tree: Tree) -> NDArray[Any]:
         ends = [None if k is None else (tree.lower[k], tree.upper[k]) for k in coordinates(tree)]
         return np.array([end is not None and bool(np.isfinite(end).any()) for end in ends])
@@ -66,3 +78,13 @@ def _rates(tree: Tree, ends: NDArray[Any], q: NDArray[Any], dt: Any) -> NDArray[
     places = coordinates(tree)
     rates = [none if k is None or np.isinf(ends[k]) else (ends[k] - q[..., k]) / dt for k in places]
     return np.stack(rates, axis=-1)
+
+
+def _braking_velocity(displacement: NDArray[Any], deceleration: float, half: NDArray[Any]) -> NDArray[Any]:
+    """The velocity that stops after a displacement; where it is negative, one that comes back by as much.
+
+    `half` is half of the time of a step.
+    """
+    slow, far = half * deceleration, np.minimum(np.abs(displacement), 1e9)
+    speed = np.sqrt(slow * slow + 2.0 * deceleration * far) - slow
+    return np.where(displacement < 0, -np.maximum(speed, np.minimum(far / half, 2.0 * slow)), speed)

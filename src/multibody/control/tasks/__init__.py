@@ -3,8 +3,8 @@
 from multibody.control.tasks._task import Task
 from multibody.control.tasks.axis import AxisTask
 from multibody.control.tasks.center_of_mass import CenterOfMassTask
+from multibody.control.tasks.forces_and_torques import ForceTask, LoadTask, TorqueTask
 from multibody.control.tasks.gaze import GazeTask
-from multibody.control.tasks.loads import ForceTask, LoadTask, TorqueTask
 from multibody.control.tasks.momentum import MomentumTask
 from multibody.control.tasks.orientation import OrientationTask
 from multibody.control.tasks.pose import PoseTask

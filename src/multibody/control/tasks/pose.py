@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
+from multibody.control.pose_error import pose_error
 from multibody.control.tasks._task import WORLD_AXES, Labelled, expected
 from multibody.geometry import Pose
 from multibody.model.tree import Tree
@@ -44,9 +45,3 @@ class PoseTask(Labelled):
 
     def bias(self, tree: Tree, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
         return kinematics.acceleration(tree, self.frame, q, v, np.zeros_like(v), "mixed")
-
-
-def pose_error(target: Pose, actual: Pose) -> NDArray[Any]:
-    """(..., 6): p* - p and log(R* R^T), along the axes of the frame that both poses are in.  [RD 2.251, 2.256]"""
-    turn = target.rotation.boxminus(actual.rotation)
-    return np.concatenate([np.broadcast_to(target.position - actual.position, turn.shape), turn], axis=-1)

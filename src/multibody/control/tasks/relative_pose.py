@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms import jacobian, kinematics
+from multibody.control.pose_error import pose_error
 from multibody.control.tasks._task import WORLD_AXES, Labelled, expected
-from multibody.control.tasks.pose import pose_error
 from multibody.geometry import Pose
 from multibody.geometry.operators import cross3
 from multibody.model.tree import Tree

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multibody.control.trajectories._limits import paces
+from multibody.control.trajectories._shortest_duration import paces
 from multibody.control.trajectories._spaces import Space, between, rates_of
 from multibody.control.trajectories._trajectory import Trajectory, columns, positive
 from multibody.errors import InputError
@@ -15,7 +15,7 @@ Ends = tuple[ArrayLike | None, ArrayLike | None]
 
 AT_REST = (None, None)
 PEAKS = {"cubic": (1.5, 6.0), "quintic": (1.875, 10 / np.sqrt(3.0))}
-"""The largest rate and acceleration of a way of length one in a time of one, at rest at both ends."""
+"""The largest rate and acceleration of a displacement of length one in a time of one, at rest at both ends."""
 
 
 def cubic(

@@ -30,8 +30,8 @@ def spline(times: ArrayLike, points: Any) -> Trajectory:
         InputError: when there are fewer than two way points, their number is not that of the times, or times do not
             increase.
 
-    >>> way = spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.0]])
-    >>> way([0.0, 1.0, 3.0]).value.ravel()
+    >>> path = spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.0]])
+    >>> path([0.0, 1.0, 3.0]).value.ravel()
     array([0., 1., 0.])
     """
     space, points = through(points)

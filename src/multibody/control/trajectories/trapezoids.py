@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from multibody.control.trajectories._limits import paces
+from multibody.control.trajectories._shortest_duration import paces
 from multibody.control.trajectories._spaces import between
 from multibody.control.trajectories._trajectory import Trajectory, columns
 
@@ -13,8 +13,8 @@ from multibody.control.trajectories._trajectory import Trajectory, columns
 def trapezoidal(a: Any, b: Any, *, velocity: ArrayLike, acceleration: ArrayLike) -> Trajectory:
     """From rest at a to rest at b: at the largest acceleration, then speed, then deceleration that the limits allow.
 
-    All parts move together: they begin and end at the same time, on a straight way, and the slowest sets the pace. A
-    way that is too short for the largest speed has no time at it.
+    All parts move together: they begin and end at the same time, on a straight path, and the slowest sets the pace. A
+    displacement that is too short for the largest speed has no time at it.
 
     Args:
         a: where it begins: an array (..., n), a number, an `mb.Rotation` or an `mb.Pose`.
@@ -38,13 +38,13 @@ def trapezoidal(a: Any, b: Any, *, velocity: ArrayLike, acceleration: ArrayLike)
     zero, one = np.zeros_like(p), np.ones_like(p)
     moves = r > 0
     long = r < p * p
-    ramp = np.where(long, r / np.where(long, p, one), np.sqrt(r))  # of the way from 0 to 1, at 1 / r
+    ramp = np.where(long, r / np.where(long, p, one), np.sqrt(r))  # of a displacement from 0 to 1, at 1 / r
     end = np.where(long, p, ramp) + ramp
     bend = np.where(moves, one, zero) / np.where(moves, r, one)
     speed = bend * ramp
     knots = np.stack([zero, ramp, end - ramp, end], axis=-1)
     risen = speed * ramp / 2
-    # the share of the way that is done, as coefficients of the time since the last knot
+    # the fraction of the displacement, as coefficients of the time since the last knot
     pieces = [[zero, zero, bend / 2], [risen, speed, zero], [one - risen, speed, -bend / 2]]
     done = np.stack([np.stack(piece, axis=-1) for piece in pieces], axis=-2)
     x = columns([space.start(points)[..., 0, :], 0 * step[..., 0, :], 0 * step[..., 0, :]])

@@ -10,10 +10,10 @@ from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_gains, content_key
 from multibody.control.tasks import LoadTask, Task
-from multibody.control.whole_body.definition import contacts_on, levels_on, problem_of
-from multibody.control.whole_body.problem import AnyTask, Problem, Solution
+from multibody.control.whole_body.argument_checks import contacts_on, levels_on, problem_of
+from multibody.control.whole_body.daqp_single_state import SingleState
+from multibody.control.whole_body.hierarchical_problem import AnyTask, Problem, Solution
 from multibody.control.whole_body.report import Report
-from multibody.control.whole_body.single_state import SingleState
 from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError
 from multibody.geometry._arrays import choice

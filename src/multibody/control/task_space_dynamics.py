@@ -26,7 +26,7 @@ Array = NDArray[Any]
 ROUNDING = 64
 """How many rounding errors of the trace of J M^-1 J^T its eigenvalues are at least lifted by, where they vanish."""
 FLOOR = 1e-3
-"""What the eigenvalues are lifted by to ask for the heaviest direction, as a share of what they are damped by."""
+"""What the eigenvalues are lifted by to ask for the heaviest direction, as a fraction of what they are damped by."""
 
 
 class TaskDynamics:

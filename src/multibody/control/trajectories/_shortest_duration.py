@@ -1,4 +1,4 @@
-"""How limits of velocity and acceleration bear on a way."""
+"""The shortest duration of a displacement within limits of velocity and acceleration."""
 
 from typing import Any
 

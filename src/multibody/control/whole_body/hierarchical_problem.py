@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint, SurfaceContact
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
+from multibody.control.limits._limit import AccelerationRange
 from multibody.control.tasks import ForceTask, LoadTask, Task
 from multibody.control.tasks._task import stack_weighted
-from multibody.control.whole_body import task_rows
+from multibody.control.whole_body import friction_cones, task_rows
 from multibody.control.whole_body.contact_dynamics import (
     Affine,
     Dynamics,
@@ -24,10 +25,11 @@ from multibody.control.whole_body.contact_dynamics import (
     torque_unknowns,
     unit_of,
 )
-from multibody.control.whole_body.level_sizes import contact_patterns, sizes_of
+from multibody.control.whole_body.feasible_case import FeasibleCase
+from multibody.control.whole_body.friction_cones import ForceRows
+from multibody.control.whole_body.level_ranks import contact_patterns, sizes_of
 from multibody.control.whole_body.soles import is_sole
-from multibody.control.whole_body.task_rows import AccelerationRange, ForceRows, TaskRows
-from multibody.control.whole_body.unconstrained_case import UnconstrainedCase
+from multibody.control.whole_body.task_rows import TaskRows
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity, configuration
 from multibody.model.actuation import actuated_indices, with_zero_base
@@ -104,7 +106,7 @@ class Problem:
         moving = contact_dynamics(self.tree, self.contacts, q, values["v"], mask)
         cones = self._cones(values, mask)
         unknowns, state, bounds, left = self._start(moving, cones, values, mask, list(sizes))
-        ranges = {limit.name: task_rows.acceleration_range(limit, moving, q, values["dt"]) for limit in self.limits}
+        ranges = {limit.name: limit.acceleration_range(moving.tree, q, moving.v, values["dt"]) for limit in self.limits}
         if ranges:
             merged = self._merge_ranges(ranges, unknowns)
             state = reduced_bases.minimise_violation(merged, state, bounds)
@@ -123,7 +125,7 @@ class Problem:
         if self.cones is None:
             count = sum(contact.rows for contact in self.contacts)
             return ForceRows(Affine(np.zeros((0, count)), np.zeros(0)), None)
-        return task_rows.cones_of(self.cones, self.contacts, unit_of(self.tree), values.get("normals"), mask)
+        return friction_cones.cones_of(self.cones, self.contacts, unit_of(self.tree), values.get("normals"), mask)
 
     def _bounds(self, unknowns: Unknowns, cones: ForceRows) -> Bounds:
         bounds = self._plain_bounds(unknowns, cones)
@@ -132,7 +134,7 @@ class Problem:
     def _plain_bounds(self, unknowns: Unknowns, cones: ForceRows) -> Bounds:
         """Rows in their own units."""
         free = np.full(self.tree.nv, np.inf) if self.torques is None else self.torques.upper(self.tree)
-        return task_rows.bounds_of(unknowns, free[actuated_indices(self.tree)] / unit_of(self.tree), cones)
+        return friction_cones.bounds_of(unknowns, free[actuated_indices(self.tree)] / unit_of(self.tree), cones)
 
     def _start(
         self, moving: Dynamics, cones: ForceRows, values: Mapping[str, Any], mask: Any, sizes: list[LevelSize]
@@ -148,7 +150,7 @@ class Problem:
             )
         pushes = moving.forces
         assert pushes is not None, "there are contacts"
-        center = task_rows.central_forces(self.cones, self.contacts, self.tree, values.get("normals"), mask)
+        center = friction_cones.central_forces(self.cones, self.contacts, self.tree, values.get("normals"), mask)
         center = pushes.parts(center + np.zeros_like(moving.v[..., :1]))
         K, k = moving.all_contact_a
         start = ReducedState.free(np.concatenate([np.zeros_like(K[..., 0, :n]), center], axis=-1))
@@ -278,7 +280,7 @@ class Problem:
         tau, a, f = (np.where(whole < np.inf, part, np.full_like(part, np.nan)) for part in (tau, a, f))
         return Solution(tau, a, f, slack, flags, residuals)
 
-    # ---- the unconstrained case --------------------------------------------------------------------------------------
+    # ---- the feasible case --------------------------------------------------------------------------------------
 
     @property
     def has_single_optimum(self) -> bool:
@@ -290,7 +292,7 @@ class Problem:
         circles = self.cones is not None and self.cones.sides == np.inf
         return not self.contacts or (self.eliminate and not soles and not circles)
 
-    def unconstrained_case(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> UnconstrainedCase:
+    def feasible_case(self, values: Mapping[str, Any], sizes: Sequence[LevelSize]) -> FeasibleCase:
         """The program in which nothing yields, of a problem with a single optimum."""
         q, mask = values["q"], self._mask(values)
         moving = contact_dynamics(self.tree, self.contacts, q, values["v"], mask)
@@ -302,7 +304,7 @@ class Problem:
         x = Affine(state.Z, state.x)  # which has nothing along Z, as every level adds what is across it
         left = Unknowns(*(part.compose(x) for part in unknowns))
         bounds = self._plain_bounds(left, self._cones(values, mask))
-        ranges = {limit.name: task_rows.acceleration_range(limit, moving, q, values["dt"]) for limit in self.limits}
+        ranges = {limit.name: limit.acceleration_range(moving.tree, q, moving.v, values["dt"]) for limit in self.limits}
         if ranges:
             bounds = self._merge_ranges(ranges, left).above(bounds)
         f = left.f if mask is None else Affine(left.f.matrix * mask[..., None], left.f.offset * mask)
@@ -313,11 +315,9 @@ class Problem:
         if moving.forces is not None:
             J = moving.forces.J
             known += [moving.forces.drift, np.reshape(J, (*J.shape[:-2], -1))]
-        return UnconstrainedCase.of(x, f, bounds, maps, known)
+        return FeasibleCase.of(x, f, bounds, maps, known)
 
-    def answer_unconstrained(
-        self, q: Array, v: Array, w: Array, multipliers: Array, program: UnconstrainedCase
-    ) -> Solution:
+    def answer_feasible(self, q: Array, v: Array, w: Array, multipliers: Array, program: FeasibleCase) -> Solution:
         """The answer of a solution w; its last residual is that of the conditions of optimality."""
         tasks, ends = (
             [task.rows for level in self.levels for task in level],
@@ -346,8 +346,8 @@ class Problem:
     def plan(self, masked: bool) -> list[LevelSize]:
         """The ranks and dimensions of all levels in general position, with any contacts active if there is a mask."""
         rng = np.random.default_rng(0)
-        ways = contact_patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))
-        active = np.repeat(ways, SAMPLES, axis=0)
+        patterns = contact_patterns(len(self.contacts), rng) if masked else np.ones((1, len(self.contacts)))
+        active = np.repeat(patterns, SAMPLES, axis=0)
         q = np.stack([configuration.random(self.tree, rng) for _ in active])
         v = rng.standard_normal((len(active), self.tree.nv))
         mask = constraint_rows.mask(self.contacts, active) if masked and self.contacts else None

@@ -16,16 +16,16 @@ from itertools import accumulate, product
 
 import numpy as np
 
-from multibody.control.analytic.screws import Matrix, Screw, Vector, moved, turn_about
+from multibody.control.inverse_kinematics.analytic.screws import Matrix, Screw, Vector, moved, turn_about
 
 Curve = tuple[Vector, Matrix]
 
 SINGULAR = 1e-8
-"""The share of the size of the equations below which something counts as zero."""
+"""The fraction of the size of the equations below which something counts as zero."""
 NEARLY = 1e-3
-"""The share below which equations are solved as if it were zero, besides: files round their numbers."""
+"""The fraction below which equations are solved as if it were zero, besides: files round their numbers."""
 STEPS, ACCEPTED = 6, 1e-9
-"""Steps of Newton from each candidate, and how far off a solution may be, as a share of the arm."""
+"""Steps of Newton from each candidate, and how far off a solution may be, as a fraction of the arm."""
 STARTS = tuple(product((0.4, 2.5, -1.7), (0.1,), (0.4, 2.5, -1.7)))
 """Where Newton starts when the closed form has nothing."""
 SAME = 2e-6
@@ -180,10 +180,10 @@ def _single(row: Vector, right: float, turns: bool) -> list[float]:
         return [SAMPLES[0]] if abs(right) < SINGULAR else []
     if not turns:
         return _roots(np.stack([[0, 0], row]), np.array([0.0, -right]), (False, False))
-    share = right / size
-    if abs(share) > 1 + OFF_CIRCLE**2:
+    cosine = right / size
+    if abs(cosine) > 1 + OFF_CIRCLE**2:
         return []
-    ahead, aside = np.arctan2(row[1], row[0]), np.arccos(np.clip(share, -1, 1))
+    ahead, aside = np.arctan2(row[1], row[0]), np.arccos(np.clip(cosine, -1, 1))
     return [float(ahead + aside), float(ahead - aside)]
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.compiler.kernel import Kernel
-from multibody.control.whole_body.problem import Problem
-from multibody.control.whole_body.unconstrained_case import MAX_RESIDUAL, UnconstrainedCase
+from multibody.control.whole_body.feasible_case import MAX_RESIDUAL, FeasibleCase
+from multibody.control.whole_body.hierarchical_problem import Problem
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import Kind
@@ -42,16 +42,14 @@ class SingleState:
         self._solvers: dict[tuple[str, ...], CommandSolver] = {}
         plans: dict[bool, list[LevelSize]] = {}
 
-        def unconstrained_case(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
+        def feasible_case(q: Any, v: Any, **extras: Any) -> tuple[Any, ...]:
             masked = "active" in extras
             if masked not in plans:
                 plans[masked] = problem.plan(masked)
-            return tuple(problem.unconstrained_case({"q": q, "v": v, **extras}, plans[masked]))
+            return tuple(problem.feasible_case({"q": q, "v": v, **extras}, plans[masked]))
 
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity"}
-        self._programs = RobotFunction(
-            robot.model, robot.dtype, unconstrained_case, kinds, optional, self._named("at once")
-        )
+        self._programs = RobotFunction(robot.model, robot.dtype, feasible_case, kinds, optional, self._named("at once"))
 
     def solver_for(self, present: tuple[str, ...]) -> CommandSolver:
         """The solver for these optional inputs."""
@@ -82,11 +80,11 @@ class SingleState:
         """The kernel that checks solutions of programs of these shapes, and assembles the answer."""
 
         def judge(q: Any, v: Any, w: Any, multipliers: Any, *program: Any) -> tuple[Any, ...]:
-            return self._problem.answer_unconstrained(q, v, w, multipliers, UnconstrainedCase(*program))
+            return self._problem.answer_feasible(q, v, w, multipliers, FeasibleCase(*program))
 
         m, k = shapes[0]
         kinds: dict[str, Kind] = {"q": "configuration", "v": "velocity", "w": k, "multipliers": m}
-        kinds |= dict(zip(UnconstrainedCase._fields, shapes, strict=True))
+        kinds |= dict(zip(FeasibleCase._fields, shapes, strict=True))
         return RobotFunction(
             self._robot.model, self._robot.dtype, judge, kinds, {}, self._named("judged", k, m)
         ).kernel()

@@ -15,7 +15,7 @@ from multibody.algorithms import kinematics
 from multibody.algorithms.analytical_jacobian import analytical_jacobian, parameters
 from multibody.algorithms.jacobian import jacobian
 from multibody.control._checks import check_gain, check_pose, check_positive, check_robot, refuse_traced
-from multibody.control.tasks.pose import pose_error
+from multibody.control.pose_error import DIFFERENCE, ERRORS, ROTATION_VECTOR, pose_error
 from multibody.errors import InputError, SingularityError
 from multibody.geometry import Pose, rates
 from multibody.geometry._arrays import choice, matvec, numbers, transpose
@@ -26,12 +26,6 @@ from multibody.robot.function import RobotFunction
 from multibody.solvers.pseudo_inverse import damped_inverse, inverse
 
 METHODS = ("newton", "damped", "transpose")
-ROTATION_VECTOR = "rotation-vector"
-"""The rotation vector of R* R^T, with the geometric Jacobian: the shortest rotation.  [RD 2.248-2.255]"""
-DIFFERENCE = "rotation-vector-difference"
-ERRORS = (ROTATION_VECTOR, DIFFERENCE, *(name for name in rates.ORIENTATIONS if name != ROTATION_VECTOR))
-"""The shortest rotation, and differences χ* - χ of parameters, with analytical Jacobians.  [RD 2.242, Ex. 2.9.7]"""
-
 SINGULAR = 1e8
 """Entries of a Jacobian that only a singularity of the parameters has."""
 

@@ -8,15 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import jacobian, kinematics
 from multibody.control._checks import check_gain, check_pose, check_robot
-from multibody.control.tasks.pose import pose_error
+from multibody.control.pose_error import ROWS, pose_error
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import choice, floats, matvec, numbers
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.solvers.pseudo_inverse import inverse
-
-ROWS = {"pose": slice(0, 6), "position": slice(0, 3), "rotation": slice(3, 6)}
 
 
 def track_pose(

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import multibody as mb
 from multibody import control
 from multibody.algorithms import rows
-from multibody.control.floating_base import distributed
+from multibody.control.floating_base_inverse_dynamics import distributed
 
 DOG = mb.load("quadruped")
 TREE = DOG.tree

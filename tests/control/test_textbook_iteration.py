@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation as SciPy
 
 import multibody as mb
 from multibody import control
-from multibody.control.iteration import ERRORS
+from multibody.control.inverse_kinematics.textbook_iteration import ERRORS
 
 from ..sampling import sampled
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from multibody.control.analytic.screws import Matrix, Screw, Vector, common_point, turn_about, turned
+from multibody.control.inverse_kinematics.analytic.screws import Matrix, Screw, Vector, common_point, turn_about, turned
 
 MEET_TOLERANCE = 1e-6
 """How far from a common point the axes may be, in m; what that leaves is polished away."""
@@ -36,10 +36,10 @@ def angles(three: tuple[Screw, ...], R: Matrix) -> list[Vector]:
     along = b * (b @ c)
     row = np.array([a @ (c - along), a @ np.cross(b, c)])
     size = np.linalg.norm(row)
-    share = (a @ R @ c - a @ along) / size
-    if abs(share) > 1 + MEET_TOLERANCE:
+    cosine = (a @ R @ c - a @ along) / size
+    if abs(cosine) > 1 + MEET_TOLERANCE:
         return []
-    ahead, aside = np.arctan2(row[1], row[0]), np.arccos(np.clip(share, -1, 1))
+    ahead, aside = np.arctan2(row[1], row[0]), np.arccos(np.clip(cosine, -1, 1))
     triples = []
     for t2 in (ahead + aside, ahead - aside):
         B = turned(b, t2)

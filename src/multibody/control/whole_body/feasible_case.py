@@ -21,7 +21,7 @@ MAX_RESIDUAL = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 """The optimality residual up to which DAQP's answer is accepted."""
 
 
-class UnconstrainedCase(NamedTuple):
+class FeasibleCase(NamedTuple):
     """The program of a state, and the maps from its solution to the answer."""
 
     G: Array
@@ -35,11 +35,11 @@ class UnconstrainedCase(NamedTuple):
     """(..., entries): matrices and offsets of all that follows from x, and what else the answer needs."""
 
     @staticmethod
-    def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "UnconstrainedCase":
+    def of(x: Affine, f: Affine, bounds: Bounds, maps: Sequence[Affine], known: Sequence[Array]) -> "FeasibleCase":
         """The program of unknowns, forces and bounds of w, and of maps of x."""
         flat = [np.reshape(_joined(part), (*part.offset.shape[:-1], -1)) for part in maps]
         infinite = np.full_like(bounds.upper[..., bounds.lower.shape[-1] :], -daqp.INFINITE_BOUND)
-        return UnconstrainedCase(
+        return FeasibleCase(
             bounds.C,
             np.concatenate([bounds.lower, infinite], axis=-1),
             bounds.upper,

@@ -9,7 +9,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_levels
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.tasks import LoadTask, Task
-from multibody.control.whole_body.problem import AnyTask, Problem
+from multibody.control.whole_body.hierarchical_problem import AnyTask, Problem
 from multibody.control.whole_body.soles import forces
 from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_frozen, content_key, expect_robot, supporting_contacts
-from multibody.control.floating_base import distributed
+from multibody.control.floating_base_inverse_dynamics import distributed
 from multibody.control.tasks import Task
 from multibody.control.tasks._task import stack_weighted
 from multibody.errors import InputError

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import multibody as mb
 from multibody import control
 from multibody.algorithms import jacobian, kinematics
-from multibody.control.multi_task import accelerations
+from multibody.control.multi_task_inverse_dynamics import accelerations
 
 ARM = mb.load("planar-arm")
 DOG = mb.load("quadruped")

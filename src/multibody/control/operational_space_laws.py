@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from multibody.algorithms import coriolis, jacobian, kinematics
 from multibody.algorithms.change_of_velocity import with_base
 from multibody.algorithms.constraints import Constraint
-from multibody.control.floating_base import distributed
-from multibody.control.iteration import DIFFERENCE, ROTATION_VECTOR
-from multibody.control.task_dynamics import TaskDynamics
-from multibody.control.tasks.pose import pose_error
+from multibody.control.floating_base_inverse_dynamics import distributed
+from multibody.control.pose_error import DIFFERENCE, ROTATION_VECTOR, pose_error
+from multibody.control.task_space_dynamics import TaskDynamics
 from multibody.geometry import Pose, Rotation, rates
 from multibody.geometry._arrays import eye_like, matvec, transpose
 from multibody.model import base_velocity

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.control._checks import check_pose, check_robot, refuse_traced
-from multibody.control.analytic.screws import Chain, Matrix, Vector, chain, inverse, moved
-from multibody.control.analytic.three_joints import add, positions
-from multibody.control.analytic.wrists import angles, wrist
-from multibody.control.tasks.pose import pose_error
+from multibody.control.inverse_kinematics.analytic.screws import Chain, Matrix, Vector, chain, inverse, moved
+from multibody.control.inverse_kinematics.analytic.wrist_angles import angles, wrist
+from multibody.control.inverse_kinematics.analytic.wrist_center import add, positions
+from multibody.control.pose_error import pose_error
 from multibody.errors import InputError
 from multibody.geometry import Pose
 from multibody.geometry._arrays import matvec, truth

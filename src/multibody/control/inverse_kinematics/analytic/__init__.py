@@ -1,0 +1,1 @@
+"""Inverse kinematics in closed form, for six joints with a spherical wrist."""
