@@ -14,11 +14,11 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from multibody.derive import METHODS, applicable, equations, printing, systems
-from multibody.derive.equations import Equations
-from multibody.derive.method_table import deviation, from_algorithms, terms
-from multibody.derive.printing import formats
-from multibody.derive.printing.blocks import Block, Heading
-from multibody.derive.system import System
+from multibody.derive.printing import output_formats
+from multibody.derive.printing.page_elements import Block, Heading
+from multibody.derive.results.equations import Equations
+from multibody.derive.results.method_table import deviation, from_algorithms, terms
+from multibody.derive.system.system import System
 from multibody.errors import InputError
 
 HERE = Path(__file__).resolve().parent
@@ -98,7 +98,7 @@ def _markdown(blocks: Iterable[Block]) -> str:
         if heading == inside:
             written.append(":::" if inside else ":::{container} derivation")
             inside = not inside
-        written.append(f"**{block.text}**" if isinstance(block, Heading) else formats.markdown([block]).strip())
+        written.append(f"**{block.text}**" if isinstance(block, Heading) else output_formats.markdown([block]).strip())
     return "\n\n".join([*written, ":::"] if inside else written)
 
 

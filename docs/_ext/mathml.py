@@ -8,7 +8,7 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
-from multibody.derive.printing import formula as ours
+from multibody.derive.printing import latex_parser as ours
 from multibody.derive.printing import mathml as written
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ import sympy as sp
 import multibody as mb
 from multibody import derive
 from multibody.cli.derive import _values
-from multibody.derive.printing.text import width
+from multibody.derive.printing.unicode_text import width
 from multibody.errors import InputError, install_command
 
 from .running import run
@@ -182,7 +182,7 @@ def test_only_some_methods() -> None:
 
 
 def test_a_method_that_disagrees_is_told() -> None:
-    with mock.patch("multibody.derive.method_table.from_algorithms", return_value=0.5):
+    with mock.patch("multibody.derive.results.method_table.from_algorithms", return_value=0.5):
         done = run("derive", "cart-pendulum", "--symbols", "all", "--compare", "lagrange")
     assert done.code == 1
     assert "These differ: lagrange." in done.out

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from multibody.derive.evaluation import numeric
-from multibody.derive.kinematics import along
+from multibody.derive.system.evaluation import numeric
+from multibody.derive.system.kinematics import along
 
 
 def motion(equations, values):

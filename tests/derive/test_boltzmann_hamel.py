@@ -25,9 +25,9 @@ from multibody.derive import (
     symbols,
     with_quasi_velocities,
 )
-from multibody.derive.evaluation import numeric, random_values
-from multibody.derive.kinematics import along
 from multibody.derive.methods.quasi_velocities import brackets, inverse
+from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.kinematics import along
 from multibody.geometry import groups
 
 from .motion import motion, same

@@ -6,9 +6,9 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
-from multibody.derive.evaluation import numeric, random_values
-from multibody.derive.tracing import exact, exact_rotation
-from multibody.derive.tree import tree
+from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.symbolic_tree import tree
+from multibody.derive.system.traced_formulas import exact, exact_rotation
 from multibody.errors import InputError
 from multibody.model.builder import Builder
 from multibody.model.joint import Mimic, Passive

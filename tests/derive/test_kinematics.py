@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 
 from multibody.derive import Body, System, coordinates, rotation_x, rotation_y, rotation_z, symbols
-from multibody.derive.algebra.fourier import is_zero
-from multibody.derive.generalized_forces import kinetic_energy
-from multibody.derive.kinematics import along, point_jacobian, rotation_jacobian
+from multibody.derive.algebra.normal_form import is_zero
+from multibody.derive.system.generalized_forces import kinetic_energy
+from multibody.derive.system.kinematics import along, point_jacobian, rotation_jacobian
 
 x, y, a, b, c = coordinates("x y a b c")
 m, l, A, B, C = symbols("m l A B C")

@@ -5,9 +5,9 @@ import pytest
 import sympy as sp
 
 from multibody import derive
-from multibody.derive.comparison import accelerations
-from multibody.derive.consistent_states import consistent_values
-from multibody.derive.evaluation import numeric, random_values
+from multibody.derive.results.comparison import accelerations
+from multibody.derive.system.consistent_states import consistent_values
+from multibody.derive.system.evaluation import numeric, random_values
 from multibody.errors import InputError
 
 m, l, g, I, A, B, C, u = derive.symbols("m l g I A B C u")

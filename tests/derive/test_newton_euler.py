@@ -6,8 +6,8 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
-from multibody.derive.evaluation import numeric, random_values
-from multibody.derive.kinematics import material_jacobian, rotation_jacobian
+from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.kinematics import material_jacobian, rotation_jacobian
 
 M, m, l, g, k, c, F, I, u = derive.symbols("M m l g k c F I u")
 x, theta = derive.coordinates("x theta")

@@ -10,14 +10,14 @@ import pytest
 import sympy as sp
 
 from multibody import derive
-from multibody.derive.printing import formula
-from multibody.derive.printing.blocks import Equality, Heading, Sentence
-from multibody.derive.printing.expressions import Writer, decimals, joined
-from multibody.derive.printing.formats import lines, wrapped
-from multibody.derive.printing.layout import Layout
+from multibody.derive.printing import latex_parser
+from multibody.derive.printing.latex_expressions import Writer, decimals, joined
+from multibody.derive.printing.line_breaks import Layout
 from multibody.derive.printing.mathml import mathml
-from multibody.derive.printing.names import latex_name
-from multibody.derive.printing.text import text, width
+from multibody.derive.printing.output_formats import lines, wrapped
+from multibody.derive.printing.page_elements import Equality, Heading, Sentence
+from multibody.derive.printing.symbol_names import latex_name
+from multibody.derive.printing.unicode_text import text, width
 
 x, theta = derive.coordinates("x theta")
 q1, q2, q12 = derive.coordinates("q1 q_2 q12")
@@ -203,7 +203,7 @@ def test_mathml_is_well_formed_and_keeps_every_letter() -> None:
 
 
 def test_a_command_that_is_not_known_is_named() -> None:
-    assert formula.unknown(r"\dot x + \foo y") == {"foo"}
+    assert latex_parser.unknown(r"\dot x + \foo y") == {"foo"}
 
 
 # Pages
@@ -289,7 +289,7 @@ def test_commands_of_all_steps_are_known() -> None:
         for method in derive.applicable(system):
             for step in derive.equations(system, method).steps:
                 for latex in (step.formula, *(name for name, _ in step.results)):
-                    assert not formula.unknown(latex), (method, step.title, latex)
+                    assert not latex_parser.unknown(latex), (method, step.title, latex)
 
 
 def test_headings_begin_with_the_system(equations: derive.Equations) -> None:

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 from multibody.derive.algebra.quotients import MOST, denominators, divided
-from multibody.derive.evaluation import numeric
+from multibody.derive.system.evaluation import numeric
 
 a, b, m = sp.symbols("a b m", real=True)
 

@@ -25,8 +25,8 @@ from multibody.derive import (
     rotation_z,
     symbols,
 )
-from multibody.derive.evaluation import numeric, random_values
-from multibody.derive.kinematics import along
+from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.kinematics import along
 
 from .motion import motion, same
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from multibody.derive.algebra.arithmetic import evaluate
-from multibody.derive.algebra.fourier import is_zero, normal, normals
+from multibody.derive.algebra.forms_to_expressions import ORDERS, PRODUCTS
+from multibody.derive.algebra.normal_form import is_zero, normal, normals
+from multibody.derive.algebra.numpy_evaluation import evaluate
 from multibody.derive.algebra.simplify import count, simplify
-from multibody.derive.algebra.writing import ORDERS, PRODUCTS
 
 q1, q2, v1, v2 = sp.symbols("q1 q2 q1_dot q2_dot", real=True)
 m1, m2, l, c1, c2, g = sp.symbols("m1 m2 l c1 c2 g", positive=True)

@@ -11,12 +11,12 @@ from scipy.integrate import solve_ivp
 
 import multibody as mb
 from multibody import derive
-from multibody.derive.comparison import accelerations
-from multibody.derive.consistent_states import consistent_values
-from multibody.derive.evaluation import numeric, random_values
-from multibody.derive.generalized_forces import kinetic_energy
-from multibody.derive.method_table import method_table
-from multibody.derive.symbols import TIME
+from multibody.derive.results.comparison import accelerations
+from multibody.derive.results.method_table import method_table
+from multibody.derive.system.consistent_states import consistent_values
+from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.generalized_forces import kinetic_energy
+from multibody.derive.system.symbols import TIME
 from multibody.errors import InputError
 from multibody.model.builder import Builder
 from multibody.model.joints import Prismatic, Revolute, Spherical

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from multibody import derive
-from multibody.derive.printing import formula
+from multibody.derive.printing import latex_parser
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,7 @@ def test_the_page_of_a_system(name: str, tmp_path: Path) -> None:
     for method in derive.applicable(derive.systems.system(name)):
         assert f'`method="{method}"`' in page
     for shown in re.findall(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", page, re.DOTALL):
-        assert not formula.unknown("".join(shown))
+        assert not latex_parser.unknown("".join(shown))
     assert page.count(":::{container}") == page.count("\n:::\n")
     assert f"](generated/{name}.md)" in (tmp_path / "table.txt").read_text(encoding="utf-8")
 

@@ -22,7 +22,7 @@ from multibody.model import robots
 
 if TYPE_CHECKING:  # SymPy takes a while to load, and may not be there
     from multibody.derive import Equations, System
-    from multibody.derive.printing.blocks import Block
+    from multibody.derive.printing.page_elements import Block
 
 
 class Show(StrEnum):
@@ -136,7 +136,7 @@ def _tell_if_long(equations: "Equations") -> None:
 
 def _operations(equations: "Equations") -> int:
     """Operations of M, b and g, what is in them twice counted once."""
-    from multibody.derive.algebra.writing import cost
+    from multibody.derive.algebra.forms_to_expressions import cost
 
     return cost(*equations.M, *equations.b, *equations.g)
 
@@ -254,25 +254,25 @@ def _blocks(shown: _Shown, columns: int) -> "list[Block]":
 
 def _written(shown: _Shown, form: str) -> str:
     from multibody.derive import printing
-    from multibody.derive.printing import formats
-    from multibody.derive.printing.page import standalone
+    from multibody.derive.printing import output_formats
+    from multibody.derive.printing.html_document import standalone
 
     blocks = _blocks(shown, printing.COLUMNS)
     if form == "html":
-        return standalone(printing.title(shown.equations), formats.html(blocks))
-    return formats.document(blocks) if form == "latex" else formats.markdown(blocks)
+        return standalone(printing.title(shown.equations), output_formats.html(blocks))
+    return output_formats.document(blocks) if form == "latex" else output_formats.markdown(blocks)
 
 
 def _print(console: Console, shown: _Shown) -> None:
-    from multibody.derive.printing import formats
-    from multibody.derive.printing.blocks import Heading, Sentence
+    from multibody.derive.printing import output_formats
+    from multibody.derive.printing.page_elements import Heading, Sentence
 
     columns = min(console.width, WIDEST)
     with working("writing formulas"):
-        blocks = _blocks(shown, columns - formats.INDENT)
+        blocks = _blocks(shown, columns - output_formats.INDENT)
     for block in blocks:
         style = "bold" if isinstance(block, Heading) else "dim" if isinstance(block, Sentence) else ""
-        for line in formats.lines(block, columns):
+        for line in output_formats.lines(block, columns):
             console.print(Text(line.rstrip(), style=style), soft_wrap=True)
 
 
@@ -293,7 +293,7 @@ def _save_c(console: Console, equations: "Equations", quantity: str, values: dic
 
 def _compare(console: Console, system: "System", asked: str) -> None:
     """A table of methods; exits with 1 when one of them disagrees."""
-    from multibody.derive.method_table import method_table
+    from multibody.derive.results.method_table import method_table
 
     names = [] if asked == "all" else [name.strip() for name in asked.split(",") if name.strip()]
     if not names and asked != "all":

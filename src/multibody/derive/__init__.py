@@ -8,21 +8,21 @@ from multibody.tracing.emission import optional
 optional("sympy", "symbolic")
 
 from multibody.derive import systems  # noqa: E402
-from multibody.derive.bodies import Body, particle  # noqa: E402
-from multibody.derive.comparison import Agreement, equal  # noqa: E402
-from multibody.derive.equations import Equations  # noqa: E402
-from multibody.derive.equilibria import equilibria  # noqa: E402
-from multibody.derive.from_robot import from_robot  # noqa: E402
-from multibody.derive.linearisation import Linearisation, linearise  # noqa: E402
-from multibody.derive.loads import Actuator, Damper, Force, Generalized, Spring, Torque  # noqa: E402
 from multibody.derive.methods import METHODS, applicable, equations  # noqa: E402
 from multibody.derive.methods.bodies_on_groups import GroupEquations, duindam, on_group  # noqa: E402
 from multibody.derive.methods.boltzmann_hamel import reduced  # noqa: E402
 from multibody.derive.methods.quasi_velocities import gamma, with_quasi_velocities  # noqa: E402
 from multibody.derive.methods.rates_as_velocities import with_rates_as_velocities  # noqa: E402
-from multibody.derive.restrictions import Holonomic, Motion  # noqa: E402
-from multibody.derive.symbols import coordinates, rate, rotation_x, rotation_y, rotation_z, symbols  # noqa: E402
-from multibody.derive.system import System  # noqa: E402
+from multibody.derive.results.comparison import Agreement, equal  # noqa: E402
+from multibody.derive.results.equations import Equations  # noqa: E402
+from multibody.derive.results.equilibria import equilibria  # noqa: E402
+from multibody.derive.results.linearisation import Linearisation, linearise  # noqa: E402
+from multibody.derive.system.bodies import Body, particle  # noqa: E402
+from multibody.derive.system.constraints import Holonomic, Motion  # noqa: E402
+from multibody.derive.system.from_robot import from_robot  # noqa: E402
+from multibody.derive.system.loads import Actuator, Damper, Force, Generalized, Spring, Torque  # noqa: E402
+from multibody.derive.system.symbols import coordinates, rate, rotation_x, rotation_y, rotation_z, symbols  # noqa: E402
+from multibody.derive.system.system import System  # noqa: E402
 
 __all__ = [
     "METHODS",

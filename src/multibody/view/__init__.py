@@ -12,10 +12,10 @@ from multibody.view.picture import picture
 from multibody.view.viewer import Viewer, show
 
 if TYPE_CHECKING:
-    from multibody.view.animation import animate
-    from multibody.view.drawing import draw
+    from multibody.derive.drawing.animation import animate
+    from multibody.derive.drawing.sketch import draw
 
-_LATER = {"animate": "animation", "draw": "drawing"}
+_LATER = {"animate": "animation", "draw": "sketch"}
 """They need SymPy, the others do not."""
 
 __all__ = ["Viewer", "animate", "draw", "picture", "show"]
@@ -23,5 +23,5 @@ __all__ = ["Viewer", "animate", "draw", "picture", "show"]
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        return getattr(import_module(f"multibody.view.{_LATER[name]}"), name)
+        return getattr(import_module(f"multibody.derive.drawing.{_LATER[name]}"), name)
     raise AttributeError(f"module 'multibody.view' has no attribute {name!r}")

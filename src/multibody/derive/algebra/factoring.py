@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy.polys.rings import ring
 
-from multibody.derive.algebra.forms import Polynomial, pack, unpack
+from multibody.derive.algebra.trigonometric_polynomials import Polynomial, pack, unpack
 
 MOST = 9
 """Polynomials with more terms are not searched for factors, unless they are quadratic forms."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import sympy as sp
 
-from multibody.derive.algebra.fourier import MOST, entries_of, normals, shaped_like
-from multibody.derive.algebra.writing import ORDERS, PRODUCTS, cost
+from multibody.derive.algebra.forms_to_expressions import ORDERS, PRODUCTS, cost
+from multibody.derive.algebra.normal_form import MOST, entries_of, normals, shaped_like
 
 LARGE = 2000
 """Operations beyond which variants are compared by their equal parts, without a search for all common ones."""

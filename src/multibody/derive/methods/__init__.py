@@ -4,8 +4,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from multibody.derive import checks
-from multibody.derive.equations import Equations
 from multibody.derive.methods import (
     boltzmann_hamel,
     lagrange,
@@ -16,8 +14,10 @@ from multibody.derive.methods import (
     projected_newton_euler,
     recursive_newton_euler,
 )
-from multibody.derive.system import System, expect_system
-from multibody.derive.tree import MANY
+from multibody.derive.results.equations import Equations
+from multibody.derive.system import degeneracy
+from multibody.derive.system.symbolic_tree import MANY
+from multibody.derive.system.system import System, expect_system
 from multibody.errors import InputError
 
 
@@ -72,7 +72,7 @@ def equations(system: System, method: str = "projected-newton-euler") -> Equatio
     why_not = METHODS[method].why_not(system)
     if why_not:
         raise InputError(f"{system.name}: the method {method!r} does not fit: {why_not}")
-    checks.rotations(system)
+    degeneracy.rotations(system)
     slow = why_slow(system, method)
     if slow:
         logging.getLogger("multibody").info(slow)

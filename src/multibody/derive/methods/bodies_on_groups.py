@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy as sp
 
-from multibody.derive.steps import Step
-from multibody.derive.symbols import matrix, rate, symbols
+from multibody.derive.results.steps import Step
+from multibody.derive.system.symbols import matrix, rate, symbols
 from multibody.errors import InputError
 from multibody.geometry.groups import Group
 

@@ -6,11 +6,6 @@ from typing import Any
 
 import sympy as sp
 
-from multibody.derive import constraint_rows
-from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import kinetic_energy, potential_energy, transport_energy
-from multibody.derive.kinematics import along, gradient, tidy
-from multibody.derive.loads import Generalized
 from multibody.derive.methods.lagrange import given_motion, plus_rate
 from multibody.derive.methods.quasi_velocities import (
     brackets,
@@ -19,11 +14,16 @@ from multibody.derive.methods.quasi_velocities import (
     with_quasi_velocities,
     without_brackets,
 )
-from multibody.derive.printing.names import latex_name
-from multibody.derive.steps import Step
-from multibody.derive.symbols import matrix
-from multibody.derive.system import System, expect_system
-from multibody.derive.well_formed import states
+from multibody.derive.printing.symbol_names import latex_name
+from multibody.derive.results.equations import Equations, finish
+from multibody.derive.results.steps import Step
+from multibody.derive.system import constraint_rows
+from multibody.derive.system.generalized_forces import kinetic_energy, potential_energy, transport_energy
+from multibody.derive.system.kinematics import along, gradient, tidy
+from multibody.derive.system.loads import Generalized
+from multibody.derive.system.symbols import matrix
+from multibody.derive.system.system import System, expect_system
+from multibody.derive.system.validation import states
 from multibody.errors import InputError
 
 

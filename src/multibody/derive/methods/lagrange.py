@@ -4,11 +4,11 @@ from typing import Any
 
 import sympy as sp
 
-from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import kinetic_energy, potential_energy, transport_energy
-from multibody.derive.kinematics import along, derivatives, gradient, tidy
-from multibody.derive.steps import Step
-from multibody.derive.system import System
+from multibody.derive.results.equations import Equations, finish
+from multibody.derive.results.steps import Step
+from multibody.derive.system.generalized_forces import kinetic_energy, potential_energy, transport_energy
+from multibody.derive.system.kinematics import along, derivatives, gradient, tidy
+from multibody.derive.system.system import System
 
 
 def lagrange(system: System) -> Equations:

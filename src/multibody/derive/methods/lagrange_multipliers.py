@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import sympy as sp
 
-from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import kinetic_energy, potential_energy
-from multibody.derive.kinematics import gradient
 from multibody.derive.methods.lagrange import from_energies
 from multibody.derive.methods.quasi_velocities import left_inverse
 from multibody.derive.methods.rates_as_velocities import with_rates_as_velocities
-from multibody.derive.restrictions import Holonomic
-from multibody.derive.steps import Step
-from multibody.derive.system import System
+from multibody.derive.results.equations import Equations, finish
+from multibody.derive.results.steps import Step
+from multibody.derive.system.constraints import Holonomic
+from multibody.derive.system.generalized_forces import kinetic_energy, potential_energy
+from multibody.derive.system.kinematics import gradient
+from multibody.derive.system.system import System
 
 
 def why_not(system: System) -> str:

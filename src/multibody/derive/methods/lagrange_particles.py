@@ -4,13 +4,13 @@ from typing import Any
 
 import sympy as sp
 
-from multibody.derive.bodies import Body
-from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import potential_energy, transport_forces
-from multibody.derive.kinematics import along, gradient, point_jacobian, point_velocity, tidy, transport_velocity
 from multibody.derive.methods.lagrange import given_motion, without_rates
-from multibody.derive.steps import Step
-from multibody.derive.system import System
+from multibody.derive.results.equations import Equations, finish
+from multibody.derive.results.steps import Step
+from multibody.derive.system.bodies import Body
+from multibody.derive.system.generalized_forces import potential_energy, transport_forces
+from multibody.derive.system.kinematics import along, gradient, point_jacobian, point_velocity, tidy, transport_velocity
+from multibody.derive.system.system import System
 
 
 def why_not(system: System) -> str:

@@ -4,20 +4,20 @@ from typing import Any, cast
 
 import sympy as sp
 
-from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import (
+from multibody.derive.methods.bodies_on_groups import coriolis
+from multibody.derive.methods.lagrange import given_motion
+from multibody.derive.printing.symbol_names import latex_name
+from multibody.derive.results.equations import Equations, finish
+from multibody.derive.results.steps import Step
+from multibody.derive.system.generalized_forces import (
     kinetic_energy,
     potential_energy,
     transport_energy,
     transport_forces,
 )
-from multibody.derive.kinematics import gradient, tidy
-from multibody.derive.methods.bodies_on_groups import coriolis
-from multibody.derive.methods.lagrange import given_motion
-from multibody.derive.printing.names import latex_name
-from multibody.derive.steps import Step
-from multibody.derive.symbols import TIME
-from multibody.derive.system import System
+from multibody.derive.system.kinematics import gradient, tidy
+from multibody.derive.system.symbols import TIME
+from multibody.derive.system.system import System
 from multibody.geometry.groups import R3, SE3, SO3, Group
 
 BASES: dict[str, tuple[tuple[Group, int], ...]] = {

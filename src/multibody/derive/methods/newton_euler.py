@@ -10,11 +10,12 @@ from typing import Any
 
 import sympy as sp
 
-from multibody.derive.algebra.products import cross, product
-from multibody.derive.bodies import Body
-from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import forces_and_torques, spring_energy
-from multibody.derive.kinematics import (
+from multibody.derive.algebra.matrix_products import cross, product
+from multibody.derive.results.equations import Equations, finish
+from multibody.derive.results.steps import Step
+from multibody.derive.system.bodies import Body
+from multibody.derive.system.generalized_forces import forces_and_torques, spring_energy
+from multibody.derive.system.kinematics import (
     along,
     angular_velocity,
     gradient,
@@ -25,9 +26,8 @@ from multibody.derive.kinematics import (
     transport_angular_velocity,
     transport_velocity,
 )
-from multibody.derive.loads import Force
-from multibody.derive.steps import Step
-from multibody.derive.system import System
+from multibody.derive.system.loads import Force
+from multibody.derive.system.system import System
 
 
 def why_not(system: System) -> str:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from multibody.derive.algebra.fourier import normal
+from multibody.derive.algebra.normal_form import normal
 from multibody.derive.algebra.quotients import divided
-from multibody.derive.evaluation import numeric, random_values
-from multibody.derive.kinematics import tidy
-from multibody.derive.loads import Generalized, Load
-from multibody.derive.restrictions import Motion, Restriction
-from multibody.derive.symbols import TIME, matrix, rate
-from multibody.derive.system import System, expect_system
-from multibody.derive.well_formed import states
+from multibody.derive.system.constraints import Motion, Restriction
+from multibody.derive.system.evaluation import numeric, random_values
+from multibody.derive.system.kinematics import tidy
+from multibody.derive.system.loads import Generalized, Load
+from multibody.derive.system.symbols import TIME, matrix, rate
+from multibody.derive.system.system import System, expect_system
+from multibody.derive.system.validation import states
 from multibody.errors import InputError
 
 SMALL = 1e-9
@@ -38,7 +38,7 @@ def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol
         InputError: when S is not square or cannot be inverted, and which of its rows depend on each other.
 
     >>> x, m = sp.symbols("x m", real=True)
-    >>> from multibody.derive.bodies import particle
+    >>> from multibody.derive.system.bodies import particle
     >>> oscillator = System("oscillator", (x,), (particle("mass", m, (x, 0, 0)),))
     >>> with_quasi_velocities(oscillator, [[2]], sp.symbols("w,", real=True)).q_dot
     Matrix([[w/2]])

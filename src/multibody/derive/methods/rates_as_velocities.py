@@ -5,11 +5,11 @@ from typing import Any
 
 import sympy as sp
 
-from multibody.derive.loads import Actuator, Force, Generalized, Load, Torque
 from multibody.derive.methods.quasi_velocities import left_inverse
-from multibody.derive.restrictions import Holonomic, Motion, Restriction
-from multibody.derive.symbols import rate
-from multibody.derive.system import System, expect_system
+from multibody.derive.system.constraints import Holonomic, Motion, Restriction
+from multibody.derive.system.loads import Actuator, Force, Generalized, Load, Torque
+from multibody.derive.system.symbols import rate
+from multibody.derive.system.system import System, expect_system
 
 
 def with_rates_as_velocities(system: System) -> System:
@@ -18,7 +18,7 @@ def with_rates_as_velocities(system: System) -> System:
     Each unit quaternion becomes a configuration constraint w² + x² + y² + z² = 1, and takes back the velocity that it
     adds. Generalized forces keep their power: along q' they are S^T τ, where v = S q' and S is the left inverse of F.
 
-    >>> from multibody.derive.bodies import particle
+    >>> from multibody.derive.system.bodies import particle
     >>> x, m, w = sp.symbols("x m w", real=True)
     >>> twice = System("twice", (x,), (particle("mass", m, (x, 0, 0)),), v=(w,), rates=[[2]])
     >>> with_rates_as_velocities(twice).v

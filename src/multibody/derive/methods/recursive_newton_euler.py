@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from multibody.algorithms import rnea
-from multibody.derive.equations import Equations, finish
-from multibody.derive.generalized_forces import spring_energy
-from multibody.derive.kinematics import gradient, tidy
-from multibody.derive.steps import Step
-from multibody.derive.symbols import TIME
-from multibody.derive.system import System
-from multibody.derive.tracing import formulas
-from multibody.derive.tree import MANY, Tree
+from multibody.derive.results.equations import Equations, finish
+from multibody.derive.results.steps import Step
+from multibody.derive.system.generalized_forces import spring_energy
+from multibody.derive.system.kinematics import gradient, tidy
+from multibody.derive.system.symbolic_tree import MANY, Tree
+from multibody.derive.system.symbols import TIME
+from multibody.derive.system.system import System
+from multibody.derive.system.traced_formulas import formulas
 from multibody.model.tree import Tree as Walked
 
 

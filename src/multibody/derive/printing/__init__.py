@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from multibody.derive.arguments import whole_number
-from multibody.derive.printing import formats, linear, outline
-from multibody.derive.printing.blocks import Block, Equality, Heading
-from multibody.derive.printing.expressions import Writer
-from multibody.derive.printing.layout import Layout
-from multibody.derive.printing.naming import Names
-from multibody.derive.printing.page import FORMULAS, standalone
+from multibody.derive.printing import derivation_page, linearisation_page, output_formats
+from multibody.derive.printing.abbreviations import Names
+from multibody.derive.printing.html_document import FORMULAS, standalone
+from multibody.derive.printing.latex_expressions import Writer
+from multibody.derive.printing.line_breaks import Layout
+from multibody.derive.printing.page_elements import Block, Equality, Heading
+from multibody.derive.system.arguments import whole_number
 from multibody.geometry._arrays import truth
 
 if TYPE_CHECKING:
-    from multibody.derive.equations import Equations
+    from multibody.derive.results.equations import Equations
 
 COLUMNS = 90
 """Where formulas are broken in formats that have no width of their own."""
@@ -21,7 +21,9 @@ COLUMNS = 90
 
 def blocks(equations: "Equations", steps: bool = False, short: bool = False, columns: int = COLUMNS) -> list[Block]:
     """What a page about equations says, before it is written in a format."""
-    return outline.outline(equations, layout_of(equations, short, columns), title(equations), truth(steps, "steps"))
+    return derivation_page.outline(
+        equations, layout_of(equations, short, columns), title(equations), truth(steps, "steps")
+    )
 
 
 def linear_blocks(
@@ -41,9 +43,9 @@ def linear_blocks(
         parameters: values of parameters, by symbol or name, where equilibria are looked for.
     """
     layout = layout_of(equations, short, columns)
-    places = linear.places(equations, parameters) if at is None else at
-    head = [Heading(f"{equations.system.name}, linearised"), *outline.about(equations, layout)]
-    return [*head, *linear.linear(equations, layout, places)]
+    places = linearisation_page.places(equations, parameters) if at is None else at
+    head = [Heading(f"{equations.system.name}, linearised"), *derivation_page.about(equations, layout)]
+    return [*head, *linearisation_page.linear(equations, layout, places)]
 
 
 def layout_of(equations: "Equations", short: bool = False, columns: int = COLUMNS) -> Layout:
@@ -64,39 +66,41 @@ def title(equations: "Equations") -> str:
 
 def latex(equations: "Equations", steps: bool = False, short: bool = False, document: bool = False) -> str:
     """LaTeX: to put into a document that uses amsmath, or a document of its own."""
-    write = formats.document if truth(document, "document") else formats.latex
+    write = output_formats.document if truth(document, "document") else output_formats.latex
     return write(blocks(equations, steps, short))
 
 
 def markdown(equations: "Equations", steps: bool = False, short: bool = False) -> str:
     """Markdown with formulas between dollar signs."""
-    return formats.markdown(blocks(equations, steps, short))
+    return output_formats.markdown(blocks(equations, steps, short))
 
 
 def unicode(equations: "Equations", steps: bool = False, short: bool = False, columns: int = 80) -> str:
     """Text for a terminal of so many columns."""
     columns = whole_number(columns, "columns", 1)
-    return formats.plain(blocks(equations, steps, short, columns - formats.INDENT), columns)
+    return output_formats.plain(blocks(equations, steps, short, columns - output_formats.INDENT), columns)
 
 
 def html(equations: "Equations", steps: bool = True, short: bool = False) -> str:
     """A page of its own, which needs neither a script nor a network."""
-    return standalone(title(equations), formats.html(blocks(equations, steps, short)))
+    return standalone(title(equations), output_formats.html(blocks(equations, steps, short)))
 
 
 def notebook_html(equations: "Equations") -> str:
     """What a notebook shows: the equations, row by row, or as matrices when the rows are long."""
-    return f"<style>{FORMULAS}</style>{formats.html(_short(equations))}"
+    return f"<style>{FORMULAS}</style>{output_formats.html(_short(equations))}"
 
 
 def notebook_latex(equations: "Equations") -> str:
     """The same for those that show LaTeX."""
-    shown = (formats.display(block) for block in _short(equations) if not isinstance(block, formats.Words))
+    shown = (
+        output_formats.display(block) for block in _short(equations) if not isinstance(block, output_formats.Words)
+    )
     lines = " \\\\ ".join(f"& {line}" for line in shown)
     return f"$\\displaystyle \\begin{{aligned}} {lines} \\end{{aligned}}$"
 
 
 def _short(equations: "Equations") -> Sequence[Block]:
     layout = layout_of(equations, short=False, columns=COLUMNS)
-    rows: list[Equality] = outline.rows(equations, layout)
-    return rows if layout.readable(rows) else outline.matrices(equations, layout)
+    rows: list[Equality] = derivation_page.rows(equations, layout)
+    return rows if layout.readable(rows) else derivation_page.matrices(equations, layout)

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from multibody.derive.printing.formula import (
+from multibody.derive.printing.latex_parser import (
     Accent,
     Fenced,
     Fraction,

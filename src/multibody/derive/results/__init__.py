@@ -1,0 +1,1 @@
+"""Results of a derivation: equations, and their linearisation, equilibria, comparison and kernels."""

@@ -1,0 +1,1 @@
+"""Mechanical systems as formulas: bodies, loads and constraints, and systems made from robots."""

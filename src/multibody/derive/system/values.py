@@ -1,0 +1,62 @@
+"""Values that a user gives for symbols, by symbol or by name."""
+
+from collections.abc import Mapping
+from math import pi
+from typing import Any
+
+import sympy as sp
+
+from multibody.derive.system.symbols import expression
+from multibody.derive.system.system import System
+from multibody.errors import InputError
+
+
+def named(system: System, values: Mapping[Any, Any] | None, what: str, *kinds: str) -> dict[sp.Symbol, sp.Expr]:
+    """Values by symbol.
+
+    Args:
+        system: whose symbols they are.
+        values: by symbol or name.
+        what: the argument, for the message.
+        kinds: "q", "v", "inputs", "parameters": which symbols are allowed.
+
+    Raises:
+        InputError: that names a symbol that is none of these, and those that there are.
+    """
+    if values is not None and not isinstance(values, Mapping):
+        raise InputError(f"{what}: expected values by name, such as {{'m': 1}}, got {values!r}")
+    known = {x.name: x for kind in kinds for x in getattr(system, kind)}
+    by_symbol = {}
+    for key, value in (values or {}).items():
+        name = key.name if isinstance(key, sp.Symbol) else str(key)
+        if name not in known or (isinstance(key, sp.Symbol) and key != known[name]):
+            raise InputError(f"{what}: {system.name} has no symbol {key!r}; there are {', '.join(known) or 'none'}")
+        by_symbol[known[name]] = exact(expression(value, f"{what}, {name}"))
+    return by_symbol
+
+
+def expect_equations(x: Any) -> None:
+    """That it is what a method derives.
+
+    Raises:
+        InputError: when it is something else.
+    """
+    from multibody.derive.results.equations import Equations  # which imports what needs this
+
+    if not isinstance(x, Equations):
+        raise InputError(f"expected equations, as derive.equations makes them of a system, got {x!r}")
+
+
+def exact(x: sp.Expr) -> sp.Expr:
+    """Floats as fractions, and multiples of 15 degrees as multiples of π.
+
+    >>> exact(sp.Float(3.141592653589793)), exact(sp.Float(0.25))
+    (pi, 1/4)
+    """
+    if not isinstance(x, sp.Float):
+        return sp.nsimplify(x, rational=True) if x.has(sp.Float) else x
+    steps = float(x) / (pi / 12)
+    whole = round(steps)
+    if whole and abs(steps - whole) < 1e-12 * abs(steps):
+        return sp.Rational(whole, 12) * sp.pi
+    return sp.Rational(str(x))

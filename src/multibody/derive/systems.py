@@ -1,0 +1,75 @@
+"""Systems with names, to derive and to compare: one file each.
+
+One that has the name of an embedded robot is that robot, with symbols for its numbers.
+"""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from multibody.derive.ready_made.branching_hinges import branching_hinges
+from multibody.derive.ready_made.cart_pendulum import cart_pendulum
+from multibody.derive.ready_made.double_mass_pendulum import double_mass_pendulum
+from multibody.derive.ready_made.double_pendulum import double_pendulum
+from multibody.derive.ready_made.free_body import free_body
+from multibody.derive.ready_made.planar_3r import planar_3r
+from multibody.derive.ready_made.rolling_disc import rolling_disc
+from multibody.derive.ready_made.scara import scara
+from multibody.derive.ready_made.skate import skate
+from multibody.derive.ready_made.spherical_pendulum import spherical_pendulum
+from multibody.derive.ready_made.spring_cart_pendulum import spring_cart_pendulum
+from multibody.derive.system.system import System
+from multibody.errors import InputError
+
+
+@dataclass(frozen=True)
+class Named:
+    """A system that has a name."""
+
+    title: str
+    make: Callable[[], System]
+
+
+SYSTEMS: dict[str, Named] = {
+    "cart-pendulum": Named("Cart on a rail, and a pendulum on it", cart_pendulum),
+    "spring-cart-pendulum": Named("Cart with a spring, and a mass that hangs on it", spring_cart_pendulum),
+    "double-pendulum": Named("Two rods, one under the other", double_pendulum),
+    "double-mass-pendulum": Named("Two masses on light rods", double_mass_pendulum),
+    "planar-3r": Named("Arm with three hinges in a plane", planar_3r),
+    "scara": Named("SCARA arm: three hinges and a slider", scara),
+    "spherical-pendulum": Named("Pendulum on a ball joint, with a quaternion", spherical_pendulum),
+    "rolling-disc": Named("Disc that rolls without slipping", rolling_disc),
+    "skate": Named("Skate on a slope", skate),
+    "branching-hinges": Named("Four links in a tree with seven hinges", branching_hinges),
+} | {
+    f"free-body-{group}": Named(f"Rigid body on {text}; no gravity", partial(free_body, group))
+    for group, text in {
+        "r1": "R^1: translation along z",
+        "r2": "R^2: translation along x and y",
+        "r3": "R^3: all translations",
+        "so2": "SO(2): rotation about z",
+        "so3": "SO(3): all rotations, Euler's equations",
+        "se2": "SE(2): motion in a plane",
+        "se3": "SE(3): all motions, Kirchhoff's equations",
+        "helical": "H: a screw motion along z",
+        "schoenflies": "X: all translations, and rotation about z",
+    }.items()
+}
+"""By name."""
+
+
+def system(name: str) -> System:
+    """A system by its name.
+
+    Raises:
+        InputError: when there is none of that name.
+
+    >>> system("skate").q
+    (x, y, theta)
+    """
+    if not isinstance(name, str) or name not in SYSTEMS:
+        near = difflib.get_close_matches(str(name), SYSTEMS, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(SYSTEMS)}"
+        raise InputError(f"no system {name!r}: {hint}")
+    return SYSTEMS[name].make()
