@@ -14,10 +14,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from multibody.derive import METHODS, applicable, equations, printing, systems
+from multibody.derive.methods.method_table import deviation, from_algorithms, terms
 from multibody.derive.printing import output_formats
 from multibody.derive.printing.page_elements import Block, Heading
 from multibody.derive.results.equations import Equations
-from multibody.derive.results.method_table import deviation, from_algorithms, terms
 from multibody.derive.system.system import System
 from multibody.errors import InputError
 
@@ -56,7 +56,7 @@ def page(name: str, derived: list[Equations]) -> str:
         *_linear(simple),
     ]
     for each in derived:
-        steps = printing.outline.derivation(each, printing.layout_of(each))
+        steps = printing.derivation_page.derivation(each, printing.layout_of(each))
         parts += [f"## {_capital(METHODS[each.method].title)}", f'`method="{each.method}"`', _markdown(steps)]
     return "\n\n".join(parts) + "\n"
 
@@ -70,7 +70,7 @@ def jacobians(name: str) -> str:
         if step.title.startswith("Jacobians")
     ]
     short = replace(derived, steps=tuple(steps))
-    return _markdown(printing.outline.derivation(short, printing.layout_of(short))) + "\n"
+    return _markdown(printing.derivation_page.derivation(short, printing.layout_of(short))) + "\n"
 
 
 def _capital(text: str) -> str:
@@ -80,12 +80,12 @@ def _capital(text: str) -> str:
 def _linear(equations: Equations) -> list[str]:
     """Where the system can rest, when that has a formula."""
     try:
-        places = printing.linear.places(equations)
+        places = printing.linearisation_page.places(equations)
     except InputError:
         return []
     if not 0 < len(places) <= 4 or any(equations.system.units):
         return []
-    blocks = printing.linear.linear(equations, printing.layout_of(equations), places)
+    blocks = printing.linearisation_page.linear(equations, printing.layout_of(equations), places)
     return ["## Close to rest", _markdown(blocks)]
 
 

@@ -111,7 +111,7 @@ def test_parameters_at_a_place() -> None:
 
 
 def test_long_work_is_told_beside_the_result() -> None:
-    with mock.patch("multibody.derive.methods.MANY", 2):
+    with mock.patch("multibody.derive.methods.LARGE_SYSTEM", 2):
         done = run("derive", "planar-arm", "--markdown")
     assert done.err.startswith("note: planar-arm has 3 velocities: 'projected-newton-euler' can take minutes")
     assert "Quicker: --method recursive-newton-euler with --c FILE" in done.err
@@ -120,7 +120,7 @@ def test_long_work_is_told_beside_the_result() -> None:
 
 
 def test_formulas_that_nobody_reads_are_told_before_they_are_written(tmp_path: Path) -> None:
-    with mock.patch("multibody.cli.derive.LONG", 10):
+    with mock.patch("multibody.cli.derive.MAX_READABLE_OPERATIONS", 10):
         done = run("derive", "planar-arm", "--method", "recursive-newton-euler")
         assert "note: the formulas of planar-arm have" in done.err
         assert "multibody export, or robot.kernel in Python" in done.err
@@ -182,7 +182,7 @@ def test_only_some_methods() -> None:
 
 
 def test_a_method_that_disagrees_is_told() -> None:
-    with mock.patch("multibody.derive.results.method_table.from_algorithms", return_value=0.5):
+    with mock.patch("multibody.derive.methods.method_table.from_algorithms", return_value=0.5):
         done = run("derive", "cart-pendulum", "--symbols", "all", "--compare", "lagrange")
     assert done.code == 1
     assert "These differ: lagrange." in done.out

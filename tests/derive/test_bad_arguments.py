@@ -69,7 +69,7 @@ def test_a_page_in_a_directory_that_is_not_there(tmp_path):
 
 def test_long_work_is_told_to_the_logger_and_to_nobody_else(caplog, capfd):
     arm = derive.from_robot(mb.load("planar-arm"))
-    with mock.patch("multibody.derive.methods.MANY", 3), caplog.at_level(logging.INFO, logger="multibody"):
+    with mock.patch("multibody.derive.methods.LARGE_SYSTEM", 3), caplog.at_level(logging.INFO, logger="multibody"):
         derive.equations(arm, "recursive-newton-euler")
         assert not caplog.records
         derive.equations(arm, "lagrange")

@@ -11,8 +11,8 @@ from scipy.integrate import solve_ivp
 
 import multibody as mb
 from multibody import derive
+from multibody.derive.methods.method_table import method_table
 from multibody.derive.results.comparison import accelerations
-from multibody.derive.results.method_table import method_table
 from multibody.derive.system.consistent_states import consistent_values
 from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.generalized_forces import kinetic_energy

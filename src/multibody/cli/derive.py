@@ -34,7 +34,7 @@ class Show(StrEnum):
 
 
 AGREE_WITHIN = 1e-12
-LONG = 1000
+MAX_READABLE_OPERATIONS = 1000
 """Operations of equations beyond which they are no formulas to read."""
 OTHERWISE = (
     "Quicker: --method recursive-newton-euler with --c FILE for code; multibody export, or robot.kernel in Python, for "
@@ -129,7 +129,7 @@ def _tell(text: str) -> None:
 def _tell_if_long(equations: "Equations") -> None:
     """Say before formulas are written that this takes minutes."""
     operations = _operations(equations)
-    if operations > LONG:
+    if operations > MAX_READABLE_OPERATIONS:
         size = f"the formulas of {equations.system.name} have {operations} operations, with common parts counted once"
         _tell(f"{size}: to write them out can take minutes, and nobody reads them. {OTHERWISE}")
 
@@ -293,7 +293,7 @@ def _save_c(console: Console, equations: "Equations", quantity: str, values: dic
 
 def _compare(console: Console, system: "System", asked: str) -> None:
     """A table of methods; exits with 1 when one of them disagrees."""
-    from multibody.derive.results.method_table import method_table
+    from multibody.derive.methods.method_table import method_table
 
     names = [] if asked == "all" else [name.strip() for name in asked.split(",") if name.strip()]
     if not names and asked != "all":

@@ -25,11 +25,11 @@ from multibody.derive.algebra.trigonometric_polynomials import (
     unpack,
 )
 
-LARGEST = 1000
+MAX_EXPONENT = 1000
 """Powers and multiples of angles beyond it are not multiplied out."""
 
 
-class Reader:
+class FormReader:
     """Turns expressions into forms, all with the same generators and angles, and back.
 
     A symbol is a generator, and so is what is no polynomial of sines and cosines: a root, a quotient, another function.
@@ -161,9 +161,9 @@ class Reader:
         return self._index[e]
 
     def _powered(self, base: Any, exponent: Any) -> Form:
-        if exponent.is_Float and _exact(exponent).denominator <= LARGEST:
+        if exponent.is_Float and _exact(exponent).denominator <= MAX_EXPONENT:
             exponent = sp.Rational(_exact(exponent))
-        if not exponent.is_Rational or abs(exponent) > LARGEST:
+        if not exponent.is_Rational or abs(exponent) > MAX_EXPONENT:
             return self._opaque(sp.Pow(base, exponent, evaluate=False))
         f = self.read(base)
         whole, rest = divmod(int(exponent.p), int(exponent.q))
@@ -187,7 +187,7 @@ class Reader:
             if atom == sp.pi:
                 turn = c
                 continue
-            if (c * self.part).denominator > 1 or abs(c) > LARGEST:
+            if (c * self.part).denominator > 1 or abs(c) > MAX_EXPONENT:
                 atom, c = sp.Rational(abs(c)) * atom, Fraction(1 if c > 0 else -1)
             if atom not in self._angle:
                 self._angle[atom] = len(self.angles)
@@ -297,7 +297,7 @@ def _survey(expressions: Iterable[Any]) -> tuple[int, bool]:
         if isinstance(e, TrigonometricFunction):
             for c in _coefficients(e.args[0]):
                 wider = lcm(part, (_exact(c) if c.is_Float else Fraction(int(c.p), int(c.q))).denominator)
-                part = wider if wider <= LARGEST else part
+                part = wider if wider <= MAX_EXPONENT else part
     return part, floats
 
 

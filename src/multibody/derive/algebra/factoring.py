@@ -14,7 +14,7 @@ from sympy.polys.rings import ring
 
 from multibody.derive.algebra.trigonometric_polynomials import Polynomial, pack, unpack
 
-MOST = 9
+MAX_SEARCHED_TERMS = 9
 """Polynomials with more terms are not searched for factors, unless they are quadratic forms."""
 
 Linear = dict[int, int]
@@ -39,7 +39,7 @@ def factors(polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
     exponents = {M: unpack(M) for M in polynomial}
     if all(sorted(e.values()) in ([2], [1, 1]) for e in exponents.values()):
         return _quadratic(polynomial, exponents) or alone
-    if not 4 <= len(polynomial) <= MOST or _linear_once(exponents):
+    if not 4 <= len(polynomial) <= MAX_SEARCHED_TERMS or _linear_once(exponents):
         return alone
     return _general(polynomial, exponents)
 

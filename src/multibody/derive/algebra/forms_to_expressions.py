@@ -14,13 +14,13 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from multibody.derive.algebra.expressions_to_forms import Reader
+from multibody.derive.algebra.expressions_to_forms import FormReader
 from multibody.derive.algebra.factoring import factors, primitive
 from multibody.derive.algebra.trigonometric_polynomials import Form, Harmonic, Polynomial, pack, unpack
 
-MANY = 100
+MAX_ORDERED_TERMS = 100
 """Terms of a form beyond which it is collected in one way only."""
-SMALL = 4
+MAX_WHOLE_FACTOR = 4
 """Whole coefficients up to it stay what they are among floats."""
 READABLE = 10**6
 """The same without floats."""
@@ -33,10 +33,10 @@ Term = tuple[int, Harmonic, Polynomial]
 """A base parameter, a harmonic, and the polynomial of states that multiplies both."""
 
 
-class Writer:
+class FormWriter:
     """Expressions of the forms of one reader."""
 
-    def __init__(self, reader: Reader, forms: Sequence[Form], states: Collection[Any] = ()) -> None:
+    def __init__(self, reader: FormReader, forms: Sequence[Form], states: Collection[Any] = ()) -> None:
         self.reader = reader
         self.den = lcm(*(f.den for f in forms))
         self._open: dict[Harmonic, Polynomial] = {}
@@ -47,7 +47,7 @@ class Writer:
         """One for each form: the shortest of those collected by what `orders` has."""
         written: dict[Any, Any] = {}
         for terms in self._entries:
-            choice = orders if 1 < len(terms) <= MANY else orders[:1]
+            choice = orders if 1 < len(terms) <= MAX_ORDERED_TERMS else orders[:1]
             key = tuple((g, h, tuple(p.items())) for g, h, p in terms)
             if key not in written:
                 written[key] = min((self._written(terms, by) for by in choice), key=cost)
@@ -163,12 +163,12 @@ class Writer:
         return common * self._unit(polynomial), polynomial
 
     def _unit(self, polynomial: Polynomial) -> int:
-        """What is written as 1: coefficients that are no small whole numbers are over the last one.
+        """The coefficient that is written as 1: coefficients that are no small whole numbers are over the last one.
 
         Over a common denominator the numbers of a robot's file would be whole, and have dozens of digits.
         """
         largest = max(map(abs, polynomial.values()))
-        if largest <= (SMALL if self.reader.floats else READABLE):
+        if largest <= (MAX_WHOLE_FACTOR if self.reader.floats else READABLE):
             return 1
         return polynomial[max(polynomial)]
 
@@ -231,7 +231,7 @@ def cost(*expressions: Any) -> int:
     return count
 
 
-def _state_generators(reader: Reader, states: Collection[Any]) -> set[int]:
+def _state_generators(reader: FormReader, states: Collection[Any]) -> set[int]:
     """Generators that change with time: those given, angles and functions, and symbols with the name of a rate."""
     names = {x.name for e in reader.generators for x in e.free_symbols}
     moving = {*states}.union(*(a.free_symbols for a in reader.angles))

@@ -12,15 +12,15 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from multibody.derive.algebra.expressions_to_forms import Reader
-from multibody.derive.algebra.forms_to_expressions import ORDERS, Writer
+from multibody.derive.algebra.expressions_to_forms import FormReader
+from multibody.derive.algebra.forms_to_expressions import ORDERS, FormWriter
 from multibody.derive.algebra.trigonometric_polynomials import Form, TooLargeError, monomial
 
-MOST = 20_000
+MAX_TERMS = 20_000
 """Terms of a form beyond which an expression is left as it is."""
 
 
-def normal(x: Any, *, units: Sequence[Sequence[Any]] = (), states: Collection[Any] = (), most: int = MOST) -> Any:
+def normal(x: Any, *, units: Sequence[Sequence[Any]] = (), states: Collection[Any] = (), most: int = MAX_TERMS) -> Any:
     """An expression or a matrix as a sum over sines and cosines of sums of angles, with few operations.
 
     Roots, quotients and other functions stand as they are, with their arguments in normal form. Floats are taken as the
@@ -45,16 +45,16 @@ def normals(
     *,
     units: Sequence[Sequence[Any]] = (),
     states: Collection[Any] = (),
-    most: int = MOST,
+    most: int = MAX_TERMS,
     orders: Sequence[Sequence[str]] = (ORDERS,),
 ) -> Iterator[list[Any]]:
     """`normal` of several expressions together, what is common to them alike, for each choice of what to collect by."""
-    reader = Reader(expressions, units, most)
+    reader = FormReader(expressions, units, most)
     forms: dict[int, Form] = {}
     for n, e in enumerate(expressions):
         with suppress(TooLargeError):
             forms[n] = reader.read(e)
-    writer = Writer(reader, list(forms.values()), states)
+    writer = FormWriter(reader, list(forms.values()), states)
     for by in orders:
         done = dict(zip(forms, writer.expressions(by), strict=True))
         yield [done.get(n, e) for n, e in enumerate(expressions)]
@@ -66,7 +66,7 @@ def jacobian(
     *,
     units: Sequence[Sequence[Any]] = (),
     states: Collection[Any] = (),
-    most: int = MOST,
+    most: int = MAX_TERMS,
 ) -> sp.Matrix:
     """The derivatives of an expression or of the entries of a column by symbols, in normal form, a row for each entry.
 
@@ -79,18 +79,18 @@ def jacobian(
     [l*sin(2*q), 1/2 - cos(2*q)/2]])
     """
     entries = entries_of(x)
-    reader = Reader(entries, (), most)  # a derivative by one of four symbols does not keep their length
+    reader = FormReader(entries, (), most)  # a derivative by one of four symbols does not keep their length
     try:
         forms = [reader.derivative(reader.read(e), s) for e in entries for s in symbols]
         reader.know(units)
         forms = [reader.times(f, monomial()) for f in forms]
-        written = list(Writer(reader, forms, states).expressions())
+        written = list(FormWriter(reader, forms, states).expressions())
     except TooLargeError:
         written = [sp.diff(e, s) for e in entries for s in symbols]
     return sp.Matrix(len(entries), len(symbols), written)
 
 
-def is_zero(x: Any, *, units: Sequence[Sequence[Any]] = (), most: int = MOST) -> bool:
+def is_zero(x: Any, *, units: Sequence[Sequence[Any]] = (), most: int = MAX_TERMS) -> bool:
     """Whether an expression, or every entry of a matrix, is zero for all values of its symbols.
 
     The answer is exact for quotients of trigonometric polynomials with independent symbols, and with their roots. Other
@@ -102,11 +102,11 @@ def is_zero(x: Any, *, units: Sequence[Sequence[Any]] = (), most: int = MOST) ->
     True
     """
     entries = entries_of(x)
-    reader = Reader(entries, units, most, quotients=True)
+    reader = FormReader(entries, units, most, quotients=True)
     return all(_is_zero(reader, e, units) for e in entries)
 
 
-def _is_zero(reader: Reader, e: Any, units: Sequence[Sequence[Any]]) -> bool:
+def _is_zero(reader: FormReader, e: Any, units: Sequence[Sequence[Any]]) -> bool:
     try:
         return not reader.numerator(reader.read(e)).parts
     except TooLargeError:

@@ -10,13 +10,13 @@ from typing import Any
 import sympy as sp
 from sympy.polys.rings import PolyElement, ring
 
-MOST = 2_000
+MAX_PRODUCT_TERMS = 2_000
 """Terms of a numerator beyond which an expression is left as it is."""
 _HIDDEN = (sp.tan, sp.cot, sp.sec, sp.csc)
 
 
 def denominators(x: Any, changing: Collection[sp.Symbol]) -> set[Any]:
-    """What an expression or matrix is divided by, as far as it depends on some symbols."""
+    """Denominators of an expression or matrix, as far as they depend on some symbols."""
     x = _plain(x)
     return {p.base for p in x.atoms(sp.Pow) if _divides(p) and p.base.free_symbols & set(changing)}
 
@@ -97,7 +97,7 @@ class _Reading:
         return self.gens[self.others + self.rest.index(x)]
 
     def _product(self, a: PolyElement, b: PolyElement) -> PolyElement:
-        if len(a) * len(b) > MOST:
+        if len(a) * len(b) > MAX_PRODUCT_TERMS:
             raise _LeftAloneError
         return a * b
 

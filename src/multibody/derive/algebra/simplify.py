@@ -6,9 +6,9 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.algebra.forms_to_expressions import ORDERS, PRODUCTS, cost
-from multibody.derive.algebra.normal_form import MOST, entries_of, normals, shaped_like
+from multibody.derive.algebra.normal_form import MAX_TERMS, entries_of, normals, shaped_like
 
-LARGE = 2000
+MAX_CSE_OPERATIONS = 2000
 """Operations beyond which variants are compared by their equal parts, without a search for all common ones."""
 
 
@@ -17,7 +17,7 @@ def simplify(
     *,
     units: Sequence[Sequence[Any]] = (),
     states: Collection[Any] = (),
-    most: int = MOST,
+    most: int = MAX_TERMS,
 ) -> list[Any]:
     """Matrices and expressions with few operations in all: products of sines and cosines as sums, terms collected.
 
@@ -34,7 +34,7 @@ def simplify(
     split = [entries_of(x) for x in matrices]
     entries = [e for part in split for e in part]
     orders = (ORDERS, (PRODUCTS,), *((by,) for by in ORDERS))
-    if cost(*entries) > LARGE:
+    if cost(*entries) > MAX_CSE_OPERATIONS:
         orders = orders[:2]
     variants = [*normals(entries, units=units, states=states, most=most, orders=orders), entries]
     best = iter(min(dict.fromkeys(map(tuple, variants)), key=_shortness))
@@ -43,11 +43,11 @@ def simplify(
 
 def _shortness(expressions: Sequence[Any]) -> int:
     operations = cost(*expressions)
-    return operations if operations > LARGE else count(expressions)
+    return operations if operations > MAX_CSE_OPERATIONS else count(expressions)
 
 
 def count(expressions: Sequence[Any]) -> int:
-    """How many operations expressions and matrices take together, common subexpressions once.
+    """Count the operations of expressions and matrices together, common subexpressions once.
 
     >>> x, y = sp.symbols("x y")
     >>> count([x * y + 1, sp.Matrix([x * y * sp.sin(x * y)])])

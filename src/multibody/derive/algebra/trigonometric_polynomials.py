@@ -13,7 +13,7 @@ from functools import reduce
 from math import gcd, lcm
 
 BITS = 24
-HALF = 1 << (BITS - 1)
+SIGN_BIT = 1 << (BITS - 1)
 MASK = (1 << BITS) - 1
 EFFORT = 50
 """Products of terms that are worth one term of the largest form."""
@@ -39,7 +39,7 @@ def unpack(packed: int) -> dict[int, int]:
     """
     entries, i = {}, 0
     while packed:
-        e = ((packed + HALF) & MASK) - HALF
+        e = ((packed + SIGN_BIT) & MASK) - SIGN_BIT
         if e:
             entries[i] = e
         packed = (packed - e) >> BITS
@@ -49,8 +49,8 @@ def unpack(packed: int) -> dict[int, int]:
 
 def entry(packed: int, i: int) -> int:
     """One entry of a packed vector."""
-    bias = HALF * (((1 << (BITS * (i + 1))) - 1) // MASK)  # half in entries 0 to i: none of them borrows
-    return (((packed + bias) >> (BITS * i)) & MASK) - HALF
+    bias = SIGN_BIT * (((1 << (BITS * (i + 1))) - 1) // MASK)  # half in entries 0 to i: none of them borrows
+    return (((packed + bias) >> (BITS * i)) & MASK) - SIGN_BIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Form:
 
     @property
     def key(self) -> tuple[int, frozenset[tuple[Harmonic, int, int]]]:
-        """What equal forms have in common, and no others."""
+        """Hashable key that equal forms share."""
         return self.den, frozenset((h, M, c) for h, p in self.parts.items() for M, c in p.items())
 
     def terms(self) -> Iterable[tuple[Harmonic, int, Fraction]]:

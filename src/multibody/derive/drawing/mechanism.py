@@ -1,4 +1,4 @@
-"""What a drawing of a derived system shows, found from its formulas: pivots, slides, the meaning of each coordinate.
+"""The mechanism behind a system, found from its formulas: pivots, slides, the meaning of each coordinate.
 
 Whatever turns with an angle φ goes on a circle: its pivot is in the middle between the places at φ and φ + π. What
 slides goes along a line. What turns with a unit quaternion goes on a sphere, whose middle is the mean over the
@@ -19,15 +19,15 @@ from multibody.errors import InputError
 
 ANGLE, SHIFT = 0.6, 0.8
 """In rad and m: where coordinates are in a drawing, unless it is said."""
-MANY = 4
+MIN_ANGLES_TO_HALVE = 4
 """Angles from which on they are half as large, so that a long chain does not fold upon itself."""
 TILT = (0.93, 0.12, -0.33, 0.10)
 """Where unit quaternions are."""
-HALF = 0.5
+CENTRE_OF_MASS = 0.5
 """In m: the distances c_1, c_2, ... of centres of mass, where lengths are 1."""
 AZIMUTHS = (25.0, -25.0, 55.0, -55.0)
 """In degrees: from where systems in space are drawn; the first of the best."""
-SMALL = 1e-9
+LENGTH_TOLERANCE = 1e-9
 
 
 class Turn(NamedTuple):
@@ -74,7 +74,7 @@ class Ball(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a body is."""
+    """The position and rotation of a body."""
 
     position: NDArray[Any]
     rotation: NDArray[Any]
@@ -143,7 +143,7 @@ class Anatomy:
         return Place(x[:3], x[3:12].reshape(3, 3), x[12:] if name in self._held else x[:3])
 
     def _start(self) -> NDArray[Any]:
-        angle = ANGLE / 2 if len(self._angular) >= MANY else ANGLE
+        angle = ANGLE / 2 if len(self._angular) >= MIN_ANGLES_TO_HALVE else ANGLE
         q = np.array([angle if k in self._angular else SHIFT for k in range(len(self.system.q))])
         for unit in self._units:
             q[unit] = np.array(TILT) / np.linalg.norm(TILT)
@@ -159,19 +159,21 @@ class Anatomy:
         """Whether the joint of a body is a point of it: not where it slides."""
         places = [np.array(self._bodies[name]([*q, 0.0]), float).reshape(-1) for q in self._samples]
         ways = [x[3:12].reshape(3, 3).T @ (x[12:] - x[:3]) for x in places]
-        return bool(np.ptp(ways, axis=0).max() < SMALL)
+        return bool(np.ptp(ways, axis=0).max() < LENGTH_TOLERANCE)
 
     def _turned(self, name: str, k: int) -> bool:
         """Whether a coordinate turns a body, or moves it on a circle."""
         before, at, after = (self._place(name, _with(self._samples[0], k, x), 0.0) for x in (0.2, 0.9, 1.6))
         bent = before.position - 2 * at.position + after.position
-        return bool(np.abs(after.rotation - before.rotation).max() > SMALL or np.abs(bent).max() > SMALL)
+        return bool(
+            np.abs(after.rotation - before.rotation).max() > LENGTH_TOLERANCE or np.abs(bent).max() > LENGTH_TOLERANCE
+        )
 
     def _first(self, k: int) -> str | None:
         """The first body that a coordinate moves."""
         for body in self.system.bodies:
             places = [self._place(body.name, _with(self._samples[0], k, x), 0.0) for x in (0.2, 0.9)]
-            if any(np.abs(a - b).max() > SMALL for a, b in zip(places[0][:2], places[1][:2], strict=True)):
+            if any(np.abs(a - b).max() > LENGTH_TOLERANCE for a, b in zip(places[0][:2], places[1][:2], strict=True)):
                 return body.name
         return None
 
@@ -180,7 +182,7 @@ class Anatomy:
         samples = self._samples.copy()
         if besides is not None:
             samples[:, besides] = 0.0
-        return bool(np.ptp([point(q) for q in samples], axis=0).max() > SMALL)
+        return bool(np.ptp([point(q) for q in samples], axis=0).max() > LENGTH_TOLERANCE)
 
     def _turn(self, k: int, state: NDArray[Any], t: float) -> Turn | None:
         name = self._first(k)
@@ -197,7 +199,7 @@ class Anatomy:
         at, still = state, _with(state, k, 0.0)
         axis = self._axis(name, k, state, t)
         arm, zero = position(at, at[k]) - pivot(at), position(still, 0.0) - pivot(still)
-        centred = bool(np.linalg.norm(arm) < SMALL)
+        centred = bool(np.linalg.norm(arm) < LENGTH_TOLERANCE)
         if centred:  # one of its own axes tells, the most across of them
             turned, rest = (self._place(name, q, t).rotation for q in (at, still))
             across = int(np.argmin(np.abs(axis @ rest) + np.array([0.0, 0.01, 0.005])))
@@ -211,9 +213,9 @@ class Anatomy:
         first, second, third = (self._place(name, _with(state, k, state[k] + x), t) for x in (0.0, 0.5, 1.0))
         R = second.rotation @ first.rotation.T
         axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-        if np.linalg.norm(axis) < SMALL:  # a particle
+        if np.linalg.norm(axis) < LENGTH_TOLERANCE:  # a particle
             axis = np.cross(second.position - first.position, third.position - second.position)
-        return axis / max(float(np.linalg.norm(axis)), SMALL)
+        return axis / max(float(np.linalg.norm(axis)), LENGTH_TOLERANCE)
 
     def _ball(self, unit: list[int], state: NDArray[Any], t: float) -> Ball | None:
         name = self._first(unit[1])
@@ -272,7 +274,7 @@ def plane_of(mechanism: Mechanism) -> NDArray[Any]:
     still = np.concatenate([np.atleast_2d(way) for way in ways])
     planes = {1: [[1, 0, 0], [0, 0, 1]], 2: [[1, 0, 0], [0, 1, 0]], 0: [[0, 1, 0], [0, 0, 1]]}
     for out, axes in planes.items():
-        flat = np.abs(still[:, out]).max() < SMALL and not mechanism.balls
+        flat = np.abs(still[:, out]).max() < LENGTH_TOLERANCE and not mechanism.balls
         if flat and all(abs(abs(turn.axis[out]) - 1) < 1e-6 for turn in mechanism.turns):
             return np.array(axes, float)
     return max((_aside(azimuth) for azimuth in AZIMUTHS), key=lambda plane: _openness(mechanism, plane))
@@ -312,4 +314,4 @@ def _numbers(system: System, values: Mapping[Any, float] | None) -> dict[sp.Symb
     strange = [name for name in given if name not in known]
     if strange:
         raise InputError(f"values: {system.name} has no parameter {strange[0]!r}; there are {', '.join(known)}")
-    return {symbol: given.get(name, HALF if name.startswith("c_") else 1.0) for name, symbol in known.items()}
+    return {symbol: given.get(name, CENTRE_OF_MASS if name.startswith("c_") else 1.0) for name, symbol in known.items()}

@@ -1,4 +1,4 @@
-"""What drawings of systems are made of: arrows, arcs, words, walls, springs, boxes, discs."""
+"""Primitives of drawings: arrows, arcs, words, walls, springs, boxes, discs."""
 
 from typing import Any
 
@@ -49,12 +49,12 @@ def arc(
     points = (pivot + along + np.cos(turn) * across + np.sin(turn) * side) @ plane.T
     line(axes, points, 1.4, ARROW, zorder=6)
     length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
-    if length > SHORT * np.linalg.norm(zero):
+    if length > MIN_FORESHORTENING * np.linalg.norm(zero):
         arrow(axes, points[-5], points[-1])
     return points[len(points) // 2]
 
 
-SHORT = 1e-3
+MIN_FORESHORTENING = 1e-3
 """Of an arc: seen along its plane, it has no arrow."""
 
 

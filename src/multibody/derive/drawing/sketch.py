@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from multibody._saving import check_place
 from multibody.derive.drawing import primitives2d
-from multibody.derive.drawing.mechanism import SMALL, Ball, Mechanism, Slide, Turn, is_flat, mechanism, plane_of
+from multibody.derive.drawing.mechanism import (
+    LENGTH_TOLERANCE,
+    Ball,
+    Mechanism,
+    Slide,
+    Turn,
+    is_flat,
+    mechanism,
+    plane_of,
+)
 from multibody.derive.drawing.primitives2d import ARROW, BODY, INK
 from multibody.derive.system.loads import Damper, Force, Spring
 from multibody.derive.system.system import System
@@ -90,9 +99,9 @@ class Sketch:
     # ---- bodies ------------------------------------------------------------------------------------------------------
 
     def anchor(self, name: str) -> NDArray[Any]:
-        """Where a body is held: its joint, or the pivot about which it turns; else its centre."""
+        """The point at which a body is drawn to be held: its joint, the pivot about which it turns, or its centre."""
         place = self.made.places[name]
-        if np.linalg.norm(place.joint - place.position) > SMALL:
+        if np.linalg.norm(place.joint - place.position) > LENGTH_TOLERANCE:
             return place.joint
         held = [turn.pivot for turn in self.made.turns if turn.body == name and not turn.centred]
         held += [ball.pivot for ball in self.made.balls if ball.body == name]
@@ -103,13 +112,13 @@ class Sketch:
         at, anchor = self.plane @ place.position, self.anchor(name)
         heavy = body.mass != 0
         ends = [self.anchor(child) for child, other in self.bodies.items() if other.parent == name and heavy]
-        ends = [end for end in ends if np.linalg.norm(end - anchor) > SMALL]
+        ends = [end for end in ends if np.linalg.norm(end - anchor) > LENGTH_TOLERANCE]
         axle = self._axle(name)
         label = np.array([0.0, 14.0])
         if axle is not None:
             primitives2d.disc(self.axes, self.plane, place.position, place.rotation, axle, self._radius(name))
             primitives2d.dot(self.axes, at, 5, BODY)
-        elif np.linalg.norm(place.position - anchor) > SMALL or ends:
+        elif np.linalg.norm(place.position - anchor) > LENGTH_TOLERANCE or ends:
             self._rods(body, place.position, anchor, ends)
             if heavy:
                 primitives2d.dot(self.axes, at, 12, BODY, 4)
@@ -138,13 +147,13 @@ class Sketch:
     def _beside(self, name: str, way: NDArray[Any]) -> NDArray[Any]:
         """In points: from a mass to its name, on the side of the rod where its angle is not."""
         length = np.linalg.norm(way)
-        if length < SMALL:
+        if length < LENGTH_TOLERANCE:
             return np.array([0.0, 15.0])
         aside = np.array([-way[1], way[0]]) / length
         for turn in self.made.turns:
             if turn.body == name:
                 zero = self.plane @ turn.zero
-                return 17 * (aside if zero @ aside < -SMALL else -aside)
+                return 17 * (aside if zero @ aside < -LENGTH_TOLERANCE else -aside)
         return 17 * aside
 
     def _block(self, name: str) -> NDArray[Any]:
@@ -184,7 +193,7 @@ class Sketch:
         return parent is not None and not slides and any(turn.body == name for turn in self.made.turns)
 
     def _walls(self) -> None:
-        """What holds pivots that no coordinate moves."""
+        """Walls at pivots that no coordinate moves."""
         done: list[NDArray[Any]] = []
         for turn in self.made.turns:
             if turn.fixed and not turn.centred and not any(np.allclose(turn.pivot, other) for other in done):
@@ -193,7 +202,7 @@ class Sketch:
                 normal = np.array([0.0, 1.0]) if upright else self.plane @ turn.zero
                 primitives2d.wall(self.axes, self.plane @ turn.pivot, normal, 0.14 * self.scale)
         for ball in self.made.balls:
-            if ball.fixed and np.linalg.norm(self.made.positions[ball.body] - ball.pivot) > SMALL:
+            if ball.fixed and np.linalg.norm(self.made.positions[ball.body] - ball.pivot) > LENGTH_TOLERANCE:
                 above = self.plane @ ball.pivot + np.array([0, 0.03 * self.scale])
                 primitives2d.wall(self.axes, above, np.array([0.0, -1.0]), 0.14 * self.scale)
 
@@ -202,7 +211,7 @@ class Sketch:
     def _turn(self, turn: Turn, before: int) -> None:
         """An arc from where the coordinate is zero; `before` counts those about the same point."""
         across = turn.zero - turn.axis * (turn.axis @ turn.zero)
-        if np.linalg.norm(across) < SMALL:
+        if np.linalg.norm(across) < LENGTH_TOLERANCE:
             return
         length = max(float(np.linalg.norm(turn.zero)), 0.42 * self.scale)
         if turn.centred:
@@ -211,21 +220,21 @@ class Sketch:
         share = (0.75, 0.55, 0.95)[before % 3]
         pivot = self.plane @ turn.pivot
         primitives2d.line(self.axes, [pivot, self.plane @ (turn.pivot + 1.15 * zero)], 0.9, INK, "--")
-        if np.linalg.norm(turn.pivot - turn.start) > SMALL:
+        if np.linalg.norm(turn.pivot - turn.start) > LENGTH_TOLERANCE:
             primitives2d.line(self.axes, [self.plane @ turn.start, pivot], 0.9, INK, ":")
         if turn.centred:
             arm = turn.arm * length / np.linalg.norm(turn.arm)
             primitives2d.line(self.axes, [pivot, self.plane @ (turn.pivot + arm)], 0.9, INK)
         middle = primitives2d.arc(self.axes, self.plane, turn.pivot, share * zero, turn.axis, turn.value)
         out = middle - pivot
-        out = out / max(float(np.linalg.norm(out)), SMALL)
+        out = out / max(float(np.linalg.norm(out)), LENGTH_TOLERANCE)
         primitives2d.write(self.axes, middle, turn.symbol, 11 * out, ARROW)
 
     def _quaternion(self, ball: Ball) -> None:
         """Its four names: beside a rod, below a body, or to the right where an arrow comes from below."""
         center = self.made.positions[ball.body]
         at, shift = self.plane @ center, (-58, -12)
-        if np.linalg.norm(center - ball.pivot) < SMALL:
+        if np.linalg.norm(center - ball.pivot) < LENGTH_TOLERANCE:
             below = not any(slide.body == ball.body for slide in self.made.slides)
             at = at + self.scale * np.array([0.0, -0.4] if below else [0.22, 0.0])
             shift = (0, 0) if below else (42, 0)
@@ -236,14 +245,14 @@ class Sketch:
         start, end = self.plane @ slide.start, self.plane @ slide.end
         way = end - start
         length = np.linalg.norm(way)
-        along = way / length if length > SMALL else np.array([1.0, 0.0])
+        along = way / length if length > LENGTH_TOLERANCE else np.array([1.0, 0.0])
         aside = np.array([along[1], -along[0]])
         path = len(self.made.slides) > 1
         if slide.fixed and not path:
             beside = 0.09 * self.scale * aside
             first, last = start - 0.25 * self.scale * along, end + 0.35 * self.scale * along
             primitives2d.rail(self.axes, first + beside, last + beside, aside, 0.04 * self.scale)
-        if not self.annotated or length < SMALL:
+        if not self.annotated or length < LENGTH_TOLERANCE:
             return
         if path:  # from the origin, one after the other
             if slide is self.made.slides[0]:
@@ -285,7 +294,7 @@ class Sketch:
     def _force(self, load: Force) -> None:
         force = self.plane @ np.array([float(x.subs(self.made.numbers)) for x in load.force])
         size = np.linalg.norm(force)
-        if size > SMALL:
+        if size > LENGTH_TOLERANCE:
             at = self.plane @ self.made.positions[load.body]
             end = at + 0.45 * self.scale * force / size
             primitives2d.arrow(self.axes, at, end, width=2.2)
@@ -296,7 +305,7 @@ class Sketch:
         gravity = self.made.system.gravity
         fall = self.plane @ np.array([float(x.subs(self.made.numbers)) for x in gravity])
         size = np.linalg.norm(fall)
-        if size < SMALL:
+        if size < LENGTH_TOLERANCE:
             return
         box = self.axes.dataLim
         corner = np.array([box.x1 + 0.22 * self.scale, box.y1 - 0.05 * self.scale])
@@ -319,10 +328,10 @@ class Sketch:
 def _between(point: NDArray[Any], start: NDArray[Any], end: NDArray[Any]) -> bool:
     """Whether a point lies on the way from one to another."""
     way = end - start
-    share = float((point - start) @ way) / max(float(way @ way), SMALL)
+    share = float((point - start) @ way) / max(float(way @ way), LENGTH_TOLERANCE)
     return 0 <= share <= 1 and bool(np.linalg.norm(start + share * way - point) < 1e-6)
 
 
 def _hidden(plane: NDArray[Any]) -> list[bool]:
     """Which of the world's axes stand on the paper."""
-    return [bool(np.linalg.norm(plane[:, k]) < SMALL) for k in range(3)]
+    return [bool(np.linalg.norm(plane[:, k]) < LENGTH_TOLERANCE) for k in range(3)]

@@ -16,7 +16,7 @@ from multibody.derive.methods import (
 )
 from multibody.derive.results.equations import Equations
 from multibody.derive.system import degeneracy
-from multibody.derive.system.symbolic_tree import MANY
+from multibody.derive.system.symbolic_tree import LARGE_SYSTEM
 from multibody.derive.system.system import System, expect_system
 from multibody.errors import InputError
 
@@ -81,7 +81,7 @@ def equations(system: System, method: str = "projected-newton-euler") -> Equatio
 
 def why_slow(system: System, method: str) -> str:
     """Why a method can take minutes for a system, and which one does not; empty when it is quick."""
-    if len(system.v) < MANY or system.tree is None or method == "recursive-newton-euler":
+    if len(system.v) < LARGE_SYSTEM or system.tree is None or method == "recursive-newton-euler":
         return ""
     return (
         f"{system.name} has {len(system.v)} velocities: {method!r} can take minutes, 'recursive-newton-euler' seconds"

@@ -84,7 +84,7 @@ def on_group(group: Group, M: Any = None) -> GroupEquations:
 
 
 def duindam(group: Group, M: Any = None) -> GroupEquations:
-    """The same with the Coriolis matrix that was published first, and is wrong: -ad_(Mv)^T.  [From 33, 35-37]
+    """Equations with the Coriolis matrix that was published first, and is wrong: -ad_(Mv)^T.  [From 33, 35-37]
 
     C_ij = Σ_k (∂S_ji/∂φ_k - ∂S_jk/∂φ_i) (M v)_k at φ = 0: the indices j and k have changed places. It gives the right
     forces on abelian groups, where there are none, and for M = m 1, where the momentum is a multiple of the velocity,

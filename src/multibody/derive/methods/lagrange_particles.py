@@ -68,7 +68,7 @@ def lagrange_particles(system: System) -> Equations:
 
 
 def _identities(system: System, body: Body, J: sp.Matrix) -> Step:
-    """What virtual work rests on, of one particle, with zeros where two sides are equal.  [QT 2-11]"""
+    """Identities behind virtual work of one particle, with zeros where two sides are equal.  [QT 2-11]"""
     name, mu, q_dot = f"\\mathrm{{{body.name}}}", body.mass, sp.Matrix(system.v)
     r_dot, J_dot = point_velocity(system, body.position), along(system, J)  # [QT 6]
     r_ddot = J * sp.Matrix(system.a) + J_dot * q_dot + along(system, transport_velocity(system, body.position))

@@ -47,11 +47,11 @@ class Wrench:
     torque: sp.Matrix
 
     def about(self, arm: sp.Matrix) -> "Wrench":
-        """The same wrench with its torque about a point from which the arm leads to where it is given."""
+        """Move the torque to a point from which `arm` leads to the present one."""
         return Wrench(self.force, self.torque + cross(arm, self.force))
 
     def along(self, A_R_B: sp.Matrix) -> "Wrench":
-        """The same wrench along the axes of A, from those of B."""
+        """Express the wrench along the axes of A, from those of B."""
         return Wrench(A_R_B * self.force, A_R_B * self.torque)
 
     def __add__(self, other: "Wrench") -> "Wrench":
@@ -114,7 +114,7 @@ def _arm(system: System, body: Body) -> sp.Matrix:
 
 
 def _needed(system: System, body: Body) -> Wrench:
-    """What a body needs of its joints, about its centre of mass: rates of momentum, less weight and loads.
+    """Wrench that the joints exert on a body, about its centre of mass: rates of momentum, less weight and loads.
 
     p' = m a_S and N' = Θ Ψ + Ω × Θ Ω along the axes of the body, where a_S = v_S' + Ω × v_S with v_S = J_S v + v_0,
     and Ω = J_R v + Ω_0: the velocities v_0 and Ω_0 are those that the time gives the body.  [RD 3.10, 3.19-3.25]

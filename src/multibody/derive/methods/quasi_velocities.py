@@ -20,14 +20,14 @@ from multibody.derive.system.system import System, expect_system
 from multibody.derive.system.validation import states
 from multibody.errors import InputError
 
-SMALL = 1e-9
-"""What counts as zero at a random state, where all numbers are about 1."""
+ZERO_TOLERANCE = 1e-9
+"""The bound of a zero at a random state, where all numbers are about 1."""
 OPERATIONS = 60
 """The largest expressions, in operations, that are shortened for reading."""
 
 
 def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol]) -> System:
-    """The same system in the velocities v = S(q, t) u, where u are those that it has.  [From 12]
+    """Rewrite a system in the velocities v = S(q, t) u, where u are those that it has.  [From 12]
 
     Args:
         system: with velocities u, the rates of its coordinates or not.
@@ -97,7 +97,7 @@ def gamma(S: Any, q: Sequence[sp.Symbol]) -> tuple[sp.ImmutableMatrix, ...]:
 
 @lru_cache(maxsize=64)
 def brackets(system: System) -> tuple[sp.ImmutableMatrix, ...]:
-    """The same γ_k from the fields X_i = Σ_m F_mi ∂/∂q_m of q' = F v: [X_i, X_k] = Σ_j (γ_k)_ij X_j.  [MDN §9]
+    """The matrices γ_k from the fields X_i = Σ_m F_mi ∂/∂q_m of q' = F v: [X_i, X_k] = Σ_j (γ_k)_ij X_j.  [MDN §9]
 
     They need no S, so that q can have more entries than v, as with unit quaternions; `without_brackets` says when there
     are none.
@@ -139,7 +139,7 @@ def without_brackets(system: System) -> str:
     rates = np.einsum("li,lmk->imk", at, np.stack(slopes))
 
     def outside(field: Any) -> bool:
-        return np.abs(field - at @ np.linalg.lstsq(at, field, rcond=None)[0]).max() > SMALL
+        return np.abs(field - at @ np.linalg.lstsq(at, field, rcond=None)[0]).max() > ZERO_TOLERANCE
 
     if outside(in_time):
         return "what the velocities move changes with the time t, to where no velocity leads: take `reduced`"
@@ -211,12 +211,12 @@ def _check_rank(system: System, S: sp.ImmutableMatrix, velocities: tuple[sp.Symb
         values |= {x: float(rng.uniform(0.5, 1.5)) for x in S.free_symbols if x not in values}
         ats.append(numeric(S, values))
     for k, v in enumerate(velocities):
-        if all(np.linalg.matrix_rank(at[: k + 1], tol=SMALL) <= k for at in ats):
+        if all(np.linalg.matrix_rank(at[: k + 1], tol=ZERO_TOLERANCE) <= k for at in ats):
             first, second = (np.linalg.lstsq(at[:k].T, at[k], rcond=None)[0] for at in ats)
-            used = [j for j in range(k) if abs(first[j]) > SMALL or abs(second[j]) > SMALL]
+            used = [j for j in range(k) if abs(first[j]) > ZERO_TOLERANCE or abs(second[j]) > ZERO_TOLERANCE]
             if not used:
                 how = f"row {k + 1} of S is zero"
-            elif np.allclose(first, second, atol=SMALL):
+            elif np.allclose(first, second, atol=ZERO_TOLERANCE):
                 terms = " + ".join(f"{first[j]:.6g} {velocities[j]}" for j in used)
                 how = f"row {k + 1} of S makes {v} = {terms}"
             else:

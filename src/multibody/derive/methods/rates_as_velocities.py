@@ -1,4 +1,4 @@
-"""The same system with the rates of its coordinates as velocities, and unit quaternions held by constraints."""
+"""A system with the rates of its coordinates as velocities, and unit quaternions held by constraints."""
 
 from dataclasses import replace
 from typing import Any

@@ -9,7 +9,7 @@ from multibody.derive.results.equations import Equations, finish
 from multibody.derive.results.steps import Step
 from multibody.derive.system.generalized_forces import spring_energy
 from multibody.derive.system.kinematics import gradient, tidy
-from multibody.derive.system.symbolic_tree import MANY, Tree
+from multibody.derive.system.symbolic_tree import LARGE_SYSTEM, Tree
 from multibody.derive.system.symbols import TIME
 from multibody.derive.system.system import System
 from multibody.derive.system.traced_formulas import formulas
@@ -44,7 +44,7 @@ def recursive_newton_euler(system: System) -> Equations:
     M, b, g = _of_tree(tree, parts, system.q, system.v)
     springs = spring_energy(system)
     steps = [
-        *(_passes(system, tree) if n < MANY else ()),
+        *(_passes(system, tree) if n < LARGE_SYSTEM else ()),
         Step(
             "The torques of the recursion, at rest, at constant velocity, and at unit accelerations",
             "QT 72-85",
@@ -76,7 +76,7 @@ def _passes(system: System, tree: Tree) -> list[Step]:
 
 
 def _of_tree(tree: Tree, function: Any, *states: Any) -> list[Any]:
-    """What a function of a robot's tree and its state returns, with expressions for the numbers of the tree."""
+    """Evaluate a function of a robot's tree and its state, with expressions for the numbers of the tree."""
     walked = tree.robot.tree
 
     def compute(inertias: Any, positions: Any, gravity: Any, *state: Any) -> Any:

@@ -20,7 +20,7 @@ COLUMNS = 90
 
 
 def blocks(equations: "Equations", steps: bool = False, short: bool = False, columns: int = COLUMNS) -> list[Block]:
-    """What a page about equations says, before it is written in a format."""
+    """Content of a page about equations, before it is written in a format."""
     return derivation_page.outline(
         equations, layout_of(equations, short, columns), title(equations), truth(steps, "steps")
     )
@@ -33,7 +33,7 @@ def linear_blocks(
     columns: int = COLUMNS,
     parameters: Mapping[Any, Any] | None = None,
 ) -> list[Block]:
-    """What a page about the linearised equations says: at given places, or at the equilibria without inputs.
+    """Content of a page about the linearised equations: at given places, or at the equilibria without inputs.
 
     Args:
         equations: the equations.
@@ -87,12 +87,12 @@ def html(equations: "Equations", steps: bool = True, short: bool = False) -> str
 
 
 def notebook_html(equations: "Equations") -> str:
-    """What a notebook shows: the equations, row by row, or as matrices when the rows are long."""
+    """HTML for notebooks: the equations, row by row, or as matrices when the rows are long."""
     return f"<style>{FORMULAS}</style>{output_formats.html(_short(equations))}"
 
 
 def notebook_latex(equations: "Equations") -> str:
-    """The same for those that show LaTeX."""
+    """LaTeX for notebooks that do not show HTML."""
     shown = (
         output_formats.display(block) for block in _short(equations) if not isinstance(block, output_formats.Words)
     )

@@ -1,4 +1,4 @@
-"""Names for parts of long expressions: what is there more than once, and sums that make a term too wide."""
+"""Names for parts of long expressions: repeated parts, and sums that make a term too wide."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -9,7 +9,7 @@ from typing import Any
 import sympy as sp
 
 Definitions = list[tuple[sp.Symbol, Any]]
-SHORT = 10
+MAX_UNNAMED_WIDTH = 10
 """Columns of a part that needs no name of its own."""
 _LETTERS = "adehprwzuACDEGHKNPQRSWZ"
 
@@ -70,7 +70,7 @@ class Naming:
         kept: Definitions = []
         for symbol, x in common:
             x = x.xreplace(small)
-            if self.width(x) <= SHORT:
+            if self.width(x) <= MAX_UNNAMED_WIDTH:
                 small[symbol] = x
             else:
                 kept.append((symbol, x))
@@ -94,7 +94,7 @@ class Naming:
             while self.width(term) > self.columns:
                 sums = {base for factor in sp.Mul.make_args(term) if (base := factor.as_base_exp()[0]).is_Add}
                 longest = max(sums, key=lambda part: (self.width(part), str(part)), default=None)
-                if longest is None or self.width(longest) <= SHORT:
+                if longest is None or self.width(longest) <= MAX_UNNAMED_WIDTH:
                     break
                 symbol = self.names.known.get(longest)
                 if symbol is None:

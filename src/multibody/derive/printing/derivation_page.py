@@ -1,4 +1,4 @@
-"""The pages of equations: what they are about, the derivation step by step, the equations by rows and as matrices."""
+"""The page of a derivation: its symbols, the derivation step by step, the equations by rows and as matrices."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ def outline(equations: "Equations", layout: Layout, title: str, steps: bool = Fa
 
 
 def about(equations: "Equations", layout: Layout) -> list[Block]:
-    """What the symbols are: parameters are those that take part."""
+    """Explain the symbols: parameters are those that take part."""
     system = equations.system
     parts = (equations.inertial, equations.tau, equations.J, equations.drift, system.rates)
     seen = set().union(*(part.free_symbols for part in parts))
@@ -111,7 +111,7 @@ def _times(row: Any, symbols: tuple[sp.Symbol, ...], layout: Layout) -> list[str
 
 
 def matrices(equations: "Equations", layout: Layout) -> list[Block]:
-    """The same as matrices."""
+    """The equations as matrices."""
     form, constrained, drift = r"M \dot v + b + g = \tau", equations.J.rows, drift_rule(equations.system)
     form += rf" + J^T \lambda, \quad J \dot v + {drift} = 0" if constrained else ""
     named = [("M", equations.M), ("b", equations.b), ("g", equations.g), (r"\tau", equations.tau)]

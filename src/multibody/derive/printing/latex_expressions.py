@@ -11,7 +11,7 @@ from multibody.derive.printing.symbol_names import latex_name
 
 LARGEST_FRACTION = 8
 """Denominators up to this one are fractions; larger ones of twos and fives alone came from decimals."""
-MOST_DIGITS = 9
+MAX_DIGITS = 9
 """Fractions with more digits than this, above or below, are decimals."""
 
 DIGITS = 6
@@ -38,7 +38,7 @@ def is_rounded(x: Any) -> bool:
 
 def _rounded(r: Any) -> sp.Float:
     """A decimal as it is if it is short, with a few digits otherwise."""
-    short = f"{float(r):.{MOST_DIGITS}g}"
+    short = f"{float(r):.{MAX_DIGITS}g}"
     return sp.Float(short if _equal(float(short), r) else f"{float(r):.{DIGITS}g}")
 
 
@@ -53,7 +53,7 @@ def _is_decimal(r: Any) -> bool:
         while rest % prime == 0:
             rest //= prime
     digits = len(str(max(abs(int(r.p)), int(r.q))))
-    return r.q > LARGEST_FRACTION and (rest == 1 or digits > MOST_DIGITS)
+    return r.q > LARGEST_FRACTION and (rest == 1 or digits > MAX_DIGITS)
 
 
 @dataclass(frozen=True)

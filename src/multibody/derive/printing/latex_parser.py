@@ -34,7 +34,7 @@ PLAIN = {"top": "⊤", "infty": "∞", "dots": "…", "ldots": "…", "cdots": "
 _FUNCTIONS = "sin cos tan cot exp log ln arcsin arccos arctan sinh cosh tanh det min max asin acos atan"
 FUNCTIONS = frozenset(_FUNCTIONS.split())
 ACCENTS = {"dot": "\u0307", "ddot": "\u0308", "bar": "\u0304", "hat": "\u0302", "tilde": "\u0303", "vec": "\u20d7"}
-LONG_ACCENTS = {"overline": "bar", "widehat": "hat", "widetilde": "tilde"}
+WIDE_ACCENTS = {"overline": "bar", "widehat": "hat", "widetilde": "tilde"}
 STYLES = frozenset(
     ("mathrm", "operatorname", "text", "textrm", "mathbf", "boldsymbol", "mathcal", "mathfrak", "mathsf")
 )
@@ -234,8 +234,8 @@ class _Tokens:
             return Fraction(self.argument(), self.argument())
         if name == "sqrt":
             return Root(self.argument())
-        if name in ACCENTS or name in LONG_ACCENTS:
-            return Accent(LONG_ACCENTS.get(name, name), self.argument())
+        if name in ACCENTS or name in WIDE_ACCENTS:
+            return Accent(WIDE_ACCENTS.get(name, name), self.argument())
         if name in STYLES:
             return Letter(self.words(), upright=name not in ("mathcal", "boldsymbol", "mathfrak"))
         if name == "left":
@@ -250,7 +250,7 @@ class _Tokens:
         return _named(name)
 
     def words(self) -> str:
-        """What is in braces, letter by letter, spaces too."""
+        """The text in braces, letter by letter, spaces too."""
         if self.peek() != "{":
             return self.take().lstrip("\\")
         self.take()

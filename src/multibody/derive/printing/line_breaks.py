@@ -1,4 +1,4 @@
-"""Results that stay readable: sums over several lines, large matrices entry by entry, names for what is there often."""
+"""Large results stay readable: sums over several lines, matrices entry by entry, names for common parts."""
 
 import re
 from collections.abc import Sequence

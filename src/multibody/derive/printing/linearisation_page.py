@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from multibody.derive.results.equations import Equations
 
 DIGITS = 6
-LONG = 10**9
+MAX_PRINTED_INTEGER = 10**9
 """Numbers above and below the line of a fraction from which on it is written as a decimal."""
 Place = Mapping[Any, Any]
 
@@ -98,7 +98,7 @@ def _symbolic(x: Any) -> Any:
 
 def _readable(x: Any) -> Any:
     """A quotient of products with few digits, where the exact numbers of a robot make integers that nobody can read."""
-    if all(max(abs(number.p), number.q) < LONG for number in x.atoms(sp.Rational)):
+    if all(max(abs(number.p), number.q) < MAX_PRINTED_INTEGER for number in x.atoms(sp.Rational)):
         return x
     scale, factors = sp.Integer(1), []
     for factor in sp.Mul.make_args(x):

@@ -1,4 +1,4 @@
-"""What a page of equations is made of, before it is written in some format."""
+"""Elements of a page of equations, before it is written in some format."""
 
 from dataclasses import dataclass
 

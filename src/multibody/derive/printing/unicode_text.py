@@ -39,7 +39,7 @@ def text(latex: str) -> str:
 
 
 def width(line: str) -> int:
-    """How many columns of a terminal a line takes: accents take none."""
+    """Width of a line in columns of a terminal: accents take none."""
     return sum(not unicodedata.combining(c) for c in line)
 
 

@@ -1,4 +1,4 @@
-"""What the named systems share."""
+"""Robots and inertias that the ready-made systems share."""
 
 from typing import Any
 

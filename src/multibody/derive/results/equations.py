@@ -1,4 +1,4 @@
-"""Equations of motion as formulas: what every method of `multibody.derive` gives."""
+"""Equations of motion as formulas, the result of every method of `multibody.derive`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -69,7 +69,7 @@ class Equations:
 
     @cached_property
     def constraints(self) -> sp.ImmutableMatrix:
-        """What the constraints keep at zero: J v' + drift."""
+        """The constraints at the level of accelerations, J v' + drift, which is zero."""
         return sp.ImmutableMatrix(self.J * sp.Matrix(self.system.a) + self.drift)
 
     @cached_property
@@ -83,7 +83,7 @@ class Equations:
         return sp.ImmutableMatrix(self.inertial - self.tau - self.J.T * sp.Matrix(self.J.rows, 1, self.multipliers))
 
     def simplify(self) -> "Equations":
-        """The same equations with few operations: products of sines and cosines as sums, coefficients collected."""
+        """Rewrite the equations with few operations: products of sines and cosines as sums, coefficients collected."""
         parts = simplify([self.M, self.b, self.g, self.tau, self.J, self.drift], units=self.system.units)
         return replace(self, **dict(zip(("M", "b", "g", "tau", "J", "drift"), parts, strict=True)))
 

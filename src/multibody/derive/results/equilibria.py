@@ -1,4 +1,4 @@
-"""Where a system can rest: states without velocity at which all forces balance."""
+"""Equilibria: coordinates at which all forces balance without velocity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

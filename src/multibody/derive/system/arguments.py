@@ -1,4 +1,4 @@
-"""What a user gives besides formulas: whole numbers, and names in a list."""
+"""Checks of arguments that are no formulas: whole numbers, and names in a list."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -23,7 +23,7 @@ def whole_number(x: Any, what: str, least: int = 0) -> int:
 
 
 def several(x: Any, what: str) -> tuple[Any, ...]:
-    """What is in a list; a text is none.
+    """Return the entries of a list; a text is none.
 
     Raises:
         InputError: when it is no list.

@@ -1,4 +1,4 @@
-"""What has mass: particles and rigid bodies, placed by expressions in the coordinates."""
+"""Bodies with mass: particles and rigid bodies, placed by expressions in the coordinates."""
 
 from dataclasses import dataclass
 from typing import Any

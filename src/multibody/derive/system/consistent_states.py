@@ -30,7 +30,7 @@ def consistent_values(system: System, rng: np.random.Generator) -> dict[sp.Symbo
 
 
 def with_velocities(system: System, values: dict[sp.Symbol, float], v: NDArray[Any]) -> dict[sp.Symbol, float]:
-    """The same values with other velocities, and the rates of the coordinates that follow."""
+    """Replace the velocities, and the rates of coordinates that follow from them."""
     values = values | dict(zip(system.v, map(float, v), strict=True))
     q_dot = numeric(system.q_dot, values)[:, 0]
     return values | {rate(x): float(q_dot[k]) for k, x in enumerate(system.q) if rate(x) not in system.v}

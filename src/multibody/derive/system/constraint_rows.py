@@ -52,6 +52,6 @@ def rows(system: System) -> Rows:
 
 
 def drift_rule(system: System) -> str:
-    """What the drift is, as a formula: with the rate of a_0, where that is not constant."""
+    """The drift as a formula: with the rate of a_0, where that is not constant."""
     changing = rows(system).a_0.free_symbols & {*system.q, TIME}
     return r"\dot J v + \dot a_0" if changing else r"\dot J v"

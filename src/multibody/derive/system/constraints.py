@@ -1,4 +1,4 @@
-"""What restricts a system beyond its coordinates: configuration and motion constraints.  [RD §3.4.5]"""
+"""Configuration and motion constraints of a system.  [RD §3.4.5]"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ class Holonomic:
 
     @property
     def expression(self) -> sp.Expr:
-        """What is zero."""
+        """The expression that is zero."""
         return self.f
 
 
@@ -41,7 +41,7 @@ class Motion:
 
     @property
     def expression(self) -> sp.Expr:
-        """What is zero."""
+        """The expression that is zero."""
         return self.velocity
 
 

@@ -1,4 +1,4 @@
-"""Checks of systems and of derived equations, so that what is wrong is said in the words of the system."""
+"""Degenerate systems: singular mass matrices, redundant constraints, matrices that are no rotations."""
 
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from multibody.derive.system.symbols import TIME
 from multibody.derive.system.system import System
 from multibody.errors import InputError
 
-SMALL = 1e-6
+RANK_TOLERANCE = 1e-6
 """Singular values, of numbers about 1, that count as zero."""
 
 
@@ -90,14 +90,14 @@ def constraints(system: System, rows: Rows) -> None:
     values = _state(system)
     J, a_0 = numeric(rows.J, values), numeric(rows.a_0, values)
     for k, restriction in enumerate(system.restrictions):
-        if np.abs(J[k]).max() < SMALL:
+        if np.abs(J[k]).max() < RANK_TOLERANCE:
             raise InputError(
                 f"{system.name}: the gradient of the constraint {restriction.name!r} is zero where it holds, so that "
                 "it has no force: write it as a function that changes its sign there"
             )
-        if np.linalg.matrix_rank(J[: k + 1], tol=SMALL) > k:
+        if np.linalg.matrix_rank(J[: k + 1], tol=RANK_TOLERANCE) > k:
             continue
-        if np.linalg.matrix_rank(np.hstack([J, a_0])[: k + 1], tol=SMALL) > k or _contradicts(system, k):
+        if np.linalg.matrix_rank(np.hstack([J, a_0])[: k + 1], tol=RANK_TOLERANCE) > k or _contradicts(system, k):
             raise InputError(
                 f"{system.name}: the constraint {restriction.name!r}, {restriction.expression} = 0, contradicts those "
                 f"before it: {_others(system, k)}"
@@ -111,7 +111,7 @@ def constraints(system: System, rows: Rows) -> None:
 def null_space(J: Any) -> Any:
     """An orthonormal basis of the velocities that constraints allow, in columns."""
     _, s, Vt = np.linalg.svd(J)
-    return Vt[np.count_nonzero(s > SMALL) :].T
+    return Vt[np.count_nonzero(s > RANK_TOLERANCE) :].T
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""What acts in the joints of a robot, as formulas: torques of motors, springs, dampers, friction, rotors."""
+"""Loads in the joints of a robot, as formulas: torques of motors, springs, dampers, friction, rotors."""
 
 from collections.abc import Sequence
 from typing import Any

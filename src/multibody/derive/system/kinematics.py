@@ -7,23 +7,23 @@ from typing import Any
 import sympy as sp
 
 from multibody.derive.algebra.matrix_products import cross, product
-from multibody.derive.algebra.normal_form import MOST, entries_of, jacobian, normal
+from multibody.derive.algebra.normal_form import MAX_TERMS, entries_of, jacobian, normal
 from multibody.derive.algebra.quotients import denominators, divided
 from multibody.derive.system.bodies import Body
-from multibody.derive.system.symbolic_tree import MANY
+from multibody.derive.system.symbolic_tree import LARGE_SYSTEM
 from multibody.derive.system.symbols import TIME
 from multibody.derive.system.system import System
 
-FEW = 20
-"""Terms of an entry of a system with MANY velocities beyond which it stays as it is."""
+MAX_TERMS_OF_LARGE = 20
+"""Terms of an entry of a system with LARGE_SYSTEM velocities beyond which it stays as it is."""
 
 
 def tidy(system: System, x: Any) -> Any:
     """An expression or matrix in normal form: products of sines and cosines as sums, terms collected."""
-    return _normal(system, x, MOST if len(system.v) < MANY else FEW)
+    return _normal(system, x, MAX_TERMS if len(system.v) < LARGE_SYSTEM else MAX_TERMS_OF_LARGE)
 
 
-def _normal(system: System, x: Any, most: int = MOST) -> Any:
+def _normal(system: System, x: Any, most: int = MAX_TERMS) -> Any:
     return normal(divided(x, system.q) if _has_quotients(system) else x, units=system.units, most=most)
 
 

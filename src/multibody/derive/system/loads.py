@@ -1,4 +1,4 @@
-"""What pushes: springs, dampers, forces and torques on bodies, actuators between bodies, generalized forces.
+"""Loads on a system: springs, dampers, forces and torques on bodies, actuators between bodies, generalized forces.
 
 Vectors are along the axes of the world W. `Spring` and `Damper` act along a deflection d(q, t); the others at bodies.
 """

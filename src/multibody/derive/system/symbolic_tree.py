@@ -16,7 +16,7 @@ from multibody.robot import Robot
 
 GROUPS = ("masses", "centers", "inertias", "lengths", "gravity")
 """What can be symbols."""
-MANY = 7
+LARGE_SYSTEM = 7
 """With so many velocities, formulas of a robot are too large to be read, and sorting their terms takes minutes."""
 Symbols = str | Collection[str] | Mapping[str, Any]
 _AXES = "xyz"
@@ -25,7 +25,7 @@ _KEYS = ("mass", "center", "inertia", "position")
 
 @dataclass(frozen=True)
 class Numbers:
-    """What stands for the numbers of one body. Frames: i the body, p its parent.
+    """Expressions in place of the numbers of one body. Frames: i the body, p its parent.
 
     Args:
         mass: an expression.

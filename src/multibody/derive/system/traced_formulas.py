@@ -67,7 +67,7 @@ def _of_quaternion(R: Any) -> sp.ImmutableMatrix:
 
 
 def formulas(function: Callable[..., Any], *symbols: Any) -> list[sp.ImmutableMatrix]:
-    """What a NumPy function of arrays returns, as formulas: a column for each vector, a matrix for each matrix.
+    """Trace a NumPy function of arrays; return a column of formulas for each vector, a matrix for each matrix.
 
     Args:
         function: plain NumPy; returns arrays of one or two axes in a tuple.

@@ -1,4 +1,4 @@
-"""What a system must be before anything is derived from it, said in the words of its author."""
+"""Validation of a `System`, with messages in terms of its symbols."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any

@@ -28,7 +28,7 @@ SLOW = 4.0
 
 @dataclass(frozen=True)
 class Entry:
-    """What one method did.
+    """Result of one method, or the reason that it does not fit.
 
     Args:
         method: its name.
