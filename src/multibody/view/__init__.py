@@ -25,3 +25,7 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(f"multibody.derive.drawing.{_LATER[name]}"), name)
     raise AttributeError(f"module 'multibody.view' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_LATER]
