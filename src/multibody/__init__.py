@@ -3,21 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from multibody import (
-    _sources,  # noqa: F401  first: it records which modules are imported
-    geometry,
-)
+from multibody import _sources  # noqa: F401  first: it records which modules are imported
 from multibody.errors import InputError, MultibodyError, RobotFileError, RobotFileWarning, SingularityError
-from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
 
 if TYPE_CHECKING:
-    from multibody import control, derive, identification, simulate, sweep, view
+    from multibody import control, derive, geometry, identification, simulate, sweep, view
     from multibody.algorithms import constraints
     from multibody.compiler.compile import compile  # noqa: A004
     from multibody.compiler.config import config
     from multibody.compiler.eager import eager
     from multibody.compiler.kernel import Kernel
     from multibody.compiler.scan import compile_scan
+    from multibody.geometry import Pose, Rotation, SpatialInertia, Twist, Wrench
     from multibody.model import robots
     from multibody.model.builder import Builder
     from multibody.robot import Robot, load
@@ -34,8 +31,13 @@ __version__ = "0.1.0"
 _LATER = {
     "Builder": "model.builder",
     "Kernel": "compiler.kernel",
+    "Pose": "geometry",
     "Robot": "robot",
+    "Rotation": "geometry",
+    "SpatialInertia": "geometry",
     "TraceError": "tracing.array.traced",
+    "Twist": "geometry",
+    "Wrench": "geometry",
     "compile": "compiler.compile",
     "compile_scan": "compiler.scan",
     "config": "compiler.config",
@@ -52,11 +54,12 @@ _LATER = {
     "loop": "tracing.record.loop",
     "vjp": "tracing.ad.api",
 }
-"""Names that are imported at their first use, and their modules: loading LLVM takes time."""
+"""Names that are imported at their first use, and their modules: loading NumPy and LLVM takes time."""
 
 _ROOMS = {
     "constraints": "algorithms.constraints",
     "derive": "derive",
+    "geometry": "geometry",
     "identification": "identification",
     "linalg": "tracing.matrices.linalg",
     "control": "control",

@@ -15,7 +15,7 @@ from .running import run
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^    multibody (.*?) *(?:#.*)?$", README, re.MULTILINE)
+COMMANDS = re.findall(r"^    multibody ([^-].*?) *(?:#.*)?$", README, re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IMPORTED_AS = {"mujoco-core": "mujoco"}
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+import multibody as mb
 from multibody import simulate
+from multibody.cli._contacts import contacts_at
 
 from .running import run
 
@@ -24,6 +26,34 @@ def test_a_pendulum_swings_with_a_bar():
     done = run("simulate", "double-pendulum", "--seconds", "0.2", "--kp", "5", "--kd", "1", live=True)
     assert done.code == 0, done.err
     assert "energy" in done.out
+
+
+def test_embedded_robots_touch_with_their_feet(tmp_path):
+    saved = str(tmp_path / "run.npz")
+    done = run("simulate", "quadruped", "--seconds", "0.05", "--drop", "0.02", "--kp", "80", "--save", saved)
+    assert done.code == 0, done.err
+    kept = simulate.load(saved)
+    assert kept.about["contacts"] == ["lf-shank", "rf-shank", "lh-shank", "rh-shank"]
+    robot = mb.load("quadruped")
+    lowest = min(robot.pose(f"foot-{leg}", kept.q[0]).position[2] for leg in ("lf", "rf", "lh", "rh"))
+    np.testing.assert_allclose(lowest - 0.018, 0.02, atol=1e-4)  # the spheres of its feet
+
+
+def test_feet_of_boxes_are_their_lower_corners():
+    robot = mb.load("humanoid")
+    contacts = contacts_at(robot, robot.home(), simulate.Ground(), shapes=False)
+    assert {contact.frame for contact in contacts} == {"left-foot", "right-foot"}
+    places = np.array([robot.pose(contact.frame, robot.home()) @ contact.point for contact in contacts])
+    assert len(places) == 8
+    np.testing.assert_allclose(places[:, 2], robot.pose("foot-left", robot.home()).position[2], atol=1e-12)
+
+
+def test_a_shape_that_sinks_is_named_and_can_touch():
+    fallen = ("simulate", "quadruped", "--seconds", "0.6", "--drop", "0", "--dt", "0.01")
+    assert "below the ground: only feet touch it; --shapes" in run(*fallen, columns=200).err
+    done = run(*fallen, "--shapes", columns=200)
+    assert "28 contacts" in done.out
+    assert "below the ground" not in done.err
 
 
 def test_refusals(tmp_path):

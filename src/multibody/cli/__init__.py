@@ -1,40 +1,55 @@
-"""The command line: one file per command."""
+"""The command line: one file per command, imported when the command runs."""
 
 import io
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
-from rich.text import Text
+from typer.core import TyperCommand, TyperGroup
 
 from multibody import __version__
-from multibody.cli._spelling import spelled
-from multibody.cli._tables import terminal
-from multibody.cli.bench import bench
-from multibody.cli.cache import cache
-from multibody.cli.demo import demo
-from multibody.cli.derive import derive
-from multibody.cli.evaluate import evaluate
-from multibody.cli.export import export
-from multibody.cli.ik import ik
-from multibody.cli.info import info
-from multibody.cli.simulate import simulate
-from multibody.cli.sweep import sweep
-from multibody.cli.view import view
 from multibody.errors import MultibodyError
 
-app = typer.Typer(name="multibody", no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
-app.command()(info)
-app.command("eval")(evaluate)
-app.command()(ik)
-app.command()(derive)
-app.command()(export)
-app.command()(simulate)
-app.command()(sweep)
-app.command()(view)
-app.command()(bench)
-app.command()(cache)
-app.command()(demo)
+COMMANDS = {
+    "info": "Show a robot: what may be wrong with its file, its tree, masses, limits, and what the loader noticed.",
+    "eval": "Compute pose, Jacobian, mass matrix, bias, gravity and torque at one state.",
+    "ik": "Find joint values at which a frame has a position, a rotation, or both.",
+    "derive": "Derive equations of motion as formulas, by each method of the documents.",
+    "export": "Write a quantity of a robot as code that needs nothing of this library: C, NumPy or SymPy.",
+    "simulate": "Simulate a robot: drop it on the ground, or let it swing, with friction, damping and joint limits.",
+    "sweep": "Run the study of a script.",
+    "view": "Show a robot in the browser, with a slider for each joint; or save a picture or a page of it.",
+    "bench": "Measure on one core, single calls and batches, as a table and as bars.",
+    "cache": "Show the directory and the size of the compiled code on disk, or remove it.",
+    "demo": "Show an arm and its dynamics, throw a humanoid and check what is conserved, measure, save a picture.",
+}
+"""The commands in the order of --help, with the first paragraphs of their docstrings."""
+_FUNCTIONS = {"eval": "evaluate"}
+"""Functions, and their modules, that cannot have the name of the command."""
+
+
+class _Commands(TyperGroup):
+    """A group that lists commands without their modules, and imports the module of the command that runs."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands |= {name: TyperCommand(name, help=summary) for name, summary in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load_command(name), rest
+
+
+def load_command(name: str | None) -> Any:
+    """Return a command with its options; this imports its module."""
+    function = _FUNCTIONS.get(str(name), name)
+    single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    single.command(name)(getattr(import_module(f"multibody.cli.{function}"), str(function)))
+    return typer.main.get_command(single)
+
+
+app = typer.Typer(name="multibody", cls=_Commands, no_args_is_help=True, rich_markup_mode="rich")
 
 
 def _version(asked: bool) -> None:
@@ -60,6 +75,7 @@ def main() -> None:
     try:
         app()
     except MultibodyError as error:
-        said = Text.assemble(("error: ", "bold red"), (spelled(str(error)), "red"))
-        terminal(stderr=True).print(said, soft_wrap=True)
+        from multibody.cli._tables import print_error
+
+        print_error(error)
         sys.exit(1)

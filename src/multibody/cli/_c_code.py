@@ -1,12 +1,15 @@
-"""C code for users: where it goes, and what is said about it."""
+"""C code for users: its place, and the message about it."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from multibody._saving import check_place, save
-from multibody.compiler.export.to_c import CSource
 from multibody.errors import InputError
+
+if TYPE_CHECKING:
+    from multibody.compiler.export.to_c import CSource
 
 
 def check_c_place(path: Path) -> None:
@@ -16,7 +19,7 @@ def check_c_place(path: Path) -> None:
         raise InputError(f"--c: expected a file for the code, its header gets the ending .h: got {str(path)!r}")
 
 
-def save_c(console: Console, code: CSource, path: Path, what: str) -> None:
+def save_c(console: Console, code: "CSource", path: Path, what: str) -> None:
     """Write the code and its header beside it, and say so."""
     header = path.with_suffix(".h")
     save(code.source, path, "--c")

@@ -1,27 +1,53 @@
 """The picture of the demo: a flight, its energies, and speeds."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from multibody.cli._throw import Flight
 from multibody.robot import Robot
 
 SNAPSHOTS = 6
 SIZE = (1100, 560)
-"""Of the flight, in pixels."""
+"""The size of the picture of the flight, in pixels."""
 LEGEND: dict[str, Any] = {"fontsize": "small", "frameon": False, "handlelength": 1.2, "columnspacing": 1.0}
+
+
+class Flight(NamedTuple):
+    """Samples over time of a robot in the air."""
+
+    time: NDArray[Any]
+    """(steps,) in s."""
+    q: NDArray[Any]
+    kinetic: NDArray[Any]
+    """(steps,) in J."""
+    potential: NDArray[Any]
+    """(steps,) in J."""
+    momentum: NDArray[Any]
+    """(steps, 3): angular, about the centre of mass, in kg m²/s."""
+
+    @property
+    def energy_drift(self) -> float:
+        """The largest change of the total energy, relative to the kinetic energy at the start."""
+        total = self.kinetic + self.potential
+        return float(np.abs(total - total[0]).max() / self.kinetic[0])
+
+    @property
+    def momentum_drift(self) -> float:
+        """The largest change of the angular momentum, relative to its size."""
+        change = np.linalg.norm(self.momentum - self.momentum[0], axis=-1)
+        return float(change.max() / np.linalg.norm(self.momentum[0]))
 
 
 def draw(robot: Robot, flight: Flight, speeds: dict[str, dict[str, float]], path: Path) -> None:
     """Save the picture.
 
     Args:
-        robot: what flies.
-        flight: how.
+        robot: the robot that flies.
+        flight: its motion.
         speeds: evaluations per second, by quantity and robot.
-        path: where to.
+        path: the file.
     """
     from matplotlib.figure import Figure  # here, because it takes longer to import than all the rest
 
@@ -56,7 +82,7 @@ def _energy(axes: Any, flight: Flight) -> None:
     axes.plot(flight.time, flight.kinetic, color="tab:blue", label="kinetic")
     axes.plot(flight.time, potential, color="tab:orange", label="potential")
     axes.plot(flight.time, flight.kinetic + potential, color="0.2", label="total")
-    axes.set(title=f"energy, drift {flight.energy_drift.max():.0e}", xlabel="time [s]", ylabel="J")
+    axes.set(title=f"energy, drift {flight.energy_drift:.0e}", xlabel="time [s]", ylabel="J")
     axes.set_ylim(top=1.35 * flight.kinetic[0])
     axes.legend(loc="upper center", ncols=3, **LEGEND)
 

@@ -1,19 +1,21 @@
-"""What the loader noticed, for a reader: warnings and notes by kind, or all of them."""
+"""Warnings and notes of the loader, by kind or each of them."""
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from multibody.cli._spelling import spelled
-from multibody.model.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from multibody.model.diagnostics import Diagnostic
 
 STYLES = {"warning": "yellow", "note": "cyan"}
 VARYING = re.compile(r"'[^']*'|(?<![\w.])-?\d[\d.]*(?:e[-+]?\d+)?(?!\w)")
-"""What differs between messages of one kind: names in quotes, and numbers."""
+"""Differences between messages of one kind: names in quotes, and numbers."""
 NAME = re.compile(r' (\w+)="[^"]*"')
 LINES = 2
 """Lines of a kind that are named."""
@@ -22,7 +24,7 @@ LINES = 2
 class Kind(NamedTuple):
     """Diagnostics that say the same of different places."""
 
-    first: Diagnostic
+    first: "Diagnostic"
     times: int
     lines: tuple[int, ...]
 
@@ -43,9 +45,10 @@ class Kind(NamedTuple):
         return f" (line{'s' * (len(self.lines) > 1)} {shown})" if self.lines else ""
 
 
-def kinds(diagnostics: Sequence[Diagnostic]) -> list[Kind]:
+def kinds(diagnostics: Sequence["Diagnostic"]) -> list[Kind]:
     """Diagnostics by what they say, in the order in which they come.
 
+    >>> from multibody.model.diagnostics import Diagnostic
     >>> at = [Diagnostic("note", "ignored", f"<a> is no. {k}", line=k) for k in range(3)]
     >>> [(kind.times, kind.text) for kind in kinds(at)]
     [(3, '<a> is no. …')]
@@ -57,13 +60,13 @@ def kinds(diagnostics: Sequence[Diagnostic]) -> list[Kind]:
     return [Kind(group[0], len(group), tuple(d.line for d in group if d.line)) for group in groups.values()]
 
 
-def count(diagnostics: Sequence[Diagnostic], level: str) -> str:
+def count(diagnostics: Sequence["Diagnostic"], level: str) -> str:
     """As "2 warnings"."""
     number = sum(d.level == level for d in diagnostics)
     return f"{number} {level}{'' if number == 1 else 's'}"
 
 
-def by_kind(console: Console, diagnostics: Sequence[Diagnostic], level: str) -> None:
+def by_kind(console: Console, diagnostics: Sequence["Diagnostic"], level: str) -> None:
     """Print those of a level, a row for each kind."""
     chosen = [d for d in diagnostics if d.level == level]
     for file in dict.fromkeys(d.file for d in chosen):
@@ -76,7 +79,7 @@ def by_kind(console: Console, diagnostics: Sequence[Diagnostic], level: str) -> 
         console.print()
 
 
-def every(console: Console, diagnostics: Sequence[Diagnostic], level: str, rows: int) -> None:
+def every(console: Console, diagnostics: Sequence["Diagnostic"], level: str, rows: int) -> None:
     """Print those of a level, each with its line, by file."""
     chosen = [d for d in diagnostics if d.level == level]
     for file in dict.fromkeys(d.file for d in chosen):
@@ -91,7 +94,7 @@ def every(console: Console, diagnostics: Sequence[Diagnostic], level: str, rows:
         console.print()
 
 
-def _text(diagnostic: Diagnostic) -> str:
+def _text(diagnostic: "Diagnostic") -> str:
     return f"{diagnostic.element}: {diagnostic.message}" if diagnostic.element else diagnostic.message
 
 

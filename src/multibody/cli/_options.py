@@ -1,21 +1,22 @@
-"""What commands share: options that say which robot and which state."""
+"""Options that commands share: the robot and its state."""
 
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from multibody.cli._completion import frame_names, robot_names
 from multibody.cli._diagnostics import count
 from multibody.cli._progress import working
-from multibody.cli._tables import terminal
+from multibody.cli._tables import print_note
 from multibody.errors import InputError
-from multibody.model import check_configuration
-from multibody.model.load import load
-from multibody.robot import Robot
+
+if TYPE_CHECKING:
+    from multibody.robot import Robot
 
 
 class Mimic(StrEnum):
@@ -34,8 +35,19 @@ class Representation(StrEnum):
 
 
 File = Annotated[
-    str, typer.Argument(help="A URDF, MJCF or SDF file, or an embedded robot, as panda: multibody info lists them.")
+    str,
+    typer.Argument(
+        help="A URDF, MJCF or SDF file, or an embedded robot, as panda: multibody info lists them.",
+        autocompletion=robot_names,
+    ),
 ]
+
+
+def frame_option(text: str) -> Any:
+    """An option that names frames of the robot, with completion."""
+    return typer.Option(help=text, autocompletion=frame_names)
+
+
 Floating = Annotated[
     bool,
     typer.Option("--floating", help="Add a floating base: x, y, z, then a quaternion w, x, y, z, come first in q."),
@@ -50,26 +62,29 @@ Snap = Annotated[
     float, typer.Option(min=0.0, max=1e-3, help="Rotations this close to right angles are made exact; 0 keeps them.")
 ]
 TrustPaths = Annotated[bool, typer.Option("--trust-paths", help="Take meshes from anywhere on the disk.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of what is random: the same seed draws the same numbers.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of random numbers: the same seed draws the same ones.")]
 
 
-def read(file: str, floating: bool, mimic: Mimic, *, dtype: str | None = None, **options: Any) -> Robot:
+def read(file: str, floating: bool, mimic: Mimic, *, dtype: str | None = None, **options: Any) -> "Robot":
     """The robot that a command is about, with a sign of life while it is read; warnings about its file are counted."""
     robot = quietly(file, floating, mimic, dtype=dtype, **options)
     if any(d.level == "warning" for d in robot.diagnostics):
         counted = count(robot.diagnostics, "warning")
-        terminal(stderr=True).print(f"note: {counted}: see multibody info", style="yellow", soft_wrap=True)
+        print_note(f"{counted}: see multibody info")
     return robot
 
 
-def quietly(file: str, floating: bool, mimic: Mimic, *, dtype: str | None = None, **options: Any) -> Robot:
-    """The same without a word about warnings, for a command that shows them."""
+def quietly(file: str, floating: bool, mimic: Mimic, *, dtype: str | None = None, **options: Any) -> "Robot":
+    """The robot, without a note on warnings, for a command that shows them."""
+    from multibody.model.load import load
+    from multibody.robot import Robot
+
     with working("reading the robot"):
         roots = options.pop("roots", None) or ()
         return Robot(load(file, floating=floating or None, mimic=mimic.value, roots=roots, **options), dtype=dtype)
 
 
-def configuration_of(robot: Robot, text: str, rng: np.random.Generator, degrees: bool = False) -> NDArray[Any]:
+def configuration_of(robot: "Robot", text: str, rng: np.random.Generator, degrees: bool = False) -> NDArray[Any]:
     """q from a text: numbers, "neutral", "home" or "random"."""
     named = {"neutral": robot.neutral, "home": robot.home, "random": lambda: robot.random(rng)}
     if text in named:
@@ -78,8 +93,10 @@ def configuration_of(robot: Robot, text: str, rng: np.random.Generator, degrees:
     return q * _radians(robot, "q") if degrees else q
 
 
-def rates_of(robot: Robot, what: str, text: str, rng: np.random.Generator, degrees: bool = False) -> NDArray[Any]:
+def rates_of(robot: "Robot", what: str, text: str, rng: np.random.Generator, degrees: bool = False) -> NDArray[Any]:
     """v or a from a text: numbers, "zero" or "random"."""
+    from multibody.model import check_configuration
+
     if text == "zero":
         return np.zeros(robot.nv)
     if text == "random":
@@ -88,7 +105,7 @@ def rates_of(robot: Robot, what: str, text: str, rng: np.random.Generator, degre
     return rates * _radians(robot, "v") if degrees else rates
 
 
-def _radians(robot: Robot, state: str) -> NDArray[Any]:
+def _radians(robot: "Robot", state: str) -> NDArray[Any]:
     """The factors from degrees to radians of coordinates or velocities that turn; one for all others."""
     factors = np.ones(robot.nq if state == "q" else robot.nv)
     for joint in robot.joints:
@@ -109,7 +126,7 @@ def _numbers(option: str, text: str, names: str) -> NDArray[Any]:
 
 
 def writable(option: str, path: Path) -> Path:
-    """A path to which a picture can be saved: told before the work, not after it."""
+    """Check before the work that a picture can be saved to a path, and return it."""
     directory = path.resolve().parent
     if not (directory.is_dir() and os.access(directory, os.W_OK)):
         raise InputError(f"{option}: expected a place in a directory that can be written to, got {str(path)!r}")

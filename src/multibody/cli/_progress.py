@@ -7,7 +7,6 @@ from typing import TypeVar
 from rich.progress import Progress
 
 from multibody.cli._tables import terminal
-from multibody.compiler.runtime.progress import hidden
 
 Item = TypeVar("Item")
 
@@ -15,6 +14,8 @@ Item = TypeVar("Item")
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """A spinner beside words, which the function that it gives changes."""
+    from multibody.compiler.runtime.progress import hidden
+
     console = terminal(stderr=True)
     if not console.is_interactive:
         yield lambda _: None
@@ -26,6 +27,8 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 @contextmanager
 def progress() -> Iterator[Progress]:
     """A bar that vanishes at the end."""
+    from multibody.compiler.runtime.progress import hidden
+
     console = terminal(stderr=True)
     with hidden(), Progress(console=console, transient=True, disable=not console.is_interactive) as bar:
         yield bar

@@ -1,7 +1,7 @@
 """Numbers as tables that fit the width of the terminal."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from multibody.model.joint import Joint
-from multibody.robot import Robot
+from multibody.cli._spelling import spelled
+
+if TYPE_CHECKING:
+    from multibody.model.joint import Joint
+    from multibody.robot import Robot
 
 TWIST = ("vx", "vy", "vz", "ωx", "ωy", "ωz")
 GAP = 2
@@ -20,6 +23,17 @@ GAP = 2
 def terminal(**options: Any) -> Console:
     """A console that prints names from files as they are: brackets and colons mean nothing in them."""
     return Console(markup=False, emoji=False, highlight=False, **options)
+
+
+def print_error(error: Exception) -> None:
+    """Print the message of an error of the library in red, with the command line's spelling."""
+    said = Text.assemble(("error: ", "bold red"), (spelled(str(error)), "red"))
+    terminal(stderr=True).print(said, soft_wrap=True)
+
+
+def print_note(text: str) -> None:
+    """Print a note in yellow."""
+    terminal(stderr=True).print(f"note: {text}", style="yellow", soft_wrap=True)
 
 
 def table(*headers: str, numbers: int = 0) -> Table:
@@ -54,12 +68,12 @@ def vector(x: Any) -> str:
     return "(" + ", ".join(number(value) for value in np.asarray(x).tolist()) + ")"
 
 
-def velocity_names(robot: Robot) -> list[str]:
+def velocity_names(robot: "Robot") -> list[str]:
     """A name for each velocity: the joint's, with the part of it where it has several."""
     return names_of(robot, robot.nv, lambda joint: (joint.v, _parts(joint)))
 
 
-def names_of(robot: Robot, total: int, entries: Callable[[Joint], tuple[slice, list[str]]]) -> list[str]:
+def names_of(robot: "Robot", total: int, entries: Callable[["Joint"], tuple[slice, list[str]]]) -> list[str]:
     """So many names, from those of each joint that has coordinates of its own, and where they stand."""
     names = [""] * total
     for joint in robot.joints:
@@ -69,7 +83,7 @@ def names_of(robot: Robot, total: int, entries: Callable[[Joint], tuple[slice, l
     return names
 
 
-def _parts(joint: Joint) -> list[str]:
+def _parts(joint: "Joint") -> list[str]:
     if joint.kind.nv == 1:
         return [joint.name]
     parts = TWIST if joint.kind.nv == 6 else [str(k) for k in range(joint.kind.nv)]

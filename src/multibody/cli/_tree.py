@@ -2,16 +2,19 @@
 
 import re
 import textwrap
+from typing import TYPE_CHECKING
 
-from multibody.model import tree_text
-from multibody.robot import Robot
+if TYPE_CHECKING:
+    from multibody.robot import Robot
 
 ROW = re.compile(r"^(?P<lead>[│├└─ ]*)(?P<cells>[^│├└─ +·].*  .*)$")
 """The row of a body: lines that lead to it, and cells with two spaces or more between them."""
 
 
-def tree(robot: Robot, width: int, rows: int = 400) -> str:
+def tree(robot: "Robot", width: int, rows: int = 400) -> str:
     """As `print(robot)`; where that is too wide without the ranges of joints, and at last on two rows a body."""
+    from multibody.model import tree_text
+
     lines = tree_text.tree(robot.model, rows).splitlines()
     if max(map(len, lines)) <= width:
         return "\n".join(lines)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from multibody.cli import _times
-from multibody.cli._options import File, Floating, Mimic, MimicOption, Roots, TrustPaths, read, writable
+from multibody.cli._options import File, Floating, Mimic, MimicOption, Roots, TrustPaths, frame_option, read, writable
 from multibody.cli._progress import progress
 from multibody.cli._tables import show, table, terminal
 from multibody.cli._times import BATCH, SINGLE
 from multibody.cli._timing import in_turns
 from multibody.errors import InputError
-from multibody.robot import Robot
-from multibody.robot.kernels import check_masses
+
+if TYPE_CHECKING:
+    from multibody.robot import Robot
 
 QUANTITIES = {
     "pose": "pose",
@@ -34,8 +35,8 @@ INPUTS = {"pose": 1, "jacobian": 1, "mass_matrix": 1}
 COMPARE = "python benchmarks/any_robot.py, in a checkout of multibody, sets the times of other libraries beside these."
 
 Call = Callable[[], Any]
-Frame = Annotated[str | None, typer.Option(help="Of pose and Jacobian; the last one if not given.")]
-Batch = Annotated[int, typer.Option(min=1, help="How many states a batch has.")]
+Frame = Annotated[str | None, frame_option("Of pose and Jacobian; the last one if not given.")]
+Batch = Annotated[int, typer.Option(min=1, help="The number of states in a batch.")]
 Budget = Annotated[float, typer.Option(min=0.001, help="Seconds for each number.")]
 Plot = Annotated[Path | None, typer.Option(help="Save the bars as a picture, too: .png, .svg or .pdf.")]
 
@@ -66,7 +67,7 @@ def bench(
 class Case(NamedTuple):
     """A robot, the quantities that can be computed about it, and the states at which they are."""
 
-    robot: Robot
+    robot: "Robot"
     frame: str
     names: list[str]
     states: tuple[NDArray[Any], ...]
@@ -81,7 +82,7 @@ class Case(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What stands above the times."""
+        """The title above the times."""
         return f"{self.robot.name}, nv = {self.robot.nv}: µs per evaluation"
 
     def single(self, name: str) -> Call:
@@ -101,6 +102,8 @@ def prepare(
     file: str, floating: bool, mimic: Mimic, frame: str | None, batch: int, plot: Path | None, **options: Any
 ) -> Case:
     """Check the options before the work, and draw the states."""
+    from multibody.robot.kernels import check_masses
+
     if plot is not None:
         writable("--plot", plot)
     robot = read(file, floating, mimic, **options)
@@ -143,7 +146,7 @@ def measure(
 
 
 def caption(case: Case) -> str:
-    """What stands below the times."""
+    """The caption below the times."""
     return f"one core; once: a call with one state; batch: {len(case.states[0])} states, arrays reused"
 
 

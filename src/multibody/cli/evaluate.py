@@ -1,7 +1,7 @@
 """`multibody eval`: kinematics and dynamics at one state, as tables or JSON."""
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+import multibody as mb
 from multibody.cli._options import (
     File,
     Floating,
@@ -20,20 +21,21 @@ from multibody.cli._options import (
     Strict,
     TrustPaths,
     configuration_of,
+    frame_option,
     rates_of,
     read,
 )
 from multibody.cli._progress import working
-from multibody.cli._tables import TWIST, matrix, number, show, terminal, vector, velocity_names
+from multibody.cli._tables import TWIST, matrix, number, print_note, show, terminal, vector, velocity_names
 from multibody.errors import InputError
-from multibody.geometry import Rotation
-from multibody.robot import Robot
-from multibody.robot.request import Evaluation
+
+if TYPE_CHECKING:
+    from multibody.robot import Robot
 
 
 def evaluate(
     file: File,
-    frame: Annotated[str | None, typer.Option(help="For its pose, velocity, acceleration and Jacobian.")] = None,
+    frame: Annotated[str | None, frame_option("For its pose, velocity, acceleration and Jacobian.")] = None,
     q: Annotated[
         str, typer.Option(help='Numbers "0,0.1,...", in rad and m, quaternions w, x, y, z; or neutral, home, random.')
     ] = "home",
@@ -72,8 +74,10 @@ def evaluate(
         _show(terminal(), robot, state, frame, representation.value, results)
 
 
-def _computed(robot: Robot, state: dict[str, Any], frame: str | None, representation: str) -> dict[str, Any]:
+def _computed(robot: "Robot", state: dict[str, Any], frame: str | None, representation: str) -> dict[str, Any]:
     """The quantities by plain NumPy: compiling takes longer than one evaluation."""
+    from multibody.robot.request import Evaluation
+
     names = ["mass_matrix", "bias", "gravity", "inverse_dynamics", "kinetic_energy"]
     requests = [Evaluation.of(robot.model, name) for name in names + ["center_of_mass"] * bool(robot.mass)]
     if frame is not None:
@@ -88,15 +92,15 @@ def _computed(robot: Robot, state: dict[str, Any], frame: str | None, representa
     return results
 
 
-def _warn_of_limits(robot: Robot, q: Any) -> None:
+def _warn_of_limits(robot: "Robot", q: Any) -> None:
     try:
         robot.check(q)
     except InputError as error:
-        terminal(stderr=True).print(f"note: {error}", style="yellow", soft_wrap=True)
+        print_note(str(error))
 
 
 def _plain(
-    robot: Robot, state: dict[str, Any], frame: str | None, representation: str, results: dict[str, Any]
+    robot: "Robot", state: dict[str, Any], frame: str | None, representation: str, results: dict[str, Any]
 ) -> dict[str, Any]:
     plain: dict[str, Any] = {"robot": robot.name, "nq": robot.nq, "nv": robot.nv}
     plain |= {name: np.asarray(x).tolist() for name, x in state.items()}
@@ -105,7 +109,7 @@ def _plain(
         plain |= {"frame": frame, "representation": representation}
         plain["pose"] = {
             "position": position.tolist(),
-            "quaternion": Rotation.from_matrix(rotation).quaternion.tolist(),
+            "quaternion": mb.Rotation.from_matrix(rotation).quaternion.tolist(),
             "rotation": rotation.tolist(),
         }
     plain |= {name: np.asarray(x).tolist() for name, x in results.items() if name != "pose"}
@@ -113,7 +117,7 @@ def _plain(
 
 
 def _show(
-    console: Console, robot: Robot, state: dict[str, Any], frame: str | None, representation: str, results: Any
+    console: Console, robot: "Robot", state: dict[str, Any], frame: str | None, representation: str, results: Any
 ) -> None:
     names = velocity_names(robot)
     console.print(Text.assemble((robot.name, "bold"), f" at q = {vector(state['q'])}\n"))
@@ -123,7 +127,7 @@ def _show(
     made.add_row("kinetic energy", f"{number(results['kinetic_energy'])} J")
     if frame is not None:
         rotation, position = results["pose"]
-        R = Rotation.from_matrix(rotation)
+        R = mb.Rotation.from_matrix(rotation)
         made.add_row()
         made.add_row("frame", f"{frame}, {representation}")
         made.add_row("position", f"{vector(position)} m")

@@ -1,16 +1,14 @@
 """`multibody export`: a quantity of a robot as source code, in C, NumPy or SymPy."""
 
 import math
-import textwrap
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from multibody._saving import check_place, save
 from multibody.cli._c_code import check_c_place, save_c
-from multibody.cli._meaning import inputs_of, outputs_of
 from multibody.cli._options import (
     File,
     Floating,
@@ -19,20 +17,15 @@ from multibody.cli._options import (
     Roots,
     Strict,
     TrustPaths,
+    frame_option,
     read,
 )
 from multibody.cli._progress import working
 from multibody.cli._tables import terminal
-from multibody.compiler.export.to_c import RESERVED, CSource, to_c
-from multibody.compiler.export.to_numpy import to_numpy
-from multibody.compiler.kernel import Kernel
 from multibody.errors import InputError
-from multibody.robot import Robot
-from multibody.robot.quantities import CONSTRAINED, QUANTITIES
-from multibody.tracing.emission import function_name
-from multibody.tracing.record.trace import Trace
 
-WIDTH = 118
+if TYPE_CHECKING:
+    from multibody.tracing.record.trace import Trace
 
 
 class Precision(StrEnum):
@@ -45,12 +38,12 @@ class Precision(StrEnum):
 def export(
     file: File = "",
     quantity: Annotated[str, typer.Option(help="What to compute; --list has all.")] = "inverse_dynamics",
-    frame: Annotated[str | None, typer.Option(help="Its frame, for quantities of a frame, as jacobian.")] = None,
+    frame: Annotated[str | None, frame_option("Its frame, for quantities of a frame, as jacobian.")] = None,
     representation: Annotated[
         str | None, typer.Option(help="Of a twist, for quantities that have one: mixed, left or right.")
     ] = None,
     wrench: Annotated[
-        list[str] | None, typer.Option(help="A frame at which an external wrench acts, a further input; repeatable.")
+        list[str] | None, frame_option("A frame at which an external wrench acts, a further input; repeatable.")
     ] = None,
     parameter: Annotated[
         list[str] | None,
@@ -73,6 +66,12 @@ def export(
     The code says which inputs it takes, their shapes, order and units: radians and metres, quaternions as w, x, y, z,
     twists and wrenches with the linear part first, matrices row by row. Without a place for it, C is printed.
     """
+    from multibody.cli._code_comments import describe, with_comment
+    from multibody.compiler.export.to_c import RESERVED, to_c
+    from multibody.compiler.export.to_numpy import to_numpy
+    from multibody.robot.quantities import CONSTRAINED, QUANTITIES
+    from multibody.tracing.emission import function_name
+
     console = terminal()
     if listed or not file:
         for each, entry in QUANTITIES.items():
@@ -93,10 +92,10 @@ def export(
     with working(f"compiling {quantity}"):
         kernel = robot.kernel(quantity, frame, wrenches=wrench or [], parameters=parameter or [], **options)
         trace = kernel.trace()
-    about = _about(robot, kernel, quantity, frame, options)
+    about = describe(robot, kernel, quantity, frame, options)
     what = f"{quantity} in {sum(kernel.ops.values())} operations"
     if c is not None or (as_numpy is None and as_sympy is None):
-        code = _with_comment(to_c(trace, title), about)
+        code = with_comment(to_c(trace, title), about)
         if c is None:
             print(code.source, end="")
         else:
@@ -110,35 +109,7 @@ def export(
         console.print(f"Saved {as_sympy}: {what}.", soft_wrap=True)
 
 
-def _with_comment(code: CSource, about: list[str]) -> CSource:
-    comment = "".join(f" * {line}".rstrip() + "\n" for line in about).replace("*/", "* /")
-    return CSource(*(f"/*\n{comment} */\n{text}" for text in code))
-
-
-def _about(robot: Robot, kernel: Kernel, quantity: str, frame: str | None, options: dict[str, str]) -> list[str]:
-    """What the code computes, and what its inputs and outputs are, in their order."""
-    of = f" of the frame {frame}" if frame is not None else ""
-    how = "".join(f", {option} {value}" for option, value in options.items())
-    lines = [f"{quantity}{of} of the robot {robot.name}{how}: nq = {robot.nq}, nv = {robot.nv}. Arrays row by row."]
-    shapes = [
-        (x.name, x.shape, text) for x, text in zip(kernel.signature.inputs, inputs_of(robot, kernel), strict=True)
-    ]
-    lines += ["Inputs:", *_entries(shapes)]
-    outputs = kernel.signature.outputs
-    meanings = outputs_of(quantity, len(outputs))
-    results = [(f"y{k}", shape, text) for k, (shape, text) in enumerate(zip(outputs, meanings, strict=True))]
-    return [*lines, "Outputs:", *_entries(results)]
-
-
-def _entries(arrays: list[tuple[str, tuple[int, ...], str]]) -> list[str]:
-    lines = []
-    for name, shape, meaning in arrays:
-        text = f"{name}{''.join(f'[{n}]' for n in shape)}" + (f": {meaning}" if meaning else "")
-        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
-    return lines
-
-
-def _sympy_source(trace: Trace) -> str:
+def _sympy_source(trace: "Trace") -> str:
     """A Python file that has the inputs as symbols, every value that is used twice as a step, and the result."""
     from multibody.compiler.export.to_sympy import symbols_of, to_sympy_steps
 

@@ -7,6 +7,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
+import multibody as mb
 from multibody.cli._options import (
     File,
     Floating,
@@ -17,21 +18,21 @@ from multibody.cli._options import (
     Strict,
     TrustPaths,
     configuration_of,
+    frame_option,
     read,
 )
 from multibody.cli._progress import working
 from multibody.cli._tables import number, show, table, terminal, vector
 from multibody.cli._viewing import keep_open
-from multibody.geometry import Pose, Rotation
-from multibody.robot import Robot
 
 if TYPE_CHECKING:
     from multibody.control.inverse_kinematics import Answer
+    from multibody.robot import Robot
 
 
 def ik(
     file: File,
-    frame: Annotated[str, typer.Option(help="The frame that is to have the pose.")],
+    frame: Annotated[str, frame_option("The frame that is to have the pose.")],
     xyz: Annotated[
         tuple[float, float, float] | None, typer.Option(help="The position in the world, in m: --xyz 0.5 0 0.4.")
     ] = None,
@@ -63,7 +64,7 @@ def ik(
         raise typer.BadParameter("expected --xyz, --rpy or both")
     robot = read(file, floating, mimic, strict=strict, roots=roots, trust_paths=trust_paths)
     turns = np.zeros(3) if rpy is None else np.radians(rpy) if degrees else np.array(rpy)
-    target = Pose(Rotation.from_euler("zyx", turns[::-1]), np.zeros(3) if xyz is None else np.array(xyz))
+    target = mb.Pose(mb.Rotation.from_euler("zyx", turns[::-1]), np.zeros(3) if xyz is None else np.array(xyz))
     axes = ("" if xyz is None else "xyz") + ("" if rpy is None else "rpy")
     guess = None if q0 is None else configuration_of(robot, q0, np.random.default_rng(seed), degrees)
     with working("solving"):
@@ -81,7 +82,7 @@ def ik(
     raise typer.Exit(0 if answer.success else 1)
 
 
-def _plain(robot: Robot, frame: str, answer: "Answer") -> dict[str, object]:
+def _plain(robot: "Robot", frame: str, answer: "Answer") -> dict[str, object]:
     return {
         "robot": robot.name,
         "frame": frame,
@@ -94,7 +95,7 @@ def _plain(robot: Robot, frame: str, answer: "Answer") -> dict[str, object]:
     }
 
 
-def _show(robot: Robot, frame: str, answer: "Answer") -> None:
+def _show(robot: "Robot", frame: str, answer: "Answer") -> None:
     console, pose = terminal(), robot.pose(frame, answer.q)
     made = table("joint", "q", "lower", "upper", numbers=3)
     for joint in robot.joints:

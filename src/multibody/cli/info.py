@@ -1,23 +1,24 @@
-"""`multibody info`: what a file says about its robot, and what the loader noticed."""
+"""`multibody info`: the contents of a robot file, and the diagnostics of the loader."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from multibody.algorithms import centroidal
+import multibody as mb
 from multibody.cli import _diagnostics
 from multibody.cli._options import File, Floating, Mimic, MimicOption, Roots, Snap, Strict, TrustPaths, quietly
 from multibody.cli._progress import working
 from multibody.cli._tables import number, show, table, terminal, vector
 from multibody.cli._tree import tree
-from multibody.model import robots
-from multibody.model.joint import Joint
-from multibody.model.joint import Mimic as Mimicry
-from multibody.robot import Robot
+
+if TYPE_CHECKING:
+    from multibody.model.joint import Joint
+    from multibody.model.joint import Mimic as Mimicry
+    from multibody.robot import Robot
 
 PASSIVE = {
     "damping": "N s/m and N m s/rad",
@@ -25,7 +26,7 @@ PASSIVE = {
     "stiffness": "N/m and N m/rad",
     "armature": "kg and kg m²",
 }
-"""What acts in a joint by itself, and its units."""
+"""Passive forces of a joint, and their units."""
 
 
 def info(
@@ -58,8 +59,8 @@ def info(
     console.print(drawn, soft_wrap=True)
     console.print()
     console.print(totals)
-    if file in robots.names():
-        console.print(f"\n{robots.describe(file)}", style="dim")
+    if file in mb.robots.names():
+        console.print(f"\n{mb.robots.describe(file)}", style="dim")
     console.print()
     if robot.joints:
         show(console, _limits(robot, rows), "Joints", _caption(robot))
@@ -75,12 +76,14 @@ def info(
 def _embedded() -> Table:
     made = table("name", "what it is")
     made.columns[0].no_wrap = True
-    for name in robots.names():
-        made.add_row(name, robots.describe(name).summary)
+    for name in mb.robots.names():
+        made.add_row(name, mb.robots.describe(name).summary)
     return made
 
 
-def _totals(robot: Robot) -> Table:
+def _totals(robot: "Robot") -> Table:
+    from multibody.algorithms import centroidal
+
     grid = Table.grid(padding=(0, 2))
     model = robot.model
     grid.add_row("mass", f"{number(robot.mass)} kg")
@@ -96,7 +99,7 @@ def _totals(robot: Robot) -> Table:
     return grid
 
 
-def _limits(robot: Robot, rows: int) -> Table:
+def _limits(robot: "Robot", rows: int) -> Table:
     """A row for each coordinate that is limited or driven; joints without any limit have one row."""
     passive = _passive(robot)
     made = table("joint", "q", "v", "lower", "upper", "velocity", "effort", *passive, numbers=6 + len(passive))
@@ -108,19 +111,19 @@ def _limits(robot: Robot, rows: int) -> Table:
     return made
 
 
-def _passive(robot: Robot) -> list[str]:
-    """What acts in joints of the robot by itself."""
+def _passive(robot: "Robot") -> list[str]:
+    """The passive forces in joints of the robot."""
     return [name for name in PASSIVE if any(getattr(joint.passive, name) for joint in robot.joints)]
 
 
-def _caption(robot: Robot) -> str:
+def _caption(robot: "Robot") -> str:
     units = "coordinates in m and rad, velocity in m/s and rad/s, effort in N and N m"
     present = [f"{name} in {PASSIVE[name]}" for name in _passive(robot)]
     absent = [name for name in ("damping", "friction") if name not in _passive(robot)]
     return "; ".join([units, *present]) + (f"; no {' or '.join(absent)}" if absent else "")
 
 
-def _rows(joint: Joint, passive: Sequence[str] = ()) -> list[list[str]]:
+def _rows(joint: "Joint", passive: Sequence[str] = ()) -> list[list[str]]:
     places = [_span(joint.q), _span(joint.v)]
     acting = [number(getattr(joint.passive, name)) for name in passive]
     if joint.mimic is not None:
@@ -138,7 +141,7 @@ def _rows(joint: Joint, passive: Sequence[str] = ()) -> list[list[str]]:
     return rows
 
 
-def _followed(mimic: Mimicry, leader: int) -> str:
+def _followed(mimic: "Mimicry", leader: int) -> str:
     times = {1.0: "", -1.0: "-"}.get(mimic.ratio, f"{number(mimic.ratio)} ")
     return f"{times}q{leader}" + (f" + {number(mimic.offset)}" if mimic.offset else "")
 

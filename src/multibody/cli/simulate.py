@@ -1,13 +1,13 @@
-"""`multibody simulate`: let a robot fall, or swing, and see what becomes of it."""
+"""`multibody simulate`: a robot that falls on the ground, or swings."""
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
-from multibody import simulate as room
+import multibody as mb
 from multibody._saving import check_place
 from multibody.cli._options import (
     File,
@@ -22,28 +22,28 @@ from multibody.cli._options import (
     writable,
 )
 from multibody.cli._progress import progress
-from multibody.cli._tables import number, show, table, terminal
+from multibody.cli._tables import number, print_note, show, table, terminal
 from multibody.cli._viewing import keep_open
 from multibody.errors import InputError
-from multibody.model.actuation import actuated_coordinates
-from multibody.robot import Robot
-from multibody.simulate.contact.gaps import gaps
 
-MOST = 28
-"""Contacts of a robot that are taken."""
+if TYPE_CHECKING:
+    from multibody.robot import Robot
 
 
 def simulate(
     file: File,
-    seconds: Annotated[float, typer.Option(min=0.0, help="How long, in s.")] = 2.0,
+    seconds: Annotated[float, typer.Option(min=0.0, help="The duration, in s.")] = 2.0,
     dt: Annotated[float, typer.Option(help="The time step in s.")] = 0.002,
-    drop: Annotated[float, typer.Option(min=0.0, help="How far a floating robot is above the ground, in m.")] = 0.5,
-    q: Annotated[str, typer.Option(help="Where it starts: numbers, or neutral, home, random.")] = "home",
-    v: Annotated[str, typer.Option(help="How fast: numbers, or zero, random.")] = "zero",
+    drop: Annotated[float, typer.Option(min=0.0, help="The height of a floating robot above the ground, in m.")] = 0.5,
+    q: Annotated[str, typer.Option(help="The start: numbers, or neutral, home, random.")] = "home",
+    v: Annotated[str, typer.Option(help="The first velocities: numbers, or zero, random.")] = "zero",
     kp: Annotated[float, typer.Option(min=0.0, help="Hold the joints where they start, in N m/rad or N/m.")] = 0.0,
     kd: Annotated[float, typer.Option(min=0.0, help="With damping, in N m s/rad or N s/m.")] = 0.0,
     friction: Annotated[float, typer.Option(min=0.0, help="The ground's coefficient of friction.")] = 0.8,
     restitution: Annotated[float, typer.Option(min=0.0, max=1.0, help="The ground's restitution.")] = 0.0,
+    shapes: Annotated[bool, typer.Option("--shapes", help="Touch with all collision shapes, not only the feet.")] = (
+        False
+    ),
     save: Annotated[Path | None, typer.Option(help="Where to save the run, .npz.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Where to save a picture of it, .png, .svg or .pdf.")] = None,
     view: Annotated[bool, typer.Option("--view", help="Play the run in the browser.")] = False,
@@ -52,10 +52,13 @@ def simulate(
     roots: Roots = None,
     seed: Seed = 0,
 ) -> None:
-    """Simulate a robot: drop it on the ground, or let it swing, with friction, damping and limits of its joints.
+    """Simulate a robot: drop it on the ground, or let it swing, with friction, damping and joint limits.
 
-    It touches with the spheres, capsules and boxes of its collision shapes.
+    It touches with its feet if it has frames named foot-..., as embedded robots do; otherwise with the spheres,
+    capsules and boxes of its collision shapes.
     """
+    from multibody.cli._contacts import contacts_at, print_sunk
+
     if save is not None:
         check_place(save, "--save")
     if plot is not None:
@@ -63,11 +66,12 @@ def simulate(
     robot = read(file, floating, mimic, roots=roots)
     rng = np.random.default_rng(seed)
     start, speed = configuration_of(robot, q, rng), rates_of(robot, "v", v, rng)
-    simulator = _simulator(robot, start, dt, (kp, kd), room.Ground(friction=friction, restitution=restitution))
+    ground = mb.simulate.Ground(friction=friction, restitution=restitution)
+    simulator = _simulator(robot, start, dt, (kp, kd), ground, contacts_at(robot, start, ground, shapes))
     _lift(simulator, start, drop)
     every = max(1, round(seconds / dt / 2000))
     with progress() as bar, warnings.catch_warnings():
-        warnings.simplefilter("ignore", room.SimulationWarning)  # advice has it, in its words
+        warnings.simplefilter("ignore", mb.simulate.SimulationWarning)  # advice has it, in its words
         task = bar.add_task("compiling", total=1.0)
         run = simulator(
             start,
@@ -77,10 +81,12 @@ def simulate(
             progress=lambda share: bar.update(task, completed=share, description="simulating"),
             partial=True,
         )
-    _told(run, simulator)
+    _show(run, simulator)
     for sentence in simulator.advice(run):
         if sentence not in run.failures:
-            terminal(stderr=True).print(f"note: {sentence}", style="yellow", soft_wrap=True, markup=False)
+            print_note(sentence)
+    if simulator.contacts and len(run.t) and not run.failures:
+        print_sunk(run, robot, ground)
     if save is not None:
         run.save(save)
         typer.echo(f"Saved {save}.")
@@ -97,11 +103,17 @@ def simulate(
 
 
 def _simulator(
-    robot: Robot, q: np.ndarray, dt: float, gains: tuple[float, float], ground: room.Ground
-) -> room.Simulator:
-    controller = room.PD(*gains, target=q[actuated_coordinates(robot.tree)]) if any(gains) else None
-    contacts = _nearest(robot, q, ground) if robot.tree.bases else ()  # what is bolted down swings freely
-    return room.Simulator(
+    robot: "Robot",
+    q: np.ndarray,
+    dt: float,
+    gains: tuple[float, float],
+    ground: "mb.simulate.Ground",
+    contacts: "tuple[mb.simulate.SphereContact, ...]",
+) -> "mb.simulate.Simulator":
+    from multibody.model.actuation import actuated_coordinates
+
+    controller = mb.simulate.PD(*gains, target=q[actuated_coordinates(robot.tree)]) if any(gains) else None
+    return mb.simulate.Simulator(
         robot,
         dt,
         contacts=contacts,
@@ -113,8 +125,10 @@ def _simulator(
     )
 
 
-def _lift(simulator: room.Simulator, q: np.ndarray, drop: float) -> None:
+def _lift(simulator: "mb.simulate.Simulator", q: np.ndarray, drop: float) -> None:
     """Lift all floating bases by one height, so that the lowest of their points is `drop` above the ground, in m."""
+    from multibody.simulate.contact.gaps import gaps
+
     tree = simulator.robot.tree
     bases = {joint.name: joint for joint in tree.bases}
     pairs = tuple(
@@ -127,19 +141,8 @@ def _lift(simulator: room.Simulator, q: np.ndarray, drop: float) -> None:
         q[base.q.start + 2] += height
 
 
-def _nearest(robot: Robot, q: np.ndarray, ground: room.Ground) -> tuple[room.SphereContact, ...]:
-    """The contacts of the robot's shapes; of very many, since code grows with their square, those near the ground."""
-    contacts = room.contacts_of(robot)
-    if len(contacts) <= MOST:
-        return contacts
-    near = np.argsort(gaps(robot.tree, tuple((contact, ground) for contact in contacts), q))[:MOST]
-    told = f"note: of {len(contacts)} points of the robot's shapes, the {MOST} nearest to the ground can touch it"
-    terminal(stderr=True).print(told, style="yellow", soft_wrap=True)
-    return tuple(contacts[k] for k in sorted(near.tolist()))
-
-
-def _told(run: room.Run, simulator: room.Simulator) -> None:
-    """What came of it, in a table."""
+def _show(run: "mb.simulate.Run", simulator: "mb.simulate.Simulator") -> None:
+    """Print a table of the first and the last row."""
     console = terminal()
     console.print(repr(simulator), markup=False)
     if not len(run.t):

@@ -16,6 +16,7 @@ from multibody.cli._options import (
     Seed,
     TrustPaths,
     configuration_of,
+    frame_option,
     read,
     writable,
 )
@@ -26,8 +27,8 @@ from multibody.cli._viewing import keep_open
 def view(
     file: File,
     q: Annotated[str, typer.Option(help="Where it is: numbers, or neutral, home, random.")] = "home",
-    frame: Annotated[list[str] | None, typer.Option(help="A frame whose axes are drawn; again for more.")] = None,
-    target: Annotated[str | None, typer.Option(help="A frame to drag: inverse kinematics follows.")] = None,
+    frame: Annotated[list[str] | None, frame_option("A frame whose axes are drawn; repeatable.")] = None,
+    target: Annotated[str | None, frame_option("A frame to drag: inverse kinematics follows.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Save a picture, .png, .svg or .pdf, and leave.")] = None,
     page: Annotated[Path | None, typer.Option(help="Save a page, .html, that needs no server, and leave.")] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",

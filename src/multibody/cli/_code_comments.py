@@ -1,6 +1,9 @@
-"""What the arrays of a kernel are: the entries of its inputs with their units, and the names of its results."""
+"""Comments of exported code: the inputs of a kernel with their entries and units, and its results."""
+
+import textwrap
 
 from multibody.cli._tables import names_of, velocity_names
+from multibody.compiler.export.to_c import CSource
 from multibody.compiler.kernel import Kernel
 from multibody.model.joint import Joint
 from multibody.robot import Robot
@@ -28,21 +31,40 @@ OVER_VELOCITIES = {
     "a": "accelerations, as v and per second",
     "tau": "generalized forces, in the order of v, in N m and N",
 }
+WIDTH = 118
+"""The columns of a line."""
 PARAMETERS = {
     "masses": "in kg, of",
     "inertias": "mass, mass times centre, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its origin, in its frame, of each body:",
 }
 
 
-def inputs_of(robot: Robot, kernel: Kernel) -> list[str]:
-    """What each input of a kernel of a robot is."""
-    return [_input(robot, spec.name) for spec in kernel.signature.inputs]
-
-
-def outputs_of(quantity: str, count: int) -> tuple[str, ...]:
-    """What each result of a quantity is, where that is known."""
+def describe(robot: Robot, kernel: Kernel, quantity: str, frame: str | None, options: dict[str, str]) -> list[str]:
+    """Return lines on the quantity, and on the inputs and outputs of its code in their order."""
+    of = f" of the frame {frame}" if frame is not None else ""
+    how = "".join(f", {option} {value}" for option, value in options.items())
+    lines = [f"{quantity}{of} of the robot {robot.name}{how}: nq = {robot.nq}, nv = {robot.nv}. Arrays row by row."]
+    shapes = [(x.name, x.shape, _input(robot, x.name)) for x in kernel.signature.inputs]
+    lines += ["Inputs:", *_entries(shapes)]
+    outputs = kernel.signature.outputs
     known = OUTPUTS.get(quantity, ())
-    return known if len(known) == count else ("",) * count
+    meanings = known if len(known) == len(outputs) else ("",) * len(outputs)
+    results = [(f"y{k}", shape, text) for k, (shape, text) in enumerate(zip(outputs, meanings, strict=True))]
+    return [*lines, "Outputs:", *_entries(results)]
+
+
+def with_comment(code: CSource, about: list[str]) -> CSource:
+    """Return code and header with lines as a comment at their beginning."""
+    comment = "".join(f" * {line}".rstrip() + "\n" for line in about).replace("*/", "* /")
+    return CSource(*(f"/*\n{comment} */\n{text}" for text in code))
+
+
+def _entries(arrays: list[tuple[str, tuple[int, ...], str]]) -> list[str]:
+    lines = []
+    for name, shape, meaning in arrays:
+        text = f"{name}{''.join(f'[{n}]' for n in shape)}" + (f": {meaning}" if meaning else "")
+        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
+    return lines
 
 
 def _input(robot: Robot, name: str) -> str:
