@@ -1,5 +1,8 @@
 """`multibody sweep`: run the study of a script, go on with it, look at it."""
 
+import importlib
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -60,3 +63,26 @@ def test_what_is_not_a_study_is_refused(script, tmp_path):
     (tmp_path / "none.py").write_text("x = 1\n")
     assert "expected one Study" in str(run(tmp_path / "none.py").exception)
     assert "'other'" in str(run(script, "--study", "other").exception)
+
+
+@pytest.mark.parametrize("name", ["signal", "json"])
+def test_a_script_replaces_no_module_of_python(tmp_path, monkeypatch, name):
+    """In this process and in those of the study, which import these modules with the script's folder on their path."""
+    own = importlib.import_module(name)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "helper.py").write_text("gain = 2.0\n")
+    text = SCRIPT.replace("STORE", repr(str(tmp_path / "a.zarr"))).replace("f(sample)", "f(sample, law=Law())")
+    place = tmp_path / f"{name}.py"
+    place.write_text("class Law:\n    factor = 3.0\n" + text)
+    said = run(place, "--executor", "processes", "--workers", 1, "--memory", 2)
+    assert said.exit_code == 0, said.output
+    assert "10 (100 %)" in said.output
+    assert importlib.import_module(name) is own
+    assert hasattr(own, "SIGINT" if name == "signal" else "loads")
+
+
+def test_memory_reaches_the_processes(script):
+    script.write_text(script.read_text().replace('raise ValueError("three")', "np.ones(10**9)"))
+    said = run(script, "--executor", "processes", "--workers", 1, "--memory", 0.5)
+    assert said.exit_code == 0, said.output
+    assert "memory: MemoryError" in said.output

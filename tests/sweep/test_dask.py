@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from multibody import sweep
+from multibody.errors import InputError
 
 from . import studies
 from .test_failures import SAMPLES, check
@@ -51,6 +52,33 @@ def test_a_chunk_that_is_done_costs_a_token(tmp_path):
     work = unpack(pack(Work(studies.nasty, study.samples, 0, True, study.path), {}, None))
     assert compute(work, Task(1)).state == "found"
     assert [mark.seconds for mark in study._record().marks()] == before
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_is_its_scheduler(cluster, tmp_path):
+    study = sweep.Study(studies.plain, sweep.uniform(20, x=(0, 1)), tmp_path / "a.zarr", chunk=10)
+    assert study.run(cluster).done == 20
+    assert not {mark.worker for mark in study._record().marks()} & {sweep.work.worker_name()}
+
+
+def test_an_executor_of_a_client_is_refused(cluster, tmp_path):
+    study = sweep.Study(studies.plain, sweep.uniform(20, x=(0, 1)), tmp_path / "a.zarr")
+    with (
+        distributed.Client(cluster, set_as_default=False) as client,
+        client.get_executor() as executor,
+        pytest.raises(InputError, match=r"expected the Dask client itself, study\.run\(client\)"),
+    ):
+        study.run(executor)
+
+
+def test_a_limit_without_a_nanny_is_told(tmp_path):
+    options = {"processes": False, "dashboard_address": None, "silence_logs": 50}
+    study = sweep.Study(studies.plain, sweep.uniform(20, x=(0, 1)), tmp_path / "a.zarr", chunk=10)
+    with (
+        pytest.warns(sweep.SweepWarning, match="has no nanny, so nothing ends a call"),
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster,
+    ):
+        assert study.run(cluster, limit=30.0).done == 20
 
 
 @pytest.mark.slow

@@ -1,5 +1,8 @@
 """Kernels and simulators as functions of samples, and what tells one function from another."""
 
+import threading
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -38,6 +41,69 @@ def test_a_simulator_with_metrics(simulator, tmp_path):
         sweep.Study(other, samples, tmp_path / "a.zarr", seconds=0.2, metrics={"angle": angle}).run()
     with pytest.raises(InputError, match="metrics"):
         sweep.Study(simulator, samples, tmp_path / "b.zarr")
+
+
+def damped(t, q, v, torque):
+    del t, q
+    return torque - 0.1 * v
+
+
+def opposed(t, q, v, torque):
+    del t, q, v
+    return np.stack([torque[0], -torque[0]])
+
+
+@pytest.mark.parametrize("chunk", [8, 10])
+@pytest.mark.parametrize("shape", [(2,), (1, 2), (10, 2)])
+def test_inputs_of_a_simulator(tmp_path, chunk, shape):
+    """Ten steps: a chunk of ten samples is no time series. Each sample is that of a run by itself."""
+    simulator = simulate.Simulator(mb.load("double-pendulum"), dt=0.01, method="rk4", controller=damped)
+    inputs = np.random.default_rng(0).normal(size=(20, *shape))
+    samples = {"q": np.linspace(-1.0, 1.0, 40).reshape(20, 2), "inputs": inputs}
+    study = sweep.Study(
+        simulator, samples, tmp_path / "a.zarr", chunk=chunk, seconds=0.1, metrics={"q": lambda run: run.q[..., -1, :]}
+    )
+    assert study.run().failed == 0
+    runs = [simulator(samples["q"][k], seconds=0.1, inputs=inputs[k].reshape(-1, 2)) for k in range(20)]
+    expected = np.stack([run.q[-1] for run in runs])
+    assert np.abs(expected - simulator(samples["q"], seconds=0.1, inputs=np.zeros(2)).q[:, -1]).max() > 1e-3
+    np.testing.assert_allclose(np.asarray(study.results()["q"]), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(study.replay(7).q[-1], expected[7], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("chunk", [1, 3])
+def test_one_input_is_a_number_a_sample(tmp_path, chunk):
+    """As many samples as joints in a chunk: no sample is given the inputs of its neighbours."""
+    robot = mb.load("double-pendulum")
+    simulator = simulate.Simulator(robot, dt=0.01, method="rk4", controller=opposed)
+    samples = {"inputs": np.array([0.5, -1.0, 2.0])}
+    study = sweep.Study(
+        simulator, samples, tmp_path / "a.zarr", chunk=chunk, seconds=0.1, metrics={"q": lambda run: run.q[..., -1, :]}
+    )
+    study.run()
+    expected = [simulator(robot.home(), seconds=0.1, inputs=samples["inputs"][k : k + 1]).q[-1] for k in range(3)]
+    np.testing.assert_allclose(np.asarray(study.results()["q"]), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(study.replay(1).q[-1], expected[1], rtol=0, atol=1e-14)
+
+
+@dataclass
+class Law:
+    """A callable with `==`, which has no hash."""
+
+    gain: float
+
+    def __call__(self, sample, rng):
+        return {"y": self.gain * sample["x"] + rng.uniform()}
+
+
+@pytest.mark.parametrize("executor", [None, "processes"])
+def test_callables_with_equality(tmp_path, executor):
+    study = sweep.Study(Law(2.0), {"x": np.arange(10.0)}, tmp_path / "a.zarr", chunk=5)
+    assert study.run(executor).failed == 0
+    expected = 2 * np.arange(10.0) + sweep.draws.Draws(0, np.arange(10)).uniform()
+    assert (study.results()["y"][:] == expected).all()
+    with pytest.raises(sweep.StudyChangedError, match=r"Law\.gain"):
+        sweep.Study(Law(3.0), {"x": np.arange(10.0)}, tmp_path / "a.zarr").run()
 
 
 def test_a_kernel_in_other_processes(tmp_path):
@@ -163,3 +229,15 @@ def test_robots_kernels_and_objects_are_told_apart():
     kernels = [mb.compile(lambda x, k=k: k * x, ()) for k in (1.5, 2.5)]
     assert digest_of(kernels[0]) != digest_of(kernels[1])
     assert digest_of(kernels[0]) == digest_of(mb.compile(lambda y: 1.5 * y, (), names=["x"]))
+
+
+def test_objects_that_cannot_be_told_apart_are_named():
+    """An object of another library that does not pickle, as a database's connection."""
+    gate = threading.Lock()
+
+    def function(sample):
+        with gate:
+            return {"y": sample["x"]}
+
+    with pytest.warns(sweep.SweepWarning, match=r"gate: a _thread\.lock cannot be pickled .* whether it changes"):
+        identity(function)

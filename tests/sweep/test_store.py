@@ -5,6 +5,7 @@ import os
 import pickle
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from multibody.compiler.codegen import target
 from multibody.errors import InputError
 from multibody.sweep import durable, marks
 from multibody.sweep import store as stores
+from multibody.sweep.lock import locked
 
 from . import studies
 
@@ -72,6 +74,59 @@ def test_a_damaged_mark_is_found(study):
     with pytest.warns(sweep.SweepWarning, match="mark"):
         study.run()
     assert study.status().done == 100
+
+
+def test_an_earlier_version_s_store_goes_on(tmp_path):
+    """Of format 1: two chunks of three, a sample that raised and one with NaN, and samples that are kept."""
+    shutil.unpack_archive(Path(__file__).with_name("format_1.zip"), tmp_path)
+    index = np.arange(10)
+    draws = sweep.draws.Draws(5, index).uniform(0.0, 1.0, 3)
+    study = sweep.open(tmp_path / "format_1.zarr")
+    assert study.status()[:3] == (10, 8, 2)
+    assert [(failure.index, failure.kind) for failure in study.failures()] == [(3, "nan"), (7, "raised")]
+    assert study.failures()[1].sample == {"x": 7.0, "k": 7}
+    assert (study.results(partial=True)["z"][:7] == draws[:7]).all()
+    assert study.results()["n"][:8].tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
+
+    def f(sample, rng):
+        return {"y": 2 * sample["x"], "z": rng.uniform(0.0, 1.0, 3), "n": sample["x"] > 5}
+
+    samples = {"x": np.arange(10.0), "k": index}
+    again = sweep.Study(f, samples, study.path, seed=5)
+    with pytest.raises(sweep.StudyChangedError):
+        again.run()
+    with pytest.warns(sweep.SweepWarning, match="2 of 10 samples failed"):
+        sweep.Study(f, samples, study.path, seed=5, fork=True).run()
+    expected = np.where(np.isin(index, [3, 7]), np.nan, 2.0 * index)
+    assert np.array_equal(again.results()["y"][:], expected, equal_nan=True)
+    sweep.Study(f, samples, study.path, seed=5, fork=True).run(only="failed")
+    assert (again.results()["y"][:] == 2 * index).all()
+    assert (again.results()["z"][:] == draws).all()
+
+
+def test_a_busy_store_is_not_changed_by_a_fork(study):
+    header = (study.path / "zarr.json").read_bytes()
+    fork = sweep.Study(lambda sample: {"y": sample["x"]}, SAMPLES, study.path, fork=True)
+    with locked(study.path / "journal" / "lock", study.path), pytest.raises(sweep.StudyBusyError):
+        fork.run()
+    assert (study.path / "zarr.json").read_bytes() == header
+    assert study.run().done == 100
+
+
+def test_files_are_on_disk_before_their_names(study, tmp_path, monkeypatch):
+    """By the order of system calls: what a power loss leaves is a whole file, or none."""
+    events = []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda handle: events.append(os.fstat(handle).st_ino) or fsync(handle))
+    monkeypatch.setattr(os, "replace", lambda *ends: events.append((os.stat(ends[0]).st_ino, *ends)) or replace(*ends))
+    places = [tmp_path / "a", tmp_path / "b"]
+    durable.write({place: [b"one", b"two"] for place in places}, study.path / "journal" / "scratch")
+    monkeypatch.undo()
+    assert [place.read_bytes() for place in places] == [b"onetwo"] * 2
+    renames = [k for k, event in enumerate(events) if isinstance(event, tuple)]
+    assert [events[k][2] for k in renames] == places
+    assert all(events[k][0] in events[:k] for k in renames)
+    assert tmp_path.stat().st_ino in events[renames[-1] :]
 
 
 def test_zarr_itself_sees_damage(study):

@@ -88,7 +88,7 @@ def test_xarray_reads_lazily(reference):
 
 def test_a_table_has_a_row_for_each_sample(reference):
     table = reference.table()
-    assert table.dtype.names == ("index", "x", "y", "n", "failed")
+    assert table.dtype.names == ("index", "x", "y", "z[0]", "z[1]", "z[2]", "n", "failed")
     assert (table["x"] == SAMPLES[:]["x"]).all()
 
 
@@ -255,6 +255,25 @@ def test_a_million_chunks_are_made_longer(tmp_path, monkeypatch):
         work = Work(lambda sample: {"y": sample["x"]}, sweep.uniform(n, x=(0, 1)), 0, True, tmp_path / "a.zarr")
         chunk = probe(work, unwatched, places(n)[0], n, None, None, False).chunk
         assert chunk == 10**12 // MOST if n == 10**12 else 20 <= chunk <= 40
+
+
+@pytest.mark.parametrize(("platform", "unit"), [("linux", 1024), ("darwin", 1)])
+def test_the_peak_of_memory_is_in_bytes(monkeypatch, platform, unit):
+    """Linux counts KiB, macOS bytes."""
+    import resource
+
+    from multibody.sweep import probe
+
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(resource, "getrusage", lambda _: SimpleNamespace(ru_maxrss=5))
+    assert probe._peak() == 5 * unit
+
+
+def test_a_limit_of_memory_needs_linux(monkeypatch, tmp_path):
+    study = sweep.Study(studies.plain, SAMPLES, tmp_path / "a.zarr")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(InputError, match="memory: expected Linux"):
+        study.run("processes", memory=2**30)
 
 
 def test_a_trillion_samples_are_begun_and_looked_at(tmp_path):

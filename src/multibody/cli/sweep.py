@@ -14,6 +14,7 @@ from multibody.cli._tables import number, show, table, terminal
 from multibody.errors import InputError
 from multibody.sweep import Study, SweepWarning
 from multibody.sweep import open as open_study
+from multibody.sweep.identity import SCRIPT_PREFIX
 from multibody.sweep.progress import duration
 
 FEW = 10
@@ -32,6 +33,9 @@ def sweep(
     resume: Annotated[bool, typer.Option(help="Go on where the study was; or refuse when a part is done.")] = True,
     limit: Annotated[
         float | None, typer.Option(help="In s, for a call of the function, with processes and on Dask.")
+    ] = None,
+    memory: Annotated[
+        float | None, typer.Option(help="In GB, with processes, for each of them beyond its start; on Linux.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="With processes, how many.")] = None,
     only_failed: Annotated[bool, typer.Option("--only-failed", help="Try those again that failed.")] = False,
@@ -63,7 +67,8 @@ def sweep(
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", SweepWarning)
             try:
-                known.run(executor, resume, None, limit, only=only, workers=workers, mixed=mixed)
+                size = None if memory is None else round(1e9 * memory)
+                known.run(executor, resume, None, limit, only=only, memory=size, workers=workers, mixed=mixed)
             except KeyboardInterrupt:
                 typer.echo(f"Interrupted; {known.status()}. The same command goes on.", err=True)
                 raise typer.Exit(INTERRUPTED) from None
@@ -79,12 +84,14 @@ def _study(script: Path, name: str | None) -> Study:
     """The study that a script makes."""
     if not script.is_file():
         raise InputError(f"expected a script that makes a Study, or status, got {str(script)!r}")
-    sys.path.insert(0, str(script.parent.absolute()))
-    spec = importlib.util.spec_from_file_location(script.stem, script)
+    # behind Python's own modules, for a script or a neighbour of it that is called json.py, and before installed ones
+    installed = [k for k, place in enumerate(sys.path) if place.endswith(("site-packages", "dist-packages"))]
+    sys.path.insert(installed[0] if installed else len(sys.path), str(script.parent.absolute()))
+    spec = importlib.util.spec_from_file_location(SCRIPT_PREFIX + script.stem, script)
     if spec is None or spec.loader is None:
         raise InputError(f"{script}: expected a script in Python, such as study.py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[script.stem] = module  # whose functions travel by value
+    sys.modules[module.__name__] = module  # whose functions travel by value
     spec.loader.exec_module(module)
     made = {key: value for key, value in vars(module).items() if isinstance(value, Study)}
     if name is not None:

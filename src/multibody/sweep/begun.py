@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import final
 
 from multibody.sweep.durable import refused
-from multibody.sweep.store import Store
 
 CHANCES = 3
 """Deaths of one sample until it is taken for the reason: others may have killed the process."""
@@ -32,9 +31,9 @@ PF_EXITING = 0x4
 Span = tuple[int, int]
 
 
-def place(store: Store, k: int) -> Path:
-    """The file of a chunk."""
-    return store.journal / "begun" / f"{k:08d}"
+def place(path: Path, k: int) -> Path:
+    """The file of a chunk, in the store at a path."""
+    return path / "journal" / "begun" / f"{k:08d}"
 
 
 def first(path: Path) -> Path:

@@ -1,5 +1,6 @@
 """Who computes a study, from what a user calls an executor."""
 
+import sys
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ def crew_of(
 
     Args:
         executor: None for this process, "processes" for processes of the study's own, an executor of
-            `concurrent.futures`, a Dask client, or the address of a Dask scheduler.
+            `concurrent.futures`, a Dask client or cluster, or the address of a scheduler.
         path: of the store.
         limit: in s, for a call of the function.
         memory: in bytes, for a process of the study's own.
@@ -31,8 +32,10 @@ def crew_of(
     if executor != "processes" and (memory is not None or workers is not None):
         raise InputError('memory and workers: expected only with executor="processes"')
     if executor == "processes":
+        if memory is not None and not sys.platform.startswith("linux"):
+            raise InputError("memory: expected Linux, which alone can limit the memory of a process")
         return Processes(path, min(chunks, workers or cores()), limit, memory)
-    if dask.is_client(executor) or (isinstance(executor, str) and "://" in executor):
+    if dask.is_cluster(executor) or (isinstance(executor, str) and "://" in executor):
         return dask.Dask(executor, path, limit)
     if limit is not None:
         raise InputError('limit: expected executor="processes" or Dask: others cannot end what takes too long')

@@ -6,18 +6,19 @@ import logging
 import math
 import os
 import queue
+import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, final
 
-from multibody.errors import missing_package
+from multibody.errors import InputError, missing_package
 from multibody.sweep import begun, dask_worker
 from multibody.sweep.crew import Crew, Outcome, WorkerLost
-from multibody.sweep.errors import StoreError, SweepError
-from multibody.sweep.store import read
+from multibody.sweep.errors import SweepError, SweepWarning
 from multibody.sweep.work import Task
 
 PATIENCE = 1.0
@@ -50,9 +51,14 @@ def _config() -> Any:
     return dask.config
 
 
-def is_client(executor: Any) -> bool:
-    """Whether it is a Dask client."""
-    return type(executor).__module__.partition(".")[0] == "distributed"
+def is_cluster(executor: Any) -> bool:
+    """Whether it is a Dask client, or a cluster such as LocalCluster."""
+    if "distributed" not in sys.modules:
+        return False
+    distributed = _distributed()
+    if isinstance(executor, distributed.cfexecutor.ClientExecutor):
+        raise InputError("executor: expected the Dask client itself, study.run(client), got its client.get_executor()")
+    return isinstance(executor, distributed.Client | distributed.deploy.Cluster)
 
 
 @final
@@ -63,18 +69,20 @@ class Dask(Crew):
         """A crew of the workers that a scheduler has.
 
         Args:
-            client: a Dask client, or the address of a scheduler.
+            client: a Dask client, a cluster such as LocalCluster, or the address of a scheduler.
             path: of the store.
             limit: in s, for a call of the function: workers under a nanny end themselves after it.
         """
         self._distributed = _distributed()
-        self._address = client if isinstance(client, str) else None
+        address = getattr(client, "scheduler_address", client)
+        self._address = address if isinstance(address, str) else None
         self._name, self._parcel = "", b""
         self._client: Any = client if self._address is None else self._connected()
         self._path, self._limit = path, limit
         self._ended: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._under_way: dict[int, tuple[Task, Any]] = {}
         self._number = 0
+        self._has_warned = False
         self._strange = False
         """Whether the scheduler may be another one, which knows nothing of the study."""
         self.workers = self.ahead = 1
@@ -147,11 +155,8 @@ class Dask(Crew):
 
     def _forgive(self) -> None:
         """Workers go on with what was under way, and other hosts would take them for dead."""
-        with contextlib.suppress(StoreError):
-            store = read(self._path)
-            if store is not None:
-                for task, _ in self._under_way.values():
-                    begun.forgiven(begun.place(store, task.chunk))
+        for task, _ in self._under_way.values():
+            begun.forgiven(begun.place(self._path, task.chunk))
 
     def _forget(self) -> None:
         """The parcel, on all workers."""
@@ -243,6 +248,7 @@ class Dask(Crew):
             self._seen = time.monotonic()
             self.workers = sum(threads.values())
             self.ahead = 2 * self.workers
+            self._check_nannies()
         elif time.monotonic() - self._seen > EMPTY:
             raise SweepError(
                 f"{self._client.scheduler}: there has been no worker for {EMPTY:g} s; all chunks that were done are "
@@ -250,6 +256,21 @@ class Dask(Crew):
             )
         else:
             log.warning("there is no worker; waiting up to %g s for one", EMPTY)
+
+    def _check_nannies(self) -> None:
+        """Warn once of workers that no limit ends, since nobody would start them again."""
+        if self._limit is None or self._has_warned:
+            return
+        known = self._client.scheduler_info()["workers"]
+        bare = [address for address, worker in known.items() if not worker["nanny"]]
+        if bare:
+            self._has_warned = True
+            warnings.warn(
+                f"limit: the Dask worker {bare[0]} has no nanny, so nothing ends a call that takes too long there: "
+                "start workers with `dask worker --nanny`",
+                SweepWarning,
+                stacklevel=2,
+            )
 
 
 def _plugin(distributed: Any, name: str, parcel: bytes) -> Any:

@@ -12,7 +12,6 @@ from typing import Any
 from multibody.sweep import begun
 from multibody.sweep.crew import WorkerLost
 from multibody.sweep.parcel import unpack
-from multibody.sweep.store import read
 from multibody.sweep.work import Task, Token, Watch, evaluate, unwatched, write
 
 SETTLED = 3.0
@@ -46,8 +45,7 @@ def computed(name: str, task: Task, limit: float | None) -> Token:
     """The token of a chunk."""
     parcel = _parcel_of(name)
     work = unpack(parcel)
-    store = read(work.path)
-    notes = begun.first(work.path) if store is None else begun.place(store, task.chunk)
+    notes = begun.place(work.path, task.chunk)
     if notes.exists():
         _settle()
     with _guard(limit, notes) as watch:

@@ -14,7 +14,8 @@ from multibody.sweep.errors import StoreError
 def write(files: Mapping[Path, Sequence[bytes]], scratch: Path) -> None:
     """Write files, under their names only once they are whole; return when all of them are on disk.
 
-    Disks take as long for one `fsync` as for several at once, so these run side by side.
+    A file gets its name only after its content is on disk, and the names are on disk at the end. Disks take as long for
+    one `fsync` as for several at once, so these run side by side.
 
     Args:
         files: what to write, by place, in parts.
@@ -23,23 +24,27 @@ def write(files: Mapping[Path, Sequence[bytes]], scratch: Path) -> None:
     Raises:
         StoreError: on a full or read-only disk, or where the store is gone.
     """
-    handles: list[int] = []
-    part = scratch / uuid.uuid4().hex
+    parts = {place: scratch / uuid.uuid4().hex for place in files}
+    threads = _threads(os.getpid())
     try:
-        for place, parts in files.items():
-            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-            handles.append(handle)
-            for data in parts:
-                _fill(handle, data)
+        list(threads.map(_write_part, parts.values(), files.values()))
+        for place, part in parts.items():
             os.replace(part, place)
-        handles += [os.open(folder, os.O_RDONLY) for folder in {place.parent for place in files}]
-        list(_threads(os.getpid()).map(os.fsync, handles))
+        list(threads.map(flush, {place.parent for place in files}))
     except OSError as error:
         raise refused(error, next(iter(files))) from error
     finally:
-        for handle in handles:
-            os.close(handle)
-        part.unlink(missing_ok=True)
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+def flush(place: Path) -> None:
+    """Wait until a file, or the names in a folder, are on disk."""
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def refused(error: OSError, place: Path) -> StoreError:
@@ -62,7 +67,13 @@ def _threads(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(8, thread_name_prefix="multibody-fsync")
 
 
-def _fill(handle: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(handle, rest) :]
+def _write_part(part: Path, parts: Sequence[bytes]) -> None:
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        for data in parts:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(handle, rest) :]
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -3,7 +3,6 @@
 import inspect
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,6 @@ def called(function: Function, sample: Sample, seed: int, index: NDArray[np.int6
     return function(sample, rng=Draws(seed, index)) if takes_draws(function) else function(sample)
 
 
-@cache
 def takes_draws(function: Function) -> bool:
     """Whether a function has a parameter `rng`."""
     try:

@@ -23,7 +23,8 @@ class Simulation:
     """A simulator as a function of samples, and the metrics of its runs.
 
     Samples named q, v and inputs are where the robot starts and what its controller is given; all others are parameters
-    of the simulator by name, such as mass, friction, kp and kd.
+    of the simulator by name, such as mass, friction, kp and kd. The inputs of a sample are (n,) for constant ones, or
+    (steps, n); a single number stands for (1,).
     """
 
     simulator: Simulator
@@ -40,14 +41,15 @@ class Simulation:
             raise InputError(f"metrics: expected {{name: function of the run}}, got {self.metrics!r}")
 
     def run(self, sample: Sample, every: int | None = None) -> Run:
-        """The run of one sample, or of a batch."""
+        """The run of one sample; or of a batch, which has its q."""
         start = self.simulator.robot.home() if self.q is None else np.asarray(self.q)
+        q = sample.get("q", start)
         return self.simulator(
-            sample.get("q", start),
+            q,
             sample.get("v"),
             seconds=self.seconds,
             every=self.every if every is None else every,
-            inputs=sample.get("inputs"),
+            inputs=_with_time_axis(sample.get("inputs"), np.ndim(q) - 1),
             parameters={name: x for name, x in sample.items() if name not in STATE},
         )
 
@@ -56,6 +58,16 @@ class Simulation:
         start = self.simulator.robot.home() if self.q is None else np.asarray(self.q)
         run = self.run({"q": np.broadcast_to(start, (count, *start.shape)), **sample})
         return {name: np.asarray(metric(run)) for name, metric in self.metrics.items()}
+
+
+def _with_time_axis(inputs: Any, batch_axes: int) -> Any:
+    """Inputs (..., steps or 1, n): the simulator takes the axis before the last for time."""
+    if inputs is None:
+        return None
+    inputs = np.asarray(inputs)
+    if inputs.ndim == batch_axes:
+        inputs = inputs[..., None]
+    return inputs[..., None, :] if inputs.ndim == batch_axes + 1 else inputs
 
 
 @final

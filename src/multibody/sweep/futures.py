@@ -11,7 +11,6 @@ from multibody.sweep import begun
 from multibody.sweep.crew import Crew, Outcome
 from multibody.sweep.errors import SweepError
 from multibody.sweep.parcel import unpack
-from multibody.sweep.store import read
 from multibody.sweep.work import Task, Token, compute, unwatched
 
 PATIENCE = 1.0
@@ -85,8 +84,7 @@ class Futures(Crew):
 
     def _is_suspect(self, task: Task) -> bool:
         """Whether a process died at a chunk."""
-        store = read(self._path)
-        return store is not None and begun.deaths(begun.place(store, task.chunk)) > 0
+        return begun.deaths(begun.place(self._path, task.chunk)) > 0
 
 
 def _computed(parcel: bytes, task: Task) -> Token:

@@ -6,25 +6,27 @@ Robots by the digest of their model, kernels by that of their graph.
 """
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from pickle import PicklingError
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from multibody.compiler.kernel import Compiled
-from multibody.errors import InputError
 from multibody.geometry.value import Value
 from multibody.model.model import Model
 from multibody.model.tree import Tree
 from multibody.robot import Robot
 from multibody.simulate import Simulator
+from multibody.sweep.errors import SweepWarning
 from multibody.tracing.record.purity import PLAIN, is_users, parts_of
 
 Path = tuple[str, Any]
 _MARKER = "docstring"
+SCRIPT_PREFIX = "_multibody_script_"
+"""What the command line puts before the names of scripts, so that none replaces a module of Python."""
 
 
 def identity(function: Any) -> dict[str, str]:
@@ -40,10 +42,7 @@ def identity(function: Any) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for name, content in _walk(function):
         found.setdefault(name, []).append(hashlib.sha256(content).hexdigest())
-    return {
-        name: "".join(sorted(digests))[:64] if len(digests) == 1 else _joined(digests)
-        for name, digests in found.items()
-    }
+    return {name: digests[0] if len(digests) == 1 else _joined(digests) for name, digests in found.items()}
 
 
 def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -92,7 +91,7 @@ def _walk(root: Any) -> Iterator[tuple[str, bytes]]:
                 yield name, b"again"
                 continue
             seen[id(x)] = x
-        yield name, _content(x)
+        yield name, _content(x, name)
         bare = isinstance(x, FunctionType)
         inner = [(_name(name, part, bare), member) for part, member in _parts(x)]
         waiting += reversed(inner)
@@ -121,9 +120,9 @@ def _parts(x: Any) -> list[Path]:
     return [(part, member) for part, member in parts_of(x) if not isinstance(member, ModuleType)]
 
 
-def _content(x: Any) -> bytes:
-    """What something is, apart from its parts."""
-    kind = f"{type(x).__module__}.{type(x).__qualname__}"
+def _content(x: Any, name: str) -> bytes:
+    """What something is, apart from its parts; it is the part `name` of a function."""
+    kind = _qualified(type(x))
     if isinstance(x, FunctionType):
         return repr(_of_code(x.__code__, x.__doc__)).encode()
     if isinstance(x, CodeType):
@@ -139,27 +138,39 @@ def _content(x: Any) -> bytes:
     if isinstance(x, np.ndarray | np.generic) and x.dtype != object:
         return f"{kind} {x.dtype.str} {x.shape}".encode() + np.ascontiguousarray(x).tobytes()
     if isinstance(x, type):
-        return f"class {x.__module__}.{x.__qualname__}".encode()
+        return f"class {_qualified(x)}".encode()
     if isinstance(x, set | frozenset):
         return f"{kind} {sorted(map(repr, x))}".encode()
     if isinstance(x, PLAIN):
         return f"{kind} {x!r}".encode()
     if isinstance(x, ModuleType):
         return f"module {x.__name__}".encode()
-    return f"{kind} {len(_parts(x))}".encode() if _parts(x) or _is_plain_class(x) else f"{kind} ".encode() + _pickled(x)
+    if _parts(x) or _is_plain_class(x):
+        return f"{kind} {len(_parts(x))}".encode()
+    return f"{kind} ".encode() + _pickled(x, name)
+
+
+def _qualified(kind: type) -> str:
+    return f"{kind.__module__.removeprefix(SCRIPT_PREFIX)}.{kind.__qualname__}"
 
 
 def _is_plain_class(x: Any) -> bool:
     return isinstance(x, Mapping | list | tuple) or hasattr(type(x), "__dataclass_fields__") or is_users(x)
 
 
-def _pickled(x: Any) -> bytes:
+def _pickled(x: Any, name: str) -> bytes:
     """Objects of other libraries without parts that can be seen, by what stands for them in another process."""
     import cloudpickle
 
     try:
         return cloudpickle.dumps(x)
-    except (PicklingError, TypeError, InputError):
+    except Exception as error:  # theirs, of any kind
+        warnings.warn(
+            f"{name}: a {_qualified(type(x))} cannot be pickled ({error}): a study cannot tell whether it changes "
+            "between runs; let the function make it, or keep it in a module that is installed",
+            SweepWarning,
+            stacklevel=2,
+        )
         return b""
 
 

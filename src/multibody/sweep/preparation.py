@@ -13,7 +13,7 @@ from multibody.errors import InputError
 from multibody.sweep import begun
 from multibody.sweep import store as stores
 from multibody.sweep.crew import Crew, WorkerLost
-from multibody.sweep.errors import StudyChangedError, SweepError
+from multibody.sweep.errors import StoreError, StudyChangedError, SweepError
 from multibody.sweep.here import Here
 from multibody.sweep.identity import changes
 from multibody.sweep.parcel import pack
@@ -66,12 +66,15 @@ def begin(plan: Plan, path: Path, crew: Crew) -> tuple[Store, dict[str, Any]]:
     return stores.create(path, header), seen.entries
 
 
-def check_unchanged(plan: Plan, store: Store) -> Store:
-    """Refuse a study that is not the one of its store; a fork is noted there.
+def check_unchanged(plan: Plan, path: Path) -> Store:
+    """Refuse a study that is not the one of its store, whose lock is held; a fork is noted there.
 
     Raises:
         StudyChangedError: with what changed.
     """
+    store = stores.read(path)
+    if store is None:
+        raise StoreError(f"{path}: the store is gone: it was removed while the study began")
     header = store.header
     fixed = [
         ("seed", header["seed"], plan.work.seed),

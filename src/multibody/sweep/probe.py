@@ -1,5 +1,6 @@
 """A first look at a function: what its results are, and how many samples it computes in a second."""
 
+import sys
 import time
 from typing import Any, NamedTuple
 
@@ -162,7 +163,8 @@ def _peak() -> int:
         import resource
     except ImportError:
         return 0
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def _free() -> float:

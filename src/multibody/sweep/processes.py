@@ -16,7 +16,6 @@ from multibody.sweep import begun
 from multibody.sweep.child import FREE, READY, Pipe, Written
 from multibody.sweep.crew import Crew, Outcome, WorkerLost
 from multibody.sweep.errors import SweepError
-from multibody.sweep.store import read
 from multibody.sweep.work import Task
 
 PATIENCE = 1.0
@@ -143,11 +142,10 @@ class Processes(Crew):
         return outcomes
 
     def close(self) -> None:
-        store = read(self._path) if self._children else None
         for child in self._children:
             child.end()
-            if child.task is not None and store is not None:
-                begun.forgiven(begun.place(store, child.task.chunk))
+            if child.task is not None:
+                begun.forgiven(begun.place(self._path, child.task.chunk))
         self._children.clear()
         self._waiting.clear()
 
@@ -195,8 +193,7 @@ class Processes(Crew):
         return answer
 
     def _lost(self, task: Task | None) -> list[Outcome]:
-        store = read(self._path)
-        if task is None or store is None or not begun.place(store, task.chunk).exists():
+        if task is None or not begun.place(self._path, task.chunk).exists():
             self._idle_deaths += 1
         if self._idle_deaths >= TRIES:
             raise SweepError("the processes of the study die before they compute anything; their messages are above")
@@ -206,9 +203,7 @@ class Processes(Crew):
         late: list[Outcome] = []
         for child in list(self._children):
             if child.task is not None and self._is_late(child):
-                store = read(self._path)
-                if store is not None:
-                    begun.killed(begun.place(store, child.task.chunk), child.process.pid, "hung")
+                begun.killed(begun.place(self._path, child.task.chunk), child.process.pid, "hung")
                 late += [Outcome(child.task, WorkerLost("its process was late")), *_unwritten(child)]
                 self._drop(child)
         return late

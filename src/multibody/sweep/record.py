@@ -150,13 +150,15 @@ class Record:
         return place
 
     def table(self) -> NDArray[Any]:
-        """(n,): index, the parameters and results that are one number a sample, and whether it failed, side by side."""
+        """(n,): index, parameters, results, and whether a sample failed, a column for each number of a sample."""
         columns: dict[str, Any] = {"index": np.arange(self.store.n)}
-        for name, x in (*self.parameters().items(), *self.results(partial=True).items()):
-            if x.ndim == 1:
-                if name in columns:
-                    raise InputError(f"table: {name!r} is the name of a parameter and of a result")
-                columns[name] = np.asarray(x)
+        for name, stored in (*self.parameters().items(), *self.results(partial=True).items()):
+            x = np.asarray(stored)
+            for entry in np.ndindex(x.shape[1:]):
+                title = name + "".join(f"[{k}]" for k in entry)
+                if title in columns or title == "failed":
+                    raise InputError(f"table: {title!r} is the name of two columns, such as a parameter and a result")
+                columns[title] = x[(slice(None), *entry)]
         columns["failed"] = self.failed()
         rows = np.empty(self.store.n, [(name, x.dtype) for name, x in columns.items()])
         for name, x in columns.items():

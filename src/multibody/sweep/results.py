@@ -30,21 +30,18 @@ class StoredArray:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        first, rest = (key[0], key[1:]) if isinstance(key, tuple) and key else (key, ())
-        if first is Ellipsis or first is None:
+        np.broadcast_to(np.int8(0), self.shape)[key]  # NumPy refuses what is no index of such an array
+        first, *rest = (key if isinstance(key, tuple) else (key,)) or (...,)
+        if first is None or first is Ellipsis or isinstance(first, bool | np.bool_):
             return np.asarray(self)[key]
-        if isinstance(first, int | np.integer):
-            return self._rows(np.array([self._within(int(first))]))[0][rest]
         if isinstance(first, slice):
-            index = np.arange(*first.indices(len(self)))
-        else:
-            index = np.asarray(first)
-            index = np.flatnonzero(index) if index.dtype == bool else index
-            index = np.where(index < 0, index + len(self), index)
-            for k in (index.min(), index.max()) if index.size else ():
-                self._within(int(k))
-        rows = self._rows(index.ravel()).reshape(*index.shape, *self._column.shape)
-        return rows[(slice(None),) * index.ndim + rest] if rest else rows
+            return self._rows(np.arange(*first.indices(len(self))))[(slice(None), *rest)]
+        index = np.asarray(first)
+        if index.dtype == bool:
+            index, *others = index.nonzero()
+            rest = [*others, *rest]
+        touched, position = np.unique(index.astype(np.int64) % len(self), return_inverse=True)
+        return self._rows(touched)[(position.reshape(index.shape)[()], *rest)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
@@ -58,11 +55,6 @@ class StoredArray:
 
     def __repr__(self) -> str:
         return f"<StoredArray {self._column.name} {self.shape} {self.dtype} in {self._store.path.name}>"
-
-    def _within(self, k: int) -> int:
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"{self._column.name}: index {k} is outside of {len(self)} samples")
-        return k % len(self)
 
     def _rows(self, index: NDArray[np.int64]) -> NDArray[Any]:
         rows = np.empty((len(index), *self._column.shape), self.dtype)

@@ -71,7 +71,8 @@ def run(crew: Crew, record: Record, samples: Samples, watcher: Watcher, only_fai
         for task, result in crew.collect():
             under_way -= 1
             if isinstance(result, WorkerLost):
-                before, deaths[task.chunk] = deaths[task.chunk], begun.deaths(begun.place(record.store, task.chunk))
+                notes = begun.place(record.store.path, task.chunk)
+                before, deaths[task.chunk] = deaths[task.chunk], begun.deaths(notes)
                 tries[task.chunk] = 0 if deaths[task.chunk] > before else tries[task.chunk] + 1
                 log.info("chunk %d: %s", task.chunk, result)
                 if tries[task.chunk] >= TRIES:
@@ -119,7 +120,7 @@ def _tasks(record: Record, samples: Samples, tally: Tally, only_failed: bool) ->
             yield Task(k, samples.travelling(start, stop), mark is not None, not looked)
             looked = True
         else:
-            begun.place(store, k).unlink(missing_ok=True)
+            begun.place(store.path, k).unlink(missing_ok=True)
             tally.done += stop - start
             tally.failed += len(mark.failures)
 

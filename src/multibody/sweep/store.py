@@ -173,9 +173,11 @@ def create(path: Path, header: Mapping[str, Any]) -> Store:
         for folder in ("marks", "begun", "scratch"):
             (aside / "journal" / folder).mkdir(parents=True)
         (aside / "journal" / "zarr.json").write_text('{"attributes": {}, "zarr_format": 3, "node_type": "group"}')
-        _flush(aside)
+        for base, _, names in os.walk(aside):
+            for name in (*names, ""):
+                durable.flush(Path(base, name))
         os.rename(aside, path)
-        _flush_folder(path.parent)
+        durable.flush(path.parent)
     except OSError as error:
         if path.exists():
             raise StoreError(f"{path}: another process has just made it: run the study again") from None
@@ -250,21 +252,6 @@ def size_of(columns: tuple[Column, ...]) -> int:
 def _digest(header: Mapping[str, Any]) -> str:
     """Of what a store says, however its JSON is laid out."""
     return hashlib.blake2b(json.dumps(as_json(header), sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
-def _flush(folder: Path) -> None:
-    for base, _, names in os.walk(folder):
-        for name in names:
-            handle = os.open(os.path.join(base, name), os.O_RDONLY)
-            os.fsync(handle)
-            os.close(handle)
-        _flush_folder(Path(base))
-
-
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    os.fsync(handle)
-    os.close(handle)
 
 
 def as_json(x: Any) -> Any:

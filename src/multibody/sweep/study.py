@@ -123,10 +123,6 @@ class Study:
             choice(only, "only", ("failed",))
         plan = self._plan()
         store = stores.read(self.path)
-        if store is not None:
-            store = preparation.check_unchanged(plan, store)
-            if not resume and Record(store).status().done:
-                raise InputError(f"{self.path}: a part of the study is done: expected resume=True, or another store")
         chunks = -(-plan.samples.n // (plan.chunk or 1)) if store is None else store.chunks
         crew = crew_of(executor, self.path, limit, memory, workers, chunks)
         try:
@@ -134,6 +130,11 @@ class Study:
             if store is None:
                 store, entries = preparation.begin(plan, self.path, crew)
             with locked(store.journal / "lock", self.path), watcher(progress) as tell:
+                store = preparation.check_unchanged(plan, self.path)
+                if not resume and Record(store).status().done:
+                    raise InputError(
+                        f"{self.path}: a part of the study is done: expected resume=True, or another store"
+                    )
                 store.tidy()
                 self._known = record = Record(store)
                 cpu = store.header["cpu"]
@@ -190,7 +191,7 @@ class Study:
         return self._record().parameters() if self.samples is None else self.samples[:]
 
     def table(self) -> NDArray[Any]:
-        """(n,): index, parameters and results of one number a sample, and failed, as a structured array."""
+        """(n,): index, parameters, results and failed, as a structured array: "error", "q[0]", "q[1]", "R[0][1]"."""
         return self._record().table()
 
     def dataset(self) -> Any:

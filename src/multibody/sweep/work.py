@@ -105,7 +105,7 @@ def evaluate(work: Work, task: Task, watch: Watch = unwatched) -> Draft | Token:
         index,
         sample_of(work, task, index),
         marks.empty(store, stop - start),
-        begun.Begun(begun.place(store, task.chunk), (start, stop), watch),
+        begun.Begun(begun.place(work.path, task.chunk), (start, stop), watch),
     )
     try:
         _evaluate(evaluation, store, mark)
