@@ -106,7 +106,7 @@ def _parts(x: Any) -> list[Path]:
     if isinstance(x, (*PLAIN, Robot, Model, Tree, Compiled, ModuleType)):
         return []
     if isinstance(x, Simulator):
-        return [(".robot", x.robot), (".step", x._stepping), (".state", x.memory), (".dtype", x.dtype.name)]
+        return [(".robot", x.robot), (".step", x._step), (".state", x.memory), (".dtype", x.dtype.name)]
     if isinstance(x, np.ndarray):
         return [(f"[{k}]", part) for k, part in enumerate(x.ravel().tolist())] if x.dtype == object else []
     if isinstance(x, Value):
