@@ -61,6 +61,7 @@ def test_a_cluster_is_its_scheduler(cluster, tmp_path):
     assert not {mark.worker for mark in study._record().marks()} & {sweep.work.worker_name()}
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_an_executor_of_a_client_is_refused(cluster, tmp_path):
     study = sweep.Study(studies.plain, sweep.uniform(20, x=(0, 1)), tmp_path / "a.zarr")
     with (
@@ -71,6 +72,7 @@ def test_an_executor_of_a_client_is_refused(cluster, tmp_path):
         study.run(executor)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_a_limit_without_a_nanny_is_told(tmp_path):
     options = {"processes": False, "dashboard_address": None, "silence_logs": 50}
     study = sweep.Study(studies.plain, sweep.uniform(20, x=(0, 1)), tmp_path / "a.zarr", chunk=10)
