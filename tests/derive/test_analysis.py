@@ -8,6 +8,7 @@ import sympy as sp
 
 import multibody as mb
 from multibody import derive
+from multibody.derive.algebra.trigonometric_equations import solutions
 from multibody.derive.results.comparison import accelerations
 from multibody.derive.system.evaluation import numeric
 from multibody.errors import InputError
@@ -257,6 +258,39 @@ def test_springs_on_angles_are_searched_for():
     assert soft.equilibria(parameters=numbers) == ({theta: 0.0},)
     with pytest.raises(InputError, match="box: expected a lower and a higher value of theta"):
         soft.equilibria(parameters=numbers, box={"theta": (1, -1)})
+
+
+def spring_pendulum():
+    """A bob on a spring with the rest length l, in polar coordinates."""
+    r, phi = derive.coordinates("r phi")
+    bob = derive.particle("bob", m, (r * sp.sin(phi), 0, -r * sp.cos(phi)))
+    return derive.System("spring pendulum", (r, phi), (bob,), gravity=(0, 0, -g), loads=(derive.Spring(k, r, l),))
+
+
+def test_a_spring_pendulum_rests_in_four_ways():
+    """Below and above the pivot, and at the pivot where the spring can push: SymPy's `solve` returns them, too."""
+    equations = derive.equations(spring_pendulum())
+    r, phi = equations.system.q
+
+    def places(solutions, values):
+        made = [(s[r].subs(values), s[phi].subs(values)) for s in solutions]
+        return sorted((float(a), round(float(sp.Mod(b, 2 * sp.pi)), 9)) for a, b in made)
+
+    equilibria = equations.equilibria()
+    values = {m: 2, k: 30, l: sp.Rational(1, 2), g: 10}
+    np.testing.assert_allclose(
+        places(equilibria, values), places(sp.solve(list(equations.g), [r, phi], dict=True), values), atol=1e-9
+    )
+    assert all(balanced(equations, s, {"m": 2, "k": 30, "l": 0.5, "g": 10}) for s in equilibria)
+    numbers = {"m": 2, "k": 300, "l": 0.5, "g": 10}  # a spring that is too stiff to let the bob hang at its pivot
+    assert [s[r] for s in equations.equilibria(parameters=numbers)] == [sp.Rational(17, 30), sp.Rational(13, 30)]
+
+
+def test_factors_and_substitution_solve_what_no_linear_system_does():
+    a, b = derive.coordinates("a b")
+    assert solutions([a * b, a * (b - 1)], [a, b]) == [{a: 0}]
+    assert solutions([a * sp.sin(b), sp.cos(b)], [a, b]) == [{b: sp.pi / 2, a: 0}, {b: -sp.pi / 2, a: 0}]
+    assert solutions([sp.sin(a) * sp.cos(b) + sp.exp(a)], [a, b]) is None
 
 
 def test_equilibria_on_constraints():

@@ -24,6 +24,7 @@ from multibody.derive import (
     rotation_y,
     rotation_z,
     symbols,
+    with_quasi_velocities,
 )
 from multibody.derive.system.evaluation import numeric, random_values
 from multibody.derive.system.kinematics import along
@@ -53,6 +54,25 @@ def test_a_sleigh_without_multipliers():
     assert sp.expand(equations.b - sp.Matrix([-m * l * r**2, m * l * u * r])).is_zero_matrix
     assert equations.J.rows == 0
     assert equations.system.v == (u, r)
+
+
+def test_loads_may_depend_on_rates_that_are_no_velocities():
+    """Drag against the rates of the place, along the blade and across it; a ship that slides, and one that does not."""
+    drag = Force("sleigh", (-c * rate(x), -c * rate(y), 0))
+    S = [[sp.cos(phi), sp.sin(phi), 0], [-sp.sin(phi), sp.cos(phi), 0], [0, 0, 1]]
+    ship = replace(sleigh(), loads=(drag, Generalized(rate(phi), -k * rate(phi))))
+    sliding = with_quasi_velocities(replace(ship, restrictions=()), S, (u, w, r))
+    expected = {u: -c * u, w: -c * w, r: -k * r}
+    made = [equations(sliding, method).tau for method in applicable(sliding)]
+    made.append(equations(with_quasi_velocities(sliding, 2 * sp.eye(3), symbols("a b d"))).tau)
+    halves = dict(zip(symbols("a b d"), (u, w, r), strict=True))
+    made[-1] = 2 * made[-1].subs({name: 2 * value for name, value in halves.items()})
+    made.append(sp.Matrix([*reduced(ship, *FORWARD).tau, -c * w]).permute_rows([0, 2, 1]))
+    for tau in made:
+        assert sp.simplify(sp.Matrix(tau) - sp.Matrix(list(expected.values()))).is_zero_matrix
+    forces = equations(sliding).kernel("forces", dict.fromkeys(sliding.parameters, 1.0))  # with c and k as inputs
+    at = np.array([0.3, 0.1, 0.7]), np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0])
+    np.testing.assert_allclose(forces(*at), [-2, -4, -9], atol=1e-12)
 
 
 def test_an_energy_restricted_too_early_is_wrong():

@@ -8,17 +8,22 @@ import sympy as sp
 from sympy.solvers.solveset import NonlinearError
 
 Solution = dict[sp.Symbol, sp.Expr]
+MAX_FACTORED_TERMS = 30
+"""Terms of an equation beyond which it is not searched for factors, which may take minutes."""
 
 
 def solutions(equations: Sequence[Any], unknowns: Sequence[sp.Symbol]) -> list[Solution] | None:
     """All solutions, with angles between -π and π; None when there is no exact way here.
 
     A polynomial in one coordinate is solved first. Then all sines, cosines and coordinates are unknowns of a linear
-    system, in which every row must be left with one angle alone: a sin α + b cos α = c.
+    system, in which every row must be left with one angle alone: a sin α + b cos α = c. Where that fails, the angle of
+    an equation that has no other is substituted, and a product is zero where one of its factors is.
 
     >>> a, b, k = sp.symbols("a b k", real=True)
     >>> solutions([sp.sin(a) + sp.sin(a + b), sp.sin(a + b)], [a, b])
     [{a: 0, b: 0}, {a: 0, b: pi}, {a: pi, b: pi}, {a: pi, b: 0}]
+    >>> solutions([k * a - sp.cos(b), a * sp.sin(b)], [a, b])
+    [{a: 0, b: pi/2}, {a: 0, b: -pi/2}, {b: 0, a: 1/k}, {b: pi, a: -1/k}]
     """
     equations = [x for x in map(sp.expand, equations) if x != 0]
     active = [x for x in unknowns if any(x in e.free_symbols for e in equations)]
@@ -27,25 +32,53 @@ def solutions(equations: Sequence[Any], unknowns: Sequence[sp.Symbol]) -> list[S
     for equation in equations:
         inside = [x for x in active if x in equation.free_symbols]
         if len(inside) == 1 and equation.is_polynomial(inside[0]):
-            return _substituted(equations, equation, inside[0], unknowns)
-    return _linear(equations, active)
+            return _substituted(equations, equation, _roots(equation, inside[0]), unknowns)
+    exact = _linear(equations, active)
+    for equation in equations if exact is None else ():
+        inside = [x for x in active if x in equation.free_symbols]
+        if len(inside) == 1 < len(equations) and (first := _linear([equation], inside)) is not None:
+            return _substituted(equations, equation, first, unknowns)
+    return _factored(equations, unknowns) if exact is None else exact
+
+
+def _roots(equation: sp.Expr, x: sp.Symbol) -> list[Solution] | None:
+    """The roots of a polynomial that may be real."""
+    if sp.Poly(equation, x).degree() > 4:
+        return None
+    return [{x: root} for root in sp.roots(equation, x) if root.is_real is not False]
 
 
 def _substituted(
-    equations: Sequence[sp.Expr], equation: sp.Expr, x: sp.Symbol, unknowns: Sequence[sp.Symbol]
+    equations: Sequence[sp.Expr], equation: sp.Expr, first: list[Solution] | None, unknowns: Sequence[sp.Symbol]
 ) -> list[Solution] | None:
-    """The roots of one polynomial, each with the solutions of the rest."""
-    if sp.Poly(equation, x).degree() > 4:
+    """The solutions of one equation, each with the solutions of the rest."""
+    if first is None:
         return None
     extended = []
-    for root in sp.roots(equation, x):
-        if root.is_real is False:
-            continue
-        rest = solutions([e.subs(x, root) for e in equations if e is not equation], [u for u in unknowns if u != x])
+    for solution in first:
+        left = [e.subs(solution) for e in equations if e is not equation]
+        rest = solutions(left, [x for x in unknowns if x not in solution])
         if rest is None:
             return None
-        extended += [{x: root} | solution for solution in rest]
+        extended += [solution | other for other in rest]
     return extended
+
+
+def _factored(equations: Sequence[sp.Expr], unknowns: Sequence[sp.Symbol]) -> list[Solution] | None:
+    """Through the factors of a product: the solutions where one of them is zero, without those that others include."""
+    for equation in equations:
+        if len(sp.Add.make_args(equation)) > MAX_FACTORED_TERMS:
+            continue
+        numerator, denominator = sp.fraction(sp.factor(equation))
+        factors = [x for x, _ in sp.factor_list(numerator)[1] if x.free_symbols & set(unknowns)]
+        if len(factors) < 2 or denominator.free_symbols & set(unknowns):
+            continue
+        parts = [solutions([*(e for e in equations if e is not equation), x], unknowns) for x in factors]
+        if any(part is None for part in parts):
+            return None
+        distinct = {frozenset(solution.items()): solution for part in parts for solution in part or ()}
+        return [solution for key, solution in distinct.items() if not any(other < key for other in distinct)]
+    return None
 
 
 def _linear(equations: Sequence[sp.Expr], active: Sequence[sp.Symbol]) -> list[Solution] | None:
@@ -112,6 +145,9 @@ def _values(a: Any, b: Any, c: Any) -> list[Any]:
     if b == 0:
         first = sp.asin(sp.simplify(c / a))
         return [first] if ratio.is_number and sp.Abs(ratio) == 1 else [first, sp.pi - first]
+    if a == 0:
+        first = sp.acos(sp.simplify(c / b))
+        return [first] if ratio.is_number and sp.Abs(ratio) == 1 else [first, -first]
     half, middle = sp.acos(ratio), sp.atan2(a, b)
     return [middle] if half == 0 else [middle + half, middle - half]
 

@@ -70,17 +70,16 @@ def reduced(system: System, S: Any, velocities: Sequence[sp.Symbol]) -> Equation
             f"{len(system.v)} velocities and {len(held)} constraints, got {S.shape[0]} × {S.shape[1]} and "
             f"{len(velocities)}"
         )
-    complete = S.col_join(rows.J)
+    complete, zero = S.col_join(rows.J), dict.fromkeys(held, 0)
     whole = with_quasi_velocities(replace(system, restrictions=()), complete, (*velocities, *held))
     part = replace(
         whole,
         v=tuple(velocities),
         rates=whole.rates[:, :free],
-        loads=tuple(x for x in whole.loads if not (isinstance(x, Generalized) and x.velocity in held)),
+        loads=tuple(x.substitute(zero) for x in whole.loads if not (isinstance(x, Generalized) and x.velocity in held)),
     )
     gammas = brackets(whole)
     M, b, g, steps = from_energies(whole, gammas)
-    zero = dict.fromkeys(held, 0)
     last = Step(
         "Without the velocities that the constraints hold at zero, and their equations", "From 38", (("S", complete),)
     )

@@ -68,7 +68,7 @@ def with_quasi_velocities(system: System, S: Any, velocities: Sequence[sp.Symbol
         system,
         v=velocities,
         rates=system.rates * u_of_v,
-        loads=_loads(system, u_of_v, velocities),
+        loads=_loads(system, u_of_v, u, velocities),
         restrictions=tuple(_in_new(restriction, u) for restriction in system.restrictions),
         tree=None,
     )
@@ -226,10 +226,12 @@ def _check_rank(system: System, S: sp.ImmutableMatrix, velocities: tuple[sp.Symb
             )
 
 
-def _loads(system: System, u_of_v: sp.Matrix, velocities: tuple[sp.Symbol, ...]) -> tuple[Load, ...]:
-    """Generalized forces along u as those along v, of the same power."""
+def _loads(
+    system: System, u_of_v: sp.Matrix, u: dict[sp.Symbol, Any], velocities: tuple[sp.Symbol, ...]
+) -> tuple[Load, ...]:
+    """Loads in the new velocities; generalized forces along u as those along v, of the same power."""
     loads: list[Load] = []
-    for load in system.loads:
+    for load in (load.substitute(u) for load in system.loads):
         if isinstance(load, Generalized):
             row = u_of_v.row(system.v.index(load.velocity))
             loads += [Generalized(v, load.force * row[j]) for j, v in enumerate(velocities) if row[j] != 0]

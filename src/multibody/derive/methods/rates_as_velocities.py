@@ -7,7 +7,7 @@ import sympy as sp
 
 from multibody.derive.methods.quasi_velocities import left_inverse
 from multibody.derive.system.constraints import Holonomic, Motion, Restriction
-from multibody.derive.system.loads import Actuator, Force, Generalized, Load, Torque
+from multibody.derive.system.loads import Generalized, Load
 from multibody.derive.system.symbols import rate
 from multibody.derive.system.system import System, expect_system
 
@@ -56,11 +56,8 @@ def _restriction(restriction: Restriction, v: dict[sp.Symbol, sp.Expr]) -> Restr
 
 def _load(system: System, load: Load, S: Any, v: dict[sp.Symbol, sp.Expr]) -> list[Load]:
     """A load whose force may depend on velocities, along the rates."""
-    if isinstance(load, Generalized):
-        row, force = S.row(system.v.index(load.velocity)), load.force.subs(v, simultaneous=True)
-        return [Generalized(rate(x), row[j] * force) for j, x in enumerate(system.q) if row[j] != 0]
-    if isinstance(load, Force | Actuator):
-        load = replace(load, force=load.force.subs(v, simultaneous=True))
-    if isinstance(load, Torque | Actuator):
-        load = replace(load, torque=load.torque.subs(v, simultaneous=True))
-    return [load]
+    load = load.substitute(v)
+    if not isinstance(load, Generalized):
+        return [load]
+    row = S.row(system.v.index(load.velocity))
+    return [Generalized(rate(x), row[j] * load.force) for j, x in enumerate(system.q) if row[j] != 0]

@@ -34,11 +34,11 @@ def equilibria(
 ) -> tuple[Equilibrium, ...]:
     """All coordinates at which b + g = τ + J^T λ without velocities, that were found.
 
-    Forces that are linear in sines, cosines and coordinates are solved exactly, with parameters as symbols: a solution
-    such as asin(F/k) is one where it is real. All others need the values of all parameters, and are solved by Newton's
-    method from many places in a box. A coordinate that is not in an answer may have any value. Angles are between -π
-    and π. Where equilibria are not isolated, as those of a body that may turn about its own axis, one of each potential
-    energy is given.
+    Forces that are linear in sines, cosines and coordinates, or products of such terms, are solved exactly, with
+    parameters as symbols: a solution such as asin(F/k) is one where it is real. All others need the values of all
+    parameters, and are solved by Newton's method from many places in a box. A coordinate that is not in an answer may
+    have any value. Angles are between -π and π. Where equilibria are not isolated, as those of a body that may turn
+    about its own axis, one of each potential energy is given.
 
     Args:
         equations: with or without constraints.
@@ -64,7 +64,7 @@ def equilibria(
     if not system.restrictions and not system.units:
         exact = solutions([x for x in h if x != 0], system.q)
         if exact is not None:
-            return tuple(exact)
+            return tuple({x: solution[x] for x in system.q if x in solution} for solution in exact)
     if any(r.velocity.subs(values) != 0 for r in system.restrictions if isinstance(r, Motion)):
         return ()  # a constraint that asks for velocity
     f = configuration + [sum(x**2 for x in unit) - 1 for unit in system.units]

@@ -4,16 +4,21 @@ Vectors are along the axes of the world W. `Spring` and `Damper` act along a def
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import sympy as sp
 
 from multibody.derive.system.symbols import expression, vector
 
 
+@dataclass(frozen=True)
 class Load(ABC):
     """Something that pushes."""
+
+    FORCES: ClassVar[tuple[str, ...]] = ()
+    """Fields that may depend on velocities and inputs."""
 
     @property
     @abstractmethod
@@ -23,7 +28,11 @@ class Load(ABC):
     @property
     def inputs(self) -> tuple[Any, ...]:
         """Expressions whose other symbols are inputs of the system."""
-        return ()
+        return tuple(getattr(self, name) for name in self.FORCES)
+
+    def substitute(self, velocities: Mapping[sp.Symbol, Any]) -> Self:
+        """Return the load with expressions in the place of velocities."""
+        return replace(self, **{name: getattr(self, name).subs(velocities, simultaneous=True) for name in self.FORCES})
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,7 @@ class Damper(Load):
 class Force(Load):
     """A force on a body at a point that the body carries.  [RD 3.49]"""
 
+    FORCES = ("force",)
     body: str
     force: Any
     point: Any = None
@@ -82,15 +92,12 @@ class Force(Load):
     def constants(self) -> tuple[Any, ...]:
         return (self.point,)
 
-    @property
-    def inputs(self) -> tuple[Any, ...]:
-        return (self.force,)
-
 
 @dataclass(frozen=True)
 class Torque(Load):
     """A torque on a body.  [RD 3.50]"""
 
+    FORCES = ("torque",)
     body: str
     torque: Any
 
@@ -101,15 +108,12 @@ class Torque(Load):
     def constants(self) -> tuple[Any, ...]:
         return ()
 
-    @property
-    def inputs(self) -> tuple[Any, ...]:
-        return (self.torque,)
-
 
 @dataclass(frozen=True)
 class Actuator(Load):
     """A force and a torque on a body, and the opposite ones on another.  [RD 3.52]"""
 
+    FORCES = ("force", "torque")
     body: str
     against: str | None
     """The other body; None is the world."""
@@ -130,10 +134,6 @@ class Actuator(Load):
     def constants(self) -> tuple[Any, ...]:
         return (self.point, self.reaction)
 
-    @property
-    def inputs(self) -> tuple[Any, ...]:
-        return (self.force, self.torque)
-
     def parts(self) -> list[Force | Torque]:
         """The action and the reaction."""
         pairs = [(self.body, self.point, 1)]
@@ -147,6 +147,7 @@ class Actuator(Load):
 class Generalized(Load):
     """A generalized force along one velocity of the system."""
 
+    FORCES = ("force",)
     velocity: sp.Symbol
     force: Any
 
@@ -156,10 +157,6 @@ class Generalized(Load):
     @property
     def constants(self) -> tuple[Any, ...]:
         return ()
-
-    @property
-    def inputs(self) -> tuple[Any, ...]:
-        return (self.force,)
 
 
 def _point(x: Any, name: str) -> sp.ImmutableMatrix | None:

@@ -31,7 +31,7 @@ class System:
         v: the velocities, symbols; the rates of the coordinates by default.
         rates: F(q, t), as many rows as coordinates and columns as velocities; the identity by default.
         gravity: three expressions along the axes of the world; none by default.
-        loads: springs, dampers, forces, actuators.
+        loads: springs, dampers, forces, actuators; rates of coordinates in them become F v.
         restrictions: configuration and motion constraints.
         units: quadruples of coordinates that are unit quaternions, w, x, y, z.
         tree: the same system as a robot with these symbols, when there is one: for its recursive algorithms.
@@ -72,6 +72,11 @@ class System:
             put("v", self.v or tuple(rate(x) for x in self.q))
             put("rates", sp.ImmutableMatrix(sp.eye(len(self.q))))
         put("rates", matrix(self.rates, f"rates of {self.name}", (len(self.q), len(self.v))))
+        implied = {rate(x): self.q_dot[k] for k, x in enumerate(self.q) if rate(x) not in self.v}
+        put(
+            "loads",
+            tuple(load.substitute(implied) if _symbols(load.inputs) & {*implied} else load for load in self.loads),
+        )
         validation.check(self)
 
     @property
