@@ -17,7 +17,7 @@ from multibody.geometry._arrays import matvec, mirror_upper, transpose
 from multibody.solvers import cones, interior_point, predictor_corrector
 from multibody.solvers.cones import Cones, Scaling, flatten, norm, triples
 from multibody.solvers.interior_point import FEASIBLE_TOLERANCES, MIN_START, Minimum
-from multibody.solvers.predictor_corrector import ACTIVE_RATIO, Sides
+from multibody.solvers.predictor_corrector import ACTIVE_RATIO, MIN_ACTIVE_MULTIPLIER, Sides
 from multibody.solvers.program import Bounds
 from multibody.tracing.matrices import linalg
 from multibody.tracing.record.loop import loop
@@ -210,7 +210,7 @@ def solve_feasible(
     )
     u, s, z, s_c, z_c, _, residual = end
     zero, one = np.zeros_like(z), np.ones_like(z)
-    active = np.minimum(program.sides.merge(np.where(z > ACTIVE_RATIO * s, one, zero), 1), 1.0)
+    active = np.minimum(program.sides.merge(np.where(_is_active(z, s), one, zero), 1), 1.0)
     return Minimum(u, active, residual), *_active_cones(triples(s_c), triples(z_c), skip)
 
 
@@ -219,6 +219,11 @@ def _active_cones(s: Array, z: Array, skip: Any) -> tuple[Array, Array]:
     low, high = (s[..., 0] + sign * norm(s[..., 1], s[..., 2]) for sign in (-1, 1))
     strong, weak = (z[..., 0] + sign * norm(z[..., 1], z[..., 2]) for sign in (1, -1))
     one, zero = np.ones_like(low), np.zeros_like(low)
-    edge = np.where(strong > ACTIVE_RATIO * low, one, zero)
-    tip = np.where(weak > ACTIVE_RATIO * high, one, zero)
+    edge = np.where(_is_active(strong, low), one, zero)
+    tip = np.where(_is_active(weak, high), one, zero)
     return np.where(skip[..., None], zero, edge), np.where(skip[..., None], zero, tip)
+
+
+def _is_active(z: Array, s: Array) -> Any:
+    """Truth values: whether multipliers are certainly not zero, for slacks s."""
+    return z > np.maximum(ACTIVE_RATIO * s, MIN_ACTIVE_MULTIPLIER[np.dtype(z.dtype)])

@@ -50,6 +50,9 @@ DIVERGED = 1e6
 """The size of x and multipliers, relative to bounds and gradient, from which there is hardly a solution."""
 ACTIVE_RATIO = 1e3
 """The ratio z / s from which a row is certainly active, and s / z from which it certainly is not."""
+MIN_ACTIVE_MULTIPLIER = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-3}
+"""The smallest multiplier of a row that is certainly active; smaller ones may come from rounding errors of the
+objective, which has the size 1."""
 COMPLEMENTARITY_FLOOR = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 """The mean of s z, relative to the largest z, at which slacks of active rows approach rounding errors."""
 
@@ -231,7 +234,8 @@ class ScaledProgram(NamedTuple):
         target = self.tolerance.complementarity * self.size(at)
         if not self.identify_active:
             return target
-        return np.minimum(target, COMPLEMENTARITY_FLOOR[np.dtype(self.g.dtype)] * largest(at.z))
+        dtype = np.dtype(self.g.dtype)
+        return np.minimum(target, COMPLEMENTARITY_FLOOR[dtype] * _larger(largest(at.z), MIN_ACTIVE_MULTIPLIER[dtype]))
 
     def has_clear_active_set(self, at: Iterate) -> Any:
         """(...), truth values: whether every row is either certainly active or certainly not."""
@@ -251,7 +255,9 @@ class ScaledProgram(NamedTuple):
         """(..., m), truth values: the active set, with all equalities."""
         one = np.ones_like(at.z)
         slack, equality = (one, np.zeros_like(one)) if self.types is None else self.types
-        return self.sides.merge(np.where(at.z > ACTIVE_RATIO * at.s, slack, equality), 1) > 0
+        least = MIN_ACTIVE_MULTIPLIER[np.dtype(self.g.dtype)] if self.identify_active else 0.0
+        certain = at.z > _larger(ACTIVE_RATIO * at.s, least + 0.0 * at.s)
+        return self.sides.merge(np.where(certain, slack, equality), 1) > 0
 
     def normal_matrix(self, w: Array) -> Array:
         """H + C^T diag(w) C, built so that the compiler knows it to be symmetric."""
