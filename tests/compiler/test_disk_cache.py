@@ -16,6 +16,7 @@ import pytest
 
 import multibody as mb
 from multibody.compiler.cache import disk_cache
+from multibody.compiler.config import _from_environment
 from multibody.compiler.runtime import fastcall, native
 
 posix = pytest.mark.skipif(os.name != "posix", reason="other rights")
@@ -245,10 +246,12 @@ def test_off(place, compiled, monkeypatch):
     assert not place.exists()
 
 
-@pytest.mark.parametrize("value", ["off", "OFF", "0", "no"])
-def test_off_by_the_environment(place, value):
+def test_off_by_the_environment(place, monkeypatch):
+    for value in ("OFF", "0", "no", "off"):
+        monkeypatch.setenv("MULTIBODY_CACHE_MODE", value)
+        assert not _from_environment().cache
     code = "import multibody as mb; mb.compile(lambda x: x + 1, 2)([1.0, 2.0])"
-    subprocess.run([sys.executable, "-c", code], env={**os.environ, "MULTIBODY_CACHE_MODE": value}, check=True)
+    subprocess.run([sys.executable, "-c", code], check=True)
     assert not place.exists()
 
 
@@ -332,18 +335,24 @@ def test_clear(place):
 
 
 @pytest.mark.parametrize(("text", "size"), [("1000", 1000), ("3k", 3072), ("2 GiB", 2 * 2**30), ("5MB", 5 * 2**20)])
-def test_the_limit_from_the_environment(text, size):
+def test_the_limit_from_the_environment(monkeypatch, text, size):
+    monkeypatch.setenv("MULTIBODY_CACHE_SIZE", text)
+    assert _from_environment().cache_size == size
+
+
+def test_the_limit_of_a_process_is_that_of_its_environment():
     code = "import multibody as mb; print(mb.config.cache_size)"
-    environment = {**os.environ, "MULTIBODY_CACHE_SIZE": text}
+    environment = {**os.environ, "MULTIBODY_CACHE_SIZE": "3k"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert int(done.stdout) == size
+    assert int(done.stdout) == 3072
 
 
-def test_a_wrong_limit_is_refused():
-    environment = {**os.environ, "MULTIBODY_CACHE_SIZE": "much"}
-    command = [sys.executable, "-c", "import multibody as mb; mb.config"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert "MULTIBODY_CACHE_SIZE: expected a number of bytes such as 500M or 2G, got 'much'" in done.stderr
+def test_a_wrong_limit_is_refused(monkeypatch):
+    monkeypatch.setenv("MULTIBODY_CACHE_SIZE", "much")
+    with pytest.raises(
+        mb.InputError, match=r"^MULTIBODY_CACHE_SIZE: expected a number of bytes such as 500M or 2G, got 'much'"
+    ):
+        _from_environment()
 
 
 # ---- a disk that fails -----------------------------------------------------------------------------------------------

@@ -220,7 +220,7 @@ def large(count, width=40):
 
 @pytest.mark.parametrize(
     ("count", "dtype"),
-    [(150, np.float64), pytest.param(900, np.float64, marks=pytest.mark.slow), (700, np.float32)],
+    [(150, np.float64), pytest.param(900, np.float64, marks=pytest.mark.slow), (540, np.float32)],
 )
 def test_values_cross_segments(count, dtype):
     function = large(count)

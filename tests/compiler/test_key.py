@@ -88,7 +88,8 @@ print(mb.compile(lambda q: turn(q), 1, key="gear")(np.ones(1)))
 def library(tmp_path, monkeypatch):
     """A copy of the library's sources, with a file that tests replace."""
     copy = tmp_path / "src" / "multibody"
-    shutil.copytree(Path(mb.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    partly_written = shutil.ignore_patterns("*.pyc.*")  # byte code that another process is writing
+    shutil.copytree(Path(mb.__file__).parent, copy, ignore=partly_written)
     (copy / "algorithms" / "gear.py").write_text(GEAR)
     monkeypatch.setenv("PYTHONPATH", str(copy.parent))
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # Python itself would take old code for files with old times
