@@ -29,8 +29,9 @@ def rolling(height, speed=1.0, method="contact", dt=0.005):
 @pytest.mark.parametrize("method", ["contact", "events", "soft"])
 def test_a_ball_in_a_riser_is_reported(method):
     simulator, q, v = rolling(riser, method=method)
-    with pytest.warns(simulate.SimulationWarning, match=r"jumps by 0\.2 m under contact 0, .* at t = 0\.5"):
+    with pytest.warns(simulate.SimulationWarning, match=r"jumps by 0\.2 m under contact 0, .* at t = 0\.5") as told:
         run = simulator(q, v, seconds=1.0)
+    assert told[0].filename == __file__
     assert len(run.warnings) == 1
     assert any("jumps by 0.2 m" in told for told in simulator.advice(run))
 
@@ -53,6 +54,22 @@ def test_a_step_warns_as_well():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulator.step(after)  # a jump is told once
+
+
+@pytest.mark.parametrize("method", ["contact", "soft"])
+def test_a_gradient_warns_as_well(method):
+    simulator, q, v = rolling(riser, method=method, dt=0.02)
+    slope = simulate.gradient(simulator, lambda q, v: q[0] + 0.0 * v[0])
+    start = np.stack([q, q])
+    start[1, 0] = 0.4
+    with pytest.warns(
+        simulate.SimulationWarning, match=r"sample 1: .*jumps by 0\.2 m under contact 0, .*t = 0\.1"
+    ) as told:
+        slope(start, v, seconds=0.2)
+    assert [warning.filename for warning in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", simulate.SimulationWarning)
+        slope(q, v, seconds=0.2)  # which ends before the riser
 
 
 SMOOTH = {

@@ -19,6 +19,7 @@ from multibody.compiler.scan import compile_scan
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.simulate.clock import step_number, time_of
+from multibody.simulate.contact import height_jump
 from multibody.simulate.controllers import PD
 from multibody.simulate.inputs_and_parameters import Arguments
 from multibody.simulate.methods import METHODS
@@ -158,6 +159,7 @@ class CostGradient:
         start = simulator.start(q, v, state)
         kernels = self._kernels_of(given, arrays)
         last, stored = kernels.forward(start, given.moving, given.still, arrays, steps=steps, threads=threads)
+        height_jump.warn(last, simulator._about, stacklevel=2)
         final = {name: x[..., -1, :] for name, x in given.moving.items() if steps} | given.still
         value, (by_end, by_values) = kernels.end(last, final, arrays)
         axis = np.ndim(value)

@@ -15,6 +15,7 @@ from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 from multibody.robot import Robot
 from multibody.simulate.clock import NAMES
+from multibody.simulate.contact import height_jump
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.divergence import WORDS, SimulationWarning
 
@@ -124,7 +125,7 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """A sentence for each sample in which the ground's height jumps under a contact: which, when, how deep."""
-        return jump_sentences(self.state, self.about)
+        return height_jump.sentences(self.state, self.about)
 
     def energy(self) -> NDArray[Any]:
         """(..., rows): kinetic and potential energy together, in J.  [RD 3.28-3.33]"""
@@ -252,34 +253,8 @@ def with_warning(run: Run) -> Run:
             SimulationWarning,
             stacklevel=3,
         )
-    warn_of_jumps(run.warnings, stacklevel=4)
+    height_jump.warn(run.state, run.about, " in run.warnings", stacklevel=3)
     return run
-
-
-def jump_sentences(state: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
-    """A sentence for each sample with a jump of the ground's height; see `contact/height_jump.py`."""
-    sentences, jumps = [], np.asarray(state.get("jump", (-1.0,)))
-    for index in np.argwhere(jumps[..., 0] >= 0).tolist():
-        step, contact, change, depth = jumps[tuple(index)].tolist()
-        which = f"sample {', '.join(map(str, index))}: " if index else ""
-        jump = f"the ground's height jumps by {change:.3g} m under" if change else "the ground is above the centre of"
-        sentences.append(
-            f"{which}{jump} contact {contact:.0f}, {about['contacts'][int(contact)]!r}, "
-            f"at t = {step * about['dt']:g} s; it is {1e3 * depth:.3g} mm deep"
-        )
-    return sentences
-
-
-def warn_of_jumps(sentences: list[str], stacklevel: int) -> None:
-    """Warn of jumps of the ground's height: the first sentence, and the number of the others."""
-    if sentences:
-        others = f" (and {len(sentences) - 1} more in run.warnings)" if sentences[1:] else ""
-        warnings.warn(
-            f"{sentences[0]}{others}. Contacts pass through risers: use a height that rises over at least the "
-            "contact's radius, or half-spaces (a list of Ground)",
-            SimulationWarning,
-            stacklevel=stacklevel,
-        )
 
 
 def about(simulator: Any) -> dict[str, Any]:

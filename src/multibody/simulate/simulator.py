@@ -32,7 +32,7 @@ from multibody.simulate.controllers import PD, Function, check_period, controlle
 from multibody.simulate.free_memory import check_memory
 from multibody.simulate.inputs_and_parameters import Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.methods import METHODS
-from multibody.simulate.run import Run, about, jump_sentences, warn_of_jumps, with_warning
+from multibody.simulate.run import Run, about, with_warning
 from multibody.simulate.step import Step
 
 PIECE_SECONDS = 0.25
@@ -278,7 +278,7 @@ class Simulator:
         check_configuration.unit_coordinates(self.tree, state["q"], "state, q")
         after, record = self._step(state, given.still)
         if "jump" in after and not is_traced(after["jump"]) and state["jump"][0] < 0:
-            warn_of_jumps(jump_sentences(after, self._about), stacklevel=3)
+            height_jump.warn(after, self._about, stacklevel=2)
         return after, record
 
     def advice(self, run: Run | None = None, *, q: ArrayLike | None = None, inputs: Any = None) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ elsewhere. The path of each contact in a step is bisected towards the largest ch
 flat there; a jump is not. The first jump of a run that matters is kept in its state, and reported.
 """
 
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from multibody.model.tree import Tree
 from multibody.simulate.contact.gaps import center
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.scene import Scene
+from multibody.simulate.divergence import SimulationWarning
 from multibody.tracing.record.loop import loop
 
 BISECTIONS = 10
@@ -86,3 +89,29 @@ def _steepest_change(ground: Ground, start: NDArray[Any], end: NDArray[Any]) -> 
 def _height(ground: Ground, place: NDArray[Any]) -> Any:
     assert ground.height is not None
     return ground.height(place[0], place[1]) + 0.0 * place[0]
+
+
+def sentences(state: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
+    """A sentence for each sample of a state with a jump: which contact of `Run.about`, when, how deep."""
+    found, jumps = [], np.asarray(state.get("jump", START))
+    for index in np.argwhere(jumps[..., 0] >= 0).tolist():
+        step, contact, change, depth = jumps[tuple(index)].tolist()
+        which = f"sample {', '.join(map(str, index))}: " if index else ""
+        jump = f"the ground's height jumps by {change:.3g} m under" if change else "the ground is above the centre of"
+        found.append(
+            f"{which}{jump} contact {contact:.0f}, {about['contacts'][int(contact)]!r}, "
+            f"at t = {step * about['dt']:g} s; it is {1e3 * depth:.3g} mm deep"
+        )
+    return found
+
+
+def warn(state: Mapping[str, Any], about: Mapping[str, Any], place: str = "", *, stacklevel: int) -> None:
+    """Warn of jumps: the first sentence, and the number of the others and the place where they are."""
+    if found := sentences(state, about):
+        others = f" (and {len(found) - 1} more{place})" if found[1:] else ""
+        warnings.warn(
+            f"{found[0]}{others}. Contacts pass through risers: use a height that rises over at least the "
+            "contact's radius, or half-spaces (a list of Ground)",
+            SimulationWarning,
+            stacklevel=stacklevel + 1,
+        )
