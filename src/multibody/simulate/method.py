@@ -1,9 +1,8 @@
 """The contract of a simulation method: the start of a step, its result, and what else the simulator needs to know."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 from numpy.typing import NDArray
 
@@ -46,15 +45,17 @@ class StepResult(NamedTuple):
     """Further quantities, by the names of fields of `Run`; "forces", (contacts, 3), are zero where it has none."""
 
 
+@final
 @dataclass(frozen=True)
-class Method(ABC):
-    """A rule that advances a robot by one step; `METHODS` has one of each, by name.
-
-    A subclass gives these fields their values and defines `step`, in plain NumPy for one sample.
-    """
+class Method:
+    """A rule that advances a robot by one step; `METHODS` has one of each, by name."""
 
     name: str
     """As users select it, `Simulator(method=...)`."""
+    step: Callable[[StepStart], StepResult]
+    """Advances one sample by one step, in plain NumPy."""
+    initial_state: Callable[[Tree, Scene, NDArray[Any]], dict[str, Any]] = lambda *_: {}
+    """The entries of the state besides q and v, at a configuration (..., nq); they may leave out its batch."""
     has_contacts: bool = False
     """Whether contacts, pairs of spheres, joint limits and constraints act; controllers of PD are then implicit."""
     has_derivatives: bool = True
@@ -70,11 +71,3 @@ class Method(ABC):
     def has_soft_ground(self) -> bool:
         """Whether the ground has stiffness and damping, in place of restitution."""
         return "ground_stiffness" in self.ground_parameters
-
-    def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
-        """The entries of the state besides q and v, at a configuration (..., nq); they may leave out its batch."""
-        return {}
-
-    @abstractmethod
-    def step(self, start: StepStart) -> StepResult:
-        """Advance the state by one step."""

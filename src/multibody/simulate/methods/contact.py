@@ -5,8 +5,7 @@ M (v⁺ - v) = dt (τ - h) + J^T P; half a step with v⁺. Impulses obey Signori
 is corrected in positions only. Decision 30 says why.
 """
 
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,29 +24,25 @@ FREE_LIFT = 1e-3
 """The penetration that is corrected even if that raises the potential energy, in m."""
 
 
-@final
-@dataclass(frozen=True)
-class Contact(Method):
-    """Hard contact with friction."""
-
-    name: str = "contact"
-    has_contacts: bool = True
-    ground_parameters: tuple[str, ...] = ("friction", "restitution")
-    differentiated: tuple[str, ...] = ("impulses",)
-    max_penetration: float = 1e-3
-
-    def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
-        """The bound of the energy, and the impulses of the last step."""
-        return initial_state(scene)
-
-    def step(self, start: StepStart) -> StepResult:
-        """One step; see `contact_step`."""
-        return contact_step(start)[0]
-
-
-def initial_state(scene: Scene) -> dict[str, Any]:
-    """The entries of the state of all methods with contacts."""
+def initial_state(_tree: Tree, scene: Scene, _q: NDArray[Any]) -> dict[str, Any]:
+    """The bound of the energy, and the impulses of the last step; all methods with contacts have them."""
     return {"bound": np.array(START)} | ({"impulses": np.zeros(scene.rows)} if scene.rows else {})
+
+
+def step(start: StepStart) -> StepResult:
+    """One step; see `contact_step`."""
+    return contact_step(start)[0]
+
+
+CONTACT = Method(
+    "contact",
+    step,
+    initial_state,
+    has_contacts=True,
+    ground_parameters=("friction", "restitution"),
+    differentiated=("impulses",),
+    max_penetration=1e-3,
+)
 
 
 def contact_step(

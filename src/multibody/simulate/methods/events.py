@@ -11,7 +11,7 @@ last piece ended, and keeps the piece, or narrows a bracket.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ from multibody.simulate.contact.restitution import bounce_threshold
 from multibody.simulate.contact.root_bracket import Bracket
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.method import Method, StepResult, StepStart
-from multibody.simulate.methods.contact import contact_step, initial_state
+from multibody.simulate.methods.contact import contact_step
+from multibody.simulate.methods.contact import initial_state as contact_state
 from multibody.tracing.record.loop import loop
 
 MAX_PIECES = 12
@@ -75,39 +76,29 @@ class Progress(NamedTuple):
     """(pairs,): 1 for a contact that lifts off at the limit."""
 
 
-@final
-@dataclass(frozen=True)
-class Events(Method):
-    """Hard contact with exact times of touch-down and lift-off."""
+def initial_state(tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
+    """The state of "contact", and the times of the last touch-downs and lift-offs, (pairs,) in s; -inf for none."""
+    never = np.full(len(scene.pairs), -np.inf)
+    return contact_state(tree, scene, q) | ({"down": never, "up": never} if scene.pairs else {})
 
-    name: str = "events"
-    has_contacts: bool = True
-    has_derivatives: bool = False
-    ground_parameters: tuple[str, ...] = ("friction", "restitution")
-    max_penetration: float = 1e-3
 
-    def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
-        """The state of "contact", and the times of the last touch-downs and lift-offs, (pairs,) in s; -inf for none."""
-        never = np.full(len(scene.pairs), -np.inf)
-        return initial_state(scene) | ({"down": never, "up": never} if scene.pairs else {})
-
-    def step(self, start: StepStart) -> StepResult:
-        """Cut the step where contacts close and open."""
-        if not start.scene.pairs:
-            result = contact_step(start)[0]
-            return result._replace(record={k: x for k, x in result.record.items() if k not in ("residual", "sweeps")})
-        forces, dt, t, q, v, *_ = start
-        start = start._replace(forces=forces.sample(t + dt / 2, q, v))
-        search, scene = EventSearch(start, bounce_threshold(forces.tree, dt)), start.scene
-        end = lambda carry: _progress(carry).left <= IMPACT_LENGTH * dt  # noqa: E731
-        last = _progress(loop(MAX_ITERATIONS + MAX_PIECES, search.iterate, search.first(), until=end))
-        record = {"forces": last.forces / dt}
-        if scene.contacts:
-            record |= {"touchdown": _last_times(scene, last.down), "liftoff": _last_times(scene, last.up)}
-        record |= {"pair_forces": last.pair_forces / dt} if scene.spheres else {}
-        record |= {} if scene.constraints is None else {"constraint_forces": last.constraint_impulses / dt}
-        state = {"bound": start.state["bound"], "impulses": last.P, "down": last.down, "up": last.up}
-        return StepResult(last.q, last.v, last.tau / dt, start.forces, state, record)
+def step(start: StepStart) -> StepResult:
+    """Cut the step where contacts close and open."""
+    if not start.scene.pairs:
+        result = contact_step(start)[0]
+        return result._replace(record={k: x for k, x in result.record.items() if k not in ("residual", "sweeps")})
+    forces, dt, t, q, v, *_ = start
+    start = start._replace(forces=forces.sample(t + dt / 2, q, v))
+    search, scene = EventSearch(start, bounce_threshold(forces.tree, dt)), start.scene
+    end = lambda carry: _progress(carry).left <= IMPACT_LENGTH * dt  # noqa: E731
+    last = _progress(loop(MAX_ITERATIONS + MAX_PIECES, search.iterate, search.first(), until=end))
+    record = {"forces": last.forces / dt}
+    if scene.contacts:
+        record |= {"touchdown": _last_times(scene, last.down), "liftoff": _last_times(scene, last.up)}
+    record |= {"pair_forces": last.pair_forces / dt} if scene.spheres else {}
+    record |= {} if scene.constraints is None else {"constraint_forces": last.constraint_impulses / dt}
+    state = {"bound": start.state["bound"], "impulses": last.P, "down": last.down, "up": last.up}
+    return StepResult(last.q, last.v, last.tau / dt, start.forces, state, record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,3 +228,14 @@ def _select(truth: Any, a: Any, b: Any) -> Any:
 
 def _flag(truth: Any) -> Any:
     return np.where(truth, 1.0, 0.0)
+
+
+EVENTS = Method(
+    "events",
+    step,
+    initial_state,
+    has_contacts=True,
+    has_derivatives=False,
+    ground_parameters=("friction", "restitution"),
+    max_penetration=1e-3,
+)

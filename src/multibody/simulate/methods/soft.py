@@ -8,8 +8,7 @@ for wrenches alone there is `algorithms.soft_contact`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,8 @@ from multibody.simulate.contact.problem import CompliantGround
 from multibody.simulate.contact.scene import Scene
 from multibody.simulate.contact.spheres import SphereContact
 from multibody.simulate.method import Method, StepResult, StepStart
-from multibody.simulate.methods.contact import contact_step, initial_state
+from multibody.simulate.methods.contact import contact_step
+from multibody.simulate.methods.contact import initial_state as contact_state
 
 MIN_DISPLACEMENT = 1e-12
 """Displacements below this are treated as zero, in m."""
@@ -50,54 +50,44 @@ class Spring(NamedTuple):
     """(3,): r_c0, in the world, without rolling."""
 
 
-@final
-@dataclass(frozen=True)
-class Soft(Method):
-    """Contact with springs and dampers; spheres on spheres have none, they are as hard as in "contact"."""
+def initial_state(tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
+    """The state of "contact", the anchors of the springs, (pairs, 3) in m, and their velocities in m/s."""
+    if not scene.grounded:
+        return contact_state(tree, scene, q)
+    slips = np.zeros((len(scene.grounded), 3))
+    return contact_state(tree, scene, q) | {"anchors": _nearest_points(tree, scene.grounded, q), "slips": slips}
 
-    name: str = "soft"
-    has_contacts: bool = True
-    ground_parameters: tuple[str, ...] = ("friction", "ground_stiffness", "ground_damping")
-    differentiated: tuple[str, ...] = ("impulses", "anchors", "slips")
-    max_penetration: float = 2e-2
 
-    def initial_state(self, tree: Tree, scene: Scene, q: NDArray[Any]) -> dict[str, Any]:
-        """The state of "contact", the anchors of the springs, (pairs, 3) in m, and their velocities in m/s."""
-        if not scene.grounded:
-            return initial_state(scene)
-        slips = np.zeros((len(scene.grounded), 3))
-        return initial_state(scene) | {"anchors": _nearest_points(tree, scene.grounded, q), "slips": slips}
+def step(start: StepStart) -> StepResult:
+    """One step of "contact" with the law of the springs."""
+    scene = start.scene
+    if not scene.grounded:
+        return contact_step(start)[0]
+    forces, dt, _, q, v, *_ = start
+    tree = forces.tree
+    q_m = advance(tree, q, dt / 2 * v)
+    springs = _springs(tree, scene.grounded, dt, q_m, v, start.state["anchors"], start.state["slips"])
+    values = [ground_values(ground, start.parameters) for _, ground in scene.grounded]
 
-    def step(self, start: StepStart) -> StepResult:
-        """One step of "contact" with the law of the springs."""
-        scene = start.scene
-        if not scene.grounded:
-            return contact_step(start)[0]
-        forces, dt, _, q, v, *_ = start
-        tree = forces.tree
-        q_m = advance(tree, q, dt / 2 * v)
-        springs = _springs(tree, scene.grounded, dt, q_m, v, start.state["anchors"], start.state["slips"])
-        values = [ground_values(ground, start.parameters) for _, ground in scene.grounded]
+    def law(W: NDArray[Any], free: NDArray[Any]) -> CompliantGround:
+        u, regularisation = [], []
+        for k, ((_, stiffness, damping), spring) in enumerate(zip(values, springs, strict=True)):
+            at = range(3 * k, 3 * k + 3)
+            response = np.stack([W[i, i] for i in at])
+            a, c = _mean_force(dt, stiffness, spring.fraction * damping, response, spring)
+            u.append(free[at.start : at.stop] + a / c)
+            regularisation.append(1.0 / (dt * c))
+        return CompliantGround(np.concatenate(u), np.concatenate(regularisation), [mu for mu, _, _ in values])
 
-        def law(W: NDArray[Any], free: NDArray[Any]) -> CompliantGround:
-            u, regularisation = [], []
-            for k, ((_, stiffness, damping), spring) in enumerate(zip(values, springs, strict=True)):
-                at = range(3 * k, 3 * k + 3)
-                response = np.stack([W[i, i] for i in at])
-                a, c = _mean_force(dt, stiffness, spring.fraction * damping, response, spring)
-                u.append(free[at.start : at.stop] + a / c)
-                regularisation.append(1.0 / (dt * c))
-            return CompliantGround(np.concatenate(u), np.concatenate(regularisation), [mu for mu, _, _ in values])
-
-        result, u, _ = contact_step(start, law=law)
-        slips = _slips(springs, [mu for mu, _, _ in values], result.state["impulses"], u)
-        mean = (v + result.v) / 2
-        rolled = [
-            _rolling(tree, sphere, spring.contact.axes[2], q_m, mean)
-            for spring, (sphere, _) in zip(springs, scene.grounded, strict=True)
-        ]
-        anchors = np.stack([spring.anchor for spring in springs]) + dt * np.stack(rolled) + dt / 2 * slips
-        return result._replace(state={**result.state, "anchors": anchors, "slips": slips})
+    result, u, _ = contact_step(start, law=law)
+    slips = _slips(springs, [mu for mu, _, _ in values], result.state["impulses"], u)
+    mean = (v + result.v) / 2
+    rolled = [
+        _rolling(tree, sphere, spring.contact.axes[2], q_m, mean)
+        for spring, (sphere, _) in zip(springs, scene.grounded, strict=True)
+    ]
+    anchors = np.stack([spring.anchor for spring in springs]) + dt * np.stack(rolled) + dt / 2 * slips
+    return result._replace(state={**result.state, "anchors": anchors, "slips": slips})
 
 
 def ground_values(ground: Ground, parameters: Mapping[str, Any]) -> tuple[Any, Any, Any]:
@@ -196,3 +186,15 @@ def _fraction_below(start: Any, end: Any) -> Any:
     """The fraction of the interval between two gaps that is below zero."""
     low, high = np.minimum(start, end), np.maximum(start, end)
     return np.clip(-low / np.maximum(high - low, MIN_DISPLACEMENT), 0.0, 1.0)
+
+
+SOFT = Method(
+    "soft",
+    step,
+    initial_state,
+    has_contacts=True,
+    ground_parameters=("friction", "ground_stiffness", "ground_damping"),
+    differentiated=("impulses", "anchors", "slips"),
+    max_penetration=2e-2,
+)
+"""Spheres on spheres have no springs, they are as hard as in "contact"."""

@@ -4,8 +4,7 @@ The discrete Lagrangian of a step of the velocity ξ, from q0 to q1 = q0 ⊕ dt 
 derivatives by the ends are the momenta: p0 = -D₁ L_d at the start, which gives ξ, and p1 = D₂ L_d at the end.
 """
 
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,45 +27,38 @@ TOLERANCE = 1e-13
 """The last change of the velocity, relative to 1 + |ξ|."""
 
 
-@final
-@dataclass(frozen=True)
-class Variational(Method):
-    """Discrete Euler-Lagrange equations."""
+def step(start: StepStart) -> StepResult:
+    """One step; v is M(q)^-1 p of the momentum at that instant.
 
-    name: str = "variational"
+    Forces act as their mean over the step, half of it at either end.
+    """
+    forces, dt, t, q, v, *_ = start
+    tree, middle = forces.tree, t + dt / 2
+    forces = forces.sample(middle, q, v)
+    p = mass_matrix_product(tree, q, v)
 
-    def step(self, start: StepStart) -> StepResult:
-        """One step; v is M(q)^-1 p of the momentum at that instant.
+    def force(xi: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+        """Half the impulse of all forces in the step, and the controller's forces."""
+        q_m = advance(tree, q, dt / 2 * xi)
+        tau = forces.control(middle, q_m, xi)
+        total = tau + forces.joints(q_m, xi)
+        if forces.wrenches:
+            still = np.zeros_like(xi)
+            total = total - rnea(tree, q_m, still, still, forces.wrenches, gravity=False)
+        return dt / 2 * total, tau
 
-        Forces act as their mean over the step, half of it at either end.
-        """
-        forces, dt, t, q, v, *_ = start
-        tree, middle = forces.tree, t + dt / 2
-        forces = forces.sample(middle, q, v)
-        p = mass_matrix_product(tree, q, v)
+    def iterate(carry: Any) -> Any:
+        xi, _ = carry
+        start, _ = _momenta(tree, dt, q, advance(tree, q, dt * xi))
+        half, _ = force(xi)
+        change = _solve(tree, q, p + half - start)
+        return xi + change, np.max(np.abs(change)) / (1.0 + np.max(np.abs(xi)))
 
-        def force(xi: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-            """Half the impulse of all forces in the step, and the controller's forces."""
-            q_m = advance(tree, q, dt / 2 * xi)
-            tau = forces.control(middle, q_m, xi)
-            total = tau + forces.joints(q_m, xi)
-            if forces.wrenches:
-                still = np.zeros_like(xi)
-                total = total - rnea(tree, q_m, still, still, forces.wrenches, gravity=False)
-            return dt / 2 * total, tau
-
-        def iterate(carry: Any) -> Any:
-            xi, _ = carry
-            start, _ = _momenta(tree, dt, q, advance(tree, q, dt * xi))
-            half, _ = force(xi)
-            change = _solve(tree, q, p + half - start)
-            return xi + change, np.max(np.abs(change)) / (1.0 + np.max(np.abs(xi)))
-
-        xi, _ = loop(MAX_ITERATIONS, iterate, (v, np.inf + 0.0 * v[0]), until=lambda carry: carry[1] <= TOLERANCE)
-        q_after = advance(tree, q, dt * xi)
-        _, end = _momenta(tree, dt, q, q_after)
-        half, tau = force(xi)
-        return StepResult(q_after, _solve(tree, q_after, end + half), tau, forces)
+    xi, _ = loop(MAX_ITERATIONS, iterate, (v, np.inf + 0.0 * v[0]), until=lambda carry: carry[1] <= TOLERANCE)
+    q_after = advance(tree, q, dt * xi)
+    _, end = _momenta(tree, dt, q, q_after)
+    half, tau = force(xi)
+    return StepResult(q_after, _solve(tree, q_after, end + half), tau, forces)
 
 
 def _momenta(tree: Tree, dt: float, q0: NDArray[Any], q1: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -85,3 +77,6 @@ def _momenta(tree: Tree, dt: float, q0: NDArray[Any], q1: NDArray[Any]) -> tuple
 def _solve(tree: Tree, q: NDArray[Any], p: NDArray[Any]) -> NDArray[Any]:
     """M(q)^-1 p."""
     return solve_in_left(tree, q, p, lambda x: factors(tree, q).solve_vector(x, ()))
+
+
+VARIATIONAL = Method("variational", step)
