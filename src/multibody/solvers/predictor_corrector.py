@@ -51,8 +51,7 @@ DIVERGED = 1e6
 ACTIVE_RATIO = 1e3
 """The ratio z / s from which a row is certainly active, and s / z from which it certainly is not."""
 MIN_ACTIVE_MULTIPLIER = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-3}
-"""The smallest multiplier of a row that is certainly active; smaller ones may come from rounding errors of the
-objective, which has the size 1."""
+"""The smallest multiplier of a row that is certainly active; smaller ones may be rounding errors of the objective."""
 COMPLEMENTARITY_FLOOR = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}
 """The mean of s z, relative to the largest z, at which slacks of active rows approach rounding errors."""
 
@@ -173,13 +172,10 @@ class ScaledProgram(NamedTuple):
                 done = done | (give_up & self.has_diverged(at))
             return done if skip is None else done | skip
 
-        end, iterations = loop(
-            max_iterations,
-            lambda at: tuple(self.iterate(Iterate(*at))),
-            tuple(start),
-            until=lambda at: stop(Iterate(*at)),
-            rounds=True,
-        )
+        def iterate(at: Any) -> Iterate:
+            return self.iterate(Iterate(*at))
+
+        end, iterations = loop(max_iterations, iterate, start, until=lambda at: stop(Iterate(*at)), rounds=True)
         return Iterate(*end), iterations
 
     def evaluate(self, x: Array, s: Array, z: Array) -> Iterate:
@@ -247,9 +243,8 @@ class ScaledProgram(NamedTuple):
     def has_diverged(self, at: Iterate) -> Any:
         """(...), truth values: whether multipliers or x are beyond any solution."""
         size_g, size_b = 1.0 + largest(np.abs(matvec(self.H, at.x))), 1.0 + np.max(np.abs(self.bounds), axis=-1)
-        return (np.sum(at.z * at.z, axis=-1) > (DIVERGED * size_g) ** 2) | (
-            np.sum(at.x * at.x, axis=-1) > (DIVERGED * size_b) ** 2
-        )
+        beyond = np.sum(at.x * at.x, axis=-1) > (DIVERGED * size_b) ** 2
+        return (np.sum(at.z * at.z, axis=-1) > (DIVERGED * size_g) ** 2) | beyond
 
     def active(self, at: Iterate) -> Any:
         """(..., m), truth values: the active set, with all equalities."""
