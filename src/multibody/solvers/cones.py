@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.geometry._arrays import matvec
+from multibody.geometry._arrays import matvec, transpose
 
 Array = NDArray[Any]
 ROOT_HALF = float(np.sqrt(0.5))
@@ -31,8 +31,7 @@ class Cones(NamedTuple):
     def normalized(self) -> "Cones":
         """These cones with rows of the length 1 at most."""
         squares = np.sum(triples(np.sum(self.K * self.K, axis=-1)), axis=-1)
-        per = 1.0 / np.sqrt(np.where(squares > 0, squares, np.ones_like(squares)))
-        per = np.stack([per[..., j // 3] for j in range(self.k.shape[-1])], axis=-1)
+        per = np.repeat(1.0 / np.sqrt(np.where(squares > 0, squares, np.ones_like(squares))), 3, axis=-1)
         return Cones(self.K * per[..., None], self.k * per)
 
     def norms_and_heights(self, x: Array) -> tuple[Array, Array]:
@@ -63,8 +62,8 @@ class Cones(NamedTuple):
         fixed = flatten(flags)[..., None] * rows
         first = np.eye(3)[0]  # x_+ of a force on a line, as the height of a cone
         lines = [first[:, None] * rows[..., None, 3 * j, :] for j in range(K.shape[-2] // 3)]
-        line = np.concatenate(lines, axis=-2) * flatten(np.concatenate([1.0 - tip] * 3, axis=-1))[..., None]
-        on = flatten(np.concatenate([edge, edge, edge], axis=-1))
+        line = np.concatenate(lines, axis=-2) * np.repeat(1.0 - active.tip, 3, axis=-1)[..., None]
+        on = np.repeat(edge[..., 0], 3, axis=-1)
         height = np.stack([inner + active.tip, zero, zero], axis=-1)
         k = np.concatenate([inner[..., None], y[..., 1:]], axis=-1)
         return Cones(np.where(on[..., None] > 0, line, K), np.where(on > 0, flatten(height), flatten(k))), fixed
@@ -119,23 +118,18 @@ class Scaling(NamedTuple):
 
     def rows(self, K: Array) -> Array:
         """(..., 3 p, n): the rows of a matrix along the directions."""
-        lines = []
-        for j in range(K.shape[-2] // 3):
-            a, b, c = (K[..., 3 * j + i, :] for i in range(3))
-            x, y = self.t[..., j, 0, None], self.t[..., j, 1, None]
-            along, across = x * b + y * c, x * c - y * b
-            lines += [ROOT_HALF * (a + along), ROOT_HALF * (a - along), across]
-        return np.stack(lines, axis=-2)
+        t = self.t[..., None, :, :]
+        return transpose(flatten(Scaling(t, t).components(triples(transpose(K)))))
 
 
 def triples(x: Array) -> Array:
     """(..., p, 3) from (..., 3 p)."""
-    return np.stack([x[..., j : j + 3] for j in range(0, x.shape[-1], 3)], axis=-2)
+    return x.reshape(*x.shape[:-1], x.shape[-1] // 3, 3)
 
 
 def flatten(x: Array) -> Array:
     """(..., 3 p) from (..., p, 3)."""
-    return np.concatenate([x[..., j, :] for j in range(x.shape[-2])], axis=-1)
+    return x.reshape(*x.shape[:-2], 3 * x.shape[-2])
 
 
 def norm(x: Array, y: Array) -> Array:

@@ -4,13 +4,13 @@ Stateless; warm-starts from a previous answer passed by the caller.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multibody.errors import InputError
-from multibody.solvers.program import Program
 
 INFINITE_BOUND = 1e30
 """The size from which DAQP takes a bound for none."""
@@ -19,27 +19,14 @@ EQUALITY, INEQUALITY = 5, 0
 SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 10_000}
 
 
-def solve(program: Program, start: NDArray[Any] | None = None) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """x and its multipliers; None if DAQP does not report success.
-
-    Args:
-        program: a single one.
-        start: (k + m), multipliers of a similar program, whose active rows are tried first.
-    """
-    H, g, rows = program
-    one = solver_for(len(rows.b), len(rows.upper))
-    doubles = (np.asarray(array, dtype=np.float64) for array in (H, g, *rows))
-    return one(*doubles, None if start is None else np.asarray(start, dtype=np.float64))
-
-
 def solver_for(equations: int, rows: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]] | None]:
     """A function that returns x and its multipliers for programs with these numbers of equations and rows.
 
-    It takes H, g, A, b, C, lower and upper, arrays of doubles, A and b None without equations, and multipliers of a
-    similar program or None. It returns None if DAQP does not report success.
+    It takes H, g, A, b, C, lower and upper, A and b ignored without equations, and multipliers of a similar program,
+    whose active rows are tried first, or None. It returns None if DAQP does not report success.
     """
     kinds = np.repeat(np.array([EQUALITY, INEQUALITY], np.int32), [equations, rows])
-    solve, contiguous = _module().solve, np.ascontiguousarray
+    solve, contiguous = _module().solve, partial(np.ascontiguousarray, dtype=np.float64)
 
     def one(H: Any, g: Any, A: Any, b: Any, C: Any, lower: Any, upper: Any, start: Any) -> Any:
         low, high = np.maximum(lower, -INFINITE_BOUND), np.minimum(upper, INFINITE_BOUND)
@@ -47,7 +34,7 @@ def solver_for(equations: int, rows: int) -> Callable[..., tuple[NDArray[Any], N
             C, low, high = np.concatenate([A, C]), np.concatenate([b, low]), np.concatenate([b, high])
         # is_avi=False: H is symmetric, and not checked
         x, _, flag, info = solve(
-            contiguous(H), contiguous(g), contiguous(C), high, low, kinds, is_avi=False, dual_start=start, **SETTINGS
+            *map(contiguous, (H, g, C, high, low)), kinds, is_avi=False, dual_start=start, **SETTINGS
         )
         return (x, np.asarray(info["lam"])) if flag > 0 else None
 

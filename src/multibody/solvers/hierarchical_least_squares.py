@@ -41,14 +41,12 @@ def prioritised(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> tuple[Array, l
     checked = _checked(levels)
     arrays: dict[str, tuple[Array, int]] = {}
     for k, (J, w) in enumerate(checked, start=1):
-        if J.shape[-2]:  # a kernel has no arguments without entries
-            arrays[f"J{k}"], arrays[f"w{k}"] = (J, 2), (w, 1)
-    if not arrays:
+        arrays[f"J{k}"], arrays[f"w{k}"] = (J, 2), (w, 1)
+    counts = [w.shape[-1] for _, w in checked]
+    if not any(counts):
         raise InputError("levels: expected at least one row in all of them, got none")
-    v, *some = evaluate(_interleaved, arrays)
-    met = iter(some)
-    slacks = [next(met) if J.shape[-2] else np.zeros((*v.shape[:-1], 0), v.dtype) for J, _ in checked]
-    return v, slacks
+    v, slacks = evaluate(_interleaved, arrays)
+    return v, np.split(slacks, np.cumsum(counts)[:-1], axis=-1)
 
 
 hierarchical_least_squares = prioritised
@@ -99,9 +97,10 @@ def damped_solution(L: Array, b: Array, damping: float) -> tuple[Array, Any]:
     return matvec(np.where((squared > 0)[..., None, None], damped, inverse), b), squared
 
 
-def _interleaved(*arrays: Array) -> tuple[Array, ...]:
-    v, slacks = lexicographic(list(zip(arrays[::2], arrays[1::2], strict=True)))
-    return (v, *slacks)
+def _interleaved(*arrays: Array) -> tuple[Array, Array]:
+    """v and the slacks of all levels, from J_1, w_1, J_2, ..."""
+    v, slacks = lexicographic([(J, w) for J, w in zip(arrays[::2], arrays[1::2], strict=True) if J.shape[-2]])
+    return v, np.concatenate(slacks, axis=-1)
 
 
 def _checked(levels: Iterable[tuple[ArrayLike, ArrayLike]]) -> list[Equations]:

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import is_traced
 from multibody.solvers.array_functions import evaluate
 from multibody.solvers.program import Rows, Status
-from multibody.solvers.quadratic_program import check_equations, check_inequalities, rows_of
+from multibody.solvers.quadratic_program import check_equations, check_inequalities
 from multibody.solvers.strict_levels.full_dimension import solve_hierarchy
 
 Array = NDArray[Any]
@@ -62,33 +61,19 @@ def hierarchical_qp(levels: Iterable[Level]) -> tuple[Array, list[Array], Any]:
     """
     checked = _checked(levels)
     arrays: dict[str, tuple[Array, int]] = {}
-    for k, rows in enumerate(checked, start=1):
-        if rows.b.shape[-1]:  # a kernel has no arguments without entries
-            arrays |= {f"A{k}": (rows.A, 2), f"b{k}": (rows.b, 1)}
-        if rows.upper.shape[-1]:
-            arrays |= {f"C{k}": (rows.C, 2), f"lower{k}": (rows.lower, 1), f"upper{k}": (rows.upper, 1)}
-    if not arrays:
+    for k, (A, b, C, lower, upper) in enumerate(checked, start=1):
+        arrays |= {f"A{k}": (A, 2), f"b{k}": (b, 1), f"C{k}": (C, 2), f"lower{k}": (lower, 1), f"upper{k}": (upper, 1)}
+    counts = [rows.b.shape[-1] + rows.upper.shape[-1] for rows in checked]
+    if not any(counts):
         raise InputError("levels: expected at least one row in all of them, got none")
-    numbers = tuple((rows.b.shape[-1], rows.upper.shape[-1]) for rows in checked)
-    x, status, *some = evaluate(_outcome, arrays, (checked[0].A.shape[-1], numbers))
-    if not is_traced(status):
-        status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
-    slacks = iter(some)
-    return x, [next(slacks) if sum(pair) else np.zeros((*x.shape[:-1], 0), x.dtype) for pair in numbers], status
+    x, slacks, status = evaluate(_outcome, arrays)
+    return x, np.split(slacks, np.cumsum(counts)[:-1], axis=-1), Status.of(status)
 
 
-def _outcome(structure: tuple[int, tuple[tuple[int, int], ...]], *arrays: Array) -> tuple[Array, ...]:
-    """x, the status, and the slacks of all levels with rows."""
-    n, numbers = structure
-    rest, batch = list(arrays), arrays[0].shape[:-2]
-    like = np.zeros((*batch, n), arrays[0].dtype)
-    levels: list[Rows] = []
-    for pair in numbers:
-        count = 2 * bool(pair[0]) + 3 * bool(pair[1])
-        levels.append(rows_of(pair, rest[:count], like))
-        rest = rest[count:]
-    outcome = solve_hierarchy(levels)
-    return (outcome.x, outcome.status, *(slack for slack in outcome.slacks if slack.shape[-1]))
+def _outcome(*arrays: Array) -> tuple[Array, Array, Array]:
+    """x, the slacks of all levels, and the status."""
+    x, slacks, status = solve_hierarchy([Rows(*arrays[k : k + 5]) for k in range(0, len(arrays), 5)])
+    return x, np.concatenate(slacks, axis=-1), status
 
 
 def _checked(levels: Iterable[Level]) -> list[Rows]:

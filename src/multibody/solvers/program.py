@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.geometry._arrays import matvec, transpose
+from multibody.geometry._arrays import is_traced, matvec, transpose
 from multibody.solvers.cones import Cones
 
 Array = NDArray[Any]
@@ -23,6 +23,13 @@ class Status(IntEnum):
     """The objective is unbounded below; x only meets the rows."""
     FAILED = 3
     """H is not convex, numbers are not finite, or too ill-conditioned for residuals to become small."""
+
+    @staticmethod
+    def of(numbers: Any) -> Any:
+        """The status of one program, an array of numbers for a batch, or traced numbers."""
+        if is_traced(numbers):
+            return numbers
+        return numbers.astype(np.int64) if np.ndim(numbers) else Status(int(numbers))
 
 
 class Bounds(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, eye_like, first, floats, is_traced, numbers, transpose
+from multibody.geometry._arrays import check_values, eye_like, floats, is_traced, numbers, transpose
 from multibody.solvers.array_functions import evaluate
 from multibody.solvers.least_squares import left_inverse, row_factors, row_space
 
@@ -34,13 +34,15 @@ def pseudo_inverse(J: ArrayLike, damping: ArrayLike = 0.0, weights: ArrayLike | 
     """
     J = _matrix(J, "J")
     arrays: dict[str, tuple[NDArray[Any], int]] = {"J": (J, 2)}
-    damped = not (type(damping) in (int, float) and damping == 0)
-    if damped:
-        arrays["damping"] = not_negative(numbers(damping, "damping", J), "damping"), 0
+    function = inverse
     if weights is not None:
-        w = not_negative(floats(weights, "weights", J.shape[-2]), "weights")
+        w = _not_negative(floats(weights, "weights", J.shape[-2]), "weights")
         arrays["weights"] = w.astype(J.dtype, copy=False) if not is_traced(w) else w, 1
-    return evaluate(_VARIANTS[damped, weights is not None], arrays)
+        function = weighted_inverse
+    if not (type(damping) in (int, float) and damping == 0):
+        arrays["damping"] = _not_negative(numbers(damping, "damping", J), "damping"), 0
+        function = damped_inverse if weights is None else weighted_inverse
+    return evaluate(function, arrays)
 
 
 def null_space_projector(J: ArrayLike) -> NDArray[Any]:
@@ -76,24 +78,11 @@ def projector(J: NDArray[Any]) -> NDArray[Any]:
     return eye_like(J, J.shape[-1]) - np.matmul(transpose(Q), Q)
 
 
-def weighted_inverse(J: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
-    """(W^1/2 J)^+ W^1/2.  [RD 2.215]"""
+def weighted_inverse(J: NDArray[Any], weights: NDArray[Any], damping: NDArray[Any] | None = None) -> NDArray[Any]:
+    """(W^1/2 J)^+ W^1/2, with damping: it takes b to the minimiser of |W^1/2 (J x - b)|² + λ² |x|².  [RD 2.215]"""
     root = np.sqrt(weights)
-    return inverse(root[..., :, None] * J) * root[..., None, :]
-
-
-def damped_weighted_inverse(J: NDArray[Any], damping: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
-    """The matrix that takes b to the minimiser of |W^1/2 (J x - b)|² + λ² |x|²."""
-    root = np.sqrt(weights)
-    return damped_inverse(root[..., :, None] * J, damping) * root[..., None, :]
-
-
-_VARIANTS = {
-    (False, False): inverse,
-    (True, False): damped_inverse,
-    (False, True): weighted_inverse,
-    (True, True): damped_weighted_inverse,
-}
+    J = root[..., :, None] * J
+    return (inverse(J) if damping is None else damped_inverse(J, damping)) * root[..., None, :]
 
 
 def _matrix(x: ArrayLike, what: str) -> NDArray[Any]:
@@ -103,9 +92,5 @@ def _matrix(x: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
-def not_negative(x: NDArray[Any], what: str) -> NDArray[Any]:
-    """x; an InputError if a concrete number of it is negative."""
-    if not is_traced(x) and (x < 0).any():
-        index = first(x < 0)
-        raise InputError(f"{what}{at(index)}: expected numbers that are not negative, got {x[index]}")
-    return x
+def _not_negative(x: NDArray[Any], what: str) -> NDArray[Any]:
+    return check_values(x, what, lambda x: ~(x < 0), "numbers that are not negative")

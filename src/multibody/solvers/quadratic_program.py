@@ -1,6 +1,5 @@
 """Quadratic programs, one and batches.  [RD §3.10.1, §3.10.3]"""
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,7 +17,8 @@ SYMMETRY_TOLERANCE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """The largest asymmetry of H, relative to its largest entry."""
 OPTIMALITY_TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 """The residuals of the conditions of optimality up to which DAQP's answer is accepted."""
-DOUBLE = np.dtype(np.float64)
+CORE_AXES = {"H": 2, "g": 1, "A": 2, "b": 1, "C": 2, "lower": 1, "upper": 1}
+"""The arrays of a program, and their numbers of axes without those of a batch."""
 INTERIOR_POINT, DAQP = "interior-point", "daqp"
 VIOLATED = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """The violation, relative to max(1, |x|), from which a row is named."""
@@ -121,138 +121,96 @@ def qp(
     (array([0.4, 1.3]), array([1.2]), 'SOLVED')
     """
     if choice(solver, "solver", (INTERIOR_POINT, DAQP)) == DAQP:
-        answer = _fast_by_daqp((H, g, A, b, C, lower, upper), start)
+        answer = _by_daqp((H, g, A, b, C, lower, upper), start)
         if answer is not None:
             return answer
     program = check_program(H, g, A, b, C, lower, upper)
+    arrays, equations = (program.H, program.g, *program.rows), program.rows.b.shape[-1]
     if solver == DAQP:
-        answer = _by_daqp(program, start)
+        _check_for_daqp(program, start)
+        answer = _by_daqp(arrays, start)
         if answer is not None:
             return answer
     elif start is not None:
         raise InputError(f"start: expected None unless solver is {DAQP!r}, which alone starts from an answer")
-    equations, bounded = program.rows.b.shape[-1], program.rows.upper.shape[-1]
-    x, conditions, status, *parts = evaluate(_outcome, _arrays_of(program), (equations, bounded))
-    multipliers, slacks = parts or [np.zeros((*x.shape[:-1], 0), x.dtype)] * 2
+    named = {name: (array, core) for (name, core), array in zip(CORE_AXES.items(), arrays, strict=True)}
+    values, conditions, status = evaluate(_outcome, named)
+    n = program.g.shape[-1]
+    x, multipliers, slacks = np.split(values, [n, (n + values.shape[-1]) // 2], axis=-1)
     return _answer(x, multipliers, slacks, conditions, status, equations)
+
+
+def _outcome(H: Array, g: Array, *rows: Array) -> tuple[Array, Array, Array]:
+    """x with the multipliers and the slacks of all rows, the residuals and the status."""
+    program = Program(H, g, Rows(*rows))
+    x, multipliers, conditions, status, _ = qp_phases.solve(program)
+    return np.concatenate([x, multipliers, program.rows.slacks(x)], axis=-1), conditions, status
 
 
 def _answer(x: Array, multipliers: Array, slacks: Array, conditions: Array, status: Any, equations: int) -> QPAnswer:
     """The answer from the results of a kernel, with rows of A before those of C."""
-    if not is_traced(status):
-        status = status.astype(np.int64) if np.ndim(status) else Status(int(status))
-    stationarity, feasibility, complementarity = (conditions[..., k] for k in range(3))
-    misses = Residuals(stationarity, feasibility, complementarity, slacks[..., :equations], slacks[..., equations:])
-    return QPAnswer(x, Multipliers(multipliers[..., :equations], multipliers[..., equations:]), misses, status)
+    misses = Residuals(*(conditions[..., k] for k in range(3)), slacks[..., :equations], slacks[..., equations:])
+    pulls = Multipliers(multipliers[..., :equations], multipliers[..., equations:])
+    return QPAnswer(x, pulls, misses, Status.of(status))
 
 
-def _by_daqp(program: Program, start: QPAnswer | None) -> QPAnswer | None:
-    """DAQP's answer; None if it misses the conditions of optimality."""
-    arrays = program.H, program.g, *program.rows
-    if any(is_traced(array) for array in arrays):
+def _check_for_daqp(program: Program, start: Any) -> None:
+    if any(is_traced(array) for array in (program.H, program.g, *program.rows)):
         raise InputError(f"solver: {DAQP!r} cannot be a part of a kernel; expected {INTERIOR_POINT!r} there")
     if program.H.ndim > 2 or any(array.ndim > 1 for array in (program.g, program.rows.b, program.rows.upper)):
         raise InputError(f"solver: {DAQP!r} takes one program, got a batch; expected {INTERIOR_POINT!r} for batches")
     if start is not None and not isinstance(start, QPAnswer):
         raise InputError(f"start: expected an answer of qp, got {type(start).__name__}")
-    multipliers = None if start is None else np.concatenate(start.multipliers)
-    equations, bounded = len(program.rows.b), len(program.rows.upper)
-    if multipliers is not None and len(multipliers) != equations + bounded:
-        raise InputError(f"start: expected an answer to a program of as many rows, got {len(multipliers)} multipliers")
-    solution = None if any(np.isnan(array).any() for array in arrays) else daqp.solve(program, multipliers)
-    if solution is None:
-        return None
-    x, multipliers = (part.astype(program.g.dtype, copy=False) for part in solution)
-    arrays = {"x": (x, 1), **({"multipliers": (multipliers, 1)} if len(multipliers) else {}), **_arrays_of(program)}
-    conditions, *slacks = evaluate(_conditions, arrays, (equations, bounded))
-    if not np.all(conditions <= OPTIMALITY_TOLERANCE[x.dtype]):
-        return None
-    return _answer(x, multipliers, slacks[0] if slacks else multipliers, conditions, np.array(Status.SOLVED), equations)
+    count = 0 if start is None else sum(map(len, start.multipliers))
+    if start is not None and count != len(program.rows.b) + len(program.rows.upper):
+        raise InputError(f"start: expected an answer to a program of as many rows, got {count} multipliers")
 
 
-def _fast_by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
-    """DAQP's answer to a program of double arrays with fitting shapes, without other checks; None otherwise."""
-    for array in arrays:
-        if array is not None and (type(array) is not np.ndarray or array.dtype != DOUBLE):
-            return None
-    ready = _fast_solver(tuple([None if array is None else array.shape for array in arrays]))
+def _by_daqp(arrays: tuple[Any, ...], start: Any) -> QPAnswer | None:
+    """DAQP's answer to a program; None if arrays need checks, or if it misses the conditions of optimality."""
+    filled = [array for array in arrays if array is not None]
+    if any(type(array) is not np.ndarray for array in filled) or len({array.dtype for array in filled}) > 1:
+        return None
+    shapes, dtype = tuple([None if array is None else array.shape for array in arrays]), filled[0].dtype
+    ready = _daqp_and_judge(shapes, dtype) if dtype in OPTIMALITY_TOLERANCE else None
     if ready is None or (start is not None and not isinstance(start, QPAnswer)):
         return None
     solve, judge, equations = ready
     multipliers = None if start is None else np.concatenate(start.multipliers)
-    if multipliers is not None and (multipliers.dtype != DOUBLE or len(multipliers) != equations + len(arrays[-1])):
+    if multipliers is not None and len(multipliers) != equations + len(arrays[-1]):
         return None
     solution = solve(*arrays, multipliers)
     if solution is None:
         return None
-    x, multipliers = solution
-    worst, slacks, fits = judge(x, multipliers, *(array for array in arrays if array is not None))
-    stationarity, feasibility, complementarity = worst
-    if not (fits and max(stationarity, feasibility, complementarity) <= OPTIMALITY_TOLERANCE[DOUBLE]):
+    x, multipliers = (part.astype(dtype, copy=False) for part in solution)
+    judged = judge(*(array for array in (x, multipliers, *filled) if array.size))
+    if not (judged[3] and max(judged[:3]) <= OPTIMALITY_TOLERANCE[dtype]):
         return None
-    misses = Residuals(stationarity, feasibility, complementarity, slacks[:equations], slacks[equations:])
-    return QPAnswer(x, Multipliers(multipliers[:equations], multipliers[equations:]), misses, Status.SOLVED)
+    return _answer(x, multipliers, judged[4:], judged[:3], Status.SOLVED, equations)
 
 
 @cache
-def _fast_solver(shapes: tuple[tuple[int, ...] | None, ...]) -> tuple[Any, Any, int] | None:
+def _daqp_and_judge(shapes: tuple[tuple[int, ...] | None, ...], dtype: Any) -> tuple[Any, Any, int] | None:
     """DAQP, the kernel that checks its answer, and the number of equations; None if shapes need checks."""
     H, g, A, b, C, lower, upper = shapes
-    if g is None or C is None or len(g) != 1 or len(C) != 2 or 0 in (*g, *C):
+    n, k, m = (shape[0] if shape else 0 for shape in (g, b, C))
+    fit = (H, g, C, lower, upper) == ((n, n), (n,), (m, n), (m,), (m,)) and (A, b) in ((None, None), ((k, n), (k,)))
+    if not fit or not n:
         return None
-    square, equations = g + g, 0 if b is None else b[0]
-    fit = square == H and C[1:] == g and lower == upper == C[:1]
-    if not fit or (A is None) != (b is None) or (b is not None and (b + g != A or not equations)):
-        return None
-    names = ("H", "g", *(("A", "b") if equations else ()), "C", "lower", "upper")
-    given = {"x": g, "multipliers": (equations + C[0],), **dict(zip(names, filter(None, shapes), strict=True))}
-    judge = kernel_for(_checked_conditions, (equations, C[0]), tuple(given), tuple(given.values()), DOUBLE)
-    return daqp.solver_for(equations, C[0]), judge, equations
+    given = ((n,), (k + m,), (n, n), (n,), (k, n), (k,), (m, n), (m,), (m,))
+    return daqp.solver_for(k, m), kernel_for(_judge, ("x", "multipliers", *CORE_AXES), given, dtype), k
 
 
-def _checked_conditions(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
-    """Residuals and slacks, and 1 if all numbers are finite, H is symmetric, and no bounds are crossed."""
-    (H, g), (lower, upper) = arrays[1:3], arrays[-2:]
-    conditions, slacks = _conditions(numbers, x, *arrays)
+def _judge(x: Array, multipliers: Array, H: Array, g: Array, *rows: Array) -> Array:
+    """The residuals, then 1 if all numbers are finite, H is symmetric, and no bounds are crossed, then the slacks."""
+    program = Program(H, g, Rows(*rows))
+    slacks, lower, upper = program.rows.slacks(x), program.rows.lower, program.rows.upper
     size, turned = np.max(np.max(np.abs(H), axis=-1), axis=-1), np.swapaxes(H, -1, -2)
     symmetric = np.max(np.max(np.abs(H - turned), axis=-1), axis=-1) <= SYMMETRY_TOLERANCE[np.dtype(H.dtype)] * size
     crossed = np.any(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf), axis=-1)
     total = sum(np.sum(np.abs(part), axis=-1) for part in (np.sum(np.abs(H), axis=-1), g, slacks, x))
-    return conditions, slacks, np.where(symmetric & ~crossed & (total < np.inf), 1.0, 0.0)
-
-
-def _conditions(numbers: tuple[int, int], x: Array, *arrays: Array) -> tuple[Array, ...]:
-    """The residuals and, if there are rows, slacks."""
-    multipliers, (H, g, *rest) = (arrays[0], arrays[1:]) if sum(numbers) else (x[..., :0], arrays)
-    rows = rows_of(numbers, rest, g)
-    conditions = residuals(Program(H, g, rows), x, multipliers)
-    return (conditions, rows.slacks(x)) if sum(numbers) else (conditions,)
-
-
-def _arrays_of(program: Program) -> dict[str, tuple[Array, int]]:
-    """The non-empty arrays by name, with the numbers of their core axes: kernels have no empty arguments."""
-    rows = program.rows
-    arrays: dict[str, tuple[Array, int]] = {"H": (program.H, 2), "g": (program.g, 1)}
-    if rows.b.shape[-1]:
-        arrays |= {"A": (rows.A, 2), "b": (rows.b, 1)}
-    if rows.upper.shape[-1]:
-        arrays |= {"C": (rows.C, 2), "lower": (rows.lower, 1), "upper": (rows.upper, 1)}
-    return arrays
-
-
-def _outcome(numbers: tuple[int, int], H: Array, g: Array, *arrays: Array) -> tuple[Array, ...]:
-    """x, the residuals, the status and, if there are rows, multipliers and slacks."""
-    rows = rows_of(numbers, arrays, g)
-    outcome = qp_phases.solve(Program(H, g, rows))
-    always = outcome.x, outcome.residuals, outcome.status
-    return (*always, outcome.multipliers, rows.slacks(outcome.x)) if sum(numbers) else always
-
-
-def rows_of(numbers: tuple[int, int], arrays: Sequence[Array], like: Array) -> Rows:
-    """Rows with these numbers of equations and inequalities, from the non-empty arrays."""
-    nothing = np.zeros((*like.shape[:-1], 0, like.shape[-1]), like.dtype), np.zeros((*like.shape[:-1], 0), like.dtype)
-    equations, rest = (arrays[:2], arrays[2:]) if numbers[0] else (nothing, arrays)
-    return Rows(*equations, *(rest if numbers[1] else (*nothing, nothing[1])))
+    fits = np.where(symmetric & ~crossed & (total < np.inf), 1.0, 0.0)
+    return np.concatenate([residuals(program, x, multipliers), fits[..., None], slacks], axis=-1)
 
 
 # ---- checks ----------------------------------------------------------------------------------------------------------
