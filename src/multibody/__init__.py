@@ -119,11 +119,9 @@ def __getattr__(name: str) -> Any:
     elif name in _LATER:
         value = getattr(import_module(f"multibody.{_LATER[name]}"), name)
     else:
-        from multibody._foreign_names import MODULE, translate
+        from multibody._foreign_names import unknown_attribute
 
-        ours = translate(name, MODULE)
-        hint = f"; it is mb.{ours} here" if ours else ""
-        raise AttributeError(f"module 'multibody' has no attribute {name!r}{hint}")
+        unknown_attribute("multibody")(name)
     globals()[name] = value
     return value
 

@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any, Never
 
 Names = dict[str, str]
 """Names in other libraries, separated by spaces, by the name here."""
 
-MODULE: Names = {
-    "Pose": "SE3 Transform",
-    "Robot": "Model Kinematics",
-    "Rotation": "SO3",
-    "compile": "jit",
-    "compile_scan": "scan",
-    "gradient": "grad",
-    "hessian_vector": "hvp",
-    "jacobian": "jacfwd jacrev",
-    "load": "load_urdf buildModelFromUrdf",
+MODULES: dict[str, Names] = {
+    "multibody": {
+        "mb.Pose": "SE3 Transform RigidTransform Transform3d se3",
+        "mb.Robot": "Model Kinematics",
+        "mb.Rotation": "SO3 RotationMatrix Quaternion UnitQuaternion so3",
+        "mb.SpatialInertia": "Inertia",
+        "mb.Twist": "Motion SpatialVelocity Twist3",
+        "mb.Wrench": "Force SpatialForce",
+        "mb.compile": "jit",
+        "mb.compile_scan": "scan",
+        "mb.gradient": "grad",
+        "mb.hessian_vector": "hvp",
+        "mb.jacobian": "jacfwd jacrev",
+        "mb.load": "load_urdf buildModelFromUrdf loadrobot importrobot",
+    },
+    "multibody.control": {
+        "control.pseudo_inverse(J)": "pinv",
+        "control.pseudo_inverse(J, damping)": "damped_pinv damped_pseudo_inverse dls dpinv",
+        "control.null_space_projector(J)": "null_space nullspace null nullspace_projector",
+        "control.InverseKinematics": "IK ik solve_ik inverseKinematics LMSolver generalizedInverseKinematics",
+        "control.inverse_dynamics_control": "computed_torque computed_torque_control",
+        "control.joint_impedance": "impedance impedance_control",
+        "control.OperationalSpace": "OSC osc operational_space_control",
+        "control.WholeBody": "TSID WBC wbc InverseDynamicsFormulationAccForce whole_body_control",
+        "control.PoseTask": "FrameTask BodyTask SE3Task TaskSE3Equality",
+        "control.CenterOfMassTask": "ComTask CoMTask TaskComEquality",
+        "control.PostureTask": "JointTask TaskJointPosture",
+        "control.MomentumTask": "TaskAMEquality",
+        "control.JointLimits": "ConfigurationLimit PositionLimit PositionLimits",
+        "control.VelocityLimits": "VelocityLimit",
+        "control.FrictionCones": "FrictionCone",
+        "control.qp": "solve_qp quadprog QP OSQP osqp",
+        "control.PID": "PIDController",
+        "control.gains": "critically_damped",
+        "control.trajectories.trapezoidal": "trapezoidal trapveltraj trapezoidal_profile lspb",
+        "control.trajectories.cubic": "cubicpolytraj",
+        "control.trajectories.quintic": "quinticpolytraj jtraj quintic",
+        "control.trajectories.minimum_jerk": "minjerkpolytraj minimum_jerk",
+        "control.trajectories.spline": "spline CubicSpline PiecewisePolynomial",
+    },
+    "multibody.simulate": {
+        "simulate.Simulator(robot, dt=0.002)": "Simulation World Engine MjModel MjData",
+        "simulate.Simulator(robot, dt=0.002).step": "mj_step stepSimulation",
+        "simulate.Simulator(robot, dt=0.002)(q, v, seconds=1.0)": "simulate rollout AdvanceTo",
+        "simulate.Ground": "Plane GroundPlane ground plane Terrain HeightField",
+        "simulate.SphereContact": "Contact ContactPoint",
+        "simulate.PD": "PDController pd",
+    },
 }
-"""Names of `mb`."""
+"""Names of modules."""
 
 VELOCITY_REPRESENTATIONS: Names = {
     "left": "local body body-fixed left-trivialised left-trivialized",
@@ -67,7 +107,7 @@ ROBOT: Names = {
     "robot.kinetic_energy(q, v) + robot.potential_energy(q)": "energy total_energy mechanical_energy",
     "robot.tree, which tasks and algorithms take in place of the robot": "frame outward inward support",
     "mb.load(file)": "load from_urdf buildModelFromUrdf",
-    "nothing: calls return their results, and a robot has no state": "data createData state update reset q v",
+    "the results of calls, since a robot has no state": "data createData state update reset q v",
     "robot.kernel(name).to_c(path)": "to_c export codegen",
     "mb.simulate.Simulator(robot, dt=0.002)(q, v, seconds=1.0)": "step simulate",
     "mb.view.show(robot, q), in the browser, or mb.view.picture(robot, q, 'arm.png')": "plot show draw "
@@ -75,10 +115,106 @@ ROBOT: Names = {
 }
 """Attributes of a robot, by the expression that computes them here."""
 
+ROTATION: Names = {
+    "Rotation.from_xyzw(q), or Rotation.from_quaternion(q) with w first": "from_quat from_quaternion_xyzw",
+    "rotation.xyzw, or rotation.quaternion with w first": "as_quat quat coeffs ToQuaternion wxyz to_quaternion "
+    "as_quaternion_xyzw",
+    "rotation.matrix": "as_matrix as_dcm to_matrix R A rotm rotmat toRotationMatrix",
+    "Rotation.from_matrix(matrix)": "from_dcm from_rotm FromMatrix",
+    "rotation.rotation_vector": "as_rotvec rotvec to_rotvec eulervec",
+    "Rotation.from_rotation_vector(vector)": "from_rotvec EulerVec Exp",
+    "rotation.euler(sequence)": "as_euler eul to_euler",
+    "rotation.euler('extrinsic-xyz')": "rpy as_rpy as_rpy_radians to_rpy ToRollPitchYaw",
+    "Rotation.from_euler(sequence, angles)": "Eul from_eul from_euler_angles",
+    "Rotation.from_euler('extrinsic-xyz', [roll, pitch, yaw])": "RPY from_rpy from_rpy_radians from_roll_pitch_yaw",
+    "Rotation.elementary(axis, angle)": "Rx Ry Rz rotx roty rotz MakeXRotation MakeYRotation MakeZRotation "
+    "from_x_radians from_y_radians from_z_radians",
+    "Rotation.from_angle_axis(angle, axis)": "AngVec AngleAxis AxisAngle from_axis_angle from_axang",
+    "rotation.angle_axis": "angvec axang axis_angle as_axis_angle to_axis_angle ToAngleAxis angle axis",
+    "rotation.angle_axis[0]": "magnitude",
+    "rotation.inverse()": "inv T transpose conj conjugate",
+    "rotation @ other, for a rotation or for vectors (..., 3)": "apply rotate act multiply",
+    "rotation.interpolate(other, t)": "slerp interp Slerp",
+    "Rotation.stack(rotations)": "concatenate",
+    "Rotation.random(rng)": "Rand Random sample_uniform",
+}
+"""Attributes of rotations."""
+
+POSE: Names = {
+    "pose.position": "translation t p trans trvec xyz origin",
+    "pose.rotation": "orientation so3",
+    "pose.rotation.matrix": "R rotm",
+    "pose.rotation.quaternion, with w first": "quat quaternion wxyz",
+    "pose.inverse()": "inv Inverse",
+    "pose.inverse() @ other": "actInv InvertAndCompose",
+    "pose.matrix": "homogeneous as_matrix to_matrix GetAsMatrix4 tform A T np",
+    "Pose.from_matrix(matrix)": "from_homogeneous FromMatrix",
+    "pose @ other, for a pose, points (..., 3), a Twist or a Wrench": "act apply multiply transform se3Action",
+    "pose.adjoint": "Ad action toActionMatrix",
+    "pose.dual_adjoint": "dualAction toDualActionMatrix",
+    "Pose(rotation, position)": "Rt Rp from_components from_rotation_and_translation",
+    "Pose(Rotation.identity(), position)": "Trans Tx Ty Tz from_translation",
+    "Pose(rotation, [0, 0, 0])": "Rx Ry Rz RPY from_rotation",
+    "Pose.exp(twist)": "Exp exp6 from_exp_coords",
+    "pose.log()": "log6 twist as_exp_coords",
+    "pose.interpolate(other, t)": "interp slerp Interpolate",
+    "Pose.identity()": "Identity",
+    "Pose.stack(poses)": "concatenate",
+    "Pose.random(rng)": "Random Rand",
+}
+"""Attributes of poses."""
+
+TWIST: Names = {
+    "twist.vector, linear part first": "np S A vec as_vector to_vector get_coeffs",
+    "twist.linear": "v lin translational",
+    "twist.angular": "w ang omega rotational",
+    "Twist.from_vector(vector), linear part first": "from_array",
+    "pose @ twist": "se3Action act Shift transform",
+    "twist.hat()": "se skewa skew",
+    "twist.ad()": "action crm toActionMatrix",
+    "twist.power(wrench)": "dot",
+    "Twist.zero()": "Zero",
+    "Pose.exp(twist)": "exp Exp exp6",
+}
+"""Attributes of twists."""
+
+INERTIA: Names = {
+    "inertia.mass": "m get_mass Mass",
+    "inertia.com": "lever c r center_of_mass centre_of_mass get_com CenterOfMass ipos",
+    "inertia.inertia, about the centre of mass": "I Ic I_com rotational_inertia",
+    "inertia.about_origin": "J CalcRotationalInertia",
+    "inertia.matrix": "A as_matrix to_matrix CopyToFullMatrix6",
+    "inertia.parameters()": "toDynamicParameters",
+    "SpatialInertia.from_parameters(parameters)": "FromDynamicParameters",
+    "SpatialInertia(mass, com, inertia)": "MakeFromCentralInertia",
+    "pose @ inertia": "se3Action Shift ReExpress",
+    "inertia.problems()": "IsPhysicallyValid CouldBePhysicallyValid is_physical",
+}
+"""Attributes of inertias."""
+
+CLASSES: dict[str, Names] = {
+    "Robot": ROBOT,
+    "Rotation": ROTATION,
+    "Pose": POSE,
+    "Twist": TWIST,
+    "SpatialInertia": INERTIA,
+}
+"""The tables of classes."""
+
 
 def translate(name: object, names: Names) -> str | None:
     """Return the name here, or None if the name is unknown."""
     return next((ours for ours, others in names.items() if name in others.split()), None)
+
+
+def unknown_attribute(module: str) -> Callable[[str], Never]:
+    """Return the `__getattr__` of a module, which says what a name of another library is called here."""
+
+    def refuse(name: str) -> Never:
+        ours = translate(name, MODULES[module])
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{f'; use {ours}' if ours else ''}")
+
+    return refuse
 
 
 def translate_quantity(name: object) -> str | None:
@@ -100,19 +236,18 @@ class ForeignName:
 
 
 class ForeignNames(type):
-    """Metaclass of Robot: it adds the foreign names and leaves them out of `dir`.
+    """Metaclass of classes with a table of foreign names: it adds the names and leaves them out of `dir`.
 
     They are descriptors instead of a `__getattr__`, with which every method call takes a third longer.
     """
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> ForeignNames:
-        messages = {other: f"it is {ours} here" for ours, others in ROBOT.items() for other in others.split()}
         foreign = {
-            other: ForeignName(f"{name} has no {other!r}: {message}")
-            for other, message in messages.items()
-            if other not in namespace
+            other: ForeignName(f"{name} has no {other!r}; use {ours}")
+            for ours, others in CLASSES.get(name, {}).items()
+            for other in others.split()
         }
         return super().__new__(mcs, name, bases, {**foreign, **namespace})
 
     def __dir__(cls) -> list[str]:
-        return [name for name in super().__dir__() if not isinstance(cls.__dict__.get(name), ForeignName)]
+        return [name for name in super().__dir__() if not isinstance(inspect.getattr_static(cls, name), ForeignName)]

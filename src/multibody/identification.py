@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._reprs import short_fields
 from multibody.algorithms.regressor import PARAMETERS, parameters, regressor
 from multibody.errors import InputError
 from multibody.geometry import log_cholesky
@@ -42,6 +43,8 @@ class BaseParameters:
     names: tuple[str, ...]
     """The names of the parameters that stand for the combinations, such as "m cx of forearm"."""
 
+    __repr__ = short_fields
+
     @property
     def count(self) -> int:
         """The number of base parameters."""
@@ -62,6 +65,8 @@ class Identified:
     """The number of steps of the search; 0 for linear least squares."""
     converged: bool
     """Whether the search converged. If not, the prior is too far from the data: take another, or regularise more."""
+
+    __repr__ = short_fields
 
 
 def base_parameters(tree: Tree, *, samples: int = 0, seed: int = 0, tolerance: float = 1e-9) -> BaseParameters:

@@ -1,6 +1,7 @@
 """What users of other libraries type first: it works, or the error says the right word."""
 
 import copy
+import inspect
 import pickle
 import re
 import sys
@@ -9,8 +10,8 @@ import numpy as np
 import pytest
 
 import multibody as mb
-from multibody._foreign_names import ROBOT as NAMES
-from multibody._foreign_names import ForeignName
+from multibody import control, simulate
+from multibody._foreign_names import CLASSES, MODULES, ForeignName
 
 from ..laws.tools import near
 from .robots import robot_of
@@ -46,19 +47,60 @@ def test_words_of_others_name_ours(word, ours):
     for owner in (ROBOT, mb.Robot):
         with pytest.raises(AttributeError) as caught:
             getattr(owner, word)
-        assert f"Robot has no {word!r}" in str(caught.value)
+        assert f"Robot has no {word!r}; use " in str(caught.value)
         assert ours in str(caught.value)
         assert not hasattr(owner, word)
 
 
-def test_words_point_to_what_is_there():
-    """Every `robot.name` and `mb.name` of the table exists, and no word hides an attribute or stands twice."""
-    for ours in NAMES:
-        for owner, name in re.findall(r"\b(robot|mb)\.(\w+)", ours):
-            assert hasattr(ROBOT if owner == "robot" else mb, name), ours
-    words = [word for group in NAMES.values() for word in group.split()]
-    assert len(set(words)) == len(words)
-    assert not set(words) & set(dir(ROBOT))
+OWNERS = {
+    "Robot": ROBOT,
+    "Rotation": mb.Rotation.identity(),
+    "Pose": mb.Pose.identity(),
+    "Twist": mb.Twist.zero(),
+    "SpatialInertia": mb.SpatialInertia(1.0, np.zeros(3), np.eye(3)),
+}
+HERE = {"robot": ROBOT, "mb": mb, "control": control, "simulate": simulate, **OWNERS}
+HERE |= {"rotation": HERE["Rotation"], "pose": HERE["Pose"], "twist": HERE["Twist"], "inertia": HERE["SpatialInertia"]}
+TABLES = {**{OWNERS[name]: table for name, table in CLASSES.items()}}
+TABLES |= {HERE[name.removeprefix("multibody.").replace("multibody", "mb")]: table for name, table in MODULES.items()}
+
+
+@pytest.mark.parametrize("owner", TABLES, ids=lambda owner: getattr(owner, "__name__", type(owner).__name__))
+def test_foreign_names_point_to_existing_attributes(owner):
+    """Every `robot.name`, `mb.name` and so on of a table exists, and no name hides an attribute or occurs twice."""
+    table = TABLES[owner]
+    for ours in table:
+        for place, path in re.findall(r"\b(\w+)\.((?:[A-Za-z_]+\.?)+)", ours):
+            value = HERE.get(place)
+            for name in path.split(".") if place in HERE else ():
+                assert hasattr(value, name), ours
+                value = getattr(value, name)
+    names = [name for group in table.values() for name in group.split()]
+    assert len(set(names)) == len(names)
+    assert not set(names) & set(dir(owner))
+    for name in names:
+        with pytest.raises(AttributeError, match=rf"has no (attribute )?'{name}'; use \w"):
+            getattr(owner, name)
+        assert not hasattr(owner, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda: mb.Rotation.from_quat, "Rotation.from_xyzw(q)"),
+        (lambda: mb.Rotation.identity().as_matrix, "rotation.matrix"),
+        (lambda: mb.Rotation.identity(3).inv, "rotation.inverse()"),
+        (lambda: mb.Pose.identity().translation, "pose.position"),
+        (lambda: mb.Twist.zero().w, "twist.angular"),
+        (lambda: OWNERS["SpatialInertia"].lever, "inertia.com"),
+        (lambda: control.pinv, "control.pseudo_inverse(J)"),
+        (lambda: simulate.mj_step, "simulate.Simulator(robot, dt=0.002).step"),
+    ],
+)
+def test_values_and_rooms_name_ours(call, hint):
+    with pytest.raises(AttributeError) as caught:
+        call()
+    assert f"; use {hint}" in str(caught.value)
 
 
 def test_words_of_others_for_quantities():
@@ -79,6 +121,9 @@ def test_words_are_not_listed():
     assert "rnea" in words
     assert not words & {*dir(ROBOT), *dir(mb.Robot)}
     assert set(dir(ROBOT)) == set(object.__dir__(ROBOT)) - words
+    for value in OWNERS.values():
+        assert not {name for name in dir(value) if isinstance(inspect.getattr_static(value, name), ForeignName)}
+        assert pickle.loads(pickle.dumps(value)) == copy.deepcopy(value) == value
     assert {"jacobian", "nq", "__eq__", "_with"} <= set(dir(ROBOT))
 
 
@@ -104,7 +149,7 @@ def test_misspellings_are_mended_by_python(name, proposal, capsys):
 
 @pytest.mark.parametrize(("word", "ours"), [("grad", "gradient"), ("jit", "compile"), ("SE3", "Pose")])
 def test_words_of_the_module(word, ours):
-    with pytest.raises(AttributeError, match=f"it is mb.{ours} here"):
+    with pytest.raises(AttributeError, match=f"; use mb.{ours}$"):
         getattr(mb, word)
     with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
         getattr(mb, "nothing")  # noqa: B009

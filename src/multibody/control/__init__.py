@@ -1,5 +1,6 @@
 """Control: priorities, tasks, inverse kinematics, trajectories."""
 
+from multibody._foreign_names import unknown_attribute
 from multibody.control import trajectories
 from multibody.control.floating_base_inverse_dynamics import floating_inverse_dynamics
 from multibody.control.inverse_kinematics import InverseKinematics
@@ -90,3 +91,5 @@ __all__ = [
     "track_pose",
     "trajectories",
 ]
+
+__getattr__ = unknown_attribute("multibody.control")

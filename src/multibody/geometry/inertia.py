@@ -58,7 +58,7 @@ class SpatialInertia(Value):
     inertia: NDArray[Any]
     """(..., 3, 3): the rotational inertia about the centre of mass, along the frame's axes, in kg m²."""
 
-    def __init__(self, *, mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> None:
+    def __init__(self, mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> None:
         com, inertia = floats(com, "com", 3), floats(inertia, "inertia", 3, 3)
         mass = numbers(mass, "mass", com)
         batch = batch_shape("SpatialInertia", (mass, 0), (com, 1), (inertia, 2))

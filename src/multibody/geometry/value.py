@@ -8,13 +8,15 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from multibody._foreign_names import ForeignNames
+from multibody._reprs import short
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, is_traced
 from multibody.geometry.public_api import public_methods
 
 
 @public_methods
-class Value:
+class Value(metaclass=ForeignNames):
     """A frozen value made of arrays with common leading batch axes.
 
     A subclass names its arrays in `__slots__` and the number of core axes of each in `_core`; its public constructor
@@ -123,16 +125,19 @@ class Value:
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self._arrays())
 
+    def __dir__(self) -> list[str]:
+        return dir(type(self))  # without foreign names
+
     def __rmatmul__(self, other: object) -> Any:
         raise InputError(
             f"{type(other).__name__} @ {type(self).__name__} has no meaning: a {type(self).__name__} stands on the left"
         )
 
     def _show(self, **fields: NDArray[Any]) -> str:
-        """A repr: the numbers of a single value, the shape of a batch."""
+        """A repr: the numbers of a single value with four digits, the shape of a batch."""
         if self.shape or any(is_traced(a) for a in fields.values()):
             return f"{type(self).__name__}(batch of shape {self.shape})"
-        return f"{type(self).__name__}({', '.join(f'{name}={array.tolist()}' for name, array in fields.items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={short(array)}' for name, array in fields.items())})"
 
 
 def _rebuild(cls: type[Value], arrays: tuple[NDArray[Any], ...]) -> Value:

@@ -5,6 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from multibody._reprs import short_fields
 from multibody.model.tree import Tree
 
 
@@ -24,6 +25,8 @@ class RobotLimits:
     """(nv,): the largest magnitudes of velocities, in rad/s or m/s."""
     effort: NDArray[Any]
     """(nv,): the largest magnitudes of generalized forces, in N m or N."""
+
+    __repr__ = short_fields
 
 
 def limits_of(tree: Tree) -> RobotLimits:

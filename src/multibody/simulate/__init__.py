@@ -4,6 +4,7 @@ from multibody import simulate
 run = simulate.Simulator(robot, dt=0.002, ground=simulate.Ground())(q, v, seconds=1.0)
 """
 
+from multibody._foreign_names import unknown_attribute
 from multibody.simulate.contact.ground import Ground
 from multibody.simulate.contact.spheres import SphereContact, SpherePair, contacts_of
 from multibody.simulate.controllers import PD
@@ -26,3 +27,5 @@ __all__ = [
     "gradient",
     "load",
 ]
+
+__getattr__ = unknown_attribute("multibody.simulate")

@@ -5,6 +5,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from multibody._reprs import short_fields
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -26,3 +28,4 @@ class Answer:
     restarted: NDArray[Any]
     """(...): True if q was reached from a seed, or by a jump from a given q0: over five times as far as the damped
     pseudo-inverse steps."""
+    __repr__ = short_fields

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._reprs import short
 from multibody.algorithms import kinematics
 from multibody.algorithms.analytical_jacobian import analytical_jacobian, parameters
 from multibody.algorithms.jacobian import jacobian
@@ -47,6 +48,11 @@ class History:
 
     def __len__(self) -> int:
         return len(self.q)
+
+    def __repr__(self) -> str:
+        last = self.q[-1], self.position_error[-1], self.rotation_error[-1]
+        q, position_error, rotation_error = map(short, last)
+        return f"History of {len(self)} configurations, the last {q}: {position_error} m and {rotation_error} rad off"
 
 
 def iterate(

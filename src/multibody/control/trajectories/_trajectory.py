@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multibody._reprs import short_fields
 from multibody.control.trajectories._spaces import Space
 from multibody.errors import InputError
 from multibody.geometry._arrays import at, batch_shape, first, is_traced, numbers
@@ -20,6 +21,8 @@ class Motion(NamedTuple):
     """Its velocity: (..., n), an angular velocity (..., 3), or a mixed twist (..., 6)."""
     acceleration: NDArray[Any]
     """The time derivative of the rate."""
+
+    __repr__ = short_fields
 
 
 @final

@@ -1,0 +1,42 @@
+"""Short reprs: four digits, plain integers and truth values, and the shapes of long arrays."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+DIGITS = 4
+"""Significant digits of a float."""
+ROUNDING_ERROR = 1e-12
+"""Entries below this, relative to the largest of an array, are shown as zero."""
+MAX_ENTRIES = 64
+"""Longer arrays show their shape."""
+
+
+def short(value: Any) -> str:
+    """Return a number, or an array as nested lists, with four digits; arrays of more than 64 numbers as their shape."""
+    if not isinstance(value, np.ndarray | np.generic | float):
+        return repr(value)
+    array = np.asarray(value)
+    if array.dtype.kind not in "fbiu":
+        return repr(value)
+    if array.size > MAX_ENTRIES:
+        return f"<array {array.shape}>"
+    return str(_rounded(array) if array.dtype.kind == "f" else array.tolist())
+
+
+def _rounded(array: np.ndarray[Any, Any]) -> Any:
+    """The floats of an array with four digits each, as nested lists."""
+    magnitudes = np.abs(array[np.isfinite(array)])
+    smallest = ROUNDING_ERROR * magnitudes.max() if magnitudes.size else 0.0
+    texts = [f"{x:.{DIGITS}g}" if not abs(x) < smallest else "0" for x in array.ravel().tolist()]
+    return np.array([float(text) + 0.0 for text in texts]).reshape(array.shape).tolist()
+
+
+def short_fields(value: Any) -> str:
+    """Return the repr of a dataclass or named tuple: each field with four digits."""
+    names = value._fields if isinstance(value, tuple) else [field.name for field in fields(value) if field.repr]
+    shown = ", ".join(f"{name}={short(getattr(value, name))}" for name in names)
+    return f"{type(value).__name__}({shown})"
