@@ -107,7 +107,7 @@ def test_compiled_alone_in_batches_with_a_mask_and_nan(standing):
 def test_bad_input():
     q, v = DOG.home(), np.zeros(18)
     for message, call in (
-        ("expected contacts, one at least", lambda: control.floating_inverse_dynamics(DOG, [], q, v, v)),
+        ("contacts: expected at least one", lambda: control.floating_inverse_dynamics(DOG, [], q, v, v)),
         ("contacts: expected constraints", lambda: control.floating_inverse_dynamics(DOG, ["foot-lf"], q, v, v)),
         ("robot: expected a Robot", lambda: control.floating_inverse_dynamics(DOG.model, FEET, q, v, v)),
         ("limits: expected True or False", lambda: control.floating_inverse_dynamics(DOG, FEET, q, v, v, limits=3)),

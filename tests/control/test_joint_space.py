@@ -171,7 +171,7 @@ def test_bad_input():
         ("robot: expected a Robot, got Model", lambda: control.joint_impedance(ARM.model, q, v, q, kp=1.0, kd=1.0)),
         ("kp: expected finite .* not negative", lambda: control.joint_impedance(ARM, q, v, q, kp=-1.0, kd=1.0)),
         (r"kd: expected a number, or \(..., 2\)", lambda: control.joint_impedance(ARM, q, v, q, kp=1.0, kd=np.ones(3))),
-        ("kp: expected a target", lambda: control.gravity_compensation(ARM, q, v, kp=1.0)),
+        ("kp: expected target=", lambda: control.gravity_compensation(ARM, q, v, kp=1.0)),
         ("target_velocity: expected kd", lambda: control.gravity_compensation(ARM, q, v, q, v, kp=1.0)),
         ("target", lambda: control.joint_impedance(ARM, q, v, np.zeros(3), kp=1.0, kd=1.0)),
         ("frequency: expected a positive number, in Hz, got 0.0", lambda: control.gains(0.0)),

@@ -254,7 +254,7 @@ def test_bad_input():
         ("heaviest: expected a positive inertia", lambda: control.OperationalSpace(ARM, "tool", heaviest=0.0)),
         ("contacts: expected at least one", lambda: control.OperationalSpace(dog, "trunk")),
         ("contacts: expected constraints", lambda: control.OperationalSpace(dog, "trunk", contacts=["foot-lf"])),
-        ("pose, kp: expected both", lambda: SPACE(q, v, pose=H)),
+        ("pose: expected kp", lambda: SPACE(q, v, pose=H)),
         ("twist: expected kd", lambda: SPACE(q, v, twist=np.zeros(6))),
         ("wrench: expected motion=", lambda: SPACE(q, v, acceleration=np.zeros(6), wrench=np.zeros(6))),
         ("motion: expected ones and zeros, got 0.5", lambda: SPACE(q, v, motion=np.full(6, 0.5))),

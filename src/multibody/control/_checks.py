@@ -1,6 +1,6 @@
-"""Checks of common arguments of control: robots, frames, targets, gains, contacts, levels of tasks."""
+"""Checks of arguments that several controllers take: robots, frames, targets, numbers, gains, contacts."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -55,6 +55,27 @@ def is_number(x: Any) -> bool:
     return isinstance(x, Real) and not isinstance(x, bool)
 
 
+def check_number(x: Any, what: str, expected: str, *, zero: bool = False) -> float:
+    """The number x, if it is positive and finite, or zero where that is allowed; the message has what is expected."""
+    if not is_number(x) or not 0 <= x < np.inf or (x == 0 and not zero):
+        raise InputError(f"{what}: expected {expected}, got {x!r}")
+    return float(x)
+
+
+def check_whole(x: Any, what: str, least: int = 0) -> int:
+    """The whole number x, if it is at least as large as it is to be."""
+    if not isinstance(x, int | np.integer) or isinstance(x, bool) or x < least:
+        raise InputError(f"{what}: expected a whole number from {least} on, got {x!r}")
+    return int(x)
+
+
+def check_needed(values: Mapping[str, Any], **needs: str) -> None:
+    """Refuse inputs that have no effect, as those that they need are absent."""
+    for name, needed in needs.items():
+        if values[name] is not None and values[needed] is None:
+            raise InputError(f"{name}: expected {needed}=..., without which it has no effect")
+
+
 def check_positive(x: NDArray[Any], what: str, unit: str) -> NDArray[Any]:
     """x, if its concrete numbers are positive and finite."""
     return check_values(x, what, lambda x: (x > 0) & (x < np.inf), f"a positive number, {unit}")
@@ -83,17 +104,34 @@ def check_gains(inputs: Mapping[str, Any], names: frozenset[str]) -> None:
             check_gain(floats(value, name), name)
 
 
-def check_contacts(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
-    """Constraints that fit the robot."""
-    parts = list(contacts) if isinstance(contacts, Iterable) else [contacts]
+def check_parts(parts: Any, kinds: Any, what: str, example: str) -> tuple[Any, ...]:
+    """A tuple of values of some kinds, from several or one alone."""
+    parts = tuple(parts) if isinstance(parts, Iterable) else (parts,)
     for part in parts:
-        if not isinstance(part, Constraint):
-            raise InputError(f"contacts: expected constraints such as PointContact, got {part!r}")
-        part.check(robot.tree)
+        if not isinstance(part, kinds):
+            raise InputError(f"{what}: expected {example}, got {part!r}")
+    return parts
+
+
+def check_names(parts: Iterable[Any], what: str) -> None:
+    """Refuse parts of which two have one name."""
     names = [part.name for part in parts]
     if len(set(names)) < len(names):
-        raise InputError(f"contacts: expected different names, got {names}")
-    return tuple(parts)
+        raise InputError(f"{what}: expected different names, got {names}")
+
+
+def check_contacts(robot: Robot, contacts: Any, *, needed: bool = False) -> tuple[Constraint, ...]:
+    """Contacts with different names that fit the robot; at least one where one is needed."""
+    parts = check_parts(contacts, Constraint, "contacts", "constraints such as PointContact")
+    if needed and not parts:
+        raise InputError(
+            "contacts: expected at least one constraint, as robots on a floating base or without motors need, got none"
+        )
+    for part in parts:
+        part.check(robot.tree)
+    check_names(parts, "contacts")
+    check_frozen(parts, "contact")
+    return parts
 
 
 def branches_with(tree: Tree, frame: str) -> tuple[int, ...]:
@@ -103,12 +141,10 @@ def branches_with(tree: Tree, frame: str) -> tuple[int, ...]:
 
 def supporting_contacts(robot: Robot, contacts: Any, frame: str | None = None) -> tuple[Constraint, ...]:
     """Constraints that fit the robot; at least one if a joint floats, anywhere or in the branch with a frame."""
-    parts, tree = check_contacts(robot, contacts), robot.tree
+    tree = robot.tree
     roots = tree.children(0) if frame is None else branches_with(tree, frame)
     branches = {tree.bodies[i - 1].joint.name for root in roots for i in tree.subtree(root)}
-    if not parts and any(joint.name in branches for joint in floating_joints(tree)):
-        raise InputError("contacts: expected at least one, on which the floating base stands, got none")
-    return parts
+    return check_contacts(robot, contacts, needed=any(joint.name in branches for joint in floating_joints(tree)))
 
 
 def check_frozen(parts: Iterable[Any], what: str) -> None:
@@ -129,37 +165,3 @@ def content_key(*content: Any) -> str | None:
         return library_digest(*content)
     except InputError:  # not fingerprintable: no cache on disk
         return None
-
-
-def check_levels(
-    levels: Any, kinds: Any, on: Callable[[Any], Any], ends: Sequence[str], reserved: Sequence[str]
-) -> tuple[tuple[Any, ...], ...]:
-    """Lists of tasks on a robot, of which no two have one name for an input.
-
-    Args:
-        levels: as they were given.
-        kinds: the classes of tasks that are known here.
-        on: puts a task on the robot.
-        ends: of names of inputs, after that of a task.
-        reserved: names that no input of a task may have.
-    """
-    lists = list(levels) if isinstance(levels, Iterable) else []
-    if not lists:
-        raise InputError(f"levels: expected lists of tasks, one at least, got {levels!r}")
-    checked: list[tuple[Any, ...]] = []
-    for k, level in enumerate(lists, start=1):
-        tasks = list(level) if isinstance(level, Iterable) else []
-        if not tasks or not all(isinstance(task, kinds) for task in tasks):
-            raise InputError(f"level {k}: expected a list of tasks, one at least, got {level!r}")
-        for task in tasks:
-            check_name(task.name, f"task {type(task).__name__}")
-        checked.append(tuple(on(task) for task in tasks))
-    inputs = dict.fromkeys(reserved, "an input of its own")
-    for task in (task for level in checked for task in level):
-        for name in (task.name + end for end in ("", *ends)):
-            if name in inputs:
-                raise InputError(
-                    f"task {task.name!r}: expected another name: the input {name!r} is already {inputs[name]}"
-                )
-            inputs[name] = f"that of task {task.name!r}"
-    return tuple(checked)

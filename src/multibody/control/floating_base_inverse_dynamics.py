@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rnea, rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_contacts, check_frozen, content_key, expect_robot
-from multibody.errors import InputError
+from multibody.control._checks import check_contacts, content_key, expect_robot
 from multibody.geometry._arrays import matvec, transpose, truth
 from multibody.model.actuation import actuated_indices, base_velocity_indices, with_zero_base
 from multibody.model.tree import Tree
@@ -77,10 +76,7 @@ def floating_inverse_dynamics(
     >>> bool(np.abs(dog.constrained_dynamics(feet, dog.home(), np.zeros(18), tau).acceleration).max() < 1e-9)
     True
     """
-    parts = check_contacts(expect_robot(robot), contacts)
-    if not parts:
-        raise InputError("floating_inverse_dynamics: expected contacts, one at least, got none")
-    check_frozen(parts, "contact")
+    parts = check_contacts(expect_robot(robot), contacts, needed=True)
     if active is not None:
         rows.mask(parts, active)  # ones and zeros
     function = _function(robot, robot.dtype, parts, truth(limits, "limits"))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import coriolis, crba, rnea
-from multibody.control._checks import check_gain, check_positive, expect_robot
+from multibody.control._checks import check_gain, check_needed, check_positive, expect_robot
 from multibody.errors import InputError
 from multibody.geometry._arrays import batch_shape, floats, numbers
 from multibody.model.actuation import (
@@ -252,12 +252,7 @@ LAWS: dict[str, Callable[..., Array]] = {
 def _evaluated(
     robot: Robot, name: str, q: ArrayLike, v: ArrayLike, values: dict[str, Any], out: Any, threads: int | None
 ) -> Array:
-    if values["kp"] is not None and values["target"] is None:
-        raise InputError("kp: expected a target, which it pulls to, as target=...")
-    if values["target"] is not None and values["kp"] is None:
-        raise InputError("target: expected kp=..., without which it has no effect")
-    if values["target_velocity"] is not None and values["kd"] is None:
-        raise InputError("target_velocity: expected kd=..., without which it has no effect")
+    check_needed(values, kp="target", target="kp", target_velocity="kd")
     law, n = _law(expect_robot(robot), robot.dtype, name)
     for gain in ("kp", "kd"):
         if values[gain] is not None:

@@ -12,8 +12,7 @@ from multibody.algorithms.constraints import Constraint
 from multibody.control._checks import check_frozen, content_key, expect_robot, supporting_contacts
 from multibody.control.floating_base_inverse_dynamics import distributed
 from multibody.control.tasks import Task
-from multibody.control.tasks._task import stack_weighted
-from multibody.errors import InputError
+from multibody.control.tasks._levels import check_lists, stack_weighted
 from multibody.geometry._arrays import floats
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -67,7 +66,6 @@ def multi_task_control(
     held = supporting_contacts(expect_robot(robot), contacts)
     tasks, wishes = _sorted(robot.tree, levels)
     check_frozen((task for level in tasks for task in level), "task")
-    check_frozen(held, "contact")
     return _function(robot, robot.dtype, tasks, held)(q, v, *wishes, out=out, threads=threads)
 
 
@@ -86,19 +84,16 @@ def accelerations(
 
 def _sorted(tree: Tree, levels: Any) -> tuple[Tasks, list[Array]]:
     """The tasks of each list, on the robot, and what they are to have, one after the other."""
-    lists = list(levels) if isinstance(levels, Iterable) else []
-    tasks: list[tuple[Task, ...]] = []
-    wishes: list[Array] = []
-    for k, level in enumerate(lists, start=1):
-        pairs = list(level) if isinstance(level, Iterable) else []
-        if not pairs or not all(isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], Task) for x in pairs):
-            raise InputError(f"level {k}: expected a list of pairs (task, acceleration), one at least, got {level!r}")
-        tasks.append(tuple(task.on(tree) for task, _ in pairs))
-        own = zip(tasks[-1], pairs, strict=True)
-        wishes += [floats(wanted, f"the acceleration of task {task.name!r}", task.rows) for task, (_, wanted) in own]
-    if not tasks:
-        raise InputError(f"levels: expected lists of pairs (task, acceleration), one at least, got {levels!r}")
-    return tuple(tasks), wishes
+
+    def is_pair(x: Any) -> bool:
+        return isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], Task)
+
+    lists = check_lists(levels, "pairs (task, acceleration)", is_pair)
+    on = [[(task.on(tree), wanted) for task, wanted in level] for level in lists]
+    wishes = [
+        floats(wanted, f"the acceleration of task {task.name!r}", task.rows) for level in on for task, wanted in level
+    ]
+    return tuple(tuple(task for task, _ in level) for level in on), wishes
 
 
 @lru_cache(maxsize=64)

@@ -7,13 +7,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import branches_with, check_robot, content_key, is_number, supporting_contacts
+from multibody.control._checks import (
+    branches_with,
+    check_needed,
+    check_number,
+    check_robot,
+    content_key,
+    supporting_contacts,
+)
 from multibody.control.joint_space import joint_gains
 from multibody.control.operational_space_laws import Laws
 from multibody.control.pose_error import ERRORS, ROTATION_VECTOR, ROWS
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
-from multibody.geometry._arrays import at, choice, first, floats, is_traced, transpose
+from multibody.geometry._arrays import at, check_values, choice, first, floats, is_traced, transpose
 from multibody.model.actuation import floating_joints
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -89,9 +96,8 @@ class OperationalSpace:
         choice(error, "error", ERRORS)
         check_masses(robot.model)
         limit = HEAVIEST * (robot.mass - _free_mass(robot.tree, frame)) if heaviest is None else heaviest
-        if not is_number(limit) or not 0 < limit < np.inf:
-            raise InputError(f"heaviest: expected a positive inertia in kg, got {heaviest!r}")
-        self._robot, self._laws = robot, Laws(frame, chosen, held, compensation, error, float(limit))
+        limit = check_number(limit, "heaviest", "a positive inertia in kg")
+        self._robot, self._laws = robot, Laws(frame, chosen, held, compensation, error, limit)
         self._functions: dict[str, RobotFunction] = {}
 
     @property
@@ -151,35 +157,20 @@ class OperationalSpace:
             InputError: when an argument does not fit, or lacks another one.
         """
         gained = {"kp": kp, "kd": kd}
-        if (pose is None) != (kp is None):
-            raise InputError("pose, kp: expected both or none of them")
-        if twist is not None and kd is None:
-            raise InputError("twist: expected kd=..., without which it has no effect")
+        moving = {"acceleration": acceleration, "pose": pose, "twist": twist, "wrench": wrench, "axes": axes}
+        check_needed(moving | gained, pose="kp", kp="pose", twist="kd")
         if wrench is not None and motion is None:
             if not (acceleration is None and kp is None and kd is None):
-                raise InputError(
-                    f"wrench: expected motion=..., {self.count} ones and zeros: where it moves, and pushes"
-                )
+                raise InputError(f"wrench: expected motion=..., {self.count} ones and zeros: where it moves")
             motion = np.zeros(self.count, self._robot.dtype)
         values = {
             name: None if x is None else joint_gains(x, name, self.count, self._robot.dtype)
             for name, x in gained.items()
         }
         if motion is not None:
-            values["motion"] = _ones_and_zeros(motion, self.count)
-        return self._function("torques")(
-            q,
-            v,
-            acceleration=acceleration,
-            pose=pose,
-            twist=twist,
-            wrench=wrench,
-            axes=axes,
-            tau0=tau0,
-            out=out,
-            threads=threads,
-            **values,
-        )
+            ones = floats(motion, "motion", self.count)
+            values["motion"] = check_values(ones, "motion", lambda x: (x == 0) | (x == 1), "ones and zeros", core=1)
+        return self._function("torques")(q, v, tau0=tau0, out=out, threads=threads, **moving, **values)
 
     def impedance(
         self,
@@ -223,13 +214,12 @@ class OperationalSpace:
             out: an array for the result.
             threads: over which a batch is split.
         """
-        if inertia is None and not (acceleration is None and external is None):
-            raise InputError("acceleration, external: expected inertia=..., without which they have no effect")
         squares = {"stiffness": stiffness, "damping": damping, "inertia": inertia}
+        moving = {"twist": twist, "acceleration": acceleration, "external": external, "tau0": tau0}
+        check_needed(squares | moving, acceleration="inertia", external="inertia")
         values = {
             name: None if x is None else _square(x, name, self.count, self._robot.dtype) for name, x in squares.items()
         }
-        moving = {"twist": twist, "acceleration": acceleration, "external": external, "tau0": tau0}
         return self._function("impedance")(q, v, pose=pose, out=out, threads=threads, **values, **moving)
 
     def inertia(self, q: ArrayLike, *, out: Any = None, threads: int | None = None) -> Array:
@@ -284,15 +274,6 @@ def _free_mass(tree: Tree, frame: str) -> Any:
     floating, own = {joint.name for joint in floating_joints(tree)}, branches_with(tree, frame)
     free = [i for i in tree.children(0) if i not in own and tree.bodies[i - 1].joint.name in floating]
     return sum(tree.bodies[i - 1].inertia.mass for first in free for i in tree.subtree(first))
-
-
-def _ones_and_zeros(motion: Any, count: int) -> Array:
-    x = floats(motion, "motion", count)
-    if not is_traced(x):
-        bad = (x != 0) & (x != 1)
-        if bad.any():
-            raise InputError(f"motion{at(first(bad)[:-1])}: expected ones and zeros, got {x[bad][0]}")
-    return x
 
 
 def _square(x: Any, what: str, count: int, dtype: np.dtype[Any]) -> Array:

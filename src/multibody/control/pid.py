@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.control._checks import check_positive, expect_robot
 from multibody.control.joint_space import joint_gains
 from multibody.errors import InputError
-from multibody.geometry._arrays import at, first, floats, is_traced
+from multibody.geometry._arrays import check_values, floats
 from multibody.model.actuation import actuated_coordinates, actuated_indices, joint_error, with_zero_base
 from multibody.robot import Robot
 from multibody.simulate.controllers import Sampled
@@ -98,7 +98,8 @@ class PID(Sampled):
         kp, ki, kd = self._gains
         joints = actuated_indices(tree)
         q, v, state = floats(q, "q", tree.nq), floats(v, "v", tree.nv), floats(state, "state", len(joints))
-        goal = self._home if target is None else _targets(target, len(self._home))
+        goal = self._home if target is None else floats(target, "target", len(self._home))
+        check_values(goal, "target", np.isfinite, "finite targets of joints", core=1)
         error = joint_error(tree, q, goal)
         base = kp * error - kd * v[..., joints]
         ahead = state + self._dt * error
@@ -110,10 +111,3 @@ class PID(Sampled):
 
     def __repr__(self) -> str:
         return f"<PID of {self._robot.name!r}, every {self._dt:g} s>"
-
-
-def _targets(x: Any, n: int) -> Array:
-    target = floats(x, "target", n)
-    if not is_traced(target) and not np.isfinite(target).all():
-        raise InputError(f"target{at(first(~np.isfinite(target)))}: expected finite targets of joints")
-    return target

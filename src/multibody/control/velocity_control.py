@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_contacts, check_gains, check_levels, content_key, is_number
+from multibody.control._checks import check_contacts, check_gains, check_number, check_parts, content_key, expect_robot
 from multibody.control.limits import Limit
 from multibody.control.tasks import Task
-from multibody.control.tasks._task import stack_weighted
+from multibody.control.tasks._levels import check_levels, stack_weighted, unknown_input
 from multibody.errors import InputError
 from multibody.model.tree import Tree
 from multibody.robot import Robot
@@ -88,15 +88,13 @@ class VelocityControl:
         damping: float = 0.0,
         contacts: Iterable[Constraint] = (),
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"VelocityControl: expected a Robot, got {type(robot).__name__}")
-        self._robot = robot
+        self._robot = expect_robot(robot)
         self._levels = check_levels(levels, Task, lambda task: task.on(robot.tree), (GAIN, VELOCITY), RESERVED)
         self._tasks = {task.name: task for level in self._levels for task in level}
-        self._limits = _checked_limits(robot.tree, limits)
-        if not is_number(damping) or not 0 <= damping < np.inf:
-            raise InputError(f"damping: expected a number that is not negative, got {damping!r}")
-        self._damping = float(damping)
+        parts = check_parts(limits, Limit, "limits", "limits such as VelocityLimits()")
+        # velocities are what actuators can do at all: ranges of joints give way to them
+        self._limits = tuple(sorted((part.on(robot.tree) for part in parts), key=lambda limit: limit.needs_dt))
+        self._damping = check_number(damping, "damping", "a number that is not negative", zero=True)
         self._contacts = check_contacts(robot, contacts)
         self._known = frozenset(self.inputs) - {"dt"}
         self._targets = tuple(name for name, task in self._tasks.items() if task.needs_target)
@@ -144,7 +142,7 @@ class VelocityControl:
             InputError: when a target or dt is missing, an input belongs to no task, or a shape does not fit.
         """
         if not inputs.keys() <= self._known:
-            raise self._stranger(inputs)
+            raise unknown_input(inputs, self.inputs, self._tasks, (GAIN,))
         values = {"q": q, **self._unit_gains, **inputs}
         if dt is None and self._needs_dt:
             raise InputError(f"missing: dt, in s, which the {self._needs_dt} need")
@@ -163,14 +161,6 @@ class VelocityControl:
         kernel = self._function.kernel(*present)
         # without keywords a call goes straight to the code
         return kernel(*arrays) if out is None and threads is None else kernel(*arrays, out=out, threads=threads)
-
-    def _stranger(self, inputs: Mapping[str, Any]) -> InputError:
-        """Why an input is refused."""
-        name = next(name for name in inputs if name not in self._known)
-        task = self._tasks.get(name.removesuffix(GAIN))
-        if task is not None:
-            return InputError(f"{name}: the target of task {task.name!r} is one of velocities, which has no gain")
-        return InputError(f"no task has an input {name!r}; expected {', '.join(self.inputs)}")
 
     def _made(self) -> RobotFunction:
         tree = self._robot.tree
@@ -253,12 +243,3 @@ def _bounds(tree: Tree, limits: Sequence[Limit], q: NDArray[Any], dt: Any) -> tu
     if not C:
         return None, ()
     return Bounds(np.concatenate(C, axis=-2), np.concatenate(lower, axis=-1), np.concatenate(upper, axis=-1)), box
-
-
-def _checked_limits(tree: Tree, limits: Any) -> tuple[Limit, ...]:
-    parts = list(limits) if isinstance(limits, Iterable) else [limits]
-    for part in parts:
-        if not isinstance(part, Limit):
-            raise InputError(f"limits: expected limits such as VelocityLimits(), got {part!r}")
-    # velocities are what actuators can do at all: ranges of joints give way to them
-    return tuple(sorted((part.on(tree) for part in parts), key=lambda limit: limit.needs_dt))

@@ -10,7 +10,7 @@ from multibody.algorithms import coriolis, rows
 from multibody.algorithms.constraints import Constraint
 from multibody.algorithms.friction import FrictionCone
 from multibody.algorithms.jacobian import jacobian
-from multibody.control._checks import content_key, expect_robot, is_number, supporting_contacts
+from multibody.control._checks import check_number, content_key, expect_robot, supporting_contacts
 from multibody.control.floating_base_inverse_dynamics import held
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats, matvec, transpose
@@ -71,9 +71,9 @@ class VirtualModel:
         self._robot = expect_robot(robot)
         self._contacts = supporting_contacts(robot, contacts)
         self._cone = self._pyramids(friction, sides)
-        if not is_number(minimum) or not 0 <= minimum < np.inf or (minimum and self._cone is None):
-            raise InputError(f"minimum: expected a force that is not negative, with friction=..., got {minimum!r}")
-        self._minimum = float(minimum)
+        self._minimum = check_number(minimum, "minimum", "a force that is not negative", zero=True)
+        if minimum and self._cone is None:
+            raise InputError(f"minimum: expected a force with friction=..., got {minimum!r} alone")
         frames: dict[str, Kind] = {WRENCH + frame: "wrench" for frame in robot.frames}
         optional = {**frames, "active": len(self._contacts)} if self._contacts else frames
         pyramid = None if self._cone is None else self._cone.tolist()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from multibody.compiler.compile import compile as compile_kernel
 from multibody.compiler.kernel import Kernel
 from multibody.compiler.runtime.workers import thread_count
-from multibody.control._checks import refuse_traced
+from multibody.control._checks import check_number, check_whole, expect_robot, refuse_traced
 from multibody.control.inverse_kinematics import damped_least_squares as iterations
 from multibody.control.inverse_kinematics import seeds
 from multibody.control.inverse_kinematics.analytic.analytic_solutions import analytic_solutions
@@ -110,20 +110,17 @@ class InverseKinematics:
         seeds: int | str | None = None,
         follow: bool = False,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"InverseKinematics: expected a Robot, got {type(robot).__name__}")
-        tree = robot.tree
-        self._robot = robot
+        self._robot, tree = expect_robot(robot), robot.tree
         self._listed = not isinstance(frame, str)
         self._goals = goals_of(tree, frame, axes, reference)
         self._tolerances = (
-            _positive(position_tolerance, "position_tolerance"),
-            _positive(rotation_tolerance, "rotation_tolerance"),
+            check_number(position_tolerance, "position_tolerance", "a positive number"),
+            check_number(rotation_tolerance, "rotation_tolerance", "a positive number"),
         )
         self._analytic = seeds == "analytic"
         if self._analytic and self._goals != (Goal(self._goals[0].frame),):
             raise InputError("seeds: expected 'analytic' with one frame and all axes of its pose in the world alone")
-        self._max_seeds = MAX_SEEDS if seeds is None or self._analytic else _whole(seeds, "seeds", 0)
+        self._max_seeds = MAX_SEEDS if seeds is None or self._analytic else check_whole(seeds, "seeds")
         self._follow = truth(follow, "follow")
         if self._follow and seeds is not None:
             raise InputError(f"seeds: expected None with follow=True, which tries none, got {seeds!r}")
@@ -271,7 +268,7 @@ class InverseKinematics:
         """The kernels of a search, with the table of seeds of a number."""
         tree, problem = self._robot.tree, self._problem
         if seed not in self._tables:
-            table = seeds.table(tree, problem.lower, problem.upper, _whole(seed, "seed", 0))
+            table = seeds.table(tree, problem.lower, problem.upper, check_whole(seed, "seed"))
             rows = seeds.features(self._goals, [each.pose(tree, table) for each in self._goals])
             drawn = np.ascontiguousarray(rows[: seeds.RANDOM], self._robot.dtype)
             self._tables[seed] = np.ascontiguousarray(table, self._robot.dtype), rows, drawn
@@ -378,18 +375,6 @@ def _repeated(x: NDArray[Any], count: int) -> NDArray[Any]:
     rows = np.empty((count, len(x)), x.dtype)
     rows[:] = x
     return rows
-
-
-def _positive(value: Any, what: str) -> float:
-    if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-        raise InputError(f"{what}: expected a positive number, got {value!r}")
-    return float(value)
-
-
-def _whole(value: Any, what: str, least: int) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InputError(f"{what}: expected a whole number from {least} on, got {value!r}")
-    return int(value)
 
 
 def _within(upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -15,9 +15,9 @@ from multibody._reprs import short
 from multibody.algorithms import kinematics
 from multibody.algorithms.analytical_jacobian import analytical_jacobian, parameters
 from multibody.algorithms.jacobian import jacobian
-from multibody.control._checks import check_gain, check_pose, check_positive, check_robot, refuse_traced
+from multibody.control._checks import check_gain, check_pose, check_positive, check_robot, check_whole, refuse_traced
 from multibody.control.pose_error import DIFFERENCE, ERRORS, ROTATION_VECTOR, pose_error
-from multibody.errors import InputError, SingularityError
+from multibody.errors import SingularityError
 from multibody.geometry import Pose, rates
 from multibody.geometry._arrays import choice, matvec, numbers, transpose
 from multibody.model import check_configuration, configuration
@@ -106,8 +106,7 @@ def iterate(
     check_pose(target, finite=True)
     choice(method, "method", METHODS)
     choice(error, "error", ERRORS)
-    if not isinstance(iterations, int | np.integer) or isinstance(iterations, bool) or iterations < 0:
-        raise InputError(f"iterations: expected a number of steps, got {iterations!r}")
+    iterations = check_whole(iterations, "iterations")
     q = check_configuration.check(robot.tree, q0, limits=False)
     k = check_positive(numbers(step, "step", q), "step", "a factor of the steps")
     lam = check_gain(numbers(damping, "damping", q), "damping")

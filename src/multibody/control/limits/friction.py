@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms.constraints import Constraint, FrameContact
 from multibody.algorithms.friction import pyramid_faces, tangents
-from multibody.control._checks import is_number
+from multibody.control._checks import check_number
 from multibody.errors import InputError
 from multibody.geometry._arrays import floats
 
@@ -43,8 +43,8 @@ class FrictionCones:
     name: str = "friction cones"
 
     def __post_init__(self) -> None:
-        _check_number(self.friction, "friction", self.friction == 0)
-        _check_number(self.minimum, "minimum", False)
+        check_number(self.friction, "friction cones", "a number positive for friction")
+        check_number(self.minimum, "friction cones", "a number that is not negative for minimum", zero=True)
         whole = isinstance(self.sides, Integral) and not isinstance(self.sides, bool) and self.sides >= 3
         if self.sides is not None and not whole and self.sides != np.inf:
             raise InputError(f"{self.name}: expected at least 3 sides, or np.inf for a circle, got {self.sides!r}")
@@ -90,12 +90,6 @@ class FrictionCones:
         if self.circular:
             raise InputError(f"{self.name}: a circular cone has no faces")
         return pyramid_faces(self.friction, normal, 4 if self.sides is None else int(self.sides))
-
-
-def _check_number(x: Any, what: str, zero: bool) -> None:
-    if not is_number(x) or not 0 <= x < np.inf or zero:
-        least = "positive" if what == "friction" else "that is not negative"
-        raise InputError(f"friction cones: expected a number {least} for {what}, got {x!r}")
 
 
 def _normal(x: Any) -> tuple[float, ...]:

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control._checks import is_number
+from multibody.control._checks import check_number
 from multibody.control.limits.velocities import BoxLimit
-from multibody.errors import InputError
 from multibody.model.joints import Kind
 from multibody.model.tree import Tree
 
@@ -36,8 +35,7 @@ class JointLimits(BoxLimit):
     needs_dt = True
 
     def __post_init__(self) -> None:
-        if not is_number(self.deceleration) or not 0 < self.deceleration < np.inf:
-            raise InputError(f"{self.name}: expected a positive deceleration, got {self.deceleration!r}")
+        check_number(self.deceleration, str(self.name), "a positive deceleration")
 
     def lower(self, tree: Tree, q: NDArray[Any], dt: Any) -> NDArray[Any]:
         return _rates(tree, tree.lower, q, dt)

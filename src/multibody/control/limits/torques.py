@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from multibody.control._checks import is_number
-from multibody.errors import InputError
+from multibody.control._checks import check_number
 from multibody.model.tree import Tree
 
 
@@ -24,8 +22,7 @@ class TorqueLimits:
     fraction: float = 1.0
 
     def __post_init__(self) -> None:
-        if not is_number(self.fraction) or not 0 < self.fraction < np.inf:
-            raise InputError(f"{self.name}: expected a positive fraction of the limits, got {self.fraction!r}")
+        check_number(self.fraction, str(self.name), "a positive fraction of the limits")
 
     def upper(self, tree: Tree) -> NDArray[Any]:
         """(nv,): the largest |tau|, infinite where a joint states none."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.algorithms.rows import Rows
-from multibody.control._checks import is_number
+from multibody.control._checks import check_number
 from multibody.errors import InputError
 from multibody.geometry import Pose, Rotation
 from multibody.geometry._arrays import floats, is_traced
@@ -89,8 +89,7 @@ class Task(Rows):
         return self._checked(tree)
 
     def _checked(self, tree: Tree) -> Self:
-        if not is_number(self.weight) or not 0 < self.weight < np.inf:
-            raise InputError(f"task {self.name!r}: expected a positive weight, got {self.weight!r}")
+        check_number(self.weight, f"task {self.name!r}", "a positive weight")
         target = self.example_target(tree)
         J = self.jacobian_toward(tree, configuration.neutral(tree), target)
         shape = J.shape
@@ -131,16 +130,6 @@ class Labelled(Task):
     @property
     def row_names(self) -> tuple[str, ...]:
         return tuple(f"{self.name}.{label}" for label in self.labels)
-
-
-def stack_weighted(level: Sequence[Any], parts: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Any:
-    """(A, b) of all tasks of a level, times the roots of their weights; of a single task unchanged.  [RD 2.215]"""
-    if len(parts) == 1:
-        return parts[0]
-    roots = [float(np.sqrt(task.weight)) for task in level]
-    A = [root * A for root, (A, _) in zip(roots, parts, strict=True)]
-    b = [root * b for root, (_, b) in zip(roots, parts, strict=True)]
-    return np.concatenate(A, axis=-2), np.concatenate(b, axis=-1)
 
 
 def direction(x: Any, what: str) -> Axis:

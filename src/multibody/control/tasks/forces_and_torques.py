@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-import numpy as np
-
 from multibody.algorithms import rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import is_number
+from multibody.control._checks import check_number
 from multibody.control.tasks.posture import PostureTask
 from multibody.errors import InputError
 from multibody.model.actuation import floating_joints
@@ -46,8 +44,7 @@ class LoadTask(ABC):
         """
 
     def _check_weight(self) -> None:
-        if not is_number(self.weight) or not 0 < self.weight < np.inf:
-            raise InputError(f"task {self.name!r}: expected a positive weight, got {self.weight!r}")
+        check_number(self.weight, f"task {self.name!r}", "a positive weight")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody._reprs import short_fields
 from multibody.control.trajectories._spaces import Space
-from multibody.errors import InputError
-from multibody.geometry._arrays import at, batch_shape, first, is_traced, numbers
+from multibody.geometry._arrays import batch_shape, check_values, is_traced, numbers
 
 
 class Motion(NamedTuple):
@@ -102,12 +101,8 @@ class Trajectory:
 
 
 def positive(x: NDArray[Any], what: str) -> NDArray[Any]:
-    """x, unless a concrete number of it is not positive and finite."""
-    if not is_traced(x):
-        bad = ~((x > 0) & (x < np.inf))
-        if bad.any():
-            raise InputError(f"{what}{at(first(bad))}: expected positive numbers, got {x[bad][0]}")
-    return x
+    """x, if its concrete numbers are positive and finite."""
+    return check_values(x, what, lambda x: (x > 0) & (x < np.inf), "positive numbers")
 
 
 def columns(parts: Sequence[Any]) -> NDArray[Any]:

@@ -1,14 +1,14 @@
 """The parts of a whole-body controller, checked: contacts, levels of tasks, limits."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_levels
+from multibody.control._checks import check_contacts, check_names, check_parts
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.tasks import LoadTask, Task
+from multibody.control.tasks._levels import check_levels
 from multibody.control.whole_body.hierarchical_problem import AnyTask, Problem
 from multibody.control.whole_body.soles import forces
 from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
@@ -24,14 +24,8 @@ RESERVED = ("q", "v", "active", "dt", "normals", "out", "threads", "solver", "st
 
 def contacts_on(robot: Robot, contacts: Any) -> tuple[Constraint, ...]:
     """Contacts that fit the robot; a floating robot, and one without motors, has at least one."""
-    parts = tuple(contacts) if isinstance(contacts, Iterable) else ()
-    if not parts:
-        if _floats(robot.tree) or not actuated_indices(robot.tree) or not isinstance(contacts, Iterable):
-            raise InputError(
-                f"contacts: expected at least one for a robot on a floating base or without motors, got {contacts!r}"
-            )
-        return ()
-    return robot.constraints(parts).constraints
+    parts = check_contacts(robot, contacts, needed=_floats(robot.tree) or not actuated_indices(robot.tree))
+    return robot.constraints(parts).constraints if parts else ()  # anchors that contradict each other
 
 
 def _floats(tree: Tree) -> bool:
@@ -57,16 +51,12 @@ def problem_of(
     eliminate: bool | None,
 ) -> Problem:
     """The problem of tasks on contacts, within limits that are checked here."""
-    parts = list(limits) if isinstance(limits, Iterable) else [limits]
-    for part in parts:
-        if not isinstance(part, Limit | TorqueLimits | FrictionCones):
-            raise InputError(f"limits: expected limits such as TorqueLimits(), got {part!r}")
+    parts = check_parts(limits, Limit | TorqueLimits | FrictionCones, "limits", "limits such as TorqueLimits()")
     torques, cones = _one(parts, TorqueLimits), _one(parts, FrictionCones)
     if cones is not None:
         cones.check(contacts)
     motions = tuple(part.on(tree) for part in parts if isinstance(part, Limit))
-    if len({limit.name for limit in motions}) < len(motions):
-        raise InputError(f"limits: expected different names, got {[limit.name for limit in motions]}")
+    check_names(motions, "limits")
     if eliminate not in (None, True, False):
         raise InputError(f"eliminate: expected None, True or False, got {eliminate!r}")
     if eliminate and not contacts:
@@ -85,7 +75,7 @@ def problem_of(
     )
 
 
-def _one(parts: list[Any], kind: type) -> Any:
+def _one(parts: tuple[Any, ...], kind: type) -> Any:
     found = [part for part in parts if isinstance(part, kind)]
     if len(found) > 1:
         raise InputError(f"limits: expected one {kind.__name__} at most, got {len(found)}")

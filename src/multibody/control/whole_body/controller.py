@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from multibody.algorithms import rows as constraint_rows
 from multibody.algorithms.constraints import Constraint
-from multibody.control._checks import check_gains, content_key
-from multibody.control.tasks import LoadTask, Task
+from multibody.control._checks import check_gains, content_key, expect_robot
+from multibody.control.tasks import LoadTask
+from multibody.control.tasks._levels import unknown_input
 from multibody.control.whole_body.argument_checks import contacts_on, levels_on, problem_of
 from multibody.control.whole_body.daqp_single_state import SingleState
 from multibody.control.whole_body.hierarchical_problem import AnyTask, Problem, Solution
@@ -117,10 +118,8 @@ class WholeBody:
         limits: Iterable[Any] = (),
         eliminate: bool | None = None,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"WholeBody: expected a Robot, got {type(robot).__name__}")
+        self._robot = expect_robot(robot)
         check_masses(robot.model)
-        self._robot = robot
         checked_contacts = contacts_on(robot, contacts)
         checked = levels_on(robot.tree, checked_contacts, levels)
         self._tasks = {task.name: task for level in checked for task in level}
@@ -211,7 +210,7 @@ class WholeBody:
                 return answer(arrays, start)
         given = {name: value for name, value in inputs.items() if value is not None}
         if not given.keys() <= self._input_names:
-            raise self._unknown_input(given)
+            raise unknown_input(given, self.inputs, self._tasks, (STIFFNESS, DAMPING, VELOCITY))
         self._check_complete(given)
         present = tuple([name for name in self._optional if name in given])
         wished = {name: self._optional[name] for name in present}
@@ -287,15 +286,6 @@ class WholeBody:
                 raise InputError(f"missing: the target of task {name!r}, as {name}=..., or {name + ACCELERATION}=...")
         if self._problem.limits and "dt" not in given:
             raise InputError(f"missing: dt, in s, which the {self._problem.limits[0].name} need")
-
-    def _unknown_input(self, given: Mapping[str, Any]) -> InputError:
-        """Why an input is refused."""
-        name = next(name for name in given if name not in self._input_names)
-        for end in (STIFFNESS, DAMPING, VELOCITY):
-            task = self._tasks.get(name.removesuffix(end))
-            if name.endswith(end) and isinstance(task, Task) and task.of_velocity:
-                return InputError(f"{name}: the target of task {task.name!r} is a rate, which has no gains")
-        return InputError(f"no task has an input {name!r}; expected {', '.join(self.inputs)}")
 
     def _compile(self) -> tuple[RobotFunction, SingleState | None]:
         tree, problem = self._robot.tree, self._problem

@@ -13,7 +13,7 @@ from multibody.algorithms.constraints import Constraint, SurfaceContact
 from multibody.control.limits import FrictionCones, Limit, TorqueLimits
 from multibody.control.limits._limit import AccelerationRange
 from multibody.control.tasks import ForceTask, LoadTask, Task
-from multibody.control.tasks._task import stack_weighted
+from multibody.control.tasks._levels import stack_weighted
 from multibody.control.whole_body import friction_cones, task_rows
 from multibody.control.whole_body.contact_dynamics import (
     Affine,
