@@ -11,6 +11,7 @@ import sympy as sp
 
 from multibody import derive
 from multibody.derive.printing import latex_parser
+from multibody.derive.printing.html_document import FORMULAS
 from multibody.derive.printing.latex_expressions import Writer, decimals, joined
 from multibody.derive.printing.line_breaks import Layout
 from multibody.derive.printing.mathml import mathml
@@ -128,7 +129,7 @@ def test_short_cosines_are_no_symbols_of_the_system(taken: set[str], written: st
 
 def test_short_equations_of_an_arm_with_centres_c() -> None:
     arm = derive.equations(derive.systems.system("planar-3r"))
-    assert "M₂₃ = I₃ + c₃² m₃ + c₃ l₂ m₃ C₃" in arm.unicode(short=True)
+    assert "M₂₃(q) = I₃ + c₃² m₃ + c₃ l₂ m₃ C₃" in arm.unicode(short=True)
 
 
 def test_terms_carry_their_signs_and_join_to_the_same_sum() -> None:
@@ -213,7 +214,9 @@ def test_the_equations_row_by_row(equations: derive.Equations) -> None:
     shown = equations.unicode()
     assert "(M + m) ẍ + l m cos(θ) θ̈ - l m θ̇² sin(θ) + k x = F\n" in shown
     assert "l m cos(θ) ẍ + (I + l² m) θ̈ + g l m sin(θ) = 0\n" in shown
+    assert "M(q) q̈ + b(q, q̇) + g(q) = τ" in shown
     assert "M(q) = ⎡ M + m " in shown  # a mass is called M too
+    assert "b(q, q̇) = ⎡ " in shown
 
 
 def test_every_step_is_there_with_its_tag_and_its_results(equations: derive.Equations) -> None:
@@ -236,21 +239,21 @@ def test_text_fits_the_terminal(method: str, columns: int) -> None:
 def test_constraints_and_velocities_that_are_no_rates_are_shown() -> None:
     shown = derive.equations(skate(), "projected-newton-euler").unicode()
     assert "λ₁" in shown
-    assert "J v̇ + J̇ v = 0" in shown
+    assert "J(q) v̇ + J̇ v = 0" in shown
     assert "velocities v_x, v_y, ω" in shown
     assert "q̇ = ⎢ v_x sin(θ) + v_y cos(θ) ⎥" in shown
 
 
 def test_what_was_shown_before_is_not_repeated(equations: derive.Equations) -> None:
-    assert "M, b and g as above." in equations.unicode(steps=True)
+    assert "M(q), b(q, q̇) and g(q) as above." in equations.unicode(steps=True)
 
 
 def test_large_matrices_are_shown_entry_by_entry() -> None:
     entries = sp.ImmutableMatrix(3, 3, lambda i, j: sum(sp.Symbol(f"a_{n}") for n in range(10)) if i != j else 0)
     blocks = Layout(60, Writer()).result("M", entries)
     equalities = [block for block in blocks if isinstance(block, Equality)]
-    assert [block.left for block in equalities] == ["M_{12}", "M_{13}", "M_{23}"]
-    assert blocks[-1] == Sentence("$M$ is symmetric, and its other entries are zeros.")
+    assert [block.left for block in equalities] == ["M_{12}(q)", "M_{13}(q)", "M_{23}(q)"]
+    assert blocks[-1] == Sentence("$M(q)$ is symmetric, and its other entries are zeros.")
 
 
 def test_what_a_long_entry_has_often_gets_a_name() -> None:
@@ -305,3 +308,69 @@ def test_the_document_compiles(equations: derive.Equations, tmp_path: Path) -> N
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"], cwd=tmp_path, capture_output=True
     )
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+# Terms of the equations
+
+
+@pytest.mark.parametrize(
+    ("expression", "written"),
+    [
+        (k * (x - l), "k (x - l)"),
+        (k * x - k * l, "k (x - l)"),
+        (-k * (l - x), "k (x - l)"),
+        (m - k * (l - x), "k (x - l) + m"),
+        (m * (m + 1), "m² + m"),
+        (m * (sp.cos(theta - x) / 2 - sp.cos(theta + x) / 2), "m sin(θ) sin(x)"),
+        (10 * (m + 2) / (k * l), "10 (m + 2)/(k l)"),
+        (-m - k, "-k - m"),
+    ],
+)
+def test_the_shorter_of_sum_and_product_with_a_positive_term_first(expression: sp.Expr, written: str) -> None:
+    assert text(Writer()(expression)) == written
+    assert text(joined(Writer().terms(expression))) == written
+
+
+@pytest.mark.parametrize(
+    ("system", "form"),
+    [
+        (cart_pendulum(), r"M(q) \ddot q + b(q, \dot q) + g(q) = \tau"),
+        (skate(), r"M(q) \dot v + b(q, v) + g(q) = \tau + J(q)^T \lambda, \quad J(q) \dot v + \dot J v = 0"),
+    ],
+)
+def test_terms_have_their_arguments_in_every_format(system: derive.System, form: str) -> None:
+    derived = derive.equations(system)
+    for steps in (False, True):
+        assert " ".join(text(form).split()) in " ".join(derived.unicode(steps).split())
+        assert form in derived.latex(steps)
+        assert form in derived.markdown(steps)
+        assert mathml(form, block=True) in derived.html(steps=steps)
+        assert not re.search(r"^ *[MbgJ] = |^[MbgJ] = ", derived.unicode(steps) + derived.latex(steps), re.MULTILINE)
+
+
+def test_brackets_stretch_in_a_browser(equations: derive.Equations, tmp_path: Path) -> None:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
+    equations.html(tmp_path / "page.html", steps=False)
+    heights = """() => [...document.querySelectorAll("mtable.matrix")].map(table => {
+        const [left, right] = [table.previousElementSibling, table.nextElementSibling];
+        return [left, table, right].map(x => x.getBoundingClientRect().height); })"""
+    with playwright.sync_playwright() as tools:
+        chromium = tools.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        page = chromium.new_page()
+        page.goto((tmp_path / "page.html").as_uri())
+        measured = page.evaluate(heights)
+        chromium.close()
+    assert len(measured) == 4  # M, b, g and τ
+    for left, table, right in measured:
+        assert min(left, right) > 0.9 * table
+
+
+def test_pages_and_documentation_use_the_same_fonts() -> None:
+    style = (Path(__file__).parents[2] / "docs/_static/site.css").read_text(encoding="utf-8")
+    rule = style.partition("\nmath {")[2].partition("}")[0]
+    assert (
+        rule.replace('"', "'").split("font-size")[0].split() == FORMULAS.partition("{")[2].split("font-size")[0].split()
+    )

@@ -97,7 +97,7 @@ def from_energies(system: System, gammas: Sequence[sp.MatrixBase]) -> tuple[Any,
     (m_0, _), gamma_t = transport_energy(system, T), time_bracket(system)
     turning = weighted(gammas, v) + gamma_t
     turned = r"\sum_k \gamma_k v_k" + (r" + \gamma_t" if not gamma_t.is_zero_matrix else "")
-    whole = "M v" if m_0.is_zero_matrix else "(M v + m_0)"
+    whole = "M(q) v" if m_0.is_zero_matrix else "(M(q) v + m_0)"
     b = along(system, momentum) - X_T + turning * momentum
     steps = [
         Step("The Lagrangian in the velocities", "From 13; MDN §9", (("T", T), ("U", U)), r"L(q, v) = T - U"),
@@ -112,7 +112,8 @@ def from_energies(system: System, gammas: Sequence[sp.MatrixBase]) -> tuple[Any,
             "What turns the momentum",
             "From 27, 38, 52",
             ((turned, turning), *given_motion(m_0, "v")),
-            rf"b = \dot M v{plus_rate(m_0)} - S^{{-T}} \frac{{\partial T}}{{\partial q}} + \Big({turned}\Big) {whole}",
+            rf"b(q, v) = \dot M(q) v{plus_rate(m_0)} - S^{{-T}} \frac{{\partial T}}{{\partial q}}"
+            rf" + \Big({turned}\Big) {whole}",
         ),
     ]
     return M, b, X_U, steps

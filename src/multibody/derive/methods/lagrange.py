@@ -65,7 +65,7 @@ def from_energies(system: System, T: sp.Expr, U: sp.Expr) -> tuple[sp.Matrix, sp
             (
                 (r"M = \frac{\partial^2 T}{\partial \dot q^2}", M),
                 *given_motion(m_0, r"\dot q"),
-                (r"b = \dot M \dot q" + plus_rate(m_0) + r" - \frac{\partial T}{\partial q}", b),
+                (r"b = \dot M(q) \dot q" + plus_rate(m_0) + r" - \frac{\partial T}{\partial q}", b),
                 (r"g = \frac{\partial U}{\partial q}", g),
             ),
         ),
@@ -75,7 +75,7 @@ def from_energies(system: System, T: sp.Expr, U: sp.Expr) -> tuple[sp.Matrix, sp
 
 def given_motion(m_0: sp.Matrix, velocity: str) -> list[tuple[str, Any]]:
     """The momentum m_0 at resting coordinates, as a result of a step; none where all motion is that of coordinates."""
-    rule = rf"m_0 = \frac{{\partial T}}{{\partial {velocity}}} - M {velocity}"
+    rule = rf"m_0 = \frac{{\partial T}}{{\partial {velocity}}} - M(q) {velocity}"
     return [] if m_0.is_zero_matrix else [(rule, m_0)]
 
 

@@ -56,6 +56,6 @@ def lagrange_multipliers(system: System) -> Equations:
         "RD 3.35-3.37",
         tuple(rows),
         r"\frac{d}{dt}\frac{\partial T}{\partial \dot q} - \frac{\partial T}{\partial q}"
-        r" + \frac{\partial U}{\partial q} = \tau + J^T \lambda",
+        r" + \frac{\partial U}{\partial q} = \tau + J(q)^T \lambda",
     )
     return finish(rates, "lagrange-multipliers", (M, b, g), [*start, *steps, constraints])

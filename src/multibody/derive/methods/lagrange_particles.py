@@ -44,8 +44,8 @@ def lagrange_particles(system: System) -> Equations:
     M_dot = tidy(system, along(system, M))
     slopes = sp.Matrix.hstack(*(sp.diff(M, x) * q_dot for x in system.q))
     C = M_dot * q_dot - slopes.T * q_dot / 2 + transport_forces(system, m_0, T_0)  # [QT 17]
-    energy, C_rule = r"\frac{1}{2} \dot q^T M \dot q", r"\dot M \dot q"
-    C_rule += r" - \frac{1}{2} \left(\frac{\partial M}{\partial q} \dot q\right)^T \dot q"
+    energy, C_rule = r"\frac{1}{2} \dot q^T M(q) \dot q", r"\dot M(q) \dot q"
+    C_rule += r" - \frac{1}{2} \left(\frac{\partial M(q)}{\partial q} \dot q\right)^T \dot q"
     if system.moved_bodies:
         energy += r" + m_0^T \dot q + T_0"
         C_rule += r" + \dot m_0 - \frac{\partial}{\partial q} (m_0^T \dot q + T_0)"
@@ -57,11 +57,11 @@ def lagrange_particles(system: System) -> Equations:
                 ("M", M),
                 *given_motion(m_0, r"\dot q"),
                 *([("T_0", T_0)] if system.moved_bodies else []),
-                (r"\dot M", M_dot),
-                (r"\frac{\partial M}{\partial q} \dot q", tidy(system, slopes)),
+                (r"\dot M(q)", M_dot),
+                (r"\frac{\partial M(q)}{\partial q} \dot q", tidy(system, slopes)),
                 ("C", tidy(system, C)),
             ),
-            rf"T = {energy}, \quad M = \sum \mu_i J_i^T J_i, \quad C = {C_rule}",
+            rf"T = {energy}, \quad M(q) = \sum \mu_i J_i^T J_i, \quad C = {C_rule}",
         )
     )
     return finish(system, "lagrange-particles", (M, C, gradient(system, potential_energy(system)).T), steps)

@@ -67,10 +67,10 @@ def lie_groups(system: System) -> Equations:
         n, n, lambda i, j: sum((slopes[k][i, j] - slopes[i][j, k] / 2) * v[k] for k in range(n)) + turning[i, j]
     )
     b, g = C * v + sp.diff(M, TIME) * v + transport_forces(system, m_0, T_0), gradient(system, U).T
-    energy, momentum, rule = r"\frac{1}{2} v^T M(Q) v", "(Mv)_k", ""
+    energy, momentum, rule = r"\frac{1}{2} v^T M(Q) v", "(M(Q) v)_k", ""
     if system.moved_bodies:
-        energy, momentum = energy.replace("(Q)", "(Q, t)") + r" + m_0^T v + T_0", "(Mv + m_0)_k"
-        rule = r", \quad b = C v + \frac{\partial M}{\partial t} v + \dot m_0 - X (m_0^T v + T_0)"
+        energy, momentum = energy.replace("(Q)", "(Q, t)") + r" + m_0^T v + T_0", "(M(Q) v + m_0)_k"
+        rule = r", \quad b(q, v) = C v + \frac{\partial M(Q)}{\partial t} v + \dot m_0 - X (m_0^T v + T_0)"
     pairs = zip(v, slopes, strict=True)
     changes = tuple((f"X_{{{latex_name(x.name)}}} M", slope) for x, slope in pairs if not slope.is_zero_matrix)
     steps = [

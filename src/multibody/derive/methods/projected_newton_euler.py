@@ -61,7 +61,7 @@ def projected_newton_euler(system: System) -> Equations:
             "Momentum of each body, projected onto what its joints allow",
             "RD 3.40-3.48",
             (("U", potential_energy(system)),) if springs else (),
-            r"M = \sum J_S^T m J_S + J_R^T \Theta J_R, \quad " + _bias(moved) + r", \quad g = -\sum J_S^T F_g",
+            r"M(q) = \sum J_S^T m J_S + J_R^T \Theta J_R, \quad " + _bias(moved) + r", \quad g(q) = -\sum J_S^T F_g",
         )
     )
     return finish(system, "projected-newton-euler", (M, b, g), steps)
@@ -70,8 +70,8 @@ def projected_newton_euler(system: System) -> Equations:
 def _bias(moved: bool) -> str:
     """The rule of b: where bodies are moved, their velocities v_0 and Ω_0 at resting coordinates change, too."""
     if not moved:
-        return r"b = \sum J_S^T m \dot J_S v + J_R^T (\Theta \dot J_R v + \Omega \times \Theta \Omega)"
+        return r"b(q, v) = \sum J_S^T m \dot J_S v + J_R^T (\Theta \dot J_R v + \Omega \times \Theta \Omega)"
     return (
-        r"b = \sum J_S^T m (\dot J_S v + \dot v_0)"
+        r"b(q, v) = \sum J_S^T m (\dot J_S v + \dot v_0)"
         r" + J_R^T (\Theta (\dot J_R v + \dot \Omega_0) + \Omega \times \Theta \Omega)"
     )

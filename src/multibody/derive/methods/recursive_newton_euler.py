@@ -49,7 +49,7 @@ def recursive_newton_euler(system: System) -> Equations:
             "The torques of the recursion, at rest, at constant velocity, and at unit accelerations",
             "QT 72-85",
             (),
-            r"g = \tau(q, 0, 0), \quad b = \tau(q, v, 0)|_{g = 0}, \quad M e_k = \tau(q, 0, e_k)|_{g = 0}",
+            r"g(q) = \tau(q, 0, 0), \quad b(q, v) = \tau(q, v, 0)|_{g = 0}, \quad M(q) e_k = \tau(q, 0, e_k)|_{g = 0}",
         ),
     ]
     return finish(system, "recursive-newton-euler", (M, b, g + gradient(system, springs).T), steps)

@@ -53,7 +53,8 @@ def layout_of(equations: "Equations", short: bool = False, columns: int = COLUMN
     symbols = (*equations.system.parameters, *equations.system.inputs, *equations.system.q)
     taken = frozenset(symbol.name for symbol in symbols)
     names = Names(symbol.name for symbol in (*symbols, *equations.system.v, *equations.multipliers))
-    return Layout(columns, Writer(truth(short, "short"), taken), taken, names=names)
+    velocity = r"\dot q" if equations.system.holonomic_velocities else "v"
+    return Layout(columns, Writer(truth(short, "short"), taken), velocity, names=names)
 
 
 def title(equations: "Equations") -> str:

@@ -8,7 +8,7 @@ from multibody.derive.printing.latex_expressions import DIGITS, is_rounded
 from multibody.derive.printing.line_breaks import Layout
 from multibody.derive.printing.page_elements import Block, Equality, Formula, Heading, Sentence
 from multibody.derive.printing.symbol_names import latex_name
-from multibody.derive.system.constraint_rows import drift_rule
+from multibody.derive.results.steps import term
 from multibody.derive.system.symbols import TIME
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def derivation(equations: "Equations", layout: Layout) -> list[Block]:
             blocks.append(Formula(step.formula))
         again = [name for name, value in step.results if _head(name) in known and known[_head(name)] == value]
         if again:
-            blocks.append(Sentence(f"{_listed(again)} as above."))
+            named = [term(name, known[name], layout.velocity) for name in map(_head, again)]
+            blocks.append(Sentence(f"{_listed(named)} as above."))
         for name, value in step.results:
             if name not in again:
                 blocks += layout.result(name, value)
@@ -103,7 +104,7 @@ def _times(row: Any, symbols: tuple[sp.Symbol, ...], layout: Layout) -> list[str
     for coefficient, symbol in zip(row, symbols, strict=True):
         if coefficient == 0:
             continue
-        negative = coefficient.could_extract_minus_sign()
+        negative = all(x.as_coeff_Mul()[0] < 0 for x in sp.Add.make_args(coefficient))
         factor = -coefficient if negative else coefficient
         written = "" if factor == 1 else layout.write.factor(factor) + " "
         terms.append(f"{'-' if negative else '+'}{written}{latex_name(symbol.name)}")
@@ -112,11 +113,5 @@ def _times(row: Any, symbols: tuple[sp.Symbol, ...], layout: Layout) -> list[str
 
 def matrices(equations: "Equations", layout: Layout) -> list[Block]:
     """The equations as matrices."""
-    form, constrained, drift = r"M \dot v + b + g = \tau", equations.J.rows, drift_rule(equations.system)
-    form += rf" + J^T \lambda, \quad J \dot v + {drift} = 0" if constrained else ""
-    named = [("M", equations.M), ("b", equations.b), ("g", equations.g), (r"\tau", equations.tau)]
-    named += [("J", equations.J), (drift, equations.drift)] if constrained else []
-    blocks: list[Block] = [Formula(form)]
-    for name, value in named:
-        blocks += layout.result(name, value)
-    return blocks
+    step = equations.result
+    return [Formula(step.formula), *(block for name, value in step.results for block in layout.result(name, value))]

@@ -13,15 +13,26 @@ h1 { font-size: 1.6rem; }
 h2 { font-size: 1.15rem; margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 .tag { color: var(--faint); font-size: 0.9rem; }
 """
-FORMULAS = """
+FONTS = (
+    "Latin Modern Math",
+    "STIX Two Math",
+    "Cambria Math",
+    "TeX Gyre Termes Math",
+    "DejaVu Math TeX Gyre",
+    "DejaVu Sans",
+)
+"""Fonts whose brackets stretch, of TeX, macOS, Windows and Debian, whose own font for `math` has no such brackets."""
+FORMULAS = (
+    f"math {{ font-family: {', '.join(map(repr, FONTS))}, math; font-size: 1.1em; }}"
+    + """
 .formula { overflow: auto hidden; padding: 0.35rem 0; }
-math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; font-size: 1.1em; }
 math[display="block"] { width: fit-content; margin: 0 0 0 1.5rem; }
 mover > mo { font-size: 1em; }
 mtable.aligned mtd { text-align: left; padding-left: 0; padding-right: 0; }
 mtable.aligned mtd:first-child { text-align: right; }
 mtable.matrix mtd { padding: 0.15em 0.5em; }
 """
+)
 
 
 def standalone(title: str, body: str) -> str:

@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
 from multibody.derive.printing.symbol_names import latex_name
+from multibody.derive.printing.unicode_text import text, width
 
 LARGEST_FRACTION = 8
 """Denominators up to this one are fractions; larger ones of twos and fives alone came from decimals."""
@@ -16,6 +18,8 @@ MAX_DIGITS = 9
 
 DIGITS = 6
 """Decimals with more digits than that are written with so many."""
+MAX_REARRANGED_OPERATIONS = 30
+"""Operations of expressions beyond which they are not multiplied out and factored to find the shortest form."""
 
 
 def decimals(x: Any) -> Any:
@@ -78,7 +82,7 @@ class Writer:
 
     def __call__(self, x: Any) -> str:
         """An expression in LaTeX."""
-        return self._printer.doprint(decimals(sp.sympify(x)))
+        return self._printer.doprint(decimals(shortest(sp.sympify(x))))
 
     def terms(self, x: Any) -> list[str]:
         """The terms of a sum, each with its sign.
@@ -87,15 +91,53 @@ class Writer:
         >>> Writer().terms(x - 2 * y)
         ['+x', '-2 y']
         """
-        x = decimals(sp.sympify(x))
+        x = decimals(shortest(sp.sympify(x)))
         terms = self._printer._as_ordered_terms(x) if x.is_Add else [x] if x != 0 else []
         return [signed(self._printer.doprint(term)) for term in terms]
 
     def factor(self, x: Any) -> str:
         """An expression as a factor of a product: a sum in brackets."""
-        x = decimals(sp.sympify(x))
+        x = decimals(shortest(sp.sympify(x)))
         written = self._printer.doprint(x)
         return f"\\left({written}\\right)" if x.is_Add else written
+
+
+@lru_cache(maxsize=4096)
+def shortest(x: Any) -> Any:
+    """The shortest to write of a sum and its product form, without a sign in front of brackets where that is shorter.
+
+    >>> k, l, r = sp.symbols("k l r")
+    >>> shortest(k * r - k * l), shortest(k * (k + 1)), shortest(-k * (l - r))
+    (k*(-l + r), k**2 + k, k*(-l + r))
+    """
+    sums = x.atoms(sp.Add)
+    if not sums or sp.count_ops(x) > MAX_REARRANGED_OPERATIONS:
+        return _without_sign(x)
+    forms = [x]
+    if not any(power.exp.is_negative for power in x.atoms(sp.Pow)):  # one fraction is easier to read than several
+        forms += [sp.expand(x, power_base=False), sp.expand(x, power_base=False, trig=True)]
+    if all(number.is_Integer for number in x.atoms(sp.Number)):
+        forms += [sp.factor(form) for form in (x, forms[-1])]
+    forms = [_without_sign(form) for form in dict.fromkeys(forms)]
+    return min(forms, key=lambda form: (width(text(_PLAIN.doprint(form))), sp.count_ops(form)))
+
+
+def _without_sign(x: Any) -> Any:
+    """The expression with -(a - b) as (b - a), in every product."""
+    if not x.args or not x.has(sp.Add):
+        return x
+    x = x.func(*map(_without_sign, x.args))
+    if x.is_Mul and x.args[0].is_Rational and x.args[0] < 0:
+        for factor in x.args:
+            if factor.is_Add and any(_is_negative(term) for term in factor.args):
+                others = [-other if other is x.args[0] else other for other in x.args if other is not factor]
+                return sp.Mul(*others, sp.Add(*(-term for term in factor.args)))
+    return x
+
+
+def _is_negative(term: Any) -> bool:
+    """Whether a term is written with a minus sign."""
+    return bool(term.as_coeff_Mul()[0] < 0)
 
 
 def signed(latex: str) -> str:
@@ -115,6 +157,12 @@ class _Printer(LatexPrinter):
     def __init__(self, letters: dict[Any, str] | None) -> None:
         super().__init__({"mul_symbol": None, "parenthesize_super": True, "full_prec": False})
         self._letters = letters
+
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        """The terms in the order of SymPy, but a positive one first."""
+        terms = super()._as_ordered_terms(expr, order)
+        first = next((k for k, term in enumerate(terms) if not _is_negative(term)), 0)
+        return [terms[first], *terms[:first], *terms[first + 1 :]]
 
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:  # noqa: ARG002
         return latex_name(expr.name)
@@ -136,6 +184,9 @@ class _Printer(LatexPrinter):
 
     def _print_tan(self, expr: Any, exp: str | None = None) -> str:
         return self._trigonometric(expr, exp)
+
+
+_PLAIN = _Printer(None)
 
 
 def _letters(taken: frozenset[str]) -> dict[Any, str] | None:

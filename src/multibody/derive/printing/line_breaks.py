@@ -12,9 +12,7 @@ from multibody.derive.printing.latex_expressions import Writer, joined
 from multibody.derive.printing.page_elements import Block, Equality, Sentence, Table
 from multibody.derive.printing.symbol_names import latex_name
 from multibody.derive.printing.unicode_text import text, width
-from multibody.derive.system.symbols import TIME
-
-ARGUMENTS = {"M": r"\!(q)", "b": r"\!(q, v)", "g": r"\!(q)", "J": r"\!(q)"}
+from multibody.derive.results.steps import term
 
 
 @dataclass(frozen=True)
@@ -28,8 +26,8 @@ class Layout:
 
     columns: int
     write: Writer
-    taken: frozenset[str] = frozenset()
-    """Names of symbols: matrices of the same name get an argument, M(q)."""
+    velocity: str = "v"
+    """The velocities in LaTeX, on which b depends."""
     long: int = 4
     """Lines of an entry from which on parts of it get names."""
     names: Names = field(default_factory=Names, compare=False)
@@ -37,13 +35,13 @@ class Layout:
 
     def result(self, name: str, value: Any) -> list[Block]:
         """A name in LaTeX and its value, an expression or a matrix, as blocks."""
-        head, equals, rule = name.partition("=")
-        if name in ARGUMENTS and name in self.taken:
-            name += ARGUMENTS[name].replace(")", ", t)" if TIME in sp.sympify(value).free_symbols else ")")
+        head, equals, rule = (part.strip() for part in name.partition("="))
+        head = term(head, value, self.velocity)
+        name = f"{head} = {rule}" if equals else head
         blocks: list[Block] = []
         if equals and isinstance(value, sp.MatrixBase) and not self._fits(name, value):
-            blocks.append(Equality(head.strip(), (rule.strip(),)))
-            name = head.strip()
+            blocks.append(Equality(head, (rule,)))
+            name = head
         definitions, value = self._named(value)
         blocks += self._matrix(name, value) if isinstance(value, sp.MatrixBase) else [self.sum(name, value)]
         return blocks + self._where(definitions)
@@ -115,11 +113,12 @@ class Layout:
 def entry(name: str, indices: tuple[int, ...]) -> str:
     r"""The name of an entry, counted from 1.
 
-    >>> entry("M", (0, 1)), entry("J_{S}", (0,))
-    ('M_{12}', '\\left[J_{S}\\right]_{1}')
+    >>> entry("M(q)", (0, 1)), entry("J_{S}", (0,))
+    ('M_{12}(q)', '\\left[J_{S}\\right]_{1}')
     """
-    name = name.partition(r"\!(q")[0]
+    letter, bracket, arguments = name.partition("(q")
     between = "," if max(indices) > 8 else ""
     index = between.join(str(i + 1) for i in indices)
-    simple = re.fullmatch(r"[A-Za-z]|\\[A-Za-z]+", name)
-    return f"{name}_{{{index}}}" if simple else f"\\left[{name}\\right]_{{{index}}}"
+    if re.fullmatch(r"[A-Za-z]|\\[A-Za-z]+", letter):
+        return f"{letter}_{{{index}}}{bracket}{arguments}"
+    return f"\\left[{name}\\right]_{{{index}}}"

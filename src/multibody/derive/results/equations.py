@@ -17,7 +17,7 @@ from multibody.derive.results import comparison, compiled, linearisation
 from multibody.derive.results.comparison import Agreement
 from multibody.derive.results.equilibria import equilibria as find_equilibria
 from multibody.derive.results.linearisation import Linearisation
-from multibody.derive.results.steps import Step
+from multibody.derive.results.steps import Step, term
 from multibody.derive.system import constraint_rows, degeneracy, generalized_forces
 from multibody.derive.system.kinematics import tidy
 from multibody.derive.system.system import System
@@ -81,6 +81,20 @@ class Equations:
     def residual(self) -> sp.ImmutableMatrix:
         """M v' + b + g - τ - J^T λ, a column: zero for a motion that is possible."""
         return sp.ImmutableMatrix(self.inertial - self.tau - self.J.T * sp.Matrix(self.J.rows, 1, self.multipliers))
+
+    @property
+    def result(self) -> Step:
+        """The last step of the derivation: the terms of the equations, as they are now."""
+        v = r"\dot q" if self.system.holonomic_velocities else "v"
+        v_dot = v.replace(r"\dot q", r"\ddot q").replace("v", r"\dot v")
+        results = [("M", self.M), ("b", self.b), ("g", self.g), (r"\tau", self.tau)]
+        M, b, g = (term(name, value, v) for name, value in results[:3])
+        formula = rf"{M} {v_dot} + {b} + {g} = \tau"
+        if self.J.rows:
+            drift, J = constraint_rows.drift_rule(self.system).replace("v", v), term("J", self.J, v)
+            results += [("J", self.J), (drift, self.drift)]
+            formula += rf" + {J}^T \lambda, \quad {J} {v_dot} + {drift} = 0"
+        return Step("The equations of motion", "RD 3.1, 3.53", tuple(results), formula)
 
     def simplify(self) -> "Equations":
         """Rewrite the equations with few operations: products of sines and cosines as sums, coefficients collected."""
@@ -183,11 +197,5 @@ def finish(
     degeneracy.mass_matrix(system, M, rows.J)
     J, _, drift = rows
     tau = sp.ImmutableMatrix(generalized_forces.generalized_forces(system))
-    results: list[tuple[str, Any]] = [("M", M), ("b", b), ("g", g), (r"\tau", tau)]
-    formula = r"M \dot v + b + g = \tau"
-    if J.rows:
-        bias = constraint_rows.drift_rule(system)
-        results += [("J", J), (bias, drift)]
-        formula += rf" + J^T \lambda, \quad J \dot v + {bias} = 0"
-    last = Step("The equations of motion", "RD 3.1, 3.53", tuple(results), formula)
-    return Equations(method, system, M, b, g, tau, J, drift, (*steps, last), reactions or {})
+    equations = Equations(method, system, M, b, g, tau, J, drift, tuple(steps), reactions or {})
+    return replace(equations, steps=(*steps, equations.result))

@@ -3,6 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+import sympy as sp
+
+from multibody.derive.system.symbols import TIME
+
+TERMS = frozenset("MbgJ")
+"""Terms of the equations of motion, always written with their arguments: a mass can be called M, too."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -19,3 +26,15 @@ class Step:
     tag: str
     results: tuple[tuple[str, Any], ...] = ()
     formula: str = ""
+
+
+def term(name: str, value: Any, velocity: str = "v") -> str:
+    r"""A term of the equations of motion with its arguments; every other name as it is.
+
+    >>> term("b", sp.Integer(0), r"\dot q"), term("T", sp.Integer(0))
+    ('b(q, \\dot q)', 'T')
+    """
+    if name not in TERMS:
+        return name
+    time = ", t" if TIME in sp.sympify(value).free_symbols else ""
+    return f"{name}(q{f', {velocity}' if name == 'b' else ''}{time})"
