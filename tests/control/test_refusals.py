@@ -319,6 +319,20 @@ SILENT = {
     "damping nan": ("damping: expected finite", lambda: control.iterate(ARM, "tool", TIP, Q, "damped", damping=NAN)),
     "tolerance nan": ("tolerance: expected finite", lambda: control.iterate(ARM, "tool", TIP, Q, tolerance=NAN)),
     "iterations True": ("iterations: expected", lambda: control.iterate(ARM, "tool", TIP, Q, iterations=True)),
+    "kp without a target": (
+        "place_kp: expected the target place=",
+        lambda: BODY(Q, V, place_acceleration=V[:2], place_kp=1.0, dt=0.1),
+    ),
+    "normals without a direction": (
+        "normals.*: expected a direction",
+        lambda: control.WholeBody(DOG, FEET, COM)(
+            DOG.home(), np.zeros(DOG.nv), com_acceleration=V, normals=np.zeros((len(FEET), 3))
+        ),
+    ),
+    **{
+        f"seed {bad}": ("seed: expected a whole number", partial(control.InverseKinematics(ARM, "tool"), TIP, seed=bad))
+        for bad in (-1, 1.5)
+    },
     "threads with daqp": (
         "threads: expected None with solver='daqp'",
         lambda: BODY(Q, V, place=V[:2], dt=0.1, solver="daqp", threads=2),
@@ -337,6 +351,13 @@ def test_what_was_accepted_in_silence_is_refused(case):
     words, call = SILENT[case]
     with pytest.raises(mb.InputError, match=words):
         call()
+
+
+def test_the_rate_of_a_momentum_is_a_sum():
+    """Its target alone was what counted of both."""
+    body, h = control.WholeBody(ARM, [], [[control.MomentumTask("spin")]]), 1e-2 * np.arange(6.0)
+    both, one = body(Q, V, spin=h, spin_acceleration=2.0 * h), body(Q, V, spin=3.0 * h)
+    np.testing.assert_allclose(both.a, one.a, rtol=1e-9)
 
 
 def test_a_gain_of_one_sample_is_named():

@@ -1,5 +1,7 @@
 """Surgery on random robots: motion and mass before and after are those of the same links, looked at one by one."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from multibody.model.joint import Limits, Mimic, Passive
 from multibody.model.joints import Fixed, Prismatic, Revolute
 from multibody.model.model import Model
 from multibody.model.shapes import Box, Cylinder
-from multibody.model.surgery import attach, change, lock, payload, remove, rename, scale
+from multibody.model.surgery import attach, beside, change, lock, payload, remove, rename, scale
 
 from .by_hand import jacobians
 from .by_hand import mass_matrix as body_mass_matrix
@@ -82,9 +84,10 @@ def test_attach_refuses_what_it_cannot_join():
     with pytest.raises(InputError, match="'thumb' moves with the body 'thumb'"):
         attach(arm, gripper(), frame="hand", other_frame="thumb")
     for bad in (5, None, ["x_"], b"x_"):
-        with pytest.raises(InputError) as error:
-            attach(arm, gripper(), frame="hand", prefix=bad)
-        assert str(error.value) == f"attach gripper, prefix: expected a text, got {bad!r}"
+        for join in (partial(attach, frame="hand"), beside):
+            with pytest.raises(InputError) as error:
+                join(arm, gripper(), prefix=bad)
+            assert str(error.value) == f"gripper, prefix: expected a text, got {bad!r}"
     with pytest.raises(InputError, match="gripper: no frame is named 5; it has"):
         attach(arm, gripper(), frame="hand", other_frame=5, prefix="x_")
     with pytest.raises(InputError, match=r"expected the Model of a robot, .*, got Builder"):

@@ -170,6 +170,17 @@ def test_states_of_steps_that_are_refused(legged, change, words):
         simulator.step(change(simulator.start(stand)))
 
 
+def test_lists_are_states_and_forces():
+    arm = mb.load("double-pendulum")
+    settings = {"dt": 0.01, "method": "rk4"}
+    of_lists = simulate.Simulator(arm, **settings, controller=lambda t, q, v: [1.0, -v[0]])
+    of_arrays = simulate.Simulator(arm, **settings, controller=lambda t, q, v: np.stack([1.0 + 0.0 * v[0], -v[0]]))
+    start = of_arrays.start([0.1, 0.2], [0.3, 0.4])
+    after = of_lists.step({**start, "q": [0.1, 0.2], "v": [0.3, 0.4]})[0]
+    np.testing.assert_array_equal(after["q"], of_arrays.step(start)[0]["q"])
+    np.testing.assert_array_equal(of_lists([0.1, 0.2], [0.3, 0.4], seconds=0.01).last[0], after["q"])
+
+
 def test_steps_refuse_quaternions_of_another_length():
     robot, _ = ball()
     simulator = simulate.Simulator(robot, dt=0.01)

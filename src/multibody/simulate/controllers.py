@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multibody.errors import InputError
-from multibody.geometry._arrays import floats
+from multibody.geometry._arrays import floats, vector
 from multibody.model.actuation import actuated_coordinates, actuated_indices, joint_error, with_zero_base
 from multibody.model.tree import Tree
 
@@ -181,6 +181,8 @@ class Function:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise InputError("controller: with a state it must return (tau, state)")
             result, memory = result
+        if isinstance(result, list | tuple):
+            result = vector(*result)
         expected = (self.tree.nv,)
         if np.shape(result) != expected:
             raise InputError(

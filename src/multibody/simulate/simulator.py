@@ -275,6 +275,7 @@ class Simulator:
                 f"state: expected one sample, got a batch, q of shape {np.shape(state['q'])}; mb.compile and "
                 "mb.compile_scan make kernels of the step that take batches"
             )
+        state = broadcast_state(state, self._shapes, ())  # also plain lists, as arrays
         check_configuration.unit_coordinates(self.tree, state["q"], "state, q")
         after, record = self._step(state, given.still)
         if "jump" in after and not is_traced(after["jump"]) and state["jump"][0] < 0:

@@ -169,6 +169,7 @@ class InverseKinematics:
         """
         if threads is not None:
             thread_count(threads)
+        seed = check_whole(seed, "seed")
         refuse_traced("InverseKinematics", q0, *(target if isinstance(target, list | tuple) else [target]))
         if self._follow and q0 is None:
             raise InputError("q0: expected the configuration that follow=True continues from, got None")
@@ -268,7 +269,7 @@ class InverseKinematics:
         """The kernels of a search, with the table of seeds of a number."""
         tree, problem = self._robot.tree, self._problem
         if seed not in self._tables:
-            table = seeds.table(tree, problem.lower, problem.upper, check_whole(seed, "seed"))
+            table = seeds.table(tree, problem.lower, problem.upper, seed)
             rows = seeds.features(self._goals, [each.pose(tree, table) for each in self._goals])
             drawn = np.ascontiguousarray(rows[: seeds.RANDOM], self._robot.dtype)
             self._tables[seed] = np.ascontiguousarray(table, self._robot.dtype), rows, drawn

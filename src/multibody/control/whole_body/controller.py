@@ -17,7 +17,7 @@ from multibody.control.whole_body.hierarchical_problem import AnyTask, Problem, 
 from multibody.control.whole_body.report import Report
 from multibody.control.whole_body.task_rows import ACCELERATION, DAMPING, STIFFNESS, VELOCITY
 from multibody.errors import InputError
-from multibody.geometry._arrays import choice
+from multibody.geometry._arrays import choice, floats, not_zero
 from multibody.robot import Robot
 from multibody.robot.function import RobotFunction
 from multibody.robot.inputs import VALUES, Kind, kernel_arrays
@@ -199,6 +199,8 @@ class WholeBody:
             choice(solver, "solver", (INTERIOR_POINT, DAQP))
         if "active" in inputs and inputs["active"] is not None:
             constraint_rows.mask(self._problem.contacts, inputs["active"])
+        if inputs.get("normals") is not None:
+            not_zero(floats(inputs["normals"], "normals", len(self._problem.contacts), 3), "normals")
         ready = self._solvers.get((solver, *inputs))
         if ready is not None and threads is None:
             order, answer = ready
@@ -284,6 +286,10 @@ class WholeBody:
                 raise InputError(f"missing: the force of task {name!r}, as {name}=...")
             if name + ACCELERATION not in given:
                 raise InputError(f"missing: the target of task {name!r}, as {name}=..., or {name + ACCELERATION}=...")
+            for unused in {name + STIFFNESS, name + DAMPING, name + VELOCITY} & given.keys():
+                raise InputError(
+                    f"{unused}: expected the target {name}=... with it, got {name + ACCELERATION}=... alone"
+                )
         if self._problem.limits and "dt" not in given:
             raise InputError(f"missing: dt, in s, which the {self._problem.limits[0].name} need")
 

@@ -47,10 +47,10 @@ def acceleration(task: Task, dynamics: Dynamics, J: Array, q: Array, values: Map
     """w' = acceleration + kp error + kd (velocity - J v), (..., rows); of a momentum, its rate."""
     forward: Any = values.get(task.name + ACCELERATION)
     target: Any = values.get(task.name)
-    if task.of_velocity:
-        return target if forward is None else forward
-    if target is None and task.needs_target:
+    if target is None and (task.of_velocity or task.needs_target):
         return forward
+    if task.of_velocity:
+        return target if forward is None else target + forward
     kp = values.get(task.name + STIFFNESS, np.full(q.shape[:-1], DEFAULT_STIFFNESS))
     kd = values.get(task.name + DAMPING, 2.0 * np.sqrt(kp))
     rate = -matvec(J, dynamics.v)

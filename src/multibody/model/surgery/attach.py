@@ -39,8 +39,6 @@ def attach(
     """
     link, link_H_frame = link_of_frame(model, frame)
     expect_model(other)
-    if not isinstance(prefix, str):
-        raise InputError(f"attach {other.name}, prefix: expected a text, got {prefix!r}")
     if other_frame is not None:
         other.tree.frame(other_frame)
     notes = list(other.diagnostics)
@@ -48,8 +46,8 @@ def attach(
     if bases:
         other = lock(other, {base.name: base.kind.neutral() for base in other.tree.bases})
         notes.append(note(f"{other.name} has no floating base any more: it is attached to {frame!r}", "attached"))
+    other = add_prefix(other, prefix)
     if prefix:
-        other = add_prefix(other, prefix)
         bases = {prefix + name for name in bases}
         other_frame = None if other_frame is None else prefix + other_frame
     base_H_frame = _base_frame(other, other_frame)
@@ -74,8 +72,7 @@ def beside(model: Model, other: Model, *, prefix: str = "") -> Model:
         prefix: is put before the names of the other's links, joints, frames and actuators.
     """
     expect_model(other)
-    if prefix:
-        other = add_prefix(other, prefix)
+    other = add_prefix(other, prefix)
     world = next(iter(_roots(model)), None)  # a root that is fixed is the world
     fixed = [_attachment("world", world, name, Pose.identity()) for name in _roots(other)]
     own = [replace(joint, parent=world) if joint.parent is None else joint for joint in other.description]

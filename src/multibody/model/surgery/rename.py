@@ -75,6 +75,10 @@ def rename(
 
 def add_prefix(model: Model, prefix: str) -> Model:
     """Return the robot with a prefix before all names of links, frames, joints, actuators and equalities."""
+    if not isinstance(prefix, str):
+        raise InputError(f"{model.name}, prefix: expected a text, got {prefix!r}")
+    if not prefix:
+        return model
     new = rename(
         model,
         frames={name: prefix + name for name in model.frames},
