@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multibody.algorithms.rnea import rnea
 from multibody.geometry._arrays import is_zero
-from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import PD
 from multibody.simulate.step_forces import StepForces
@@ -29,11 +27,11 @@ def implicit(forces: StepForces, dt: float, slope: Any) -> NDArray[Any] | None:
     added = None if slope is None else dt * slope
     if not forces.passive:
         return added
-    own = dt * _passive_slope(forces.tree, dt)
+    own = dt * passive_slope(forces.tree, dt)
     return own if added is None else added + own
 
 
-def _passive_slope(tree: Tree, dt: float) -> NDArray[Any]:
+def passive_slope(tree: Tree, dt: float) -> NDArray[Any]:
     """(nv,): -∂τ/∂v of springs and dampers, over a step."""
     return (0.0 if is_zero(tree.damping) else tree.damping) + dt / 4 * spring_stiffness(tree)
 
@@ -46,28 +44,3 @@ def spring_stiffness(tree: Tree) -> NDArray[Any]:
         if not tree.is_base(joint):
             stiff[joint.v] += ratio**2 * joint.passive.stiffness
     return stiff
-
-
-def mean_force(tau: Any, slope: Any, change: NDArray[Any]) -> NDArray[Any]:
-    """(nv,): the controller's mean force over a step with this change of velocity."""
-    return tau if slope is None else tau - slope * change
-
-
-def work(
-    forces: StepForces,
-    dt: float,
-    mean: Any,
-    q: NDArray[Any],
-    v: NDArray[Any],
-    change: NDArray[Any],
-    displacement: NDArray[Any],
-) -> NDArray[Any]:
-    """(nv,): the work of the controller, pushes, springs and dampers in a step, velocity by velocity, in J."""
-    tree = forces.tree
-    if forces.passive:
-        smooth = tree.with_values(friction=np.zeros(tree.nv))
-        mean = mean + passive(smooth, q, v) - _passive_slope(tree, dt) * change
-    if forces.wrenches:
-        still = np.zeros_like(v)
-        mean = mean - rnea(tree, q, still, still, forces.wrenches, gravity=False)
-    return mean * displacement

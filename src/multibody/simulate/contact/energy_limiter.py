@@ -23,6 +23,7 @@ from multibody.algorithms.energy import kinetic_energy, potential_energy
 from multibody.geometry._arrays import vector
 from multibody.model.joints import Floating, Prismatic, Translational
 from multibody.model.tree import Tree
+from multibody.simulate.contact.midpoint import Midpoint
 
 MAX_ENERGY_ERROR = 5e-3
 """The largest tolerated error of the energy, relative to the kinetic energy."""
@@ -58,28 +59,23 @@ class StepWork(NamedTuple):
 
 
 def limit_energy(
-    tree: Tree,
-    dt: Any,
-    q: NDArray[Any],
-    v: NDArray[Any],
-    change: NDArray[Any],
-    bound: NDArray[Any],
-    work: StepWork,
-    uncorrected: NDArray[Any] | None = None,
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the velocity v, scaled down if energy came from nowhere, and the next bound.
+    midpoint: Midpoint, q: NDArray[Any], change: NDArray[Any], work: StepWork, uncorrected: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], Any]:
+    """Return the velocity after a step, scaled down if energy came from nowhere, and the next bound.
+
+    The bound is (4,) in J: the largest energy that the work since the least one explains, the tolerated error, the
+    energy that was taken, and the largest kinetic energy.
 
     Args:
-        tree: the robot.
-        dt: the step in s.
+        midpoint: the start of the step.
         q: (nq,), after it.
-        v: (nv,), after it.
-        change: (nv,), of v in the step.
-        bound: (4,) in J: the largest energy that the work since the least one explains, the tolerated error, the energy
-            that was taken, and the largest kinetic energy.
+        change: (nv,), of the velocity.
         work: in the step.
         uncorrected: (nq,), q before its correction; None for none.
     """
+    tree, dt, bound, v = midpoint.tree, midpoint.dt, midpoint.bound, midpoint.v + change
+    if not midpoint.limited:
+        return v, bound
     T, V = kinetic_energy(tree, q, v), potential_energy(tree, q)
     lift = 0.0 if uncorrected is None else V - potential_energy(tree, uncorrected)
     explained = bound[0] + work.gain(lift)

@@ -85,23 +85,20 @@ class ContactSystem(NamedTuple):
 
         `exact` sweeps update all blocks at once, and have derivatives.
         """
-        contacts = len(self.friction)
-        changes: list[Any] = []
-        for k in range(contacts):
-            at = slice(3 * k, 3 * k + 3)
+        contacts, rows, changes = len(self.friction), self.W.shape[-1], []
+        starts = [*range(0, 3 * contacts, 3), *range(3 * contacts, rows + 1)]
+        for k, at in enumerate(map(slice, starts, starts[1:])):
             own = self.W[at, at]
-            new = contact_impulse(own, inverses[k], u[at] - np.matmul(own, P[at]), self.friction[k], exact)
-            change = part * (new - P[at])
+            b = u[at] - np.matmul(own, P[at])
+            if k < contacts:
+                change = part * (contact_impulse(own, inverses[k], b, self.friction[k], exact) - P[at])
+                new = P[at] + change
+            else:
+                new = self._joint(k - contacts, own[0], b)
+                change = new - P[at]
             u = u if exact else u + np.matmul(self.W[:, at], change)
-            P = np.concatenate([P[: at.start], P[at] + change, P[at.stop :]])
-            changes += [np.abs(change[i]) * own[2, 2] for i in range(3)]
-        for j in range(self.W.shape[-1] - 3 * contacts):
-            i = 3 * contacts + j
-            new = self._joint(j, self.W[i, i], u[i] - self.W[i, i] * P[i])
-            change = new - P[i]
-            u = u if exact else u + self.W[:, i] * change
-            P = np.concatenate([P[:i], np.reshape(new, (1,)), P[i + 1 :]])
-            changes.append(np.abs(change) * self.W[i, i])
+            P = np.concatenate([P[: at.start], new, P[at.stop :]])
+            changes += [np.abs(change[i]) * own[-1, -1] for i in range(len(own))]
         return P, u, changes
 
     def _scaled_to_dissipate(self, P: NDArray[Any], u: NDArray[Any]) -> NDArray[Any]:

@@ -14,9 +14,8 @@ from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.configuration_update import advance
 from multibody.simulate.contact.bilateral import BilateralConstraints, project_position
-from multibody.simulate.contact.energy_limiter import StepWork, limit_energy
 from multibody.simulate.contact.scene import Scene
-from multibody.simulate.implicit_forces import controlled, implicit, mean_force, work
+from multibody.simulate.implicit_forces import controlled, implicit, passive_slope
 from multibody.simulate.method import StepStart
 from multibody.simulate.step_forces import StepForces
 
@@ -41,8 +40,8 @@ class Midpoint:
     """(nv,): the controller's forces at the velocity v."""
     slope: Any
     """(nv,): -∂tau/∂v over the step, or None."""
-    joint_forces: NDArray[Any]
-    """(nv,): tau with the springs and dampers of joints."""
+    passive: Any
+    """(nv,): the forces of springs and dampers of joints; 0 for none."""
     gradual: bool
     """Whether some forces are implicit, so that plastic contacts close by degrees (`restitution.py`)."""
     M: Factors
@@ -59,16 +58,15 @@ class Midpoint:
             q_m = project_position(tree, scene.constraints, drift, scene.tolerated_error)
         forces = forces.sample(t + dt / 2, q_m, v)
         tau, slope = controlled(forces, dt, t + dt / 2, q_m, v)
-        joint_forces = tau
+        smooth = 0.0
         if forces.passive:
-            smooth = tree.with_values(friction=np.zeros(tree.nv))  # dry friction has rows of its own
-            joint_forces = joint_forces + passive(smooth, q_m, v)
+            smooth = passive(tree.with_values(friction=np.zeros(tree.nv)), q_m, v)  # dry friction has rows of its own
         added = implicit(forces, dt, slope)
         M = factors(tree, q_m, added)
         held = scene.constraints
         constraints = None if held is None else BilateralConstraints(tree, held, M, q_m, v, dt)
         gradual, bound = added is not None, state.get("bound")
-        return Midpoint(scene, forces, dt, v, bound, drift, q_m, tau, slope, joint_forces, gradual, M, constraints)
+        return Midpoint(scene, forces, dt, v, bound, drift, q_m, tau, slope, smooth, gradual, M, constraints)
 
     @property
     def tree(self) -> Tree:
@@ -78,7 +76,7 @@ class Midpoint:
     def impulse(self, v: NDArray[Any]) -> NDArray[Any]:
         """(nv,), bases in "left": the impulse of all forces but those of contacts, with Coriolis forces at v."""
         h = rnea(self.tree, self.q, v, np.zeros_like(self.v), self.forces.wrenches)
-        return base_velocity.force_to_left(self.tree, self.q, self.dt * (self.joint_forces - h))
+        return base_velocity.force_to_left(self.tree, self.q, self.dt * (self.tau + self.passive - h))
 
     def change_without_contacts(self) -> tuple[NDArray[Any], Any]:
         """The change of velocity, (nv,), and the impulses of constraints, where nothing can touch."""
@@ -95,7 +93,7 @@ class Midpoint:
 
     def mean_force(self, change: NDArray[Any]) -> NDArray[Any]:
         """(nv,): the controller's forces, their mean over the step."""
-        return mean_force(self.tau, self.slope, change)
+        return self.tau if self.slope is None else self.tau - self.slope * change
 
     def advance(self, change: NDArray[Any], late: Any = 0.0) -> NDArray[Any]:
         """(nq,): the second half of the step, with the velocity after it, less the displacement of late impulses."""
@@ -107,8 +105,13 @@ class Midpoint:
 
     def work(self, change: NDArray[Any], late: Any = 0.0) -> NDArray[Any]:
         """(nv,): the work of controllers, pushes, springs and dampers, velocity by velocity, in J."""
-        displacement = self.dt / 2 * (self.v + (self.v + change)) - late
-        return work(self.forces, self.dt, self.mean_force(change), self.q, self.v, change, displacement)
+        mean = self.mean_force(change)
+        if self.forces.passive:
+            mean = mean + self.passive - passive_slope(self.tree, self.dt) * change
+        if self.forces.wrenches:
+            still = np.zeros_like(self.v)
+            mean = mean - rnea(self.tree, self.q, still, still, self.forces.wrenches, gravity=False)
+        return mean * (self.dt / 2 * (self.v + (self.v + change)) - late)
 
     @property
     def is_driven(self) -> bool:
@@ -118,18 +121,9 @@ class Midpoint:
     def static_forces(self) -> NDArray[Any]:
         """(nv,): all forces but those of contacts and Coriolis forces, at the velocity before the step."""
         still = np.zeros_like(self.v)
-        return self.joint_forces - rnea(self.tree, self.q, still, still, self.forces.wrenches)
+        return self.tau + self.passive - rnea(self.tree, self.q, still, still, self.forces.wrenches)
 
     @property
     def limited(self) -> bool:
         """Whether the energy has a limit; it has none in derivatives."""
         return self.bound is not None and not self.scene.exact
-
-    def limit_energy(
-        self, q: NDArray[Any], change: NDArray[Any], done: StepWork, uncorrected: Any = None
-    ) -> tuple[NDArray[Any], Any]:
-        """The velocity after the step, (nv,), and the next bound of the energy."""
-        v = self.v + change
-        if not self.limited:
-            return v, self.bound
-        return limit_energy(self.tree, self.dt, q, v, change, self.bound, done, uncorrected)

@@ -36,10 +36,10 @@ def resolve_penetration(problem: ContactProblem, q: NDArray[Any], energy: Any) -
 
     def violation(q: NDArray[Any]) -> tuple[Any, Any, Any]:
         """The smallest and the largest displacement of each row that is allowed, and the largest violation."""
-        lower = [-gap for gap in (gaps(tree, pairs, q) if pairs else ())]
-        lower += [bounds.lower[j] - q[k] for j, k in enumerate(bounds.coordinates)]
-        upper = [np.inf] * count + [bounds.upper[j] - q[k] for j, k in enumerate(bounds.coordinates)]
-        worst = np.max(np.stack([np.maximum(a, -b) for a, b in zip(lower, upper, strict=True)]))
+        at = q[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
+        lower = np.concatenate([-gaps(tree, pairs, q) if pairs else np.zeros((0,)), bounds.lower - at])
+        upper = np.concatenate([np.full(count, np.inf), bounds.upper - at])
+        worst = np.max(np.maximum(lower, -upper))
         error = None if constraints is None else constraints.projection.error(q) / CONSTRAINT_TOLERANCE
         return lower, upper, worst if error is None else np.maximum(worst, error)
 

@@ -112,59 +112,50 @@ class ContactProblem:
         scaled = self.half.Z * self.half.D_inv[:, None]
         return self.before + np.matmul(np.swapaxes(scaled, -1, -2), y)
 
-    def system(self, free: NDArray[Any]) -> ContactSystem:
-        """The velocities that impulses have to correct: of contacts with the gap that may close in the second half."""
+    def system(self, free: NDArray[Any]) -> tuple[ContactSystem, NDArray[Any]]:
+        """The velocities that impulses have to correct: of contacts with the gap that may close in the second half.
+
+        And (rows,), the times of impacts after the middle of the step, in s; 0 for compliant and known contacts.
+        """
         midpoint, dt, known, before = self.midpoint, self.midpoint.dt, self.known, self.before
         slow = bounce_threshold(midpoint.tree, dt) if known is None else known.slow
-        u, friction = [free[k] for k in range(free.shape[-1])], []
+        u, friction, delays = [free[k] for k in range(free.shape[-1])], [], []
         for k, ((mu, e), contact) in enumerate(zip(midpoint.scene.laws(self.parameters), self.contacts, strict=True)):
             friction.append(mu)
             n = 3 * k + 2
             ahead = free[n] + 2.0 / (dt if known is None else known.dt) * np.maximum(contact.gap, 0.0)
             if known is None:
-                hits, _, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=midpoint.gradual)
+                hits, late, rebound = impact(dt, slow, contact.gap, before[n], free[n], e, gradual=midpoint.gradual)
             else:
                 hits, rebound = newton_impact(slow, ahead, before[n], e)
+                late = 0.0  # known contacts close between steps
             ahead = np.where(hits, free[n] - rebound, ahead)
             u[n] = ahead if known is None else np.where(known.opened[k], OPEN_SPEED, ahead)
-        rigid = ContactSystem(self.W, np.stack(u), free, friction, *self._joint_bounds(free))
-        return rigid if self.law is None else _with_compliant_ground(rigid, self.law(self.W, free))
+            delays += [0.0 if n < self.compliant else np.where(hits, late, 0.0)] * 3
+        floor, ceiling, dry, late = self._joint_bounds(free)
+        rigid = ContactSystem(self.W, np.stack(u), free, friction, floor, ceiling, dry)
+        system = rigid if self.law is None else _with_compliant_ground(rigid, self.law(self.W, free))
+        return system, np.stack([*delays, *late])
 
     def velocities(self, y: NDArray[Any], P: NDArray[Any]) -> NDArray[Any]:
         """(rows,): the velocities after impulses P, as Signorini's condition counts them, in m/s."""
-        system = self.system(self.free(y))
+        system, _ = self.system(self.free(y))
         return system.u + np.matmul(system.W, P)
 
-    def _joint_bounds(self, free: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """The least and the largest velocities of joints with bounds, and the largest impulses of dry friction."""
+    def _joint_bounds(self, free: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Any]:
+        """Of joints with bounds, their least and largest velocities, the largest dry friction, and impacts' delays."""
         scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds
         closed = 0.0 if self.known is None else self.known.closed
         at = self.midpoint.q[list(bounds.coordinates)] if bounds.coordinates else np.zeros((0,))
         floor = -2.0 / dt * np.maximum(at - bounds.lower - closed, 0.0)
         ceiling = 2.0 / dt * np.maximum(bounds.upper - at - closed, 0.0)
+        delays: Any = np.zeros(len(bounds.velocities))
         if bounds.restitution:
             first = 3 * len(scene.pairs)
-            (low, _, up), (high, _, down) = limit_impacts(bounds, dt, at, self.before[first:], free[first:])
+            (low, early, up), (high, late, down) = limit_impacts(bounds, dt, at, self.before[first:], free[first:])
             floor, ceiling = np.where(low, up, floor), np.where(high, -down, ceiling)
-        return floor, ceiling, dt * self.midpoint.tree.friction[..., list(bounds.velocities)]
-
-    def impact_delays(self, free: NDArray[Any]) -> NDArray[Any]:
-        """(rows,): the times of impacts after the middle of the step, in s; 0 for compliant and known contacts."""
-        scene, dt, bounds = self.midpoint.scene, self.midpoint.dt, self.midpoint.scene.bounds
-        n = 3 * len(scene.pairs)
-        first = self.compliant // 3 if self.known is None else len(scene.pairs)  # known ones close between steps
-        slow, gradual, parts = bounce_threshold(self.midpoint.tree, dt), self.midpoint.gradual, [np.zeros(3 * first)]
-        for k, (_, e) in list(enumerate(scene.laws(self.parameters)))[first:]:
-            normal = self.before[3 * k + 2], free[3 * k + 2]
-            hits, late, _ = impact(dt, slow, self.contacts[k].gap, *normal, e, gradual=gradual)
-            parts.append(np.stack(3 * [np.where(hits, late, 0.0)]))
-        if bounds.restitution:
-            at = self.midpoint.q[list(bounds.coordinates)]
-            (low, early, _), (high, late, _) = limit_impacts(bounds, dt, at, self.before[n:], free[n:])
-            parts.append(np.where(low, early, np.where(high, late, 0.0)))
-        else:
-            parts.append(np.zeros(len(bounds.velocities)))
-        return np.concatenate(parts)
+            delays = np.where(low, early, np.where(high, late, 0.0))
+        return floor, ceiling, dt * self.midpoint.tree.friction[..., list(bounds.velocities)], delays
 
     def contact_work(self, P: NDArray[Any], free: NDArray[Any], delays: NDArray[Any]) -> tuple[Any, Any]:
         """The work of compliant ground, and of all other impulses at their own times, in J."""

@@ -72,9 +72,8 @@ class Solver:
         after = last.fraction_after_impact
         half_solved = tuple((1.0 - after) * old + after * new for old, new in ends)
         free = problem.free(half_solved[-1])
-        system = problem.system(free)
+        system, delays = problem.system(free)
         impulses = system.solve_exactly(last.P) if scene.exact else system.solve(last.P, scene.sweeps, scene.tolerance)
-        delays = problem.impact_delays(free)
         y = half_solved[-1] + np.matmul(problem.Z, impulses.P)
         change = problem.velocity_change(y)
         clipped_prediction = self.clipped_prediction(change, y)

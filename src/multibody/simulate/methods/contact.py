@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multibody.model.tree import Tree
-from multibody.simulate.contact.energy_limiter import START, StepWork
+from multibody.simulate.contact.energy_limiter import START, StepWork, limit_energy
 from multibody.simulate.contact.midpoint import Midpoint
 from multibody.simulate.contact.penetration import resolve_penetration
 from multibody.simulate.contact.problem import ContactLaw, ContactProblem, KnownContacts
@@ -63,14 +63,14 @@ def contact_step(
     work = _work(problem, last, late)
     lift = FREE_LIFT * midpoint.tree.mass * gravity(midpoint.tree)
     q = resolve_penetration(problem, drifted, midpoint.bound[0] + work.gain() + lift if midpoint.limited else None)
-    v, bound = midpoint.limit_energy(q, last.change, work, drifted)
+    v, bound = limit_energy(midpoint, q, last.change, work, drifted)
     return _result(problem, last, q, v, bound), problem.velocities(last.half_solved[-1], last.P), drifted
 
 
 def _step_without_contacts(midpoint: Midpoint) -> StepResult:
     change, impulses = midpoint.change_without_contacts()
     q = midpoint.close(midpoint.advance(change))
-    v, bound = midpoint.limit_energy(q, change, StepWork(midpoint.work(change)))
+    v, bound = limit_energy(midpoint, q, change, StepWork(midpoint.work(change)))
     record = {"forces": np.zeros((0, 3))} | ({} if impulses is None else {"constraint_forces": impulses / midpoint.dt})
     return StepResult(q, v, midpoint.mean_force(change), midpoint.forces, {"bound": bound}, record)
 
