@@ -23,9 +23,10 @@ from multibody.simulate.contact import height_jump
 from multibody.simulate.controllers import PD
 from multibody.simulate.inputs_and_parameters import Arguments
 from multibody.simulate.methods import METHODS
+from multibody.simulate.nested_state import map_arrays
 from multibody.simulate.simulator import Simulator
 from multibody.tracing.ad import api
-from multibody.tracing.record.layout import flatten_to_list, parts_of, rebuild
+from multibody.tracing.record.layout import parts_of, rebuild
 
 NAMED = ("inputs", "state", "parameters", "data")
 """Arguments that costs ask for by name."""
@@ -165,13 +166,15 @@ class CostGradient:
         axis = np.ndim(value)
         if self.running is not None:
             value = value + stored.pop("running").sum(axis=axis)
-        weights = {name: by_end[name] if name in by_end else _zeros(last[name]) for name in self._names}
+        weights = {
+            name: by_end[name] if name in by_end else map_arrays(np.zeros_like, last[name]) for name in self._names
+        }
         zeros = {name: np.zeros((*np.shape(value), *given.cores[name])) for name in given.still}
         totals = {name: by_values.get(name, x) for name, x in zeros.items()}
         moving = {name: np.flip(x, x.ndim - 2) for name, x in given.moving.items()}
         first, by_step = kernels.backward(
             {"weights": weights, "totals": totals},
-            _map(lambda x: np.flip(x, axis), stored),
+            map_arrays(lambda x: np.flip(x, axis), stored),
             moving,
             given.still,
             arrays,
@@ -318,15 +321,6 @@ def _names_of(cost: Callable[..., Any], what: str, positional: tuple[str, ...]) 
             f"{', '.join(NAMED)}; got one with {error}"
         ) from None
     return names
-
-
-def _map(function: Callable[[Any], Any], nested: Any) -> Any:
-    arrays, layout = flatten_to_list(nested)
-    return rebuild(layout, map(function, arrays))
-
-
-def _zeros(nested: Any) -> Any:
-    return _map(np.zeros_like, nested)
 
 
 def _by_inputs(inputs: Any, by_step: Mapping[str, Any], totals: Mapping[str, Any]) -> Any:

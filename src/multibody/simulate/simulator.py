@@ -20,7 +20,6 @@ from multibody.robot import Robot
 from multibody.robot.kernels import check_masses
 from multibody.robot.quantity import parse_count
 from multibody.simulate.advice import after, before, states_of
-from multibody.simulate.batches import batches_of, broadcast_batches, broadcast_state, shapes_of
 from multibody.simulate.clock import clock_at, first_clock, step_count, step_number
 from multibody.simulate.contact import height_jump
 from multibody.simulate.contact import spheres as robot_contacts
@@ -32,6 +31,7 @@ from multibody.simulate.controllers import PD, Function, check_period, controlle
 from multibody.simulate.free_memory import check_memory
 from multibody.simulate.inputs_and_parameters import Arguments, arguments_of, functions_of, tree_values
 from multibody.simulate.methods import METHODS
+from multibody.simulate.nested_state import batches_of, broadcast_batches, broadcast_state, shapes_of
 from multibody.simulate.run import Run, about, with_warning
 from multibody.simulate.step import Step
 

@@ -11,6 +11,7 @@ from multibody.algorithms.forward_dynamics import forward_dynamics
 from multibody.model.actuation import passive
 from multibody.model.tree import Tree
 from multibody.simulate.controllers import PD, Function
+from multibody.simulate.nested_state import select
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class StepForces:
         tau, memory = self.controller(t, q, v, self.input, self.memory)
         if self.sample_now is not None:
             tau = np.where(self.sample_now, tau, self.zoh_tau)
-            memory = None if memory is None else _select(self.sample_now, memory, self.memory)
+            memory = None if memory is None else select(self.sample_now, memory, self.memory)
         return replace(self, zoh_tau=tau, memory=memory, is_sampled=True)
 
     def control(self, t: Any, q: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
@@ -68,12 +69,3 @@ class StepForces:
         """The acceleration (nv,) at a time and state, and the controller's forces (nv,).  [RD 3.55]"""
         tau = self.control(t, q, v)
         return forward_dynamics(self.tree, q, v, tau + self.joints(q, v), self.wrenches), tau
-
-
-def _select(truth: Any, after: Any, before: Any) -> Any:
-    """Nested values after, where the truth value holds, and those before otherwise."""
-    if isinstance(after, dict):
-        return {key: _select(truth, after[key], before[key]) for key in before}
-    if isinstance(after, tuple | list):
-        return tuple(_select(truth, new, old) for new, old in zip(after, before, strict=True))
-    return np.where(truth, after, before)

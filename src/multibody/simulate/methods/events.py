@@ -27,6 +27,7 @@ from multibody.simulate.contact.scene import Scene
 from multibody.simulate.method import Method, StepResult, StepStart
 from multibody.simulate.methods.contact import contact_step
 from multibody.simulate.methods.contact import initial_state as contact_state
+from multibody.simulate.nested_state import select
 from multibody.tracing.record.loop import loop
 
 MAX_PIECES = 12
@@ -54,14 +55,8 @@ class Progress(NamedTuple):
     """(rows,): the impulses of the last piece."""
     left: Any
     """The rest of the step, in s."""
-    forces: NDArray[Any]
-    """(contacts, 3): the impulses of contacts since the start of the step, in N s."""
-    pair_forces: NDArray[Any]
-    """(pairs of spheres, 3): those of spheres."""
-    tau: NDArray[Any]
-    """(nv,): the controller's."""
-    constraint_impulses: NDArray[Any]
-    """(rows of constraints,): their impulses since the start of the step."""
+    sums: dict[str, Any]
+    """Since the start of the step: "tau", times s, and the impulses of those records of `contact_step` that it has."""
     down: NDArray[Any]
     """(pairs,): in s, the last touch-down; -inf for none."""
     up: NDArray[Any]
@@ -92,13 +87,11 @@ def step(start: StepStart) -> StepResult:
     search, scene = EventSearch(start, bounce_threshold(forces.tree, dt)), start.scene
     end = lambda carry: _progress(carry).left <= IMPACT_LENGTH * dt  # noqa: E731
     last = _progress(loop(MAX_ITERATIONS + MAX_PIECES, search.iterate, search.first(), until=end))
-    record = {"forces": last.forces / dt}
+    means = {name: x / dt for name, x in last.sums.items()}
     if scene.contacts:
-        record |= {"touchdown": _last_times(scene, last.down), "liftoff": _last_times(scene, last.up)}
-    record |= {"pair_forces": last.pair_forces / dt} if scene.spheres else {}
-    record |= {} if scene.constraints is None else {"constraint_forces": last.constraint_impulses / dt}
+        means |= {"touchdown": _last_times(scene, last.down), "liftoff": _last_times(scene, last.up)}
     state = {"bound": start.state["bound"], "impulses": last.P, "down": last.down, "up": last.up}
-    return StepResult(last.q, last.v, last.tau / dt, start.forces, state, record)
+    return StepResult(last.q, last.v, means.pop("tau"), start.forces, state, means)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,15 +106,16 @@ class EventSearch:
         """At the start of the step."""
         start, scene = self.start, self.start.scene
         dt, zero = start.dt, 0.0 * start.v[0]
+        sums = {"tau": 0.0 * start.v, "forces": np.zeros((scene.contacts, 3)) + zero}
+        sums |= {"pair_forces": np.zeros((scene.spheres, 3)) + zero} if scene.spheres else {}
+        constraints = scene.constraints
+        sums |= {} if constraints is None else {"constraint_forces": np.zeros(constraints.rows) + zero}
         return Progress(
             start.q,
             start.v,
             P=start.state["impulses"],
             left=dt + zero,
-            forces=np.zeros((scene.contacts, 3)) + zero,
-            pair_forces=np.zeros((scene.spheres, 3)) + zero,
-            tau=0.0 * start.v,
-            constraint_impulses=np.zeros(0 if scene.constraints is None else scene.constraints.rows) + zero,
+            sums=sums,
             down=start.state["down"],
             up=start.state["up"],
             pieces=zero,
@@ -162,7 +156,7 @@ class EventSearch:
         begins = (looks | ~searches) & (value < 0.0)
         at_start = np.where(lift, -load, np.maximum(np.min(np.where(opened, distance, 1.0)), closed))
         fresh = Bracket(IMPACT_LENGTH * dt + 0.0 * s, at_start, s, value, 0.0 * s)
-        bracket = _select(begins, fresh, c.bracket.narrow(s, value))
+        bracket = Bracket(*select(begins, fresh, c.bracket.narrow(s, value)))
         found = (searches & (bracket.width <= narrow * dt)) | (looks & ~begins)
         unloaded = np.where(load < 0.0, _flag(loads < 0.0), np.where(looks, 0.0, c.lifting))
         search = c._replace(
@@ -179,21 +173,18 @@ class EventSearch:
             up=np.where(inside & leaves, now + np.where(c.lifting > 0.5, s, 0.0), c.up),
         )
         keeps = strikes | ends | (~searches & ~looks & (gap >= 0.0))
-        return _select(keeps, kept, search)._replace(iterations=c.iterations + 1.0)
+        return _progress(select(keeps, kept, search))._replace(iterations=c.iterations + 1.0)
 
     def _after_piece(self, c: Progress, s: Any, result: StepResult) -> Progress:
         """The progress with a piece of the length s."""
-        scene, record = self.start.scene, result.record
+        scene, record = self.start.scene, {"tau": result.tau, **result.record}
         stays = np.concatenate([np.repeat(1.0 - c.lifting, 3), np.ones(scene.rows - 3 * len(scene.pairs))])
         return c._replace(
             q=result.q,
             v=result.v,
             P=result.state["impulses"] * stays,
             left=c.left - s,
-            forces=c.forces + s * record["forces"],
-            pair_forces=c.pair_forces + s * record.get("pair_forces", 0.0),
-            tau=c.tau + s * result.tau,
-            constraint_impulses=c.constraint_impulses + s * record.get("constraint_forces", 0.0),
+            sums={name: x + s * record[name] for name, x in c.sums.items()},
             pieces=c.pieces + 1.0,
             aim=FIRST + 0.0 * s,
             lifting=0.0 * c.lifting,
@@ -217,13 +208,6 @@ def _progress(carry: Any) -> Progress:
     """A loop gives back plain tuples."""
     progress = Progress(*carry)
     return progress._replace(bracket=Bracket(*progress.bracket))
-
-
-def _select(truth: Any, a: Any, b: Any) -> Any:
-    """The values of one named tuple or of another."""
-    return type(a)(
-        *(_select(truth, x, y) if isinstance(x, Bracket) else np.where(truth, x, y) for x, y in zip(a, b, strict=True))
-    )
 
 
 def _flag(truth: Any) -> Any:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from multibody.algorithms import kinematics
 from multibody.algorithms.soft_contact import SoftContact
-from multibody.geometry._arrays import dot
+from multibody.geometry._arrays import dot, vector
 from multibody.geometry.operators import cross3
 from multibody.model import base_velocity
 from multibody.model.tree import Tree
@@ -66,7 +66,7 @@ def step(start: StepStart) -> StepResult:
     forces, dt, _, q, v, *_ = start
     tree = forces.tree
     q_m = advance(tree, q, dt / 2 * v)
-    springs = _springs(tree, scene.grounded, dt, q_m, v, start.state["anchors"], start.state["slips"])
+    springs = _springs(start, q_m)
     values = [ground_values(ground, start.parameters) for _, ground in scene.grounded]
 
     def law(W: NDArray[Any], free: NDArray[Any]) -> CompliantGround:
@@ -108,16 +108,10 @@ def _nearest_points(tree: Tree, pairs: tuple[Grounded, ...], q: NDArray[Any]) ->
     return np.stack(anchors, axis=-2)
 
 
-def _springs(
-    tree: Tree,
-    pairs: tuple[Grounded, ...],
-    dt: float,
-    q_m: NDArray[Any],
-    v: NDArray[Any],
-    anchors: NDArray[Any],
-    slips: NDArray[Any],
-) -> list[Spring]:
+def _springs(start: StepStart, q_m: NDArray[Any]) -> list[Spring]:
     """All contacts in the middle of a step."""
+    tree, pairs, dt, v = start.forces.tree, start.scene.grounded, start.dt, start.v
+    anchors, slips = start.state["anchors"], start.state["slips"]
     v_left = base_velocity.to_left(tree, q_m, v)
     springs = []
     for k, ((sphere, _), contact) in enumerate(zip(pairs, contact_rows(tree, pairs, q_m), strict=True)):
@@ -133,15 +127,8 @@ def _springs(
         stretch = np.where(opens, fresh, np.matmul(along, place - rolled - dragged))
         anchor = np.where(opens, place - contact.gap * n - rolled - np.matmul(fresh, along), dragged)
         rate = velocity[:2] - np.where(opens, 0.0, np.matmul(along, slips[k]))
-        springs.append(
-            Spring(
-                contact,
-                np.concatenate([stretch, np.reshape(contact.gap, (1,))]),
-                np.concatenate([rate, velocity[2:]]),
-                fraction,
-                anchor,
-            )
-        )
+        stretch, rate = vector(*stretch, contact.gap), vector(*rate, velocity[2])
+        springs.append(Spring(contact, stretch, rate, fraction, anchor))
     return springs
 
 

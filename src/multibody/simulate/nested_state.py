@@ -1,11 +1,12 @@
-"""Shapes and batches of states of runs and controllers: arrays, and nested tuples and dicts of arrays."""
+"""Nested states of runs and controllers, tuples and dicts of arrays: their shapes and batches, and choices of two."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from multibody.errors import InputError
+from multibody.tracing.record.layout import flatten_to_list, parts_of, rebuild
 
 
 def shapes_of(value: Any) -> Any:
@@ -58,3 +59,15 @@ def broadcast_state(state: Any, shapes: Any, batch: tuple[int, ...]) -> Any:
     if isinstance(shapes, list):
         return tuple(broadcast_state(part, shape, batch) for part, shape in zip(state, shapes, strict=True))
     return np.broadcast_to(state, (*batch, *shapes))
+
+
+def map_arrays(function: Callable[..., Any], state: Any, *others: Any) -> Any:
+    """function(array, ...) of each array of a state, and of those of other states that are nested as it is."""
+    arrays, layout = flatten_to_list(state)
+    columns = (parts_of(layout, other, "state") for other in others)
+    return rebuild(layout, map(function, arrays, *columns))
+
+
+def select(truth: Any, after: Any, before: Any) -> Any:
+    """The nested values after, where the truth value holds, and those before otherwise."""
+    return map_arrays(lambda old, new: np.where(truth, new, old), before, after)
